@@ -1,0 +1,185 @@
+# rtl-top: one Makefile for the library, the viewer, the software GPU and all tests. `make help` lists the targets.
+
+O       ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CLANG   ?= clang
+HIPCC   ?= hipcc
+ROCM_PATH ?= /opt/rocm
+
+WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+        -Wundef -Wvla -Wformat=2 -Wcast-qual $(if $(WERROR),-Werror)
+OPT  ?= -O2 -g
+# SAN is set by the sanitizer builds (make asan, make tsan)
+SAN  ?=
+# a vendor's ROCm, where there is one, comes with the headers that Debian has in /usr/include
+ROCM := $(if $(wildcard $(ROCM_PATH)/include/hsa/hsa.h),-isystem $(ROCM_PATH)/include)
+BASE := -std=c11 -D_GNU_SOURCE -Isrc $(ROCM) $(WARN) $(OPT) $(SAN) $(CPPFLAGS) $(CFLAGS)
+
+# --- sources: each folder is a part; what goes into which binary is stated here and nowhere else ---
+INTERCEPT := $(wildcard src/intercept/*.c)
+WRITER    := src/shm/segment_writer.c src/stats/recorder.c
+READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
+             $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
+TUI       := $(wildcard src/tui/*.c)
+TUI_LIB   := $(filter-out src/tui/main.c,$(TUI))
+VGPU      := $(wildcard tests/vgpu/*.c)
+UNIT      := $(wildcard tests/unit/test_*.c)
+PROGRAM   := $(wildcard tests/programs/*.c)
+HIP       := $(wildcard tests/programs/*.hip tests/bench/*.hip)
+BENCH     := $(wildcard tests/bench/*.c)
+FUZZ      := $(wildcard tests/fuzz/*.c)
+MAN       := man/rtl-top.1 man/librtl.7
+
+obj = $(patsubst %.c,$(O)/obj/$(1)/%.o,$(2))
+bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all vgpu units programs benches fuzzers demo check check-releases bench fuzz asan tsan install uninstall \
+        deps clean dist-clean help FORCE
+
+all: $(O)/librtl.so $(O)/rtl-top ## build librtl.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
+
+# One line that names what is missing, instead of a cascade from the compiler; asked once a build folder.
+$(O)/.has-%: tools/deps
+	@mkdir -p $(@D)
+	@CC='$(CC)' CPPFLAGS='$(ROCM) $(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' tools/deps --check $*
+	@touch $@
+
+# What was compiled with other flags or another compiler is compiled again.
+FLAGS := $(CC) | $(BASE) | $(LDFLAGS)
+$(O)/.flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+
+# librtl.so lives in other people's processes: only what it means to export is visible, libc and pthreads only
+$(O)/obj/pic/%.o: %.c $(O)/.flags | $(O)/.has-build
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -MMD -MP -fPIC -fvisibility=hidden -ftls-model=initial-exec -c -o $@ $<
+$(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
+	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,librtl.so -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro \
+	    $(if $(SAN),,-Wl,-z,defs) -o $@ $^ -pthread
+
+$(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -MMD -MP -c -o $@ $<
+TOP_LIBS = -lncursesw -ltinfo -ljson-c -lstdc++ -lm
+$(O)/rtl-top: $(call obj,exe,$(TUI) $(READER))
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS)
+
+# --- the software GPU and everything that only tests and the demo use ---
+vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
+$(call obj,pic,$(VGPU)): | $(O)/.has-gpu $(O)/include/drm/drm.h
+$(call obj,pic,$(VGPU)): private BASE += -I$(O)/include
+# linux/kfd_ioctl.h includes drm/drm.h, which Debian has as libdrm/drm.h only
+$(O)/include/drm/drm.h:
+	@mkdir -p $(@D)
+	@echo '#include <libdrm/drm.h>' >$@
+$(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm
+
+units: $(call bin,$(UNIT)) ## build the unit tests
+$(call obj,exe,$(UNIT)): | $(O)/.has-unit
+$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(TUI_LIB))
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
+
+# Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
+# that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
+programs: $(patsubst %_preload,%_preload.so,$(call bin,$(PROGRAM) $(wildcard tests/programs/*.hip))) ## build the test programs
+benches: $(call bin,$(BENCH) $(wildcard tests/bench/*.hip))
+$(O)/tests/programs/%_preload.so: $(O)/obj/pic/tests/programs/%_preload.o
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(LDFLAGS) -shared -o $@ $^ -pthread -ldl
+define c_program
+$(O)/tests/$(1)/%: $(O)/obj/exe/tests/$(1)/%.o $(call obj,exe,$(WRITER) $(READER)) | $(O)/.has-gpu
+	@mkdir -p $$(@D)
+	$$(CC) $$(SAN) $$(LDFLAGS) -o $$@ $$^ -Wl,--as-needed -lhsa-runtime64 -ljson-c -pthread -ldl -lm
+# what runs on gfx906 and gfx90a: hipcc of Debian 12 knows no newer GPU that the software GPU models
+$(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags | $(O)/.has-gpu
+	@mkdir -p $$(@D)
+	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra --offload-arch=gfx906 --offload-arch=gfx90a -Isrc -o $$@ $$< -pthread
+endef
+$(eval $(call c_program,programs))
+# code objects alone, for the programs that load them without HIP
+CODE_OBJECTS := $(O)/tests/programs/kernels-gfx906.co $(O)/tests/programs/kernels-gfx90a.co
+programs: $(CODE_OBJECTS)
+$(O)/tests/programs/kernels-%.co: tests/programs/device/kernels.hip $(O)/.flags | $(O)/.has-gpu
+	@mkdir -p $(@D)
+	$(HIPCC) -std=c++17 -O2 -c --cuda-device-only --no-gpu-bundle-output --offload-arch=$* -o $@ $<
+$(eval $(call c_program,bench))
+# for the releases of the runtime that know gfx942, which this hipcc doesn't
+$(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $(wildcard tests/programs/*.h) | $(O)/.has-gpu
+	@mkdir -p $(@D)
+	HIPCC='$(HIPCC)' tests/programs/hipcc-gfx942 $@ $< -std=c++17 -O2 -g -Wall -Wextra -Isrc -pthread
+programs: $(O)/tests/programs/hip_basic-gfx942
+
+fuzzers: $(call bin,$(FUZZ))
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(READER) $(wildcard src/*/*.h) | $(O)/.has-build
+	@mkdir -p $(@D)
+	$(CLANG) $(filter-out -Werror,$(BASE)) -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
+	    -fno-sanitize-recover=undefined -o $@ $< $(READER) -lm
+
+# --- targets for people ---
+demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing)
+	@tools/deps build gpu
+	@tools/demo
+
+check: ## all tests on this machine (installs what is missing)
+	@tools/deps build gpu unit test
+	@tests/run check
+
+check-releases: ## the same librtl.so on the newer releases of the runtime, fetched as Debian packages
+	@tools/deps build gpu unit test
+	@tests/run releases
+
+bench: ## what it costs, in one run; nothing is asserted
+	@tools/deps build gpu
+	@$(MAKE) --no-print-directory all vgpu benches programs
+	@tests/bench/run
+
+fuzz: ## fuzz the reader of the segment for FUZZ_SECONDS (default 600)
+	@tools/deps build unit test
+	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),600)
+
+asan: ## unit tests with the address and undefined-behaviour sanitizers, in build/asan
+	@tools/deps build unit test
+	@tests/run asan
+
+tsan: ## unit tests with the thread sanitizer, in build/tsan
+	@tools/deps build unit test
+	@tests/run tsan
+
+# What install puts where, once: uninstall takes away exactly that.
+INSTALLED = bin/rtl-top lib/librtl.so share/man/man1/rtl-top.1 share/man/man7/librtl.7 \
+            share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md
+install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
+	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
+	install -m 644 $(O)/librtl.so $(DESTDIR)$(PREFIX)/lib/librtl.so
+	install -m 644 man/rtl-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/rtl-top.1
+	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
+	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/rtl-top
+	@# HSA_TOOLS_LIB=librtl.so without a path is looked up like any library
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
+
+uninstall: ## take away what install put there
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	@-rmdir $(DESTDIR)$(PREFIX)/share/doc/rtl-top 2>/dev/null || true
+
+deps: ## install the packages that the build, the demo and the tests need
+	@tools/deps build gpu unit test
+
+clean: ## remove the build
+	rm -rf $(O)
+
+dist-clean: clean ## remove the build and the fetched releases
+	rm -rf cache
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
+
+-include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
