@@ -1,0 +1,307 @@
+/*
+ * Finds segments: from a pid to its memfd, over the links in /proc/PID/fd. Nothing but the pid is needed.
+ *
+ * The links of a hostile process may lead anywhere (a pipe that blocks, a file system that never answers), so a
+ * descriptor is first pinned with O_PATH and compared with a memfd of our own: all of them live on one kernel-internal
+ * file system, which nothing else can imitate.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "shm/process.h"
+#include "shm/reader_private.h"
+
+#define LINK_TEXT  "/memfd:" RTL_SEGMENT_NAME " (deleted)"
+#define LINK_START "/memfd:" RTL_SEGMENT_NAME
+
+enum {
+    USUAL_FIRST = 512, /* where librtl.so puts the descriptor; tried before thousands of others are */
+    USUAL_LAST = 520,
+    CANDIDATES_MAX = 16,
+};
+
+struct search {
+    const struct rtl_process *process;
+    struct rtl_reader *best; /* the youngest segment that the process itself made */
+    enum rtl_reader_status status;
+    pid_t inherited_from;  /* the maker of a segment that came here by fork; 0 = none */
+    int candidates, error; /* error: errno of the first refusal */
+    char *why;
+    size_t why_bytes;
+};
+
+/* Device of memfds; 0 when it can't be had (sandbox): then the check is left out. */
+static uint64_t memfd_device(void)
+{
+    struct stat st;
+    int fd = memfd_create("rtl-top", MFD_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    bool ok = fstat(fd, &st) == 0;
+    close(fd);
+    return ok ? st.st_dev : 0;
+}
+
+/* Opens what a link in /proc leads to for reading, if it is a memfd. Descriptor or -errno. */
+static int open_link(const char *path)
+{
+    struct statx sx;
+    char self[40];
+    uint64_t device = memfd_device();
+    int pin = open(path, O_PATH | O_CLOEXEC);
+    if (pin < 0)
+        return -errno;
+    int fd = -ENOENT;
+    /* DONT_SYNC: answered from what the kernel knows, without asking a file server */
+    if (statx(pin, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 && S_ISREG(sx.stx_mode) &&
+        (!device || (uint64_t)makedev(sx.stx_dev_major, sx.stx_dev_minor) == device)) {
+        snprintf(self, sizeof self, "/proc/self/fd/%d", pin);
+        fd = open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            fd = -errno;
+    }
+    close(pin);
+    return fd;
+}
+
+/* Takes or leaves one candidate; owns fd. */
+static void consider(struct search *s, int fd, const char *path)
+{
+    struct rtl_reader *reader;
+    char text[400];
+    enum rtl_reader_status status = rtl_reader_open_fd(fd, &reader, text, sizeof text);
+    if (status != RTL_READER_OK) {
+        close(fd);
+        if (!s->best && s->status == RTL_READER_NOT_TRACED)
+            s->status = rtl_explain(status, s->why, s->why_bytes, "process %d (%s): %s", (int)s->process->pid,
+                                    s->process->name, text);
+        return;
+    }
+    if (reader->header.pid != (uint64_t)s->process->innermost) {
+        s->inherited_from = (pid_t)reader->header.pid;
+        rtl_reader_close(reader);
+        return;
+    }
+    if (s->best && s->best->header.start_mono_ns >= reader->header.start_mono_ns) {
+        rtl_reader_close(reader);
+        return;
+    }
+    rtl_reader_close(s->best);
+    snprintf(reader->link, sizeof reader->link, "%s", path);
+    s->best = reader;
+    s->status = RTL_READER_OK;
+}
+
+static void try_link(struct search *s, const char *path)
+{
+    char link[sizeof LINK_TEXT + 1];
+    ssize_t n = readlink(path, link, sizeof link - 1);
+    if (n < 0 && (errno == EACCES || errno == EPERM) && !s->error)
+        s->error = errno;
+    if (n != (ssize_t)strlen(LINK_TEXT) || memcmp(link, LINK_TEXT, (size_t)n) != 0 || s->candidates >= CANDIDATES_MAX)
+        return;
+    s->candidates++;
+    int fd = open_link(path);
+    if (fd >= 0)
+        consider(s, fd, path);
+    else if ((fd == -EACCES || fd == -EPERM) && !s->error)
+        s->error = -fd;
+}
+
+/* All descriptors of one task. */
+static void search_descriptors(struct search *s, const char *directory)
+{
+    char path[sizeof "/proc/2147483647/task/2147483647/fd/2147483647"];
+    DIR *dir = opendir(directory);
+    if (!dir) {
+        if (!s->error && (errno == EACCES || errno == EPERM))
+            s->error = errno;
+        return;
+    }
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (e->d_name[0] < '0' || e->d_name[0] > '9')
+            continue;
+        if (snprintf(path, sizeof path, "%s/%s", directory, e->d_name) < (int)sizeof path)
+            try_link(s, path);
+    }
+    closedir(dir);
+}
+
+/* The descriptor was closed by the program: the mapping still leads to the file, for root. */
+static void search_mappings(struct search *s)
+{
+    char path[80];
+    uint64_t from, to;
+    if (!rtl_process_maps(s->process->pid, LINK_START, &from, &to))
+        return;
+    snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)s->process->pid, (unsigned long long)from,
+             (unsigned long long)to);
+    int fd = open_link(path);
+    if (fd >= 0)
+        consider(s, fd, path);
+}
+
+static void search_process(struct search *s)
+{
+    char path[64];
+    int pid = (int)s->process->pid;
+    for (int i = USUAL_FIRST; i < USUAL_LAST; i++) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, i);
+        try_link(s, path);
+    }
+    if (s->best)
+        return;
+    s->candidates = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    search_descriptors(s, path);
+    if (!s->best && s->process->state == 'Z' && !rtl_process_is_zombie(s->process)) {
+        /* the main thread has ended, the others have the descriptors */
+        snprintf(path, sizeof path, "/proc/%d/task", pid);
+        DIR *dir = opendir(path);
+        for (struct dirent *e; dir && !s->best && (e = readdir(dir));) {
+            if (atoi(e->d_name) <= 0 || atoi(e->d_name) == pid)
+                continue;
+            snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, atoi(e->d_name));
+            search_descriptors(s, path);
+        }
+        if (dir)
+            closedir(dir);
+    }
+    if (!s->best && !s->inherited_from && s->status == RTL_READER_NOT_TRACED && geteuid() == 0)
+        search_mappings(s);
+}
+
+static int open_pidfd(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+static enum rtl_reader_status attach(pid_t pid, struct rtl_reader **out, char *why, size_t why_bytes)
+{
+    struct rtl_process process, again;
+    int error = rtl_process_read(pid, &process);
+    *out = NULL;
+    if (error)
+        return rtl_explain_missing(pid, error, why, why_bytes);
+
+    struct search s = {.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
+    int pidfd = open_pidfd(process.tgid);
+    search_process(&s);
+    if (s.status == RTL_READER_OK) {
+        /* the same process still? */
+        if (rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time) {
+            s.best->pid = pid;
+            s.best->pidfd = pidfd;
+            s.best->start_time = process.start_time;
+            *out = s.best;
+            return RTL_READER_OK;
+        }
+        rtl_reader_close(s.best);
+        s.status =
+            rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened", (int)pid);
+    } else if (s.status == RTL_READER_NOT_TRACED) {
+        if (s.error && !rtl_process_is_zombie(&process) && !rtl_process_is_kernel_thread(&process))
+            s.status = rtl_explain_permission(&process, why, why_bytes);
+        else if (s.inherited_from)
+            s.status = rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                                   "process %d (%s) is a fork of traced process %d and not traced itself: children are "
+                                   "traced once they exec. Watch -p %d",
+                                   (int)pid, process.name, (int)s.inherited_from, (int)s.inherited_from);
+        else if (why) /* it looks into maps and environment: not for every process there is */
+            s.status = rtl_explain_untraced(&process, why, why_bytes);
+    }
+    if (pidfd >= 0)
+        close(pidfd);
+    return s.status;
+}
+
+enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, char *why, size_t why_bytes)
+{
+    return attach(pid, reader, why, why_bytes);
+}
+
+/* Whether the process still has the segment: an exec keeps the pid but not the program. */
+static bool still_holds(const struct rtl_reader *reader)
+{
+    struct stat ours, theirs;
+    if (fstat(reader->fd, &ours) != 0)
+        return true;
+    errno = 0;
+    if (stat(reader->link, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
+        return true;
+    if (errno == EACCES || errno == EPERM)
+        return true; /* may not look any more (it changed its user, say): pidfd or start time have to do */
+    return rtl_process_maps(reader->pid, LINK_START, NULL, NULL); /* it closed the descriptor */
+}
+
+bool rtl_reader_alive(struct rtl_reader *reader)
+{
+    struct rtl_process process;
+    if (!reader->pid)
+        return true;
+    if (reader->pidfd >= 0) {
+        struct pollfd p = {.fd = reader->pidfd, .events = POLLIN};
+        if (poll(&p, 1, 0) > 0)
+            return false;
+    } else if (rtl_process_read(reader->pid, &process) != 0 || process.start_time != reader->start_time ||
+               rtl_process_is_zombie(&process)) {
+        return false;
+    }
+    return still_holds(reader);
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+    return (x > y) - (x < y);
+}
+
+int rtl_discover(pid_t **pids)
+{
+    int count = 0, room = 0;
+    *pids = NULL;
+    DIR *dir = opendir("/proc");
+    if (!dir)
+        return -errno;
+    for (struct dirent *e; (e = readdir(dir));) {
+        struct rtl_reader *reader;
+        pid_t pid = (pid_t)atoi(e->d_name);
+        if (pid <= 0)
+            continue;
+        enum rtl_reader_status status = attach(pid, &reader, NULL, 0);
+        rtl_reader_close(reader);
+        if (status != RTL_READER_OK && status != RTL_READER_VERSION)
+            continue; /* one of another version is listed: choosing it says what is wrong */
+        if (count == room) {
+            room = room ? 2 * room : 16;
+            pid_t *more = realloc(*pids, (size_t)room * sizeof *more);
+            if (!more) {
+                free(*pids);
+                *pids = NULL;
+                closedir(dir);
+                return -ENOMEM;
+            }
+            *pids = more;
+        }
+        (*pids)[count++] = pid;
+    }
+    closedir(dir);
+    if (count)
+        qsort(*pids, (size_t)count, sizeof **pids, compare_pids);
+    return count;
+}

@@ -1,0 +1,272 @@
+/*
+ * Reads /proc/PID and puts into one line why a process can't be watched and what its user can do about it.
+ *
+ * Nothing here decides whether it can: the kernel does, when discover.c opens the descriptor. This file explains
+ * the refusal afterwards, from what everybody may read (status, stat) and, where allowed, environ and maps.
+ */
+#include "shm/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/reader_private.h"
+
+#define KERNEL_THREAD_FLAG 0x00200000u /* PF_KTHREAD */
+
+enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, size_t why_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (why && why_bytes)
+        vsnprintf(why, why_bytes, format, args);
+    va_end(args);
+    return status;
+}
+
+/* The start of a file of the process, terminated; bytes read or -errno. */
+static ssize_t read_file(pid_t pid, const char *file, char *buffer, size_t bytes)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    size_t used = 0;
+    ssize_t n;
+    while (used < bytes - 1 && (n = read(fd, buffer + used, bytes - 1 - used)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            int error = errno;
+            close(fd);
+            return -error;
+        }
+        used += (size_t)n;
+    }
+    close(fd);
+    buffer[used] = '\0';
+    return (ssize_t)used;
+}
+
+static const char *field(const char *status, const char *name)
+{
+    const char *at = strstr(status, name);
+    return at ? at + strlen(name) : NULL;
+}
+
+static int parse_stat(struct rtl_process *p, const char *stat)
+{
+    const char *open = strchr(stat, '('), *close = strrchr(stat, ')'); /* a name may hold anything, ')' too */
+    unsigned long flags, threads;
+    unsigned long long start;
+    if (!open || !close || close < open)
+        return -EIO;
+    rtl_copy_printable(p->name, sizeof p->name, open + 1, (size_t)(close - open - 1));
+    if (sscanf(close + 1, " %c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lu %*d %llu", &p->state,
+               &flags, &threads, &start) != 4)
+        return -EIO;
+    p->flags = flags;
+    p->threads = threads;
+    p->start_time = start;
+    return 0;
+}
+
+static void parse_status(struct rtl_process *p, const char *status)
+{
+    const char *at = field(status, "\nTgid:");
+    p->tgid = at ? (pid_t)atol(at) : p->pid;
+    if ((at = field(status, "\nUid:")))
+        sscanf(at, "%u %u %u", &p->ruid, &p->euid, &p->suid);
+    if ((at = field(status, "\nGid:")))
+        sscanf(at, "%u %u %u", &p->rgid, &p->egid, &p->sgid);
+    /* "NStgid: 4711 12 1": outermost first; kernels before 4.1 have none, nor namespaces worth it here */
+    p->innermost = p->tgid;
+    for (at = field(status, "\nNStgid:"); at && *at && *at != '\n';) {
+        char *end;
+        if (*at < '0' || *at > '9') {
+            at++;
+            continue;
+        }
+        p->innermost = (pid_t)strtol(at, &end, 10);
+        at = end;
+    }
+}
+
+int rtl_process_read(pid_t pid, struct rtl_process *process)
+{
+    char buffer[4096];
+    memset(process, 0, sizeof *process);
+    process->pid = process->tgid = process->innermost = pid;
+    if (pid <= 0)
+        return -ESRCH;
+    ssize_t n = read_file(pid, "stat", buffer, sizeof buffer);
+    if (n == -ENOENT || n == -ESRCH)
+        return kill(pid, 0) == 0 || errno == EPERM ? -EPERM : -ESRCH;
+    if (n < 0)
+        return (int)n;
+    int error = parse_stat(process, buffer);
+    if (error)
+        return error;
+    n = read_file(pid, "status", buffer, sizeof buffer);
+    if (n < 0)
+        return n == -ENOENT ? -ESRCH : (int)n;
+    parse_status(process, buffer);
+    return 0;
+}
+
+bool rtl_process_is_zombie(const struct rtl_process *process)
+{
+    /* a main thread that ended before its other threads looks the same but for their number */
+    return process->state == 'X' || (process->state == 'Z' && process->threads <= 1);
+}
+
+bool rtl_process_is_kernel_thread(const struct rtl_process *process)
+{
+    return process->flags & KERNEL_THREAD_FLAG;
+}
+
+bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    if (!maps)
+        return false;
+    while (!found && getline(&line, &room, maps) > 0) {
+        unsigned long long a, b;
+        found = strstr(line, text) && sscanf(line, "%llx-%llx", &a, &b) == 2;
+        if (found && from)
+            *from = a;
+        if (found && to)
+            *to = b;
+    }
+    free(line);
+    fclose(maps);
+    return found;
+}
+
+enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes)
+{
+    if (error == -EPERM || error == -EACCES)
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "process %d exists but /proc hides it from you (hidepid): run rtl-top as root (sudo)",
+                           (int)pid);
+    if (error == -ESRCH)
+        return rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes,
+                           "no process %d: rtl-top without -p lists the traced ones", (int)pid);
+    return rtl_explain(RTL_READER_USAGE, why, why_bytes, "cannot read /proc/%d: %s", (int)pid, strerror(-error));
+}
+
+/* "alice (uid 1001)", or "uid 1001" when the number has no name here (a container's, say). */
+static const char *user_text(uid_t uid, char *buffer, size_t bytes)
+{
+    struct passwd *user = getpwuid(uid);
+    if (user)
+        snprintf(buffer, bytes, "%s (uid %u)", user->pw_name, uid);
+    else
+        snprintf(buffer, bytes, "uid %u", uid);
+    return buffer;
+}
+
+static const char *group_text(gid_t gid, char *buffer, size_t bytes)
+{
+    struct group *group = getgrgid(gid);
+    if (group)
+        snprintf(buffer, bytes, "%s (gid %u)", group->gr_name, gid);
+    else
+        snprintf(buffer, bytes, "gid %u", gid);
+    return buffer;
+}
+
+/* The rule of ptrace(2) for reading: same user and group in all three ids, a dumpable process, or a capability. */
+enum rtl_reader_status rtl_explain_permission(const struct rtl_process *p, char *why, size_t why_bytes)
+{
+    char theirs[80], mine[80], user[80];
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+
+    if (uid == 0)
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "not permitted to look into process %d (%s), although you are root: a container without "
+                           "CAP_SYS_PTRACE? Give it that (docker run --cap-add SYS_PTRACE) or run rtl-top on the host",
+                           (int)p->pid, p->name);
+    if (p->euid != uid || p->ruid != uid || p->suid != uid)
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "process %d (%s) belongs to user %s and you are %s: run rtl-top as that user or as root "
+                           "(sudo rtl-top -p %d)",
+                           (int)p->pid, p->name, user_text(p->euid != uid ? p->euid : p->ruid, theirs, sizeof theirs),
+                           user_text(uid, mine, sizeof mine), (int)p->pid);
+    if (p->egid != gid || p->rgid != gid || p->sgid != gid) {
+        gid_t other = p->egid != gid ? p->egid : p->rgid != gid ? p->rgid : p->sgid;
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "process %d (%s) runs with group %s, you with group %s: the kernel wants the same group, "
+                           "not only the same user (%s). Use sudo -u '#%u' -g '#%u' rtl-top -p %d, or root",
+                           (int)p->pid, p->name, group_text(other, theirs, sizeof theirs),
+                           group_text(gid, mine, sizeof mine), user_text(uid, user, sizeof user), uid, other,
+                           (int)p->pid);
+    }
+    return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                       "process %d (%s) is yours (%s) but not dumpable (started with set-user-ID or file capabilities, "
+                       "or by prctl PR_SET_DUMPABLE): only root may look into it (sudo rtl-top -p %d)",
+                       (int)p->pid, p->name, user_text(uid, mine, sizeof mine), (int)p->pid);
+}
+
+/* The value of HSA_TOOLS_LIB that the process was started with, printable; empty when it has none. */
+static void tools_lib(pid_t pid, char *value, size_t bytes)
+{
+    static const char name[] = "HSA_TOOLS_LIB=";
+    enum { ENVIRONMENT_MAX = 1 << 18 };
+    char *environment = malloc(ENVIRONMENT_MAX);
+    ssize_t n = environment ? read_file(pid, "environ", environment, ENVIRONMENT_MAX) : -1;
+    value[0] = '\0';
+    for (char *at = environment; n > 0 && at < environment + n; at += strlen(at) + 1)
+        if (strncmp(at, name, sizeof name - 1) == 0)
+            rtl_copy_printable(value, bytes, at + sizeof name - 1, strlen(at + sizeof name - 1));
+    free(environment);
+}
+
+enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *why, size_t why_bytes)
+{
+    char tools[120];
+    if (rtl_process_is_kernel_thread(p))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes, "%d (%s) is a kernel thread, not a program",
+                           (int)p->pid, p->name);
+    if (rtl_process_is_zombie(p))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) has ended and only waits to be reaped by its parent (zombie)", (int)p->pid,
+                           p->name);
+    if (rtl_process_maps(p->pid, "/memfd:" RTL_SEGMENT_NAME, NULL, NULL))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) is traced but has closed the descriptor of its segment: only root can "
+                           "still open it (sudo rtl-top -p %d)",
+                           (int)p->pid, p->name, (int)p->pid);
+    tools_lib(p->pid, tools, sizeof tools);
+    if (!strstr(tools, "rtl"))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) is not traced: start it as HSA_TOOLS_LIB=librtl.so %s ...", (int)p->pid,
+                           p->name, p->name);
+    if (rtl_process_maps(p->pid, "librtl.so", NULL, NULL))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) has librtl.so loaded but no segment: it said why on its standard error",
+                           (int)p->pid, p->name);
+    if (rtl_process_maps(p->pid, "libhsa-runtime64", NULL, NULL))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can "
+                           "the dynamic linker find it (full path, LD_LIBRARY_PATH)? HSA_TOOLS_REPORT_LOAD_FAILURE=1 "
+                           "makes the runtime say",
+                           (int)p->pid, p->name, tools);
+    return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                       "process %d (%s) was started with HSA_TOOLS_LIB=%s but has not used the GPU so far: no HSA "
+                       "runtime is loaded",
+                       (int)p->pid, p->name, tools);
+}

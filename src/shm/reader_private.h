@@ -1,0 +1,59 @@
+/*
+ * What the files of the reader share: the reader itself, and how bytes get out of a segment.
+ *
+ * segment_reader.c validates and opens, discover.c finds segments in /proc, snapshot.c copies statistics out.
+ */
+#ifndef RTL_SHM_READER_PRIVATE_H
+#define RTL_SHM_READER_PRIVATE_H
+
+#include "shm/segment_reader.h"
+
+/* A section as the reader uses it: validated against fstat's size, never read from the segment again. */
+struct rtl_view {
+    uint64_t offset;
+    uint32_t stride, capacity;
+};
+
+struct rtl_reader {
+    int fd;
+    const char *base; /* the mapping, or NULL: then everything goes through pread */
+    uint64_t size;    /* as fstat says, not the header */
+    struct rtl_view view[RTL_SECTION_COUNT];
+    uint32_t kernels, queues, agents; /* rows used: capacity, but never more than this version knows */
+    char comm[RTL_COMM_MAX + 1];
+    struct rtl_header header; /* copy from when it was opened: the fields written at load */
+
+    char **name;           /* [kernels], NULL until the row was seen READY; stable for the reader's life */
+    uint32_t *name_length; /* [kernels] */
+    uint64_t name_room;    /* bytes of names still to be believed: they can't add up to more than their section */
+
+    /* how copies of histograms went, for tests: no decision hangs on them */
+    uint64_t whole;     /* accepted: begin and count agreed around the copy */
+    uint64_t retried;   /* tries that met the writer */
+    uint64_t unsettled; /* given up on: shown as approximate */
+    uint64_t wrong;     /* accepted, but the sum of the buckets is not the count: a damaged segment */
+
+    /* liveness, set by discover.c; pid 0 when opened by descriptor */
+    pid_t pid;
+    int pidfd;           /* -1 when the kernel has none */
+    uint64_t start_time; /* of the process, in clock ticks since boot: tells a reused pid */
+    char link[64];       /* in /proc, where the segment was found */
+};
+
+/*
+ * Copies bytes out of the segment in units of 8 (offset and bytes are multiples), each an acquire load, so that what
+ * is fetched later is not older. False when they don't lie in the segment, or can't be read.
+ */
+bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_t bytes);
+
+/* Likewise for a bounded number of bytes of one entry of a section. */
+bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t skip,
+                     void *to, size_t bytes);
+
+/* The row's name in the cache, read on first sight. NULL when the row isn't ready; *damaged when it lies. */
+const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged);
+
+/* Printable ASCII only, at most bytes - 1 of them, terminated. */
+void rtl_copy_printable(char *to, size_t bytes, const char *from, size_t from_bytes);
+
+#endif

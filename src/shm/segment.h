@@ -1,0 +1,239 @@
+/*
+ * The segment: one sealed memfd a traced process, the only thing that the library and the viewer share.
+ *
+ * This header is the contract, whole. Little-endian, 64-bit, lock-free; the library in the traced process is
+ * the only writer, any number of viewers map it read-only.
+ *
+ * Finding it: a descriptor of the process whose /proc/PID/fd link reads "/memfd:" RTL_SEGMENT_NAME " (deleted)".
+ *
+ * Rules for the writer
+ *  - It never reads anything back to decide with: a value that it needs again is kept in private memory. (A
+ *    reader can't write a sealed segment, but the rule costs nothing and survives a kernel without the seals.)
+ *    Adding to a counter in place decides nothing.
+ *  - Every field has one writing thread at a time, named beside it: "load" (written once before the state
+ *    becomes LIVE), "create" (a runtime call of the application, under the library's own lock), "dispatch" (the
+ *    thread that rings that queue's doorbell; the runtime serialises them per queue), "worker" (the one
+ *    completion worker), "any" (atomic read-modify-write, off the steady path).
+ *  - Counters only grow. All shared fields are stored with relaxed atomics unless a rule below says more.
+ *  - Histogram record: begin = n+1 (relaxed); release fence; chunk bucket, total, min, max (relaxed);
+ *    count = n+1 (release). Release stores instead of the fence and the relaxed ones do as well. A reader that sees count == begin both before and after has a whole snapshot.
+ *    A writer killed in between leaves begin == count + 1, never more.
+ *  - A chunk is published in the directory (release) after its number was taken and before its first count.
+ *  - A kernel is published by storing its state READY (release) after name_offset, name_length are set.
+ *
+ * Rules for the reader
+ *  - It trusts nothing: each offset, stride, count, id, length is copied once and bounded by the size that
+ *    fstat gives (not by the header's). Without the SHRINK seal it reads with pread and never maps.
+ *  - Other magic, other major version or an unknown required feature bit: refuse, naming both versions.
+ *    Larger strides and sizes, more sections and unknown optional bits are accepted and ignored.
+ *  - Retries are bounded; then the sum of the buckets is the count and the row is marked approximate.
+ *
+ * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC of the host, *_ticks the agent's own clock.
+ * Sources: the layout follows measurements of our own (README, "What it costs").
+ */
+#ifndef RTL_SHM_SEGMENT_H
+#define RTL_SHM_SEGMENT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/tables.h"
+
+#define RTL_SEGMENT_NAME "rtl-segment"
+#define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
+#define RTL_SEGMENT_MAJOR 1u
+#define RTL_SEGMENT_MINOR 0u
+#define RTL_FEATURES_REQUIRED 0ull /* bits that a reader must know */
+#define RTL_FEATURES_OPTIONAL 0ull /* bits that a reader may ignore */
+
+enum {
+    RTL_KERNELS_MAX = 16384, /* rows, the two fixed ones below included */
+    RTL_KERNEL_OTHER = 0,    /* "(other kernels)": everything beyond the rows */
+    RTL_KERNEL_UNKNOWN = 1,  /* "(unknown kernel)": a kernel object that no executable named */
+    RTL_KERNEL_FIRST = 2,
+    RTL_QUEUES_MAX = 128,       /* slots */
+    RTL_QUEUE_SHARED = 127,     /* the last slot is shared by all queues that found no other */
+    RTL_AGENTS_MAX = 64,
+    RTL_AGENT_NAME_MAX = 64,
+    RTL_COMM_MAX = 16,
+    RTL_CHUNK_BUCKETS = 64,     /* buckets an octave */
+    RTL_OCTAVES_MAX = 36,       /* octaves 0..34 are used: values below 2^40 ns */
+    RTL_CHUNKS_MAX = 65535,     /* chunk 0 is never used: a directory entry of 0 means none */
+    RTL_NAMES_BYTES = 16 << 20,
+    RTL_HISTOGRAMS_MAX = RTL_KERNELS_MAX + 2 * RTL_QUEUES_MAX,
+};
+
+/* Histogram ids: kernels first, then wait and gap of every queue slot. */
+#define RTL_HISTOGRAM_KERNEL(kernel) ((uint32_t)(kernel))
+#define RTL_HISTOGRAM_WAIT(slot) ((uint32_t)(RTL_KERNELS_MAX + 2 * (slot)))
+#define RTL_HISTOGRAM_GAP(slot) ((uint32_t)(RTL_KERNELS_MAX + 2 * (slot) + 1))
+
+enum rtl_section_id {
+    RTL_SECTION_KERNELS,    /* struct rtl_kernel[RTL_KERNELS_MAX] */
+    RTL_SECTION_HISTOGRAMS, /* struct rtl_histogram[RTL_HISTOGRAMS_MAX] */
+    RTL_SECTION_DIRECTORY,  /* struct rtl_directory[RTL_HISTOGRAMS_MAX] */
+    RTL_SECTION_COARSE,     /* struct rtl_coarse[RTL_HISTOGRAMS_MAX], untouched until chunks run out */
+    RTL_SECTION_CHUNKS,     /* struct rtl_chunk[RTL_CHUNKS_MAX + 1] */
+    RTL_SECTION_QUEUES,     /* struct rtl_queue[RTL_QUEUES_MAX] */
+    RTL_SECTION_AGENTS,     /* struct rtl_agent[RTL_AGENTS_MAX] */
+    RTL_SECTION_DISPATCHES, /* struct rtl_dispatches[RTL_QUEUES_MAX][RTL_KERNELS_MAX] */
+    RTL_SECTION_NAMES,      /* char[RTL_NAMES_BYTES], not terminated */
+    RTL_SECTION_COUNT,
+    RTL_SECTION_LIMIT = 16
+};
+
+struct rtl_section {
+    uint64_t offset;   /* bytes from the start of the segment, a multiple of 64 */
+    uint32_t stride;   /* bytes an entry, at least the size that this version knows */
+    uint32_t capacity; /* entries */
+};
+
+/*
+ * Buckets. For a value v in ns, clamped to 2^40 - 1: shift = max(0, floor(log2 v) - 6),
+ * index = (shift << 6) + (v >> shift), octave = index >> 6, bucket = index & 63. Octaves 0 and 1 are exact; octave
+ * k >= 1 covers [2^(k+5), 2^(k+6)) in steps of 2^(k-1). The midpoint is off by at most 1/128 = 0.78 % from 64 ns on.
+ */
+struct rtl_histogram { /* worker; one cache line */
+    uint64_t begin;
+    uint64_t count;    /* values recorded */
+    uint64_t total_ns;
+    uint64_t min_ns;   /* meaningless while count is 0 */
+    uint64_t max_ns;
+    uint64_t untimed;  /* kernels only: counted by the worker under a reason, never timed */
+    uint32_t flags;    /* RTL_HISTOGRAM_* */
+    uint32_t pad;
+    uint64_t reserved;
+};
+enum { RTL_HISTOGRAM_COARSE = 1u << 0 }; /* some octaves were counted in rtl_coarse */
+
+struct rtl_directory { uint16_t chunk[RTL_OCTAVES_MAX]; };  /* worker; 0 = octave never touched (or coarse) */
+struct rtl_coarse { uint64_t count[RTL_OCTAVES_MAX]; };     /* worker; per octave, when there was no chunk */
+struct rtl_chunk { uint64_t bucket[RTL_CHUNK_BUCKETS]; };   /* worker */
+
+enum rtl_kernel_state { RTL_KERNEL_FREE = 0, RTL_KERNEL_READY = 1 };
+struct rtl_kernel { /* the thread of the kernel's first dispatch, once; state last, release */
+    uint32_t state;        /* slots may stay FREE for ever: skip them */
+    uint32_t name_length;  /* bytes, without terminator */
+    uint64_t name_offset;  /* bytes into RTL_SECTION_NAMES */
+    uint64_t kernel_object; /* handle of the first agent's copy, for display only */
+    uint64_t first_mono_ns; /* when the row was made */
+};
+
+/* One line per (queue slot, kernel): what the dispatch path counts. dispatch; "any" in slot RTL_QUEUE_SHARED. */
+struct rtl_dispatches {
+    uint64_t calls;    /* every dispatch, timed or not */
+    uint64_t untimed;  /* those that the dispatch path decided not to time */
+    uint32_t grid[3];  /* last dispatch, work-items; fields are not consistent with one another */
+    uint16_t workgroup[3];
+    uint16_t pad0;
+    uint32_t lds_bytes;
+    uint32_t scratch_bytes; /* per work-item */
+    uint32_t pad1;
+    uint64_t reserved[2];
+};
+
+struct rtl_queue {
+    /* create; generation is odd while the identity is being changed (seqlock), 0 = slot never used */
+    uint32_t generation;
+    uint32_t agent;            /* index into the agents */
+    uint64_t queue_id;         /* hsa_queue_t.id, or 0 for the shared slot */
+    uint32_t size_packets;
+    uint32_t live;             /* 1 from create to destroy */
+    uint64_t created_mono_ns;
+    uint64_t destroyed_mono_ns;
+    uint64_t dispatches_before; /* dispatches of earlier queues in this slot */
+    uint64_t pad0[2];
+    /* dispatch */
+    uint64_t dispatches;       /* every kernel dispatch */
+    uint64_t injected;         /* those that got a signal of ours */
+    uint64_t packets;          /* every packet of any kind */
+    uint64_t pad1[5];
+    /* worker: depth = injected - completed */
+    uint64_t completed;        /* injected ones that are over: timed or counted under a worker's reason */
+    uint64_t last_end_mono_ns; /* when the worker last saw one complete */
+    uint64_t pad2[6];
+    /* 0..7 dispatch, 8..15 worker (tables.h) */
+    uint64_t untimed[RTL_UNTIMED_LIMIT];
+};
+
+struct rtl_agent {
+    /* create */
+    uint32_t state;            /* 1 = described, stored last, release */
+    uint32_t gpu;              /* number among the process's GPU agents, in the runtime's order */
+    uint64_t agent_handle;
+    uint64_t tick_hz;
+    uint32_t bdf;              /* PCI domain << 16 | bus << 8 | device << 3 | function */
+    uint32_t compute_units;
+    char name[RTL_AGENT_NAME_MAX]; /* NUL-padded, e.g. "gfx90a" */
+    uint64_t pad0[4];
+    /* worker */
+    uint64_t busy_ns;          /* length of the union of the timed kernels' intervals */
+    uint64_t pad1[7];
+};
+
+struct rtl_header {
+    /* load */
+    uint64_t magic;
+    uint16_t major, minor;
+    uint32_t header_bytes;
+    uint64_t size;             /* of the whole segment */
+    uint64_t features_required, features_optional;
+    uint32_t section_count;
+    uint32_t pad0;
+    struct rtl_section section[RTL_SECTION_LIMIT];
+    uint64_t pid;              /* as the process sees itself */
+    uint64_t start_mono_ns;    /* when the segment was made */
+    uint64_t start_real_ns;    /* CLOCK_REALTIME then */
+    uint32_t mode;             /* enum rtl_mode */
+    uint32_t seals;            /* F_SEAL_* that hold */
+    uint32_t runtime_major, runtime_minor; /* HSA runtime version as the tool was told */
+    uint32_t table_core_bytes, table_ext_bytes; /* minor versions of the two API tables */
+    char comm[RTL_COMM_MAX];
+    char library_version[32];
+    uint64_t pad1[8];
+    /* any */
+    _Alignas(64) uint32_t state; /* enum rtl_state, release */
+    uint32_t notes;              /* RTL_NOTE_* */
+    uint32_t kernel_count;       /* slots taken, READY or not; may exceed the capacity: bound it */
+    uint32_t agent_count;
+    uint64_t names_used;         /* bytes; may exceed the capacity: bound it */
+    uint64_t kernels_over;       /* kernels that found no row */
+    uint64_t queues_refused;     /* queues that could not be intercepted */
+    uint64_t signals_created;    /* ever */
+    uint64_t pad2[2];
+    /* worker */
+    _Alignas(64) uint64_t heartbeat_mono_ns; /* last pass; it stands still while nothing is in flight */
+    uint64_t passes;
+    uint64_t signals_destroyed;  /* ever */
+    uint64_t signals_peak;       /* most in use at once, as the worker saw it */
+    uint64_t signals_limit;
+    uint64_t chunks_used;
+    uint64_t worker_cpu_ns;      /* the worker's own CPU time, brought up to date now and then */
+    uint64_t parked;             /* 1 while the worker sleeps without a timeout: nothing is in flight */
+};
+
+#define RTL_ALIGN_UP(n, to) (((uint64_t)(n) + (to) - 1) / (to) * (to))
+
+static_assert(sizeof(struct rtl_section) == 16, "section");
+static_assert(sizeof(struct rtl_histogram) == 64, "histogram is one cache line");
+static_assert(offsetof(struct rtl_histogram, count) == 8 && offsetof(struct rtl_histogram, flags) == 48, "histogram");
+static_assert(sizeof(struct rtl_directory) == 72, "directory");
+static_assert(sizeof(struct rtl_coarse) == 288, "coarse");
+static_assert(sizeof(struct rtl_chunk) == 512, "chunk");
+static_assert(sizeof(struct rtl_kernel) == 32, "kernel");
+static_assert(sizeof(struct rtl_dispatches) == 64, "dispatches is one cache line");
+static_assert(offsetof(struct rtl_dispatches, grid) == 16 && offsetof(struct rtl_dispatches, lds_bytes) == 36, "dispatches");
+static_assert(sizeof(struct rtl_queue) == 320, "queue");
+static_assert(offsetof(struct rtl_queue, dispatches) == 64, "queue: dispatch line");
+static_assert(offsetof(struct rtl_queue, completed) == 128, "queue: worker line");
+static_assert(offsetof(struct rtl_queue, untimed) == 192, "queue: reasons");
+static_assert(sizeof(struct rtl_agent) == 192, "agent");
+static_assert(offsetof(struct rtl_agent, busy_ns) == 128, "agent: worker line");
+static_assert(offsetof(struct rtl_header, section) == 48, "header: sections");
+static_assert(offsetof(struct rtl_header, pid) == 304, "header: identity");
+static_assert(offsetof(struct rtl_header, state) % 64 == 0, "header: state line");
+static_assert(offsetof(struct rtl_header, heartbeat_mono_ns) % 64 == 0, "header: worker line");
+static_assert(sizeof(struct rtl_header) <= 4096, "header fits a page");
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * Opens a segment by descriptor: decides whether it can be believed, and how its bytes are read from then on.
+ *
+ * A segment is hostile until shown otherwise. The header is copied once, every section is bounded by the size that
+ * fstat gives, and only a file that can't be shrunk any more (sealed memfd) is mapped: a mapping of anything else is a
+ * SIGBUS that its owner may send at will. Everything else is read with pread.
+ */
+#include "shm/segment_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "shm/reader_private.h"
+
+#define TMPFS_MAGIC_NUMBER 0x01021994
+
+/* What this version needs of each section; larger strides and capacities are a later version's business. */
+static const uint32_t known_stride[RTL_SECTION_COUNT] = {
+    [RTL_SECTION_KERNELS] = sizeof(struct rtl_kernel),
+    [RTL_SECTION_HISTOGRAMS] = sizeof(struct rtl_histogram),
+    [RTL_SECTION_DIRECTORY] = sizeof(struct rtl_directory),
+    [RTL_SECTION_COARSE] = sizeof(struct rtl_coarse),
+    [RTL_SECTION_CHUNKS] = sizeof(struct rtl_chunk),
+    [RTL_SECTION_QUEUES] = sizeof(struct rtl_queue),
+    [RTL_SECTION_AGENTS] = sizeof(struct rtl_agent),
+    [RTL_SECTION_DISPATCHES] = sizeof(struct rtl_dispatches),
+    [RTL_SECTION_NAMES] = 1,
+};
+
+__attribute__((format(printf, 4, 5))) static enum rtl_reader_status fail(enum rtl_reader_status status, char *why,
+                                                                         size_t why_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (why && why_bytes)
+        vsnprintf(why, why_bytes, format, args);
+    va_end(args);
+    return status;
+}
+
+void rtl_copy_printable(char *to, size_t bytes, const char *from, size_t from_bytes)
+{
+    size_t n = 0;
+    for (; n + 1 < bytes && n < from_bytes && from[n]; n++)
+        to[n] = from[n] >= 0x20 && from[n] < 0x7f ? from[n] : '?';
+    to[n] = '\0';
+}
+
+bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_t bytes)
+{
+    if (offset > reader->size || bytes > reader->size - offset)
+        return false;
+    if (reader->base) {
+        const uint64_t *from = (const uint64_t *)(const void *)(reader->base + offset);
+        uint64_t *out = to;
+        for (size_t i = 0; i < bytes / 8; i++)
+            out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+        return true;
+    }
+    char *out = to;
+    while (bytes) {
+        ssize_t n = pread(reader->fd, out, bytes, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false; /* shrunk meanwhile, or no file that one can read */
+        out += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t skip,
+                     void *to, size_t bytes)
+{
+    const struct rtl_view *view = &reader->view[section];
+    if (entry >= view->capacity || skip + bytes > view->stride)
+        return false;
+    return rtl_fetch(reader, view->offset + (uint64_t)entry * view->stride + skip, to, bytes);
+}
+
+const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged)
+{
+    if (kernel >= reader->kernels)
+        return NULL;
+    if (reader->name[kernel])
+        return reader->name[kernel];
+
+    struct rtl_kernel k;
+    if (!rtl_fetch_entry(reader, RTL_SECTION_KERNELS, kernel, 0, &k, sizeof k)) {
+        *damaged = true;
+        return NULL;
+    }
+    if (k.state != RTL_KERNEL_READY)
+        return NULL;
+    const struct rtl_view *names = &reader->view[RTL_SECTION_NAMES];
+    if (k.name_offset > names->capacity || k.name_length > names->capacity - k.name_offset ||
+        k.name_length > reader->name_room) {
+        *damaged = true;
+        return NULL;
+    }
+    /* whole words around the name, because that is what is fetched; the section ends on a word (checked at open) */
+    uint64_t from = (names->offset + k.name_offset) & ~7ull;
+    size_t lead = (size_t)(names->offset + k.name_offset - from);
+    size_t bytes = (size_t)RTL_ALIGN_UP(lead + k.name_length, 8);
+    char *buffer = malloc(bytes + 1);
+    if (!buffer || !rtl_fetch(reader, from, buffer, bytes)) {
+        *damaged = buffer != NULL;
+        free(buffer);
+        return NULL;
+    }
+    memmove(buffer, buffer + lead, k.name_length);
+    buffer[k.name_length] = '\0';
+    for (char *zero = buffer; (zero = memchr(zero, '\0', (size_t)(buffer + k.name_length - zero)));)
+        *zero = '?'; /* so that its length and its terminator agree */
+    reader->name_room -= k.name_length;
+    reader->name_length[kernel] = k.name_length;
+    return reader->name[kernel] = buffer;
+}
+
+/* A header that says something impossible; `why` says what. */
+static enum rtl_reader_status damaged(char *why, size_t why_bytes, const char *what)
+{
+    return fail(RTL_READER_VERSION, why, why_bytes, "the segment is damaged: %s", what);
+}
+
+static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *why, size_t why_bytes)
+{
+    const struct rtl_header *h = &reader->header;
+    if (h->section_count < RTL_SECTION_COUNT || h->section_count > RTL_SECTION_LIMIT)
+        return damaged(why, why_bytes, "wrong number of sections");
+    for (uint32_t i = 0; i < RTL_SECTION_COUNT; i++) {
+        const struct rtl_section *s = &h->section[i];
+        uint64_t bytes = (uint64_t)s->stride * s->capacity; /* 32 by 32 bits: can't wrap */
+        bool words = i == RTL_SECTION_NAMES ? s->stride == 1 && s->capacity % 8 == 0 : s->stride % 8 == 0;
+        if (s->offset % 64 || s->offset < h->header_bytes)
+            return damaged(why, why_bytes, "a section lies in the wrong place");
+        if (s->stride < known_stride[i] || !words || !s->capacity)
+            return damaged(why, why_bytes, "a section has entries of the wrong size");
+        if (s->offset > h->size || bytes > h->size - s->offset) /* which is not beyond the file's */
+            return damaged(why, why_bytes, "a section reaches beyond the end");
+        for (uint32_t j = 0; j < i; j++) {
+            const struct rtl_view *v = &reader->view[j];
+            if (s->offset < v->offset + (uint64_t)v->stride * v->capacity && v->offset < s->offset + bytes)
+                return damaged(why, why_bytes, "two sections overlap");
+        }
+        reader->view[i] = (struct rtl_view){s->offset, s->stride, s->capacity};
+    }
+    /* what one section says about another's capacity has to agree, or rows would be taken for others */
+    uint64_t kernels = reader->view[RTL_SECTION_KERNELS].capacity, queues = reader->view[RTL_SECTION_QUEUES].capacity;
+    uint64_t histograms = reader->view[RTL_SECTION_HISTOGRAMS].capacity;
+    if (kernels < RTL_KERNEL_FIRST || histograms < kernels + 2 * queues ||
+        reader->view[RTL_SECTION_DIRECTORY].capacity != histograms ||
+        reader->view[RTL_SECTION_COARSE].capacity != histograms ||
+        reader->view[RTL_SECTION_DISPATCHES].capacity != kernels * queues)
+        return damaged(why, why_bytes, "its sections don't fit together");
+    reader->kernels = (uint32_t)(kernels < RTL_KERNELS_MAX ? kernels : RTL_KERNELS_MAX);
+    reader->queues = (uint32_t)(queues < RTL_QUEUES_MAX ? queues : RTL_QUEUES_MAX);
+    uint32_t agents = reader->view[RTL_SECTION_AGENTS].capacity;
+    reader->agents = agents < RTL_AGENTS_MAX ? agents : RTL_AGENTS_MAX;
+    return RTL_READER_OK;
+}
+
+static enum rtl_reader_status check_header(struct rtl_reader *reader, char *why, size_t why_bytes)
+{
+    struct rtl_header *h = &reader->header;
+    if (!rtl_fetch(reader, 0, h, sizeof *h))
+        return damaged(why, why_bytes, "shorter than its header");
+    if (h->magic == 0)
+        return fail(RTL_READER_VERSION, why, why_bytes, "the segment is still being made: try again");
+    if (h->magic != RTL_SEGMENT_MAGIC)
+        return fail(RTL_READER_VERSION, why, why_bytes,
+                    "not a segment of version %u.%u: its first bytes are not the segment's mark", RTL_SEGMENT_MAJOR,
+                    RTL_SEGMENT_MINOR);
+    if (h->major != RTL_SEGMENT_MAJOR)
+        return fail(RTL_READER_VERSION, why, why_bytes,
+                    "librtl.so in the process writes segment version %u.%u, this rtl-top reads %u.%u: use the rtl-top "
+                    "that belongs to that librtl.so",
+                    h->major, h->minor, RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
+    if (h->features_required & ~RTL_FEATURES_REQUIRED)
+        return fail(RTL_READER_VERSION, why, why_bytes,
+                    "librtl.so in the process writes segment version %u.%u with features (%#llx) that this rtl-top, "
+                    "which reads %u.%u, does not know: use a newer rtl-top",
+                    h->major, h->minor, (unsigned long long)(h->features_required & ~RTL_FEATURES_REQUIRED),
+                    RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
+    if (h->header_bytes < sizeof *h || h->header_bytes > 65536)
+        return damaged(why, why_bytes, "wrong header size");
+    if (h->size > reader->size)
+        return damaged(why, why_bytes, "cut short");
+    return check_sections(reader, why, why_bytes);
+}
+
+/* Maps what can't be taken away: sealed against shrinking, and in ordinary memory (huge pages run out at a touch). */
+static void map_if_safe(struct rtl_reader *reader)
+{
+    struct statfs fs;
+    struct stat st;
+    int seals = fcntl(reader->fd, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstatfs(reader->fd, &fs) != 0 || fs.f_type != TMPFS_MAGIC_NUMBER)
+        return;
+    if (fstat(reader->fd, &st) != 0) /* again: the size from before the seal was seen may be gone */
+        return;
+    reader->size = (uint64_t)st.st_size & ~7ull;
+    void *base = mmap(NULL, reader->size, PROT_READ, MAP_SHARED | MAP_NORESERVE, reader->fd, 0);
+    if (base != MAP_FAILED)
+        reader->base = base;
+}
+
+enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char *why, size_t why_bytes)
+{
+    struct stat st;
+    *out = NULL;
+    if (fstat(fd, &st) != 0)
+        return fail(RTL_READER_USAGE, why, why_bytes, "cannot look at the segment: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return damaged(why, why_bytes, "not a file");
+
+    struct rtl_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return fail(RTL_READER_USAGE, why, why_bytes, "out of memory");
+    reader->fd = fd;
+    reader->pidfd = -1;
+    reader->size = (uint64_t)st.st_size & ~7ull;
+    map_if_safe(reader);
+
+    enum rtl_reader_status status = check_header(reader, why, why_bytes);
+    if (status == RTL_READER_OK) {
+        reader->name = calloc(reader->kernels, sizeof *reader->name);
+        reader->name_length = calloc(reader->kernels, sizeof *reader->name_length);
+        reader->name_room = reader->view[RTL_SECTION_NAMES].capacity;
+        rtl_copy_printable(reader->comm, sizeof reader->comm, reader->header.comm, sizeof reader->header.comm);
+        if (!reader->name || !reader->name_length)
+            status = fail(RTL_READER_USAGE, why, why_bytes, "out of memory");
+    }
+    if (status != RTL_READER_OK) {
+        reader->fd = -1; /* stays the caller's */
+        rtl_reader_close(reader);
+        return status;
+    }
+    *out = reader;
+    return RTL_READER_OK;
+}
+
+void rtl_reader_close(struct rtl_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->base)
+        munmap((void *)(uintptr_t)reader->base, reader->size);
+    if (reader->fd >= 0)
+        close(reader->fd);
+    if (reader->pidfd >= 0)
+        close(reader->pidfd);
+    for (uint32_t i = 0; reader->name && i < reader->kernels; i++)
+        free(reader->name[i]);
+    free(reader->name);
+    free(reader->name_length);
+    free(reader);
+}

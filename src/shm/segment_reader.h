@@ -1,0 +1,124 @@
+/*
+ * The viewer's side of the segment: finding it from a pid, refusing what can't be trusted, taking snapshots.
+ *
+ * The reader trusts nothing in the segment (rules in shm/segment.h). Ownership: a reader owns its mapping and
+ * descriptor until rtl_reader_close; a snapshot owns its arrays until rtl_snapshot_free and points to names that the
+ * reader owns: free snapshots first. Threads: one thread a reader.
+ */
+#ifndef RTL_SHM_SEGMENT_READER_H
+#define RTL_SHM_SEGMENT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shm/segment.h"
+
+/* X(symbol, exit status of rtl-top, what it means); the messages themselves name pid, user and remedy */
+#define RTL_READER_ERRORS(X)                                              \
+    X(OK, 0, "success")                                                   \
+    X(USAGE, 1, "wrong usage or an unexpected failure of the system")     \
+    X(NO_PROCESS, 2, "no such process")                                   \
+    X(NOT_TRACED, 3, "the process is not traced")                         \
+    X(PERMISSION, 4, "not permitted to look into the process")            \
+    X(VERSION, 5, "the segment is of another version, or damaged")        \
+    X(EXITED, 6, "the process exited while it was watched")
+
+#define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
+enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) };
+#undef RTL_READER_ENUM
+
+struct rtl_reader;
+
+/*
+ * Attaches to the process. On failure `why` gets one line that says what is wrong and what to do about it (no
+ * trailing newline, no "rtl-top:" prefix).
+ */
+enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, char *why, size_t why_bytes);
+
+/* The same on a descriptor of a segment (tests, fuzzing, recordings). Takes over the descriptor on success only. */
+enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **reader, char *why, size_t why_bytes);
+
+void rtl_reader_close(struct rtl_reader *reader);
+
+/* False once the process that was opened has ended (a reused pid counts as ended). Always true for open_fd. */
+bool rtl_reader_alive(struct rtl_reader *reader);
+
+/* Pids of the traced processes that this user may see, ascending; the caller frees *pids. Count or -errno. */
+int rtl_discover(pid_t **pids);
+
+/* One octave of one histogram, 64 buckets. */
+struct rtl_octave {
+    uint8_t octave;
+    uint64_t bucket[RTL_CHUNK_BUCKETS];
+};
+
+/* A consistent copy of one histogram: the sum of all buckets and coarse counts is `count`. */
+struct rtl_histogram_copy {
+    uint64_t count, total_ns, min_ns, max_ns;
+    bool approximate;            /* count was taken from the buckets after bounded retries, or some of it is coarse */
+    uint32_t octave_count;       /* ascending */
+    struct rtl_octave *octaves;  /* owned by the snapshot */
+    uint64_t *coarse;            /* RTL_OCTAVES_MAX counts, or NULL; owned by the snapshot */
+};
+
+struct rtl_kernel_snapshot {
+    uint32_t id;                 /* the segment's row: stable for the life of the process */
+    const char *name;            /* full, mangled, NUL-terminated, untrusted bytes; owned by the reader, stable */
+    size_t name_length;
+    uint64_t calls;              /* every dispatch */
+    uint64_t untimed;            /* dispatch path's and worker's together */
+    uint32_t grid[3];            /* of the last dispatch seen on the busiest queue */
+    uint16_t workgroup[3];
+    uint32_t lds_bytes, scratch_bytes;
+    struct rtl_histogram_copy histogram; /* histogram.count = timed dispatches */
+};
+
+struct rtl_queue_snapshot {
+    uint32_t slot, agent, gpu;   /* gpu: number on screen */
+    uint64_t queue_id;
+    bool live, shared;
+    uint32_t size_packets;
+    uint64_t dispatches, injected, completed, packets;
+    uint64_t depth;              /* injected - completed, never negative */
+    uint64_t untimed[RTL_UNTIMED_LIMIT];
+    struct rtl_histogram_copy wait, gap;
+    uint64_t dispatches_before;  /* of earlier queues in this slot; `dispatches` is this queue's alone */
+};
+
+struct rtl_agent_snapshot {
+    uint32_t gpu;
+    char name[RTL_AGENT_NAME_MAX + 1]; /* printable ASCII only */
+    uint64_t busy_ns, tick_hz;
+    uint32_t bdf, compute_units;
+};
+
+struct rtl_snapshot {
+    uint64_t taken_mono_ns;      /* CLOCK_MONOTONIC when the copy was taken */
+    uint64_t pid;
+    char comm[RTL_COMM_MAX + 1]; /* printable ASCII only */
+    char library_version[33];
+    uint32_t mode, state, notes, seals;
+    uint32_t runtime_major, runtime_minor;
+    uint64_t start_mono_ns, start_real_ns, heartbeat_mono_ns, worker_cpu_ns, passes;
+    bool parked;
+    uint64_t kernels_over, queues_refused, chunks_used;
+    uint64_t signals_in_use, signals_free, signals_created, signals_destroyed, signals_peak, signals_limit;
+    uint64_t counted, timed, untimed_total;      /* sums over the queues and kernels */
+    uint64_t untimed[RTL_UNTIMED_LIMIT];         /* by reason, sums over the queues */
+    uint32_t kernel_count, queue_count, agent_count;
+    struct rtl_kernel_snapshot *kernels;  /* ascending id; rows that were never called are left out */
+    struct rtl_queue_snapshot *queues;    /* ascending slot; slots never used are left out */
+    struct rtl_agent_snapshot *agents;    /* ascending gpu */
+    void *storage;                        /* what the histogram copies point into */
+};
+
+/*
+ * Takes a snapshot into *snapshot (zero-initialised or freed before). OK, or VERSION when the segment turned out to be
+ * damaged, or USAGE when there is no memory. Bounded work whatever the segment holds.
+ */
+enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
+void rtl_snapshot_free(struct rtl_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,353 @@
+/*
+ * Makes the segment: one memfd, sized, mapped once writable, sealed, described by its header.
+ *
+ * Runs inside other people's programs at load, so whatever can kill or disturb one is met first: a file size
+ * limit (SIGXFSZ), an address space limit, descriptor limits, mlockall, huge pages, core dumps, kernels without the
+ * newer flags and seals. Everything here fails with an errno value and one line of text, never otherwise.
+ */
+#include "shm/segment_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Younger than some libc headers that we want to build with. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* The descriptor goes here or above: the numbers that the application gets stay those it gets without us. */
+enum { DESCRIPTOR_FLOOR = 512 };
+
+/*
+ * The last segment made, for rtl_segment_populate on kernels without MADV_POPULATE_WRITE, which has to go through
+ * the descriptor. Written by rtl_segment_create before any other thread can know the segment.
+ */
+static struct {
+    char *base;
+    uint64_t size;
+    int fd;
+    dev_t device;
+    ino_t inode; /* the descriptor is still the segment's while these two are its */
+} last_segment = {.fd = -1};
+
+static const struct {
+    uint32_t stride, capacity;
+} sections[RTL_SECTION_COUNT] = {
+    [RTL_SECTION_KERNELS] = {sizeof(struct rtl_kernel), RTL_KERNELS_MAX},
+    [RTL_SECTION_HISTOGRAMS] = {sizeof(struct rtl_histogram), RTL_HISTOGRAMS_MAX},
+    [RTL_SECTION_DIRECTORY] = {sizeof(struct rtl_directory), RTL_HISTOGRAMS_MAX},
+    [RTL_SECTION_COARSE] = {sizeof(struct rtl_coarse), RTL_HISTOGRAMS_MAX},
+    [RTL_SECTION_CHUNKS] = {sizeof(struct rtl_chunk), RTL_CHUNKS_MAX + 1},
+    [RTL_SECTION_QUEUES] = {sizeof(struct rtl_queue), RTL_QUEUES_MAX},
+    [RTL_SECTION_AGENTS] = {sizeof(struct rtl_agent), RTL_AGENTS_MAX},
+    [RTL_SECTION_DISPATCHES] = {sizeof(struct rtl_dispatches), RTL_QUEUES_MAX *RTL_KERNELS_MAX},
+    [RTL_SECTION_NAMES] = {1, RTL_NAMES_BYTES},
+};
+
+__attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size_t why_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (why && why_bytes)
+        vsnprintf(why, why_bytes, format, args);
+    va_end(args);
+    return -error;
+}
+
+/* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself. */
+static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT])
+{
+    uint64_t at = 4096;
+    for (int i = 0; i < RTL_SECTION_COUNT; i++) {
+        section[i] = (struct rtl_section){.offset = at, .stride = sections[i].stride, .capacity = sections[i].capacity};
+        at = RTL_ALIGN_UP(at + (uint64_t)sections[i].stride * sections[i].capacity, 4096);
+    }
+    return at;
+}
+
+static int make_memfd(void)
+{
+    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int fd = memfd_create(RTL_SEGMENT_NAME, flags | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
+        fd = memfd_create(RTL_SEGMENT_NAME, flags);
+    return fd;
+}
+
+static int move_up(int fd)
+{
+    struct rlimit limit;
+    int floor = DESCRIPTOR_FLOOR;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= DESCRIPTOR_FLOOR)
+        floor = (int)(limit.rlim_cur / 4 * 3);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+/*
+ * Maps without access first: under mlockall(MCL_FUTURE) an accessible mapping would be filled at once, all of it.
+ * No huge pages: the segment is sparse, and one touch would cost 2 MB. Not in core dumps: writing one reads every
+ * hole, which makes a page of it.
+ */
+static void *map_sparse(int fd, uint64_t size)
+{
+    char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    munlock(base, size);
+    madvise(base, size, MADV_NOHUGEPAGE);
+    madvise(base, size, MADV_DONTDUMP);
+    if (mprotect(base, size, PROT_READ | PROT_WRITE) != 0) {
+        int error = errno;
+        munmap(base, size);
+        errno = error;
+        return NULL;
+    }
+    return base;
+}
+
+/* From here on nobody, root included, can resize the segment or get another writable view of it. */
+static uint32_t seal(int fd)
+{
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
+        fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
+    int held = fcntl(fd, F_GET_SEALS);
+    return held < 0 ? 0 : (uint32_t)held;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* The process's name, not this thread's. */
+static void read_comm(char comm[RTL_COMM_MAX])
+{
+    int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, comm, RTL_COMM_MAX - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n > 0) {
+        comm[n] = '\0';
+        comm[strcspn(comm, "\n")] = '\0';
+    } else {
+        snprintf(comm, RTL_COMM_MAX, "%s", program_invocation_short_name ? program_invocation_short_name : "?");
+    }
+}
+
+static void write_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
+                         const struct rtl_section section[RTL_SECTION_LIMIT], uint32_t seals)
+{
+    struct rtl_header *h = segment->header;
+    h->major = RTL_SEGMENT_MAJOR;
+    h->minor = RTL_SEGMENT_MINOR;
+    h->header_bytes = sizeof *h;
+    h->size = segment->size;
+    h->features_required = RTL_FEATURES_REQUIRED;
+    h->features_optional = RTL_FEATURES_OPTIONAL;
+    h->section_count = RTL_SECTION_COUNT;
+    memcpy(h->section, section, sizeof h->section);
+    h->pid = (uint64_t)getpid();
+    h->start_mono_ns = now_ns(CLOCK_MONOTONIC);
+    h->start_real_ns = now_ns(CLOCK_REALTIME);
+    h->mode = config->mode;
+    h->seals = seals;
+    h->runtime_major = config->runtime_major;
+    h->runtime_minor = config->runtime_minor;
+    h->table_core_bytes = config->table_core_bytes;
+    h->table_ext_bytes = config->table_ext_bytes;
+    h->signals_limit = config->signals_limit;
+    read_comm(h->comm);
+    if (config->library_version)
+        snprintf(h->library_version, sizeof h->library_version, "%s", config->library_version);
+    /* last: a viewer that opens the descriptor meanwhile sees no segment yet, rather than half of one */
+    __atomic_store_n(&h->magic, RTL_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+}
+
+int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why,
+                       size_t why_bytes)
+{
+    struct rtl_section section[RTL_SECTION_LIMIT] = {{0}};
+    uint64_t size = lay_out(section);
+    struct rlimit limit;
+
+    memset(segment, 0, sizeof *segment);
+    segment->fd = -1;
+    if (why && why_bytes)
+        why[0] = '\0';
+
+    /* Growing a file beyond this limit raises SIGXFSZ, which kills by default. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
+        return fail(EFBIG, why, why_bytes, "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
+                    (unsigned long long)(size >> 20));
+
+    int fd = make_memfd();
+    if (fd < 0)
+        return fail(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
+    fd = move_up(fd);
+
+    void *base = NULL;
+    int error = 0;
+    last_segment.fd = -1; /* what is known of one before is not of this one */
+    if (ftruncate(fd, (off_t)size) != 0) {
+        error = errno;
+        fail(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
+    } else if (!(base = map_sparse(fd, size))) {
+        error = errno;
+        fail(error, why, why_bytes, "cannot map the segment's %llu MB of address space: %s",
+             (unsigned long long)(size >> 20),
+             error == EAGAIN ? "the program locks its memory (mlockall) and ulimit -l is too low" : strerror(error));
+    } else if (!rtl_segment_populate(base, 4096)) {
+        error = ENOMEM;
+        fail(error, why, why_bytes, "no memory for the segment");
+        munmap(base, size);
+    }
+    if (error) {
+        close(fd);
+        return -error;
+    }
+
+    char *at = base;
+    segment->header = base;
+    segment->kernels = (void *)(at + section[RTL_SECTION_KERNELS].offset);
+    segment->histograms = (void *)(at + section[RTL_SECTION_HISTOGRAMS].offset);
+    segment->directory = (void *)(at + section[RTL_SECTION_DIRECTORY].offset);
+    segment->coarse = (void *)(at + section[RTL_SECTION_COARSE].offset);
+    segment->chunks = (void *)(at + section[RTL_SECTION_CHUNKS].offset);
+    segment->queues = (void *)(at + section[RTL_SECTION_QUEUES].offset);
+    segment->agents = (void *)(at + section[RTL_SECTION_AGENTS].offset);
+    segment->dispatches = (void *)(at + section[RTL_SECTION_DISPATCHES].offset);
+    segment->names = at + section[RTL_SECTION_NAMES].offset;
+    segment->size = size;
+    segment->fd = fd;
+    struct stat identity;
+    if (fstat(fd, &identity) == 0) {
+        last_segment.base = base;
+        last_segment.size = size;
+        last_segment.device = identity.st_dev;
+        last_segment.inode = identity.st_ino;
+        last_segment.fd = fd;
+    }
+
+    /* The two fixed rows come first, so that they get the ids that the contract says. */
+    static const char *const fixed[RTL_KERNEL_FIRST] = {
+        [RTL_KERNEL_OTHER] = "(other kernels)", [RTL_KERNEL_UNKNOWN] = "(unknown kernel)"};
+    for (uint32_t i = 0; i < RTL_KERNEL_FIRST; i++)
+        rtl_segment_add_kernel(segment, fixed[i], (uint32_t)strlen(fixed[i]), 0);
+
+    write_header(segment, config, section, seal(fd));
+    return 0;
+}
+
+void rtl_segment_set_state(struct rtl_segment *segment, enum rtl_state state)
+{
+    __atomic_store_n(&segment->header->state, (uint32_t)state, __ATOMIC_RELEASE);
+}
+
+void rtl_segment_note(struct rtl_segment *segment, uint32_t notes)
+{
+    __atomic_fetch_or(&segment->header->notes, notes, __ATOMIC_RELAXED);
+}
+
+/* Takes bytes from the names; UINT64_MAX when they don't fit. Compare-and-swap, so that a name too long leaves room. */
+static uint64_t take_name(struct rtl_segment *segment, uint64_t room)
+{
+    uint64_t used = atomic_load_explicit(&segment->names_used, memory_order_relaxed);
+    do {
+        if (room > RTL_NAMES_BYTES - used)
+            return UINT64_MAX;
+    } while (!atomic_compare_exchange_weak_explicit(&segment->names_used, &used, used + room, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return used;
+}
+
+static uint32_t take_row(struct rtl_segment *segment)
+{
+    uint32_t row = atomic_load_explicit(&segment->kernel_count, memory_order_relaxed);
+    do {
+        if (row >= RTL_KERNELS_MAX)
+            return UINT32_MAX;
+    } while (!atomic_compare_exchange_weak_explicit(&segment->kernel_count, &row, row + 1, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return row;
+}
+
+static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
+{
+    rtl_segment_note(segment, note);
+    __atomic_fetch_add(&segment->header->kernels_over, 1, __ATOMIC_RELAXED);
+    return RTL_KERNEL_OTHER;
+}
+
+uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, uint32_t length, uint64_t kernel_object)
+{
+    if (atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) >= RTL_KERNELS_MAX)
+        return no_room(segment, RTL_NOTE_KERNELS_FULL); /* before names are spent on it */
+    uint64_t room = RTL_ALIGN_UP(length, 8);            /* readers fetch words: none holds parts of two names */
+    uint64_t offset = take_name(segment, room);
+    if (offset == UINT64_MAX)
+        return no_room(segment, RTL_NOTE_NAMES_FULL);
+    uint32_t row = take_row(segment);
+    if (row == UINT32_MAX)
+        return no_room(segment, RTL_NOTE_KERNELS_FULL);
+
+    struct rtl_kernel *k = &segment->kernels[row];
+    memcpy(segment->names + offset, name, length);
+    __atomic_store_n(&k->name_length, length, __ATOMIC_RELAXED);
+    __atomic_store_n(&k->name_offset, offset, __ATOMIC_RELAXED);
+    __atomic_store_n(&k->kernel_object, kernel_object, __ATOMIC_RELAXED);
+    __atomic_store_n(&k->first_mono_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+    __atomic_store_n(&k->state, RTL_KERNEL_READY, __ATOMIC_RELEASE);
+    /* for readers only; added, not stored, because two threads may come here in either order */
+    __atomic_fetch_add(&segment->header->kernel_count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&segment->header->names_used, room, __ATOMIC_RELAXED);
+    return row;
+}
+
+bool rtl_segment_populate(void *address, uint64_t bytes)
+{
+    if (bytes == 0)
+        return true;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)address & ~(page - 1);
+    uint64_t length = RTL_ALIGN_UP((uintptr_t)address + bytes, page) - from;
+    int result;
+    do
+        result = madvise((void *)from, length, MADV_POPULATE_WRITE);
+    while (result != 0 && errno == EINTR);
+    if (result == 0)
+        return true;
+    if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON)
+        return false;
+    /* Before Linux 5.14 (EINVAL), or in a sandbox that doesn't know the call: have the pages made in the file. */
+    uintptr_t base = (uintptr_t)last_segment.base;
+    if (last_segment.fd < 0 || from < base || from + length > base + last_segment.size)
+        return true; /* memory of our own: nothing is known against it */
+    struct stat now;
+    if (fstat(last_segment.fd, &now) != 0 || now.st_dev != last_segment.device || now.st_ino != last_segment.inode)
+        return false; /* closed behind our back: that number may be a file of the application's now */
+    /* not fallocate: a thread may not be cancelled inside a call that is no cancellation point */
+    return syscall(SYS_fallocate, last_segment.fd, 0, (off_t)(from - base), (off_t)length) == 0 || errno == EOPNOTSUPP;
+}

@@ -1,0 +1,65 @@
+/*
+ * The library's side of the segment: making it, and handing out rows in it. Recording itself is stats/recorder.h.
+ *
+ * Ownership: the caller owns struct rtl_segment; the memory and the descriptor live until the process ends, on
+ * purpose: callbacks may come late and a viewer may still be looking.
+ * Errors: negative errno values; `why` gets one line for a person. Nothing here aborts, prints or raises a signal:
+ * RLIMIT_FSIZE, RLIMIT_AS, a missing memfd_create and a memory limit are checked or survived.
+ */
+#ifndef RTL_SHM_SEGMENT_WRITER_H
+#define RTL_SHM_SEGMENT_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shm/segment.h"
+
+struct rtl_segment {
+    struct rtl_header *header;
+    struct rtl_kernel *kernels;
+    struct rtl_histogram *histograms;
+    struct rtl_directory *directory;
+    struct rtl_coarse *coarse;
+    struct rtl_chunk *chunks;
+    struct rtl_queue *queues;
+    struct rtl_agent *agents;
+    struct rtl_dispatches *dispatches; /* [slot * RTL_KERNELS_MAX + kernel] */
+    char *names;
+    uint64_t size;
+    int fd;
+    /* private copies: never read back from the segment */
+    _Atomic uint32_t kernel_count;
+    _Atomic uint64_t names_used;
+};
+
+struct rtl_segment_config {
+    enum rtl_mode mode;
+    uint32_t runtime_major, runtime_minor;
+    uint32_t table_core_bytes, table_ext_bytes;
+    uint64_t signals_limit;
+    const char *library_version;
+};
+
+/* Makes, sizes, maps and seals the memfd and fills in the header; the state stays STARTING. 0 or -errno. */
+int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why, size_t why_bytes);
+
+/* Publishes the state (release). Any thread. */
+void rtl_segment_set_state(struct rtl_segment *segment, enum rtl_state state);
+
+/* Sets bits of enum rtl_note. Any thread. */
+void rtl_segment_note(struct rtl_segment *segment, uint32_t notes);
+
+/*
+ * Takes a row for a kernel of that full name, copies the name and publishes the row. Lock-free, no allocation, no
+ * syscall, callable on the dispatch path (once a kernel). RTL_KERNEL_OTHER when rows or names have run out: then the
+ * note is set and kernels_over counted. The caller makes sure that one name gets one row.
+ */
+uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, uint32_t length, uint64_t kernel_object);
+
+/*
+ * Makes the pages behind [address, address + bytes) present, so that a later store can't fault for long or raise
+ * SIGBUS. Off the dispatch path. False when the system refuses (no memory): the caller goes without.
+ */
+bool rtl_segment_populate(void *address, uint64_t bytes);
+
+#endif

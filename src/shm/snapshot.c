@@ -1,0 +1,484 @@
+/*
+ * Takes snapshots: copies the statistics out of a segment that is being written, each histogram consistent in itself.
+ *
+ * Order matters: what the worker writes is copied before what the dispatch path writes, so that timed + untimed never
+ * exceeds calls. Work is bounded whatever the segment holds: every chunk may be used once, retries come out of one
+ * allowance for the whole snapshot, and holes of the sparse file are skipped (reading one through a mapping would make
+ * a page of it, which the traced process then carries).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/reader_private.h"
+
+enum {
+    TRIES = 8,              /* for a histogram, then a pause, then as many again */
+    RETRIES_ALLOWED = 4096, /* in one snapshot, over all histograms */
+    PAUSES_ALLOWED = 32,
+    PAUSE_NS = 20000,
+    BLOCK_BYTES = 256 << 10,
+};
+
+/* Memory of a snapshot's octaves: blocks that never move, because the copies point into them. */
+struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(16) char bytes[];
+};
+
+/* One snapshot being taken. */
+struct taking {
+    struct rtl_reader *reader;
+    struct rtl_snapshot *out;
+    bool damaged, no_memory;
+    uint32_t retries, pauses; /* still allowed */
+    uint32_t chunks;          /* still to be believed */
+    struct rtl_octave octaves[RTL_OCTAVES_MAX];
+    uint64_t coarse[RTL_OCTAVES_MAX];
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Saturating, but plain additions as long as no sum of 64 could wrap, which is always in honest segments. */
+static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
+{
+    uint64_t sum = 0, any = 0;
+    for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++) {
+        sum += bucket[b];
+        any |= bucket[b];
+    }
+    if (any >> 57 == 0)
+        return sum;
+    sum = 0;
+    for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++)
+        sum = add(sum, bucket[b]);
+    return sum;
+}
+
+static void *keep(struct taking *t, const void *what, size_t bytes)
+{
+    struct block *b = t->out->storage;
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (!b || b->size - b->used < bytes) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        b = malloc(sizeof *b + size);
+        if (!b) {
+            t->no_memory = true;
+            return NULL;
+        }
+        b->next = t->out->storage;
+        b->used = 0;
+        b->size = size;
+        t->out->storage = b;
+    }
+    void *at = b->bytes + b->used;
+    b->used += bytes;
+    memcpy(at, what, bytes);
+    return at;
+}
+
+/*
+ * One try at a histogram: into t->octaves and t->coarse. True when the copy is whole; the sum of what was found is
+ * set in any case.
+ */
+static bool try_histogram(struct taking *t, uint32_t id, struct rtl_histogram *h, uint32_t *octave_count, uint64_t *sum)
+{
+    struct rtl_reader *r = t->reader;
+    struct rtl_directory directory;
+    uint32_t octaves = 0;
+    uint64_t begin = 0;
+
+    *sum = 0;
+    *octave_count = 0;
+    if (!rtl_fetch_entry(r, RTL_SECTION_HISTOGRAMS, id, 0, h, sizeof *h) ||
+        !rtl_fetch_entry(r, RTL_SECTION_DIRECTORY, id, 0, &directory, sizeof directory)) {
+        t->damaged = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < RTL_OCTAVES_MAX; i++) {
+        uint16_t chunk = directory.chunk[i];
+        if (!chunk)
+            continue;
+        struct rtl_octave *o = &t->octaves[octaves];
+        if (!rtl_fetch_entry(r, RTL_SECTION_CHUNKS, chunk, 0, o->bucket, sizeof o->bucket)) {
+            t->damaged = true;
+            return false;
+        }
+        o->octave = (uint8_t)i;
+        octaves++;
+        *sum = add(*sum, sum_of(o->bucket));
+    }
+    if (h->flags & RTL_HISTOGRAM_COARSE) {
+        if (!rtl_fetch_entry(r, RTL_SECTION_COARSE, id, 0, t->coarse, sizeof t->coarse)) {
+            t->damaged = true;
+            return false;
+        }
+        for (uint32_t i = 0; i < RTL_OCTAVES_MAX; i++)
+            *sum = add(*sum, t->coarse[i]);
+    }
+    *octave_count = octaves;
+    /* every load above is an acquire, so this one is not older than any of them */
+    if (!rtl_fetch_entry(r, RTL_SECTION_HISTOGRAMS, id, offsetof(struct rtl_histogram, begin), &begin, sizeof begin)) {
+        t->damaged = true;
+        return false;
+    }
+    return begin == h->count;
+}
+
+/* Copies one histogram; *untimed gets the worker's count of dispatches given up on. False when the snapshot is off. */
+static bool copy_histogram(struct taking *t, uint32_t id, struct rtl_histogram_copy *copy, uint64_t *untimed)
+{
+    struct rtl_histogram h;
+    uint32_t octave_count;
+    uint64_t sum;
+
+    memset(copy, 0, sizeof *copy);
+    if (!rtl_fetch_entry(t->reader, RTL_SECTION_HISTOGRAMS, id, 0, &h, sizeof h)) {
+        t->damaged = true;
+        return false;
+    }
+    *untimed = h.untimed;
+    if (!h.begin && !h.count)
+        return true;
+
+    bool whole = false;
+    for (uint32_t i = 0; i < 2 * TRIES; i++) {
+        whole = try_histogram(t, id, &h, &octave_count, &sum);
+        if (whole || t->damaged || !t->retries)
+            break;
+        t->retries--;
+        t->reader->retried++;
+        if (i == TRIES - 1) {
+            if (!t->pauses)
+                break;
+            t->pauses--;
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        }
+    }
+    if (t->damaged)
+        return false;
+    if (octave_count > t->chunks) { /* more octaves than there are chunks: some are used twice */
+        t->damaged = true;
+        return false;
+    }
+    t->chunks -= octave_count;
+
+    t->reader->whole += whole;
+    t->reader->unsettled += !whole;
+    t->reader->wrong += whole && sum != h.count;
+    bool coarse = h.flags & RTL_HISTOGRAM_COARSE;
+    *untimed = h.untimed;
+    copy->count = sum;
+    copy->approximate = !whole || sum != h.count || coarse;
+    copy->total_ns = h.total_ns;
+    copy->min_ns = sum ? h.min_ns : 0;
+    copy->max_ns = sum ? h.max_ns : 0;
+    if (octave_count && !(copy->octaves = keep(t, t->octaves, octave_count * sizeof *t->octaves)))
+        return false;
+    copy->octave_count = octave_count;
+    return !coarse || (copy->coarse = keep(t, t->coarse, sizeof t->coarse));
+}
+
+static void copy_header(struct taking *t, const struct rtl_header *h)
+{
+    struct rtl_snapshot *s = t->out;
+    s->pid = t->reader->header.pid;
+    memcpy(s->comm, t->reader->comm, sizeof s->comm);
+    rtl_copy_printable(s->library_version, sizeof s->library_version, h->library_version, sizeof h->library_version);
+    s->mode = h->mode;
+    s->state = h->state;
+    s->notes = h->notes;
+    s->seals = h->seals;
+    s->runtime_major = h->runtime_major;
+    s->runtime_minor = h->runtime_minor;
+    s->start_mono_ns = h->start_mono_ns;
+    s->start_real_ns = h->start_real_ns;
+    s->heartbeat_mono_ns = h->heartbeat_mono_ns;
+    s->worker_cpu_ns = h->worker_cpu_ns;
+    s->passes = h->passes;
+    s->parked = h->parked == 1;
+    s->kernels_over = h->kernels_over;
+    s->queues_refused = h->queues_refused;
+    s->chunks_used = h->chunks_used;
+    s->signals_created = h->signals_created;
+    s->signals_destroyed = h->signals_destroyed;
+    s->signals_peak = h->signals_peak;
+    s->signals_limit = h->signals_limit;
+}
+
+/* The rows' names and histograms; rows that turn out never to have been called go in compact_kernels. */
+static bool copy_kernels(struct taking *t, uint32_t count)
+{
+    struct rtl_snapshot *s = t->out;
+    s->kernels = calloc(count ? count : 1, sizeof *s->kernels);
+    if (!s->kernels) {
+        t->no_memory = true;
+        return false;
+    }
+    s->kernel_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct rtl_kernel_snapshot *k = &s->kernels[i];
+        k->id = i;
+        k->name = rtl_reader_name(t->reader, i, &t->damaged);
+        if (t->damaged)
+            return false;
+        k->name_length = k->name ? t->reader->name_length[i] : 0;
+        if (!copy_histogram(t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
+            return false;
+        s->timed = add(s->timed, k->histogram.count);
+    }
+    return true;
+}
+
+static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapshot *out)
+{
+    struct rtl_queue q, again;
+    const size_t identity = offsetof(struct rtl_queue, dispatches), worker = offsetof(struct rtl_queue, completed),
+                 reasons = offsetof(struct rtl_queue, untimed);
+    char *bytes = (char *)&q;
+    bool ok = true;
+
+    /* a writer that died while it changed the identity leaves it odd: then it is shown as it was found */
+    for (int i = 0; ok && i < TRIES; i++) {
+        ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &q, identity) &&
+             rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &again, 8);
+        if (!(q.generation & 1) && again.generation == q.generation)
+            break;
+    }
+    ok = ok && rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, worker, bytes + worker, reasons - worker) &&
+         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, reasons, bytes + reasons, sizeof q - reasons) &&
+         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, worker - identity);
+    if (!ok) {
+        t->damaged = true;
+        return false;
+    }
+    memset(out, 0, sizeof *out);
+    out->slot = slot;
+    if (!q.generation && !q.packets && !q.dispatches)
+        return true; /* never used */
+    out->agent = out->gpu = q.agent;
+    out->queue_id = q.queue_id;
+    out->live = q.live == 1;
+    out->shared = slot == RTL_QUEUE_SHARED;
+    out->size_packets = q.size_packets;
+    out->dispatches_before = q.dispatches_before < q.dispatches ? q.dispatches_before : q.dispatches;
+    out->dispatches = q.dispatches - out->dispatches_before;
+    out->injected = q.injected;
+    out->completed = q.completed;
+    out->packets = q.packets;
+    out->depth = minus(q.injected, q.completed);
+    memcpy(out->untimed, q.untimed, sizeof out->untimed);
+
+    struct rtl_snapshot *s = t->out;
+    uint64_t none;
+    uint32_t base = t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * slot; /* as RTL_HISTOGRAM_WAIT, in its layout */
+    s->counted = add(s->counted, q.dispatches);
+    s->signals_in_use = add(s->signals_in_use, out->depth);
+    for (int i = 0; i < RTL_UNTIMED_LIMIT; i++) {
+        s->untimed[i] = add(s->untimed[i], q.untimed[i]);
+        s->untimed_total = add(s->untimed_total, q.untimed[i]);
+    }
+    s->queue_count++;
+    return copy_histogram(t, base, &out->wait, &none) && copy_histogram(t, base + 1, &out->gap, &none);
+}
+
+static bool copy_queues(struct taking *t)
+{
+    struct rtl_snapshot *s = t->out;
+    s->queues = calloc(t->reader->queues, sizeof *s->queues);
+    if (!s->queues) {
+        t->no_memory = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < t->reader->queues; i++)
+        if (!copy_queue(t, i, &s->queues[s->queue_count]))
+            return false;
+    uint64_t there = minus(s->signals_created, s->signals_destroyed);
+    s->signals_free = minus(there, s->signals_in_use);
+    return true;
+}
+
+/* Adds one line of (queue, kernel) to its kernel; busiest[] holds the calls that its launch sizes came from. */
+static void add_dispatches(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d)
+{
+    k->calls = add(k->calls, d->calls);
+    k->untimed = add(k->untimed, d->untimed);
+    if (d->calls <= *busiest)
+        return;
+    *busiest = d->calls;
+    memcpy(k->grid, d->grid, sizeof k->grid);
+    memcpy(k->workgroup, d->workgroup, sizeof k->workgroup);
+    k->lds_bytes = d->lds_bytes;
+    k->scratch_bytes = d->scratch_bytes;
+}
+
+/* Lines [first, last) of the section; `row` is the line of the queue's kernel 0. */
+static bool add_lines(struct taking *t, uint64_t *busiest, uint32_t row, uint32_t first, uint32_t last)
+{
+    const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
+    union {
+        char bytes[4096];
+        struct rtl_dispatches line;
+    } block;
+    uint32_t at_once = view->stride <= sizeof block ? (uint32_t)(sizeof block / view->stride) : 1;
+
+    for (uint32_t i = first; i < last; i += at_once) {
+        uint32_t n = last - i < at_once ? last - i : at_once;
+        size_t bytes = (size_t)(n - 1) * view->stride + sizeof(struct rtl_dispatches);
+        if (!rtl_fetch(t->reader, view->offset + (uint64_t)i * view->stride, block.bytes, bytes)) {
+            t->damaged = true;
+            return false;
+        }
+        for (uint32_t j = 0; j < n; j++) {
+            struct rtl_dispatches d;
+            memcpy(&d, block.bytes + (size_t)j * view->stride, sizeof d);
+            if (d.calls || d.untimed)
+                add_dispatches(&t->out->kernels[i + j - row], &busiest[i + j - row], &d);
+        }
+    }
+    return true;
+}
+
+/* The lines of one queue, without the holes of the file. */
+static bool add_queue_lines(struct taking *t, uint64_t *busiest, uint32_t slot)
+{
+    const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
+    uint32_t row = slot * t->reader->view[RTL_SECTION_KERNELS].capacity, last = row + t->out->kernel_count;
+    uint64_t end = view->offset + (uint64_t)last * view->stride;
+
+    for (uint32_t first = row; first < last;) {
+        uint64_t at = view->offset + (uint64_t)first * view->stride;
+        off_t data = lseek(t->reader->fd, (off_t)at, SEEK_DATA), hole = -1;
+        if (data < 0 && errno == ENXIO)
+            return true; /* nothing but a hole up to the end of the file */
+        if (data >= 0)
+            hole = lseek(t->reader->fd, data, SEEK_HOLE);
+        if (data < 0 || hole < 0) /* a file system that knows no holes */
+            return add_lines(t, busiest, row, first, last);
+        if ((uint64_t)data >= end)
+            return true;
+        if ((uint64_t)data > at) /* to the first line that reaches into data */
+            first = (uint32_t)(((uint64_t)data - view->offset) / view->stride);
+        uint64_t lines = ((uint64_t)hole - view->offset + view->stride - 1) / view->stride;
+        uint32_t stop = lines < last ? (uint32_t)lines : last;
+        if (stop <= first)
+            stop = first + 1;
+        if (!add_lines(t, busiest, row, first, stop))
+            return false;
+        first = stop;
+    }
+    return true;
+}
+
+static bool copy_dispatches(struct taking *t)
+{
+    uint64_t *busiest = calloc(t->out->kernel_count ? t->out->kernel_count : 1, sizeof *busiest);
+    if (!busiest) {
+        t->no_memory = true;
+        return false;
+    }
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < t->out->queue_count; i++)
+        ok = add_queue_lines(t, busiest, t->out->queues[i].slot);
+    free(busiest);
+    return ok;
+}
+
+/* Leaves out what was never called. A row with work but without a name (its writer died first) is shown as unknown. */
+static void compact_kernels(struct rtl_snapshot *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->kernel_count; i++) {
+        struct rtl_kernel_snapshot *k = &s->kernels[i];
+        if (!k->calls && !k->untimed && !k->histogram.count)
+            continue;
+        if (!k->name) {
+            k->name = "(unnamed kernel)";
+            k->name_length = strlen(k->name);
+        }
+        s->kernels[kept++] = *k;
+    }
+    s->kernel_count = kept;
+}
+
+static bool copy_agents(struct taking *t)
+{
+    struct rtl_snapshot *s = t->out;
+    s->agents = calloc(t->reader->agents, sizeof *s->agents);
+    uint32_t *gpu_of = calloc(t->reader->agents, sizeof *gpu_of);
+    t->no_memory = !s->agents || !gpu_of;
+    for (uint32_t i = 0; !t->no_memory && i < t->reader->agents; i++) {
+        struct rtl_agent a;
+        if (!rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, sizeof a)) {
+            t->damaged = true;
+            break;
+        }
+        gpu_of[i] = i;
+        if (a.state != 1)
+            continue;
+        struct rtl_agent_snapshot *to = &s->agents[s->agent_count];
+        for (; to > s->agents && to[-1].gpu > a.gpu; to--)
+            *to = to[-1];
+        memset(to, 0, sizeof *to);
+        rtl_copy_printable(to->name, sizeof to->name, a.name, sizeof a.name);
+        to->gpu = gpu_of[i] = a.gpu;
+        to->busy_ns = a.busy_ns;
+        to->tick_hz = a.tick_hz;
+        to->bdf = a.bdf;
+        to->compute_units = a.compute_units;
+        s->agent_count++;
+    }
+    for (uint32_t i = 0; !t->no_memory && i < s->queue_count; i++)
+        if (s->queues[i].agent < t->reader->agents)
+            s->queues[i].gpu = gpu_of[s->queues[i].agent];
+    free(gpu_of);
+    return !t->no_memory && !t->damaged;
+}
+
+enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot)
+{
+    struct taking t = {.reader = reader, .out = snapshot, .retries = RETRIES_ALLOWED, .pauses = PAUSES_ALLOWED};
+    struct rtl_header header;
+    struct timespec now;
+
+    memset(snapshot, 0, sizeof *snapshot);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snapshot->taken_mono_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    t.chunks = reader->view[RTL_SECTION_CHUNKS].capacity;
+    if (t.chunks > RTL_CHUNKS_MAX)
+        t.chunks = RTL_CHUNKS_MAX; /* a directory entry can't name more */
+    if (!rtl_fetch(reader, 0, &header, sizeof header))
+        return RTL_READER_VERSION;
+    copy_header(&t, &header);
+    uint32_t kernels = header.kernel_count < reader->kernels ? header.kernel_count : reader->kernels;
+    if (!copy_kernels(&t, kernels) || !copy_queues(&t) || !copy_dispatches(&t) || !copy_agents(&t)) {
+        rtl_snapshot_free(snapshot);
+        return t.no_memory ? RTL_READER_USAGE : RTL_READER_VERSION;
+    }
+    compact_kernels(snapshot);
+    return RTL_READER_OK;
+}
+
+void rtl_snapshot_free(struct rtl_snapshot *snapshot)
+{
+    for (struct block *b = snapshot->storage, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(snapshot->kernels);
+    free(snapshot->queues);
+    free(snapshot->agents);
+    memset(snapshot, 0, sizeof *snapshot);
+}

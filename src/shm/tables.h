@@ -1,0 +1,75 @@
+/*
+ * The small tables that the library, the viewer, the help, the man pages and the tests share.
+ *
+ * Each is an X-macro: one line an entry, nothing about an entry stated anywhere else. Numbers are part of the
+ * segment's contract (segment.h): append, never renumber, never reuse.
+ */
+#ifndef RTL_SHM_TABLES_H
+#define RTL_SHM_TABLES_H
+
+/* X(symbol, number, name in RTL_MODE and on screen, meaning) */
+#define RTL_MODES(X)                                                                                     \
+    X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                                    \
+    X(LITE, 1, "lite", "times only kernels that carry no completion signal of the application's")        \
+    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")
+
+/* X(other name, symbol of the mode it stands for) */
+#define RTL_MODE_ALIASES(X) X("standard", DEFAULT)
+
+/*
+ * Why a counted dispatch was not timed. X(symbol, number, JSON key, text on screen, writer)
+ * writer: DISPATCH = the thread that submits to the queue (numbers 0..7), WORKER = the completion worker
+ * (numbers 8..15). The writer decides which half of rtl_queue.untimed the counter lives in.
+ */
+#define RTL_UNTIMED_REASONS(X)                                                                           \
+    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application's", DISPATCH)         \
+    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                  \
+    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)  \
+    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH) \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)      \
+    X(NO_ROOM, 5, "no_room", "the queue's ring of pending dispatches was full", DISPATCH)                \
+    X(FORMAT, 6, "format", "a dispatch packet of a format that the library does not know", DISPATCH)     \
+    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)        \
+    X(BAD_TIME, 9, "bad_time", "the timestamps were missing or ran backwards", WORKER)                   \
+    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER) \
+    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)
+
+/*
+ * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
+ * Bits are only ever set.
+ */
+#define RTL_NOTES(X)                                                                                     \
+    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted") \
+    X(BATCH_UNSAFE, 1, "batch_unsafe", "this runtime cannot rewrite batches safely: counted, not timed") \
+    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")       \
+    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")           \
+    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")     \
+    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")              \
+    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")              \
+    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                 \
+    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                \
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")
+
+/* X(symbol, number, name): the life of a segment, written by the library only. */
+#define RTL_STATES(X)                                                                                    \
+    X(STARTING, 0, "starting")                                                                           \
+    X(LIVE, 1, "live")                                                                                   \
+    X(UNLOADED, 2, "unloaded")
+
+#define RTL_ENUM_MODE(sym, num, name, text) RTL_MODE_##sym = (num),
+enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) };
+#undef RTL_ENUM_MODE
+
+#define RTL_ENUM_REASON(sym, num, key, text, writer) RTL_UNTIMED_##sym = (num),
+enum rtl_untimed_reason { RTL_UNTIMED_REASONS(RTL_ENUM_REASON) RTL_UNTIMED_LIMIT = 16 };
+#undef RTL_ENUM_REASON
+
+#define RTL_ENUM_NOTE(sym, bit, key, text) RTL_NOTE_##sym = 1u << (bit),
+enum rtl_note { RTL_NOTES(RTL_ENUM_NOTE) };
+#undef RTL_ENUM_NOTE
+
+#define RTL_ENUM_STATE(sym, num, name) RTL_STATE_##sym = (num),
+enum rtl_state { RTL_STATES(RTL_ENUM_STATE) };
+#undef RTL_ENUM_STATE
+
+#endif

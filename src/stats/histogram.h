@@ -1,0 +1,47 @@
+/*
+ * Where a duration lands: the bucket arithmetic of the segment's histograms, pure and branch-free.
+ *
+ * Used by the library to record and by the viewer to read; the rule itself stands in shm/segment.h.
+ */
+#ifndef RTL_STATS_HISTOGRAM_H
+#define RTL_STATS_HISTOGRAM_H
+
+#include <stdint.h>
+
+#include "shm/segment.h"
+
+#define RTL_VALUE_MAX ((1ull << 40) - 1) /* ns; 1099 s */
+
+/* Bucket index of a value in ns that is at most RTL_VALUE_MAX. */
+static inline uint32_t rtl_bucket_of_bounded(uint64_t ns)
+{
+    uint32_t shift = 57u - (uint32_t)__builtin_clzll(ns | 64u);
+    return (shift << 6) + (uint32_t)(ns >> shift);
+}
+
+/* Bucket index of a value in ns, 0 .. 35 * 64 - 1; larger values count as RTL_VALUE_MAX. */
+static inline uint32_t rtl_bucket_of(uint64_t ns)
+{
+    return rtl_bucket_of_bounded(ns < RTL_VALUE_MAX ? ns : RTL_VALUE_MAX);
+}
+
+/* Smallest value of a bucket. */
+static inline uint64_t rtl_bucket_low(uint32_t index)
+{
+    uint32_t shift = index < 128 ? 0 : (index >> 6) - 1;
+    return (uint64_t)(index - (shift << 6)) << shift;
+}
+
+/* Number of values that share a bucket: a power of two. */
+static inline uint64_t rtl_bucket_width(uint32_t index)
+{
+    return 1ull << (index < 128 ? 0 : (index >> 6) - 1);
+}
+
+/* The value that stands for a bucket: its middle. */
+static inline uint64_t rtl_bucket_middle(uint32_t index)
+{
+    return rtl_bucket_low(index) + (rtl_bucket_width(index) - 1) / 2;
+}
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Quantiles, windows and bins: one walk over the buckets that grew between two copies of a histogram.
+ *
+ * Counts that were kept per octave only (coarse) stand in the octave's geometric middle: off by at most 41 %.
+ */
+#include "stats/quantile.h"
+
+#include <string.h>
+
+#include "stats/histogram.h"
+
+/* Walks the octaves of later - earlier in ascending order. */
+struct walk {
+    const struct rtl_histogram_copy *earlier, *later;
+    uint32_t at_earlier, at_later, octave;
+    uint64_t grown[RTL_CHUNK_BUCKETS]; /* of `octave` */
+    uint64_t sum;                      /* of grown */
+    bool coarse;                       /* some of it may lie anywhere in the octave */
+    bool approximate;                  /* some octave so far was */
+};
+
+enum { MIDDLE_BUCKET = 26 }; /* around 2^0.5 times the octave's first value */
+
+/* Nothing new in between, or less than before: another process. (The count is the sum of all buckets.) */
+static bool none_new(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
+{
+    return earlier && earlier->count >= later->count;
+}
+
+static const struct rtl_octave *octave_of(const struct rtl_histogram_copy *h, uint32_t *at, uint32_t octave)
+{
+    while (*at < h->octave_count && h->octaves[*at].octave < octave)
+        ++*at;
+    return *at < h->octave_count && h->octaves[*at].octave == octave ? &h->octaves[*at] : NULL;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Plain loops that the compiler turns into vectors: this is what a frame with many kernels spends on. */
+static void grow_by_buckets(struct walk *w, const struct rtl_octave *earlier, const struct rtl_octave *later)
+{
+    uint64_t sum = 0, any = 0;
+    if (!earlier) {
+        for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
+            sum += w->grown[i] = later->bucket[i];
+        w->sum = sum;
+        return;
+    }
+    for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++) {
+        uint64_t grown = later->bucket[i] - earlier->bucket[i];
+        w->grown[i] = grown;
+        sum += grown;
+        any |= grown;
+    }
+    if (any >> 63) { /* some shrank: no honest segment */
+        sum = 0;
+        for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
+            sum += w->grown[i] = minus(later->bucket[i], earlier->bucket[i]);
+    }
+    w->sum = sum;
+}
+
+/* The next octave that grew, in w->octave and w->grown. */
+static bool next_octave(struct walk *w)
+{
+    while (++w->octave < RTL_OCTAVES_MAX) {
+        uint32_t k = w->octave;
+        uint64_t coarse = w->later->coarse ? w->later->coarse[k] : 0;
+        const struct rtl_octave *later = octave_of(w->later, &w->at_later, k);
+        if (w->earlier && w->earlier->coarse)
+            coarse = minus(coarse, w->earlier->coarse[k]);
+        if (!later && !coarse)
+            continue;
+        w->sum = 0;
+        if (later)
+            grow_by_buckets(w, w->earlier ? octave_of(w->earlier, &w->at_earlier, k) : NULL, later);
+        else
+            memset(w->grown, 0, sizeof w->grown);
+        w->coarse = coarse != 0;
+        w->grown[MIDDLE_BUCKET] += coarse;
+        w->sum += coarse;
+        w->approximate |= w->coarse;
+        if (w->sum)
+            return true;
+    }
+    return false;
+}
+
+static struct walk start(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
+{
+    struct walk w; /* the buckets needn't be cleared */
+    w.earlier = earlier;
+    w.later = later;
+    w.at_earlier = w.at_later = 0;
+    w.octave = UINT32_MAX;
+    w.sum = 0;
+    w.coarse = w.approximate = false;
+    return w;
+}
+
+/* All values of `later` are in the window: then its exact minimum and maximum hold. */
+static bool is_whole(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
+{
+    return (!earlier || earlier->count == 0) && later->min_ns <= later->max_ns;
+}
+
+struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
+{
+    struct rtl_window window = {0};
+    if (none_new(earlier, later))
+        return window;
+    struct walk w = start(earlier, later);
+    while (next_octave(&w)) {
+        uint32_t first = 0, last = RTL_CHUNK_BUCKETS - 1, base = w.octave * RTL_CHUNK_BUCKETS;
+        while (!w.coarse && !w.grown[first])
+            first++;
+        while (!w.coarse && !w.grown[last])
+            last--;
+        if (!window.count)
+            window.min_ns = rtl_bucket_low(base + first);
+        window.max_ns = rtl_bucket_low(base + last) + rtl_bucket_width(base + last) - 1;
+        window.count += w.sum;
+    }
+    if (!window.count)
+        return window;
+    window.total_ns = minus(later->total_ns, earlier ? earlier->total_ns : 0);
+    window.approximate = w.approximate || later->approximate || (earlier && earlier->approximate);
+    if (is_whole(earlier, later) && !later->approximate) {
+        window.min_ns = later->min_ns;
+        window.max_ns = later->max_ns;
+    }
+    return window;
+}
+
+/* The smallest rank whose share of n reaches q, 1..n; the products of decimal fractions are a few ulp off. */
+static uint64_t rank_of(double q, uint64_t n)
+{
+    double exact = q * (double)n;
+    if (!(exact > 1)) /* not a number, too */
+        return 1;
+    if (exact >= (double)n)
+        return n;
+    uint64_t rank = (uint64_t)exact;
+    if (exact - (double)rank > exact * 1e-14)
+        rank++;
+    return rank < n ? rank : n;
+}
+
+bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const double *q,
+                   int count, uint64_t *out)
+{
+    struct rtl_window window = rtl_window_between(earlier, later);
+    if (!window.count)
+        return false;
+    bool whole = is_whole(earlier, later) && !later->approximate;
+    struct walk w = start(earlier, later);
+    uint64_t seen = 0;
+    int done = 0;
+
+    uint64_t rank = count > 0 ? rank_of(q[0], window.count) : 0;
+    while (done < count && next_octave(&w)) {
+        if (rank > seen + w.sum) {
+            seen += w.sum;
+            continue;
+        }
+        for (uint32_t i = 0; done < count && i < RTL_CHUNK_BUCKETS; i++) {
+            seen += w.grown[i];
+            while (done < count && rank <= seen) { /* the bucket that brought it there is this one */
+                uint64_t value = rtl_bucket_middle(w.octave * RTL_CHUNK_BUCKETS + i);
+                if (whole && value < window.min_ns)
+                    value = window.min_ns;
+                if (whole && value > window.max_ns)
+                    value = window.max_ns;
+                out[done++] = value;
+                if (done < count)
+                    rank = rank_of(q[done], window.count);
+            }
+        }
+    }
+    while (done < count) /* sums that wrapped: no honest segment */
+        out[done++] = window.max_ns;
+    return true;
+}
+
+void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const uint64_t *edges,
+             int edge_count, uint64_t *bins)
+{
+    if (edge_count < 2)
+        return;
+    memset(bins, 0, (size_t)(edge_count - 1) * sizeof *bins);
+    if (none_new(earlier, later))
+        return;
+    struct walk w = start(earlier, later);
+    int bin = 0;
+    while (next_octave(&w))
+        for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++) {
+            uint64_t value = rtl_bucket_middle(w.octave * RTL_CHUNK_BUCKETS + i);
+            while (bin < edge_count - 2 && value >= edges[bin + 1])
+                bin++;
+            bins[bin] += w.grown[i];
+        }
+}

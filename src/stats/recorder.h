@@ -1,0 +1,103 @@
+/*
+ * Recording values into the segment's histograms: the completion worker's inner loop.
+ *
+ * One recorder, one thread (the worker). No lock, no allocation, no syscall but once per histogram after the chunks
+ * have run out; touching a fresh chunk may take a page fault, which rtl_recorder_prepare moves ahead of need. What the
+ * recorder decides by lies in its own private memory; in the segment it only adds to counters in place.
+ *
+ * The structures are open only because rtl_recorder_record is inline: a call would cost it a third more.
+ */
+#ifndef RTL_STATS_RECORDER_H
+#define RTL_STATS_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shm/segment_writer.h"
+#include "stats/histogram.h"
+
+enum { RTL_RECORDER_HOT_OCTAVES = 24 }; /* up to 2^29 ns, half a second */
+
+/*
+ * What decides how a value is recorded, one cache line a histogram. Values above low and below high take the short way:
+ * neither a new minimum nor a new maximum, at least 64 (below that the buckets follow another rule), within the
+ * octaves here. Zeros, as at the start, let nothing pass.
+ */
+struct rtl_recorder_row {
+    _Alignas(64) uint64_t low_ns;
+    uint64_t high_ns;
+    uint16_t chunk[RTL_RECORDER_HOT_OCTAVES]; /* 0 = none yet, or coarse */
+};
+static_assert(sizeof(struct rtl_recorder_row) == 64, "one cache line, and the same step as the segment's histograms");
+
+/* The rest of it, for the long way only. */
+struct rtl_recorder_rest {
+    uint64_t inverted_min, max_ns; /* ~minimum, so that zeros are right before the first value */
+    uint64_t coarse_octaves;       /* bit per octave that found no chunk: stays coarse for ever */
+    uint16_t chunk[RTL_OCTAVES_MAX - RTL_RECORDER_HOT_OCTAVES];
+};
+
+struct rtl_recorder {
+    struct rtl_recorder_row rows[RTL_HISTOGRAMS_MAX]; /* first: an offset less to add */
+    struct rtl_recorder_rest rest[RTL_HISTOGRAMS_MAX];
+    _Alignas(64) struct rtl_histogram *histograms; /* the segment's */
+    struct rtl_chunk *chunks;                      /* the segment's */
+    struct rtl_segment *segment;
+    uint32_t next_chunk;      /* first that nobody has; chunk 0 stays unused */
+    uint32_t chunk_limit;     /* first that can't be had: the pool's end, or where the system refused memory */
+    uint32_t chunks_prepared; /* pages of the chunks below are present */
+    uint32_t rows_prepared;   /* likewise the kernels' histograms below */
+};
+
+/* Allocates the private state (lazily touched). NULL when there is no memory. */
+struct rtl_recorder *rtl_recorder_create(struct rtl_segment *segment);
+void rtl_recorder_destroy(struct rtl_recorder *recorder);
+
+/*
+ * Records one value in ns into a histogram (RTL_HISTOGRAM_*). False when there is no memory for it, not even for
+ * counting it coarsely: then the histogram counts it as untimed, and the queue's reason is the caller's to count.
+ */
+static inline bool rtl_recorder_record(struct rtl_recorder *recorder, uint32_t histogram, uint64_t ns);
+
+/* Counts one dispatch of a kernel that the worker gives up on, under its own reason (the queue's array is the
+ * caller's). */
+void rtl_recorder_untimed(struct rtl_recorder *recorder, uint32_t histogram);
+
+/* Populates pages ahead of need. Worker, between batches. */
+void rtl_recorder_prepare(struct rtl_recorder *recorder);
+
+/* The way for a value that is the first of its octave, counted coarsely, a new minimum or a new maximum. */
+bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram, uint64_t ns);
+
+/*
+ * The stores of one record, in the order of the two-counter protocol (shm/segment.h). Where that asks for a release
+ * fence behind `begin`, the stores behind it are release stores: the same order for any reader, the same plain stores
+ * on x86-64, and unlike a fence ThreadSanitizer understands it.
+ */
+static inline void rtl_recorder_put(struct rtl_histogram *shared, uint64_t *counter, uint64_t ns)
+{
+    uint64_t n = __atomic_load_n(&shared->count, __ATOMIC_RELAXED) + 1;
+    __atomic_store_n(&shared->begin, n, __ATOMIC_RELAXED);
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&shared->total_ns, __atomic_load_n(&shared->total_ns, __ATOMIC_RELAXED) + ns, __ATOMIC_RELEASE);
+    __atomic_store_n(&shared->count, n, __ATOMIC_RELEASE);
+}
+
+static inline bool rtl_recorder_record(struct rtl_recorder *recorder, uint32_t histogram, uint64_t ns)
+{
+    struct rtl_recorder_row *row = &recorder->rows[histogram];
+    __asm__("" : "+r"(row)); /* computed once: gcc would do it again for the chunk */
+    if (__builtin_expect(ns > row->low_ns && ns < row->high_ns, 1)) {
+        /* the rule of rtl_bucket_of for 64 and more, in half the instructions */
+        uint32_t log2 = 63u ^ (uint32_t)__builtin_clzll(ns);
+        uint32_t chunk = row->chunk[log2 - 5];
+        if (__builtin_expect(chunk != 0, 1)) {
+            uint64_t bucket = (RTL_CHUNK_BUCKETS * ns >> log2) - RTL_CHUNK_BUCKETS;
+            rtl_recorder_put(&recorder->histograms[histogram], &recorder->chunks[chunk].bucket[bucket], ns);
+            return true;
+        }
+    }
+    return rtl_recorder_record_rare(recorder, histogram, ns);
+}
+
+#endif
