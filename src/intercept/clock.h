@@ -1,0 +1,93 @@
+/*
+ * Time: agent ticks to durations, and agent ticks and the CPU's time stamp counter to the host's monotonic clock.
+ *
+ * All of it is arithmetic on numbers that the caller brings; only rtl_clock_now and rtl_clock_pair look at a clock.
+ */
+#ifndef RTL_INTERCEPT_CLOCK_H
+#define RTL_INTERCEPT_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/* --- durations --- */
+
+/* ns = ticks * factor >> 40, rounded; right to 1 ns in an hour at any tick rate from 1 MHz on */
+struct rtl_tick_rate {
+    uint64_t hz;
+    uint64_t factor;
+};
+
+static inline struct rtl_tick_rate rtl_tick_rate(uint64_t hz)
+{
+    return (struct rtl_tick_rate){hz, (uint64_t)(((((unsigned __int128)1000000000u) << 40) + hz / 2) / hz)};
+}
+
+static inline uint64_t rtl_ticks_to_ns(const struct rtl_tick_rate *rate, uint64_t ticks)
+{
+    return (uint64_t)(((unsigned __int128)ticks * rate->factor + (1ull << 39)) >> 40);
+}
+
+/*
+ * The tick rate that a runtime without an answer of its own implies: how many ns of system time it makes of a number
+ * of ticks. Counters of real GPUs run at a handful of rates, so a measured one within 0.5 % of such a rate is taken
+ * for it. 0 when the measurement makes no sense.
+ */
+uint64_t rtl_tick_rate_guess(uint64_t ticks, uint64_t ns);
+
+/* --- lines: a clock that runs steadily against another --- */
+
+struct rtl_line {
+    uint64_t x, y; /* a point where both were seen together */
+    double slope;  /* dy / dx */
+};
+
+static inline uint64_t rtl_line_at(const struct rtl_line *line, uint64_t x)
+{
+    return line->y + (uint64_t)(int64_t)((double)(int64_t)(x - line->x) * line->slope);
+}
+
+/* --- the host's clocks --- */
+
+static inline uint64_t rtl_clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+#if defined(__x86_64__)
+static inline uint64_t rtl_tsc(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+#else
+static inline uint64_t rtl_tsc(void)
+{
+    return 0;
+}
+#endif
+
+/* True when the time stamp counter runs at one rate in every state of the CPU and the kernel keeps time by it. */
+bool rtl_tsc_usable(void);
+
+/*
+ * The line from the time stamp counter to the monotonic clock, kept by one thread (the worker). Points between two
+ * looks at both clocks are interpolated, so it is right from the second look on, with no calibration phase.
+ */
+struct rtl_tsc_line {
+    struct rtl_line line;
+    uint64_t anchor_tsc, anchor_ns; /* the older look, which the slope is taken from */
+    uint64_t next_tsc, next_ns;     /* the one that becomes the anchor */
+    bool broken;                    /* the counter jumped: it isn't to be used on this machine */
+};
+
+/* One look at both clocks, the best of a few. */
+void rtl_clock_pair(uint64_t *tsc, uint64_t *ns);
+
+void rtl_tsc_line_start(struct rtl_tsc_line *line, uint64_t tsc, uint64_t ns);
+
+/* Takes in another look, later than the ones before. */
+void rtl_tsc_line_update(struct rtl_tsc_line *line, uint64_t tsc, uint64_t ns);
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * Counts every packet, decides which dispatches are timed, and puts a profiling signal on those (dispatch.h).
+ *
+ * The packets belong to the runtime: what is changed is changed in a copy. The runtime's writer is called exactly once
+ * a call, because it keeps what doesn't fit into the queue and can do so only once.
+ *
+ * In steady state a timed dispatch costs one look-up, about ten stores into lines that only this thread writes, and a
+ * copy of the packet. The exceptions, each bounded and off the steady path: a kernel's first dispatch takes its row,
+ * an empty pool below its limit grows, and a parked worker is woken.
+ */
+#include "intercept/dispatch.h"
+
+#include <errno.h>
+
+#include "intercept/clock.h"
+#include "intercept/full.h"
+#include "intercept/kernels.h"
+#include "intercept/tap.h"
+#include "intercept/tool.h"
+#include "intercept/worker.h"
+
+enum {
+    STACK_PACKETS = 4,   /* batches up to this are rewritten on the stack, which may be small */
+    MAKE_AT_ONCE = 8,    /* signals made by a dispatch that finds none */
+    EXTENDED_FORMAT = 3, /* amd_format of an extended kernel dispatch, where the runtime has those */
+};
+
+union packet {
+    hsa_kernel_dispatch_packet_t kernel;
+    struct { /* vendor packets; in extended dispatches the kernel object is at the same place */
+        uint16_t header;
+        uint8_t format;
+    } vendor;
+    char bytes[64];
+};
+_Static_assert(sizeof(union packet) == 64, "AQL packet");
+
+static inline void count(const struct rtl_tap *tap, uint64_t *counter, uint64_t n)
+{
+    if (__builtin_expect(tap->shared, 0))
+        rtl_count_shared(counter, n);
+    else
+        rtl_count(counter, n);
+}
+
+static __attribute__((noinline)) uint32_t make_ready(struct rtl_tap *tap, uint32_t row)
+{
+    int error = errno;
+    bool ready = rtl_tap_populate(tap, row + 1);
+    errno = error;
+    return ready ? row : RTL_KERNEL_OTHER;
+}
+
+/* Signals that are kept for marks: with them it can be told how full the queue is even when there are no others. */
+static inline uint32_t kept(struct rtl_tap *tap)
+{
+    if (__builtin_expect(!rtl_tool.fragile, 1))
+        return 0;
+    uint32_t batch = atomic_load_explicit(&tap->batch, memory_order_relaxed);
+    return batch < RTL_MARKS ? batch : RTL_MARKS;
+}
+
+static __attribute__((noinline)) bool refill(struct rtl_tap *tap)
+{
+    uint32_t keep = kept(tap), batch = atomic_load_explicit(&tap->batch, memory_order_relaxed);
+    uint32_t n = rtl_pool_take(tap->pool, tap->cache + tap->cached, batch);
+    if (!n) {
+        int error = errno;
+        n = rtl_pool_make(tap->pool, tap->cache + tap->cached, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
+        errno = error;
+    }
+    tap->cached += n;
+    return tap->cached > keep || (tap->cached && rtl_full_mark_is_due(tap));
+}
+
+#define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
+
+/*
+ * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or
+ * RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
+ */
+static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch_packet_t *packet, bool may_inject)
+{
+    uint32_t row = rtl_kernels_row(packet->kernel_object);
+    if (__builtin_expect(row >= atomic_load_explicit(&tap->rows_ready, memory_order_acquire), 0))
+        row = make_ready(tap, row);
+    struct rtl_dispatches *line = &tap->dispatches[row];
+    count(tap, &line->calls, 1);
+    count(tap, &tap->line->dispatches, 1);
+    STORE(line->grid[0], packet->grid_size_x);
+    STORE(line->grid[1], packet->grid_size_y);
+    STORE(line->grid[2], packet->grid_size_z);
+    STORE(line->workgroup[0], packet->workgroup_size_x);
+    STORE(line->workgroup[1], packet->workgroup_size_y);
+    STORE(line->workgroup[2], packet->workgroup_size_z);
+    STORE(line->lds_bytes, packet->group_segment_size);
+    STORE(line->scratch_bytes, packet->private_segment_size);
+
+    int reason = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
+    if (__builtin_expect(packet->completion_signal.handle != 0, 0))
+        reason = RTL_UNTIMED_OWN_SIGNAL;
+    else if (__builtin_expect(reason != RTL_VERDICT_TIME, 0))
+        ;
+    else if (__builtin_expect(!may_inject, 0))
+        reason = RTL_UNTIMED_BATCH;
+    else if (__builtin_expect(tap->cached <= kept(tap), 0) && !refill(tap))
+        reason = RTL_UNTIMED_NO_SIGNAL;
+    else if (__builtin_expect(!rtl_pending_room(&tap->pending), 0)) /* can't be: the ring has a slot a signal */
+        reason = RTL_UNTIMED_NO_ROOM;
+    else {
+        uint16_t number = tap->cache[--tap->cached];
+        tap->pool->inflight[number].kernel = row;
+        count(tap, &tap->line->injected, 1);
+        return number;
+    }
+    count(tap, &line->untimed, 1);
+    count(tap, &tap->line->untimed[reason], 1);
+    return RTL_NO_SIGNAL;
+}
+
+/* A dispatch of a format that can be recognised and counted, but not timed. */
+static __attribute__((noinline)) void see_extended(struct rtl_tap *tap, const hsa_kernel_dispatch_packet_t *packet)
+{
+    uint32_t row = rtl_kernels_row(packet->kernel_object);
+    if (row >= atomic_load_explicit(&tap->rows_ready, memory_order_acquire))
+        row = make_ready(tap, row);
+    struct rtl_dispatches *line = &tap->dispatches[row];
+    count(tap, &line->calls, 1);
+    count(tap, &line->untimed, 1);
+    count(tap, &tap->line->dispatches, 1);
+    count(tap, &tap->line->untimed[RTL_UNTIMED_FORMAT], 1);
+}
+
+/* Counts any packet; for a kernel dispatch, decides. */
+static inline uint16_t see(struct rtl_tap *tap, const union packet *packet, bool may_inject)
+{
+    uint32_t type = packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+    if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
+        return see_kernel(tap, &packet->kernel, may_inject);
+    if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended)
+        see_extended(tap, &packet->kernel);
+    return RTL_NO_SIGNAL;
+}
+
+/*
+ * The dispatch is on its way as soon as the packet is written; the worker has to know of it before. The time is taken
+ * by the caller.
+ */
+static inline hsa_signal_t inject(struct rtl_tap *tap, uint16_t number, uint64_t now, bool counter)
+{
+    struct rtl_inflight *inflight = &tap->pool->inflight[number];
+    inflight->submit = now;
+    inflight->index = tap->written;
+    inflight->counter = counter;
+    hsa_signal_t signal = tap->pool->handle[number];
+    rtl_pending_push(&tap->pending, number);
+    return signal;
+}
+
+static inline uint64_t stamp(bool *counter)
+{
+    *counter = atomic_load_explicit(&rtl_tool.counter, memory_order_relaxed);
+    return *counter ? rtl_tsc() : rtl_clock_now();
+}
+
+/*
+ * What was stored before must be seen by the worker before what is loaded behind. The worker makes every thread pass a
+ * barrier (membarrier) after it has said something and before it looks, so the compiler's order is enough here.
+ */
+static inline void light_barrier(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&rtl_tool.fence, memory_order_relaxed), 0))
+        rtl_full_barrier();
+    else
+        atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Wakes the worker if it sleeps for good: it looks at the pending rings once more after saying that it is about to. */
+static inline void wake_if_parked(void)
+{
+    light_barrier();
+    if (__builtin_expect(atomic_load_explicit(&rtl_tool.parked, memory_order_relaxed) != 0, 0))
+        rtl_worker_wake();
+}
+
+/* How many of the packets lie within the queue's ring: a runtime is known that hands over batches that run past it. */
+static uint64_t readable(const struct rtl_tap *tap, const char *packets, uint64_t n)
+{
+    uintptr_t start = (uintptr_t)packets, ring = (uintptr_t)tap->ring, end = ring + tap->ring_bytes;
+    if (!tap->ring || start < ring || start >= end)
+        return n; /* a copy */
+    uint64_t there = (end - start) / sizeof(union packet);
+    return n < there ? n : there;
+}
+
+static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union packet *packets, uint64_t n,
+                                                rtl_packet_writer writer)
+{
+    union packet on_stack[STACK_PACKETS];
+    union packet *copy = on_stack;
+    uint64_t there = readable(tap, (const char *)packets, n);
+    bool whole = there == n, counter, injected = false;
+
+    if (n > STACK_PACKETS) {
+        copy = (union packet *)(void *)tap->scratch;
+        whole = whole && n <= tap->scratch_packets;
+    }
+    if (__builtin_expect(there < n, 0))
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);
+    count(tap, &tap->line->packets, n);
+    tap->written += n; /* for all of the batch, which no release that minds makes */
+    uint64_t now = stamp(&counter);
+    for (uint64_t i = 0; i < there; i++) {
+        /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
+        if (whole)
+            copy[i] = packets[i];
+        uint16_t number = see(tap, whole ? &copy[i] : &packets[i], whole);
+        if (number != RTL_NO_SIGNAL) {
+            copy[i].kernel.completion_signal = inject(tap, number, now, counter);
+            injected = true;
+        }
+    }
+    writer(injected ? copy : packets, n);
+    if (injected)
+        wake_if_parked();
+}
+
+static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer)
+{
+    if (__builtin_expect(rtl_tool.fragile, 0) && __builtin_expect(tap->written >= tap->look_at, 0))
+        rtl_full_look(tap);
+    count(tap, &tap->line->packets, 1);
+    tap->written++;
+    uint16_t number = see(tap, packet, true);
+    if (number == RTL_NO_SIGNAL) {
+        writer(packet, 1);
+        return;
+    }
+    bool counter;
+    uint64_t now = stamp(&counter);
+    if (__builtin_expect(rtl_tool.fragile, 0))
+        rtl_full_mark(tap, number);
+    union packet copy = *packet;
+    copy.kernel.completion_signal = inject(tap, number, now, counter);
+    writer(&copy, 1);
+    wake_if_parked();
+}
+
+void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *data, rtl_packet_writer writer)
+{
+    struct rtl_tap *tap = data;
+    const union packet *packet = packets;
+    (void)user_index;
+
+    if (__builtin_expect(!writer, 0))
+        return; /* nobody to pass anything on to */
+    if (__builtin_expect(!atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed) || n == 0, 0)) {
+        writer(packets, n);
+        return;
+    }
+    atomic_store_explicit(&tap->inside, 1, memory_order_relaxed);
+    light_barrier(); /* before the verdict is looked at */
+    if (__builtin_expect(n > 1, 0))
+        see_batch(tap, packet, n, writer);
+    else
+        see_one(tap, packet, writer);
+    atomic_store_explicit(&tap->inside, 0, memory_order_release);
+}

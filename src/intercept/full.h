@@ -1,0 +1,36 @@
+/*
+ * Keeps queues from filling up, on runtimes whose intercept queues can't bear it.
+ *
+ * Releases of ROCr before 6.0 lose the order of packets, or stop the process by an assertion, when the hardware's queue
+ * behind an intercept queue is full and more than one packet waits in front. The application can't know, because what
+ * it sees has room. So there a dispatch waits while three quarters of the queue are taken: the GPU has work enough.
+ *
+ * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
+ * are taken in order. Where nothing timed is under way nothing is known, and nobody waits. A GPU that takes nothing for
+ * half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
+ */
+#ifndef RTL_INTERCEPT_FULL_H
+#define RTL_INTERCEPT_FULL_H
+
+#include "intercept/tap.h"
+
+/* Dispatch: `written` has come to `look_at`. Looks how full the queue is, waits if need be, and says when to look
+ * again. */
+void rtl_full_look(struct rtl_tap *tap);
+
+/* Dispatch: has a quarter of the queue gone by without a timed dispatch? */
+static inline bool rtl_full_mark_is_due(const struct rtl_tap *tap)
+{
+    return tap->written - tap->newest.index >= tap->ring_bytes / 64 / RTL_MARKS;
+}
+
+/* Dispatch: the packet number `written` carries that signal. */
+static inline void rtl_full_mark(struct rtl_tap *tap, uint16_t number)
+{
+    struct rtl_mark mark = {tap->written, number};
+    if (tap->written - tap->mark[(tap->marks - 1) % RTL_MARKS].index >= tap->ring_bytes / 64 / RTL_MARKS)
+        tap->mark[tap->marks++ % RTL_MARKS] = mark;
+    tap->newest = mark;
+}
+
+#endif

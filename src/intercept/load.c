@@ -1,0 +1,197 @@
+/*
+ * Coming and going: OnLoad and OnUnload, which the runtime calls; fork; the end of the process.
+ *
+ * The library stays mapped for ever (-z nodelete), because callbacks and hooks may be called after OnUnload: they then
+ * count and pass on, nothing else. A second hsa_init after hsa_shut_down loads it again: the same segment goes on.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "intercept/kernels.h"
+#include "intercept/queues.h"
+#include "intercept/tool.h"
+#include "intercept/worker.h"
+
+#define RTL_EXPORT __attribute__((visibility("default")))
+
+#ifndef RTL_VERSION
+#define RTL_VERSION "0.1.0"
+#endif
+
+/* Extended dispatch packets came with this step of the amd_ext table. */
+enum { STEP_EXTENDED_DISPATCH = 0x0D };
+
+/* The amd_ext table of release 6.0, from which on intercept queues may fill up. */
+enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
+
+RTL_EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
+RTL_EXPORT void OnUnload(void);
+
+struct rtl_tool rtl_tool = {.create = PTHREAD_MUTEX_INITIALIZER};
+
+static struct {
+    bool active;   /* load: between OnLoad and OnUnload */
+    bool segment;  /* load: it is there */
+    bool handlers; /* load: those of fork and exit are in place */
+    bool said;     /* load: trouble was told of */
+    pid_t pid;     /* load: the process that the segment belongs to */
+} load;
+
+static void say_once(const char *why)
+{
+    if (!load.said)
+        rtl_say("%s: the application runs untraced", why);
+    load.said = true;
+}
+
+/* No dispatch is timed any more, and no signal is touched, when this returns. */
+static void wind_up(void)
+{
+    rtl_taps_stop();
+    rtl_worker_stop();
+}
+
+static void fork_in_parent(void)
+{
+    if (atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed))
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_FORKED);
+}
+
+/*
+ * The child shares the mapping: whatever it counted would go into its parent's numbers. With recording off the hooks
+ * only pass on, so it doesn't matter in what state the lock and the worker's bookkeeping were copied.
+ */
+static void fork_in_child(void)
+{
+    atomic_store(&rtl_tool.recording, false);
+    rtl_worker_forget();
+}
+
+/*
+ * At exit, before libraries that were there first clean up: the worker must not look at signals whose memory may go.
+ * Runtimes before 6.4 don't call OnUnload then.
+ */
+static void at_exit(void)
+{
+    int error = errno;
+    if (atomic_load(&rtl_tool.recording) && getpid() == load.pid) {
+        wind_up();
+        rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
+    }
+    errno = error;
+}
+
+static bool make_segment(void)
+{
+    char why[256];
+    struct rtl_segment_config config = {
+        .mode = rtl_tool.settings.mode,
+        .runtime_major = rtl_tool.hsa.root_major,
+        .runtime_minor = 0,
+        .table_core_bytes = rtl_tool.hsa.core_bytes,
+        .table_ext_bytes = rtl_tool.hsa.ext_bytes,
+        .signals_limit = rtl_tool.settings.signals_limit,
+        .library_version = RTL_VERSION,
+    };
+    uint16_t major = 0, minor = 0;
+    rtl_tool.hsa.system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major);
+    rtl_tool.hsa.system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
+    config.runtime_major = major;
+    config.runtime_minor = minor;
+    if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0) {
+        say_once(why);
+        return false;
+    }
+    if (rtl_tool.settings.mode_unknown)
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_MODE_UNKNOWN);
+    return true;
+}
+
+static void read_environment(void)
+{
+    rtl_tool.settings = rtl_settings_parse(getenv("RTL_MODE"), getenv("RTL_SIGNALS"));
+    if (rtl_tool.settings.mode_unknown)
+        rtl_say("RTL_MODE=%.40s is not a mode (off, lite, default): default is used", getenv("RTL_MODE"));
+    if (rtl_tool.settings.signals_unknown)
+        rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: %d is used", getenv("RTL_SIGNALS"), RTL_SIGNALS_LIMIT,
+                RTL_SIGNALS_LIMIT);
+}
+
+static void hook(void *table)
+{
+#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+    HOOK(queue_create, rtl_queue_create);
+    HOOK(queue_destroy, rtl_queue_destroy);
+    HOOK(executable_freeze, rtl_executable_freeze);
+    HOOK(executable_destroy, rtl_executable_destroy);
+    HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
+#undef HOOK
+}
+
+/* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
+bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+{
+    int error = errno;
+    char why[256];
+    (void)runtime_version;
+    (void)failed_count;
+    (void)failed_names;
+
+    /*
+     * Listed twice in HSA_TOOLS_LIB, the second hooks would call the first for ever. And a fork's child that starts the
+     * runtime again shall not write into its parent's segment.
+     */
+    if (load.active || (load.segment && getpid() != load.pid))
+        goto done;
+    load.active = true;
+    if (!load.segment)
+        read_environment();
+    if (!rtl_hsa_save(table, &rtl_tool.hsa, why, sizeof why)) {
+        say_once(why);
+        goto done;
+    }
+    rtl_queues_look_around();
+    atomic_store(&rtl_tool.stopping, false);
+    rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
+    rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
+    if (!load.segment) {
+        if (!make_segment())
+            goto done;
+        load.segment = true;
+        load.pid = getpid();
+        atomic_store(&rtl_tool.counter, rtl_tsc_usable());
+    } else {
+        rtl_worker_again();
+    }
+    if (rtl_tool.settings.mode != RTL_MODE_OFF) {
+        if (!load.handlers) {
+            pthread_atfork(NULL, fork_in_parent, fork_in_child);
+            atexit(at_exit);
+            load.handlers = true;
+        }
+        hook(table);
+        atomic_store(&rtl_tool.recording, true);
+    }
+    rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_LIVE);
+done:
+    errno = error;
+    return true;
+}
+
+void OnUnload(void)
+{
+    int error = errno;
+    load.active = false;
+    if (load.segment && getpid() == load.pid) {
+        if (atomic_load(&rtl_tool.recording)) {
+            wind_up();
+            rtl_taps_bury();
+            rtl_gpus_forget();
+            rtl_kernels_forget_all();
+        }
+        rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
+    }
+    errno = error;
+}

@@ -1,0 +1,36 @@
+/* Queues: the hooks that put a tap on each queue that the application creates, and take it off again. */
+#ifndef RTL_INTERCEPT_QUEUES_H
+#define RTL_INTERCEPT_QUEUES_H
+
+#include "intercept/hsa_table.h"
+#include "intercept/tap.h"
+
+hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                              void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue);
+hsa_status_t rtl_queue_destroy(hsa_queue_t *queue);
+
+/* For tools that are loaded after us and make intercept queues themselves: theirs are tapped too. */
+hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                                        rtl_queue_error error, void *data, uint32_t private_segment,
+                                        uint32_t group_segment, hsa_queue_t **queue);
+
+/*
+ * Load: finds out whether a tool before us creates the queues. Once, because asking takes the loader's lock, which must
+ * not be taken under locks of HIP's.
+ */
+void rtl_queues_look_around(void);
+
+/* Load: no dispatch is timed from now on; afterwards, with the worker gone, the taps are dead for good. */
+void rtl_taps_stop(void);
+void rtl_taps_bury(void);
+
+/* A tap that is not in use, for that GPU, with everything set but the queue; NULL when there is no memory. Create. */
+struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu);
+/* Room to rewrite a batch as large as the queue; only touched if there ever is one. Create, before callbacks come. */
+void rtl_tap_make_scratch(struct rtl_tap *tap, uint32_t packets);
+/* The queue is known: describes it in the segment. Create. */
+void rtl_tap_name(struct rtl_tap *tap, const hsa_queue_t *queue);
+/* The queue is no more, or was never made. Create. */
+void rtl_tap_close(struct rtl_tap *tap);
+
+#endif

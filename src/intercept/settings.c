@@ -1,0 +1,79 @@
+/* Reads RTL_MODE and RTL_SIGNALS, and speaks to the user without disturbing the application. */
+#include "intercept/settings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
+{
+    struct rtl_settings settings = {.mode = RTL_MODE_DEFAULT, .signals_limit = RTL_SIGNALS_LIMIT};
+    if (mode && mode[0]) {
+        settings.mode_unknown = true;
+#define NAME(sym, num, name, text)      \
+    if (strcmp(mode, name) == 0) {      \
+        settings.mode = RTL_MODE_##sym; \
+        settings.mode_unknown = false;  \
+    }
+        RTL_MODES(NAME)
+#undef NAME
+#define ALIAS(name, sym)                \
+    if (strcmp(mode, name) == 0) {      \
+        settings.mode = RTL_MODE_##sym; \
+        settings.mode_unknown = false;  \
+    }
+        RTL_MODE_ALIASES(ALIAS)
+#undef ALIAS
+    }
+    if (signals && signals[0]) {
+        uint32_t n = 0;
+        for (const char *c = signals; *c; c++) {
+            if (*c < '0' || *c > '9' || n > RTL_SIGNALS_LIMIT) {
+                n = 0;
+                break;
+            }
+            n = n * 10 + (uint32_t)(*c - '0');
+        }
+        settings.signals_unknown = n < 1 || n > RTL_SIGNALS_LIMIT;
+        if (!settings.signals_unknown)
+            settings.signals_limit = n;
+    }
+    return settings;
+}
+
+void rtl_say(const char *format, ...)
+{
+    static const char prefix[] = "librtl: ";
+    int error = errno;
+    char line[500];
+    memcpy(line, prefix, sizeof prefix);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line + sizeof prefix - 1, sizeof line - sizeof prefix, format, args);
+    va_end(args);
+    size_t length = strlen(line);
+    line[length++] = '\n';
+
+    /* A reader that has gone must not kill the application: SIGPIPE is held back, and taken away if it was ours. */
+    sigset_t pipe_only, before, waiting;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&waiting);
+    bool was_waiting = sigismember(&waiting, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    /* not write: a thread may not be cancelled inside a call that is no cancellation point */
+    long written = syscall(SYS_write, STDERR_FILENO, line, length);
+    if (written < 0 && errno == EPIPE && !was_waiting) {
+        struct timespec none = {0, 0};
+        while (sigtimedwait(&pipe_only, NULL, &none) < 0 && errno == EINTR)
+            ;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+}

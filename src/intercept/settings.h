@@ -1,0 +1,31 @@
+/* What the user asks for in the environment, and the one way in which the library says something to a person. */
+#ifndef RTL_INTERCEPT_SETTINGS_H
+#define RTL_INTERCEPT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shm/tables.h"
+
+enum {
+    RTL_SIGNALS_START = 64,   /* signals made with the first queue */
+    RTL_SIGNALS_LIMIT = 4096, /* most there may ever be; RTL_SIGNALS lowers it */
+};
+
+struct rtl_settings {
+    enum rtl_mode mode;
+    uint32_t signals_limit;
+    bool mode_unknown;    /* RTL_MODE was not understood */
+    bool signals_unknown; /* RTL_SIGNALS was not understood */
+};
+
+/* Pure: the values of RTL_MODE and RTL_SIGNALS, NULL or empty when not set. */
+struct rtl_settings rtl_settings_parse(const char *mode, const char *signals);
+
+/*
+ * Writes "librtl: ...\n" to standard error in one write(2), at most 500 bytes. Keeps errno, raises no SIGPIPE,
+ * touches no stdio buffer. For trouble only: the library is silent otherwise.
+ */
+__attribute__((format(printf, 1, 2))) void rtl_say(const char *format, ...);
+
+#endif

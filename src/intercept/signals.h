@@ -1,0 +1,95 @@
+/*
+ * The pool of profiling signals: made once, used again and again.
+ *
+ * A signal has a number; the number is what travels: from the free ring (in batches) into a queue's cache, with a
+ * dispatch through the queue's pending ring to the worker, and back into the free ring. Only the worker looks at or
+ * writes to the signals themselves, which are plain records in memory that the GPU writes: value, start_ts, end_ts.
+ *
+ * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
+ * batch with one compare-and-swap. Making a signal is the one thing here that costs something; any thread may do it,
+ * within the limit, and it happens only while the pool grows.
+ */
+#ifndef RTL_INTERCEPT_SIGNALS_H
+#define RTL_INTERCEPT_SIGNALS_H
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intercept/settings.h"
+
+enum {
+    RTL_SIGNALS_BATCH = 32, /* most that a queue takes from the free ring at once */
+    RTL_SIGNAL_ARMED = 1,   /* the value that a completion takes to 0 */
+};
+
+/* What is known of the dispatch that a signal is on. Dispatch, before it is pushed; then worker. */
+struct rtl_inflight {
+    _Alignas(64) uint64_t submit; /* when, on the clock that `counter` says */
+    uint32_t kernel;              /* row in the segment */
+    bool counter;                 /* submit is a time stamp counter, not ns */
+    uint64_t index;               /* how many packets its queue had been handed, this one included */
+};
+
+/* How signals are made: the runtime's functions, or those of a test. */
+struct rtl_signal_maker {
+    bool (*make)(hsa_signal_t *signal);
+    void (*destroy)(hsa_signal_t signal);
+};
+
+struct rtl_pool {
+    struct rtl_signal_maker maker; /* constant */
+    uint32_t limit;                /* constant */
+    _Atomic uint32_t created;      /* any: signals that exist now; never above the limit */
+    _Atomic uint64_t made;         /* any: ever */
+    _Atomic uint64_t destroyed;    /* worker: ever */
+    _Atomic bool refused;          /* any sets when the runtime made none; the worker clears it now and then */
+    _Atomic uint64_t taken[RTL_SIGNALS_LIMIT / 64]; /* any: one bit a number in use */
+    hsa_signal_t handle[RTL_SIGNALS_LIMIT];         /* the maker of that number, before the number is passed on */
+    struct rtl_inflight inflight[RTL_SIGNALS_LIMIT];
+    /* free ring */
+    _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; counts on for ever */
+    _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
+    _Alignas(64) _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
+};
+
+/* An empty pool, or NULL when there is no memory. Never freed while a dispatch may come late. */
+struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit);
+void rtl_pool_free(struct rtl_pool *pool); /* tests */
+
+/* Makes up to n signals and writes their numbers; fewer at the limit or when the runtime refuses. Any thread. */
+uint32_t rtl_pool_make(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+
+/* Takes up to n free ones, 0 when there are none. Any thread, lock-free. */
+uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+
+/* The producer: gives numbers back, armed. There is always room: the ring has one slot a number. */
+void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
+
+/* Worker: destroys up to n of the free ones, and says how many. */
+uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n);
+
+/* Any: how many lie in the free ring. */
+static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)
+{
+    uint64_t head = atomic_load_explicit(&pool->head, memory_order_relaxed);
+    uint64_t lie = atomic_load_explicit(&pool->tail, memory_order_relaxed) - head;
+    return lie <= RTL_SIGNALS_LIMIT ? (uint32_t)lie : 0; /* the two loads may be of different moments */
+}
+
+static inline amd_signal_t *rtl_pool_signal(const struct rtl_pool *pool, uint32_t number)
+{
+    return (amd_signal_t *)(uintptr_t)pool->handle[number].handle; /* the handle of a plain signal is its address */
+}
+
+/* Worker, or the maker: ready for the next dispatch. */
+static inline void rtl_signal_arm(amd_signal_t *signal)
+{
+    signal->start_ts = 0;
+    signal->end_ts = 0;
+    __atomic_store_n(&signal->value, RTL_SIGNAL_ARMED, __ATOMIC_RELAXED); /* published by the free ring */
+}
+
+#endif

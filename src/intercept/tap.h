@@ -1,0 +1,89 @@
+/*
+ * A tap: what the library keeps about one queue of the application while it watches it.
+ *
+ * Dispatch code gets a tap and a packet and knows nothing of how the packet came: today all taps sit on the runtime's
+ * intercept queues.
+ *
+ * Life: FREE -> (create) LIVE -> (destroy) GONE -> (worker, when all that was in flight is accounted for) FREE, to be
+ * used again; or LIVE -> (unload) DEAD for ever, because a callback may still come. Taps are never given back to the
+ * system, and are chained for good: the chain can be walked without a lock.
+ */
+#ifndef RTL_INTERCEPT_TAP_H
+#define RTL_INTERCEPT_TAP_H
+
+#include <hsa/hsa.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intercept/agents.h"
+#include "intercept/pending.h"
+#include "intercept/signals.h"
+#include "shm/segment.h"
+
+enum rtl_tap_state { RTL_TAP_FREE, RTL_TAP_LIVE, RTL_TAP_GONE, RTL_TAP_DEAD };
+
+enum { RTL_VERDICT_TIME = -1 }; /* any other verdict is an enum rtl_untimed_reason of the dispatch path */
+
+#define RTL_NO_SIGNAL UINT16_MAX /* no number: ends a list */
+
+/* A dispatch that carries a signal of ours: the signal says when the GPU has taken all packets up to `index`. */
+struct rtl_mark {
+    uint64_t index;
+    uint16_t number;
+};
+enum { RTL_MARKS = 4 };
+
+struct rtl_tap {
+    /* create, before the tap goes LIVE */
+    struct rtl_tap *next;              /* for ever */
+    struct rtl_queue *line;            /* in the segment */
+    struct rtl_dispatches *dispatches; /* in the segment: the slot's, by row */
+    struct rtl_gpu *gpu;
+    struct rtl_pool *pool;
+    hsa_queue_t *queue; /* NULL while it isn't known yet; create only */
+    const char *ring;   /* packets of the queue, to bound batches by; NULL = not known */
+    uint64_t ring_bytes;
+    char *scratch; /* for batches: as many packets as the queue has slots */
+    uint32_t scratch_packets;
+    uint32_t slot;
+    _Atomic uint32_t batch; /* signals to take at once; create stores, also later as queues come, dispatch loads */
+    bool named;             /* described in the segment; create only */
+    bool shared;            /* the slot is the shared one: others count in it too */
+
+    _Atomic uint32_t state;      /* enum rtl_tap_state: create and worker store (release), any loads (acquire) */
+    _Atomic int verdict;         /* create, load: time dispatches, or the reason why not; dispatch loads */
+    _Atomic uint32_t rows_ready; /* worker, dispatch (grows only): rows whose lines' pages are present */
+
+    /* dispatch; the worker once no dispatch can be inside any more */
+    _Alignas(64) _Atomic uint32_t inside; /* dispatch: 1 while a call is under way; the worker waits for 0 at the end */
+    uint32_t cached;                      /* free signals at hand */
+    uint16_t cache[RTL_SIGNALS_BATCH + RTL_MARKS];
+
+    uint64_t written; /* packets handed on, ever, in this use of the tap */
+    /* only on runtimes whose queues must not fill up (full.c): */
+    uint64_t look_at;                /* `written` at which to look how full the queue is */
+    uint64_t known;                  /* the GPU has taken at least that many of `written` */
+    uint64_t stuck_at;               /* `known` when waiting for more was given up; UINT64_MAX = never */
+    struct rtl_mark newest;          /* the last timed dispatch */
+    struct rtl_mark mark[RTL_MARKS]; /* and some before it, a quarter of the queue apart */
+    uint32_t marks;
+
+    struct rtl_pending pending;
+
+    /* worker */
+    _Alignas(64) uint16_t first; /* signals in flight, in the order of submission */
+    uint16_t last;
+    uint16_t cursor;           /* where the slow walk over all of them has come */
+    uint32_t open;             /* how many */
+    uint64_t last_end;         /* ticks; 0 before the first completion */
+    _Atomic uint64_t consumed; /* worker stores, dispatch loads: the GPU has taken at least that many of `written` */
+};
+
+/* The chain of all taps. */
+extern struct rtl_tap *_Atomic rtl_taps; /* create stores (release), any loads (acquire) */
+
+/* Makes the pages of the rows below present for a tap. Worker, dispatch. False: there is no memory. */
+bool rtl_tap_populate(struct rtl_tap *tap, uint32_t rows);
+
+#endif
