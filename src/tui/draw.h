@@ -1,0 +1,47 @@
+/*
+ * From state to cells. Every function draws one view into a frame that was reset before; all are pure.
+ */
+#ifndef RTL_TUI_DRAW_H
+#define RTL_TUI_DRAW_H
+
+#include "tui/frame.h"
+#include "tui/ui.h"
+
+/* The whole screen: the view, and the prompt or menu over it. */
+void rtl_draw(const struct rtl_ui *ui, struct rtl_frame *frame);
+
+void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame); /* kernels and queues */
+void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame);
+void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame);
+int rtl_draw_help_lines(const struct rtl_ui *ui);
+
+/* --- shared by the views --- */
+/* Appends "label value" to a line that has grown to *col if it fits whole (a number that is cut is a lie); false if
+ * not. */
+bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum rtl_role role, const char *label,
+                    const char *value);
+void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title);
+void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame,
+                     struct rtl_rect at); /* status, message or prompt */
+void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
+void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
+void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
+void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
+void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at); /* all on one line */
+
+/* One cell of the kernel table as text; false when it was not measured (then the text is "-"). Text output too. */
+bool rtl_draw_cell(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
+                   enum rtl_unit units, char *out, size_t size);
+
+/* The honesty line as text, most important first; used by the text output too. */
+void rtl_draw_honesty_text(const struct rtl_model *model, char *out, size_t size);
+
+/* A list to choose a process from; `chosen` is the marked line. */
+struct rtl_draw_choice {
+    char text[240];
+};
+void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,
+                   const char *message);
+
+#endif

@@ -1,0 +1,415 @@
+/* What all views share: header, honesty, status and key lines, cells of the table. See draw.h. */
+#include "tui/draw.h"
+#include "tui/labels.h"
+#include "tui/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* The state in brackets; the role says how loud it is. */
+static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
+{
+    const struct rtl_model *m = ui->model;
+    if (m->state == RTL_TARGET_EXITED) {
+        snprintf(out, size, "[EXITED]");
+        return RTL_ROLE_ALERT;
+    }
+    if (m->damaged) {
+        snprintf(out, size, "[DAMAGED]");
+        return RTL_ROLE_ALERT;
+    }
+    if (ui->paused) {
+        uint64_t age = ui->now_mono_ns > ui->paused_ns ? ui->now_mono_ns - ui->paused_ns : 0;
+        snprintf(out, size, "[PAUSED %s]", rtl_format_age(age).text);
+        return RTL_ROLE_WARN;
+    }
+    if (m->state == RTL_TARGET_STALE) {
+        snprintf(out, size, "[STALE %llus]", (unsigned long long)(m->stale_ns / RTL_SEC));
+        return RTL_ROLE_ALERT;
+    }
+    if (m->latest && m->latest->snapshot.state != RTL_STATE_LIVE) {
+        bool unloaded = m->latest->snapshot.state == RTL_STATE_UNLOADED;
+        snprintf(out, size, unloaded ? "[UNLOADED]" : "[STARTING]");
+        return RTL_ROLE_WARN;
+    }
+    snprintf(out, size, "[LIVE]");
+    return RTL_ROLE_GOOD;
+}
+
+void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title)
+{
+    char state[32], clock[16] = "", pid[48];
+    time_t now = (time_t)ui->now_real_s;
+    struct tm local;
+    enum rtl_role role = state_text(ui, state, sizeof state);
+    if (localtime_r(&now, &local))
+        strftime(clock, sizeof clock, "%H:%M:%S", &local);
+    const struct rtl_snapshot *s = ui->model->latest ? &ui->model->latest->snapshot : NULL;
+    if (s && s->pid && s->pid != (uint64_t)ui->pid) /* in a container it goes by another number */
+        snprintf(pid, sizeof pid, "pid %d (inside %llu)", (int)ui->pid, (unsigned long long)s->pid);
+    else
+        snprintf(pid, sizeof pid, "pid %d", (int)ui->pid);
+    /* from the right, as far as they fit: clock, state, interval, pid */
+    int right = at.cols, least = at.cols >= 40 ? 20 : 0;
+    if (at.cols >= 64) {
+        right -= (int)strlen(clock);
+        rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, clock);
+        right -= 2;
+    }
+    right -= (int)strlen(state);
+    rtl_frame_put(frame, at.row, right, 32, role, state);
+    char every[16];
+    snprintf(every, sizeof every, "%s", rtl_format_interval(ui->interval_ns).text);
+    if (at.cols >= 56) {
+        right -= 3 + (int)strlen(every);
+        rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, every);
+    }
+    if (right - 3 - (int)strlen(pid) >= least) {
+        right -= 3 + (int)strlen(pid);
+        rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_VALUE, pid);
+    }
+    int col = 0;
+    if (at.cols >= 40)
+        col = rtl_frame_put(frame, at.row, 0, right, RTL_ROLE_TITLE, "rtl-top") + 2;
+    char cut[256];
+    rtl_text_cut(cut, sizeof cut, title, right - col - 2, 0, frame->ascii);
+    rtl_frame_put(frame, at.row, col, right - col - 1, RTL_ROLE_VALUE, cut);
+}
+
+/* Appends to a string of bounded size. */
+static void append(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *out, size_t size, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + used, size - used, format, args);
+    va_end(args);
+}
+
+void rtl_draw_honesty_text(const struct rtl_model *m, char *out, size_t size)
+{
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    *out = 0;
+    append(out, size, "mode %s: ", rtl_mode_label(s->mode));
+    if (s->mode == RTL_MODE_OFF)
+        append(out, size, "nothing is counted");
+    else if (!m->counted)
+        append(out, size, m->zero ? "no dispatch since zero" : "no dispatch yet");
+    else if (!m->untimed)
+        append(out, size, "all of %s dispatches timed", rtl_format_count(m->counted).text);
+    else
+        append(out, size, "%s%% NOT timed of %s", rtl_format_share((double)m->untimed / (double)m->counted).text,
+               rtl_format_count(m->counted).text);
+    /* the reasons, the largest first */
+    bool done[RTL_UNTIMED_LIMIT] = {false};
+    const char *closing = "";
+    for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted; n++) {
+        int worst = -1;
+        for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
+            if (!done[i] && m->untimed_by[i] && (worst < 0 || m->untimed_by[i] > m->untimed_by[worst]))
+                worst = i;
+        if (worst < 0)
+            break;
+        done[worst] = true;
+        const char *key = rtl_reason_key((unsigned)worst);
+        append(out, size, "%s%s %s", n ? ", " : " (", key ? key : "other reasons",
+               rtl_format_share((double)m->untimed_by[worst] / (double)m->counted).text);
+        closing = ")";
+    }
+    append(out, size, "%s", closing);
+    if (s->queues_refused)
+        append(out, size, "; %s queues not counted", rtl_format_count(s->queues_refused).text);
+    if (s->kernels_over)
+        append(out, size, "; %s kernels without a row", rtl_format_count(s->kernels_over).text);
+#define NOTE(sym, bit, key, text)  \
+    if (s->notes & RTL_NOTE_##sym) \
+        append(out, size, "; %s", text);
+    RTL_NOTES(NOTE)
+#undef NOTE
+#define BIT(sym, bit, key, text) | RTL_NOTE_##sym
+    uint32_t unknown = s->notes & ~(uint32_t)(0 RTL_NOTES(BIT));
+#undef BIT
+    if (unknown)
+        append(out, size, "; notes 0x%x of a newer library", unknown);
+}
+
+void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+{
+    const struct rtl_model *m = ui->model;
+    char text[1024], age[40];
+    bool parked;
+    uint64_t ns = rtl_model_write_age(m, &parked);
+    if (m->state == RTL_TARGET_STALE)
+        snprintf(age, sizeof age, "  STALE %llus", (unsigned long long)(m->stale_ns / RTL_SEC));
+    else if (!m->latest->snapshot.heartbeat_mono_ns)
+        snprintf(age, sizeof age, "  nothing written yet");
+    else if (parked || !rtl_model_in_flight(m))
+        snprintf(age, sizeof age, "  idle, age %s", rtl_format_interval(ns).text);
+    else
+        snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
+    rtl_draw_honesty_text(m, text, sizeof text);
+    int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
+    bool loud = m->untimed || m->latest->snapshot.notes || m->latest->snapshot.queues_refused;
+    if (room < columns && at.cols < 60)
+        room = at.cols; /* too narrow for both: what was not measured matters more */
+    if (columns > room)
+        snprintf(text + rtl_text_offset(text, room - 4), 5, " [?]");
+    rtl_frame_put(frame, at.row, 0, room, loud ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
+    if (room < at.cols)
+        rtl_frame_right(frame, at.row, room, age_columns, m->state == RTL_TARGET_STALE ? RTL_ROLE_ALERT : RTL_ROLE_DIM,
+                        age);
+}
+
+bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum rtl_role role, const char *label,
+                    const char *value)
+{
+    int gap = *col ? at.cols >= 60 ? 2 : 1 : 0, columns = rtl_text_columns(value);
+    if (!columns)
+        return true;
+    if (*label)
+        columns += rtl_text_columns(label) + 1;
+    if (*col + gap + columns > at.cols)
+        return false;
+    *col += gap;
+    if (*label)
+        *col += rtl_frame_put(frame, at.row, at.col + *col, at.cols, RTL_ROLE_LABEL, label) + 1;
+    *col += rtl_frame_put(frame, at.row, at.col + *col, at.cols, role, value);
+    return true;
+}
+
+static void window_text(const struct rtl_model *m, char *out, size_t size)
+{
+    char span[16];
+    snprintf(span, sizeof span, "%s", rtl_format_interval(m->span_ns).text);
+    if (m->window_ns == RTL_WINDOW_ALL || !m->base)
+        snprintf(out, size, "%s %s", m->zero ? "since zero" : "since start", rtl_format_age(m->span_ns).text);
+    else if (m->window_ns == RTL_WINDOW_INTERVAL)
+        snprintf(out, size, "last %s", span);
+    else if (m->span_ns < m->window_ns - m->window_ns / 20)
+        snprintf(out, size, "%s of %s", span, rtl_format_interval(m->window_ns).text);
+    else if (m->span_ns <= m->window_ns + m->window_ns / 8) /* it slides in steps: don't let the figure twitch */
+        snprintf(out, size, "%s", rtl_format_interval(m->window_ns).text);
+    else
+        snprintf(out, size, "%s", span);
+}
+
+static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
+{
+    const struct rtl_model *m = ui->model;
+    char window[48];
+    *out = 0;
+    window_text(m, window, sizeof window);
+    if (ui->view == RTL_VIEW_KERNELS) {
+        bool ascending = (rtl_columns[m->sort].order == RTL_ORDER_ASC) != m->reverse;
+        append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
+               rtl_model_is_held(m) ? " held" : "");
+    }
+    append(out, size, "window %s", window);
+    /* narrow screens have no column of totals, so there it only matters after zero was pressed */
+    if (m->window_ns != RTL_WINDOW_ALL && (m->zero || cols >= 100))
+        append(out, size, " | since %s %s", m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
+    if (ui->view == RTL_VIEW_KERNELS) {
+        append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
+        if (m->hide_idle)
+            append(out, size, " | idle hidden");
+    }
+    if (ui->view != RTL_VIEW_QUEUES)
+        append(out, size, " | names %s", rtl_name_form_name(ui->names));
+    append(out, size, " | units %s", rtl_unit_name(ui->units));
+}
+
+void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+{
+    static const char *const questions[] = {[RTL_PROMPT_FIND] = "find: ",
+                                            [RTL_PROMPT_FILTER] = "filter: ",
+                                            [RTL_PROMPT_INTERVAL] = "interval in seconds: ",
+                                            [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves"};
+    if (ui->prompt != RTL_PROMPT_NONE) {
+        /* without a status line the question goes over the last line there is */
+        int row = at.rows ? at.row : frame->rows - 1;
+        rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, ' ');
+        int col = rtl_frame_put(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, questions[ui->prompt]);
+        if (ui->prompt == RTL_PROMPT_SORT)
+            return;
+        int columns = rtl_text_columns(ui->typed), room = frame->cols - col - 1;
+        const char *text =
+            columns > room && room > 0 ? ui->typed + rtl_text_offset(ui->typed, columns - room) : ui->typed;
+        col += rtl_frame_put(frame, row, col, room, RTL_ROLE_PROMPT, text);
+        frame->cursor_row = row;
+        frame->cursor_col = col < frame->cols ? col : frame->cols - 1;
+        frame->cursor_shown = true;
+        return;
+    }
+    if (!at.rows)
+        return;
+    if (ui->message[0] && ui->now_mono_ns - ui->message_ns < RTL_MESSAGE_NS) {
+        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_WARN, ui->message);
+    } else if (ui->model->state == RTL_TARGET_EXITED) {
+        rtl_frame_printf(frame, at.row, 0, at.cols, RTL_ROLE_WARN,
+                         "process %d has exited: this is its last state; q quits", (int)ui->pid);
+    } else if (ui->model->damaged) {
+        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_WARN,
+                      "the segment can no longer be read: this is the last good state; q quits");
+    } else {
+        char text[512];
+        status_text(ui, at.cols, text, sizeof text);
+        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* whole facts only */
+            char *last = text;
+            for (char *next = text; (next = strstr(next, " | ")); next++)
+                last = next;
+            *last = 0;
+        }
+        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_STATUS, text);
+    }
+}
+
+void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+{
+    /* the way out is always there; the others as far as they fit, in the order of the table */
+    const char *quit = rtl_keys[RTL_ACTION_QUIT].label;
+    int end = at.cols - (int)strlen(quit) - 2, col = 0;
+    if (!at.rows)
+        return;
+    bool nested = ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP || ui->view == RTL_VIEW_QUEUES;
+    if (nested && col + 9 < end) {
+        rtl_frame_put(frame, at.row, col, 3, RTL_ROLE_KEY, "Esc");
+        col += 3 + rtl_frame_put(frame, at.row, col + 3, 4, RTL_ROLE_LABEL, "Back") + 1;
+    }
+    for (int i = 1; i < RTL_ACTION_COUNT; i++) {
+        const struct rtl_key_facts *k = &rtl_keys[i];
+        if (!*k->label || !(k->where & rtl_ui_where(ui)) || i == RTL_ACTION_QUIT)
+            continue;
+        struct rtl_key_name name = rtl_key_name(k->keys[0]);
+        const char *shown = k->keys[0] == ' ' ? "Spc" : name.text;
+        int wants = (int)strlen(shown) + (int)strlen(k->label) + 1;
+        if (col + wants > end)
+            break;
+        col += rtl_frame_put(frame, at.row, col, 8, RTL_ROLE_KEY, shown);
+        col += rtl_frame_put(frame, at.row, col, 10, RTL_ROLE_LABEL, k->label) + 1;
+    }
+    if (end >= 0) {
+        rtl_frame_put(frame, at.row, end + 1, 1, RTL_ROLE_KEY, rtl_key_name(rtl_keys[RTL_ACTION_QUIT].keys[0]).text);
+        rtl_frame_put(frame, at.row, end + 2, 8, RTL_ROLE_LABEL, quit);
+    }
+}
+
+static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t z)
+{
+    if (z > 1)
+        snprintf(out, size, "%llux%llux%llu", (unsigned long long)x, (unsigned long long)y, (unsigned long long)z);
+    else if (y > 1)
+        snprintf(out, size, "%llux%llu", (unsigned long long)x, (unsigned long long)y);
+    else
+        snprintf(out, size, "%llu", (unsigned long long)x);
+}
+
+bool rtl_draw_cell(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
+                   enum rtl_unit units, char *out, size_t size)
+{
+    const struct rtl_kernel_snapshot *k = row->kernel;
+    bool timed = row->window.count > 0, measured = true;
+    struct rtl_number n = {RTL_NONE};
+    switch (column) {
+    case RTL_COLUMN_TIME:
+        if ((measured = timed))
+            n = rtl_format_share(row->share);
+        break;
+    case RTL_COLUMN_RATE:
+        if ((measured = model->span_ns > 0))
+            n = rtl_format_rate(row->rate);
+        break;
+    case RTL_COLUMN_CALLS:
+        n = rtl_format_count(row->calls);
+        break;
+    case RTL_COLUMN_TOTAL:
+        if ((measured = row->timed > 0))
+            n = rtl_format_time(row->total_ns, units);
+        break;
+    case RTL_COLUMN_MEAN:
+        if ((measured = timed))
+            n = rtl_format_time(row->window.total_ns / row->window.count, units);
+        break;
+    case RTL_COLUMN_MIN:
+        if ((measured = timed))
+            n = rtl_format_time(row->window.min_ns, units);
+        break;
+    case RTL_COLUMN_P50:
+        if ((measured = timed))
+            n = rtl_format_time(row->p50, units);
+        break;
+    case RTL_COLUMN_P90:
+        if ((measured = timed))
+            n = rtl_format_time(row->p90, units);
+        break;
+    case RTL_COLUMN_P99:
+        if ((measured = timed))
+            n = rtl_format_time(row->p99, units);
+        break;
+    case RTL_COLUMN_MAX:
+        if ((measured = timed))
+            n = rtl_format_time(row->window.max_ns, units);
+        break;
+    case RTL_COLUMN_UNTIMED:
+        if ((measured = row->calls > 0))
+            n = rtl_format_share((double)row->untimed / (double)row->calls);
+        break;
+    case RTL_COLUMN_GRID:
+    case RTL_COLUMN_WORKGROUP:
+        if (!(measured = k->calls && k->grid[0]))
+            break;
+        if (column == RTL_COLUMN_GRID)
+            dimensions(out, size, k->grid[0], k->grid[1], k->grid[2]);
+        else
+            dimensions(out, size, k->workgroup[0], k->workgroup[1], k->workgroup[2]);
+        return true;
+    case RTL_COLUMN_LDS:
+        if ((measured = k->calls && k->grid[0]))
+            n = rtl_format_bytes(k->lds_bytes);
+        break;
+    default:
+        measured = false;
+    }
+    snprintf(out, size, "%s", n.text);
+    return measured;
+}
+
+void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    if (!at.rows || !row)
+        return;
+    const char *name = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length,
+                                      ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
+    int width = at.cols - 1;
+    for (int i = 0; i < at.rows; i++) {
+        size_t from = rtl_text_offset(name, i * width);
+        if (i == at.rows - 1 && rtl_text_columns(name + from) > width) {
+            char rest[4096];
+            rtl_text_cut(rest, sizeof rest, name + from, width, 0, frame->ascii);
+            rtl_frame_put(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, rest);
+        } else {
+            rtl_frame_put(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, name + from);
+        }
+    }
+}
+
+void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+{
+    const struct rtl_model *m = ui->model;
+    char state[32], busy[24] = "", p99[24] = "";
+    enum rtl_role role = state_text(ui, state, sizeof state);
+    bool quiet = role == RTL_ROLE_GOOD;
+    int col = 0;
+    if (!quiet)
+        rtl_draw_piece(frame, at, &col, role, "", state);
+    if (m->busy >= 0)
+        snprintf(busy, sizeof busy, "%.0f%%", m->busy * 100);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_NORMAL, "", busy);
+    snprintf(state, sizeof state, "%s/s", rtl_format_rate(m->rate).text);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_NORMAL, "", state);
+    if (m->worst)
+        snprintf(p99, sizeof p99, "%s", rtl_format_time(m->worst->p99, ui->units).text);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_NORMAL, at.cols < 24 ? "" : "p99", p99);
+}

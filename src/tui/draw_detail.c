@@ -1,0 +1,268 @@
+/*
+ * One kernel: histogram, quantiles, sums, shape of the last dispatch, p99 over time. See draw.h.
+ *
+ * The histogram counts since the start (or zero), so that rare slow dispatches stay in sight; the right-hand side sets
+ * the window beside it.
+ */
+#include "tui/draw.h"
+#include "tui/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BINS_MAX = 64 };
+
+static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
+enum { QUANTILES = 4 };
+
+struct span {
+    uint64_t calls, timed, total_ns, min_ns, max_ns, q[QUANTILES];
+    bool any, approximate;
+};
+
+static struct span span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to)
+{
+    struct span s = {.calls = to->calls - (from && from->calls <= to->calls ? from->calls : 0)};
+    const struct rtl_histogram_copy *base = from ? &from->histogram : NULL;
+    struct rtl_window w = rtl_window_between(base, &to->histogram);
+    s.any = w.count && rtl_quantiles(base, &to->histogram, quantiles, QUANTILES, s.q);
+    s.timed = w.count;
+    s.total_ns = w.total_ns;
+    s.min_ns = base ? w.min_ns : to->histogram.min_ns;
+    s.max_ns = base ? w.max_ns : to->histogram.max_ns;
+    s.approximate = w.approximate;
+    return s;
+}
+
+static const char *time_text(const struct rtl_ui *ui, bool any, uint64_t ns, struct rtl_number *n)
+{
+    *n = any ? rtl_format_time(ns, ui->units) : (struct rtl_number){RTL_NONE};
+    return n->text;
+}
+
+static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
+                        const struct span *all)
+{
+    struct rtl_number total, mean, most;
+    char since[40], share[24] = RTL_NONE;
+    if (!at.rows)
+        return;
+    if (row->window.count)
+        snprintf(share, sizeof share, "%s%%", rtl_format_share(row->share).text);
+    char rate[24];
+    int col = 0;
+    snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(row->rate).text);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "calls", rtl_format_count(all->calls).text);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", rate);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "total", time_text(ui, all->any, all->total_ns, &total));
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", share);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "mean",
+                   time_text(ui, all->any, all->any ? all->total_ns / all->timed : 0, &mean));
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "max", time_text(ui, all->any, all->max_ns, &most));
+    snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
+             rtl_format_age(rtl_model_since(ui->model)).text);
+    if (at.cols >= col + (int)strlen(since))
+        rtl_frame_right(frame, at.row, at.cols - (int)strlen(since), (int)strlen(since), RTL_ROLE_LABEL, since);
+}
+
+static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct span *all)
+{
+    static const char *const labels[QUANTILES] = {"p50", "p90", "p99", "p99.9"};
+    int col = 0;
+    for (int i = 0; i < QUANTILES; i++) {
+        struct rtl_number n;
+        int wants = (int)strlen(labels[i]) + 8;
+        if (col + wants > at.cols)
+            break;
+        rtl_frame_put(frame, at.row, col, 8, RTL_ROLE_LABEL, labels[i]);
+        rtl_frame_put(frame, at.row, col + (int)strlen(labels[i]) + 1, 8, RTL_ROLE_VALUE,
+                      time_text(ui, all->any, all->q[i], &n));
+        col += wants + 2;
+    }
+    const char *error = all->approximate ? "some buckets are coarse: up to 41 % off" : "bucket error <= 0.8 %";
+    if (col + 2 + (int)strlen(error) <= at.cols)
+        rtl_frame_right(frame, at.row, col, at.cols - col, all->approximate ? RTL_ROLE_WARN : RTL_ROLE_DIM, error);
+}
+
+/* Edges of `bins` bins, equal in the logarithm, whole nanoseconds, strictly ascending; returns how many there are. */
+static int make_edges(uint64_t low, uint64_t high, int bins, uint64_t *edges)
+{
+    double from = (double)(low ? low : 1), to = (double)high + 1;
+    double step = pow(to / from, 1.0 / bins);
+    int count = 0;
+    edges[0] = low;
+    for (int i = 1; i <= bins; i++) {
+        uint64_t edge = i == bins ? high + 1 : (uint64_t)(from * pow(step, i));
+        if (edge > edges[count])
+            edges[++count] = edge;
+    }
+    return count;
+}
+
+static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
+                           const struct rtl_row *row, const struct span *all)
+{
+    uint64_t edges[BINS_MAX + 1], counts[BINS_MAX] = {0}, most = 0;
+    if (at.rows < 1)
+        return;
+    if (!all->any) {
+        rtl_frame_put(frame, at.row, 2, at.cols - 2, RTL_ROLE_DIM,
+                      row->untimed ? "counted, but never timed: see the honesty line" : "nothing timed yet");
+        return;
+    }
+    /* buckets within a bin are whole: a bin narrower than the resolution would show gaps that are not there */
+    int wanted = at.rows < BINS_MAX ? at.rows : BINS_MAX;
+    double ratio = (double)(all->max_ns + 1) / (double)(all->min_ns ? all->min_ns : 1);
+    int resolved = (int)(log(ratio) / log(1.0 + 1.0 / 32)) + 1;
+    int bins = make_edges(all->min_ns, all->max_ns, wanted < resolved ? wanted : resolved, edges);
+    rtl_bin(row->zero ? &row->zero->histogram : NULL, &row->kernel->histogram, edges, bins + 1, counts);
+    for (int i = 0; i < bins; i++)
+        most = counts[i] > most ? counts[i] : most;
+    int label = 7, tail = 14, width = at.cols - label - tail;
+    for (int i = 0; i < bins; i++) {
+        rtl_frame_right(frame, at.row + i, at.col, label - 1, RTL_ROLE_LABEL,
+                        rtl_format_time(edges[i], ui->units).text);
+        double value = !most          ? 0
+                       : ui->log_bars ? log1p((double)counts[i]) / log1p((double)most)
+                                      : (double)counts[i] / (double)most;
+        if (width > 0)
+            rtl_frame_bar(frame, at.row + i, at.col + label, width, RTL_ROLE_BAR, value);
+        /* the first quantile that falls here; "+" when others do as well */
+        char mark[8] = "";
+        static const char *const marks[QUANTILES] = {"p50", "p90", "p99", "p99.9"};
+        for (int q = 0; q < QUANTILES; q++)
+            if (all->q[q] >= edges[i] && (all->q[q] < edges[i + 1] || i == bins - 1)) {
+                if (*mark)
+                    mark[3] = '+', mark[4] = 0;
+                else
+                    snprintf(mark, sizeof mark, "%s", marks[q]);
+            }
+        if (width > -6) {
+            rtl_frame_put(frame, at.row + i, at.col + at.cols - tail + 1, 5, RTL_ROLE_VALUE, mark);
+            rtl_frame_right(frame, at.row + i, at.col + at.cols - 7, 6, counts[i] ? RTL_ROLE_NORMAL : RTL_ROLE_DIM,
+                            rtl_format_count(counts[i]).text);
+        }
+    }
+}
+
+/* The window beside the whole, line by line; then the shape of the last dispatch. */
+static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
+                       const struct span *all, const struct span *window)
+{
+    static const char *const labels[] = {"calls", "timed", "total", "mean", "min", "p50", "p90", "p99", "p99.9", "max"};
+    for (int i = 0; i < 10 && i < at.rows; i++) {
+        rtl_frame_fill(frame, at.row + i, at.col, 1, RTL_ROLE_DIM, 0x2502);
+        rtl_frame_put(frame, at.row + i, at.col + 2, 8, RTL_ROLE_LABEL, labels[i]);
+        for (int side = 0; side < 2; side++) {
+            const struct span *s = side ? all : window;
+            struct rtl_number n;
+            uint64_t ns[] = {0,         0,        s->total_ns, s->any ? s->total_ns / s->timed : 0,
+                             s->min_ns, s->q[0],  s->q[1],     s->q[2],
+                             s->q[3],   s->max_ns};
+            if (i < 2)
+                n = rtl_format_count(i ? s->timed : s->calls);
+            else
+                time_text(ui, s->any, ns[i], &n);
+            rtl_frame_right(frame, at.row + i, at.col + 9 + side * 13, 12, RTL_ROLE_NORMAL, n.text);
+        }
+    }
+    if (at.rows < 11 || !row->kernel->calls)
+        return;
+    char grid[48], group[48], text[160];
+    bool known = rtl_draw_cell(ui->model, row, RTL_COLUMN_GRID, ui->units, grid, sizeof grid) &&
+                 rtl_draw_cell(ui->model, row, RTL_COLUMN_WORKGROUP, ui->units, group, sizeof group);
+    if (!known)
+        return;
+    rtl_frame_fill(frame, at.row + 10, at.col, 1, RTL_ROLE_DIM, 0x2502);
+    snprintf(text, sizeof text, "grid %s wg %s", grid, group);
+    rtl_frame_put(frame, at.row + 10, at.col + 2, at.cols - 2, RTL_ROLE_LABEL, text);
+    if (at.rows < 12)
+        return;
+    rtl_frame_fill(frame, at.row + 11, at.col, 1, RTL_ROLE_DIM, 0x2502);
+    rtl_frame_printf(frame, at.row + 11, at.col + 2, at.cols - 2, RTL_ROLE_LABEL, "lds %s scratch %s (last dispatch)",
+                     rtl_format_bytes(row->kernel->lds_bytes).text, rtl_format_bytes(row->kernel->scratch_bytes).text);
+}
+
+static void draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    const struct rtl_model *m = ui->model;
+    uint32_t length = rtl_model_history_length(m);
+    uint64_t most = 0, span = 0;
+    if (!at.rows)
+        return;
+    for (uint32_t i = 0; i < length; i++) {
+        uint64_t v = rtl_model_history(m, row, i);
+        most = v > most ? v : most;
+        span += m->history_ns[(m->ticks - i) % RTL_MODEL_HISTORY];
+    }
+    struct rtl_number top = most ? rtl_format_time(most, ui->units) : (struct rtl_number){RTL_NONE};
+    int left = rtl_frame_printf(frame, at.row, 0, at.cols, RTL_ROLE_LABEL, "P99 by interval, most %s ", top.text);
+    char age[24];
+    snprintf(age, sizeof age, " %s", rtl_format_age(span).text);
+    int width = at.cols - left - (int)strlen(age);
+    if (width < 8) {
+        left = 0;
+        width = at.cols;
+    } else {
+        rtl_frame_right(frame, at.row, at.cols - (int)strlen(age), (int)strlen(age), RTL_ROLE_LABEL, age);
+    }
+    if (width < 1 || !length || !most)
+        return;
+    /* each mark is the highest of its share of the intervals, so a spike is never lost */
+    int marks = (int)length < width ? (int)length : width;
+    for (int i = 0; i < marks; i++) {
+        uint32_t from = (uint32_t)((uint64_t)i * length / (uint32_t)marks);
+        uint32_t to = (uint32_t)((uint64_t)(i + 1) * length / (uint32_t)marks);
+        uint64_t high = 0;
+        for (uint32_t back = from; back < to; back++) {
+            uint64_t v = rtl_model_history(m, row, back);
+            high = v > high ? v : high;
+        }
+        if (high)
+            rtl_frame_spark(frame, at.row, left + width - 1 - i, RTL_ROLE_SPARK,
+                            (int)(7.0 * (double)high / (double)most + 0.5));
+    }
+}
+
+void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    const struct rtl_model *m = ui->model;
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    struct rtl_layout_detail l = rtl_layout_detail(frame->rows, frame->cols, rtl_ui_name_rows(ui, frame->cols));
+    if (l.kind == RTL_LAYOUT_NOTHING)
+        return;
+    const char *name = row ? rtl_model_name(m, row, ui->names, RTL_NAMES_WHOLE, frame->ascii) : "";
+    if (l.kind == RTL_LAYOUT_LINE || !row) {
+        char text[256] = "the kernel is gone";
+        struct rtl_number p99;
+        if (row)
+            snprintf(text, sizeof text, "p99 %s %.200s", time_text(ui, row->window.count > 0, row->p99, &p99), name);
+        rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, text);
+        if (ui->prompt != RTL_PROMPT_NONE)
+            rtl_draw_status(ui, frame, (struct rtl_rect){0});
+        return;
+    }
+    struct span all = span_between(row->zero, row->kernel), window = span_between(row->base, row->kernel);
+    rtl_draw_header(ui, frame, l.header, name);
+    draw_counts(ui, frame, l.counts, row, &all);
+    draw_quantiles(ui, frame, l.quantiles, &all);
+    rtl_draw_name(ui, frame, l.name, row);
+    if (l.head.rows) {
+        rtl_frame_fill(frame, l.head.row, 0, l.head.cols, RTL_ROLE_HEADER, ' ');
+        rtl_frame_printf(frame, l.head.row, 1, l.histogram.cols, RTL_ROLE_HEADER, "DURATION since %s%s",
+                         m->zero ? "zero" : "start", ui->log_bars ? ", log bars" : "");
+        rtl_frame_right(frame, l.head.row, l.histogram.cols - 8, 7, RTL_ROLE_HEADER, "CALLS");
+        if (l.facts.rows) {
+            rtl_frame_right(frame, l.head.row, l.facts.col + 9, 12, RTL_ROLE_HEADER, "IN WINDOW");
+            rtl_frame_right(frame, l.head.row, l.facts.col + 22, 12, RTL_ROLE_HEADER,
+                            m->zero ? "SINCE ZERO" : "SINCE START");
+        }
+    }
+    draw_histogram(ui, frame, l.histogram, row, &all);
+    if (l.facts.rows)
+        draw_facts(ui, frame, l.facts, row, &all, &window);
+    draw_trend(ui, frame, l.trend, row);
+    rtl_draw_status(ui, frame, l.status);
+    rtl_draw_keys(ui, frame, l.keys);
+}

@@ -1,0 +1,126 @@
+/*
+ * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's honesty line says is
+ * on top, with the figures.
+ */
+#include "tui/draw.h"
+#include "tui/labels.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A page that is written line by line and seen through a window; without a frame it only counts. */
+struct page {
+    struct rtl_frame *frame;
+    int top, rows, line;
+};
+
+static void line_put(struct page *p, enum rtl_role role, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void line_put(struct page *p, enum rtl_role role, const char *format, ...)
+{
+    int at = p->line++ - p->top;
+    if (!p->frame || at < 0 || at >= p->rows)
+        return;
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    rtl_frame_put(p->frame, at + 1, 1, p->frame->cols - 1, role, text);
+}
+
+static void write_keys(struct page *p)
+{
+    static const struct {
+        unsigned where;
+        const char *title;
+    } groups[] = {
+        {RTL_IN_ALL, "Keys everywhere"},
+        {RTL_IN_DATA, "Keys on kernels, queues and in the detail"},
+        {RTL_IN_TABLES, "Keys on kernels and queues"},
+        {RTL_IN_KERNELS, "Keys on kernels"},
+        {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
+        {RTL_IN_DETAIL, "Keys in the detail"},
+    };
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        line_put(p, RTL_ROLE_TITLE, "%s", groups[g].title);
+        for (int i = 1; i < RTL_ACTION_COUNT; i++) {
+            char names[48] = "";
+            const struct rtl_key_facts *k = &rtl_keys[i];
+            if (k->where != groups[g].where)
+                continue;
+            for (int n = 0; n < 3 && k->keys[n]; n++)
+                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? " " : "",
+                         rtl_key_name(k->keys[n]).text);
+            line_put(p, RTL_ROLE_NORMAL, "  %-12s %s", names, k->meaning);
+        }
+        line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    }
+}
+
+static void write_page(const struct rtl_ui *ui, struct page *p)
+{
+    const struct rtl_model *m = ui->model;
+    const struct rtl_snapshot *s = m->latest ? &m->latest->snapshot : NULL;
+    write_keys(p);
+    line_put(p, RTL_ROLE_TITLE, "Columns (key of -s in brackets)");
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        line_put(p, RTL_ROLE_NORMAL, "  %-10s %s%s%s%s", rtl_columns[i].header, rtl_columns[i].meaning,
+                 rtl_columns[i].order != RTL_ORDER_NO ? " [" : "",
+                 rtl_columns[i].order != RTL_ORDER_NO ? rtl_columns[i].key : "",
+                 rtl_columns[i].order != RTL_ORDER_NO ? "]" : "");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "q3", "beside a gauge: packets in flight on the GPU's queues");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "sig", "signals of ours in use, and how many there may be");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "drop", "dispatches that should have been timed and were not");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "-", "not measured (never the same as 0)");
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Mode of the library (RTL_MODE); * is this process's");
+#define MODE(sym, num, name, text) \
+    line_put(p, RTL_ROLE_NORMAL, "%c %-14s %s", s && s->mode == (num) ? '*' : ' ', name, text);
+    RTL_MODES(MODE)
+#undef MODE
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Why dispatches were counted and not timed, and how many");
+    for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++)
+        if (rtl_reason_key(i))
+            line_put(p, m->untimed_by[i] ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-12s %6s  %s", rtl_reason_key(i),
+                     rtl_format_count(m->untimed_by[i]).text, rtl_reason_text(i));
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Notes; ! hold for this process");
+#define NOTE(sym, bit, name, text)                                                         \
+    line_put(p, s && s->notes & RTL_NOTE_##sym ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "%c %s", \
+             s && s->notes & RTL_NOTE_##sym ? '!' : ' ', text);
+    RTL_NOTES(NOTE)
+#undef NOTE
+    if (s) {
+        line_put(p, RTL_ROLE_NORMAL, "%s", "");
+        line_put(p, RTL_ROLE_TITLE, "This process");
+        line_put(p, RTL_ROLE_NORMAL, "  library %s, HSA runtime %u.%u", s->library_version, s->runtime_major,
+                 s->runtime_minor);
+        line_put(p, RTL_ROLE_NORMAL, "  completion worker %s of CPU time; %s histogram chunks used",
+                 rtl_format_time(s->worker_cpu_ns, RTL_UNIT_AUTO).text, rtl_format_count(s->chunks_used).text);
+    }
+}
+
+int rtl_draw_help_lines(const struct rtl_ui *ui)
+{
+    struct page p = {0};
+    write_page(ui, &p);
+    return p.line;
+}
+
+void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    struct page p = {.frame = frame, .top = ui->help_top, .rows = frame->rows - 2};
+    if (frame->rows < 3 || frame->cols < 24) {
+        rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, "q quits, Esc back");
+        return;
+    }
+    write_page(ui, &p);
+    rtl_frame_fill(frame, 0, 0, frame->cols, RTL_ROLE_HEADER, ' ');
+    rtl_frame_put(frame, 0, 1, frame->cols - 1, RTL_ROLE_HEADER, "rtl-top help");
+    rtl_frame_fill(frame, frame->rows - 1, 0, frame->cols, RTL_ROLE_STATUS, ' ');
+    int last = p.top + p.rows < p.line ? p.top + p.rows : p.line;
+    rtl_frame_printf(frame, frame->rows - 1, 1, frame->cols - 1, RTL_ROLE_STATUS,
+                     "lines %d-%d of %d; Up, Down, PgUp, PgDn scroll; Esc goes back", p.top + 1, last, p.line);
+}

@@ -1,0 +1,64 @@
+/* What lies over a view: the sort menu; and the list of processes, which comes before any view. */
+#include "tui/draw.h"
+#include "tui/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    int lines = 0, chosen = 0, width = frame->cols < 64 ? frame->cols : 64;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        if (rtl_columns[i].order != RTL_ORDER_NO) {
+            if (i == ui->menu)
+                chosen = lines;
+            lines++;
+        }
+    /* what does not fit is scrolled so that the choice stays in sight */
+    int room = frame->rows > 6 ? frame->rows - 4 : frame->rows - 1;
+    int shown = lines < room ? lines : room;
+    int top = chosen >= shown ? chosen - shown + 1 : 0;
+    int row = frame->rows > lines + 8 ? 5 : 1;
+    for (int i = 0, line = 0; i < RTL_COLUMN_COUNT; i++) {
+        if (rtl_columns[i].order == RTL_ORDER_NO)
+            continue;
+        int at = line++ - top;
+        if (at < 0 || at >= shown)
+            continue;
+        bool is_chosen = i == ui->menu;
+        enum rtl_role role = is_chosen ? RTL_ROLE_SELECTED : RTL_ROLE_HEADER;
+        rtl_frame_fill(frame, row + at, 0, width, role, ' ');
+        rtl_frame_printf(frame, row + at, 0, width, role, "%c %-7s %s", is_chosen ? '>' : ' ', rtl_columns[i].header,
+                         rtl_columns[i].meaning);
+        if (is_chosen) {
+            frame->cursor_row = row + at;
+            frame->cursor_col = 0;
+        }
+    }
+}
+
+void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,
+                   const char *message)
+{
+    int room = frame->rows - 3;
+    rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_TITLE, "rtl-top: choose a traced process");
+    if (room < 1) { /* nothing but the choice itself */
+        if (chosen < count)
+            rtl_frame_printf(frame, 0, 0, frame->cols, RTL_ROLE_SELECTED, "> %s", choices[chosen].text);
+        return;
+    }
+    rtl_frame_fill(frame, 1, 0, frame->cols, RTL_ROLE_HEADER, ' ');
+    rtl_frame_put(frame, 1, 0, frame->cols, RTL_ROLE_HEADER, "      PID  USER        COMMAND");
+    int top = chosen >= room ? chosen - room + 1 : 0;
+    for (int i = 0; i < room && top + i < count; i++) {
+        bool is_chosen = top + i == chosen;
+        rtl_frame_printf(frame, 2 + i, 0, frame->cols, is_chosen ? RTL_ROLE_SELECTED : RTL_ROLE_NORMAL, "%c %s",
+                         is_chosen ? '>' : ' ', choices[top + i].text);
+        if (is_chosen) {
+            rtl_frame_paint(frame, 2 + i, 0, frame->cols, RTL_ROLE_SELECTED);
+            frame->cursor_row = 2 + i;
+        }
+    }
+    rtl_frame_put(frame, frame->rows - 1, 0, frame->cols, *message ? RTL_ROLE_WARN : RTL_ROLE_STATUS,
+                  *message ? message : "Up and Down choose, Enter watches, q quits; the list renews itself");
+}

@@ -1,0 +1,160 @@
+/* The cell buffer. See frame.h. */
+#include "tui/frame.h"
+#include "tui/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t spark_blocks[8] = {0x2581, 0x2582, 0x2583, 0x2584, 0x2585, 0x2586, 0x2587, 0x2588};
+static const char spark_ascii[8] = {'_', '.', '-', '=', '+', '*', '#', '@'};
+
+bool rtl_frame_reset(struct rtl_frame *frame, int rows, int cols, bool ascii)
+{
+    rows = rows < 1 ? 1 : rows > 1000 ? 1000 : rows;
+    cols = cols < 1 ? 1 : cols > 1000 ? 1000 : cols;
+    if (!frame->cells || rows != frame->rows || cols != frame->cols) {
+        free(frame->cells);
+        frame->cells = malloc((size_t)rows * (size_t)cols * sizeof *frame->cells);
+        frame->rows = frame->cells ? rows : 0;
+        frame->cols = frame->cells ? cols : 0;
+        if (!frame->cells)
+            return false;
+    }
+    frame->ascii = ascii;
+    frame->cursor_row = frame->cursor_col = 0;
+    frame->cursor_shown = false;
+    for (size_t i = 0; i < (size_t)rows * (size_t)cols; i++)
+        frame->cells[i] = (struct rtl_cell){.code = ' ', .role = RTL_ROLE_NORMAL};
+    return true;
+}
+
+void rtl_frame_free(struct rtl_frame *frame)
+{
+    free(frame->cells);
+    memset(frame, 0, sizeof *frame);
+}
+
+/* The ASCII twin of what we draw; anything else of another process's is a question mark. */
+static uint32_t plain(uint32_t code)
+{
+    if (code < 0x80)
+        return code;
+    for (int i = 0; i < 8; i++)
+        if (code == spark_blocks[i])
+            return (uint32_t)spark_ascii[i];
+    if (code >= 0x2588 && code <= 0x258f)
+        return '#';
+    return code == 0x2502 ? '|' : code == 0x2500 ? '-' : code == 0x2026 ? '.' : '?';
+}
+
+static void set(struct rtl_frame *frame, int row, int col, enum rtl_role role, uint32_t code)
+{
+    if (row < 0 || row >= frame->rows || col < 0 || col >= frame->cols)
+        return;
+    frame->cells[row * frame->cols + col] =
+        (struct rtl_cell){.code = frame->ascii ? plain(code) : code, .role = (uint8_t)role};
+}
+
+int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
+{
+    size_t left = strlen(text);
+    int used = 0;
+    while (left && used < width) {
+        uint32_t code = 0;
+        size_t n = rtl_utf8_decode(text, left, &code);
+        if (!n || code < 0x20 || code == 0x7f) { /* never happens with safe text: never let it out either */
+            code = '?';
+            n = n ? n : 1;
+        }
+        set(frame, row, col + used, role, code);
+        used++;
+        text += n;
+        left -= n;
+    }
+    return used;
+}
+
+int rtl_frame_printf(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return rtl_frame_put(frame, row, col, width, role, text);
+}
+
+void rtl_frame_right(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
+{
+    int columns = rtl_text_columns(text);
+    int pad = columns < width ? width - columns : 0;
+    rtl_frame_put(frame, row, col + pad, width - pad, role, text);
+}
+
+void rtl_frame_fill(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, uint32_t code)
+{
+    for (int i = 0; i < width && col + i < frame->cols; i++)
+        set(frame, row, col + i, role, code);
+}
+
+void rtl_frame_paint(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role)
+{
+    for (int i = 0; i < width; i++)
+        if (row >= 0 && row < frame->rows && col + i >= 0 && col + i < frame->cols)
+            frame->cells[row * frame->cols + col + i].role = (uint8_t)role;
+}
+
+static double clamp(double value)
+{
+    return value > 0 ? value < 1 ? value : 1 : 0;
+}
+
+void rtl_frame_gauge(struct rtl_frame *frame, int row, int col, int width, double value)
+{
+    int inner = width - 2;
+    if (inner < 1)
+        return;
+    value = clamp(value);
+    int filled = (int)(value * inner + 0.5);
+    if (value > 0 && !filled)
+        filled = 1;
+    set(frame, row, col, RTL_ROLE_LABEL, '[');
+    for (int i = 0; i < inner; i++)
+        set(frame, row, col + 1 + i, i * 10 >= inner * 9 ? RTL_ROLE_BAR_HIGH : RTL_ROLE_BAR, i < filled ? '|' : ' ');
+    set(frame, row, col + width - 1, RTL_ROLE_LABEL, ']');
+}
+
+void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, double value)
+{
+    if (width < 1)
+        return;
+    value = clamp(value);
+    int eighths = (int)(value * width * 8 + 0.5);
+    if (value > 0 && !eighths)
+        eighths = 1;
+    if (frame->ascii) /* whole columns only */
+        eighths = (eighths + 7) / 8 * 8;
+    for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
+        set(frame, row, col + i, role, frame->ascii ? '#' : eighths >= 8 ? 0x2588 : 0x2590u - (uint32_t)eighths);
+}
+
+void rtl_frame_spark(struct rtl_frame *frame, int row, int col, enum rtl_role role, int level)
+{
+    if (level >= 0)
+        set(frame, row, col, role, frame->ascii ? (uint32_t)spark_ascii[level & 7] : spark_blocks[level & 7]);
+}
+
+void rtl_frame_row_text(const struct rtl_frame *frame, int row, char *out, size_t size)
+{
+    size_t used = 0;
+    int last = frame->cols;
+    if (!size)
+        return;
+    while (last && frame->cells[row * frame->cols + last - 1].code == ' ')
+        last--;
+    for (int col = 0; col < last && used + 5 <= size; col++)
+        used += rtl_utf8_encode(out + used, frame->cells[row * frame->cols + col].code);
+    out[used] = 0;
+}

@@ -1,0 +1,103 @@
+/*
+ * The keys: one line each, from which handling, key line, help screen and the tests of the manual are made.
+ *
+ * A key is a Unicode code point as the terminal sends it, or one of the RTL_KEY_* above them. Every function key has a
+ * letter twin, because tmux, ssh and editors eat function keys.
+ */
+#ifndef RTL_TUI_KEYS_H
+#define RTL_TUI_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RTL_KEY_SPECIAL 0x110000u
+enum {
+    RTL_KEY_NONE = 0,
+    RTL_KEY_TAB = 9,
+    RTL_KEY_ENTER = 13,
+    RTL_KEY_ESC = 27,
+    RTL_KEY_BACKSPACE = 127,
+    RTL_KEY_UP = RTL_KEY_SPECIAL,
+    RTL_KEY_DOWN,
+    RTL_KEY_LEFT,
+    RTL_KEY_RIGHT,
+    RTL_KEY_PAGE_UP,
+    RTL_KEY_PAGE_DOWN,
+    RTL_KEY_HOME,
+    RTL_KEY_END,
+    RTL_KEY_IGNORED, /* a sequence that we don't know: swallowed whole */
+    RTL_KEY_F0 = RTL_KEY_SPECIAL + 0x100,
+};
+#define RTL_KEY_F(n)         (RTL_KEY_F0 + (n))
+#define RTL_KEY_CTRL(letter) ((letter)&0x1f)
+
+/* Where a key is bound, bits. */
+enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8 };
+#define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES)
+#define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
+#define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
+
+/* X(symbol, key, second key, third key, where, label in the key line ("" = not there), meaning) */
+#define RTL_KEYS(X)                                                                                           \
+    X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, "Help", "this help")                                          \
+    X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, "", "back to the screen before; never quits")                      \
+    X(FIND, '/', 0, 0, RTL_IN_KERNELS, "Find", "find a kernel by a part of its name")                         \
+    X(FIND_NEXT, 'n', 0, 0, RTL_IN_KERNELS, "", "next match")                                                 \
+    X(FIND_BEFORE, 'N', 0, 0, RTL_IN_KERNELS, "", "match before; before any search: sort by name")            \
+    X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, "Filter", "show only kernels whose name has the text") \
+    X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, "", "clear filter and search")                                        \
+    X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_KERNELS, "Sort", "choose the column to sort by")                \
+    X(SORT_LEFT, '<', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the left")                             \
+    X(SORT_RIGHT, '>', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the right")                           \
+    X(SORT_TIME, 'P', 0, 0, RTL_IN_KERNELS, "", "sort by share of time")                                      \
+    X(SORT_TOTAL, 'T', 0, 0, RTL_IN_KERNELS, "", "sort by total time")                                        \
+    X(SORT_CALLS, 'C', 0, 0, RTL_IN_KERNELS, "", "sort by calls")                                             \
+    X(SORT_P99, 'L', 0, 0, RTL_IN_KERNELS, "", "sort by p99")                                                 \
+    X(REVERSE, 'R', 'I', 0, RTL_IN_KERNELS, "", "reverse the order")                                          \
+    X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail", "histogram and quantiles of the kernel")         \
+    X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                     \
+    X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                           \
+    X(LOG, 'L', 0, 0, RTL_IN_DETAIL, "Log/Lin", "bars of the histogram logarithmic or linear")                \
+    X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, "Queues", "queues or kernels")                              \
+    X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, "", "shorter window")                                           \
+    X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, "", "longer window")                                             \
+    X(ZERO, 'z', 'r', 0, RTL_IN_DATA, "Zero", "count from now on (the target's counters are not touched)")    \
+    X(PAUSE, ' ', 'Z', 0, RTL_IN_DATA, "Pause", "hold the screen, or go on")                                  \
+    X(INTERVAL, 'd', 0, 0, RTL_IN_DATA, "", "set the interval between frames")                                \
+    X(SLOWER, '+', 0, 0, RTL_IN_DATA, "", "longer interval")                                                  \
+    X(FASTER, '-', 0, 0, RTL_IN_DATA, "", "shorter interval")                                                 \
+    X(NAMES, 'c', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "names short, template, full or mangled")         \
+    X(WRAP, 'w', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "the whole name of the kernel, wrapped")           \
+    X(UNITS, 'E', 'u', 0, RTL_IN_DATA, "Units", "times in automatic units, ns, us, ms or s")                  \
+    X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, "", "hide or show kernels that were not called in the window")         \
+    X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, "", "one line a GPU, or several in a line")                        \
+    X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "copy the full name (OSC 52)")                     \
+    X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, "", "up")                                                           \
+    X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, "", "down")                                                     \
+    X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, "", "a page up")                            \
+    X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, "", "a page down")                      \
+    X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                 \
+    X(END, RTL_KEY_END, 0, 0, RTL_IN_ALL, "", "to the end")                                                   \
+    X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, "", "draw the screen afresh")                              \
+    X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, "Quit", "quit")
+
+#define RTL_ENUM_ACTION(sym, ...) RTL_ACTION_##sym,
+enum rtl_action { RTL_ACTION_NONE, RTL_KEYS(RTL_ENUM_ACTION) RTL_ACTION_COUNT };
+#undef RTL_ENUM_ACTION
+
+struct rtl_key_facts {
+    uint32_t keys[3];
+    unsigned where;
+    const char *label, *meaning;
+};
+extern const struct rtl_key_facts rtl_keys[RTL_ACTION_COUNT]; /* [RTL_ACTION_NONE] is empty */
+
+enum rtl_action rtl_key_action(uint32_t key, unsigned where);
+
+/* "q", "Space", "F10", "Ctrl-L", "PgUp". */
+struct rtl_key_name {
+    char text[12];
+};
+struct rtl_key_name rtl_key_name(uint32_t key);
+
+#endif

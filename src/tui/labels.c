@@ -1,0 +1,34 @@
+/* Names by number. See labels.h. */
+#include "tui/labels.h"
+
+#include <stddef.h>
+
+#include "shm/tables.h"
+
+const char *rtl_mode_label(unsigned mode)
+{
+    static const char *const names[] = {
+#define MODE(sym, num, name, text) [num] = name,
+        RTL_MODES(MODE)
+#undef MODE
+    };
+    return mode < sizeof names / sizeof *names && names[mode] ? names[mode] : "unknown";
+}
+
+static const struct {
+    const char *key, *text;
+} reasons[RTL_UNTIMED_LIMIT] = {
+#define REASON(sym, num, name, meaning, writer) [num] = {name, meaning},
+    RTL_UNTIMED_REASONS(REASON)
+#undef REASON
+};
+
+const char *rtl_reason_key(unsigned reason)
+{
+    return reason < RTL_UNTIMED_LIMIT ? reasons[reason].key : NULL;
+}
+
+const char *rtl_reason_text(unsigned reason)
+{
+    return reason < RTL_UNTIMED_LIMIT ? reasons[reason].text : NULL;
+}

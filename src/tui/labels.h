@@ -1,0 +1,9 @@
+/* Names out of the segment's tables by number, for numbers that may come from a newer library. */
+#ifndef RTL_TUI_LABELS_H
+#define RTL_TUI_LABELS_H
+
+const char *rtl_mode_label(unsigned mode);    /* "default"; "unknown" */
+const char *rtl_reason_key(unsigned reason);  /* "own_signal"; NULL for a number without a name */
+const char *rtl_reason_text(unsigned reason); /* what it means; NULL likewise */
+
+#endif

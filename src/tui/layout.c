@@ -1,0 +1,148 @@
+/*
+ * Geometry. See layout.h.
+ *
+ * Rows are given away by what a reader misses most: the table's first rows, then the honesty line (a number without it
+ * may mislead), sums, status, one row of gauges, keys, the rest of the gauges; what is left is the table's.
+ */
+#include "tui/layout.h"
+
+enum {
+    LEAST_COLS = 5,
+    LEAST_COLS_FULL = 24,
+    LEAST_ROWS_FULL = 3,
+    LEAST_TABLE = 3,
+    GPU_CELL = 40, /* name, gauge, share, depth */
+    GPU_CELL_SMALL = 20,
+    FACTS_COLS = 36,
+    FACTS_FROM = 76,
+};
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static enum rtl_layout_kind kind_of(int rows, int cols)
+{
+    if (cols < LEAST_COLS || rows < 1)
+        return RTL_LAYOUT_NOTHING;
+    return rows < LEAST_ROWS_FULL || cols < LEAST_COLS_FULL ? RTL_LAYOUT_LINE : RTL_LAYOUT_FULL;
+}
+
+static struct rtl_rect take(int *row, int rows, int cols)
+{
+    struct rtl_rect rect = {.row = *row, .col = 0, .rows = rows, .cols = cols};
+    *row += rows;
+    return rect;
+}
+
+static int give(int *left, int wanted)
+{
+    int got = least(most(*left, 0), wanted);
+    *left -= got;
+    return got;
+}
+
+/* Cells of the gauges: wide ones if they fit the rows there can be, small ones otherwise. */
+static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int rows_most)
+{
+    if (gpus < 1 || rows_most < 1)
+        return 0;
+    l->gpu_columns = lines ? 1 : most(1, cols / GPU_CELL);
+    if (!lines && (gpus + l->gpu_columns - 1) / l->gpu_columns > rows_most)
+        l->gpu_columns = most(1, cols / GPU_CELL_SMALL);
+    int rows = least(rows_most, (gpus + l->gpu_columns - 1) / l->gpu_columns);
+    l->gpu_cells = rows * l->gpu_columns;
+    if (!lines && gpus < l->gpu_columns)
+        l->gpu_columns = least(l->gpu_columns, gpus + 1); /* wider gauges rather than empty cells */
+    l->gpu_cells = rows * l->gpu_columns;
+    l->gpu_width = cols / l->gpu_columns;
+    l->gpu_shown = gpus <= l->gpu_cells ? gpus : l->gpu_cells - 1;
+    l->signal_cell = gpus < l->gpu_cells;
+    return rows;
+}
+
+static void place_columns(struct rtl_layout *l, int cols)
+{
+    int at = 2; /* the selection's mark */
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        l->column_at[i] = -1;
+        l->column_width[i] = 0;
+        if (i == RTL_COLUMN_NAME || cols < rtl_columns[i].from_cols)
+            continue;
+        l->column_at[i] = at;
+        l->column_width[i] = rtl_columns[i].width;
+        at += rtl_columns[i].width + 1;
+    }
+    l->column_at[RTL_COLUMN_NAME] = at;
+    l->column_width[RTL_COLUMN_NAME] = most(1, cols - at);
+}
+
+struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows)
+{
+    struct rtl_layout l = {.kind = kind_of(rows, cols)};
+    if (l.kind == RTL_LAYOUT_LINE)
+        l.line = (struct rtl_rect){0, 0, 1, cols};
+    if (l.kind != RTL_LAYOUT_FULL)
+        return l;
+    int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and head are always there */
+    int honesty = give(&left, 1), summary = give(&left, 1), status = give(&left, 1);
+    int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
+    left -= gauge_rows;
+    int keys = give(&left, 1);
+    int name = give(&left, least(name_rows, 4));
+    if (gauge_rows) {
+        int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (gpu_lines ? 2 : 4), 1 + left)));
+        left -= wanted - gauge_rows;
+        gauge_rows = wanted;
+    }
+    int row = 0;
+    l.header = take(&row, 1, cols);
+    l.summary = take(&row, summary, cols);
+    l.gpus = take(&row, gauge_rows, cols);
+    l.honesty = take(&row, honesty, cols);
+    l.head = take(&row, 1, cols);
+    l.table = take(&row, rows - row - name - status - keys, cols);
+    l.name = take(&row, name, cols);
+    l.status = take(&row, status, cols);
+    l.keys = take(&row, keys, cols);
+    place_columns(&l, cols);
+    return l;
+}
+
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows)
+{
+    struct rtl_layout_detail l = {.kind = kind_of(rows, cols)};
+    if (l.kind == RTL_LAYOUT_LINE)
+        l.line = (struct rtl_rect){0, 0, 1, cols};
+    if (l.kind != RTL_LAYOUT_FULL)
+        return l;
+    int left = rows - 2; /* header and quantiles are always there */
+    int counts = give(&left, 1);
+    int bars = give(&left, 3);
+    int head = bars ? give(&left, 1) : 0;
+    int trend = give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int name = give(&left, least(name_rows, most(1, rows / 4)));
+    int row = 0;
+    l.header = take(&row, 1, cols);
+    l.counts = take(&row, counts, cols);
+    l.quantiles = take(&row, 1, cols);
+    l.name = take(&row, name, cols);
+    l.head = take(&row, head, cols);
+    l.histogram = take(&row, bars + most(0, left), cols);
+    if (cols >= FACTS_FROM && l.histogram.rows) {
+        l.facts = l.histogram;
+        l.facts.col = cols - FACTS_COLS;
+        l.facts.cols = FACTS_COLS;
+        l.histogram.cols = cols - FACTS_COLS - 2;
+    }
+    l.trend = take(&row, trend, cols);
+    l.status = take(&row, status, cols);
+    l.keys = take(&row, keys, cols);
+    return l;
+}

@@ -1,0 +1,52 @@
+/*
+ * Where everything goes: (rows, columns, GPUs) -> rectangles. Pure, defined for every size.
+ *
+ * 80x24 is the reference. A rectangle of 0 rows is not there. Under 3 rows or 24 columns one line is all there is,
+ * under 5 columns nothing.
+ */
+#ifndef RTL_TUI_LAYOUT_H
+#define RTL_TUI_LAYOUT_H
+
+#include <stdbool.h>
+
+#include "tui/columns.h"
+#include "tui/frame.h"
+
+enum rtl_layout_kind { RTL_LAYOUT_NOTHING, RTL_LAYOUT_LINE, RTL_LAYOUT_FULL };
+
+struct rtl_layout {
+    enum rtl_layout_kind kind;
+    struct rtl_rect line;    /* RTL_LAYOUT_LINE only */
+    struct rtl_rect header;  /* who, how often, state */
+    struct rtl_rect summary; /* sums */
+    struct rtl_rect gpus;    /* gauges */
+    struct rtl_rect honesty; /* what was not measured */
+    struct rtl_rect head;    /* of the table */
+    struct rtl_rect table;
+    struct rtl_rect name; /* the whole name of the selected kernel, if asked for */
+    struct rtl_rect status;
+    struct rtl_rect keys;
+    int gpu_columns, gpu_width;      /* cells of gauges, column by column */
+    int gpu_cells;                   /* cells that there are room for */
+    int gpu_shown;                   /* GPUs shown; when fewer than there are the last cell says how many more */
+    bool signal_cell;                /* there is a free cell for the signal pool */
+    int column_at[RTL_COLUMN_COUNT]; /* screen column, -1 = not shown */
+    int column_width[RTL_COLUMN_COUNT];
+};
+
+/* `name_rows`: rows wanted for a wrapped name; `gpu_lines`: one line a GPU. */
+struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows);
+
+struct rtl_layout_detail {
+    enum rtl_layout_kind kind;
+    struct rtl_rect line;
+    struct rtl_rect header, counts, quantiles, name;
+    struct rtl_rect head; /* over histogram and facts */
+    struct rtl_rect histogram;
+    struct rtl_rect facts; /* to the right of it, or not there */
+    struct rtl_rect trend;
+    struct rtl_rect status, keys;
+};
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows);
+
+#endif

@@ -1,0 +1,82 @@
+/* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
+#include "tui/watch.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int print(const char *text)
+{
+    if (text)
+        fputs(text, stdout);
+    if (fflush(stdout) && errno != EPIPE) {
+        rtl_complain("cannot write: %s", strerror(errno));
+        return RTL_READER_USAGE;
+    }
+    return 0;
+}
+
+/* Without -p and without a terminal to choose on: say which processes there are. */
+static int no_process(void)
+{
+    pid_t *pids = NULL;
+    int count = rtl_discover(&pids);
+    fputs("rtl-top: which process? Give it with -p PID; traced now:", stderr);
+    for (int i = 0; i < count && i < 20; i++)
+        fprintf(stderr, " %d", (int)pids[i]);
+    fputs(count <= 0   ? " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)\n"
+          : count > 20 ? " ...\n"
+                       : "\n",
+          stderr);
+    free(pids);
+    return RTL_READER_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct rtl_options options;
+    struct rtl_reader *reader = NULL;
+    char *text, why[512] = "";
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
+    enum rtl_parsed parsed = rtl_options_parse(argc, argv, &options, &text);
+    if (parsed != RTL_PARSED_RUN) {
+        int status = RTL_READER_USAGE;
+        if (parsed == RTL_PARSED_DONE)
+            status = print(text);
+        else if (text)
+            fputs(text, stderr);
+        free(text);
+        return status;
+    }
+    const char *no_color = getenv("NO_COLOR");
+    options.no_color |= no_color && *no_color;
+    options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    bool screen = options.output == RTL_OUTPUT_SCREEN;
+    bool terminal = isatty(STDOUT_FILENO);
+    if (!options.pid && (!screen || terminal)) {
+        if (!screen)
+            return no_process();
+        options.pid = rtl_pick(&options);
+        if (options.pid <= 0)
+            return options.pid < 0 ? RTL_READER_USAGE : 0;
+    }
+    /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
+    enum rtl_reader_status status =
+        options.pid ? rtl_reader_open(options.pid, &reader, why, sizeof why) : RTL_READER_OK;
+    if (status != RTL_READER_OK) {
+        rtl_complain("%s", why);
+        return (int)status;
+    }
+    if (screen && !terminal) {
+        rtl_complain("standard output is not a terminal: use -b, --csv or --json");
+        rtl_reader_close(reader);
+        return RTL_READER_USAGE;
+    }
+    int result = screen ? rtl_watch(&options, reader, options.pid) : rtl_batch(&options, reader, options.pid);
+    rtl_reader_close(reader);
+    return result;
+}

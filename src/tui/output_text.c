@@ -1,0 +1,93 @@
+/* One frame as plain text: sums, GPUs, queues, kernels in the order of the screen. Columns come from the table. */
+#include "tui/draw.h"
+#include "tui/labels.h"
+#include "tui/output.h"
+#include "tui/text.h"
+
+#include <string.h>
+#include <time.h>
+
+static void write_sums(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    time_t seconds = (time_t)(m->latest->real_ns / RTL_SEC);
+    struct tm local;
+    char when[40] = "", honesty[1024];
+    if (localtime_r(&seconds, &local))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+    fprintf(out, "rtl-top  %s  pid %d  %s  %s\n", *f->title ? f->title : s->comm, (int)f->pid, rtl_target_json(m->state), when);
+    fprintf(out, "window %s%s  totals since %s %s\n", m->base ? "" : "since start ",
+            rtl_format_interval(m->span_ns).text, m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
+    rtl_draw_honesty_text(m, honesty, sizeof honesty);
+    fprintf(out, "%s\n", honesty);
+    fprintf(out,
+            "dispatches %s/s  kernels %u  drop %s  signals in use %llu free %llu created %llu peak %llu limit %llu\n",
+            rtl_format_rate(m->rate).text, m->row_count, rtl_format_count(m->lost).text,
+            (unsigned long long)s->signals_in_use, (unsigned long long)s->signals_free,
+            (unsigned long long)s->signals_created, (unsigned long long)s->signals_peak,
+            (unsigned long long)s->signals_limit);
+    for (uint32_t i = 0; i < m->gpu_count; i++) {
+        const struct rtl_gpu_row *gpu = &m->gpus[i];
+        fprintf(out, "GPU %u %s  busy %s%s  queues %u  depth %s\n", gpu->agent->gpu, gpu->agent->name,
+                gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE, gpu->busy >= 0 ? "%" : "", gpu->queues,
+                rtl_format_count(gpu->depth).text);
+    }
+}
+
+static const char *time_or_none(bool measured, uint64_t ns, enum rtl_unit units, struct rtl_number *n)
+{
+    *n = measured ? rtl_format_time(ns, units) : (struct rtl_number){RTL_NONE};
+    return n->text;
+}
+
+static void write_queues(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    enum rtl_unit units = f->options->units;
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        const struct rtl_queue_row *row = &m->queues[i];
+        struct rtl_number n[4];
+        fprintf(out, "queue %llu GPU %u%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s\n",
+                (unsigned long long)row->queue->queue_id, row->queue->gpu,
+                row->queue->shared ? " shared"
+                : row->queue->live ? ""
+                                   : " destroyed",
+                rtl_format_count(row->queue->depth).text, rtl_format_count(row->queue->dispatches).text,
+                rtl_format_rate(row->rate).text, time_or_none(row->has_wait, row->wait_p50, units, &n[0]),
+                time_or_none(row->has_wait, row->wait_p99, units, &n[1]),
+                time_or_none(row->has_gap, row->gap_p50, units, &n[2]),
+                time_or_none(row->has_gap, row->gap_p99, units, &n[3]));
+    }
+}
+
+static bool in_text(int column)
+{
+    return column != RTL_COLUMN_NAME && column != RTL_COLUMN_TREND;
+}
+
+bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    if (f->number)
+        fputc('\n', out);
+    write_sums(f, out);
+    write_queues(f, out);
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        if (in_text(i))
+            fprintf(out, "%*s ", rtl_columns[i].width, rtl_columns[i].header);
+    fprintf(out, "%s\n", rtl_columns[RTL_COLUMN_NAME].header);
+    for (uint32_t r = 0; r < m->shown; r++) {
+        const struct rtl_row *row = &m->rows[m->order[r]];
+        for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+            char text[48];
+            if (!in_text(i))
+                continue;
+            rtl_draw_cell(m, row, (enum rtl_column)i, f->options->units, text, sizeof text);
+            fprintf(out, "%*s ", rtl_columns[i].width, text);
+        }
+        fprintf(out, "%s%s\n", rtl_model_name(m, row, f->options->names, RTL_NAMES_WHOLE, f->options->ascii),
+                row->calls && !row->timed && row->untimed ? "  (not timed)" : "");
+    }
+    return true;
+}

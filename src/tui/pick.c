@@ -1,0 +1,114 @@
+/* Choosing a process when none was given: a list of the traced ones that renews itself. */
+#include "tui/draw.h"
+#include "tui/screen.h"
+#include "tui/target.h"
+#include "tui/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHOICES_MAX = 512 };
+#define RENEW_NS RTL_SEC
+
+struct list {
+    struct rtl_draw_choice choices[CHOICES_MAX];
+    pid_t pids[CHOICES_MAX];
+    int count, chosen;
+};
+
+static void renew(struct list *list)
+{
+    pid_t *pids = NULL;
+    pid_t was = list->count ? list->pids[list->chosen] : 0;
+    int found = rtl_discover(&pids);
+    list->count = found < 0 ? 0 : found < CHOICES_MAX ? found : CHOICES_MAX;
+    list->chosen = 0;
+    for (int i = 0; i < list->count; i++) {
+        char user[16], title[160];
+        rtl_target_user(pids[i], user, sizeof user);
+        rtl_target_title(pids[i], "?", title, sizeof title);
+        snprintf(list->choices[i].text, sizeof list->choices[i].text, "%7d  %-10.10s  %s", (int)pids[i], user, title);
+        list->pids[i] = pids[i];
+        if (pids[i] == was) /* the mark stays with its process */
+            list->chosen = i;
+    }
+    free(pids);
+}
+
+/* The pid that the key chose, 0 to quit, -1 to go on. */
+static pid_t press(struct list *list, uint32_t key)
+{
+    switch (rtl_key_action(key, RTL_IN_KERNELS)) {
+    case RTL_ACTION_QUIT:
+        return 0;
+    case RTL_ACTION_UP:
+        list->chosen -= list->chosen > 0;
+        break;
+    case RTL_ACTION_DOWN:
+        list->chosen += list->chosen < list->count - 1;
+        break;
+    case RTL_ACTION_HOME:
+        list->chosen = 0;
+        break;
+    case RTL_ACTION_END:
+        list->chosen = list->count ? list->count - 1 : 0;
+        break;
+    case RTL_ACTION_DETAIL:
+        if (list->count)
+            return list->pids[list->chosen];
+        break;
+    default:
+        break;
+    }
+    return -1;
+}
+
+static pid_t choose(const struct rtl_options *options, struct list *list, struct rtl_frame *frame)
+{
+    uint64_t next = 0;
+    for (bool repaint = true;; repaint = false) {
+        int rows, cols;
+        if (rtl_mono_ns() >= next) {
+            renew(list);
+            next = rtl_mono_ns() + RENEW_NS;
+        }
+        rtl_screen_size(&rows, &cols);
+        if (rtl_frame_reset(frame, rows, cols, options->ascii)) {
+            rtl_draw_pick(
+                frame, list->choices, list->count, list->chosen,
+                list->count ? "" : "no traced process that you may see: HSA_TOOLS_LIB=librtl.so program...  (q quits)");
+            rtl_screen_show(frame, repaint);
+        }
+        struct rtl_event event = rtl_screen_wait(next);
+        if (event.kind == RTL_EVENT_SIGNAL) {
+            rtl_screen_close();
+            rtl_screen_die(event.signal);
+        }
+        if (event.kind == RTL_EVENT_GONE)
+            return -1;
+        pid_t pid = event.kind == RTL_EVENT_KEY ? press(list, event.key) : -1;
+        if (pid >= 0)
+            return pid;
+    }
+}
+
+pid_t rtl_pick(const struct rtl_options *options)
+{
+    struct rtl_frame frame = {0};
+    char why[256];
+    struct list *list = calloc(1, sizeof *list);
+    if (!list) {
+        rtl_complain("out of memory");
+        return -1;
+    }
+    pid_t pid = -1;
+    if (rtl_screen_open(!options->no_color, why, sizeof why)) {
+        pid = choose(options, list, &frame);
+        rtl_screen_close();
+    } else {
+        rtl_complain("%s", why);
+    }
+    rtl_frame_free(&frame);
+    free(list);
+    return pid;
+}

@@ -1,0 +1,529 @@
+/*
+ * The terminal through curses: the only file that includes it. See screen.h.
+ *
+ * Signals are blocked but inside ppoll, so that their handlers only set flags and nothing races; those that end the
+ * viewer also reach it while it writes, because a stopped terminal can hold it there for ever. Crashes can't wait for
+ * that: their handler writes strings that were prepared at start and restores the terminal's modes with functions that
+ * are safe in a handler.
+ */
+#define _XOPEN_SOURCE_EXTENDED 1
+#include <curses.h>
+#include <term.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+#include <wchar.h>
+
+/* curses names some of its functions as we name constants; our own headers come after it */
+#include "tui/keys.h"
+#include "tui/screen.h"
+
+enum {
+    ESCAPE_DELAY_MS = 50, /* a lone Esc is known to be one after this */
+    SEQUENCE_MAX = 64,    /* bytes of an unknown escape sequence that are swallowed */
+    EMPTY_READS_MAX = 3,  /* readable, yet nothing to read: the terminal is gone */
+};
+
+static struct {
+    bool open;
+    SCREEN *screen;
+    FILE *input;
+    int in, out;
+    struct termios modes; /* as they were found */
+    char restore[256];    /* what a crash writes */
+    size_t restore_bytes;
+    attr_t attributes[RTL_ROLE_COUNT];
+    short pairs[RTL_ROLE_COUNT];
+    struct rtl_frame shown; /* what the terminal shows now */
+    bool shown_valid;
+    int cursor_shown;
+    int empty_reads;
+    int kept_kind; /* what was read behind an Esc and belongs to the next key; ERR = nothing */
+    wint_t kept;
+    sigset_t waiting; /* the signal mask inside ppoll */
+    sigset_t deadly;  /* the signals that end the viewer */
+} tty = {.in = -1, .out = -1, .cursor_shown = -1, .kept_kind = ERR};
+
+/* set by handlers, read by rtl_screen_wait */
+static volatile sig_atomic_t deadly_signal, resized, stop_asked, continued;
+/* set around writes to the terminal, read by on_deadly */
+static volatile sig_atomic_t drawing;
+
+static void on_deadly(int sig)
+{
+    deadly_signal = sig;
+    if (drawing) {
+        /* the write may hang on a terminal that was stopped with Ctrl-S: without flow control it goes on */
+        struct termios modes;
+        if (!tcgetattr(tty.in, &modes)) {
+            modes.c_iflag &= ~(tcflag_t)IXON;
+            tcsetattr(tty.in, TCSANOW, &modes);
+        }
+    }
+}
+
+static void on_resize(int sig)
+{
+    (void)sig;
+    resized = 1;
+}
+
+static void on_stop(int sig)
+{
+    (void)sig;
+    stop_asked = 1;
+}
+
+static void on_continue(int sig)
+{
+    (void)sig;
+    continued = 1;
+}
+
+static void write_all(int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t n = write(fd, bytes, length);
+        if (n <= 0 && errno != EINTR)
+            return;
+        if (n > 0) {
+            bytes += n;
+            length -= (size_t)n;
+        }
+    }
+}
+
+static void on_crash(int sig)
+{
+    static const char text[] = "rtl-top: crashed; the process that it watched is not affected\n";
+    write_all(tty.out, tty.restore, tty.restore_bytes);
+    tcsetattr(tty.in, TCSANOW, &tty.modes);
+    write_all(STDERR_FILENO, text, sizeof text - 1);
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+static void handle(int sig, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigfillset(&action.sa_mask);
+    sigaction(sig, &action, NULL);
+}
+
+static const int deadly[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+
+static void install_handlers(void)
+{
+    static char stack[64 << 10]; /* a crash may be an overflown stack */
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigset_t blocked;
+    sigaltstack(&alternate, NULL);
+    sigemptyset(&blocked);
+    sigemptyset(&tty.deadly);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+        handle(deadly[i], on_deadly, 0);
+        sigaddset(&blocked, deadly[i]);
+        sigaddset(&tty.deadly, deadly[i]);
+    }
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        handle(crashes[i], on_crash, SA_ONSTACK | SA_NODEFER);
+    handle(SIGWINCH, on_resize, 0);
+    handle(SIGTSTP, on_stop, 0);
+    handle(SIGCONT, on_continue, 0);
+    signal(SIGPIPE, SIG_IGN);
+    sigaddset(&blocked, SIGWINCH);
+    sigaddset(&blocked, SIGTSTP);
+    sigaddset(&blocked, SIGCONT);
+    sigprocmask(SIG_BLOCK, &blocked, &tty.waiting);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        sigdelset(&tty.waiting, deadly[i]);
+    sigdelset(&tty.waiting, SIGWINCH);
+    sigdelset(&tty.waiting, SIGTSTP);
+    sigdelset(&tty.waiting, SIGCONT);
+}
+
+static const char *capability(const char *name)
+{
+    char writable[16];
+    snprintf(writable, sizeof writable, "%s", name);
+    const char *value = tigetstr(writable);
+    return value && value != (const char *)-1 ? value : NULL;
+}
+
+/* The strings that bring the terminal back, without the padding that terminfo may ask for. */
+static void prepare_restore(void)
+{
+    static const char *const names[] = {"sgr0", "op", "cnorm", "rmkx", "rmcup"};
+    tty.restore_bytes = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = capability(names[i]);
+        while (value && *value && tty.restore_bytes < sizeof tty.restore) {
+            if (value[0] == '$' && value[1] == '<' && strchr(value, '>')) {
+                value = strchr(value, '>') + 1;
+                continue;
+            }
+            tty.restore[tty.restore_bytes++] = *value++;
+        }
+    }
+}
+
+static void prepare_roles(bool color)
+{
+    enum { N, B, R, D, U };
+    static const struct {
+        short fg, bg, fg256, bg256;
+        int mark;
+    } roles[] = {
+#define ROLE(sym, fg_, bg_, fg256_, bg256_, mark_) [RTL_ROLE_##sym] = {fg_, bg_, fg256_, bg256_, mark_},
+        RTL_ROLES(ROLE)
+#undef ROLE
+    };
+    static const attr_t plain[] = {[N] = A_NORMAL, [B] = A_BOLD, [R] = A_REVERSE, [D] = A_DIM, [U] = A_UNDERLINE};
+    bool colors = color && has_colors() && start_color() == OK && use_default_colors() == OK && COLORS >= 8;
+    for (int i = 0; i < RTL_ROLE_COUNT; i++) {
+        tty.pairs[i] = 0;
+        tty.attributes[i] = plain[roles[i].mark];
+        if (!colors)
+            continue;
+        bool many = COLORS >= 256;
+        short fg = many ? roles[i].fg256 : roles[i].fg, bg = many ? roles[i].bg256 : roles[i].bg;
+        tty.attributes[i] = roles[i].mark == B ? A_BOLD : roles[i].mark == D && !many ? A_DIM : A_NORMAL;
+        if (roles[i].mark == R && bg < 0) /* an alarm without a background of its own stays reversed */
+            tty.attributes[i] = A_REVERSE;
+        if ((fg >= 0 || bg >= 0) && init_pair((short)(i + 1), fg, bg) == OK)
+            tty.pairs[i] = (short)(i + 1);
+    }
+}
+
+static bool open_input(char *why, size_t why_bytes)
+{
+    tty.in = STDIN_FILENO;
+    tty.input = stdin;
+    if (isatty(STDIN_FILENO))
+        return true;
+    /* started behind a pipe: the keys still come from the terminal */
+    tty.input = fopen("/dev/tty", "re");
+    if (!tty.input) {
+        snprintf(why, why_bytes, "no terminal to read keys from: use -b, --csv or --json");
+        return false;
+    }
+    tty.in = fileno(tty.input);
+    return true;
+}
+
+bool rtl_screen_open(bool color, char *why, size_t why_bytes)
+{
+    const char *type = getenv("TERM");
+    tty.out = STDOUT_FILENO;
+    if (!isatty(STDOUT_FILENO)) {
+        snprintf(why, why_bytes, "standard output is not a terminal: use -b, --csv or --json");
+        return false;
+    }
+    if (!open_input(why, why_bytes))
+        return false;
+    if (tcgetattr(tty.in, &tty.modes)) {
+        snprintf(why, why_bytes, "cannot read the terminal's modes: %s", strerror(errno));
+        return false;
+    }
+    use_tioctl(TRUE); /* the window's size, not what LINES and COLUMNS say */
+    tty.screen = newterm(NULL, stdout, tty.input);
+    if (!tty.screen) {
+        snprintf(why, why_bytes, "unknown kind of terminal '%s': set TERM, or use -b", type ? type : "");
+        return false;
+    }
+    if (!capability("cup")) {
+        endwin();
+        delscreen(tty.screen);
+        snprintf(why, why_bytes, "the terminal '%s' can't move its cursor: set TERM, or use -b", type ? type : "");
+        return false;
+    }
+    prepare_restore();
+    install_handlers(); /* after newterm, which installs some of its own */
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(ESCAPE_DELAY_MS);
+    leaveok(stdscr, FALSE);
+    prepare_roles(color);
+    tty.open = true;
+    return true;
+}
+
+void rtl_screen_close(void)
+{
+    if (!tty.open)
+        return;
+    tty.open = false;
+    curs_set(1);
+    endwin();
+    tcsetattr(tty.in, TCSANOW, &tty.modes);
+    delscreen(tty.screen);
+    rtl_frame_free(&tty.shown);
+    if (tty.input != stdin)
+        fclose(tty.input);
+}
+
+void rtl_screen_size(int *rows, int *cols)
+{
+    getmaxyx(stdscr, *rows, *cols);
+}
+
+/* Keeps a copy of what is shown; without memory everything is sent each time. */
+static void remember(const struct rtl_frame *frame)
+{
+    tty.shown_valid = rtl_frame_reset(&tty.shown, frame->rows, frame->cols, frame->ascii);
+    if (tty.shown_valid)
+        memcpy(tty.shown.cells, frame->cells, (size_t)frame->rows * (size_t)frame->cols * sizeof *frame->cells);
+}
+
+static bool same_as_shown(const struct rtl_frame *frame, size_t at)
+{
+    return tty.shown.cells[at].code == frame->cells[at].code && tty.shown.cells[at].role == frame->cells[at].role;
+}
+
+void rtl_screen_show(const struct rtl_frame *frame, bool repaint)
+{
+    int rows, cols;
+    rtl_screen_size(&rows, &cols);
+    bool all = repaint || !tty.shown_valid || tty.shown.rows != frame->rows || tty.shown.cols != frame->cols;
+    if (all)
+        erase();
+    if (repaint)
+        clearok(curscr, TRUE);
+    for (int row = 0; row < frame->rows && row < rows; row++)
+        for (int col = 0; col < frame->cols && col < cols; col++) {
+            size_t at = (size_t)row * (size_t)frame->cols + (size_t)col;
+            const struct rtl_cell *cell = &frame->cells[at];
+            if (!all && same_as_shown(frame, at))
+                continue;
+            wchar_t text[2] = {(wchar_t)cell->code, 0};
+            cchar_t put;
+            int role = cell->role < RTL_ROLE_COUNT ? cell->role : 0;
+            if (setcchar(&put, text, tty.attributes[role], tty.pairs[role], NULL) == OK)
+                mvadd_wch(row, col, &put);
+        }
+    remember(frame);
+    if (tty.cursor_shown != frame->cursor_shown) {
+        curs_set(frame->cursor_shown ? 1 : 0);
+        tty.cursor_shown = frame->cursor_shown;
+    }
+    if (frame->cursor_row < rows && frame->cursor_col < cols)
+        wmove(stdscr, frame->cursor_row, frame->cursor_col);
+    drawing = 1;
+    sigprocmask(SIG_UNBLOCK, &tty.deadly, NULL);
+    refresh();
+    sigprocmask(SIG_BLOCK, &tty.deadly, NULL);
+    drawing = 0;
+}
+
+static void take_size(void)
+{
+    struct winsize size;
+    if (!ioctl(tty.out, TIOCGWINSZ, &size) && size.ws_row && size.ws_col)
+        resizeterm(size.ws_row, size.ws_col);
+    tty.shown_valid = false;
+}
+
+/* Ctrl-Z: hands the terminal back, stops as the shell expects it, and takes the terminal again afterwards. */
+static void stop_here(void)
+{
+    sigset_t stop;
+    curs_set(1);
+    endwin();
+    tcsetattr(tty.in, TCSANOW, &tty.modes);
+    signal(SIGTSTP, SIG_DFL);
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* it is delivered here */
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+    handle(SIGTSTP, on_stop, 0);
+    continued = 1;
+}
+
+static void take_back(void)
+{
+    reset_prog_mode();
+    tty.cursor_shown = -1;
+    take_size();
+    clearok(curscr, TRUE);
+    refresh();
+}
+
+/*
+ * Behind an Esc: an escape sequence that curses does not know is swallowed whole, none of its bytes may be taken for a
+ * key. Anything else was typed after the Esc and is kept for the next read.
+ */
+static uint32_t after_escape(void)
+{
+    wint_t next;
+    int kind = get_wch(&next);
+    if (kind == ERR)
+        return RTL_KEY_ESC;
+    if (kind == OK && next == 'O') {
+        get_wch(&next);
+        return RTL_KEY_IGNORED;
+    }
+    if (kind == OK && next == '[') {
+        for (int i = 0; i < SEQUENCE_MAX && get_wch(&next) != ERR; i++)
+            if (next >= 0x40 && next <= 0x7e)
+                break;
+        return RTL_KEY_IGNORED;
+    }
+    tty.kept_kind = kind;
+    tty.kept = next;
+    return RTL_KEY_ESC;
+}
+
+static uint32_t special_key(wint_t code)
+{
+    if (code >= KEY_F0 && code <= KEY_F(12))
+        return RTL_KEY_F(code - KEY_F0);
+    switch (code) {
+    case KEY_UP:
+        return RTL_KEY_UP;
+    case KEY_DOWN:
+        return RTL_KEY_DOWN;
+    case KEY_LEFT:
+        return RTL_KEY_LEFT;
+    case KEY_RIGHT:
+        return RTL_KEY_RIGHT;
+    case KEY_PPAGE:
+        return RTL_KEY_PAGE_UP;
+    case KEY_NPAGE:
+        return RTL_KEY_PAGE_DOWN;
+    case KEY_HOME:
+        return RTL_KEY_HOME;
+    case KEY_END:
+        return RTL_KEY_END;
+    case KEY_ENTER:
+        return RTL_KEY_ENTER;
+    case KEY_BACKSPACE:
+        return RTL_KEY_BACKSPACE;
+    default:
+        return RTL_KEY_IGNORED;
+    }
+}
+
+/* One key if there is one. */
+static bool read_key(uint32_t *key)
+{
+    wint_t code = tty.kept;
+    int kind = tty.kept_kind;
+    tty.kept_kind = ERR;
+    if (kind == ERR)
+        kind = get_wch(&code);
+    if (kind == ERR)
+        return false;
+    if (kind == KEY_CODE_YES)
+        *key = special_key(code);
+    else if (code == 27)
+        *key = after_escape();
+    else
+        *key = code == '\n' || code == '\r' ? RTL_KEY_ENTER : code == 8 ? RTL_KEY_BACKSPACE : (uint32_t)code;
+    return true;
+}
+
+static bool flagged(struct rtl_event *event)
+{
+    if (deadly_signal) {
+        *event = (struct rtl_event){.kind = RTL_EVENT_SIGNAL, .signal = deadly_signal};
+        return true;
+    }
+    if (stop_asked) {
+        stop_asked = 0;
+        stop_here();
+    }
+    if (continued) {
+        continued = 0;
+        take_back();
+        *event = (struct rtl_event){.kind = RTL_EVENT_RESIZE};
+        return true;
+    }
+    if (resized) {
+        resized = 0;
+        take_size();
+        *event = (struct rtl_event){.kind = RTL_EVENT_RESIZE};
+        return true;
+    }
+    return false;
+}
+
+struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
+{
+    struct rtl_event event = {.kind = RTL_EVENT_TIMEOUT};
+    for (;;) {
+        struct timespec now, left = {0, 0};
+        if (flagged(&event))
+            return event;
+        if (read_key(&event.key)) {
+            tty.empty_reads = 0;
+            event.kind = RTL_EVENT_KEY;
+            return event;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+        if (deadline_ns > now_ns) {
+            left.tv_sec = (time_t)((deadline_ns - now_ns) / 1000000000ull);
+            left.tv_nsec = (long)((deadline_ns - now_ns) % 1000000000ull);
+        }
+        struct pollfd p = {.fd = tty.in, .events = POLLIN};
+        int n = ppoll(&p, 1, &left, &tty.waiting);
+        if (n == 0)
+            return event;
+        if (n < 0)
+            continue; /* a signal: its flag is looked at above */
+        int waiting = 0;
+        bool readable = (p.revents & POLLIN) && !ioctl(tty.in, FIONREAD, &waiting) && waiting > 0;
+        if (!readable && ((p.revents & (POLLHUP | POLLERR | POLLNVAL)) || ++tty.empty_reads > EMPTY_READS_MAX)) {
+            event.kind = RTL_EVENT_GONE;
+            return event;
+        }
+    }
+}
+
+void rtl_screen_copy(const char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = strlen(text), size = (length + 2) / 3 * 4 + 16, used = 0;
+    char *sequence = malloc(size);
+    if (!sequence)
+        return;
+    used += (size_t)snprintf(sequence, size, "\033]52;c;");
+    for (size_t i = 0; i < length; i += 3) {
+        unsigned b = (unsigned char)text[i] << 16;
+        b |= i + 1 < length ? (unsigned)(unsigned char)text[i + 1] << 8 : 0;
+        b |= i + 2 < length ? (unsigned char)text[i + 2] : 0;
+        sequence[used++] = digits[b >> 18];
+        sequence[used++] = digits[b >> 12 & 63];
+        sequence[used++] = i + 1 < length ? digits[b >> 6 & 63] : '=';
+        sequence[used++] = i + 2 < length ? digits[b & 63] : '=';
+    }
+    sequence[used++] = 7;
+    fflush(stdout);
+    write_all(tty.out, sequence, used);
+    free(sequence);
+}
+
+void rtl_screen_die(int sig)
+{
+    sigset_t set;
+    signal(sig, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, sig);
+    raise(sig);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    _exit(128 + sig);
+}

@@ -1,0 +1,434 @@
+/* Keys to state. See ui.h. */
+#include "tui/ui.h"
+#include "tui/draw.h"
+#include "tui/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t windows[] = {RTL_WINDOW_INTERVAL, 5 * RTL_SEC,   10 * RTL_SEC,  30 * RTL_SEC,
+                                   60 * RTL_SEC,        300 * RTL_SEC, RTL_WINDOW_ALL};
+static const uint64_t intervals[] = {100000000ull, 200000000ull, 500000000ull, RTL_SEC,     2 * RTL_SEC,
+                                     5 * RTL_SEC,  10 * RTL_SEC, 30 * RTL_SEC, 60 * RTL_SEC};
+
+void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const char *title)
+{
+    memset(ui, 0, sizeof *ui);
+    ui->model = model;
+    ui->pid = pid;
+    ui->interval_ns = RTL_SEC;
+    ui->following = true;
+    ui->page = 10;
+    snprintf(ui->title, sizeof ui->title, "%s", title);
+}
+
+void rtl_ui_say(struct rtl_ui *ui, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ui->message, sizeof ui->message, format, args);
+    ui->message_ns = ui->now_mono_ns;
+    va_end(args);
+}
+
+unsigned rtl_ui_where(const struct rtl_ui *ui)
+{
+    static const unsigned where[] = {[RTL_VIEW_KERNELS] = RTL_IN_KERNELS,
+                                     [RTL_VIEW_QUEUES] = RTL_IN_QUEUES,
+                                     [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,
+                                     [RTL_VIEW_HELP] = RTL_IN_HELP};
+    return where[ui->view];
+}
+
+const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
+{
+    const struct rtl_model *m = ui->model;
+    if (ui->view == RTL_VIEW_DETAIL || (ui->view == RTL_VIEW_HELP && ui->before == RTL_VIEW_DETAIL))
+        return rtl_model_row(m, ui->selected);
+    int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
+    return at >= 0 && (uint32_t)at < m->shown ? &m->rows[m->order[at]] : NULL;
+}
+
+int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
+{
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    if (!ui->wrap || !row || cols < 2)
+        return 0;
+    const char *name = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length,
+                                      ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
+    return (rtl_text_columns(name) + cols - 2) / (cols - 1);
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
+{
+    struct rtl_model *m = ui->model;
+    int gpus = (int)m->gpu_count, shown = (int)m->shown;
+    struct rtl_layout l =
+        rtl_layout_main(rows, cols, gpus, ui->gpu_lines, ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0);
+    ui->page = l.table.rows > 0 ? l.table.rows : 1;
+    if (ui->view == RTL_VIEW_HELP) {
+        ui->page = rows > 2 ? rows - 2 : 1;
+        ui->help_top = clamp(ui->help_top, 0, clamp(rtl_draw_help_lines(ui) - ui->page, 0, 1 << 20));
+        return;
+    }
+    int queues = (int)m->queue_count;
+    ui->queue_top = clamp(ui->queue_top, 0, clamp(queues - ui->page, 0, queues));
+    int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
+    if (ui->view == RTL_VIEW_DETAIL)
+        return; /* a kernel that the filter hides now is still looked at */
+    if (at < 0) /* it is no longer shown: stay where it was */
+        at = clamp(ui->position, 0, shown ? shown - 1 : 0);
+    if (shown) {
+        at = clamp(at, 0, shown - 1);
+        ui->selected = m->rows[m->order[at]].id;
+    }
+    ui->position = at;
+    if (at < ui->top)
+        ui->top = at;
+    if (at >= ui->top + ui->page)
+        ui->top = at - ui->page + 1;
+    ui->top = clamp(ui->top, 0, clamp(shown - ui->page, 0, shown));
+}
+
+static void select_at(struct rtl_ui *ui, int at)
+{
+    struct rtl_model *m = ui->model;
+    if (!m->shown)
+        return;
+    at = clamp(at, 0, (int)m->shown - 1);
+    ui->selected = m->rows[m->order[at]].id;
+    ui->position = at;
+    ui->following = false;
+    rtl_model_hold(m);
+}
+
+static unsigned move(struct rtl_ui *ui, int by)
+{
+    if (ui->view == RTL_VIEW_HELP) {
+        ui->help_top = clamp(ui->help_top + by, 0, 1 << 20);
+    } else if (ui->view == RTL_VIEW_QUEUES) {
+        ui->queue_top = clamp(ui->queue_top + by, 0, 1 << 20);
+    } else {
+        int at = rtl_model_position(ui->model, ui->selected);
+        select_at(ui, (at < 0 ? ui->position : at) + clamp(by, -(1 << 20), 1 << 20));
+    }
+    return RTL_UI_DRAW;
+}
+
+static unsigned search(struct rtl_ui *ui, int step)
+{
+    if (!ui->search[0]) {
+        rtl_ui_say(ui, "nothing searched for yet: / asks for a text");
+        return RTL_UI_DRAW;
+    }
+    int at = rtl_model_search(ui->model, ui->search, ui->position + step, step);
+    if (at < 0)
+        rtl_ui_say(ui, "no kernel name has '%s'", ui->search);
+    else
+        select_at(ui, at);
+    return RTL_UI_DRAW;
+}
+
+static unsigned step_window(struct rtl_ui *ui, int step)
+{
+    int count = (int)(sizeof windows / sizeof *windows), at = 0;
+    while (at < count - 1 && windows[at] < ui->model->window_ns)
+        at++;
+    if (step < 0 || windows[at] == ui->model->window_ns)
+        at += step;
+    at = clamp(at, 0, count - 1);
+    rtl_model_set_window(ui->model, windows[at]);
+    return RTL_UI_DRAW;
+}
+
+static unsigned step_interval(struct rtl_ui *ui, int step)
+{
+    int count = (int)(sizeof intervals / sizeof *intervals), at = 0;
+    while (at < count - 1 && intervals[at] < ui->interval_ns)
+        at++;
+    if (step < 0 || intervals[at] == ui->interval_ns)
+        at += step;
+    ui->interval_ns = intervals[clamp(at, 0, count - 1)];
+    return RTL_UI_DRAW | RTL_UI_SAMPLE;
+}
+
+static unsigned sort_by(struct rtl_ui *ui, enum rtl_column column)
+{
+    struct rtl_model *m = ui->model;
+    rtl_model_sort(m, column, m->sort == column ? m->reverse : false);
+    ui->top = 0;
+    return RTL_UI_DRAW;
+}
+
+static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
+{
+    ui->prompt = prompt;
+    ui->typed[0] = 0;
+    if (prompt == RTL_PROMPT_FILTER) {
+        snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
+        snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
+    }
+    ui->menu = (int)ui->model->sort;
+    return RTL_UI_DRAW;
+}
+
+static void set_filter(struct rtl_ui *ui, const char *text)
+{
+    snprintf(ui->model->filter, sizeof ui->model->filter, "%s", text);
+    ui->model->held_until_ns = 0; /* what appears belongs where it ranks, not at the end */
+    rtl_model_refresh(ui->model);
+    ui->top = 0;
+}
+
+static unsigned close_prompt(struct rtl_ui *ui, bool accept)
+{
+    enum rtl_prompt prompt = ui->prompt;
+    ui->prompt = RTL_PROMPT_NONE;
+    if (!accept) {
+        if (prompt == RTL_PROMPT_FILTER)
+            set_filter(ui, ui->kept_filter);
+        return RTL_UI_DRAW;
+    }
+    if (prompt == RTL_PROMPT_INTERVAL) {
+        uint64_t ns;
+        if (!ui->typed[0])
+            return RTL_UI_DRAW;
+        if (!rtl_parse_interval(ui->typed, &ns)) {
+            rtl_ui_say(ui, "'%s' is not an interval: seconds from 0.05 to 3600, such as 0.5, 2 or 500ms", ui->typed);
+            return RTL_UI_DRAW;
+        }
+        ui->interval_ns = ns;
+        return RTL_UI_DRAW | RTL_UI_SAMPLE;
+    }
+    if (prompt == RTL_PROMPT_FIND) {
+        snprintf(ui->search, sizeof ui->search, "%s", ui->typed);
+        if (ui->search[0] && rtl_model_search(ui->model, ui->search, ui->position, 1) < 0)
+            rtl_ui_say(ui, "no kernel name has '%s'", ui->search);
+    }
+    if (prompt == RTL_PROMPT_SORT)
+        return sort_by(ui, (enum rtl_column)ui->menu);
+    return RTL_UI_DRAW;
+}
+
+/* What is typed takes effect at once, so that the list under it is the answer. */
+static unsigned typed(struct rtl_ui *ui)
+{
+    if (ui->prompt == RTL_PROMPT_FILTER)
+        set_filter(ui, ui->typed);
+    if (ui->prompt == RTL_PROMPT_FIND && ui->typed[0]) {
+        int at = rtl_model_search(ui->model, ui->typed, ui->position, 1);
+        if (at >= 0)
+            select_at(ui, at);
+    }
+    return RTL_UI_DRAW;
+}
+
+static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
+{
+    size_t length = strlen(ui->typed);
+    if (key == RTL_KEY_ESC)
+        return close_prompt(ui, false);
+    if (key == RTL_KEY_ENTER || key == '\n')
+        return close_prompt(ui, true);
+    if (ui->prompt == RTL_PROMPT_SORT) {
+        int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
+        if (step)
+            ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
+        return key == 'q' ? close_prompt(ui, false) : RTL_UI_DRAW;
+    }
+    if (key == RTL_KEY_BACKSPACE || key == 8) {
+        while (length && ((unsigned char)ui->typed[length - 1] & 0xc0) == 0x80)
+            length--;
+        ui->typed[length ? length - 1 : 0] = 0;
+        return typed(ui);
+    }
+    if (key == RTL_KEY_CTRL('U')) {
+        ui->typed[0] = 0;
+        return typed(ui);
+    }
+    if (key < RTL_KEY_SPECIAL && rtl_text_code_is_safe(key) && length + 5 < sizeof ui->typed) {
+        length += rtl_utf8_encode(ui->typed + length, key);
+        ui->typed[length] = 0;
+        return typed(ui);
+    }
+    return 0;
+}
+
+static unsigned go_back(struct rtl_ui *ui)
+{
+    if (ui->view == RTL_VIEW_HELP)
+        ui->view = ui->before;
+    else if (ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_QUEUES)
+        ui->view = RTL_VIEW_KERNELS;
+    return RTL_UI_DRAW;
+}
+
+static unsigned show_detail(struct rtl_ui *ui, int step)
+{
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    if (ui->view == RTL_VIEW_KERNELS) {
+        if (!row)
+            return 0;
+        ui->selected = row->id;
+        ui->following = false;
+        ui->view = RTL_VIEW_DETAIL;
+        return RTL_UI_DRAW;
+    }
+    int at = rtl_model_position(ui->model, ui->selected);
+    select_at(ui, (at < 0 ? ui->position : at) + step);
+    return RTL_UI_DRAW;
+}
+
+static unsigned toggle_pause(struct rtl_ui *ui)
+{
+    ui->paused = !ui->paused;
+    ui->paused_ns = ui->now_mono_ns;
+    return RTL_UI_DRAW | (ui->paused ? 0 : RTL_UI_SAMPLE);
+}
+
+static unsigned copy_name(struct rtl_ui *ui)
+{
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    if (!row)
+        return 0;
+    ui->copy = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length, RTL_NAME_FULL);
+    rtl_ui_say(ui, "full name sent to the terminal's clipboard");
+    return RTL_UI_DRAW | RTL_UI_COPY;
+}
+
+static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
+{
+    struct rtl_model *m = ui->model;
+    switch (action) {
+    case RTL_ACTION_FIND:
+        return open_prompt(ui, RTL_PROMPT_FIND);
+    case RTL_ACTION_FIND_NEXT:
+        return search(ui, 1);
+    case RTL_ACTION_FIND_BEFORE:
+        return ui->search[0] ? search(ui, -1) : sort_by(ui, RTL_COLUMN_NAME);
+    case RTL_ACTION_FILTER:
+        return open_prompt(ui, RTL_PROMPT_FILTER);
+    case RTL_ACTION_CLEAR:
+        ui->search[0] = 0;
+        set_filter(ui, "");
+        return RTL_UI_DRAW;
+    case RTL_ACTION_SORT_MENU:
+        return open_prompt(ui, RTL_PROMPT_SORT);
+    case RTL_ACTION_SORT_LEFT:
+        return sort_by(ui, rtl_column_step(m->sort, -1));
+    case RTL_ACTION_SORT_RIGHT:
+        return sort_by(ui, rtl_column_step(m->sort, 1));
+    case RTL_ACTION_SORT_TIME:
+        return sort_by(ui, RTL_COLUMN_TIME);
+    case RTL_ACTION_SORT_TOTAL:
+        return sort_by(ui, RTL_COLUMN_TOTAL);
+    case RTL_ACTION_SORT_CALLS:
+        return sort_by(ui, RTL_COLUMN_CALLS);
+    case RTL_ACTION_SORT_P99:
+        return sort_by(ui, RTL_COLUMN_P99);
+    case RTL_ACTION_REVERSE:
+        rtl_model_sort(m, m->sort, !m->reverse);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_IDLE:
+        m->hide_idle = !m->hide_idle;
+        rtl_model_refresh(m);
+        return RTL_UI_DRAW;
+    default:
+        return 0;
+    }
+}
+
+static unsigned act(struct rtl_ui *ui, enum rtl_action action)
+{
+    struct rtl_model *m = ui->model;
+    switch (action) {
+    case RTL_ACTION_QUIT:
+        return RTL_UI_QUIT;
+    case RTL_ACTION_BACK:
+        return go_back(ui);
+    case RTL_ACTION_HELP:
+        if (ui->view == RTL_VIEW_HELP)
+            return go_back(ui);
+        ui->before = ui->view;
+        ui->view = RTL_VIEW_HELP;
+        ui->help_top = 0;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_DETAIL:
+        return show_detail(ui, 0);
+    case RTL_ACTION_KERNEL_BEFORE:
+        return show_detail(ui, -1);
+    case RTL_ACTION_KERNEL_NEXT:
+        return show_detail(ui, 1);
+    case RTL_ACTION_LOG:
+        ui->log_bars = !ui->log_bars;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_QUEUES:
+        ui->view = ui->view == RTL_VIEW_QUEUES ? RTL_VIEW_KERNELS : RTL_VIEW_QUEUES;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_WINDOW_SHORTER:
+        return step_window(ui, -1);
+    case RTL_ACTION_WINDOW_LONGER:
+        return step_window(ui, 1);
+    case RTL_ACTION_ZERO:
+        rtl_model_zero(m);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_PAUSE:
+        return toggle_pause(ui);
+    case RTL_ACTION_INTERVAL:
+        return open_prompt(ui, RTL_PROMPT_INTERVAL);
+    case RTL_ACTION_SLOWER:
+        return step_interval(ui, 1);
+    case RTL_ACTION_FASTER:
+        return step_interval(ui, -1);
+    case RTL_ACTION_NAMES:
+        ui->names = (enum rtl_name_form)((ui->names + 1) % RTL_NAME_FORM_COUNT);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_WRAP:
+        ui->wrap = !ui->wrap;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_UNITS:
+        ui->units = (enum rtl_unit)((ui->units + 1) % RTL_UNIT_COUNT);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_GPU_LINES:
+        ui->gpu_lines = !ui->gpu_lines;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_COPY:
+        return copy_name(ui);
+    case RTL_ACTION_UP:
+        return move(ui, -1);
+    case RTL_ACTION_DOWN:
+        return move(ui, 1);
+    case RTL_ACTION_PAGE_UP:
+        return move(ui, -ui->page);
+    case RTL_ACTION_PAGE_DOWN:
+        return move(ui, ui->page);
+    case RTL_ACTION_END:
+        return move(ui, 1 << 20);
+    case RTL_ACTION_HOME:
+        move(ui, -(1 << 20));
+        if (ui->view == RTL_VIEW_KERNELS)
+            ui->following = true;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_REDRAW:
+        return RTL_UI_DRAW | RTL_UI_REPAINT;
+    default:
+        return act_on_table(ui, action);
+    }
+}
+
+unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key)
+{
+    if (key == RTL_KEY_IGNORED || key == RTL_KEY_NONE)
+        return 0;
+    bool had_message = ui->message[0];
+    ui->message[0] = 0;
+    unsigned asked =
+        ui->prompt != RTL_PROMPT_NONE ? prompt_key(ui, key) : act(ui, rtl_key_action(key, rtl_ui_where(ui)));
+    return asked | (had_message ? RTL_UI_DRAW : 0);
+}
