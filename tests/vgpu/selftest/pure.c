@@ -1,0 +1,253 @@
+/* pure.c - tests of the parts that need no GPU: scripts and distributions, the heap, clocks, events. Prints TAP. */
+#include "../kfd_abi.h"
+#include "../vgpu.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int number, bad;
+
+static void ok(bool good, const char *what)
+{
+    bad += !good;
+    printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
+}
+
+/* what the files under test want of the others */
+uint32_t vg_gpu_id(int gpu)
+{
+    return 1000 + (uint32_t)gpu;
+}
+
+static bool load(const char *text, char *err)
+{
+    char name[] = "/tmp/vgpu-script-XXXXXX";
+    int fd = mkstemp(name);
+    bool wrote = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    bool r = wrote && vg_script_load(name, err, 256);
+    close(fd);
+    unlink(name);
+    return r;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void scripts(void)
+{
+    static const char *const wrong[][2] = {
+        {"k\n", "line 1"},
+        {"k fixed\n", "usage: PATTERN fixed TIME"},
+        {"# fine\nk fixed 5 us\n", "line 2"},
+        {"k fixed 5parsecs\n", "not a time"},
+        {"k fixed -5us\n", "not a time"},
+        {"k gauss 5us 1\n", "unknown distribution"},
+        {"k bimodal 1us 2us 1.5\n", "SHARE1"},
+        {"k pareto 1us 0\n", "above 0"},
+        {"k uniform 2us 1us\n", "below MINIMUM"},
+        {"k lognormal 1us x\n", "not a number"},
+    };
+    char err[256];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ok(!load(wrong[i][0], err) && strstr(err, wrong[i][1]), wrong[i][1]);
+    ok(!vg_script_load("/nonexistent/script", err, sizeof err) && strstr(err, "/nonexistent"),
+       "a script that isn't there");
+    ok(load("gemm_* fixed 12.5us # comment\n\na? 3ticks\n_Z* lognormal 40us 0.5\nb* bimodal 1us 9us 0.25\n"
+            "p* pareto 2us 1.5 1ms\nu* uniform 1us 2us\nz 0\n",
+            err),
+       "a script with every form");
+    uint64_t rng[4], other[4];
+    vg_rng_seed(rng, 1, "x");
+    ok(vg_draw_ticks(vg_script_match("gemm_4"), rng) == 1250, "fixed");
+    ok(vg_draw_ticks(vg_script_match("ab"), rng) == 3 && !vg_script_match("abc"), "glob patterns, TIME alone");
+    ok(vg_draw_ticks(vg_script_match("z"), rng) == 0, "zero");
+    vg_cfg.default_ticks = 77;
+    ok(vg_draw_ticks(vg_script_match("other"), rng) == 77, "the default");
+
+    enum { N = 100001 };
+    uint64_t *v = malloc(N * sizeof *v);
+    vg_rng_seed(rng, 1, "_Zk");
+    for (int i = 0; i < N; i++)
+        v[i] = vg_draw_ticks(vg_script_match("_Zk"), rng);
+    qsort(v, N, sizeof *v, by_value);
+    ok(fabs((double)v[N / 2] / 4000 - 1) < 0.01, "lognormal: median");
+    ok(fabs((double)v[(int)(N * 0.8413)] / (4000 * exp(0.5)) - 1) < 0.02, "lognormal: one sigma above");
+    int low = 0;
+    for (int i = 0; i < N; i++) {
+        uint64_t t = vg_draw_ticks(vg_script_match("b"), rng);
+        low += t == 100;
+        if (t != 100 && t != 900)
+            low = N;
+    }
+    ok(abs(low - N / 4) < N / 100, "bimodal: two values, and their share");
+    for (int i = 0; i < N; i++)
+        v[i] = vg_draw_ticks(vg_script_match("p"), rng);
+    qsort(v, N, sizeof *v, by_value);
+    ok(v[0] >= 200 && v[N - 1] <= 100000 && fabs((double)v[N / 2] / (200 * pow(2, 1 / 1.5)) - 1) < 0.02,
+       "pareto: minimum, maximum, median");
+    bool inside = true;
+    for (int i = 0; i < N; i++) {
+        uint64_t t = vg_draw_ticks(vg_script_match("u"), rng);
+        inside &= t >= 100 && t <= 200;
+    }
+    ok(inside, "uniform: bounds");
+    free(v);
+    vg_rng_seed(rng, 5, "k");
+    vg_rng_seed(other, 5, "k");
+    bool same = true;
+    for (int i = 0; i < 100; i++)
+        same &= vg_draw_ticks(vg_script_match("_Z"), rng) == vg_draw_ticks(vg_script_match("_Z"), other);
+    vg_rng_seed(other, 6, "k");
+    ok(same && memcmp(rng, other, sizeof rng), "the seed and the name decide");
+}
+
+static void heap(void)
+{
+    static struct vg_heap h;
+    bool sorted = true, stable = true;
+    srand(1);
+    for (int round = 0; round < 200; round++) {
+        int n = 1 + rand() % VG_FLIGHT_MAX;
+        for (int i = 0; i < n; i++)
+            vg_heap_push(&h, (struct vg_flight){.end = (uint64_t)(rand() % 50), .index = (uint64_t)i});
+        struct vg_flight last = {0};
+        for (int i = 0; i < n; i++) {
+            struct vg_flight f = vg_heap_pop(&h);
+            sorted &= f.end >= last.end;
+            stable &= !i || f.end != last.end || f.index > last.index;
+            last = f;
+        }
+    }
+    ok(sorted && !h.n, "the heap gives back in order of end");
+    ok(stable, "kernels that end together complete in the order of launch");
+}
+
+static void clocks(void)
+{
+    vg_cfg.drift_ppm = 0;
+    ok(vg_ns_to_ticks(123456789012345ull) == 12345678901234ull, "a tick is 10 ns");
+    vg_cfg.drift_ppm = 50;
+    uint64_t hour = 3600ull * 1000000000, t = vg_ns_to_ticks(hour * 100 + hour) - vg_ns_to_ticks(hour * 100);
+    ok(llabs((long long)(t - (hour / 10 + hour / 10 / 20000))) <= 1, "50 ppm over an hour");
+    uint64_t ns = 98765432109876ull, back = vg_ticks_to_ns(vg_ns_to_ticks(ns));
+    ok(back <= ns && ns - back <= 2 * VG_TICK_NS, "there and back");
+    vg_cfg.drift_ppm = 0;
+}
+
+struct wait {
+    pthread_t thread;
+    _Atomic int tid;
+    struct kfd_event_data e[3];
+    uint32_t n, timeout, result;
+    bool all;
+    int r;
+};
+
+static void *waiting(void *arg)
+{
+    struct wait *w = arg;
+    atomic_store(&w->tid, gettid());
+    w->r = vg_event_wait(w->e, w->n, w->all, w->timeout, &w->result);
+    return NULL;
+}
+
+static void start(struct wait *w)
+{
+    pthread_create(&w->thread, NULL, waiting, w);
+    /* until it sleeps; a second at most */
+    for (int i = 0; i < 1000; i++) {
+        char name[64], state = 0;
+        snprintf(name, sizeof name, "/proc/self/task/%d/stat", atomic_load(&w->tid));
+        FILE *f = atomic_load(&w->tid) ? fopen(name, "r") : NULL;
+        if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+            state = 0;
+        if (f)
+            fclose(f);
+        if (state == 'S')
+            return;
+        struct timespec t = {0, 1000000};
+        nanosleep(&t, NULL);
+    }
+}
+
+static void events(void)
+{
+    uint32_t a = vg_event_create(VG_EVENT_SIGNAL, true), b = vg_event_create(VG_EVENT_SIGNAL, true);
+    uint32_t hold = vg_event_create(VG_EVENT_SIGNAL, false);
+    struct wait w = {.e = {{.event_id = a}}, .n = 1, .timeout = 0};
+    waiting(&w);
+    ok(!w.r && w.result == KFD_WAIT_TIMEOUT, "an event that wasn't set: timeout");
+    vg_event_set(a);
+    waiting(&w);
+    ok(!w.r && w.result == KFD_WAIT_COMPLETE, "set before the wait");
+    waiting(&w);
+    ok(w.result == KFD_WAIT_TIMEOUT, "auto-reset: the wait took it");
+    vg_event_set(hold);
+    struct wait m = {.e = {{.event_id = hold}}, .n = 1, .timeout = 0};
+    waiting(&m);
+    waiting(&m);
+    ok(m.result == KFD_WAIT_COMPLETE, "manual reset: it stays set");
+    vg_event_reset(hold);
+    waiting(&m);
+    ok(m.result == KFD_WAIT_TIMEOUT, "until it is reset");
+
+    struct wait two[2] = {{.e = {{.event_id = a}}, .n = 1, .timeout = 10000},
+                          {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 10000}};
+    start(&two[0]);
+    start(&two[1]);
+    vg_event_set(a);
+    pthread_join(two[0].thread, NULL);
+    pthread_join(two[1].thread, NULL);
+    ok(two[0].result == KFD_WAIT_COMPLETE && two[1].result == KFD_WAIT_COMPLETE,
+       "one set wakes every waiter that is there");
+    waiting(&w);
+    ok(w.result == KFD_WAIT_TIMEOUT, "and then the event isn't set any more");
+
+    struct wait both = {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 10000, .all = true};
+    start(&both);
+    vg_event_set(a);
+    vg_event_set(b);
+    pthread_join(both.thread, NULL);
+    ok(both.result == KFD_WAIT_COMPLETE, "waiting for all");
+
+    struct wait age = {.e = {{.event_id = a, .age = 1}}, .n = 1, .timeout = 0};
+    waiting(&age);
+    uint64_t seen = age.e[0].age;
+    ok(age.result == KFD_WAIT_COMPLETE && seen > 1, "an old age doesn't sleep");
+    waiting(&age);
+    ok(age.result == KFD_WAIT_TIMEOUT && age.e[0].age == seen, "the current one does");
+    vg_event_set(a);
+    waiting(&w);
+    waiting(&age);
+    ok(age.result == KFD_WAIT_COMPLETE && age.e[0].age == seen + 1, "an age tells of a set that someone else consumed");
+
+    struct wait gone = {.e = {{.event_id = b}}, .n = 1, .timeout = 10000};
+    start(&gone);
+    vg_event_destroy(b);
+    pthread_join(gone.thread, NULL);
+    ok(gone.result == KFD_WAIT_FAIL, "an event destroyed under its waiter");
+    ok(vg_event_set(b) == -EINVAL, "and unknown afterwards");
+    waiting(&gone);
+    ok(gone.r == -EINVAL, "waiting for it is refused");
+    uint32_t n = 0;
+    while (vg_event_create(VG_EVENT_SIGNAL, true))
+        n++;
+    ok(n == VG_EVENT_LIMIT - 1 - 2, "4095 events and no more");
+}
+
+int main(void)
+{
+    scripts();
+    heap();
+    clocks();
+    events();
+    printf("1..%d\n", number);
+    return bad != 0;
+}
