@@ -1,0 +1,19 @@
+#!/bin/sh
+# make demo, played in a terminal: at least ten kernels with moving numbers, a detail, and nothing left behind.
+. "$(dirname "$0")/tap.sh"
+
+leftover() { # programs of the demo that run out of this build
+    for exe in /proc/[0-9]*/exe; do
+        case $(readlink "$exe" 2>/dev/null) in "$tap_top/$O/tests/programs/serve"*) echo "$exe" ;; esac
+    done
+}
+
+is "no demo is running before" "$(leftover)" ""
+check "the demo shows its kernels and ends by q" tests/e2e/watch-demo 180 make O="$O" demo
+sed 's/^/# /' "$work/check.out"
+is "its workload has ended" "$(leftover)" ""
+
+make O="$O" demo >"$work/out" 2>&1 </dev/null
+check "without a terminal it fails" test "$?" -ne 0
+has "and says what to do" "$(cat "$work/out")" 'needs a terminal.*make demo'
+finish

@@ -1,0 +1,55 @@
+#!/bin/sh
+# The manual pages, README and CONTRIBUTING say what the programs and the shared tables say.
+# shellcheck disable=SC2013 # words are what is wanted
+. "$(dirname "$0")/tap.sh"
+
+for page in man/*.[0-9]; do
+    is "$page is a clean manual page" "$(mandoc -Tlint -Wwarning "$page" 2>&1)" ""
+done
+
+# --- librtl(7) against src/shm/tables.h, both ways ---
+cat >"$work/tables.c" <<'EOF'
+#include "shm/tables.h"
+#define MODE(sym, num, name, text) @Sh MODES@name@text@
+#define REASON(sym, num, key, text, writer) @Sh WHY@key@text@
+#define NOTE(sym, bit, key, text) @Sh NOTES@key@text@
+RTL_MODES(MODE)
+RTL_UNTIMED_REASONS(REASON)
+RTL_NOTES(NOTE)
+EOF
+${CC:-gcc} -Isrc -E -P "$work/tables.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
+awk '/^\.Sh/ { part = $2 } /^\.It Cm/ { key = $3; getline; if (part != "DESCRIPTION") print key "|" $0 }' man/librtl.7 |
+    sort >"$work/in-man"
+is "librtl(7) has every mode, reason and note in the words of the table, and no other" \
+    "$(diff "$work/in-tables" "$work/in-man")" ""
+check "there are more than 20 of them" test "$(wc -l <"$work/in-tables")" -gt 20
+
+for variable in $(grep -rhoE 'getenv\("[A-Z_]+"\)' src | sed 's/.*"\(.*\)".*/\1/' | grep ^RTL_ | sort -u); do
+    check "librtl(7) or rtl-top(1) explains $variable" grep -qE "Ev $variable" man/librtl.7 man/rtl-top.1
+done
+
+# --- rtl-top --help against rtl-top(1) ---
+"$O/rtl-top" --help >"$work/help"
+options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }
+options <"$work/help" >"$work/in-help"
+mandoc -Tascii man/rtl-top.1 | sed 's/.\x08//g' | options >"$work/in-page"
+check "rtl-top --help lists options" test "$(wc -l <"$work/in-help")" -gt 10
+is "each of them is in rtl-top(1)" "$(comm -23 "$work/in-help" "$work/in-page")" ""
+
+# --- what README and CONTRIBUTING name exists ---
+make -s help >"$work/targets"
+for target in $(cat README.md CONTRIBUTING.md | grep -oE '(^|[`(]|sudo )make [a-z][a-z-]+' | awk '{ print $NF }' | sort -u); do
+    check "make $target is a target" grep -qE "^make $target " "$work/targets"
+done
+for option in $(grep -ohE 'rtl-top -[^|&;`]*' README.md | options); do
+    check "rtl-top has $option, which README shows" grep -qxF -e "$option" "$work/in-help"
+done
+# shellcheck disable=SC2016 # backquotes of the text
+for path in $(grep -ohE '`(src|tests|tools|man|\.ci)/[A-Za-z0-9_./-]*`' README.md CONTRIBUTING.md tests/vgpu/README.md | tr -d '`' | sort -u); do
+    check "$path exists" test -e "$path"
+done
+for package in $(sed -n '/apt-get install/,/^```/p' README.md | tr -s ' ' '\n' | grep -E '^(lib|gcc|g\+\+|hip)'); do
+    check "$package is what tools/deps installs" sh -c "tools/deps --print build gpu unit test | grep -qxF '$package'"
+done
+check "CONTRIBUTING is one page" test "$(wc -l <CONTRIBUTING.md)" -le 80
+finish

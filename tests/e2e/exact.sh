@@ -1,0 +1,44 @@
+# Sourced by the tests of exactness: a program on the software GPU, its counters against what it launched and against
+# the model's truth.
+# shellcheck shell=sh disable=SC2154 # what tap.sh sets
+
+held_or_gone() { # pid
+    grep -q '^holding' "$work/out" || ! alive "$1"
+}
+
+# run_exact NAME GPU-OPTIONS -- PROGRAM ARGS: the program to its end, held there; then its counters against the truth
+run_exact() {
+    name=$1
+    shift
+    rm -f "$work/in" "$work/truth" "$work/out" # what the run before left must not be taken for this one's
+    mkfifo "$work/in"
+    on_gpu --truth "$work/truth" "$@" --hold <"$work/in" >"$work/out" 2>"$work/err" &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 3>"$work/in" # held open: the program ends when it is closed
+    wait_until 120 held_or_gone "$program"
+    if ! grep -q '^holding' "$work/out"; then
+        echo "# $name: $(tail -n 5 "$work/out" "$work/err")" >&2
+    fi
+    has "$name: the program's own verdict" "$(cat "$work/out")" '^[a-z_]+: PASS'
+    is "$name: it said nothing on standard error" "$(cat "$work/err")" ""
+
+    # in flight is over when every queue is empty; the worker needs a moment to see it
+    wait_until 10 sh -c "'$O/rtl-top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
+    "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
+    check "$name: counts and times are the model's" tests/e2e/compare-truth "$work/truth" "$work/json"
+    sed 's/^/# /' "$work/check.out"
+    is "$name: timed and untimed add up to counted" \
+        "$(jq '.dispatches | .timed + (.untimed | add // 0) == .counted' "$work/json")" true
+    is "$name: the kernels add up to the dispatches" \
+        "$(jq '([.kernels[].calls] | add) == .dispatches.counted' "$work/json")" true
+    sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
+    jq -r '.kernels[] | select(.calls > 0) | "\(.name) \(.calls)"' "$work/json" | sort >"$work/counted"
+    is "$name: what the program launched was counted" "$(comm -23 "$work/launched" "$work/counted" | head -n 5)" ""
+    check "$name: it launched something" test -s "$work/launched"
+
+    exec 3>&-
+    wait "$program"; status=$?
+    tap_pids=
+    is "$name: it ends as it would without us" "$status" 0
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# make install and make uninstall: everything arrives, and uninstall leaves nothing of it behind.
+. "$(dirname "$0")/tap.sh"
+
+list() { (cd "$1" && find . ! -type d | sort | tr '\n' ' '); }
+
+to=$work/to
+check "make install with PREFIX and DESTDIR" make -s O="$O" PREFIX=/opt/rtl DESTDIR="$to" install
+is "each file is where it belongs" "$(list "$to")" "./opt/rtl/bin/rtl-top ./opt/rtl/lib/librtl.so \
+./opt/rtl/share/doc/rtl-top/LICENSE ./opt/rtl/share/doc/rtl-top/README.md \
+./opt/rtl/share/man/man1/rtl-top.1 ./opt/rtl/share/man/man7/librtl.7 "
+check "the installed viewer runs" "$to/opt/rtl/bin/rtl-top" -V
+check "the programs are executable by all, the rest is readable by all" sh -c \
+    "test \"\$(find '$to' -type f -name rtl-top -perm 755 | wc -l)\" = 1 &&
+     test \"\$(find '$to' -type f ! -name rtl-top -perm 644 | wc -l)\" = 5"
+
+echo "not ours" >"$to/opt/rtl/bin/other"
+check "make uninstall" make -s O="$O" PREFIX=/opt/rtl DESTDIR="$to" uninstall
+is "only what wasn't ours is left" "$(list "$to")" "./opt/rtl/bin/other "
+check "uninstall twice is no error" make -s O="$O" PREFIX=/opt/rtl DESTDIR="$to" uninstall
+check "nothing was rebuilt or installed elsewhere" test ! -e /opt/rtl
+finish

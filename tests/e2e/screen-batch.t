@@ -1,0 +1,129 @@
+#!/bin/sh
+# Outputs for programs, the command line, and every refusal with its exit status and a line that says what to do.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/screen.sh"
+
+# gives STATUS PATTERN ARGS...: exit status, and one line on stderr that matches
+gives() {
+    wanted=$1 pattern=$2
+    shift 2
+    "$top" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    cat "$work/err"
+    [ "$status" = "$wanted" ] || { echo "status $status"; return 1; }
+    [ "$wanted" = 0 ] || { [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "^rtl-top: .*$pattern" "$work/err"; }
+}
+
+demo --kernels 30 --gpus 2 --rate 5000
+
+# --- JSON, by a real parser ---
+"$top" -p "$demo" --json -n 3 -d 0.3 >"$work/json"
+is "one object a line and frame" "$(wc -l <"$work/json")" 3
+is "jq reads them all" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' ')" ' 3 "object"'
+is "the keys of an object" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
+    'version pid comm time_ns window_ns mode state dispatches signals queues gpus kernels'
+is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
+    'name short calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
+is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns'
+is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu depth dispatches wait gap'
+is "of signals, GPUs, dispatches" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
+    'in_use free created peak limit|id name busy|counted timed untimed|p50_ns p99_ns|'
+is "what is not a name is a number, or null" "$(jq -s '[.[] | paths(scalars, . == null) as $p
+    | select($p[-1] | tostring | test("^(name|short|comm|mode|state)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
+is "the first frame has no window" "$(jq -s '.[0] | .window_ns == null and all(.kernels[]; .window.calls == null)' "$work/json")" true
+is "the next ones have" "$(jq -s 'all(.[1:][]; .window_ns > 100000000 and (.kernels | map(.window.calls) | add) > 0)' "$work/json")" true
+is "windows add up to the totals" "$(jq -s '(.[1].kernels | map({(.name): .calls}) | add) as $before
+    | .[2].kernels | all(.calls - .window.calls == $before[.name])' "$work/json")" true
+is "quantiles are in order" "$(jq -s 'all(.[].kernels[]; .timed == 0 or (.min_ns * 0.99 <= .p50_ns and .p50_ns <= .p90_ns and .p90_ns <= .p99_ns and .p99_ns <= .max_ns * 1.01))' "$work/json")" true
+is "state, mode, pid" "$(jq -rs '.[0] | "\(.state) \(.mode) \(.pid) \(.comm) \(.version)"' "$work/json")" "live default $demo segment_demo 1"
+is "every reason is there" "$(jq -rs '.[0].dispatches.untimed | has("own_signal") and has("no_signal") and has("abandoned")' "$work/json")" true
+is "busy is a share" "$(jq -s 'all(.[1:][].gpus[]; .busy >= 0 and .busy <= 1)' "$work/json")" true
+is "-F selects" "$("$top" -p "$demo" --json -n 1 -F gemm | jq '.kernels | length > 0 and all(.short | test("gemm"))')" true
+is "-s orders" "$("$top" -p "$demo" --json -n 1 -s calls | jq '[.kernels[].calls] | . == (sort | reverse)')" true
+is "-s - reverses" "$("$top" -p "$demo" --json -n 1 -s -calls | jq '[.kernels[].calls] | . == sort')" true
+is "short names differ" "$("$top" -p "$demo" --json -n 1 | jq '[.kernels[].short] | length == (unique | length)')" true
+
+# --- CSV ---
+"$top" -p "$demo" --csv -n 2 -d 0.2 >"$work/csv"
+is "a header and a line for each kernel and frame" "$(wc -l <"$work/csv")" 61
+is "every line has as many fields" "$(sed 's/"[^"]*"/x/g' "$work/csv" | awk -F, '{ print NF }' | sort -u)" 20
+is "the header comes once" "$(grep -c '^time_ns,' "$work/csv")" 1
+
+# --- text ---
+"$top" -p "$demo" -b -n 2 -d 0.2 >"$work/text"
+is "two frames of text" "$(grep -c '^rtl-top  segment_demo' "$work/text")" 2
+check "with all kernels" test "$(grep -c 'vectorized_elementwise_kernel' "$work/text")" -gt 4
+check "GPUs and queues" grep -qE '^GPU 0 gfx.*busy [0-9.]+%' "$work/text"
+check "without control characters" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/text'"
+is "-o writes to a file" "$("$top" -p "$demo" -b -n 1 -o "$work/file" && grep -c '%TIME' "$work/file")" 1
+is "a reader that goes away is no error" "$("$top" -p "$demo" --json -d 0.05 | head -n 1 | jq .version; echo)" 1
+check "a full disk is one" gives 1 'cannot write to /dev/full: No space' -p "$demo" -b -n 1 -o /dev/full
+check "a folder that is not there too" gives 1 'cannot open .*: No such file' -p "$demo" -b -n 1 -o "$work/none/file"
+if [ -w /dev/full ]; then
+    "$top" -p "$demo" --json -n 1 >/dev/full 2>"$work/err"
+    is "on standard output as well" "$? $(cat "$work/err")" "1 rtl-top: cannot write to standard output: No space left on device"
+    "$top" --help >/dev/full 2>/dev/null
+    is "and for the help" $? 1
+fi
+
+# --- the command line ---
+check "-h" gives 0 '' -h
+check "-V" gives 0 '' -V
+check "-s help" gives 0 '' -s help
+check "and lists the keys" grep -qE '^p99 ' "$work/out"
+check "an unknown option" gives 1 'no option -y.*--help' -y
+check "an unknown sort key" gives 1 '-s help' -p 1 -s nothing
+check "a list of processes" gives 1 'one process in this version' -p 1,2 -b
+check "no interval" gives 1 '-d wants' -p 1 -d 0
+check "no terminal" gives 1 'not a terminal: use -b, --csv or --json' -p "$demo"
+check "no terminal, but first there has to be a process" gives 2 "no process 99999999" -p 99999999
+check "no terminal and no process" gives 1 'not a terminal' -d 1
+check "no process for a pipe: those that there are" gives 1 "-p PID.* $demo" -b
+
+# --- what can't be watched ---
+"$top" -p 2147483647 -b >/dev/null 2>"$work/err"
+is "no such process: 2" "$?" 2
+sleep 1000 &
+sleeper=$!
+tap_pids="$tap_pids $sleeper"
+check "not traced: 3, and how to trace" gives 3 'HSA_TOOLS_LIB' -p "$sleeper" -b
+# a segment that some later version of the library may have made: memfd_create, magic, major version 99
+perl -e 'my $name = "rtl-segment"; my $fd = syscall(319, $name, 3); open my $f, "+<&=", $fd or die; syswrite $f, pack("CA7SSL", 255, "RTLSEG1", 99, 0, 4096) . "\0" x 200000; sleep 1000' &
+newer=$!
+tap_pids="$tap_pids $newer"
+wait_until 10 traced "$newer"
+check "a newer segment: 5, and both versions" gives 5 '99' -p "$newer" -b
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    chmod 711 "$work" # a copy that everybody can reach, wherever the sources are
+    cp "$top" "$work/rtl-top"
+    as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$work/rtl-top" "$@" >"$work/out" 2>"$work/err" </dev/null; }
+    as_nobody -p "$demo" -b -n 1
+    is "another user's: 4" "$?" 4
+    check "says whose it is" grep -qE 'root|uid 0' "$work/err"
+    is "one line" "$(wc -l <"$work/err")" 1
+    as_nobody -b
+    is "the list has none that may not be seen" "$? $(grep -c "$demo" "$work/err")" '1 0'
+fi
+
+# --- it ends while it is watched ---
+rm "$work/json" "$work/text"
+"$top" -p "$demo" --json -d 0.1 >"$work/json" 2>"$work/err" &
+viewer=$!
+tap_pids="$tap_pids $viewer"
+wait_until 10 test -s "$work/json"
+end_process "$demo" KILL
+wait "$viewer"
+is "the process ended: 6" $? 6
+is "its last state is written" "$(tail -n 1 "$work/json" | jq -r .state)" exited
+is "once" "$(jq -r .state "$work/json" | grep -c exited)" 1
+demo --kernels 5
+"$top" -p "$demo" -b -d 3600 >"$work/text" &
+viewer=$!
+tap_pids="$tap_pids $viewer"
+wait_until 10 test -s "$work/text"
+end_process "$demo" KILL
+check "a long interval does not keep it waiting" wait_until 5 ended "$viewer"
+check "and the text says so" grep -q 'exited' "$work/text"
+demo --kernels 5 --unload --seconds 0.2
+check "an unloaded library's numbers stay" sh -c "'$top' -p $demo --json -n 1 | jq -e '.kernels | length == 5'"
+finish

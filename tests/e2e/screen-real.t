@@ -1,0 +1,38 @@
+#!/bin/sh
+# The screen on a serving-like HIP program that the unmodified runtime runs on the software GPU: what was scripted is seen.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/screen.sh"
+
+# two kernels whose durations are known to the tick; the others as in the demo
+{
+    echo '*rotary_embedding* fixed 7us'
+    echo 'Cijk_*_MT16x16x512_* bimodal 208us 251us 0.85'
+    cat tests/programs/serve.script
+} >"$work/durations"
+(on_gpu --gpus 2 --script "$work/durations" -- "$O/tests/programs/serve" --gpus 2 --seconds 15) >"$work/serve.out" 2>&1 &
+serve=$!
+tap_pids="$tap_pids $serve"
+wait_until 60 traced "$serve"
+terminal 100 30 "$top -p $serve -d 0.5; echo status \$?; exec cat"
+
+check "kernels of the program" shows '\[LIVE\]' 'gemm TN BBS MT128x128x64 MI16x16x1' 'rotary_embedding_kernel<bf16,true>' \
+    'paged_attention_ll4mi_QKV' 'triton_poi_fused_embedding'
+check "what is not timed says so" shows 'mode default: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed ncclDevKernel'
+check "both GPUs" shows 'G0\[\|+.*[0-9]% q.*gfx90a' 'G1\[\|+.*[0-9]% q'
+keys N
+check "a fixed duration is seen" shows ' 7\.(0[0-9])u  7\.0[0-9]u .*rotary_embedding_kernel'
+check "both of two peaks" shows ' 20[6-9]u   2(49|5[0-3])u .*gemm TN BBS MT16x16x512 MI16x16x1 SK3'
+keys / MT16x16x512 Enter Enter
+check "the histogram has them" shows '^ +20[6-8]u █+.* p50' 'p90 2(49|5[0-3])u' 'min +20[67]u +20[678]u' 'max +25[0-2]u +25[0-2]u'
+keys Escape Tab
+check "queues with depth, waits and gaps" shows '^ +[0-9]+ +G1 +[0-9]+ .* [0-9.]+[num] +[0-9.]+[nums] +[0-9.]+[num]'
+keys Tab
+is "JSON agrees" "$("$top" -p "$serve" --json -n 1 | jq '[.kernels[] | select(.name | test("rotary"))
+    | .p50_ns, .p99_ns, .min_ns, .max_ns] | length == 4 and all(. >= 6945 and . <= 7055)')" true
+is "timed and untimed make up the counted" "$("$top" -p "$serve" --json -n 1 | jq '.dispatches |
+    .counted - .timed - ([.untimed[]] | add) | . >= 0 and . <= 4096')" true
+check "its end is said" wait_until 60 sh -c "tmux -L $tap_tmux capture-pane -p | grep -q EXITED"
+check "with its last numbers" shows 'has exited: this is its last state' 'rotary_embedding_kernel'
+keys q
+check "and left with q" shows 'status 0'
+finish

@@ -1,0 +1,91 @@
+# Sourced by the end-to-end tests in shell: TAP lines, waiting for conditions, and processes that never outlive the test.
+# shellcheck shell=sh
+
+tap_top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$tap_top" || exit 1
+O=${O:-build}
+tap_number=0
+tap_failed=0
+tap_pids=''
+work=$(mktemp -d "${TMPDIR:-/tmp}/rtl-test.XXXXXX") # a folder of the test's own
+
+tap_end() {
+    status=$?
+    trap - EXIT
+    for pid in $tap_pids; do kill -9 "$pid" 2>/dev/null; done
+    [ -z "${tap_tmux:-}" ] || tmux -L "$tap_tmux" kill-server 2>/dev/null
+    rm -rf "$work"
+    exit "$status"
+}
+trap tap_end EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# check NAME COMMAND...: passes when the command does; what it printed is shown when it doesn't
+check() {
+    tap_name=$1
+    shift
+    tap_number=$((tap_number + 1))
+    if "$@" >"$work/check.out" 2>&1; then
+        echo "ok $tap_number - $tap_name"
+    else
+        tap_failed=$((tap_failed + 1))
+        echo "not ok $tap_number - $tap_name"
+        echo "# $*" >&2
+        head -n 40 "$work/check.out" | sed 's/^/#   /' >&2
+    fi
+}
+
+# is NAME GOT WANTED
+is() {
+    check "$1" test "$2" = "$3"
+}
+
+# has NAME TEXT PATTERN: an extended regular expression matches a line of the text
+has() {
+    printf '%s\n' "$2" >"$work/has.txt"
+    check "$1" grep -qE -e "$3" "$work/has.txt"
+}
+
+# wait_until SECONDS COMMAND...: polls the command; fails when the time is over
+wait_until() {
+    wait_left=$(($1 * 20))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        wait_left=$((wait_left - 1))
+        [ "$wait_left" -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+# Ends a process that the test started, and waits for it.
+end_process() { # pid [signal]
+    kill "-${2:-TERM}" "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+
+alive() { # pid: a child that ended stays visible until it is waited for
+    case $(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) in '' | Z) return 1 ;; esac
+}
+
+traced() { # pid: has it a segment?
+    for tap_fd in /proc/"$1"/fd/*; do
+        case $(readlink "$tap_fd" 2>/dev/null) in *rtl-segment*) return 0 ;; esac
+    done
+    return 1
+}
+
+# on_gpu [OPTIONS OF tests/vgpu/run] -- PROGRAM ARGS &: becomes the program on the software GPU with librtl.so loaded, so
+# that $! is its pid; in the background or a subshell only. RTL_RELEASE names the Debian release whose runtime it gets
+# (tests/run releases), otherwise this system's.
+on_gpu() {
+    HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} "$@"
+}
+
+# The last line of a test: the plan, and the verdict as exit status.
+finish() {
+    echo "1..$tap_number"
+    [ "$tap_failed" -eq 0 ]
+    exit
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# The repository itself: sources only, readable files, nothing of the machine that they were written on.
+. "$(dirname "$0")/tap.sh"
+
+if git rev-parse --git-dir >/dev/null 2>&1; then files=$(git ls-files); else files=$(find . -type f ! -path './build/*' ! -path './cache/*'); fi
+text=$(echo "$files" | grep -E '\.(c|h|hip|t|sh|md|[0-9])$|^(Makefile|tools/|\.ci/|tests/(run|one))')
+
+check "it has files" test "$(echo "$text" | wc -l)" -gt 30
+is "no absolute path of a developer's machine" "$(echo "$text" | grep -v tidy.t | xargs grep -nE '(^|[^A-Za-z0-9_])/(work|home/[a-z]+|Users)/' /dev/null)" ""
+is "no address of a package mirror" "$(echo "$text" | grep -v tidy.t | xargs grep -nE '(deb|security|ftp)\.debian\.org' /dev/null)" ""
+is "nothing left to be done later" "$(echo "$text" | grep -v tidy.t | xargs grep -nwE 'TODO|FIXME|XXX' /dev/null)" ""
+is "no built file" "$(echo "$files" | grep -E '\.(o|so|a|d|co|hsaco)$')" ""
+is "no file of more than 600 lines" "$(echo "$files" | grep -E '\.(c|h|hip|t|sh)$' | xargs wc -l | awk '$1 > 600 && $2 != "total"')" ""
+is "every C file opens with what it is for" "$(for file in $(echo "$files" | grep -E '\.(c|h|hip)$'); do
+    head -c 2 "$file" | grep -qE '^(/\*|//)' || echo "$file"
+done)" ""
+is "every script says what it is for" "$(for file in $(echo "$text" | xargs grep -lE '^#! ?/bin/(ba)?sh' /dev/null); do
+    sed -n 2p "$file" | grep -qE '^# ' || echo "$file"
+done)" ""
+is "tests are executable" "$(for file in $(echo "$files" | grep -E '\.t$'); do [ -x "$file" ] || echo "$file"; done)" ""
+is "lines end without blanks" "$(echo "$text" | grep -E '\.(c|h|hip)$' | xargs grep -nE '[ 	]+$' /dev/null | head)" ""
+
+# the direction between the parts (CONTRIBUTING.md)
+is "the library includes nothing of the viewer" "$(grep -nE '#include "tui/|shm/segment_reader|stats/quantile' src/intercept/*.c src/intercept/*.h)" ""
+is "the viewer includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/tui/*.c src/tui/*.h)" ""
+check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
+finish

@@ -1,0 +1,55 @@
+#!/bin/sh
+# The software GPU's launcher and its files: options, wrong usage, scripts, seeds, truth.
+. "$(dirname "$0")/tap.sh"
+. "$tap_top/tests/vgpu/selftest/suite.sh"
+vgpu_build
+
+wrong() { # STATUS PATTERN ARGS...: one line on stderr, and this status
+    want=$1 pattern=$2
+    shift 2
+    tests/vgpu/run "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    cat "$work/err"
+    [ "$got" = "$want" ] && [ "$(wc -l <"$work/err")" = 1 ] && [ ! -s "$work/out" ] && grep -qE -e "$pattern" "$work/err"
+}
+
+has "--help names every option" "$(tests/vgpu/run --help)" '^  --release NAME'
+check "no program" wrong 2 'no program given'
+check "an unknown option" wrong 2 'unknown option --gpu ' --gpu 2 -- true
+check "an option without its value" wrong 2 '--gpus needs a value' --gpus
+check "too many GPUs" wrong 2 '1 to 16' --gpus 17 -- true
+check "no number" wrong 2 'whole number' --gpus two -- true
+check "a GPU that isn't modelled" wrong 2 'gfx90a, gfx906 or gfx942' --gfx gfx1100 -- true
+check "no time" wrong 2 'is needed' --duration 5 -- true
+check "a script that isn't there" wrong 2 'cannot be read' --script "$work/none" -- true
+echo 'k gauss 1us' >"$work/bad"
+check "a script with an error" wrong 2 'line 1: unknown distribution' --script "$work/bad" -- true
+check "a truth file in no folder" wrong 2 'no folder' --truth "$work/none/truth" -- true
+check "a release that isn't there" wrong 125 'isn.t in' --release "$work/none" -- true
+check "a library that isn't there" wrong 125 'run .make vgpu.' --lib "$work/none" -- true
+tests/vgpu/run -- sh -c 'exit 42'
+is "the program's status is passed on" $? 42
+is "the program takes the launcher's place" "$(sh -c 'echo $$; exec tests/vgpu/run -- sh -c "echo \$\$"' | uniq | wc -l)" 1
+check "a program without a GPU is left alone" tests/vgpu/run -- sh -c 'ls /sys /dev >/dev/null && cat /etc/os-release >/dev/null'
+
+vgpu_options='--seed 7'
+hsa draw 200 >"$work/one"
+hsa draw 200 >"$work/two"
+vgpu_options='--seed 8'
+hsa draw 200 >"$work/three"
+vgpu_options=''
+check "the same seed draws the same" cmp "$work/one" "$work/two"
+check "another one draws others" sh -c "! cmp -s '$work/one' '$work/three'"
+tests/vgpu/run --duration 2.5us -- "$vgpu_out/vgpu_hsa" "$vgpu_out/kernels-gfx90a.co" basic >"$work/out"
+check "--duration" all_are "$work/out" 250 100
+tests/vgpu/run --truth "$work/%p.truth" -- sh -c "'$vgpu_out/vgpu_hsa' '$vgpu_out/kernels-gfx90a.co' basic; true" >"$work/out"
+is "%p in the truth file's name" "$(find "$work" -name '[0-9]*.truth' | wc -l)" 1
+rm -f "$work/truth"
+tests/vgpu/run --drift 50 --script "$work/vgpu.script" --truth "$work/truth" -- "$vgpu_out/vgpu_hsa" "$vgpu_out/kernels-gfx90a.co" clock
+is "a drifting clock: times still convert" $? 0
+seen=$(tests/vgpu/run --verbose -- "$vgpu_out/vgpu_hsa" "$vgpu_out/kernels-gfx90a.co" agents 2>&1)
+has "--verbose names the driver's calls" "$seen" '^vgpu: KFD ACQUIRE_VM: ok'
+# this runtime writes a semaphore's file itself, and would die of the signal on hardware too
+sh -c "trap '' XFSZ; ulimit -f 0; tests/vgpu/run -- '$vgpu_out/vgpu_hsa' '$vgpu_out/kernels-gfx90a.co' agents >/dev/null 2>&1"
+is "with RLIMIT_FSIZE of 0" $? 0
+finish

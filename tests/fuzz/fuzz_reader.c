@@ -1,0 +1,305 @@
+/*
+ * libFuzzer target: a hostile segment must never crash, hang or mislead the reader.
+ *
+ * The input is a short program, not a segment (a real one has 185 MB): byte 0 says how the file is made, the rest are
+ * patches on a small valid segment, some applied before it is opened, some between two snapshots of it (a segment that
+ * changes under the reader). Or the input is the file itself. Sealed files are mapped, unsealed ones read, and an
+ * unsealed one may also shrink while it is being read.
+ *
+ * "Mislead": whatever comes out of a snapshot is checked against what segment_reader.h promises.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shm/segment_reader.h"
+#include "stats/histogram.h"
+#include "stats/quantile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+enum {
+    KERNELS = 8,
+    QUEUES = 2,
+    HISTOGRAMS = KERNELS + 2 * QUEUES,
+    CHUNKS = 24,
+    AGENTS = 2,
+    NAMES = 512,
+    FILE_MAX = 65536
+};
+
+enum { SEALED = 1, RAW = 2, SHRINKS = 4, PADDED = 8, HOLED = 16 };
+
+static _Alignas(64) uint8_t base[FILE_MAX];
+static size_t base_size;
+
+#define MUST(condition)                                                      \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            fprintf(stderr, "misled: %s (line %d)\n", #condition, __LINE__); \
+            abort();                                                         \
+        }                                                                    \
+    } while (0)
+
+static void *entry(struct rtl_header *h, enum rtl_section_id section, uint32_t i)
+{
+    return base + h->section[section].offset + (size_t)i * h->section[section].stride;
+}
+
+/* A valid segment of the smallest kind, with something in every section. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    static const uint32_t layout[RTL_SECTION_COUNT][2] = {{sizeof(struct rtl_kernel), KERNELS},
+                                                          {sizeof(struct rtl_histogram), HISTOGRAMS},
+                                                          {sizeof(struct rtl_directory), HISTOGRAMS},
+                                                          {sizeof(struct rtl_coarse), HISTOGRAMS},
+                                                          {sizeof(struct rtl_chunk), CHUNKS},
+                                                          {sizeof(struct rtl_queue), QUEUES},
+                                                          {sizeof(struct rtl_agent), AGENTS},
+                                                          {sizeof(struct rtl_dispatches), KERNELS * QUEUES},
+                                                          {1, NAMES}};
+    (void)argc;
+    (void)argv;
+    struct rtl_header *h = (struct rtl_header *)(void *)base;
+    uint64_t at = RTL_ALIGN_UP(sizeof *h, 64);
+    for (int i = 0; i < RTL_SECTION_COUNT; i++) {
+        h->section[i] = (struct rtl_section){at, layout[i][0], layout[i][1]};
+        at = RTL_ALIGN_UP(at + (uint64_t)layout[i][0] * layout[i][1], 64);
+    }
+    h->magic = RTL_SEGMENT_MAGIC;
+    h->major = RTL_SEGMENT_MAJOR;
+    h->minor = RTL_SEGMENT_MINOR;
+    h->header_bytes = sizeof *h;
+    h->size = at;
+    h->section_count = RTL_SECTION_COUNT;
+    h->pid = 4711;
+    memcpy(h->comm, "python3", 7);
+    h->state = RTL_STATE_LIVE;
+    h->kernel_count = KERNELS - 1;
+    h->agent_count = AGENTS;
+    h->names_used = 16 * KERNELS;
+    h->signals_created = 64;
+    h->chunks_used = 2 * HISTOGRAMS;
+    base_size = at;
+
+    for (uint32_t i = 0; i < KERNELS - 1; i++) {
+        struct rtl_kernel *k = entry(h, RTL_SECTION_KERNELS, i);
+        *k = (struct rtl_kernel){.state = RTL_KERNEL_READY, .name_length = 16, .name_offset = 16 * i};
+        snprintf(entry(h, RTL_SECTION_NAMES, 16 * i), 17, "kernel number %02u", i);
+    }
+    for (uint32_t i = 0; i < HISTOGRAMS; i++) {
+        struct rtl_histogram *g = entry(h, RTL_SECTION_HISTOGRAMS, i);
+        struct rtl_directory *d = entry(h, RTL_SECTION_DIRECTORY, i);
+        uint64_t low = 1000 * (i + 1);
+        *g = (struct rtl_histogram){.begin = 5, .count = 5, .total_ns = 8 * low, .min_ns = low, .max_ns = 2 * low};
+        for (uint32_t n = 0; n < 2; n++) {
+            uint32_t index = rtl_bucket_of(low << n);
+            uint16_t chunk = (uint16_t)(1 + 2 * i + n) < CHUNKS ? (uint16_t)(1 + 2 * i + n) : 0;
+            if (!chunk) { /* the last one has to be coarse */
+                ((struct rtl_coarse *)entry(h, RTL_SECTION_COARSE, i))->count[index / 64] = n ? 3 : 2;
+                g->flags = RTL_HISTOGRAM_COARSE;
+                continue;
+            }
+            d->chunk[index / 64] = chunk;
+            ((struct rtl_chunk *)entry(h, RTL_SECTION_CHUNKS, chunk))->bucket[index % 64] = n ? 3 : 2;
+        }
+    }
+    for (uint32_t q = 0; q < QUEUES; q++) {
+        struct rtl_queue *queue = entry(h, RTL_SECTION_QUEUES, q);
+        *queue = (struct rtl_queue){.generation = 2, .agent = q, .queue_id = q + 1, .live = 1, .size_packets = 1024};
+        queue->dispatches = queue->packets = 40;
+        queue->injected = 39;
+        queue->completed = 35;
+        queue->untimed[RTL_UNTIMED_OWN_SIGNAL] = 1;
+        for (uint32_t k = 0; k < KERNELS; k++)
+            *(struct rtl_dispatches *)entry(h, RTL_SECTION_DISPATCHES, q * KERNELS + k) =
+                (struct rtl_dispatches){.calls = 5, .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
+    }
+    for (uint32_t a = 0; a < AGENTS; a++) {
+        struct rtl_agent *agent = entry(h, RTL_SECTION_AGENTS, a);
+        *agent = (struct rtl_agent){.state = 1, .gpu = AGENTS - 1 - a, .tick_hz = 100000000, .name = "gfx90a"};
+    }
+    return 0;
+}
+
+static void check_histogram(const struct rtl_histogram_copy *h)
+{
+    static const double q[] = {0, 0.5, 0.9, 0.99, 0.999, 1};
+    static const uint64_t edges[] = {0, 100, 10000, 1ull << 20, 1ull << 40};
+    uint64_t sum = 0, values[6], bins[4];
+    int last = -1;
+    MUST(h->octave_count <= RTL_OCTAVES_MAX);
+    for (uint32_t i = 0; i < h->octave_count; i++) {
+        MUST(h->octaves[i].octave > last && h->octaves[i].octave < RTL_OCTAVES_MAX);
+        last = h->octaves[i].octave;
+        for (int b = 0; b < RTL_CHUNK_BUCKETS; b++)
+            if (__builtin_add_overflow(sum, h->octaves[i].bucket[b], &sum))
+                sum = UINT64_MAX;
+    }
+    for (int i = 0; h->coarse && i < RTL_OCTAVES_MAX; i++)
+        if (__builtin_add_overflow(sum, h->coarse[i], &sum))
+            sum = UINT64_MAX;
+    MUST(sum == h->count || sum == UINT64_MAX);
+    if (rtl_quantiles(NULL, h, q, 6, values))
+        for (int i = 1; i < 6; i++)
+            MUST(values[i] >= values[i - 1]);
+    rtl_bin(NULL, h, edges, 5, bins);
+    rtl_window_between(h, h);
+}
+
+static void check_printable(const char *text, size_t bytes)
+{
+    size_t n = strnlen(text, bytes);
+    MUST(n < bytes);
+    for (size_t i = 0; i < n; i++)
+        MUST(text[i] >= 0x20 && text[i] < 0x7f);
+}
+
+static void check(const struct rtl_snapshot *s)
+{
+    MUST(s->kernel_count <= RTL_KERNELS_MAX && s->queue_count <= RTL_QUEUES_MAX && s->agent_count <= RTL_AGENTS_MAX);
+    check_printable(s->comm, sizeof s->comm);
+    check_printable(s->library_version, sizeof s->library_version);
+    for (uint32_t i = 0; i < s->kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &s->kernels[i];
+        MUST(i == 0 || k->id > k[-1].id);
+        MUST(k->calls || k->untimed || k->histogram.count);
+        MUST(strlen(k->name) == k->name_length);
+        check_histogram(&k->histogram);
+    }
+    for (uint32_t i = 0; i < s->queue_count; i++) {
+        const struct rtl_queue_snapshot *q = &s->queues[i];
+        MUST(i == 0 || q->slot > q[-1].slot);
+        MUST(q->depth <= q->injected);
+        check_histogram(&q->wait);
+        check_histogram(&q->gap);
+    }
+    for (uint32_t i = 0; i < s->agent_count; i++) {
+        MUST(i == 0 || s->agents[i].gpu >= s->agents[i - 1].gpu);
+        check_printable(s->agents[i].name, sizeof s->agents[i].name);
+    }
+}
+
+/* Between two snapshots anything may have happened, the counts going down included. */
+static void check_window(const struct rtl_snapshot *a, const struct rtl_snapshot *b)
+{
+    static const double q[] = {0, 0.5, 0.99, 1};
+    static const uint64_t edges[] = {0, 5000, 1ull << 30};
+    for (uint32_t i = 0; i < a->kernel_count && i < b->kernel_count; i++) {
+        const struct rtl_histogram_copy *x = &a->kernels[i].histogram, *y = &b->kernels[i].histogram;
+        struct rtl_window w = rtl_window_between(x, y);
+        uint64_t values[4], bins[2];
+        bool any = rtl_quantiles(x, y, q, 4, values);
+        MUST(any == (w.count != 0));
+        MUST(y->count > x->count || !any);
+        for (int n = 0; any && n < 4; n++)
+            MUST(n == 0 || values[n] >= values[n - 1]);
+        rtl_bin(x, y, edges, 3, bins);
+    }
+}
+
+struct input {
+    const uint8_t *at;
+    size_t left;
+};
+
+static uint64_t take(struct input *in, size_t bytes)
+{
+    uint64_t value = 0;
+    if (bytes > in->left)
+        bytes = in->left;
+    memcpy(&value, in->at, bytes);
+    in->at += bytes;
+    in->left -= bytes;
+    return value;
+}
+
+/*
+ * One patch: a kind, two bytes of place, a value. Places go by section or by byte; kinds are widths, an add, runs of
+ * one byte, and values that are likely to be off by a little. Returns false when the patches for now are over.
+ */
+static bool patch(struct input *in, int fd)
+{
+    static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
+                                      65536, INT32_MAX, UINT32_MAX, 1ull << 40, INT64_MAX, UINT64_MAX};
+    if (!in->left)
+        return false;
+    uint8_t kind = (uint8_t)take(in, 1);
+    if (kind == 0xff)
+        return false;
+    uint64_t at = take(in, 2) % base_size, value;
+    size_t width = 1u << (kind & 3);
+    if (kind & 0x10)
+        at &= ~7ull;
+    if (kind & 0x20)
+        value = likely[take(in, 1) % (sizeof likely / sizeof *likely)];
+    else if (kind & 0x40) {
+        value = 0;
+        if (pread(fd, &value, width, (off_t)at) < 0)
+            return true;
+        value += (uint64_t)(int8_t)take(in, 1);
+    } else
+        value = take(in, width);
+    return pwrite(fd, &value, width, (off_t)at) >= 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input in = {data, size};
+    struct rtl_reader *reader;
+    char why[300] = "";
+    uint8_t how = (uint8_t)take(&in, 1);
+    int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return 0;
+
+    if (how & RAW) {
+        if (write(fd, in.at, in.left) < 0)
+            goto out;
+        in.left = 0;
+    } else {
+        if (write(fd, base, base_size) < 0)
+            goto out;
+        while (patch(&in, fd))
+            ;
+    }
+    if (how & PADDED) { /* so that lying sizes have room; sparse */
+        if (ftruncate(fd, 1 << 28) != 0)
+            goto out;
+    }
+    if (how & HOLED)
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(take(&in, 1) % 8 * 4096), 4096);
+    if (how & SEALED)
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+
+    int readers = dup(fd);
+    enum rtl_reader_status status = rtl_reader_open_fd(readers, &reader, why, sizeof why);
+    MUST(status == RTL_READER_OK || status == RTL_READER_VERSION);
+    if (status != RTL_READER_OK) {
+        MUST(why[0] && !strchr(why, '\n') && !reader);
+        close(readers); /* taken over on success only */
+        goto out;
+    }
+    struct rtl_snapshot snapshot[2] = {{0}, {0}};
+    for (int round = 0; round < 2; round++) {
+        status = rtl_reader_snapshot(reader, &snapshot[round]);
+        MUST(status == RTL_READER_OK || status == RTL_READER_VERSION);
+        if (status == RTL_READER_OK)
+            check(&snapshot[round]);
+        while (patch(&in, fd))
+            ;
+        if ((how & SHRINKS) && !(how & SEALED) && ftruncate(fd, (off_t)(take(&in, 2) % base_size)) != 0)
+            break;
+    }
+    check_window(&snapshot[0], &snapshot[1]);
+    rtl_snapshot_free(&snapshot[0]);
+    rtl_snapshot_free(&snapshot[1]);
+    rtl_reader_close(reader);
+out:
+    close(fd);
+    return 0;
+}

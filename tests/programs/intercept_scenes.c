@@ -1,0 +1,509 @@
+/*
+ * One scene after another for the library, each a small program of its own: intercept_scenes SCENE.
+ *
+ * A scene prints "launched KERNEL N" for what it dispatched without a completion signal of its own and "signalled
+ * KERNEL N" for what it dispatched with one, then "holding", and goes on to its end when standard input is closed.
+ * Scenes that end in a special way print "ending" before. The tests' script gives "slow" kernels a long duration.
+ */
+#include "intercept_hsa.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static struct family fast, slow;
+
+static void told(const char *prefix, unsigned index, unsigned long n)
+{
+    printf("launched %s%02u %lu\n", prefix, index, n);
+}
+
+static void setup(void)
+{
+    if (!open_runtime())
+        die("no GPU");
+    load_family(&fast, "fast");
+    load_family(&slow, "slow");
+}
+
+static void ending(void)
+{
+    puts("ending");
+    fflush(stdout);
+}
+
+/* A slow kernel on one queue keeps nobody waiting on another. */
+static void scene_slow(void)
+{
+    setup();
+    hsa_queue_t *a = open_queue(64), *b = open_queue(4096);
+    launch(a, slow.object[0]);
+    for (int i = 0; i < 20000; i++) {
+        launch(b, fast.object[i % 10]);
+        if (i % 512 == 511)
+            drain(b);
+    }
+    drain(b);
+    told("slow", 0, 1);
+    for (unsigned i = 0; i < 10; i++)
+        told("fast", i, 2000);
+    hold();
+    must(hsa_queue_destroy(b), "destroy");
+    must(hsa_queue_destroy(a), "destroy"); /* with the kernel in flight */
+    must(hsa_shut_down(), "shut down");
+}
+
+/* Nor on its own queue, where packets without the barrier bit overtake it. */
+static void scene_overtake(void)
+{
+    setup();
+    hsa_queue_t *queue = open_queue(4096);
+    launch_packet(queue, slow.object[0], (hsa_signal_t){0}, 0, true);
+    for (int i = 0; i < 2000; i++)
+        launch_packet(queue, fast.object[i % 10], (hsa_signal_t){0}, 0, true);
+    told("slow", 0, 1);
+    for (unsigned i = 0; i < 10; i++)
+        told("fast", i, 200);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* Queues come and go, the last work of each still under way when it goes. */
+static void scene_queues(void)
+{
+    setup();
+    for (int i = 0; i < 300; i++) {
+        hsa_queue_t *queue = open_queue(1024);
+        for (int j = 0; j < 20; j++)
+            launch(queue, fast.object[j % 5]);
+        if (i % 3 == 0)
+            drain(queue);
+        must(hsa_queue_destroy(queue), "destroy");
+    }
+    for (unsigned i = 0; i < 5; i++)
+        told("fast", i, 300 * 4);
+    hold();
+    must(hsa_shut_down(), "shut down");
+}
+
+/* More queues than the segment has slots. */
+static void scene_crowd(void)
+{
+    enum { CROWD = 140 };
+    static hsa_queue_t *queue[CROWD];
+    setup();
+    for (int i = 0; i < CROWD; i++)
+        queue[i] = open_queue(64);
+    for (int round = 0; round < 10; round++)
+        for (int i = 0; i < CROWD; i++)
+            launch(queue[i], fast.object[i % 10]);
+    for (int i = 0; i < CROWD; i++)
+        drain(queue[i]);
+    for (unsigned i = 0; i < 10; i++)
+        told("fast", i, CROWD);
+    hold();
+    for (int i = 0; i < CROWD; i++)
+        must(hsa_queue_destroy(queue[i]), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* Executables come and go; the addresses of their kernels come back with other names. */
+static void scene_reuse(void)
+{
+    unsigned long reused = 0;
+    static uint64_t before[FAMILY];
+    setup();
+    hsa_queue_t *queue = open_queue(1024);
+    for (unsigned i = 0; i < 60; i++) {
+        char prefix[5];
+        struct family family;
+        snprintf(prefix, sizeof prefix, "r%02u_", i % 30);
+        load_family(&family, prefix);
+        for (unsigned k = 0; k < 3; k++) {
+            reused += family.object[k] == before[k];
+            before[k] = family.object[k];
+            for (unsigned n = 0; n <= i % 30; n++)
+                launch(queue, family.object[k]);
+        }
+        drain(queue);
+        unload_family(&family);
+    }
+    for (unsigned i = 0; i < 30; i++)
+        for (unsigned k = 0; k < 3; k++)
+            printf("launched r%02u_%02u %u\n", i, k, 2 * (i + 1));
+    printf("reused %lu\n", reused);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* 20,000 kernels loaded; every one dispatched once if `all`, else 200 of them. */
+static void scene_many(bool all)
+{
+    enum { FAMILIES = 200 };
+    static struct family many[FAMILIES];
+    unsigned long launched = 0;
+    if (!open_runtime())
+        die("no GPU");
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        char prefix[16];
+        snprintf(prefix, sizeof prefix, "m%03u", i);
+        load_family(&many[i], prefix);
+    }
+    hsa_queue_t *queue = open_queue(4096);
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        for (unsigned k = 0; k < (all ? FAMILY : 1u); k++, launched++)
+            launch(queue, many[i].object[k]);
+        drain(queue);
+    }
+    printf("total %lu\n", launched);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* Kernels that carry a signal of the application's, which must find its times there. */
+static void scene_own(void)
+{
+    hsa_signal_t own;
+    setup();
+    hsa_queue_t *queue = open_queue(1024);
+    must(hsa_signal_create(0, 0, NULL, &own), "signal");
+    for (int i = 0; i < 300; i++) {
+        hsa_signal_store_relaxed(own, 1);
+        launch_packet(queue, fast.object[7], own, BARRIER_BIT, true);
+        while (hsa_signal_wait_scacquire(own, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1)
+            ;
+        hsa_amd_profiling_dispatch_time_t time = {0, 0};
+        must(hsa_amd_profiling_get_dispatch_time(gpu_agent, own, &time), "time");
+        if (time.end <= time.start)
+            die("the application's own signal has no times");
+        launch(queue, fast.object[8]);
+    }
+    drain(queue);
+    told("fast", 8, 300);
+    puts("signalled fast07 300");
+    hold();
+    must(hsa_signal_destroy(own), "destroy");
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* The runtime goes and comes again in the same process. */
+static void scene_again(void)
+{
+    for (int i = 0; i < 3; i++) {
+        setup();
+        hsa_queue_t *queue = open_queue(1024);
+        for (int j = 0; j < 100; j++)
+            launch(queue, fast.object[j % 4]);
+        drain(queue);
+        if (i == 2)
+            break;
+        if (i == 0) /* once properly, once with the queue left behind */
+            must(hsa_queue_destroy(queue), "destroy");
+        must(hsa_shut_down(), "shut down");
+    }
+    for (unsigned i = 0; i < 4; i++)
+        told("fast", i, 75);
+    hold();
+    must(hsa_shut_down(), "shut down");
+}
+
+/*
+ * A thousand kernels of 100 us that the queue is given at once: the last waits for 100 ms. Says when each was
+ * submitted, on the clock of the software GPU's truth.
+ */
+static void scene_line(void)
+{
+    static struct timespec at[1000];
+    setup();
+    hsa_queue_t *queue = open_queue(4096);
+    for (int i = 0; i < 1000; i++) {
+        clock_gettime(CLOCK_BOOTTIME, &at[i]);
+        launch(queue, fast.object[99]);
+    }
+    drain(queue);
+    for (int i = 0; i < 1000; i++)
+        printf("submitted %lld\n", (long long)at[i].tv_sec * 1000000000ll + at[i].tv_nsec);
+    told("fast", 99, 1000);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* A burst, then little: until standard input is closed. */
+static void *until_closed(void *data)
+{
+    while (getchar() != EOF)
+        ;
+    *(volatile bool *)data = true;
+    return NULL;
+}
+
+static void scene_trickle(void)
+{
+    static volatile bool closed;
+    unsigned long n = 0;
+    pthread_t thread;
+    setup();
+    hsa_queue_t *queue = open_queue(4096);
+    for (; n < 3000; n++)
+        launch(queue, fast.object[99]);
+    drain(queue);
+    puts("holding");
+    fflush(stdout);
+    pthread_create(&thread, NULL, until_closed, (void *)(uintptr_t)&closed);
+    for (; !closed; n++) {
+        launch(queue, fast.object[99]);
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* A thread with as little stack as there can be. */
+static void *small_feed(void *data)
+{
+    hsa_queue_t *queue = data;
+    for (int i = 0; i < 1000; i++)
+        launch(queue, fast.object[i % 10]);
+    return NULL;
+}
+
+static void scene_small(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    setup();
+    hsa_queue_t *queue = open_queue(4096);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 16384);
+    if (pthread_create(&thread, &attributes, small_feed, queue) != 0)
+        die("no thread");
+    pthread_join(thread, NULL);
+    drain(queue);
+    for (unsigned i = 0; i < 10; i++)
+        told("fast", i, 100);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* Many threads, a queue each. */
+static void *feed(void *data)
+{
+    unsigned id = (unsigned)(uintptr_t)data;
+    hsa_queue_t *queue = open_queue(1024);
+    for (int i = 0; i < 2000; i++) {
+        launch(queue, fast.object[(id + (unsigned)i) % 20]);
+        if (i % 256 == 255)
+            drain(queue);
+    }
+    drain(queue);
+    must(hsa_queue_destroy(queue), "destroy");
+    return NULL;
+}
+
+static void scene_threads(void)
+{
+    pthread_t thread[16];
+    setup();
+    for (uintptr_t i = 0; i < 16; i++)
+        pthread_create(&thread[i], NULL, feed, (void *)i);
+    for (int i = 0; i < 16; i++)
+        pthread_join(thread[i], NULL);
+    for (unsigned i = 0; i < 20; i++)
+        told("fast", i, 1600);
+    hold();
+    must(hsa_shut_down(), "shut down");
+}
+
+/* A child that lives on without exec: it may neither count in its parent's segment nor hang. */
+static void scene_fork(void)
+{
+    int status = 0;
+    setup();
+    hsa_queue_t *queue = open_queue(1024);
+    for (int i = 0; i < 100; i++)
+        launch(queue, fast.object[0]);
+    drain(queue);
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0)
+            exit(7); /* with the atexit handlers */
+        waitpid(grandchild, &status, 0);
+        exit(WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 5 : 6);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 5)
+        die("the child ended wrongly");
+    for (int i = 0; i < 100; i++)
+        launch(queue, fast.object[0]);
+    drain(queue);
+    told("fast", 0, 200);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* Work in flight, then one of the ways to end. */
+static void scene_end(const char *how)
+{
+    setup();
+    hsa_queue_t *queue = open_queue(1024), *other = open_queue(1024);
+    launch(other, slow.object[0]);
+    for (int i = 0; i < 500; i++)
+        launch(queue, fast.object[i % 5]);
+    hold();
+    ending();
+    if (strcmp(how, "exit") == 0)
+        exit(3);
+    if (strcmp(how, "_exit") == 0)
+        _exit(3);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "return") == 0)
+        return;
+    if (strcmp(how, "shutdown") == 0) {
+        must(hsa_shut_down(), "shut down");
+        return;
+    }
+    if (strcmp(how, "exec") == 0) {
+        execl("/bin/echo", "echo", "exec'd", (char *)NULL);
+        die("exec");
+    }
+    raise(strcmp(how, "kill") == 0 ? SIGKILL : SIGTERM);
+}
+
+/*
+ * Threads that outrun the GPU on a queue that they share: with any other tool ROCr before 6.0 stops such a program by
+ * an assertion.
+ */
+static void *pour(void *data)
+{
+    for (int i = 0; i < 10000; i++)
+        launch(data, fast.object[1 + i % 10]);
+    return NULL;
+}
+
+static void scene_flood(void)
+{
+    pthread_t thread[3];
+    setup();
+    hsa_queue_t *queue = open_queue(1024);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, pour, queue);
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    drain(queue);
+    for (unsigned i = 1; i <= 10; i++)
+        told("fast", i, 3000);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* The GPU waits for the application, which first fills the queue. */
+static void scene_gate(void)
+{
+    uint64_t index;
+    hsa_signal_t gate;
+    setup();
+    hsa_queue_t *queue = open_queue(1024);
+    must(hsa_signal_create(1, 0, NULL, &gate), "signal");
+    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    memset((char *)packet + 4, 0, sizeof *packet - 4);
+    packet->dep_signal[0] = gate;
+    publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
+    for (int i = 0; i < 1000; i++)
+        launch(queue, fast.object[1 + i % 10]);
+    hsa_signal_store_screlease(gate, 0);
+    drain(queue);
+    for (unsigned i = 1; i <= 10; i++)
+        told("fast", i, 100);
+    hold();
+    must(hsa_signal_destroy(gate), "destroy");
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/* Threads that go on dispatching while the process ends. */
+static void *rage(void *data)
+{
+    hsa_queue_t *queue = open_queue(4096);
+    (void)data;
+    for (unsigned long i = 0;; i++) {
+        launch(queue, fast.object[i % 10]);
+        if (i % 256 == 255)
+            drain(queue);
+    }
+    return NULL;
+}
+
+static void scene_storm(const char *how)
+{
+    pthread_t thread[3];
+    setup();
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, rage, NULL);
+    nanosleep(&(struct timespec){0, 30000000}, NULL);
+    hold();
+    ending();
+    if (strcmp(how, "exit") == 0)
+        exit(3);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    _exit(3);
+}
+
+/* Uses the runtime only if there is a GPU; the test looks at what is said and how it ends. */
+static void scene_any(void)
+{
+    errno = 0;
+    if (!open_runtime()) {
+        puts("no GPU");
+        hold();
+        must(hsa_shut_down(), "shut down");
+        return;
+    }
+    load_family(&fast, "fast");
+    hsa_queue_t *queue = open_queue(1024);
+    for (int i = 0; i < 1000; i++)
+        launch(queue, fast.object[i % 10]);
+    drain(queue);
+    for (unsigned i = 0; i < 10; i++)
+        told("fast", i, 100);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+int main(int argc, char **argv)
+{
+    const char *scene = argc > 1 ? argv[1] : "";
+    static const struct {
+        const char *name;
+        void (*play)(void);
+    } scenes[] = {{"slow", scene_slow},       {"overtake", scene_overtake}, {"queues", scene_queues},
+                  {"crowd", scene_crowd},     {"reuse", scene_reuse},       {"own", scene_own},
+                  {"again", scene_again},     {"fork", scene_fork},         {"threads", scene_threads},
+                  {"any", scene_any},         {"line", scene_line},         {"small", scene_small},
+                  {"trickle", scene_trickle}, {"flood", scene_flood},       {"gate", scene_gate}};
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        if (strcmp(scene, scenes[i].name) == 0) {
+            scenes[i].play();
+            return 0;
+        }
+    }
+    if (strcmp(scene, "many") == 0 || strcmp(scene, "all") == 0)
+        scene_many(strcmp(scene, "all") == 0);
+    else if (strcmp(scene, "end") == 0 && argc > 2)
+        scene_end(argv[2]);
+    else if (strcmp(scene, "storm") == 0 && argc > 2)
+        scene_storm(argv[2]);
+    else
+        die("no such scene");
+    return 0;
+}

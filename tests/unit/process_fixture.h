@@ -1,0 +1,126 @@
+/*
+ * What the tests of discovery share: children of the test that behave like a traced process, or like one that isn't.
+ */
+#ifndef RTL_TESTS_PROCESS_FIXTURE_H
+#define RTL_TESTS_PROCESS_FIXTURE_H
+
+#include "segment_fixture.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static struct rtl_segment segment; /* in the child */
+
+static inline void say_ready(int fd)
+{
+    if (write(fd, "r", 1) != 1)
+        _exit(1);
+}
+
+/* Starts a process that runs `body`, says that it is ready, and sleeps until it is killed. */
+static inline pid_t start_process(void (*body)(int ready))
+{
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ready[0]);
+        body(ready[1]);
+        say_ready(ready[1]);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) != 1)
+        fail_msg("the process did not come up");
+    close(ready[0]);
+    return pid;
+}
+
+static inline void end_process(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static inline void plain(int ready)
+{
+    (void)ready;
+}
+
+static inline void traced(int ready)
+{
+    char why[200];
+    (void)ready;
+    if (rtl_segment_create(&segment, &fixture_config, why, sizeof why) != 0)
+        _exit(1);
+    struct rtl_recorder *recorder = rtl_recorder_create(&segment);
+    uint32_t kernel = fixture_kernel(&segment, "a kernel");
+    for (int i = 0; i < 10; i++)
+        rtl_recorder_record(recorder, kernel, 1000);
+    rtl_segment_set_state(&segment, RTL_STATE_LIVE);
+}
+
+static char why[500];
+
+static inline enum rtl_reader_status try_open(pid_t pid)
+{
+    struct rtl_reader *reader = NULL;
+    why[0] = '\0';
+    enum rtl_reader_status status = rtl_reader_open(pid, &reader, why, sizeof why);
+    assert_true((status == RTL_READER_OK) == (reader != NULL));
+    if (status != RTL_READER_OK) {
+        assert_true(why[0] && why[strlen(why) - 1] != '\n');
+        assert_null(strchr(why, '\n'));
+    }
+    rtl_reader_close(reader);
+    return status;
+}
+
+static inline void assert_says(const char *text)
+{
+    if (!strstr(why, text))
+        fail_msg("\"%s\" is not in: %s", text, why);
+}
+
+static inline void assert_names(pid_t pid)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)pid);
+    assert_says(number);
+}
+
+static inline void assert_ten_records(struct rtl_reader *reader)
+{
+    struct rtl_snapshot s = {0};
+    assert_int_equal(rtl_reader_snapshot(reader, &s), RTL_READER_OK);
+    assert_int_equal(s.timed, 10);
+    assert_string_equal(s.kernels[0].name, "a kernel");
+    rtl_snapshot_free(&s);
+}
+
+static volatile pid_t *forked; /* in shared memory: the pid of a grandchild */
+
+/* A grandchild that knows its parent to have noted its pid; 0 in the grandchild. */
+static inline pid_t fork_noted(void)
+{
+    *forked = 0;
+    pid_t pid = fork();
+    if (pid > 0)
+        *forked = pid;
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (!*forked)
+        sched_yield();
+    return pid;
+}
+
+#endif

@@ -1,0 +1,324 @@
+/*
+ * From a pid to its segment: the ways in, and the refusals with their exit status and a line that helps. (What takes
+ * several users or namespaces is in test_discover_users.c.)
+ */
+#include "process_fixture.h"
+
+#include <dirent.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "shm/process.h"
+#include "shm/reader_private.h"
+
+static void a_traced_process(void **state)
+{
+    (void)state;
+    struct rtl_reader *reader;
+    pid_t pid = start_process(traced);
+    assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+    assert_ten_records(reader);
+    assert_true(rtl_reader_alive(reader));
+    end_process(pid);
+    assert_false(rtl_reader_alive(reader));
+    assert_ten_records(reader); /* the last state stays */
+    rtl_reader_close(reader);
+    assert_int_equal(try_open(pid), RTL_READER_NO_PROCESS);
+}
+
+static void no_process(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(plain);
+    end_process(pid);
+    assert_int_equal(try_open(pid), RTL_READER_NO_PROCESS);
+    assert_names(pid);
+    assert_int_equal(try_open(0), RTL_READER_NO_PROCESS);
+    assert_int_equal(try_open(-5), RTL_READER_NO_PROCESS);
+    assert_int_equal(try_open(INT32_MAX), RTL_READER_NO_PROCESS);
+}
+
+static void not_traced(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(plain);
+    assert_int_equal(try_open(pid), RTL_READER_NOT_TRACED);
+    assert_names(pid);
+    assert_says("HSA_TOOLS_LIB=librtl.so");
+    assert_says("test_discover");
+    end_process(pid);
+}
+
+/* Starts a program with this environment and waits until it runs. */
+static pid_t start_program(const char *variable)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char *environment[] = {(char *)(uintptr_t)variable, NULL};
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execle("/bin/sleep", "sleep", "1000", (char *)NULL, environment);
+        _exit(1);
+    }
+    struct rtl_process p;
+    uint64_t deadline = fixture_now_ns() + 30000000000ull;
+    do
+        assert_int_equal(rtl_process_read(pid, &p), 0);
+    while ((strcmp(p.name, "sleep") != 0 || p.state != 'S') && fixture_now_ns() < deadline);
+    assert_string_equal(p.name, "sleep");
+    return pid;
+}
+
+static void asked_for_but_not_there(void **state)
+{
+    (void)state;
+    pid_t pid = start_program("HSA_TOOLS_LIB=/some/where/librtl.so");
+    assert_int_equal(try_open(pid), RTL_READER_NOT_TRACED);
+    assert_says("/some/where/librtl.so");
+    assert_says("has not used the GPU");
+    end_process(pid);
+}
+
+static void a_zombie(void **state)
+{
+    (void)state;
+    siginfo_t info;
+    pid_t pid = start_process(traced);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(try_open(pid), RTL_READER_NOT_TRACED);
+    assert_says("zombie");
+    end_process(pid);
+}
+
+static void a_kernel_thread(void **state)
+{
+    (void)state;
+    struct rtl_process p;
+    DIR *proc = opendir("/proc");
+    pid_t found = 0;
+    for (struct dirent *e; !found && (e = readdir(proc));)
+        if (atoi(e->d_name) > 0 && rtl_process_read(atoi(e->d_name), &p) == 0 && rtl_process_is_kernel_thread(&p))
+            found = p.pid;
+    closedir(proc);
+    if (!found)
+        skip(); /* a container shows none */
+    assert_int_equal(try_open(found), RTL_READER_NOT_TRACED);
+    assert_says("kernel thread");
+}
+
+static void traced_and_forked(int ready)
+{
+    traced(ready);
+    if (fork_noted() == 0)
+        for (;;)
+            pause();
+}
+
+static void traced_forked_and_traced(int ready)
+{
+    traced(ready);
+    if (fork_noted() == 0) {
+        traced(ready);
+        say_ready(ready);
+        for (;;)
+            pause();
+    }
+    for (;;) /* the child says it */
+        pause();
+}
+
+static void a_fork_of_a_traced_process(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(traced_and_forked), child = *forked;
+    assert_int_equal(try_open(pid), RTL_READER_OK);
+    assert_int_equal(try_open(child), RTL_READER_NOT_TRACED);
+    assert_says("fork of traced process");
+    assert_names(pid);
+    kill(child, SIGKILL);
+    end_process(pid);
+}
+
+/* It has both segments: its own is the one to show. */
+static void a_fork_that_is_traced_itself(void **state)
+{
+    (void)state;
+    struct rtl_reader *reader;
+    pid_t pid = start_process(traced_forked_and_traced), child = *forked;
+    assert_int_equal(rtl_reader_open(child, &reader, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(reader->header.pid, child);
+    rtl_reader_close(reader);
+    assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(reader->header.pid, pid);
+    rtl_reader_close(reader);
+    kill(child, SIGKILL);
+    end_process(pid);
+}
+
+static void replaced_itself(int ready)
+{
+    sigset_t set;
+    int number;
+    traced(ready);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    say_ready(ready);
+    sigwait(&set, &number);
+    execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+    _exit(1);
+}
+
+/* exec keeps the pid, and even the pidfd; the segment is gone all the same. */
+static void a_process_that_execs(void **state)
+{
+    (void)state;
+    struct rtl_reader *reader;
+    pid_t pid = start_process(replaced_itself);
+    assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+    assert_true(rtl_reader_alive(reader));
+    kill(pid, SIGUSR1);
+    uint64_t deadline = fixture_now_ns() + 30000000000ull;
+    while (rtl_reader_alive(reader) && fixture_now_ns() < deadline)
+        sched_yield();
+    assert_false(rtl_reader_alive(reader));
+    assert_ten_records(reader);
+    rtl_reader_close(reader);
+    end_process(pid);
+}
+
+/* Its number goes to another process: not the one that was opened. */
+static void a_reused_pid(void **state)
+{
+    (void)state;
+    struct rtl_reader *with, *without;
+    pid_t pid = start_process(traced), again = pid;
+    assert_int_equal(rtl_reader_open(pid, &with, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(rtl_reader_open(pid, &without, why, sizeof why), RTL_READER_OK);
+    close(without->pidfd);
+    without->pidfd = -1; /* a kernel before 5.3 */
+    assert_true(rtl_reader_alive(without));
+    end_process(pid);
+
+    struct clone_args arguments = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&again, .set_tid_size = 1};
+    pid_t other = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (other == 0)
+        for (;;)
+            pause();
+    if (other > 0) {
+        assert_int_equal(other, pid);
+        /* start times count in hundredths of a second */
+        without->start_time -= without->start_time != 0;
+    }
+    assert_false(rtl_reader_alive(with));
+    assert_false(rtl_reader_alive(without));
+    rtl_reader_close(with);
+    rtl_reader_close(without);
+    if (other > 0)
+        end_process(other);
+}
+
+static void of_version_9(int ready)
+{
+    traced(ready);
+    segment.header->major = 9;
+}
+
+static void another_version(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(of_version_9);
+    assert_int_equal(try_open(pid), RTL_READER_VERSION);
+    assert_names(pid);
+    assert_says("9.0");
+    assert_says("1.0");
+    end_process(pid);
+}
+
+static void *sleep_for_ever(void *argument)
+{
+    say_ready(*(int *)argument);
+    pause();
+    return NULL;
+}
+
+static void without_main_thread(int ready)
+{
+    static int fd;
+    pthread_t thread;
+    traced(ready);
+    fd = ready;
+    pthread_create(&thread, NULL, sleep_for_ever, &fd);
+    syscall(SYS_exit, 0); /* the main thread alone */
+}
+
+/* The main thread has ended, others go on: /proc shows a zombie that is none. */
+static void a_process_without_its_main_thread(void **state)
+{
+    (void)state;
+    if (FIXTURE_TSAN)
+        skip(); /* its runtime has threads of its own and does not expect this */
+    struct rtl_reader *reader;
+    pid_t pid = start_process(without_main_thread);
+    struct rtl_process p;
+    uint64_t deadline = fixture_now_ns() + 30000000000ull;
+    do
+        assert_int_equal(rtl_process_read(pid, &p), 0);
+    while (p.state != 'Z' && fixture_now_ns() < deadline);
+    assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+    assert_true(rtl_reader_alive(reader));
+    assert_ten_records(reader);
+    end_process(pid);
+    assert_false(rtl_reader_alive(reader));
+    rtl_reader_close(reader);
+}
+
+static void discovery_lists_the_traced(void **state)
+{
+    (void)state;
+    pid_t with_fork = start_process(traced_and_forked), fork_of_it = *forked;
+    pid_t a = start_process(traced), b = start_process(plain), c = start_process(of_version_9), *pids;
+    int count = rtl_discover(&pids);
+    int seen[5] = {0};
+    assert_true(count >= 3);
+    for (int i = 0; i < count; i++) {
+        const pid_t known[5] = {with_fork, fork_of_it, a, b, c};
+        for (int k = 0; k < 5; k++)
+            seen[k] += pids[i] == known[k];
+        assert_true(i == 0 || pids[i] > pids[i - 1]);
+    }
+    free(pids);
+    assert_int_equal(seen[0], 1);
+    assert_int_equal(seen[1], 0);
+    assert_int_equal(seen[2], 1);
+    assert_int_equal(seen[3], 0);
+    assert_int_equal(seen[4], 1);
+    kill(fork_of_it, SIGKILL);
+    end_process(with_fork);
+    end_process(a);
+    end_process(b);
+    end_process(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_traced_process),
+        cmocka_unit_test(no_process),
+        cmocka_unit_test(not_traced),
+        cmocka_unit_test(asked_for_but_not_there),
+        cmocka_unit_test(a_zombie),
+        cmocka_unit_test(a_kernel_thread),
+        cmocka_unit_test(a_fork_of_a_traced_process),
+        cmocka_unit_test(a_fork_that_is_traced_itself),
+        cmocka_unit_test(a_process_that_execs),
+        cmocka_unit_test(a_reused_pid),
+        cmocka_unit_test(another_version),
+        cmocka_unit_test(a_process_without_its_main_thread),
+        cmocka_unit_test(discovery_lists_the_traced),
+    };
+    forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return cmocka_run_group_tests_name("discovery", tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/*
+ * Looking into processes of other users, groups and namespaces: who may, and what the others are told.
+ *
+ * It takes root, because it plays several users; without it the tests are skipped.
+ */
+#include "process_fixture.h"
+
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "shm/reader_private.h"
+
+/* Users that need no entry anywhere. */
+enum { ALICE = 54321, BOB = 54322, STAFF = 54323 };
+
+static void with_the_descriptor_closed(int ready)
+{
+    traced(ready);
+    close(segment.fd);
+}
+
+static void become(uid_t uid, gid_t gid)
+{
+    if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0)
+        _exit(1);
+    prctl(PR_SET_DUMPABLE, 1); /* which changing the user has taken away */
+}
+
+static void traced_as_alice(int ready)
+{
+    become(ALICE, ALICE);
+    traced(ready);
+}
+
+static void traced_as_alice_of_staff(int ready)
+{
+    become(ALICE, STAFF);
+    traced(ready);
+}
+
+static void traced_as_alice_not_dumpable(int ready)
+{
+    become(ALICE, ALICE);
+    traced(ready);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+static void closed_as_alice(int ready)
+{
+    become(ALICE, ALICE);
+    with_the_descriptor_closed(ready);
+}
+
+static void drop_ptrace(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+    if (syscall(SYS_capget, &header, data) != 0)
+        _exit(1);
+    for (int i = 0; i < 2; i++)
+        data[i].inheritable = 0;
+    const int drop[] = {CAP_SYS_PTRACE, CAP_SYS_ADMIN};
+    for (size_t i = 0; i < sizeof drop / sizeof *drop; i++) {
+        data[CAP_TO_INDEX((unsigned)drop[i])].effective &= ~CAP_TO_MASK((unsigned)drop[i]);
+        data[CAP_TO_INDEX((unsigned)drop[i])].permitted &= ~CAP_TO_MASK((unsigned)drop[i]);
+    }
+    if (syscall(SYS_capset, &header, data) != 0)
+        _exit(1);
+}
+
+/* rtl_reader_open in a process of its own, as another user; its line comes back in why. */
+static int open_as(void (*who)(void), pid_t pid)
+{
+    int out[2];
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rtl_reader *reader;
+        who();
+        why[0] = '\0';
+        enum rtl_reader_status status = rtl_reader_open(pid, &reader, why, sizeof why);
+        if (write(out[1], why, sizeof why) < 0)
+            _exit(100);
+        _exit((int)status);
+    }
+    int status;
+    close(out[1]);
+    ssize_t n = read(out[0], why, sizeof why);
+    close(out[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(n == sizeof why && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void as_alice(void)
+{
+    become(ALICE, ALICE);
+}
+
+static void as_bob(void)
+{
+    become(BOB, BOB);
+}
+
+static void as_root(void)
+{
+}
+
+static void another_user(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = start_process(traced_as_alice);
+    assert_int_equal(open_as(as_alice, pid), RTL_READER_OK);
+    assert_int_equal(open_as(as_root, pid), RTL_READER_OK);
+    assert_int_equal(open_as(as_bob, pid), RTL_READER_PERMISSION);
+    assert_names(pid);
+    assert_says("uid 54321");
+    assert_says("uid 54322");
+    assert_says("sudo");
+    assert_int_equal(open_as(drop_ptrace, pid), RTL_READER_PERMISSION);
+    assert_says("CAP_SYS_PTRACE");
+    end_process(pid);
+
+    pid = start_process(plain); /* of root: its name tells that it is not traced only to those who may look */
+    assert_int_equal(open_as(as_bob, pid), RTL_READER_PERMISSION);
+    assert_says("root (uid 0)");
+    end_process(pid);
+}
+
+static void same_user_another_group(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = start_process(traced_as_alice_of_staff);
+    assert_int_equal(open_as(as_alice, pid), RTL_READER_PERMISSION);
+    assert_says("group");
+    assert_says("gid 54323");
+    assert_says("gid 54321");
+    assert_says("-g '#54323'");
+    end_process(pid);
+}
+
+static void same_user_not_dumpable(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = start_process(traced_as_alice_not_dumpable);
+    assert_int_equal(open_as(as_alice, pid), RTL_READER_PERMISSION);
+    assert_says("not dumpable");
+    assert_int_equal(open_as(as_root, pid), RTL_READER_OK);
+    end_process(pid);
+}
+
+/* The program closed all descriptors: the mapping leads there, for root. */
+static void descriptor_closed(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = start_process(closed_as_alice);
+    assert_int_equal(open_as(as_alice, pid), RTL_READER_NOT_TRACED);
+    assert_says("closed the descriptor");
+    assert_says("sudo");
+    int status = open_as(as_root, pid);
+    if (status != RTL_READER_OK) { /* a container's root may not follow map_files */
+        assert_int_equal(status, RTL_READER_NOT_TRACED);
+        assert_says("closed the descriptor");
+    }
+    end_process(pid);
+}
+
+static void as_bob_behind_hidepid(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("proc", "/proc", "proc", 0, "hidepid=2") != 0)
+        _exit(77);
+    as_bob();
+}
+
+static void hidden_by_proc(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t child, pid = start_process(traced_as_alice);
+    int status;
+    fflush(NULL);
+    if ((child = fork()) == 0) {
+        as_bob_behind_hidepid();
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        end_process(pid);
+        skip(); /* no mounting here */
+    }
+    assert_int_equal(open_as(as_bob_behind_hidepid, pid), RTL_READER_PERMISSION);
+    assert_names(pid);
+    assert_says("hidepid");
+    end_process(pid);
+}
+
+static void traced_in_a_container(int ready)
+{
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
+        _exit(77);
+    if (fork_noted() == 0) { /* is pid 1 in there */
+        traced(ready);
+        say_ready(ready);
+        for (;;)
+            pause();
+    }
+    for (;;)
+        pause();
+}
+
+/* Seen from outside, its pid is another than the one it knows itself by. */
+static void in_another_pid_namespace(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    struct rtl_reader *reader;
+    pid_t pid = start_process(traced_in_a_container), inside = *forked;
+    assert_int_equal(rtl_reader_open(inside, &reader, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(reader->header.pid, 1);
+    assert_ten_records(reader);
+    assert_true(rtl_reader_alive(reader));
+    kill(inside, SIGKILL);
+    end_process(pid);
+    uint64_t deadline = fixture_now_ns() + 30000000000ull;
+    while (rtl_reader_alive(reader) && fixture_now_ns() < deadline)
+        sched_yield();
+    assert_false(rtl_reader_alive(reader));
+    rtl_reader_close(reader);
+}
+
+/*
+ * A link that leads to something of that name which is no memfd: not opened, so that it can't block or lie. The folder
+ * is a tmpfs that is mounted nowhere, so that its root is all of the path that the link shows; in a chroot, too, where "/"
+ * is no mount point that could be made private.
+ */
+static void with_a_pipe_of_that_name(int ready)
+{
+    char name[] = "/memfd:" RTL_SEGMENT_NAME;
+    (void)ready;
+    int tmpfs = fsopen("tmpfs", FSOPEN_CLOEXEC);
+    if (tmpfs < 0 || fsconfig(tmpfs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
+        _exit(1);
+    int folder = fsmount(tmpfs, FSMOUNT_CLOEXEC, 0);
+    if (folder < 0 || fchdir(folder) != 0 || chroot(".") != 0 || mkfifo(name, 0666) != 0)
+        _exit(1);
+    if (open(name, O_RDWR) < 0 || unlink(name) != 0)
+        _exit(1);
+}
+
+static void an_impostor(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = start_process(with_a_pipe_of_that_name);
+    assert_int_equal(try_open(pid), RTL_READER_NOT_TRACED);
+    end_process(pid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_user),
+        cmocka_unit_test(same_user_another_group),
+        cmocka_unit_test(same_user_not_dumpable),
+        cmocka_unit_test(descriptor_closed),
+        cmocka_unit_test(hidden_by_proc),
+        cmocka_unit_test(in_another_pid_namespace),
+        cmocka_unit_test(an_impostor),
+    };
+    forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return cmocka_run_group_tests_name("discovery, several users", tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/*
+ * The parts of the library that threads share without locks, under threads: the signal pool, the pending ring and the
+ * kernel map. Built with ThreadSanitizer too (make tsan).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept/kernel_map.h"
+#include "intercept/pending.h"
+#include "intercept/signals.h"
+
+/* --- a maker of signals --- */
+
+static _Atomic uint32_t alive, refuse_from = UINT32_MAX;
+
+static bool make(hsa_signal_t *signal)
+{
+    if (atomic_load(&alive) >= atomic_load(&refuse_from))
+        return false;
+    amd_signal_t *made = NULL;
+    if (posix_memalign((void **)&made, 64, sizeof *made) != 0)
+        return false;
+    memset(made, 0, sizeof *made);
+    signal->handle = (uintptr_t)made;
+    atomic_fetch_add(&alive, 1);
+    return true;
+}
+
+static void destroy(hsa_signal_t signal)
+{
+    free((void *)(uintptr_t)signal.handle);
+    atomic_fetch_sub(&alive, 1);
+}
+
+static const struct rtl_signal_maker maker = {make, destroy};
+
+static void pool_grows_to_its_limit_and_shrinks(void **state)
+{
+    (void)state;
+    struct rtl_pool *pool = rtl_pool_create(&maker, 100);
+    uint16_t numbers[RTL_SIGNALS_LIMIT];
+    assert_int_equal(rtl_pool_take(pool, numbers, 10), 0);
+    assert_int_equal(rtl_pool_make(pool, numbers, 64), 64);
+    rtl_pool_give(pool, numbers, 64);
+    assert_int_equal(rtl_pool_free_count(pool), 64);
+    assert_int_equal(rtl_pool_make(pool, numbers, 64), 36); /* the limit */
+    rtl_pool_give(pool, numbers, 36);
+    assert_int_equal(rtl_pool_make(pool, numbers, 1), 0);
+    assert_int_equal(rtl_pool_take(pool, numbers, 4096), 100);
+    for (int i = 0; i < 100; i++) {
+        amd_signal_t *signal = rtl_pool_signal(pool, numbers[i]);
+        assert_int_equal(signal->value, 1);
+        assert_int_equal(signal->start_ts, 0);
+        for (int j = 0; j < i; j++)
+            assert_int_not_equal(numbers[i], numbers[j]);
+    }
+    rtl_pool_give(pool, numbers, 100);
+    assert_int_equal(rtl_pool_destroy(pool, 70), 70);
+    assert_int_equal(atomic_load(&alive), 30);
+    assert_int_equal(rtl_pool_make(pool, numbers, 70), 70); /* numbers are used again */
+    rtl_pool_give(pool, numbers, 70);
+    assert_int_equal(rtl_pool_destroy(pool, 4096), 100);
+    assert_int_equal(atomic_load(&alive), 0);
+    rtl_pool_free(pool);
+}
+
+static void runtime_that_makes_no_more_is_not_asked_again(void **state)
+{
+    (void)state;
+    struct rtl_pool *pool = rtl_pool_create(&maker, 4096);
+    uint16_t numbers[64];
+    atomic_store(&refuse_from, 10);
+    assert_int_equal(rtl_pool_make(pool, numbers, 64), 10);
+    assert_int_equal(atomic_load(&pool->created), 10);
+    atomic_store(&refuse_from, UINT32_MAX);
+    assert_int_equal(rtl_pool_make(pool, numbers + 10, 1), 0);
+    atomic_store(&pool->refused, false);
+    assert_int_equal(rtl_pool_make(pool, numbers + 10, 1), 1);
+    rtl_pool_give(pool, numbers, 11);
+    rtl_pool_destroy(pool, 64);
+    rtl_pool_free(pool);
+}
+
+/* --- pool and rings together: queues that take signals and push them, a worker that brings them back --- */
+
+enum { QUEUES = 4, ROUNDS = 100000 };
+
+struct queue {
+    struct rtl_pool *pool;
+    struct rtl_pending ring;
+    _Atomic bool over;
+    uint64_t none; /* times that there was no signal */
+};
+
+static void *dispatch(void *data)
+{
+    struct queue *q = data;
+    uint16_t cache[RTL_SIGNALS_BATCH];
+    uint32_t cached = 0;
+    for (uint64_t i = 0; i < ROUNDS;) {
+        if (!cached)
+            cached = rtl_pool_take(q->pool, cache, 8);
+        if (!cached)
+            cached = rtl_pool_make(q->pool, cache, 8);
+        if (!cached || !rtl_pending_room(&q->ring)) {
+            q->none++;
+            sched_yield();
+            continue;
+        }
+        uint16_t number = cache[--cached];
+        struct rtl_inflight *inflight = &q->pool->inflight[number];
+        /* only its owner may look at it: TSan says if another thread has the same number */
+        inflight->submit = i;
+        inflight->kernel = (uint32_t)i;
+        rtl_pending_push(&q->ring, number);
+        i++;
+    }
+    /* what is left at hand goes through the ring too, marked */
+    while (cached) {
+        if (!rtl_pending_room(&q->ring)) {
+            sched_yield();
+            continue;
+        }
+        uint16_t number = cache[--cached];
+        q->pool->inflight[number].submit = UINT64_MAX;
+        rtl_pending_push(&q->ring, number);
+    }
+    atomic_store(&q->over, true);
+    return NULL;
+}
+
+static void signals_go_round(void **state)
+{
+    (void)state;
+    struct rtl_pool *pool = rtl_pool_create(&maker, 50);
+    static struct queue queues[QUEUES];
+    pthread_t thread[QUEUES];
+    uint64_t next[QUEUES] = {0}, left = QUEUES;
+    bool over[QUEUES] = {false};
+    memset(queues, 0, sizeof queues);
+    for (int i = 0; i < QUEUES; i++) {
+        queues[i].pool = pool;
+        queues[i].ring.mask = 15; /* small, so that it fills up */
+        queues[i].ring.slot = calloc(16, sizeof(uint16_t));
+        pthread_create(&thread[i], NULL, dispatch, &queues[i]);
+    }
+    while (left) {
+        for (int i = 0; i < QUEUES; i++) {
+            bool last = atomic_load(&queues[i].over);
+            uint32_t n = rtl_pending_count(&queues[i].ring);
+            for (uint32_t j = 0; j < n; j++) {
+                uint16_t number = (uint16_t)rtl_pending_at(&queues[i].ring, j);
+                if (pool->inflight[number].submit != UINT64_MAX)
+                    assert_int_equal(pool->inflight[number].submit, next[i]++); /* in order, none lost */
+                rtl_signal_arm(rtl_pool_signal(pool, number));
+                rtl_pool_give(pool, &number, 1);
+            }
+            rtl_pending_drop(&queues[i].ring, n);
+            if (last && !n && !over[i]) {
+                over[i] = true;
+                left--;
+            }
+        }
+        sched_yield();
+    }
+    for (int i = 0; i < QUEUES; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(next[i], ROUNDS);
+        free(queues[i].ring.slot);
+    }
+    assert_true(atomic_load(&pool->created) <= 50);
+    assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
+    assert_int_equal(atomic_load(&pool->made), atomic_load(&pool->created)); /* never more than at the most at once */
+    rtl_pool_destroy(pool, 4096);
+    assert_int_equal(atomic_load(&alive), 0);
+    rtl_pool_free(pool);
+}
+
+/* --- the kernel map --- */
+
+static void map_holds_what_was_put(void **state)
+{
+    (void)state;
+    static struct rtl_map map; /* all zero is an empty map */
+    assert_null(rtl_map_find(&map, 64));
+    for (uint64_t i = 1; i <= 20000; i++)
+        assert_true(rtl_map_set(&map, i * 64, i));
+    for (uint64_t i = 1; i <= 20000; i++)
+        assert_int_equal(atomic_load(&rtl_map_find(&map, i * 64)->value), i);
+    assert_null(rtl_map_find(&map, 20001 * 64));
+    assert_null(rtl_map_find(&map, 0));
+    assert_null(rtl_map_find(&map, 1));
+    for (uint64_t i = 1; i <= 20000; i += 2)
+        rtl_map_remove(&map, i * 64);
+    for (uint64_t i = 1; i <= 20000; i++)
+        assert_true((rtl_map_find(&map, i * 64) == NULL) == (i % 2 == 1));
+    assert_true(rtl_map_set(&map, 64, 77)); /* the address is reused */
+    assert_int_equal(atomic_load(&rtl_map_find(&map, 64)->value), 77);
+    assert_true(rtl_map_set(&map, 64, 78));
+    assert_int_equal(atomic_load(&rtl_map_find(&map, 64)->value), 78);
+    rtl_map_free(&map);
+}
+
+static void churn_does_not_grow_the_map(void **state)
+{
+    (void)state;
+    static struct rtl_map map; /* all zero is an empty map */
+    uint64_t ring[200] = {0};
+    srand(1);
+    for (int i = 0; i < 1000000; i++) {
+        int at = i % 200;
+        rtl_map_remove(&map, ring[at]);
+        ring[at] = (((uint64_t)rand() << 20) ^ (uint64_t)rand()) << 6 | 0x7f0000000000ull;
+        assert_true(rtl_map_set(&map, ring[at], (uint64_t)i));
+    }
+    assert_true(atomic_load(&map.table)->mask + 1 <= 2048);
+    assert_true(map.live <= 200);
+    rtl_map_free(&map);
+}
+
+enum { STABLE = 1000 };
+static struct rtl_map shared;
+static _Atomic bool map_over;
+
+static void *look_up(void *data)
+{
+    uint64_t looks = 0;
+    (void)data;
+    while (!atomic_load(&map_over)) {
+        for (uint64_t i = 1; i <= STABLE; i++) {
+            struct rtl_map_entry *entry = rtl_map_find(&shared, i << 12);
+            assert_non_null(entry); /* whatever else comes and goes */
+            assert_int_equal(atomic_load_explicit(&entry->value, memory_order_acquire), i);
+        }
+        looks++;
+    }
+    assert_true(looks > 0);
+    return NULL;
+}
+
+static void readers_never_miss_what_stays(void **state)
+{
+    (void)state;
+    pthread_t reader[2];
+    for (uint64_t i = 1; i <= STABLE; i++)
+        assert_true(rtl_map_set(&shared, i << 12, i));
+    for (int i = 0; i < 2; i++)
+        pthread_create(&reader[i], NULL, look_up, NULL);
+    for (uint64_t round = 0; round < 20; round++) {
+        for (uint64_t i = 0; i < 3000; i++)
+            assert_true(rtl_map_set(&shared, 0x700000000000ull + (round * 3000 + i) * 64, i));
+        for (uint64_t i = 0; i < 3000; i++)
+            rtl_map_remove(&shared, 0x700000000000ull + (round * 3000 + i) * 64);
+        sched_yield();
+    }
+    atomic_store(&map_over, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(reader[i], NULL);
+    rtl_map_free(&shared);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pool_grows_to_its_limit_and_shrinks),
+        cmocka_unit_test(runtime_that_makes_no_more_is_not_asked_again),
+        cmocka_unit_test(signals_go_round),
+        cmocka_unit_test(map_holds_what_was_put),
+        cmocka_unit_test(churn_does_not_grow_the_map),
+        cmocka_unit_test(readers_never_miss_what_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,509 @@
+/*
+ * Segments that lie: every byte of the header wrong, files cut short, offsets and numbers that point elsewhere. The
+ * reader refuses or shows what it showed before; it never crashes, and its work is bounded. (The fuzzer goes further;
+ * here is what has to hold in particular.)
+ */
+#include "segment_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "shm/reader_private.h"
+
+enum { KERNELS = 300 };
+
+struct setup {
+    struct rtl_segment segment;
+    struct rtl_recorder *recorder;
+    struct rtl_snapshot good; /* what an honest reading gives */
+    struct rtl_reader *reader;
+};
+
+static void make_agent(struct rtl_segment *s, uint32_t i, const char *name)
+{
+    s->agents[i].gpu = 1 - i;
+    snprintf(s->agents[i].name, sizeof s->agents[i].name, "%s", name);
+    s->agents[i].state = 1;
+}
+
+static int start(void **state)
+{
+    struct setup *s = calloc(1, sizeof *s);
+    char name[40];
+    fixture_segment(&s->segment);
+    s->recorder = rtl_recorder_create(&s->segment);
+    for (uint32_t q = 0; q < 3; q++) {
+        struct rtl_queue *queue = &s->segment.queues[q];
+        queue->generation = 2;
+        queue->queue_id = 10 + q;
+        queue->agent = q % 2;
+        queue->dispatches = queue->packets = 5 * KERNELS;
+        queue->injected = 5 * KERNELS - 7;
+        queue->completed = 5 * KERNELS - 9;
+        queue->untimed[RTL_UNTIMED_OWN_SIGNAL] = 7;
+        rtl_recorder_record(s->recorder, RTL_HISTOGRAM_WAIT(q), 4000 + q);
+        rtl_recorder_record(s->recorder, RTL_HISTOGRAM_GAP(q), 800 + q);
+    }
+    make_agent(&s->segment, 0, "gfx90a");
+    make_agent(&s->segment, 1, "gfx\x1b[31m\t\xff");
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        snprintf(name, sizeof name, "kernel %u", i);
+        uint32_t row = fixture_kernel(&s->segment, name);
+        for (uint32_t q = 0; q < 3; q++) {
+            struct rtl_dispatches *d = &s->segment.dispatches[(size_t)q * RTL_KERNELS_MAX + row];
+            d->calls = 5 + (q == 2);
+            d->grid[0] = 100 * q + i;
+        }
+        for (uint32_t n = 0; n < 15; n++)
+            rtl_recorder_record(s->recorder, row, 1000 + 10 * i + n);
+    }
+    rtl_segment_set_state(&s->segment, RTL_STATE_LIVE);
+    s->reader = fixture_reader(&s->segment);
+    if (rtl_reader_snapshot(s->reader, &s->good) != RTL_READER_OK)
+        return 1;
+    *state = s;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct setup *s = *state;
+    rtl_snapshot_free(&s->good);
+    rtl_reader_close(s->reader);
+    rtl_recorder_destroy(s->recorder);
+    fixture_drop(&s->segment);
+    free(s);
+    return 0;
+}
+
+static void assert_same_histogram(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->total_ns, b->total_ns);
+    assert_int_equal(a->octave_count, b->octave_count);
+    assert_memory_equal(a->octaves, b->octaves, a->octave_count * sizeof *a->octaves);
+}
+
+/* The statistics are those of an honest reading; facts about the process may differ. */
+static void assert_same(const struct rtl_snapshot *a, const struct rtl_snapshot *b)
+{
+    assert_int_equal(a->kernel_count, b->kernel_count);
+    assert_int_equal(a->queue_count, b->queue_count);
+    assert_int_equal(a->counted, b->counted);
+    assert_int_equal(a->timed, b->timed);
+    assert_int_equal(a->untimed_total, b->untimed_total);
+    for (uint32_t i = 0; i < a->kernel_count; i++) {
+        assert_int_equal(a->kernels[i].id, b->kernels[i].id);
+        assert_string_equal(a->kernels[i].name, b->kernels[i].name);
+        assert_int_equal(a->kernels[i].calls, b->kernels[i].calls);
+        assert_int_equal(a->kernels[i].grid[0], b->kernels[i].grid[0]);
+        assert_same_histogram(&a->kernels[i].histogram, &b->kernels[i].histogram);
+    }
+    for (uint32_t i = 0; i < a->queue_count; i++) {
+        assert_int_equal(a->queues[i].queue_id, b->queues[i].queue_id);
+        assert_int_equal(a->queues[i].depth, b->queues[i].depth);
+        assert_same_histogram(&a->queues[i].wait, &b->queues[i].wait);
+        assert_same_histogram(&a->queues[i].gap, &b->queues[i].gap);
+    }
+}
+
+/* Whatever was read, it is consistent in itself. */
+static void assert_sound(const struct rtl_snapshot *a)
+{
+    for (uint32_t i = 0; i < a->kernel_count; i++) {
+        assert_int_equal(strlen(a->kernels[i].name), a->kernels[i].name_length);
+        assert_int_equal(a->kernels[i].histogram.count, fixture_sum(&a->kernels[i].histogram));
+        assert_true(i == 0 || a->kernels[i].id > a->kernels[i - 1].id);
+    }
+}
+
+/* Opens and takes a snapshot; on success it has to be sound, and the honest one if `same`. Returns the first refusal or
+ * OK. */
+static enum rtl_reader_status read_and(const struct setup *s, int fd, char *why, size_t why_bytes, bool same)
+{
+    struct rtl_reader *reader;
+    struct rtl_snapshot snapshot = {0};
+    int own = dup(fd);
+    enum rtl_reader_status status = rtl_reader_open_fd(own, &reader, why, why_bytes);
+    if (status != RTL_READER_OK) {
+        close(own);
+        assert_int_equal(status, RTL_READER_VERSION);
+        assert_true(why[0] && !strchr(why, '\n'));
+        return status;
+    }
+    status = rtl_reader_snapshot(reader, &snapshot);
+    if (status == RTL_READER_OK)
+        assert_sound(&snapshot);
+    if (status == RTL_READER_OK && same)
+        assert_same(&snapshot, &s->good);
+    rtl_snapshot_free(&snapshot);
+    rtl_reader_close(reader);
+    return status;
+}
+
+/* The statistics have to be the honest ones, or it is refused. */
+static enum rtl_reader_status read_it(const struct setup *s, int fd, char *why, size_t why_bytes)
+{
+    return read_and(s, fd, why, why_bytes, true);
+}
+
+/* A copy that nobody sealed. */
+static int unsealed_copy(const struct setup *s)
+{
+    int fd = memfd_create("copy", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)s->segment.size), 0);
+    for (off_t at = 0, hole; (at = lseek(s->segment.fd, at, SEEK_DATA)) >= 0; at = hole) {
+        hole = lseek(s->segment.fd, at, SEEK_HOLE);
+        assert_int_equal(pwrite(fd, (char *)s->segment.header + at, (size_t)(hole - at), at), hole - at);
+    }
+    return fd;
+}
+
+static void honest_reading(void **state)
+{
+    struct setup *s = *state;
+    const struct rtl_snapshot *g = &s->good;
+    assert_int_equal(g->kernel_count, KERNELS);
+    assert_int_equal(g->queue_count, 3);
+    assert_int_equal(g->counted, 15 * KERNELS);
+    assert_int_equal(g->timed, 15 * KERNELS);
+    assert_int_equal(g->untimed[RTL_UNTIMED_OWN_SIGNAL], 21);
+    assert_int_equal(g->untimed_total, 21);
+    assert_int_equal(g->queues[1].depth, 2);
+    assert_int_equal(g->queues[0].gpu, 1); /* agent 0 is GPU 1 here */
+    assert_int_equal(g->kernels[4].calls, 16);
+    assert_int_equal(g->kernels[4].grid[0], 204); /* of the queue that ran it most */
+    assert_int_equal(g->agent_count, 2);
+    assert_string_equal(g->agents[1].name, "gfx90a");
+    assert_string_equal(g->agents[0].name, "gfx?[31m??"); /* nothing that a terminal obeys */
+    assert_non_null(s->reader->base);
+}
+
+static void pread_gives_the_same(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_reader *reader;
+    struct rtl_snapshot snapshot;
+    char why[200];
+    int fd = unsealed_copy(s);
+    assert_int_equal(rtl_reader_open_fd(fd, &reader, why, sizeof why), RTL_READER_OK);
+    assert_null(reader->base); /* never mapped: its owner could shrink it under us */
+    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+    assert_same(&snapshot, &s->good);
+    rtl_snapshot_free(&snapshot);
+    rtl_reader_close(reader);
+}
+
+static void every_byte_of_the_header(void **state)
+{
+    struct setup *s = *state;
+    uint8_t *bytes = (uint8_t *)s->segment.header;
+    char why[300];
+    int refused = 0;
+    for (size_t i = 0; i < sizeof(struct rtl_header); i++) {
+        const uint8_t was = bytes[i];
+        const uint8_t wrong[] = {0, 0xff, (uint8_t)(was + 1), (uint8_t)(was - 1), was ^ 0x80, was ^ 0x08};
+        for (size_t w = 0; w < sizeof wrong; w++) {
+            if (wrong[w] == was)
+                continue;
+            /* fewer kernels than there are is no lie that a reader could see: that many have been published */
+            if (i >= offsetof(struct rtl_header, kernel_count) && i < offsetof(struct rtl_header, kernel_count) + 4)
+                continue;
+            /* nor is a section that lies a little beside its place without touching another */
+            bool place = i >= offsetof(struct rtl_header, section) && i < offsetof(struct rtl_header, pid);
+            bytes[i] = wrong[w];
+            refused += read_and(s, s->segment.fd, why, sizeof why, !place) != RTL_READER_OK;
+        }
+        bytes[i] = was;
+    }
+    assert_in_range(refused, 500, 6 * sizeof(struct rtl_header));
+    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
+}
+
+static void versions_are_named(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_header *h = s->segment.header;
+    char why[300];
+    h->major = 7;
+    h->minor = 3;
+    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
+    assert_non_null(strstr(why, "7.3"));
+    assert_non_null(strstr(why, "1.0"));
+    h->major = RTL_SEGMENT_MAJOR;
+    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK); /* a newer minor is fine */
+    h->features_optional = ~0ull;
+    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
+    h->features_required = 4;
+    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
+    assert_non_null(strstr(why, "0x4"));
+    assert_non_null(strstr(why, "1.3"));
+}
+
+/* Larger strides and capacities, further sections, a longer header: a later minor version, read like this one. */
+static void later_layouts_are_read(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_header *h = s->segment.header;
+    char why[300];
+    h->section[RTL_SECTION_COUNT] = h->section[RTL_SECTION_NAMES];
+    h->section_count++;
+    h->header_bytes = 4096;
+    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
+}
+
+static void every_section_elsewhere(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_header *h = s->segment.header;
+    char why[300];
+    for (int i = 0; i < RTL_SECTION_COUNT; i++) {
+        const struct rtl_section was = h->section[i];
+        const uint64_t offsets[] = {0,
+                                    64,
+                                    was.offset + 1,
+                                    was.offset + 32,
+                                    s->segment.size - 64,
+                                    s->segment.size,
+                                    UINT64_MAX - 63,
+                                    1ull << 63,
+                                    h->section[(i + 1) % RTL_SECTION_COUNT].offset};
+        for (size_t n = 0; n < sizeof offsets / sizeof *offsets; n++) {
+            h->section[i].offset = offsets[n];
+            assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
+        }
+        h->section[i] = was;
+        const uint32_t lies[] = {0, 1, was.stride - 1, UINT32_MAX, UINT32_MAX - 7, 1u << 31};
+        for (size_t n = 0; n < sizeof lies / sizeof *lies; n++) {
+            if (lies[n] != was.stride) {
+                h->section[i].stride = lies[n];
+                assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
+            }
+            h->section[i] = was;
+            bool smaller = lies[n] == 0 || (lies[n] == 1 && i != RTL_SECTION_AGENTS); /* one agent may be all */
+            if (smaller || lies[n] > was.capacity) {
+                h->section[i].capacity = lies[n];
+                assert_int_not_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
+            }
+            h->section[i] = was;
+        }
+    }
+}
+
+static void files_cut_short(void **state)
+{
+    struct setup *s = *state;
+    char why[300];
+    int fd = unsealed_copy(s);
+    struct rtl_reader *reader;
+    struct rtl_snapshot snapshot = {0};
+    assert_int_equal(rtl_reader_open_fd(dup(fd), &reader, why, sizeof why), RTL_READER_OK);
+    for (uint64_t size = s->segment.size - 1; size > 4096; size = size * 15 / 16) {
+        assert_int_equal(ftruncate(fd, (off_t)size), 0);
+        assert_int_equal(read_it(s, fd, why, sizeof why), RTL_READER_VERSION);
+        /* a reader that was open before: what is gone is gone, nothing worse */
+        enum rtl_reader_status status = rtl_reader_snapshot(reader, &snapshot);
+        assert_true(status == RTL_READER_OK || status == RTL_READER_VERSION);
+        rtl_snapshot_free(&snapshot);
+    }
+    for (int size = 4096; size >= 0; size -= size > 700 ? 512 : 1) {
+        assert_int_equal(ftruncate(fd, size), 0);
+        assert_int_equal(read_it(s, fd, why, sizeof why), RTL_READER_VERSION);
+        assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_VERSION);
+    }
+    rtl_reader_close(reader);
+    close(fd);
+}
+
+static void what_is_no_segment(void **state)
+{
+    struct setup *s = *state;
+    char why[300];
+    int pair[2], fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(read_it(s, fd, why, sizeof why), RTL_READER_VERSION);
+    close(fd);
+    assert_int_equal(pipe(pair), 0);
+    assert_int_equal(read_it(s, pair[0], why, sizeof why), RTL_READER_VERSION);
+    close(pair[0]);
+    close(pair[1]);
+    struct rtl_reader *reader;
+    assert_int_equal(rtl_reader_open_fd(-1, &reader, why, sizeof why), RTL_READER_USAGE);
+}
+
+/* With a fresh reader, because names are read once. */
+static enum rtl_reader_status snapshot_now(const struct setup *s, struct rtl_snapshot *snapshot)
+{
+    struct rtl_reader *reader = fixture_reader(&s->segment);
+    memset(snapshot, 0, sizeof *snapshot);
+    enum rtl_reader_status status = rtl_reader_snapshot(reader, snapshot);
+    rtl_snapshot_free(snapshot);
+    rtl_reader_close(reader);
+    return status;
+}
+
+static void numbers_that_point_elsewhere(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_snapshot snapshot;
+    struct rtl_kernel *k = &s->segment.kernels[7], was = *k;
+
+    k->name_offset = RTL_NAMES_BYTES;
+    assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
+    k->name_offset = UINT64_MAX - 2;
+    assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
+    *k = was;
+    k->name_length = UINT32_MAX;
+    assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
+    *k = was;
+    /* names that overlap would make memory out of nothing: all together they can't be longer than their section */
+    for (uint32_t i = 2; i < 2 + KERNELS; i++) {
+        s->segment.kernels[i].name_offset = 0;
+        s->segment.kernels[i].name_length = RTL_NAMES_BYTES / 4;
+    }
+    assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
+}
+
+/* Every histogram claims every octave: more chunks than there are can't be true. */
+static void chunks_used_more_than_once(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_snapshot snapshot;
+    s->segment.header->kernel_count = RTL_KERNELS_MAX;
+    for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++) {
+        s->segment.histograms[i].begin = s->segment.histograms[i].count = 1;
+        memset(&s->segment.directory[i], 0xff, sizeof s->segment.directory[i]);
+    }
+    assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
+}
+
+/* All rows look as if a record were under way for ever: shown as approximate, and the retries come to an end. */
+static void records_that_never_end(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_snapshot snapshot = {0};
+    s->segment.header->kernel_count = RTL_KERNELS_MAX;
+    for (uint32_t i = 0; i < RTL_HISTOGRAMS_MAX; i++)
+        s->segment.histograms[i].begin = s->segment.histograms[i].count + 1;
+    for (uint32_t q = 0; q < RTL_QUEUES_MAX; q++)
+        s->segment.queues[q].generation = 1; /* and so do the queues */
+    assert_int_equal(rtl_reader_snapshot(s->reader, &snapshot), RTL_READER_OK);
+    assert_int_equal(snapshot.kernel_count, KERNELS);
+    assert_int_equal(snapshot.timed, 15 * KERNELS);
+    assert_int_equal(snapshot.queue_count, RTL_QUEUES_MAX);
+    for (uint32_t i = 0; i < snapshot.kernel_count; i++)
+        assert_true(snapshot.kernels[i].histogram.approximate);
+    assert_in_range(s->reader->retried, 1, 10000); /* of the 16,640 times 16 that it could have been */
+    rtl_snapshot_free(&snapshot);
+}
+
+static void sums_do_not_wrap(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_snapshot snapshot = {0};
+    for (uint32_t q = 0; q < 3; q++) {
+        s->segment.dispatches[(size_t)q * RTL_KERNELS_MAX + 2].calls = UINT64_MAX / 2;
+        s->segment.queues[q].dispatches = UINT64_MAX - 1;
+        s->segment.queues[q].completed = UINT64_MAX; /* more than were injected */
+        s->segment.queues[q].dispatches_before = UINT64_MAX;
+    }
+    s->segment.header->signals_destroyed = UINT64_MAX;
+    assert_int_equal(rtl_reader_snapshot(s->reader, &snapshot), RTL_READER_OK);
+    assert_true(snapshot.kernels[0].calls == UINT64_MAX);
+    assert_true(snapshot.counted == UINT64_MAX);
+    assert_int_equal(snapshot.queues[0].depth, 0);
+    assert_int_equal(snapshot.queues[0].dispatches, 0);
+    assert_int_equal(snapshot.signals_free, 0);
+    rtl_snapshot_free(&snapshot);
+}
+
+/* A name changes after it was seen: the pointer and the text given out stay. */
+static void names_given_out_are_stable(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_snapshot snapshot = {0};
+    const char *name = s->good.kernels[3].name;
+    memset(s->segment.names, '\0', 4096);
+    assert_int_equal(rtl_reader_snapshot(s->reader, &snapshot), RTL_READER_OK);
+    assert_ptr_equal(snapshot.kernels[3].name, name);
+    assert_string_equal(name, "kernel 3");
+    rtl_snapshot_free(&snapshot);
+    struct rtl_reader *reader = fixture_reader(&s->segment);
+    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+    assert_string_equal(snapshot.kernels[3].name, "????????"); /* no terminator inside a name */
+    assert_int_equal(snapshot.kernels[3].name_length, 8);
+    rtl_snapshot_free(&snapshot);
+    rtl_reader_close(reader);
+}
+
+/* Lines of a queue that lie behind holes of the file, between them and at the very ends are all found. */
+static void lines_between_holes(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_snapshot snapshot = {0};
+    const uint32_t rows[] = {0, 63, 64, 5000, 5001, 12345, RTL_KERNELS_MAX - 1};
+    enum { ROWS = sizeof rows / sizeof *rows };
+    s->segment.header->kernel_count = RTL_KERNELS_MAX;
+    for (uint32_t q = 9; q < RTL_QUEUES_MAX; q += 59) { /* the last slot among them */
+        s->segment.queues[q].generation = 2;
+        for (uint32_t i = 0; i < ROWS; i++)
+            s->segment.dispatches[(size_t)q * RTL_KERNELS_MAX + rows[i]].calls = 1000 + q + i;
+    }
+    for (int sealed = 0; sealed < 2; sealed++) {
+        struct rtl_reader *reader;
+        char why[200];
+        int fd = sealed ? dup(s->segment.fd) : unsealed_copy(s);
+        assert_int_equal(rtl_reader_open_fd(fd, &reader, why, sizeof why), RTL_READER_OK);
+        assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+        for (uint32_t i = 0; i < ROWS; i++) {
+            const struct rtl_kernel_snapshot *k = fixture_find(&snapshot, rows[i]);
+            uint64_t before = rows[i] == 63 || rows[i] == 64 ? 16 : 0; /* from the three queues of the setup */
+            assert_non_null(k);
+            assert_int_equal(k->calls, before + 3 * (1000 + i) + 9 + 68 + 127);
+        }
+        assert_int_equal(snapshot.kernel_count, KERNELS + 5);
+        rtl_snapshot_free(&snapshot);
+        rtl_reader_close(reader);
+    }
+}
+
+/* Reading must not turn the holes of the sparse file into pages: the traced process would carry them. */
+static void reading_makes_no_pages(void **state)
+{
+    struct setup *s = *state;
+    struct stat before, after;
+    struct rtl_snapshot snapshot = {0};
+    for (uint32_t q = 0; q < RTL_QUEUES_MAX; q++)
+        s->segment.queues[q].generation = 2;
+    s->segment.header->kernel_count = RTL_KERNELS_MAX;
+    assert_int_equal(fstat(s->segment.fd, &before), 0);
+    assert_int_equal(rtl_reader_snapshot(s->reader, &snapshot), RTL_READER_OK);
+    rtl_snapshot_free(&snapshot);
+    assert_int_equal(fstat(s->segment.fd, &after), 0);
+    /* but for kernels, histograms and agents, which are dense where they count */
+    assert_in_range((after.st_blocks - before.st_blocks) * 512, 0, 4 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(honest_reading, start, stop),
+        cmocka_unit_test_setup_teardown(pread_gives_the_same, start, stop),
+        cmocka_unit_test_setup_teardown(every_byte_of_the_header, start, stop),
+        cmocka_unit_test_setup_teardown(versions_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(later_layouts_are_read, start, stop),
+        cmocka_unit_test_setup_teardown(every_section_elsewhere, start, stop),
+        cmocka_unit_test_setup_teardown(files_cut_short, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_no_segment, start, stop),
+        cmocka_unit_test_setup_teardown(numbers_that_point_elsewhere, start, stop),
+        cmocka_unit_test_setup_teardown(chunks_used_more_than_once, start, stop),
+        cmocka_unit_test_setup_teardown(records_that_never_end, start, stop),
+        cmocka_unit_test_setup_teardown(sums_do_not_wrap, start, stop),
+        cmocka_unit_test_setup_teardown(names_given_out_are_stable, start, stop),
+        cmocka_unit_test_setup_teardown(lines_between_holes, start, stop),
+        cmocka_unit_test_setup_teardown(reading_makes_no_pages, start, stop),
+    };
+    return cmocka_run_group_tests_name("hostile segments", tests, NULL, NULL);
+}

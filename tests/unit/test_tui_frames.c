@@ -1,0 +1,330 @@
+/*
+ * Golden frames: what the screen looks like, without a terminal. The pictures are in tests/unit/golden.
+ *
+ * A picture that changed on purpose is written anew with RTL_GOLDEN=write; then look at the difference before it is
+ * committed.
+ */
+#include "tui_synth.h"
+
+#include <time.h>
+
+static const char *const names[] = {
+    "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
+    "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
+    ("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
+     "T1_"), /* in parentheses: clang takes two strings in a row for a comma forgotten */
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c104HalfEEESt5arrayIPcLm3EEEEviT0_T1_",
+    "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_5",
+    "_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+    "__amd_rocclr_fillBufferAligned",
+    "evil\033[2Jname",
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static struct synth *p;
+static struct rtl_model *m;
+static struct rtl_ui ui;
+
+/* Twelve seconds of a serving process: one tail that grows, one kernel that is never timed, one that has become idle.
+ */
+static void run_process(int gpus)
+{
+    p = synth_create(gpus, gpus ? gpus : 1);
+    m = rtl_model_create();
+    assert_non_null(m);
+    for (int i = 0; i < NAMES; i++)
+        synth_kernel(p, names[i]);
+    for (int t = 1; t <= 12; t++) {
+        for (int i = 0; i < 5; i++)
+            for (int n = 0; n < 40; n++)
+                synth_record(p, i, (uint64_t)(100000 >> i) + (uint64_t)(n * (i == 1 && n > 37 ? t * 5000 : 400)), 25);
+        synth_untimed(p, 5, RTL_UNTIMED_OWN_SIGNAL, 200);
+        if (t < 2)
+            synth_record(p, 6, 5000, 10);
+        synth_record(p, 7, 700, 2);
+        for (int q = 0; q < p->queue_count; q++) {
+            synth_add(&p->queues[q].wait, 4000 + (uint64_t)t * 10, 90);
+            synth_add(&p->queues[q].wait, 52000, 2);
+            synth_add(&p->queues[q].gap, 900, 50);
+            p->queues[q].injected = p->queues[q].completed + (uint64_t)q + 3;
+        }
+        for (int g = 0; g < gpus; g++)
+            p->busy_ns[g] += RTL_SEC / 100 * (uint64_t)(94 - g * 7);
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    }
+    rtl_ui_init(&ui, m, 4711, "python3 serve.py --model llama-70b --tp 1");
+    ui.now_mono_ns = SYNTH_START + 12 * RTL_SEC;
+    ui.now_real_s = 14 * 3600 + 2 * 60 + 31; /* 14:02:31 UTC */
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    m = NULL;
+    p = NULL;
+    return 0;
+}
+
+static char *draw(int rows, int cols)
+{
+    struct rtl_frame frame = {0};
+    rtl_ui_fit(&ui, rows, cols);
+    assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
+    rtl_draw(&ui, &frame);
+    char *text = synth_text(&frame);
+    rtl_frame_free(&frame);
+    return text;
+}
+
+static void golden(const char *name, int rows, int cols)
+{
+    char path[128], *got = draw(rows, cols), *wanted = calloc(1, 1 << 17);
+    const char *write = getenv("RTL_GOLDEN");
+    assert_non_null(wanted);
+    snprintf(path, sizeof path, "tests/unit/golden/%s.txt", name);
+    FILE *file = fopen(path, write && !strcmp(write, "write") ? "w" : "r");
+    if (!file)
+        fail_msg("%s can't be opened: unit tests run in the top folder of the sources", path);
+    if (write && !strcmp(write, "write")) {
+        fputs(got, file);
+    } else {
+        size_t n = fread(wanted, 1, (1 << 17) - 1, file);
+        assert_true(n > 0);
+        if (strcmp(got, wanted))
+            fail_msg("%s is not what is drawn now:\n%s", path, got);
+    }
+    fclose(file);
+    free(wanted);
+    free(got);
+}
+
+static void drawn(int rows, int cols, const char *text)
+{
+    char *got = draw(rows, cols);
+    if (!strstr(got, text))
+        fail_msg("'%s' is not in\n%s", text, got);
+    free(got);
+}
+
+static void not_drawn(int rows, int cols, const char *text)
+{
+    char *got = draw(rows, cols);
+    if (strstr(got, text))
+        fail_msg("'%s' is in\n%s", text, got);
+    free(got);
+}
+
+static void the_main_screen(void **state)
+{
+    (void)state;
+    run_process(1);
+    golden("main-80x24", 24, 80);
+    golden("main-200x60", 60, 200);
+    golden("main-40x12", 12, 40);
+    golden("line-20x5", 5, 20);
+    char *nothing = draw(1, 1);
+    assert_string_equal(nothing, "\n");
+    free(nothing);
+}
+
+static void many_gpus(void **state)
+{
+    (void)state;
+    run_process(8);
+    golden("eight-gpus-80x24", 24, 80);
+    ui.gpu_lines = true;
+    golden("eight-gpus-lines-80x24", 24, 80);
+    drawn(12, 40, "more GPUs"); /* never one without a word */
+}
+
+static void in_ascii(void **state)
+{
+    (void)state;
+    run_process(1);
+    ui.ascii = true;
+    golden("main-ascii-80x24", 24, 80);
+    ui.view = RTL_VIEW_DETAIL;
+    ui.selected = RTL_KERNEL_FIRST + 1;
+    golden("detail-ascii-80x24", 24, 80);
+    for (int view = 0; view <= RTL_VIEW_HELP; view++) {
+        ui.view = (enum rtl_view)view;
+        char *text = draw(30, 120);
+        for (const char *c = text; *c; c++)
+            assert_true(*c == '\n' || (*c >= ' ' && *c < 127));
+        free(text);
+    }
+}
+
+static void the_detail(void **state)
+{
+    (void)state;
+    run_process(2);
+    ui.view = RTL_VIEW_DETAIL;
+    ui.following = false;
+    ui.selected = RTL_KERNEL_FIRST + 1;
+    golden("detail-80x24", 24, 80);
+    golden("detail-40x12", 12, 40);
+    golden("detail-160x40", 40, 160);
+    ui.wrap = true;
+    drawn(24, 80, "vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*");
+    ui.selected = RTL_KERNEL_FIRST + 5;
+    drawn(24, 80, "counted, but never timed");
+    not_drawn(24, 80, "100%"); /* nothing is made up for it */
+    ui.selected = 9999;
+    drawn(24, 80, "the kernel is gone");
+}
+
+static void queues_help_menus(void **state)
+{
+    (void)state;
+    run_process(2);
+    ui.view = RTL_VIEW_QUEUES;
+    golden("queues-80x24", 24, 80);
+    golden("queues-130x24", 24, 130);
+    ui.before = RTL_VIEW_KERNELS;
+    ui.view = RTL_VIEW_HELP;
+    golden("help-80x24", 24, 80);
+    ui.view = RTL_VIEW_KERNELS;
+    rtl_ui_key(&ui, 's');
+    golden("sort-menu-80x24", 24, 80);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    rtl_ui_key(&ui, 'f');
+    rtl_ui_key(&ui, 'r');
+    drawn(24, 80, "filter: r");
+    drawn(1, 30, "filter: r"); /* what is typed is seen at any size */
+}
+
+static void states_are_said(void **state)
+{
+    (void)state;
+    run_process(1);
+    drawn(24, 80, "[LIVE]");
+    ui.pid = 99; /* in a container it is 4711 */
+    drawn(24, 80, "pid 99 (inside 4711)");
+    ui.pid = 4711;
+    ui.title[0] = 0; /* its command line can't be read */
+    drawn(24, 80, "rtl-top  serve  ");
+    ui.paused = true;
+    ui.paused_ns = ui.now_mono_ns - 7 * RTL_SEC;
+    drawn(24, 80, "[PAUSED 0:07]");
+    ui.paused = false;
+    m->state = RTL_TARGET_STALE;
+    m->stale_ns = 12 * RTL_SEC;
+    drawn(24, 80, "[STALE 12s]");
+    drawn(5, 20, "[STALE 12s]");
+    rtl_model_exited(m);
+    drawn(24, 80, "[EXITED]");
+    drawn(24, 80, "process 4711 has exited: this is its last state");
+    rtl_ui_key(&ui, 'z');
+    drawn(24, 80, "since zero");
+    drawn(24, 80, "no dispatch since zero");
+}
+
+static void honesty(void **state)
+{
+    (void)state;
+    run_process(1);
+    drawn(24, 80, "mode default: 3.8% NOT timed of 62.4k (own_signal 3.8)");
+    drawn(24, 80, "not timed ncclDevKernel");
+    p->notes = RTL_NOTE_QUEUE_NOT_INTERCEPTED;
+    p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
+    synth_tick(p, m, 13 * RTL_SEC);
+    drawn(24, 80, "[?]"); /* cut, and said so */
+    drawn(24, 160, "a queue could not be intercepted: not counted");
+    drawn(24, 80, "drop 500");
+    p->mode = RTL_MODE_OFF;
+    synth_tick(p, m, 14 * RTL_SEC);
+    drawn(24, 80, "mode off: nothing is counted");
+    p->mode = 77; /* a newer library */
+    p->notes = 1u << 30;
+    synth_tick(p, m, 15 * RTL_SEC);
+    drawn(24, 80, "mode unknown");
+    drawn(24, 160, "notes 0x40000000 of a newer library");
+}
+
+static void a_screen_of_nothing(void **state)
+{
+    (void)state;
+    p = synth_create(0, 0);
+    m = rtl_model_create();
+    p->state = RTL_STATE_STARTING;
+    synth_tick(p, m, RTL_SEC);
+    rtl_ui_init(&ui, m, 4711, "serve");
+    drawn(24, 80, "no kernel was dispatched yet");
+    drawn(24, 80, "[STARTING]");
+    drawn(24, 80, "no dispatch yet");
+    ui.view = RTL_VIEW_QUEUES;
+    drawn(24, 80, "no queue was created yet");
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    rtl_ui_key(&ui, RTL_KEY_ENTER); /* no kernel to look at */
+    drawn(24, 80, "no kernel was dispatched yet");
+}
+
+/* Every view at every size, with a prompt and without: no write outside, nothing that another process sent gets out. */
+static void every_size_is_drawn(void **state)
+{
+    (void)state;
+    run_process(3);
+    for (int rows = 1; rows < 70; rows += rows < 30 ? 1 : 9)
+        for (int cols = 1; cols < 240; cols += cols < 90 ? 1 : 17)
+            for (int view = 0; view <= RTL_VIEW_HELP; view++)
+                for (int prompt = 0; prompt <= RTL_PROMPT_SORT; prompt++) {
+                    ui.view = (enum rtl_view)view;
+                    ui.prompt = (enum rtl_prompt)prompt;
+                    ui.wrap = (rows + cols) & 1;
+                    char *text = draw(rows, cols);
+                    for (const char *c = text; *c; c++)
+                        assert_true((unsigned char)*c >= ' ' || *c == '\n');
+                    free(text);
+                }
+}
+
+static void the_list_of_processes(void **state)
+{
+    (void)state;
+    static struct rtl_draw_choice choices[40];
+    struct rtl_frame frame = {0};
+    run_process(1);
+    for (int i = 0; i < 40; i++)
+        snprintf(choices[i].text, sizeof choices[i].text, "%7d  root        serve --rank %d", 4700 + i, i);
+    for (int rows = 1; rows < 30; rows++)
+        for (int chosen = 0; chosen < 40; chosen += 13) {
+            char rank[32], *text;
+            assert_true(rtl_frame_reset(&frame, rows, 60, false));
+            rtl_draw_pick(&frame, choices, 40, chosen, "");
+            text = synth_text(&frame);
+            snprintf(rank, sizeof rank, "serve --rank %d", chosen);
+            assert_non_null(strstr(text, rank)); /* the choice is always in sight */
+            assert_non_null(strstr(text, ">"));
+            free(text);
+        }
+    assert_true(rtl_frame_reset(&frame, 24, 80, false));
+    rtl_draw_pick(&frame, choices, 0, 0, "nobody here");
+    char *text = synth_text(&frame);
+    assert_non_null(strstr(text, "nobody here"));
+    free(text);
+    rtl_frame_free(&frame);
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC", 1);
+    tzset();
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_main_screen),
+        TEST(many_gpus),
+        TEST(in_ascii),
+        TEST(the_detail),
+        TEST(queues_help_menus),
+        TEST(states_are_said),
+        TEST(honesty),
+        TEST(a_screen_of_nothing),
+        TEST(every_size_is_drawn),
+        TEST(the_list_of_processes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* The geometry at every size, for every number of GPUs: nothing overlaps, nothing is outside, nothing is missing. */
+#include "tui_synth.h"
+
+#include "tui/layout.h"
+
+static bool inside(const struct rtl_rect *r, int rows, int cols)
+{
+    return r->rows >= 0 && r->cols >= 0 && r->row >= 0 && r->col >= 0 && r->row + r->rows <= rows &&
+           r->col + r->cols <= cols;
+}
+
+static void wrong(const char *what, int rows, int cols, int gpus)
+{
+    fail_msg("%s at %dx%d with %d GPUs", what, cols, rows, gpus);
+}
+
+/* Rectangles one below the other fill the screen exactly. */
+static void check_main(int rows, int cols, int gpus, bool lines, int name_rows)
+{
+    struct rtl_layout l = rtl_layout_main(rows, cols, gpus, lines, name_rows);
+    if (cols < 5) {
+        assert_int_equal(l.kind, RTL_LAYOUT_NOTHING);
+        return;
+    }
+    if (rows < 3 || cols < 24) {
+        assert_int_equal(l.kind, RTL_LAYOUT_LINE);
+        assert_true(l.line.rows == 1 && inside(&l.line, rows, cols));
+        return;
+    }
+    const struct rtl_rect *order[] = {&l.header, &l.summary, &l.gpus,   &l.honesty, &l.head,
+                                      &l.table,  &l.name,    &l.status, &l.keys};
+    int row = 0;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (!inside(order[i], rows, cols))
+            wrong("a part lies outside", rows, cols, gpus);
+        if (order[i]->rows && order[i]->row != row)
+            wrong("parts overlap or leave a gap", rows, cols, gpus);
+        row += order[i]->rows;
+    }
+    if (row != rows)
+        wrong("rows are left over", rows, cols, gpus);
+    if (l.header.rows != 1 || l.head.rows != 1 || l.table.rows < (rows < 5 ? 1 : 3))
+        wrong("too little of the table", rows, cols, gpus);
+    if (rows >= 8 && (!l.honesty.rows || !l.summary.rows || !l.status.rows))
+        wrong("an important line is missing", rows, cols, gpus);
+    if (l.gpus.rows) {
+        if (l.gpu_columns * l.gpu_width > cols || l.gpu_cells != l.gpu_columns * l.gpus.rows || l.gpu_shown > gpus ||
+            l.gpu_shown > l.gpu_cells || l.gpu_shown < 0)
+            wrong("gauges don't fit", rows, cols, gpus);
+        if (l.gpu_shown < gpus && l.gpu_shown != l.gpu_cells - 1)
+            wrong("no cell says how many GPUs are hidden", rows, cols, gpus);
+        if (l.signal_cell && l.gpu_shown >= l.gpu_cells)
+            wrong("no cell for the signals", rows, cols, gpus);
+    } else if (rows >= 9 && gpus > 0) {
+        wrong("no gauges", rows, cols, gpus);
+    }
+    int at = 1;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        if (l.column_at[i] < 0)
+            continue;
+        if (l.column_at[i] < at || (i != RTL_COLUMN_NAME && l.column_at[i] + l.column_width[i] > cols))
+            wrong("columns overlap or don't fit", rows, cols, gpus);
+        at = l.column_at[i] + l.column_width[i] + 1;
+    }
+    if (l.column_width[RTL_COLUMN_NAME] < (cols < 40 ? 8 : 18))
+        wrong("no room for a name", rows, cols, gpus);
+}
+
+static void check_detail(int rows, int cols, int name_rows)
+{
+    struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows);
+    if (l.kind != RTL_LAYOUT_FULL)
+        return;
+    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name, &l.head,
+                                      &l.histogram, &l.trend,  &l.status,    &l.keys};
+    int row = 0;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (!inside(order[i], rows, cols) || (order[i]->rows && order[i]->row != row))
+            wrong("parts of the detail overlap", rows, cols, 0);
+        row += order[i]->rows;
+    }
+    if (row > rows || l.header.rows != 1 || l.quantiles.rows != 1)
+        wrong("the detail lacks a part", rows, cols, 0);
+    if (l.facts.rows && (!inside(&l.facts, rows, cols) || l.histogram.col + l.histogram.cols > l.facts.col))
+        wrong("facts overlap the histogram", rows, cols, 0);
+}
+
+static void every_size_is_defined(void **state)
+{
+    (void)state;
+    static const int gpus[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 64};
+    for (int rows = 1; rows <= 100; rows++)
+        for (int cols = 1; cols <= 300; cols += cols < 130 ? 1 : 7)
+            for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
+                check_main(rows, cols, gpus[g], false, 0);
+                check_main(rows, cols, gpus[g], true, 3);
+            }
+    for (int rows = 1; rows <= 100; rows++)
+        for (int cols = 1; cols <= 300; cols++) {
+            check_detail(rows, cols, 0);
+            check_detail(rows, cols, 9);
+        }
+    check_main(1000, 1000, 64, false, 0);
+    assert_int_equal(rtl_layout_main(0, 0, 1, false, 0).kind, RTL_LAYOUT_NOTHING);
+    assert_int_equal(rtl_layout_main(-3, 80, 1, false, 0).kind, RTL_LAYOUT_NOTHING);
+}
+
+static void the_reference_size(void **state)
+{
+    (void)state;
+    struct rtl_layout l = rtl_layout_main(24, 80, 8, false, 0);
+    assert_int_equal(l.gpus.rows, 4); /* eight GPUs in two columns */
+    assert_int_equal(l.gpu_shown, 8);
+    assert_int_equal(l.table.rows, 14);
+    assert_true(l.column_at[RTL_COLUMN_P50] >= 0 && l.column_at[RTL_COLUMN_TREND] >= 0);
+    assert_int_equal(l.column_at[RTL_COLUMN_CALLS], -1);
+    l = rtl_layout_main(60, 200, 8, false, 0);
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        assert_true(l.column_at[i] >= 0); /* all of them */
+    l = rtl_layout_main(12, 40, 1, false, 0);
+    assert_true(l.column_at[RTL_COLUMN_TIME] >= 0 && l.column_at[RTL_COLUMN_P99] >= 0 &&
+                l.column_at[RTL_COLUMN_P50] < 0);
+    assert_true(l.table.rows >= 5 && l.keys.rows == 1);
+    assert_int_equal(rtl_layout_main(5, 20, 8, false, 0).kind, RTL_LAYOUT_LINE);
+    assert_int_equal(rtl_layout_main(1, 1, 8, false, 0).kind, RTL_LAYOUT_NOTHING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_size_is_defined),
+        cmocka_unit_test(the_reference_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,582 @@
+/* The model: windows, totals, order, zero, stale, and the state that keys change. */
+#include "tui_synth.h"
+
+#define SECONDS(s) ((uint64_t)((s)*1e9))
+
+static struct synth *p;
+static struct rtl_model *m;
+
+static int setup(void **state)
+{
+    (void)state;
+    p = synth_create(2, 4);
+    m = rtl_model_create();
+    return m ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    return 0;
+}
+
+static const struct rtl_row *row(int kernel)
+{
+    const struct rtl_row *r = rtl_model_row(m, p->kernels[kernel].id);
+    assert_non_null(r);
+    return r;
+}
+
+/* The names in the order shown, "a b c". */
+static void shown(const char *wanted)
+{
+    char text[512] = "";
+    for (uint32_t i = 0; i < m->shown; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "",
+                 m->rows[m->order[i]].kernel->name);
+    assert_string_equal(text, wanted);
+}
+
+static void the_first_frame_looks_back_to_the_start(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a"), b = synth_kernel(p, "b");
+    synth_record(p, a, 1000, 30);
+    synth_record(p, b, 1000, 10);
+    p->busy_ns[0] = SECONDS(1);
+    synth_tick(p, m, SECONDS(4));
+    assert_null(m->base);
+    assert_int_equal(m->span_ns, SECONDS(4));
+    assert_float_equal(row(a)->rate, 7.5, 1e-9);
+    assert_float_equal(row(a)->share, 0.75, 1e-9);
+    assert_int_equal(row(a)->window.min_ns, 1000); /* exact, not a bucket's edge */
+    assert_int_equal(row(a)->calls, 30);
+    assert_float_equal(m->gpus[0].busy, 0.25, 1e-9);
+    assert_float_equal(m->gpus[1].busy, 0, 1e-9);
+    shown("a b");
+}
+
+static void the_window_slides(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a");
+    uint64_t slow = 0;
+    for (int t = 1; t <= 40; t++) {
+        synth_record(p, a, t <= 20 ? 1000 : 50000, 100);
+        synth_tick(p, m, SECONDS(t));
+        if (t > 12) { /* it never covers less than asked for once it is full, and hardly more */
+            assert_true(m->span_ns >= SECONDS(9.7) && m->span_ns <= SECONDS(11));
+            assert_int_equal(row(a)->window_calls, m->span_ns / RTL_SEC * 100);
+        }
+        assert_true(m->ring_count <= RTL_MODEL_RING);
+        slow = row(a)->p50;
+    }
+    assert_true(slow > 49000 && slow < 51000); /* nothing of the fast half is left */
+    assert_int_equal(row(a)->calls, 4000);
+    assert_true(row(a)->window.min_ns > 49000);
+}
+
+static void any_interval_keeps_the_ring_bounded(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.05, 0.1, 0.33, 0.9, 1, 2.5, 7, 30};
+    int a = synth_kernel(p, "a");
+    double t = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        for (int n = 0; n < 220; n++) {
+            t += steps[i];
+            synth_record(p, a, 1000, 1);
+            synth_tick(p, m, SECONDS(t));
+            assert_true(m->ring_count <= RTL_MODEL_RING);
+            if (n == 219)
+                assert_true(m->span_ns >= SECONDS(9.7) && m->span_ns <= SECONDS(11 + steps[i]));
+        }
+}
+
+static void windows_can_be_chosen(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a");
+    for (int t = 1; t <= 30; t++) {
+        synth_record(p, a, 1000, 10);
+        synth_tick(p, m, SECONDS(t));
+    }
+    rtl_model_set_window(m, RTL_WINDOW_INTERVAL);
+    assert_int_equal(m->span_ns, RTL_SEC);
+    assert_int_equal(row(a)->window_calls, 10);
+    rtl_model_set_window(m, RTL_WINDOW_ALL);
+    assert_int_equal(m->span_ns, SECONDS(30));
+    assert_int_equal(row(a)->window_calls, 300);
+    rtl_model_set_window(m, SECONDS(60)); /* longer than what is remembered: what there is, and it grows */
+    uint64_t span = m->span_ns;
+    for (int t = 31; t <= 120; t++) {
+        synth_record(p, a, 1000, 10);
+        synth_tick(p, m, SECONDS(t));
+        assert_true(m->span_ns >= span || m->span_ns >= SECONDS(58));
+        span = m->span_ns;
+    }
+    assert_true(m->span_ns >= SECONDS(58) && m->span_ns <= SECONDS(68));
+}
+
+static void zero_counts_from_now_on(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a"), b;
+    synth_record(p, a, 1000, 500);
+    synth_untimed(p, a, RTL_UNTIMED_NO_SIGNAL, 5);
+    synth_tick(p, m, SECONDS(5));
+    rtl_model_zero(m);
+    assert_int_equal(row(a)->calls, 0);
+    assert_int_equal(m->counted, 0);
+    assert_int_equal(m->lost, 0);
+    b = synth_kernel(p, "b"); /* unknown when zero was pressed */
+    synth_record(p, a, 9000, 7);
+    synth_record(p, b, 3000, 2);
+    synth_tick(p, m, SECONDS(6));
+    assert_int_equal(row(a)->calls, 7);
+    assert_int_equal(row(a)->total_ns, 63000);
+    assert_int_equal(row(b)->calls, 2);
+    assert_int_equal(row(a)->window_calls, 7); /* the window does not look behind zero either */
+    assert_true(row(a)->p99 > 8900 && row(a)->p99 < 9100);
+    assert_int_equal(m->counted, 9);
+    assert_int_equal(rtl_model_since(m), RTL_SEC);
+    rtl_model_set_window(m, RTL_WINDOW_ALL);
+    assert_int_equal(m->span_ns, RTL_SEC);
+}
+
+static void ties_stay_in_the_order_of_age(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"e", "d", "c", "b", "a"};
+    for (int i = 0; i < 5; i++)
+        synth_record(p, synth_kernel(p, names[i]), 1000, 10);
+    synth_tick(p, m, SECONDS(1));
+    for (int c = 0; c < RTL_COLUMN_COUNT; c++) {
+        if (rtl_columns[c].order == RTL_ORDER_NO || c == RTL_COLUMN_NAME)
+            continue;
+        rtl_model_sort(m, (enum rtl_column)c, false);
+        shown("e d c b a");
+        rtl_model_sort(m, (enum rtl_column)c, true);
+        shown("e d c b a");
+    }
+    rtl_model_sort(m, RTL_COLUMN_NAME, false);
+    shown("a b c d e");
+    rtl_model_sort(m, RTL_COLUMN_NAME, true);
+    shown("e d c b a");
+}
+
+static void what_was_not_measured_comes_last(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "untimed"), b = synth_kernel(p, "slow"), c = synth_kernel(p, "fast");
+    synth_untimed(p, a, RTL_UNTIMED_OWN_SIGNAL, 1000);
+    synth_record(p, b, 90000, 1);
+    synth_record(p, c, 100, 20);
+    synth_tick(p, m, SECONDS(1));
+    rtl_model_sort(m, RTL_COLUMN_P99, false);
+    shown("slow fast untimed");
+    rtl_model_sort(m, RTL_COLUMN_P99, true);
+    shown("fast slow untimed");
+    rtl_model_sort(m, RTL_COLUMN_MIN, false); /* ascends by itself */
+    shown("fast slow untimed");
+    rtl_model_sort(m, RTL_COLUMN_CALLS, false);
+    shown("untimed fast slow");
+    rtl_model_sort(m, RTL_COLUMN_UNTIMED, false);
+    shown("untimed slow fast");
+    assert_int_equal(m->untimed, 1000);
+    assert_int_equal(m->lost, 0); /* by design, not lost */
+    assert_ptr_equal(m->worst, row(b));
+}
+
+static void the_order_is_held_while_the_cursor_moves(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a"), b = synth_kernel(p, "b");
+    synth_record(p, a, 1000, 100);
+    synth_record(p, b, 1000, 50);
+    synth_tick(p, m, SECONDS(1));
+    shown("a b");
+    rtl_model_hold(m);
+    synth_kernel(p, "new");
+    for (double t = 1.25; t < 4; t += 0.25) {
+        synth_record(p, b, 100000, 100);
+        synth_record(p, 2, 1000000, 100);
+        synth_tick(p, m, SECONDS(t));
+        shown("a b new");
+        assert_true(rtl_model_is_held(m));
+    }
+    synth_tick(p, m, SECONDS(4));
+    assert_false(rtl_model_is_held(m));
+    shown("new b a");
+    /* with long intervals three of them */
+    synth_tick(p, m, SECONDS(34));
+    rtl_model_hold(m);
+    synth_tick(p, m, SECONDS(64));
+    synth_tick(p, m, SECONDS(94));
+    synth_tick(p, m, SECONDS(124));
+    assert_true(rtl_model_is_held(m));
+    synth_tick(p, m, SECONDS(154));
+    assert_false(rtl_model_is_held(m));
+    rtl_model_set_window(m, RTL_WINDOW_ALL);
+    assert_string_equal(m->rows[m->order[2]].kernel->name, "a");
+}
+
+static void filter_search_idle(void **state)
+{
+    (void)state;
+    synth_record(p, synth_kernel(p, "_Z10gemm_floatPf"), 1000, 30);
+    synth_record(p, synth_kernel(p, "attention"), 1000, 20);
+    synth_record(p, synth_kernel(p, "Gemm_int"), 1000, 10);
+    synth_tick(p, m, SECONDS(1));
+    snprintf(m->filter, sizeof m->filter, "gemm");
+    rtl_model_refresh(m);
+    shown("_Z10gemm_floatPf Gemm_int");
+    snprintf(m->filter, sizeof m->filter, "(float*)"); /* the full name, though the short one is shown */
+    rtl_model_refresh(m);
+    shown("_Z10gemm_floatPf");
+    assert_int_equal(m->row_count, 3);
+    m->filter[0] = 0;
+    rtl_model_refresh(m);
+    assert_int_equal(rtl_model_search(m, "GEMM", 0, 1), 0);
+    assert_int_equal(rtl_model_search(m, "GEMM", 1, 1), 2);
+    assert_int_equal(rtl_model_search(m, "GEMM", 1, -1), 0);
+    assert_int_equal(rtl_model_search(m, "GEMM", 3, 1), 0); /* goes round */
+    assert_int_equal(rtl_model_search(m, "nothing", 0, 1), -1);
+    synth_record(p, 1, 1000, 5);
+    rtl_model_set_window(m, RTL_WINDOW_INTERVAL);
+    synth_tick(p, m, SECONDS(2));
+    m->hide_idle = true;
+    rtl_model_refresh(m);
+    shown("attention");
+    assert_int_equal(rtl_model_position(m, p->kernels[0].id), -1);
+    assert_int_equal(rtl_model_position(m, p->kernels[1].id), 0);
+}
+
+static void stale_means_in_flight_and_not_looked_at(void **state)
+{
+    (void)state;
+    synth_record(p, synth_kernel(p, "a"), 1000, 30);
+    p->heartbeat_ns = SECONDS(1);
+    p->passes = 10;
+    p->parked = true;
+    for (int t = 1; t < 30; t++) { /* idle for long is not stale */
+        synth_tick(p, m, SECONDS(t));
+        assert_int_equal(m->state, RTL_TARGET_LIVE);
+    }
+    p->queues[1].injected += 3; /* it has just been woken up */
+    synth_tick(p, m, SECONDS(30));
+    assert_int_equal(m->state, RTL_TARGET_LIVE);
+    synth_tick(p, m, SECONDS(31));
+    assert_int_equal(m->state, RTL_TARGET_LIVE);
+    synth_tick(p, m, SECONDS(32)); /* and does not wake */
+    assert_int_equal(m->state, RTL_TARGET_STALE);
+    synth_tick(p, m, SECONDS(42));
+    assert_int_equal(m->stale_ns, SECONDS(12));
+    p->parked = false;
+    p->heartbeat_ns = SECONDS(43);
+    p->passes++;
+    synth_tick(p, m, SECONDS(43.1));
+    assert_int_equal(m->state, RTL_TARGET_LIVE);
+    p->queues[1].completed += 3;
+    synth_tick(p, m, SECONDS(60));
+    assert_int_equal(m->state, RTL_TARGET_LIVE);
+    /* a worker that was awake when it stopped is seen at the first look already */
+    p->queues[1].injected++;
+    synth_tick(p, m, SECONDS(61));
+    assert_int_equal(m->state, RTL_TARGET_STALE);
+    rtl_model_exited(m);
+    assert_int_equal(m->state, RTL_TARGET_EXITED);
+}
+
+static void history_keeps_each_interval(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a"), b = synth_kernel(p, "b");
+    synth_record(p, a, 1000, 1);
+    synth_record(p, b, 1000, 1);
+    for (int t = 0; t < 300; t++) {
+        if (t % 2)
+            synth_record(p, a, 1000 + (uint64_t)t * 100, 5);
+        synth_tick(p, m, SECONDS(t + 1));
+    }
+    assert_int_equal(rtl_model_history_length(m), RTL_MODEL_HISTORY);
+    for (uint32_t back = 0; back < RTL_MODEL_HISTORY; back++) {
+        double wanted = 1000 + (299.0 - back) * 100, got = (double)rtl_model_history(m, row(a), back);
+        if (back % 2)
+            assert_int_equal(got, 0); /* nothing ran in that interval */
+        else
+            assert_true(got > wanted * 0.992 && got < wanted * 1.008);
+        assert_int_equal(rtl_model_history(m, row(b), back), 0);
+    }
+    assert_int_equal(rtl_model_history(m, row(a), RTL_MODEL_HISTORY), 0);
+}
+
+static void nothing_at_all(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    p = synth_create(0, 0);
+    m = rtl_model_create();
+    assert_true(rtl_model_refresh(m));
+    synth_tick(p, m, 0);
+    assert_int_equal(m->span_ns, 0);
+    assert_int_equal(m->shown, 0);
+    assert_true(m->busy < 0);
+    assert_null(m->worst);
+    rtl_model_zero(m);
+    synth_tick(p, m, SECONDS(1));
+    assert_int_equal(rtl_model_search(m, "x", 0, 1), -1);
+}
+
+static void hostile_counts_do_not_break_the_sums(void **state)
+{
+    (void)state;
+    synth_record(p, synth_kernel(p, "a"), 1000, 100);
+    synth_tick(p, m, SECONDS(2));
+    p->kernels[0].calls = 3; /* counters that run backwards, clocks too */
+    p->kernels[0].untimed = UINT64_MAX;
+    p->kernels[0].h.count = 1;
+    p->busy_ns[0] = UINT64_MAX;
+    synth_tick(p, m, SECONDS(1));
+    assert_int_equal(row(0)->window_calls, 0);
+    assert_int_equal(row(0)->window.count, 0);
+    synth_tick(p, m, SECONDS(3));
+    assert_true(m->gpus[0].busy <= 1);
+    for (int c = 0; c < RTL_COLUMN_COUNT; c++)
+        if (rtl_columns[c].order != RTL_ORDER_NO)
+            rtl_model_sort(m, (enum rtl_column)c, false);
+}
+
+/* --- keys --- */
+
+static struct rtl_ui ui;
+
+static void press(const char *keys)
+{
+    for (; *keys; keys++)
+        rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
+    rtl_ui_fit(&ui, 24, 80);
+}
+
+static const char *selected(void)
+{
+    const struct rtl_row *r = rtl_ui_selected(&ui);
+    return r ? r->kernel->name : "";
+}
+
+static void start_ui(void)
+{
+    static const char *const names[] = {"aa", "ab", "bb", "bc", "cc"};
+    for (int i = 0; i < 5; i++)
+        synth_record(p, synth_kernel(p, names[i]), 1000, 50 - (uint64_t)i * 10);
+    synth_tick(p, m, SECONDS(1));
+    rtl_ui_init(&ui, m, 4711, "serve");
+    rtl_ui_fit(&ui, 24, 80);
+}
+
+static void the_cursor_stays_with_its_kernel(void **state)
+{
+    (void)state;
+    start_ui();
+    assert_string_equal(selected(), "aa");
+    press("jj");
+    assert_string_equal(selected(), "bb");
+    press("k");
+    assert_string_equal(selected(), "ab");
+    press("T");
+    press("R"); /* the order turns round, the cursor goes along */
+    assert_string_equal(selected(), "ab");
+    assert_int_equal(rtl_model_position(m, ui.selected), 3);
+    press("R");
+    rtl_ui_key(&ui, RTL_KEY_END);
+    assert_string_equal(selected(), "cc");
+    rtl_ui_key(&ui, RTL_KEY_DOWN);
+    assert_string_equal(selected(), "cc");
+    rtl_ui_key(&ui, RTL_KEY_HOME); /* and now it stays on top, whoever is there */
+    press("");
+    assert_string_equal(selected(), "aa");
+    synth_record(p, 4, 1000, 500);
+    for (int t = 2; t < 8; t++)
+        synth_tick(p, m, SECONDS(t));
+    press("");
+    assert_string_equal(selected(), "cc");
+}
+
+static void prompts(void **state)
+{
+    (void)state;
+    start_ui();
+    press("fB");
+    shown("ab bb bc"); /* while it is typed */
+    press("b");
+    shown("bb");
+    rtl_ui_key(&ui, RTL_KEY_BACKSPACE);
+    shown("ab bb bc");
+    press("\r");
+    assert_string_equal(m->filter, "B");
+    press("fxyz");
+    assert_int_equal(m->shown, 0);
+    press("\033"); /* Esc: as it was before */
+    assert_string_equal(m->filter, "B");
+    press("=");
+    assert_int_equal(m->shown, 5);
+    press("/b\r");
+    assert_string_equal(selected(), "ab");
+    press("n");
+    assert_string_equal(selected(), "bb");
+    press("n");
+    assert_string_equal(selected(), "bc");
+    press("n");
+    assert_string_equal(selected(), "ab"); /* round again */
+    press("N");
+    assert_string_equal(selected(), "bc");
+    press("/nowhere\r");
+    assert_non_null(strstr(ui.message, "nowhere"));
+    press("d0.25\r");
+    assert_int_equal(ui.interval_ns, RTL_SEC / 4);
+    press("dnever\r");
+    assert_non_null(strstr(ui.message, "never"));
+    assert_int_equal(ui.interval_ns, RTL_SEC / 4);
+    press("q"); /* what is typed is not a command, what is a command is none in a prompt */
+    press("fq");
+    assert_string_equal(ui.typed, "q");
+    press("\033");
+    /* a prompt that is filled to its end */
+    press("f");
+    for (int i = 0; i < 300; i++)
+        press("x");
+    assert_true(strlen(ui.typed) < sizeof ui.typed);
+    press("\025");
+    assert_string_equal(ui.typed, "");
+    press("\033");
+}
+
+static void views_and_back(void **state)
+{
+    (void)state;
+    start_ui();
+    press("\r");
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    press("]");
+    assert_string_equal(selected(), "ab");
+    press("[");
+    assert_string_equal(selected(), "aa");
+    press("?");
+    assert_int_equal(ui.view, RTL_VIEW_HELP);
+    press("\033");
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    press("\033");
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    for (int i = 0; i < 5; i++) /* Esc never quits */
+        assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_QUIT);
+    press("\t");
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    press("v");
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    press("s");
+    press("jjj\r");
+    assert_int_equal(m->sort, RTL_COLUMN_TOTAL);
+    press("sj\033");
+    assert_int_equal(m->sort, RTL_COLUMN_TOTAL);
+    press(">");
+    assert_int_equal(m->sort, RTL_COLUMN_MEAN);
+    press("<<<");
+    assert_int_equal(m->sort, RTL_COLUMN_RATE);
+    press("L");
+    assert_int_equal(m->sort, RTL_COLUMN_P99);
+    press("N"); /* nothing searched for: sorts by name */
+    assert_int_equal(m->sort, RTL_COLUMN_NAME);
+    assert_true(rtl_ui_key(&ui, 'q') & RTL_UI_QUIT);
+    assert_true(rtl_ui_key(&ui, RTL_KEY_F(10)) & RTL_UI_QUIT);
+}
+
+static void choices(void **state)
+{
+    (void)state;
+    start_ui();
+    ui.now_mono_ns = SECONDS(50);
+    press(" ");
+    assert_true(ui.paused && ui.paused_ns == SECONDS(50));
+    assert_true(rtl_ui_key(&ui, 'Z') & RTL_UI_SAMPLE); /* on again: catch up at once */
+    assert_false(ui.paused);
+    press("cccc");
+    assert_int_equal(ui.names, RTL_NAME_SHORT);
+    press("EEu");
+    assert_int_equal(ui.units, RTL_UNIT_MS);
+    press("++");
+    assert_int_equal(ui.interval_ns, 5 * RTL_SEC);
+    press("-----------");
+    assert_int_equal(ui.interval_ns, RTL_SEC / 10);
+    press("}");
+    assert_int_equal(m->window_ns, 30 * RTL_SEC);
+    press("}}}}}}");
+    assert_true(m->window_ns == RTL_WINDOW_ALL);
+    press("{{{{{{{{{{");
+    assert_int_equal(m->window_ns, RTL_WINDOW_INTERVAL);
+    assert_true(rtl_ui_key(&ui, 'y') & RTL_UI_COPY);
+    assert_string_equal(ui.copy, "aa");
+    assert_true(rtl_ui_key(&ui, RTL_KEY_CTRL('L')) & RTL_UI_REPAINT);
+    press("z");
+    assert_int_equal(m->counted, 0);
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_IGNORED), 0);
+}
+
+static void random_keys_do_no_harm(void **state)
+{
+    (void)state;
+    static const uint32_t special[] = {RTL_KEY_UP,  RTL_KEY_DOWN, RTL_KEY_PAGE_UP, RTL_KEY_PAGE_DOWN, RTL_KEY_HOME,
+                                       RTL_KEY_END, RTL_KEY_ESC,  RTL_KEY_ENTER,   RTL_KEY_BACKSPACE, RTL_KEY_F(4)};
+    struct rtl_frame frame = {0};
+    uint32_t random = 7;
+    start_ui();
+    for (int round = 0; round < 30000; round++) {
+        random = random * 1664525u + 1013904223u;
+        uint32_t key = (random >> 16) % 3 ? 32 + (random >> 20) % 95 : special[(random >> 20) % 10];
+        rtl_ui_key(&ui, key);
+        if (round % 50 == 0) {
+            synth_record(p, (int)(random >> 28) % 5, 500 + (random >> 12), 3);
+            synth_tick(p, m, SECONDS(2 + round * 0.02));
+            if (p->garbage_count > 3900) {
+                teardown(NULL);
+                setup(NULL);
+                start_ui();
+            }
+        }
+        if (round % 7 == 0) {
+            int rows = 1 + (int)(random >> 8) % 50, cols = 1 + (int)(random >> 14) % 210;
+            assert_true(rtl_frame_reset(&frame, rows, cols, random & 1));
+            rtl_ui_fit(&ui, rows, cols);
+            rtl_draw(&ui, &frame);
+        }
+    }
+    rtl_frame_free(&frame);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_frame_looks_back_to_the_start),
+        TEST(the_window_slides),
+        TEST(any_interval_keeps_the_ring_bounded),
+        TEST(windows_can_be_chosen),
+        TEST(zero_counts_from_now_on),
+        TEST(ties_stay_in_the_order_of_age),
+        TEST(what_was_not_measured_comes_last),
+        TEST(the_order_is_held_while_the_cursor_moves),
+        TEST(filter_search_idle),
+        TEST(stale_means_in_flight_and_not_looked_at),
+        TEST(history_keeps_each_interval),
+        TEST(nothing_at_all),
+        TEST(hostile_counts_do_not_break_the_sums),
+        TEST(the_cursor_stays_with_its_kernel),
+        TEST(prompts),
+        TEST(views_and_back),
+        TEST(choices),
+        TEST(random_keys_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

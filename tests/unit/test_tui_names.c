@@ -1,0 +1,279 @@
+/* Kernel names: shortening rules, rows that stay apart, names that another process chose to do harm. */
+#include "tui_synth.h"
+
+#include "tui/demangle.h"
+#include "tui/names.h"
+#include "tui/text.h"
+
+static void shortened(const char *raw, const char *wanted)
+{
+    char *full = rtl_name_full(raw, strlen(raw)), *brief = full ? rtl_name_short(raw, full) : NULL;
+    assert_non_null(brief);
+    if (strcmp(brief, wanted))
+        fail_msg("%s\nis shortened to %s\nand not to     %s", full, brief, wanted);
+    free(full);
+    free(brief);
+}
+
+/* The same for a name that is demangled already. */
+static void shortened_plain(const char *full, const char *wanted_template, const char *wanted)
+{
+    char *template = rtl_name_template(full), *brief = rtl_name_short("_Z", full);
+    assert_non_null(template);
+    assert_non_null(brief);
+    assert_string_equal(template, wanted_template);
+    assert_string_equal(brief, wanted);
+    free(template);
+    free(brief);
+}
+
+static void real_names(void **state)
+{
+    (void)state;
+    shortened("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_"
+              "addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
+              "T1_",
+              "vectorized_elementwise_kernel<4,CUDAFunctor_add<bf16>,array<char*,3>>");
+    shortened("_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
+              "rotary_embedding_kernel<bf16,true>");
+    shortened("Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
+              "gemm TN BBS MT256x256x64 MI16x16x1");
+    shortened("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_SN_K1_GSU4_WG64_4_1.kd",
+              "gemm NN HHS MT128x128x32 MI32x32x8x1 GSU4");
+    shortened("Cijk_Ailk_Bjlk_SB_MT64x64x16_SE_K1", "gemm NT SB MT64x64x16");
+    shortened("Cijk_no_gemm_at_all", "Cijk_no_gemm_at_all");
+    shortened("triton_poi_fused_add_mul_silu_3.kd", "triton_poi_fused_add_mul_silu_3");
+    shortened("__amd_rocclr_copyBuffer", "__amd_rocclr_copyBuffer");
+    shortened("_Z6kernelPfi", "kernel");
+    /* more references than are demangled in this process: the helper's answer is no other */
+    shortened("_Z3bigI1AILi1EES1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_EvT_T0_T1_",
+              "big<A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>>");
+    /* newer than this demangler: the identifier, and the rest as it stands */
+    shortened("_ZN4vllm18act_and_mul_kernelIN3c108BFloat16EZZ9", "act_and_mul_kernel IN3c108BFloat16EZZ9");
+    shortened("_Z99short", "_Z99short");
+    shortened("_Z", "_Z");
+    shortened("_ZN", "_ZN");
+}
+
+static void return_type_parameters_scopes(void **state)
+{
+    (void)state;
+    shortened_plain("void ns::f<int>(int, float)", "ns::f<int>", "f<i32>");
+    shortened_plain("f(int)", "f", "f");
+    shortened_plain("unsigned long ns::f<unsigned long, unsigned char>(int)", "ns::f<unsigned long, unsigned char>",
+                    "f<u64,u8>");
+    shortened_plain("void (anonymous namespace)::f<float>(float*)", "(anonymous namespace)::f<float>", "f<f32>");
+    shortened_plain("void a::(anonymous namespace)::f<a::(anonymous namespace)::T>(int)",
+                    "a::(anonymous namespace)::f<a::(anonymous namespace)::T>", "f<T>");
+    shortened_plain("void f<(ns::Kind)3, (unsigned char)1, 16ul, -1, true>(int)",
+                    "f<(ns::Kind)3, (unsigned char)1, 16ul, -1, true>", "f<Kind=3,1,16,-1,true>");
+    shortened_plain("void half<half>(half)", "half<half>", "half<f16>"); /* a kernel may be called like a type */
+    shortened_plain("void f<A<int>::B<double> >(int)", "f<A<int>::B<double> >", "f<A<i32>::B<f64>>");
+    shortened_plain("S::operator()(int) const", "S::operator()", "operator()");
+    shortened_plain("void ns::f<S::operator<(int)>(int)", "ns::f<S::operator<(int)>", "f<operator<(i32)>");
+    shortened_plain("void f<&g(int (*)(int))>(int)", "f<&g(int (*)(int))>", "f<&g(i32(*)(i32))>");
+    shortened_plain("void act<float, &(float ns::silu<float>(float const&)), true>(int)",
+                    "act<float, &(float ns::silu<float>(float const&)), true>", "act<f32,silu<f32>,true>");
+    shortened_plain("void f<((a)>(b))>(int)", "f<((a)>(b))>", "f<((a)>(b))>"); /* an angle that closes nothing */
+    shortened_plain("run(int)::{lambda(float)#1}::operator()(float) const", "run(int)::{lambda(float)#1}::operator()",
+                    "run::{lambda#1}::operator()");
+    shortened_plain("void f<int>(int) [clone .kd]", "f<int>", "f<i32>");
+    shortened_plain("", "", "");
+    shortened_plain("(((((", "(((((", "(((((");
+    shortened_plain(">>>>", ">>>>", ">>>>");
+    shortened_plain("::", "::", "::");
+}
+
+/* What serving software really launches, as it looks in code objects: instances that differ late, or in the middle. */
+static const char *const nineteen[] = {
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_",
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
+    "T1_",
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c104HalfEEESt5arrayIPcLm3EEEEviT0_T1_",
+    "_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
+    "T1_",
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_",
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIiEESt5arrayIPcLm1EEEEviT0_T1_",
+    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsEjfLi4EEEEEvT1_",
+    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_6MaxOpsEjfLi4EEEEEvT1_",
+    "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
+    "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb0EEEvPKlPT_S5_PKS4_illiii",
+    "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
+    "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB1_AFC1_WG32_8_1_WGM8",
+    "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT16x16x512_MI16x16x1_SN_LDSB0_AFC1_SK3_WG32_8_1_WGM8",
+    "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_SN_K1_GSU4_WG64_4_1",
+    "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_5",
+    "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_17_with_a_tail_that_is_long",
+    "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_18_with_a_tail_that_is_long",
+    "_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+    "__amd_rocclr_fillBufferAligned",
+};
+enum { NINETEEN = sizeof nineteen / sizeof *nineteen };
+
+static int distinct_at(int width, bool ascii)
+{
+    struct rtl_names *names = rtl_names_create();
+    char seen[NINETEEN][512];
+    int distinct = 0;
+    assert_non_null(names);
+    for (uint32_t i = 0; i < NINETEEN; i++) {
+        const char *cell = rtl_names_cell(names, i, nineteen[i], strlen(nineteen[i]), RTL_NAME_SHORT, width, ascii);
+        assert_true(rtl_text_columns(cell) <= width);
+        snprintf(seen[i], sizeof seen[i], "%s", cell);
+        bool fresh = true;
+        for (uint32_t j = 0; j < i; j++)
+            fresh &= strcmp(seen[i], seen[j]) != 0;
+        distinct += fresh;
+    }
+    rtl_names_free(names);
+    return distinct;
+}
+
+static void nineteen_rows_stay_apart(void **state)
+{
+    (void)state;
+    assert_int_equal(NINETEEN, 19);
+    assert_int_equal(distinct_at(34, false), 19);
+    assert_int_equal(distinct_at(34, true), 19);
+    for (int width = 10; width < 100; width += 3)
+        assert_int_equal(distinct_at(width, false), 19);
+    for (int width = 1; width < 10; width++)
+        assert_true(distinct_at(width, false) >= 1); /* nothing to tell apart, but no harm */
+}
+
+static void a_shown_name_never_changes(void **state)
+{
+    (void)state;
+    static const char *const raw[] = {"kernel_aaaaaaaaaa_1_aaaaaaaaaa_xyz", "kernel_aaaaaaaaaa_2_aaaaaaaaaa_xyz",
+                                      "kernel_aaaaaaaaaa_3_aaaaaaaaaa_xyz"};
+    struct rtl_names *names = rtl_names_create();
+    char first[3][64];
+    for (uint32_t i = 0; i < 3; i++)
+        snprintf(first[i], sizeof first[i], "%s",
+                 rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 16, false));
+    assert_null(strchr(first[0], '~')); /* the first to be seen has the plain name */
+    assert_non_null(strchr(first[1], '~'));
+    assert_non_null(strchr(first[2], '~'));
+    for (uint32_t i = 3; i-- > 0;)
+        assert_string_equal(rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 16, false), first[i]);
+    /* another width and back, asked for in another order: the same names again */
+    for (uint32_t i = 3; i-- > 0;)
+        assert_string_equal(rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 60, false), raw[i]);
+    for (uint32_t i = 3; i-- > 0;)
+        assert_string_equal(rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 16, false), first[i]);
+    rtl_names_free(names);
+}
+
+static void a_cut_shows_what_differs(void **state)
+{
+    (void)state;
+    static const char *const raw[] = {"vectorized_kernel_of_some_length<bf16,array<char*,3>>",
+                                      "vectorized_kernel_of_some_length<f16,array<char*,3>>"};
+    struct rtl_names *names = rtl_names_create();
+    for (int width = 24; width < 50; width++) {
+        char cell[2][128];
+        for (uint32_t i = 0; i < 2; i++)
+            snprintf(cell[i], sizeof cell[i], "%s",
+                     rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_MANGLED, width, false));
+        /* "f16,array<char*,3>>" ends bf16's name as well: it needs the "<" before it, or the hash */
+        const char *cut = strstr(cell[1], "…");
+        bool clear = strchr(cell[1], '~') || !cut || strstr(cut, "<f16") || strstr(cell[1], "length<f16");
+        if (!clear || !strcmp(cell[0], cell[1]))
+            fail_msg("at width %d: '%s' and '%s'", width, cell[0], cell[1]);
+    }
+    rtl_names_free(names);
+}
+
+static void whole_names_differ_too(void **state)
+{
+    (void)state;
+    /* two overloads: short forms are alike, the kernels are not */
+    static const char *const raw[] = {"_Z6kernelPf", "_Z6kernelPi"};
+    struct rtl_names *names = rtl_names_create();
+    char one[64], two[64];
+    snprintf(one, sizeof one, "%s",
+             rtl_names_cell(names, 7, raw[0], strlen(raw[0]), RTL_NAME_SHORT, RTL_NAMES_WHOLE, false));
+    snprintf(two, sizeof two, "%s",
+             rtl_names_cell(names, 8, raw[1], strlen(raw[1]), RTL_NAME_SHORT, RTL_NAMES_WHOLE, false));
+    assert_string_equal(one, "kernel");
+    assert_int_equal(strncmp(two, "kernel~", 7), 0);
+    assert_true(rtl_names_match(names, 7, raw[0], strlen(raw[0]), "FLOAT"));
+    assert_false(rtl_names_match(names, 8, raw[1], strlen(raw[1]), "FLOAT"));
+    assert_true(rtl_names_match(names, 8, raw[1], strlen(raw[1]), "_z6"));
+    rtl_names_free(names);
+}
+
+static void forms(void **state)
+{
+    (void)state;
+    static const char raw[] = "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii.kd";
+    struct rtl_names *names = rtl_names_create();
+    assert_string_equal(rtl_names_form(names, 2, raw, sizeof raw - 1, RTL_NAME_TEMPLATE),
+                        "vllm::rotary_embedding_kernel<c10::BFloat16, true>");
+    assert_string_equal(rtl_names_form(names, 2, raw, sizeof raw - 1, RTL_NAME_MANGLED),
+                        "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii");
+    assert_non_null(strstr(rtl_names_form(names, 2, raw, sizeof raw - 1, RTL_NAME_FULL), "(long const*, "));
+    assert_string_equal(rtl_names_form(names, 3, "", 0, RTL_NAME_SHORT), "(no name)");
+    assert_string_equal(rtl_names_form(names, 4, "a\033]0;x\007b", 8, RTL_NAME_SHORT), "a\\x1b]0;x\\x07b");
+    assert_string_equal(rtl_names_form(names, RTL_KERNELS_MAX, "x", 1, RTL_NAME_SHORT), "?");
+    rtl_names_free(names);
+}
+
+/* Back references that double at each level: 400 bytes that would expand to 2^40 pieces. */
+static void a_bomb_costs_a_bounded_time(void **state)
+{
+    (void)state;
+    char bomb[4096] = "_Z1fI1AIiiE", seq[24];
+    for (int i = 0; i < 45; i++) {
+        /* S_ is A, S0_ is A<int, int>, S1_ is A<S0_, S0_> and so on */
+        if (i < 10)
+            snprintf(seq, sizeof seq, "S%d_", i);
+        else if (i < 36)
+            snprintf(seq, sizeof seq, "S%c_", 'A' + i - 10);
+        else
+            snprintf(seq, sizeof seq, "S1%d_", i - 36);
+        snprintf(bomb + strlen(bomb), sizeof bomb - strlen(bomb), "S_I%s%sE", seq, seq);
+    }
+    snprintf(bomb + strlen(bomb), sizeof bomb - strlen(bomb), "EvT_");
+    for (int i = 0; i < 20; i++) /* each of them alone would take years; a time is not asserted, this just has to end */
+        assert_null(rtl_demangle(bomb, strlen(bomb)));
+}
+
+static void random_names_do_no_harm(void **state)
+{
+    (void)state;
+    static const char pieces[] = "<>(){}[]:,& *~_ZN4operator3fooIiELb1lambda#'constSt1";
+    uint32_t random = 99;
+    for (int round = 0; round < 20000; round++) {
+        char raw[80];
+        size_t length = 0;
+        random = random * 1664525u + 1013904223u;
+        for (size_t wanted = random >> 26; length < wanted; length++) {
+            random = random * 1664525u + 1013904223u;
+            raw[length] = pieces[(random >> 20) % (sizeof pieces - 1)];
+        }
+        raw[length] = 0;
+        char *full = rtl_name_full(raw, length), *template = rtl_name_template(raw), *brief = rtl_name_short("_Z", raw);
+        assert_true(full && template && brief);
+        assert_true(strlen(template) <= length && strlen(brief) <= length + 1);
+        free(full);
+        free(template);
+        free(brief);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_names),
+        cmocka_unit_test(return_type_parameters_scopes),
+        cmocka_unit_test(nineteen_rows_stay_apart),
+        cmocka_unit_test(a_shown_name_never_changes),
+        cmocka_unit_test(a_cut_shows_what_differs),
+        cmocka_unit_test(whole_names_differ_too),
+        cmocka_unit_test(forms),
+        cmocka_unit_test(a_bomb_costs_a_bounded_time),
+        cmocka_unit_test(random_names_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

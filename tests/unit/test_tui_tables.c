@@ -1,0 +1,368 @@
+/* The tables against what is made from them: options, keys and columns against --help, the help screen and rtl-top(1).
+ */
+#include "tui_synth.h"
+
+#include <ctype.h>
+
+#include "tui/options.h"
+
+/* Parses a command line given as words; the text is in `said` until the next call. */
+static char *said;
+static enum rtl_parsed parse(struct rtl_options *o, const char *words)
+{
+    char copy[256], program[] = "rtl-top", *argv[24] = {program};
+    int argc = 1;
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = strdup(word);
+    free(said);
+    enum rtl_parsed result = rtl_options_parse(argc, argv, o, &said);
+    if (o->file)
+        o->file = strcmp(o->file, "out.txt") ? "?" : "out.txt"; /* they point into what is freed here */
+    if (*o->filter)
+        o->filter = strcmp(o->filter, "gemm") ? "?" : "gemm";
+    for (int i = 1; i < argc; i++)
+        free(argv[i]);
+    return result;
+}
+
+static void options_are_understood(void **state)
+{
+    (void)state;
+    struct rtl_options o;
+    assert_int_equal(parse(&o, ""), RTL_PARSED_RUN);
+    assert_true(o.pid == 0 && o.delay_ns == RTL_SEC && o.output == RTL_OUTPUT_SCREEN && o.window_ns == 10 * RTL_SEC);
+    assert_int_equal(parse(&o, "-p 4711 -d 0.5 -n 3 -s p99 -F gemm -C -U"), RTL_PARSED_RUN);
+    assert_true(o.pid == 4711 && o.delay_ns == RTL_SEC / 2 && o.frames == 3 && o.sort == RTL_COLUMN_P99 && !o.reverse);
+    assert_string_equal(o.filter, "gemm");
+    assert_true(o.no_color && o.ascii);
+    assert_int_equal(parse(&o, "--pid=1 --delay 500ms --batch -o out.txt --sort -calls"), RTL_PARSED_RUN);
+    assert_true(o.pid == 1 && o.delay_ns == RTL_SEC / 2 && o.output == RTL_OUTPUT_TEXT && o.sort == RTL_COLUMN_CALLS &&
+                o.reverse);
+    assert_string_equal(o.file, "out.txt");
+    assert_int_equal(o.window_ns, RTL_WINDOW_INTERVAL);
+    assert_int_equal(parse(&o, "--json"), RTL_PARSED_RUN);
+    assert_int_equal(o.output, RTL_OUTPUT_JSON);
+    assert_int_equal(parse(&o, "-b --window all --names full --units us"), RTL_PARSED_RUN);
+    assert_true(o.window_ns == RTL_WINDOW_ALL && o.names == RTL_NAME_FULL && o.units == RTL_UNIT_US);
+    free(said);
+    said = NULL;
+}
+
+static void wrong_options_say_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *says;
+    } bad[] = {
+        {"-p", "wants an argument"},
+        {"-p x", "not 'x'"},
+        {"-p 0", "not '0'"},
+        {"-p -5", "not '-5'"},
+        {"-p 99999999999", "number"},
+        {"-p 1,2", "one process in this version"},
+        {"-d 0", "-d wants"},
+        {"-d 1h", "-d wants"},
+        {"-n 0", "-n wants"},
+        {"-n 1.5", "-n wants"},
+        {"-n -1", "-n wants"},
+        {"-s nothing", "-s help"},
+        {"-s trend", "-s help"},
+        {"-b --json", "exclude"},
+        {"--csv -b", "exclude"},
+        {"-o f", "-o goes with"},
+        {"-x", "no option -x"},
+        {"--nothing", "no option --nothing"},
+        {"4711", "-p PID"},
+        {"--json --window 5", "--json"},
+        {"--units min", "--units"},
+        {"--names long", "--names"},
+        {"--window 0", "--window"},
+        {"--delay", "wants an argument"},
+        {"-F 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+         "-F"},
+    };
+    struct rtl_options o;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (parse(&o, bad[i].words) != RTL_PARSED_WRONG || !said || !strstr(said, bad[i].says))
+            fail_msg("'%s' gives '%s'", bad[i].words, said ? said : "");
+        if (strncmp(said, "rtl-top: ", 9) || strchr(said, '\n') != said + strlen(said) - 1)
+            fail_msg("'%s' is not one line", said);
+    }
+    free(said);
+    said = NULL;
+}
+
+static void help_and_version_are_printed(void **state)
+{
+    (void)state;
+    struct rtl_options o;
+    assert_int_equal(parse(&o, "-h"), RTL_PARSED_DONE);
+    for (int i = 0; i < RTL_OPTION_COUNT; i++) {
+        assert_non_null(strstr(said, rtl_options[i].name));
+        assert_non_null(strstr(said, rtl_options[i].meaning));
+    }
+    for (const char *line = said, *end; (end = strchr(line, '\n')); line = end + 1)
+        assert_true(end - line <= 120);
+    assert_int_equal(parse(&o, "-V"), RTL_PARSED_DONE);
+    assert_int_equal(strncmp(said, "rtl-top ", 8), 0);
+    assert_int_equal(parse(&o, "-s help"), RTL_PARSED_DONE);
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        assert_int_equal(strstr(said, rtl_columns[i].meaning) != NULL, rtl_columns[i].order != RTL_ORDER_NO);
+    free(said);
+    said = NULL;
+}
+
+static void every_letter_is_used_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RTL_OPTION_COUNT; i++)
+        for (int j = 0; j < i; j++) {
+            assert_true(!rtl_options[i].letter || rtl_options[i].letter != rtl_options[j].letter);
+            assert_true(strcmp(rtl_options[i].name, rtl_options[j].name) != 0);
+        }
+}
+
+static void every_key_means_one_thing(void **state)
+{
+    (void)state;
+    for (int i = 1; i < RTL_ACTION_COUNT; i++)
+        for (int k = 0; k < 3 && rtl_keys[i].keys[k]; k++) {
+            uint32_t key = rtl_keys[i].keys[k];
+            for (int j = 1; j < RTL_ACTION_COUNT; j++)
+                for (int n = 0; n < 3; n++)
+                    if (rtl_keys[j].keys[n] == key && (i != j || k != n) && (rtl_keys[i].where & rtl_keys[j].where))
+                        fail_msg("%s is bound twice", rtl_key_name(key).text);
+            assert_true(rtl_key_name(key).text[0] != 0);
+            for (unsigned where = 1; where <= RTL_IN_HELP; where <<= 1)
+                if (rtl_keys[i].where & where)
+                    assert_int_equal(rtl_key_action(key, where), i);
+        }
+}
+
+static void every_function_key_has_a_twin(void **state)
+{
+    (void)state;
+    for (int i = 1; i < RTL_ACTION_COUNT; i++) {
+        bool function_key = false, letter = false;
+        for (int k = 0; k < 3 && rtl_keys[i].keys[k]; k++) {
+            function_key |= rtl_keys[i].keys[k] > RTL_KEY_F0;
+            letter |= rtl_keys[i].keys[k] < RTL_KEY_SPECIAL;
+        }
+        assert_true(!function_key || letter);
+    }
+    assert_int_equal(rtl_key_action(RTL_KEY_ESC, RTL_IN_KERNELS), RTL_ACTION_BACK); /* and never QUIT */
+    assert_int_equal(rtl_key_action('\n', RTL_IN_KERNELS), RTL_ACTION_DETAIL);
+    assert_int_equal(rtl_key_action(0, RTL_IN_ALL), RTL_ACTION_NONE);
+}
+
+/* --- the manual --- */
+
+static char *manual;
+
+static int read_manual(void **state)
+{
+    (void)state;
+    FILE *in = fopen("man/rtl-top.1", "r");
+    if (!in) {
+        fprintf(stderr, "man/rtl-top.1 can't be read: unit tests run in the top folder of the sources\n");
+        return -1;
+    }
+    manual = calloc(1, 1 << 18);
+    size_t length = manual ? fread(manual, 1, (1 << 18) - 1, in) : 0;
+    fclose(in);
+    return length ? 0 : -1;
+}
+
+static int free_manual(void **state)
+{
+    (void)state;
+    free(manual);
+    return 0;
+}
+
+/* The lines of one section, from its .Sh to the next. */
+static char *section(const char *title)
+{
+    char head[80];
+    snprintf(head, sizeof head, ".S%c %s\n", islower((unsigned char)title[1]) ? 's' : 'h', title);
+    const char *start = strstr(manual, head);
+    if (!start)
+        fail_msg("rtl-top(1) has no section %s", title);
+    start += strlen(head);
+    const char *end = strstr(start, "\n.Sh ");
+    return strndup(start, end ? (size_t)(end - start) + 1 : strlen(start));
+}
+
+static void expect(const char *where, const char *lines)
+{
+    if (!strstr(where, lines))
+        fail_msg("rtl-top(1) lacks, or words differently:\n%s", lines);
+}
+
+static int items(const char *text)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, "\n.It ")); at++)
+        count++;
+    return count;
+}
+
+static void the_manual_has_the_options(void **state)
+{
+    (void)state;
+    char *text = section("Options"), lines[256];
+    for (int i = 0; i < RTL_OPTION_COUNT; i++) {
+        const struct rtl_option_facts *o = &rtl_options[i];
+        char letter[16] = "";
+        if (o->letter)
+            snprintf(letter, sizeof letter, "Fl %c , ", o->letter);
+        snprintf(lines, sizeof lines, ".It %sFl -%s%s%s\n%s\n", letter, o->name, *o->argument ? " Ar " : "",
+                 o->argument, o->meaning);
+        expect(text, lines);
+    }
+    assert_int_equal(items(text), RTL_OPTION_COUNT);
+    free(text);
+}
+
+static void the_manual_has_the_keys(void **state)
+{
+    (void)state;
+    char *text = section("KEYS"), lines[256];
+    for (int i = 1; i < RTL_ACTION_COUNT; i++) {
+        snprintf(lines, sizeof lines, ".It Ic");
+        for (int k = 0; k < 3 && rtl_keys[i].keys[k]; k++) {
+            struct rtl_key_name name = rtl_key_name(rtl_keys[i].keys[k]);
+            bool mark = !name.text[1] && !isalnum((unsigned char)name.text[0]);
+            snprintf(lines + strlen(lines), sizeof lines - strlen(lines), " %s%s", mark ? "\\&" : "",
+                     name.text[0] == '\\' ? "\\e" : name.text);
+        }
+        snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "\n%s\n", rtl_keys[i].meaning);
+        expect(text, lines);
+    }
+    assert_int_equal(items(text), RTL_ACTION_COUNT - 1);
+    free(text);
+}
+
+static void the_manual_has_the_columns(void **state)
+{
+    (void)state;
+    char *text = section("COLUMNS"), lines[256];
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        snprintf(lines, sizeof lines, ".It Li %s\n%s\n", rtl_columns[i].header, rtl_columns[i].meaning);
+        if (rtl_columns[i].order != RTL_ORDER_NO)
+            snprintf(lines + strlen(lines), sizeof lines - strlen(lines), ".Pq Fl s Cm %s\n", rtl_columns[i].key);
+        expect(text, lines);
+    }
+    assert_int_equal(items(text), RTL_COLUMN_COUNT);
+    free(text);
+}
+
+static void expect_item(const char *text, const char *name, const char *meaning)
+{
+    char lines[256];
+    snprintf(lines, sizeof lines, ".It Cm %s\n%s\n", name, meaning);
+    expect(text, lines);
+}
+
+static void the_manual_has_modes_reasons_notes_statuses(void **state)
+{
+    (void)state;
+    char *modes = section("MODES"), *reasons = section("WHY A DISPATCH IS NOT TIMED"), *notes = section("NOTES");
+    char *statuses = section("EXIT STATUS"), lines[256];
+    int count = 0;
+#define MODE(sym, num, name, text) expect_item(modes, name, text), count++;
+    RTL_MODES(MODE)
+    assert_int_equal(items(modes), count);
+    count = 0;
+#define REASON(sym, num, key, text, writer) expect_item(reasons, key, text), count++;
+    RTL_UNTIMED_REASONS(REASON)
+    assert_int_equal(items(reasons), count);
+    count = 0;
+#define NOTE(sym, bit, key, text) expect_item(notes, key, text), count++;
+    RTL_NOTES(NOTE)
+    assert_int_equal(items(notes), count);
+#define STATUS(sym, status, text)                                       \
+    snprintf(lines, sizeof lines, ".It %d\n%s\n", (int)(status), text); \
+    expect(statuses, lines);
+    RTL_READER_ERRORS(STATUS)
+    free(modes);
+    free(reasons);
+    free(notes);
+    free(statuses);
+}
+
+/* The whole help screen, one screen after the other. */
+static char *help_screen(struct rtl_ui *ui)
+{
+    struct rtl_frame frame = {0};
+    assert_true(rtl_frame_reset(&frame, 400, 160, false));
+    ui->view = RTL_VIEW_HELP;
+    rtl_draw(ui, &frame);
+    char *text = synth_text(&frame);
+    rtl_frame_free(&frame);
+    return text;
+}
+
+static void the_help_screen_has_all_keys_and_reasons(void **state)
+{
+    (void)state;
+    struct synth *p = synth_create(1, 1);
+    struct rtl_model *m = rtl_model_create();
+    struct rtl_ui ui;
+    synth_record(p, synth_kernel(p, "k"), 1000, 1);
+    synth_tick(p, m, RTL_SEC);
+    rtl_ui_init(&ui, m, 4711, "serve");
+    char *text = help_screen(&ui);
+    for (int i = 1; i < RTL_ACTION_COUNT; i++) {
+        if (!strstr(text, rtl_keys[i].meaning))
+            fail_msg("the help screen lacks '%s'", rtl_keys[i].meaning);
+        for (int k = 0; k < 3 && rtl_keys[i].keys[k]; k++)
+            assert_non_null(strstr(text, rtl_key_name(rtl_keys[i].keys[k]).text));
+    }
+#define HAS(sym, num, key, meaning, ...) assert_non_null(strstr(text, meaning));
+    RTL_UNTIMED_REASONS(HAS)
+    RTL_NOTES(HAS)
+    RTL_MODES(HAS)
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        assert_non_null(strstr(text, rtl_columns[i].meaning));
+    free(text);
+    rtl_model_free(m);
+    synth_free(p);
+}
+
+static void sorting_steps_over_what_cannot_be_sorted(void **state)
+{
+    (void)state;
+    enum rtl_column at = RTL_COLUMN_TIME;
+    int steps = 0, sortable = 0;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        sortable += rtl_columns[i].order != RTL_ORDER_NO;
+    do {
+        enum rtl_column next = rtl_column_step(at, 1);
+        assert_int_equal(rtl_column_step(next, -1), at);
+        assert_true(rtl_columns[next].order != RTL_ORDER_NO);
+        at = next;
+        steps++;
+    } while (at != RTL_COLUMN_TIME && steps < 100);
+    assert_int_equal(steps, sortable);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_are_understood),
+        cmocka_unit_test(wrong_options_say_what_is_wrong),
+        cmocka_unit_test(help_and_version_are_printed),
+        cmocka_unit_test(every_letter_is_used_once),
+        cmocka_unit_test(every_key_means_one_thing),
+        cmocka_unit_test(every_function_key_has_a_twin),
+        cmocka_unit_test(the_manual_has_the_options),
+        cmocka_unit_test(the_manual_has_the_keys),
+        cmocka_unit_test(the_manual_has_the_columns),
+        cmocka_unit_test(the_manual_has_modes_reasons_notes_statuses),
+        cmocka_unit_test(the_help_screen_has_all_keys_and_reasons),
+        cmocka_unit_test(sorting_steps_over_what_cannot_be_sorted),
+    };
+    return cmocka_run_group_tests(tests, read_manual, free_manual);
+}

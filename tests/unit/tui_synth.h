@@ -1,0 +1,218 @@
+/*
+ * A process without a process, for tests of the viewer: kernels, queues and GPUs whose counts a test grows, and
+ * snapshots of them at any time. Also the text of a frame.
+ */
+#ifndef RTL_TESTS_TUI_SYNTH_H
+#define RTL_TESTS_TUI_SYNTH_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stats/histogram.h"
+#include "tui/draw.h"
+#include "tui/model.h"
+
+enum { SYNTH_KERNELS = 32, SYNTH_QUEUES = 8, SYNTH_OCTAVES = 36 };
+#define SYNTH_START (100 * RTL_SEC)
+
+struct synth_histogram {
+    uint64_t bucket[SYNTH_OCTAVES * 64], count, total, min, max;
+};
+
+struct synth {
+    struct {
+        const char *name;
+        uint32_t id;
+        uint64_t calls, untimed;
+        struct synth_histogram h;
+    } kernels[SYNTH_KERNELS];
+    int kernel_count;
+    struct {
+        uint64_t dispatches, injected, completed, untimed[RTL_UNTIMED_LIMIT];
+        struct synth_histogram wait, gap;
+    } queues[SYNTH_QUEUES];
+    int queue_count;
+    uint64_t busy_ns[RTL_AGENTS_MAX];
+    int gpu_count;
+    uint32_t mode, state, notes;
+    uint64_t heartbeat_ns, passes;
+    bool parked;
+    void *garbage[4096]; /* octaves of the snapshots: freed at the end */
+    int garbage_count;
+};
+
+static inline struct synth *synth_create(int gpus, int queues)
+{
+    struct synth *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    p->gpu_count = gpus;
+    p->queue_count = queues;
+    p->mode = RTL_MODE_DEFAULT;
+    p->state = RTL_STATE_LIVE;
+    return p;
+}
+
+static inline void synth_free(struct synth *p)
+{
+    for (int i = 0; i < p->garbage_count; i++)
+        free(p->garbage[i]);
+    free(p);
+}
+
+static inline int synth_kernel(struct synth *p, const char *name)
+{
+    int i = p->kernel_count++;
+    assert_true(i < SYNTH_KERNELS);
+    p->kernels[i].name = name;
+    p->kernels[i].id = RTL_KERNEL_FIRST + (uint32_t)i;
+    return i;
+}
+
+static inline void synth_add(struct synth_histogram *h, uint64_t ns, uint64_t count)
+{
+    h->bucket[rtl_bucket_of(ns)] += count;
+    h->total += ns * count;
+    h->min = !h->count || ns < h->min ? ns : h->min;
+    h->max = ns > h->max ? ns : h->max;
+    h->count += count;
+}
+
+/* `count` dispatches of a kernel on queue 0, timed with `ns` each. */
+static inline void synth_record(struct synth *p, int kernel, uint64_t ns, uint64_t count)
+{
+    p->kernels[kernel].calls += count;
+    synth_add(&p->kernels[kernel].h, ns, count);
+    p->queues[0].dispatches += count;
+    p->queues[0].injected += count;
+    p->queues[0].completed += count;
+}
+
+static inline void synth_untimed(struct synth *p, int kernel, int reason, uint64_t count)
+{
+    p->kernels[kernel].calls += count;
+    p->kernels[kernel].untimed += count;
+    p->queues[0].dispatches += count;
+    p->queues[0].untimed[reason] += count;
+}
+
+static inline struct rtl_histogram_copy synth_copy(struct synth *p, const struct synth_histogram *h)
+{
+    struct rtl_histogram_copy c = {.count = h->count, .total_ns = h->total, .min_ns = h->min, .max_ns = h->max};
+    for (int o = 0; o < SYNTH_OCTAVES; o++) {
+        bool any = false;
+        for (int b = 0; b < 64; b++)
+            any |= h->bucket[o * 64 + b] != 0;
+        if (!any)
+            continue;
+        c.octaves = realloc(c.octaves, (c.octave_count + 1) * sizeof *c.octaves);
+        assert_non_null(c.octaves);
+        c.octaves[c.octave_count].octave = (uint8_t)o;
+        memcpy(c.octaves[c.octave_count].bucket, &h->bucket[o * 64], sizeof c.octaves[0].bucket);
+        c.octave_count++;
+    }
+    if (c.octaves) {
+        assert_true(p->garbage_count < 4096);
+        p->garbage[p->garbage_count++] = c.octaves;
+    }
+    return c;
+}
+
+/* The process as it is now, taken `at` ns after it started. */
+static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
+{
+    struct rtl_snapshot s = {.taken_mono_ns = SYNTH_START + at,
+                             .pid = 4711,
+                             .comm = "serve",
+                             .library_version = "test",
+                             .mode = p->mode,
+                             .state = p->state,
+                             .notes = p->notes,
+                             .start_mono_ns = SYNTH_START,
+                             .heartbeat_mono_ns = p->heartbeat_ns ? SYNTH_START + p->heartbeat_ns : SYNTH_START + at,
+                             .passes = p->heartbeat_ns ? p->passes : at,
+                             .parked = p->parked,
+                             .signals_in_use = 212,
+                             .signals_free = 44,
+                             .signals_created = 256,
+                             .signals_peak = 240,
+                             .signals_limit = 4096};
+    s.kernels = calloc((size_t)p->kernel_count + 1, sizeof *s.kernels);
+    s.queues = calloc((size_t)p->queue_count + 1, sizeof *s.queues);
+    s.agents = calloc((size_t)p->gpu_count + 1, sizeof *s.agents);
+    assert_true(s.kernels && s.queues && s.agents);
+    for (int i = 0; i < p->kernel_count; i++) {
+        if (!p->kernels[i].calls)
+            continue;
+        struct rtl_kernel_snapshot *k = &s.kernels[s.kernel_count++];
+        *k = (struct rtl_kernel_snapshot){.id = p->kernels[i].id,
+                                          .name = p->kernels[i].name,
+                                          .name_length = strlen(p->kernels[i].name),
+                                          .calls = p->kernels[i].calls,
+                                          .untimed = p->kernels[i].untimed,
+                                          .grid = {2048, 8, 1},
+                                          .workgroup = {256, 1, 1},
+                                          .lds_bytes = 32768,
+                                          .histogram = synth_copy(p, &p->kernels[i].h)};
+        s.timed += k->histogram.count;
+        s.counted += k->calls;
+        s.untimed_total += k->untimed;
+    }
+    for (int i = 0; i < p->queue_count; i++) {
+        struct rtl_queue_snapshot *q = &s.queues[s.queue_count++];
+        *q = (struct rtl_queue_snapshot){.slot = (uint32_t)i,
+                                         .agent = (uint32_t)(p->gpu_count ? i % p->gpu_count : 0),
+                                         .gpu = (uint32_t)(p->gpu_count ? i % p->gpu_count : 0),
+                                         .queue_id = (uint64_t)i + 1,
+                                         .live = true,
+                                         .size_packets = 16384,
+                                         .dispatches = p->queues[i].dispatches,
+                                         .injected = p->queues[i].injected,
+                                         .completed = p->queues[i].completed,
+                                         .packets = p->queues[i].dispatches,
+                                         .depth = p->queues[i].injected - p->queues[i].completed,
+                                         .wait = synth_copy(p, &p->queues[i].wait),
+                                         .gap = synth_copy(p, &p->queues[i].gap)};
+        for (int r = 0; r < RTL_UNTIMED_LIMIT; r++) {
+            q->untimed[r] = p->queues[i].untimed[r];
+            s.untimed[r] += q->untimed[r];
+        }
+    }
+    for (int i = 0; i < p->gpu_count; i++) {
+        struct rtl_agent_snapshot *a = &s.agents[s.agent_count++];
+        *a = (struct rtl_agent_snapshot){
+            .gpu = (uint32_t)i, .name = "gfx942", .busy_ns = p->busy_ns[i], .bdf = 0x00000300u};
+    }
+    return s;
+}
+
+/* Adds the process as it is now to a model. */
+static inline void synth_tick(struct synth *p, struct rtl_model *m, uint64_t at)
+{
+    struct rtl_snapshot s = synth_snapshot(p, at);
+    assert_true(rtl_model_add(m, &s, 1000 * RTL_SEC + at));
+}
+
+/* The rows of a frame, one a line. The caller frees it. */
+static inline char *synth_text(const struct rtl_frame *f)
+{
+    size_t size = (size_t)f->rows * ((size_t)f->cols * 4 + 2) + 1, used = 0;
+    char *text = malloc(size);
+    assert_non_null(text);
+    *text = 0;
+    for (int row = 0; row < f->rows; row++) {
+        rtl_frame_row_text(f, row, text + used, size - used - 1);
+        used += strlen(text + used);
+        text[used++] = '\n';
+        text[used] = 0;
+    }
+    return text;
+}
+
+#endif
