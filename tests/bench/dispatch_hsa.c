@@ -1,0 +1,56 @@
+/*
+ * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
+ *
+ * dispatch_hsa DISPATCHES KERNELS [--hold]: prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th
+ * percentile are over chunks of 512 dispatches (of their mean) and RATE is dispatches a second over the whole run with
+ * the waits between chunks. The wait after each chunk, which isn't part of the time, keeps the queue from filling up.
+ */
+#include "../programs/intercept_hsa.h"
+
+enum { CHUNK = 512 };
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
+    unsigned kernels = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 100;
+    struct family family;
+    if (!open_runtime() || kernels < 1 || kernels > FAMILY)
+        die("no GPU, or wrong usage");
+    load_family(&family, "hsa_");
+    hsa_queue_t *queue = open_queue(4096);
+    unsigned long chunks = wanted / CHUNK + 1, kernel = 0;
+    double *mean = malloc(chunks * sizeof *mean);
+
+    for (unsigned i = 0; i < 8 * CHUNK; i++) { /* warm up: rows, signals, pages */
+        launch(queue, family.object[i % kernels]);
+        if (i % CHUNK == CHUNK - 1)
+            drain(queue);
+    }
+    uint64_t begun = clock_ns();
+    for (unsigned long c = 0; c < chunks; c++) {
+        uint64_t start = clock_ns();
+        for (int i = 0; i < CHUNK; i++) {
+            launch(queue, family.object[kernel]);
+            kernel = kernel + 1 == kernels ? 0 : kernel + 1;
+        }
+        mean[c] = (double)(clock_ns() - start) / CHUNK;
+        drain(queue);
+    }
+    double seconds = (double)(clock_ns() - begun) / 1e9;
+    qsort(mean, chunks, sizeof *mean, ascending);
+    printf("ns_per_dispatch %.1f %.1f %.0f\n", mean[chunks / 2], mean[chunks * 99 / 100],
+           (double)(chunks * CHUNK) / seconds);
+    fflush(stdout);
+    if (argc > 3)
+        hold();
+    free(mean);
+    must(hsa_queue_destroy(queue), "destroy queue");
+    must(hsa_shut_down(), "shut down");
+    return 0;
+}
