@@ -28,10 +28,9 @@ struct rtl_reader {
     uint64_t name_room;    /* bytes of names still to be believed: they can't add up to more than their section */
 
     /* how copies of histograms went, for tests: no decision hangs on them */
-    uint64_t whole;     /* accepted: begin and count agreed around the copy */
+    uint64_t whole;     /* accepted: the buckets' sum was the count */
     uint64_t retried;   /* tries that met the writer */
     uint64_t unsettled; /* given up on: shown as approximate */
-    uint64_t wrong;     /* accepted, but the sum of the buckets is not the count: a damaged segment */
 
     /* liveness, set by discover.c; pid 0 when opened by descriptor */
     pid_t pid;

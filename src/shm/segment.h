@@ -15,9 +15,11 @@
  *    thread that rings that queue's doorbell; the runtime serialises them per queue), "worker" (the one
  *    completion worker), "any" (atomic read-modify-write, off the steady path).
  *  - Counters only grow. All shared fields are stored with relaxed atomics unless a rule below says more.
- *  - Histogram record: begin = n+1 (relaxed); release fence; chunk bucket, total, min, max (relaxed);
- *    count = n+1 (release). Release stores instead of the fence and the relaxed ones do as well. A reader that sees count == begin both before and after has a whole snapshot.
- *    A writer killed in between leaves begin == count + 1, never more.
+ *  - Histogram record: bucket + 1, then min, max and total, then count + 1, each a release store. A reader loads count,
+ *    then total, min and max, then the buckets, each with acquire. It has a whole snapshot exactly when the sum of the
+ *    buckets is that count: what of record m shows in total, min or max shows in the buckets read after it, and
+ *    they hold no less than the count read before them; so a sum that isn't larger leaves nothing in between.
+ *    A writer killed in between leaves a sum of count + 1, never more.
  *  - A chunk is published in the directory (release) after its number was taken and before its first count.
  *  - A kernel is published by storing its state READY (release) after name_offset, name_length are set.
  *
@@ -95,15 +97,14 @@ struct rtl_section {
  * k >= 1 covers [2^(k+5), 2^(k+6)) in steps of 2^(k-1). The midpoint is off by at most 1/128 = 0.78 % from 64 ns on.
  */
 struct rtl_histogram { /* worker; one cache line */
-    uint64_t begin;
-    uint64_t count;    /* values recorded */
+    uint64_t count;    /* values recorded; readers load the words in this order */
     uint64_t total_ns;
     uint64_t min_ns;   /* meaningless while count is 0 */
     uint64_t max_ns;
     uint64_t untimed;  /* kernels only: counted by the worker under a reason, never timed */
     uint32_t flags;    /* RTL_HISTOGRAM_* */
     uint32_t pad;
-    uint64_t reserved;
+    uint64_t reserved[2];
 };
 enum { RTL_HISTOGRAM_COARSE = 1u << 0 }; /* some octaves were counted in rtl_coarse */
 
@@ -217,7 +218,7 @@ struct rtl_header {
 
 static_assert(sizeof(struct rtl_section) == 16, "section");
 static_assert(sizeof(struct rtl_histogram) == 64, "histogram is one cache line");
-static_assert(offsetof(struct rtl_histogram, count) == 8 && offsetof(struct rtl_histogram, flags) == 48, "histogram");
+static_assert(offsetof(struct rtl_histogram, count) == 0 && offsetof(struct rtl_histogram, flags) == 40, "histogram");
 static_assert(sizeof(struct rtl_directory) == 72, "directory");
 static_assert(sizeof(struct rtl_coarse) == 288, "coarse");
 static_assert(sizeof(struct rtl_chunk) == 512, "chunk");

@@ -98,10 +98,10 @@ static bool try_histogram(struct taking *t, uint32_t id, struct rtl_histogram *h
     struct rtl_reader *r = t->reader;
     struct rtl_directory directory;
     uint32_t octaves = 0;
-    uint64_t begin = 0;
 
     *sum = 0;
     *octave_count = 0;
+    /* every load is an acquire, in the order of the words: count, total, min, max, then the buckets (shm/segment.h) */
     if (!rtl_fetch_entry(r, RTL_SECTION_HISTOGRAMS, id, 0, h, sizeof *h) ||
         !rtl_fetch_entry(r, RTL_SECTION_DIRECTORY, id, 0, &directory, sizeof directory)) {
         t->damaged = true;
@@ -129,12 +129,7 @@ static bool try_histogram(struct taking *t, uint32_t id, struct rtl_histogram *h
             *sum = add(*sum, t->coarse[i]);
     }
     *octave_count = octaves;
-    /* every load above is an acquire, so this one is not older than any of them */
-    if (!rtl_fetch_entry(r, RTL_SECTION_HISTOGRAMS, id, offsetof(struct rtl_histogram, begin), &begin, sizeof begin)) {
-        t->damaged = true;
-        return false;
-    }
-    return begin == h->count;
+    return *sum == h->count;
 }
 
 /* Copies one histogram; *untimed gets the worker's count of dispatches given up on. False when the snapshot is off. */
@@ -150,8 +145,8 @@ static bool copy_histogram(struct taking *t, uint32_t id, struct rtl_histogram_c
         return false;
     }
     *untimed = h.untimed;
-    if (!h.begin && !h.count)
-        return true;
+    if (!h.count)
+        return true; /* a first record in the making is not there yet */
 
     bool whole = false;
     for (uint32_t i = 0; i < 2 * TRIES; i++) {
@@ -177,11 +172,10 @@ static bool copy_histogram(struct taking *t, uint32_t id, struct rtl_histogram_c
 
     t->reader->whole += whole;
     t->reader->unsettled += !whole;
-    t->reader->wrong += whole && sum != h.count;
     bool coarse = h.flags & RTL_HISTOGRAM_COARSE;
     *untimed = h.untimed;
     copy->count = sum;
-    copy->approximate = !whole || sum != h.count || coarse;
+    copy->approximate = !whole || coarse;
     copy->total_ns = h.total_ns;
     copy->min_ns = sum ? h.min_ns : 0;
     copy->max_ns = sum ? h.max_ns : 0;

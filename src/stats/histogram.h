@@ -12,10 +12,25 @@
 
 #define RTL_VALUE_MAX ((1ull << 40) - 1) /* ns; 1099 s */
 
+/*
+ * floor(log2 v) of a value that isn't 0. x86-64's BSR keeps its target for a 0 and so waits for whatever was last there,
+ * which made each record wait for the one before; a fresh zero as the target ends that.
+ */
+static inline uint64_t rtl_log2(uint64_t v)
+{
+#ifdef __x86_64__
+    uint64_t log2 = 0;
+    __asm__("bsrq %1, %0" : "+r"(log2) : "r"(v) : "cc");
+    return log2;
+#else
+    return 63u ^ (uint64_t)__builtin_clzll(v);
+#endif
+}
+
 /* Bucket index of a value in ns that is at most RTL_VALUE_MAX. */
 static inline uint32_t rtl_bucket_of_bounded(uint64_t ns)
 {
-    uint32_t shift = 57u - (uint32_t)__builtin_clzll(ns | 64u);
+    uint32_t shift = (uint32_t)rtl_log2(ns | 64u) - 6;
     return (shift << 6) + (uint32_t)(ns >> shift);
 }
 

@@ -68,6 +68,12 @@ static uint64_t *find_counter(struct rtl_recorder *recorder, uint32_t histogram,
     return coarse;
 }
 
+/* Not rtl_recorder_add: the compiler may move that past the release stores of min and max. */
+static void add_release(uint64_t *counter, uint64_t n)
+{
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELEASE);
+}
+
 bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram, uint64_t ns)
 {
     struct rtl_recorder_row *row = &recorder->rows[histogram];
@@ -81,8 +87,7 @@ bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram,
         rtl_recorder_untimed(recorder, histogram);
         return false;
     }
-    /* from here the record has begun; rtl_recorder_put stores the same `begin` once more */
-    __atomic_store_n(&shared->begin, __atomic_load_n(&shared->count, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    add_release(counter, 1);
     if (~ns >= rest->inverted_min) {
         rest->inverted_min = ~ns;
         __atomic_store_n(&shared->min_ns, ns, __ATOMIC_RELEASE);
@@ -94,7 +99,8 @@ bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram,
     uint64_t min = ~rest->inverted_min;
     row->low_ns = min > RTL_CHUNK_BUCKETS ? min - 1 : RTL_CHUNK_BUCKETS - 1;
     row->high_ns = rest->max_ns < HOT_LIMIT ? rest->max_ns + 1 : HOT_LIMIT;
-    rtl_recorder_put(shared, counter, ns);
+    add_release(&shared->total_ns, ns);
+    add_release(&shared->count, 1);
     return true;
 }
 

@@ -95,7 +95,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         struct rtl_histogram *g = entry(h, RTL_SECTION_HISTOGRAMS, i);
         struct rtl_directory *d = entry(h, RTL_SECTION_DIRECTORY, i);
         uint64_t low = 1000 * (i + 1);
-        *g = (struct rtl_histogram){.begin = 5, .count = 5, .total_ns = 8 * low, .min_ns = low, .max_ns = 2 * low};
+        *g = (struct rtl_histogram){.count = 5, .total_ns = 8 * low, .min_ns = low, .max_ns = 2 * low};
         for (uint32_t n = 0; n < 2; n++) {
             uint32_t index = rtl_bucket_of(low << n);
             uint16_t chunk = (uint16_t)(1 + 2 * i + n) < CHUNKS ? (uint16_t)(1 + 2 * i + n) : 0;

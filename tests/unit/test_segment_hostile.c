@@ -373,7 +373,7 @@ static void chunks_used_more_than_once(void **state)
     struct rtl_snapshot snapshot;
     s->segment.header->kernel_count = RTL_KERNELS_MAX;
     for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++) {
-        s->segment.histograms[i].begin = s->segment.histograms[i].count = 1;
+        s->segment.histograms[i].count = 1;
         memset(&s->segment.directory[i], 0xff, sizeof s->segment.directory[i]);
     }
     assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
@@ -386,7 +386,7 @@ static void records_that_never_end(void **state)
     struct rtl_snapshot snapshot = {0};
     s->segment.header->kernel_count = RTL_KERNELS_MAX;
     for (uint32_t i = 0; i < RTL_HISTOGRAMS_MAX; i++)
-        s->segment.histograms[i].begin = s->segment.histograms[i].count + 1;
+        s->segment.histograms[i].count++;
     for (uint32_t q = 0; q < RTL_QUEUES_MAX; q++)
         s->segment.queues[q].generation = 1; /* and so do the queues */
     assert_int_equal(rtl_reader_snapshot(s->reader, &snapshot), RTL_READER_OK);
