@@ -34,6 +34,11 @@ union packet {
     char bytes[64];
 };
 _Static_assert(sizeof(union packet) == 64, "AQL packet");
+_Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) ==
+                       offsetof(hsa_kernel_dispatch_packet_t, completion_signal) &&
+                   offsetof(hsa_barrier_or_packet_t, completion_signal) ==
+                       offsetof(hsa_kernel_dispatch_packet_t, completion_signal),
+               "one place for the signal");
 
 static inline void count(const struct rtl_tap *tap, uint64_t *counter, uint64_t n)
 {
@@ -51,26 +56,16 @@ static __attribute__((noinline)) uint32_t make_ready(struct rtl_tap *tap, uint32
     return ready ? row : RTL_KERNEL_OTHER;
 }
 
-/* Signals that are kept for marks: with them it can be told how full the queue is even when there are no others. */
-static inline uint32_t kept(struct rtl_tap *tap)
-{
-    if (__builtin_expect(!rtl_tool.fragile, 1))
-        return 0;
-    uint32_t batch = atomic_load_explicit(&tap->batch, memory_order_relaxed);
-    return batch < RTL_MARKS ? batch : RTL_MARKS;
-}
-
 static __attribute__((noinline)) bool refill(struct rtl_tap *tap)
 {
-    uint32_t keep = kept(tap), batch = atomic_load_explicit(&tap->batch, memory_order_relaxed);
-    uint32_t n = rtl_pool_take(tap->pool, tap->cache + tap->cached, batch);
-    if (!n) {
+    uint32_t batch = atomic_load_explicit(&tap->batch, memory_order_relaxed);
+    tap->cached = rtl_pool_take(tap->pool, tap->cache, batch);
+    if (!tap->cached) {
         int error = errno;
-        n = rtl_pool_make(tap->pool, tap->cache + tap->cached, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
+        tap->cached = rtl_pool_make(tap->pool, tap->cache, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
         errno = error;
     }
-    tap->cached += n;
-    return tap->cached > keep || (tap->cached && rtl_full_mark_is_due(tap));
+    return tap->cached != 0;
 }
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
@@ -103,7 +98,7 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
         ;
     else if (__builtin_expect(!may_inject, 0))
         reason = RTL_UNTIMED_BATCH;
-    else if (__builtin_expect(tap->cached <= kept(tap), 0) && !refill(tap))
+    else if (__builtin_expect(tap->cached == 0, 0) && !refill(tap))
         reason = RTL_UNTIMED_NO_SIGNAL;
     else if (__builtin_expect(!rtl_pending_room(&tap->pending), 0)) /* can't be: the ring has a slot a signal */
         reason = RTL_UNTIMED_NO_ROOM;
@@ -225,6 +220,21 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
         wake_if_parked();
 }
 
+/* A packet that isn't timed, with a gauge if it has no signal and its kind is known to have one at that place. */
+static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const union packet *packet,
+                                                   rtl_packet_writer writer)
+{
+    uint32_t type = packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+    bool known = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
+                 type == HSA_PACKET_TYPE_BARRIER_OR;
+    union packet copy = *packet;
+    if (known && atomic_load_explicit(&tap->verdict, memory_order_relaxed) != RTL_UNTIMED_SHUTDOWN &&
+        !packet->kernel.completion_signal.handle &&
+        rtl_full_gauge(tap, &copy.kernel.completion_signal))
+        packet = &copy;
+    writer(packet, 1);
+}
+
 static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer)
 {
     if (__builtin_expect(rtl_tool.fragile, 0) && __builtin_expect(tap->written >= tap->look_at, 0))
@@ -233,7 +243,10 @@ static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_
     tap->written++;
     uint16_t number = see(tap, packet, true);
     if (number == RTL_NO_SIGNAL) {
-        writer(packet, 1);
+        if (__builtin_expect(rtl_tool.fragile, 0) && rtl_full_mark_is_due(tap))
+            write_gauged(tap, packet, writer);
+        else
+            writer(packet, 1);
         return;
     }
     bool counter;

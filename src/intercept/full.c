@@ -12,6 +12,12 @@ static const uint64_t GIVE_UP = 500000000; /* ns without a sign of the GPU */
 static const uint64_t SPIN = 50000;        /* ns of looking without a pause: short kernels end within that */
 enum { SMALLEST = 16 };                    /* slots; what is smaller is left alone */
 
+static bool is_read(const struct rtl_gauge *gauge)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)gauge->signal.handle;
+    return !signal || __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
+}
+
 /*
  * The worker raises `consumed` before it arms a signal again, so a signal whose packet isn't consumed is still on that
  * packet. (Should it be harvested between the two loads, the packet was done either way.)
@@ -20,10 +26,14 @@ static bool is_done(const struct rtl_tap *tap, const struct rtl_mark *mark)
 {
     if (mark->index <= atomic_load_explicit(&tap->consumed, memory_order_acquire))
         return true;
+    if (mark->number >= RTL_GAUGE) {
+        const struct rtl_gauge *gauge = &tap->gauge[mark->number - RTL_GAUGE];
+        return gauge->index != mark->index || is_read(gauge); /* it is on a later packet only if this one was done */
+    }
     return __atomic_load_n(&rtl_pool_signal(tap->pool, mark->number)->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
 }
 
-/* Brings `known` up to date. False when no timed dispatch is under way: then there is nothing that could tell more. */
+/* Brings `known` up to date. False when no signal of ours is under way: then there is nothing that could tell more. */
 static bool find_out(struct rtl_tap *tap)
 {
     uint64_t consumed = atomic_load_explicit(&tap->consumed, memory_order_acquire);
@@ -37,6 +47,43 @@ static bool find_out(struct rtl_tap *tap)
     if (!is_done(tap, &tap->newest))
         return true;
     tap->known = tap->newest.index;
+    return false;
+}
+
+void rtl_full_prepare(struct rtl_tap *tap)
+{
+    for (int i = 0; i < RTL_MARKS; i++) {
+        struct rtl_gauge *gauge = &tap->gauge[i];
+        gauge->index = 0;
+        if (tap->gauges_of != tap->pool && !tap->pool->maker.make(&gauge->signal))
+            gauge->signal.handle = 0;
+    }
+    tap->gauges_of = tap->pool;
+}
+
+void rtl_full_release(struct rtl_tap *tap)
+{
+    for (int i = 0; i < RTL_MARKS; i++) {
+        struct rtl_gauge *gauge = &tap->gauge[i];
+        if (gauge->signal.handle && (!gauge->index || is_read(gauge)))
+            tap->pool->maker.destroy(gauge->signal);
+        gauge->signal.handle = 0;
+    }
+    tap->gauges_of = NULL;
+}
+
+bool rtl_full_gauge(struct rtl_tap *tap, hsa_signal_t *signal)
+{
+    for (uint16_t i = 0; i < RTL_MARKS; i++) {
+        struct rtl_gauge *gauge = &tap->gauge[i];
+        if (!gauge->signal.handle || (gauge->index && !is_read(gauge)))
+            continue;
+        rtl_signal_arm((amd_signal_t *)(uintptr_t)gauge->signal.handle);
+        gauge->index = tap->written;
+        *signal = gauge->signal;
+        rtl_full_mark(tap, RTL_GAUGE + i);
+        return true;
+    }
     return false;
 }
 

@@ -6,8 +6,10 @@
  * it sees has room. So there a dispatch waits while three quarters of the queue are taken: the GPU has work enough.
  *
  * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
- * are taken in order. Where nothing timed is under way nothing is known, and nobody waits. A GPU that takes nothing for
- * half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
+ * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty, a signal of the
+ * queue's own goes onto a packet that has none (a gauge; four a queue). What remains unknown, when every packet carries
+ * a signal of the application's, nobody waits for. A GPU that takes nothing for half a second may be waiting for this
+ * very thread: then the dispatch goes on as it would without this.
  */
 #ifndef RTL_INTERCEPT_FULL_H
 #define RTL_INTERCEPT_FULL_H
@@ -18,10 +20,21 @@
  * again. */
 void rtl_full_look(struct rtl_tap *tap);
 
-/* Dispatch: has a quarter of the queue gone by without a timed dispatch? */
+/* Create: the signals of a tap that is about to watch a queue, unless it has them. */
+void rtl_full_prepare(struct rtl_tap *tap);
+
+/* Worker, at the end, when no dispatch is inside any more: gives the gauges back to the runtime but for those on packets
+ * under way. */
+void rtl_full_release(struct rtl_tap *tap);
+
+/* Dispatch: the signal for the packet number `written`, which carries none. False when no gauge is free: then there are
+ * marks enough. */
+bool rtl_full_gauge(struct rtl_tap *tap, hsa_signal_t *signal);
+
+/* Dispatch: has a quarter of the queue gone by without a signal of ours? */
 static inline bool rtl_full_mark_is_due(const struct rtl_tap *tap)
 {
-    return tap->written - tap->newest.index >= tap->ring_bytes / 64 / RTL_MARKS;
+    return tap->look_at != UINT64_MAX && tap->written - tap->newest.index >= tap->ring_bytes / 64 / RTL_MARKS;
 }
 
 /* Dispatch: the packet number `written` carries that signal. */

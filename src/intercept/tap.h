@@ -27,12 +27,18 @@ enum { RTL_VERDICT_TIME = -1 }; /* any other verdict is an enum rtl_untimed_reas
 
 #define RTL_NO_SIGNAL UINT16_MAX /* no number: ends a list */
 
-/* A dispatch that carries a signal of ours: the signal says when the GPU has taken all packets up to `index`. */
+/* A packet that carries a signal of ours: the signal says when the GPU has taken all packets up to `index`. */
 struct rtl_mark {
     uint64_t index;
-    uint16_t number;
+    uint16_t number; /* in the pool, or RTL_GAUGE and more */
 };
-enum { RTL_MARKS = 4 };
+enum { RTL_MARKS = 4, RTL_GAUGE = RTL_SIGNALS_LIMIT };
+
+/* A signal of the tap's own, for a mark where the pool has none left. Nothing is timed with it. */
+struct rtl_gauge {
+    hsa_signal_t signal; /* create; handle 0 = none */
+    uint64_t index;      /* dispatch: the packet that carries it or carried it last */
+};
 
 struct rtl_tap {
     /* create, before the tap goes LIVE */
@@ -58,16 +64,18 @@ struct rtl_tap {
     /* dispatch; the worker once no dispatch can be inside any more */
     _Alignas(64) _Atomic uint32_t inside; /* dispatch: 1 while a call is under way; the worker waits for 0 at the end */
     uint32_t cached;                      /* free signals at hand */
-    uint16_t cache[RTL_SIGNALS_BATCH + RTL_MARKS];
+    uint16_t cache[RTL_SIGNALS_BATCH];
 
     uint64_t written; /* packets handed on, ever, in this use of the tap */
     /* only on runtimes whose queues must not fill up (full.c): */
     uint64_t look_at;                /* `written` at which to look how full the queue is */
     uint64_t known;                  /* the GPU has taken at least that many of `written` */
     uint64_t stuck_at;               /* `known` when waiting for more was given up; UINT64_MAX = never */
-    struct rtl_mark newest;          /* the last timed dispatch */
+    struct rtl_mark newest;          /* the last packet with a signal of ours */
     struct rtl_mark mark[RTL_MARKS]; /* and some before it, a quarter of the queue apart */
     uint32_t marks;
+    struct rtl_gauge gauge[RTL_MARKS];
+    const struct rtl_pool *gauges_of; /* create: made along with that pool */
 
     struct rtl_pending pending;
 

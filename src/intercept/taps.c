@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "intercept/clock.h"
+#include "intercept/full.h"
 #include "intercept/kernels.h"
 #include "intercept/queues.h"
 #include "intercept/tool.h"
@@ -149,10 +150,8 @@ struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu)
         tap->cached = 0;
         rtl_pending_drop(&tap->pending, rtl_pending_count(&tap->pending)); /* of a late callback */
         share_signals(tap, pool);
-        if (pool && rtl_tool.fragile) {
-            uint32_t fair = atomic_load_explicit(&tap->batch, memory_order_relaxed);
-            tap->cached = rtl_pool_take(pool, tap->cache, fair < RTL_MARKS ? fair : RTL_MARKS);
-        }
+        if (pool && rtl_tool.fragile)
+            rtl_full_prepare(tap);
         tap->first = tap->last = tap->cursor = RTL_NO_SIGNAL;
         tap->open = 0;
         tap->last_end = 0;

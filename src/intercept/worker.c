@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "intercept/full.h"
 #include "intercept/harvest.h"
 #include "intercept/kernels.h"
 #include "intercept/queues.h"
@@ -291,9 +292,12 @@ static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
     for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_SIGNALS_LIMIT; done += more)
         more = round_of_taps(harvest);
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
+        bool silent = quiet(tap);
+        if (silent && tap->gauges_of == harvest->pool)
+            rtl_full_release(tap);
         if (state_of(harvest, tap) != RTL_TAP_LIVE)
             continue;
-        if (quiet(tap))
+        if (silent)
             rtl_harvest_close(harvest, tap);
         rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_ABANDONED, false);
     }

@@ -1,9 +1,11 @@
 /*
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
- * dispatch_hsa DISPATCHES KERNELS [--hold]: prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th
+ * dispatch_hsa DISPATCHES KERNELS [flow] [hold]: prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th
  * percentile are over chunks of 512 dispatches (of their mean) and RATE is dispatches a second over the whole run with
  * the waits between chunks. The wait after each chunk, which isn't part of the time, keeps the queue from filling up.
+ * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
+ * With `hold` the process stays until its standard input is closed.
  */
 #include "../programs/intercept_hsa.h"
 
@@ -15,10 +17,19 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool given(int argc, char **argv, const char *word)
+{
+    for (int i = 3; i < argc; i++)
+        if (!strcmp(argv[i], word))
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
     unsigned kernels = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 100;
+    bool flow = given(argc, argv, "flow");
     struct family family;
     if (!open_runtime() || kernels < 1 || kernels > FAMILY)
         die("no GPU, or wrong usage");
@@ -40,14 +51,15 @@ int main(int argc, char **argv)
             kernel = kernel + 1 == kernels ? 0 : kernel + 1;
         }
         mean[c] = (double)(clock_ns() - start) / CHUNK;
-        drain(queue);
+        if (!flow || c + 1 == chunks)
+            drain(queue);
     }
     double seconds = (double)(clock_ns() - begun) / 1e9;
     qsort(mean, chunks, sizeof *mean, ascending);
     printf("ns_per_dispatch %.1f %.1f %.0f\n", mean[chunks / 2], mean[chunks * 99 / 100],
            (double)(chunks * CHUNK) / seconds);
     fflush(stdout);
-    if (argc > 3)
+    if (given(argc, argv, "hold"))
         hold();
     free(mean);
     must(hsa_queue_destroy(queue), "destroy queue");

@@ -13,5 +13,5 @@ is "all 200 names were launched" "$(grep -c '^launch_' "$work/launched")" 200
 is "a million of them" "$(awk '{ sum += $2 } END { print sum }' "$work/launched")" 1000000
 is "counted is a million and what the runtime itself dispatched" \
     "$(jq '[.kernels[] | select(.name | startswith("launch_")) | .calls] | add' "$work/json")" 1000000
-check "most were timed" jq -e '.dispatches | .timed > 0.9 * .counted' "$work/json"
+check "most were timed" jq -e '.dispatches | .timed > 0.5 * .counted' "$work/json"
 finish

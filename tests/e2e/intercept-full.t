@@ -1,0 +1,53 @@
+#!/bin/sh
+# A queue kept full by kernels that take no time, faster than the worker can keep up with and with few signals: nothing
+# stops or hangs, all is counted. (On ROCr before 6.0 an intercept queue that fills stops the process, whoever intercepts
+# it: src/intercept/full.h.)
+. "$(dirname "$0")/tap.sh"
+
+dispatches=1000448 # a multiple of the program's 512
+warm=4096          # what it dispatches before it counts
+
+# flood SIGNALS COMMAND...: runs it until all has been dispatched and it holds
+flood() {
+    limit=$1
+    shift
+    rm -f "$work/in" "$work/out"
+    mkfifo "$work/in"
+    (INTERCEPT_KERNELS=$tap_top/$O/tests/programs RTL_SIGNALS=$limit HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
+        exec "$@" tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --duration 0ns -- \
+        "$O/tests/bench/dispatch_hsa" "$((dispatches - 512))" 100 flow hold <"$work/in" >"$work/out" 2>"$work/err") &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 3>"$work/in"
+    wait_until 120 sh -c "grep -qs '^holding' '$work/out' || ! kill -0 $program || grep -q zombie /proc/$program/status"
+}
+
+dump() {
+    "$O/tests/programs/intercept_dump" "$program" >"$work/dump" 2>&1
+}
+sum() { # key
+    awk -v key="$1" '$1 == key { print $2 }' "$work/dump"
+}
+all_known() { # nothing is in flight any more
+    dump
+    test "$(($(sum timed) + $(sum untimed_total)))" = "$(sum counted)"
+}
+
+try() { # name signals command...
+    name=$1
+    shift
+    flood "$@"
+    has "$name: it got to its end" "$(cat "$work/out")" '^holding'
+    check "$name: timed and untimed are all" wait_until 20 all_known
+    is "$name: every dispatch was counted" "$(sum counted)" "$((dispatches + warm))"
+    exec 3>&-
+    wait "$program"
+    is "$name: it ended well" "$?" 0
+    is "$name: nothing was said" "$(cat "$work/err")" ""
+    tap_pids=
+}
+
+try "64 signals" 64 env
+try "4096 signals" 4096 env
+try "one CPU for all, 64 signals" 64 taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
+finish
