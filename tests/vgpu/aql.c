@@ -94,8 +94,8 @@ void vg_queue_halt(struct vg_queue *q, enum vg_error error)
         vg_event_set(event);
 }
 
-/* Completes what has ended by now. Who sees a kernel's signal may take it that its slot, and all before it, are free: so
- * the read index first. */
+/* Completes what has ended by now. Who sees a kernel's signal may take it that its slot, and all before it, are free:
+ * so the read index first. */
 static bool retire(struct vg_queue *q, uint64_t now)
 {
     bool any = false;

@@ -4,13 +4,13 @@
  * A doorbell is a plain store that nobody announces. While the engine is busy it reads the doorbells anyway. Before it
  * sleeps it write-protects the application's doorbell pages through userfaultfd: the next store faults, the kernel
  * tells the engine, the engine lifts the protection and the store goes through. So an idle process costs next to
- * nothing, and the first packet after a pause is seen within some 20 microseconds. Where userfaultfd isn't to be had (old
- * kernels, containers that filter it) the engine naps instead, with doubling length; VGPU_NAP=1 forces that.
+ * nothing, and the first packet after a pause is seen within some 20 microseconds. Where userfaultfd isn't to be had
+ * (old kernels, containers that filter it) the engine naps instead, with doubling length; VGPU_NAP=1 forces that.
  *
- * Whoever reads a message owes its thread a wake: the kernel has queued the thread, but the thread looks at its page once
- * more before it sleeps, and by then the page may be protected again. A thread whose message was read after the wake
- * would sleep without anyone being told. So messages are read first and the protection, whose lifting wakes all that
- * are queued, is lifted afterwards; and a message that comes later is seen by the next wait, armed or not.
+ * Whoever reads a message owes its thread a wake: the kernel has queued the thread, but the thread looks at its page
+ * once more before it sleeps, and by then the page may be protected again. A thread whose message was read after the
+ * wake would sleep without anyone being told. So messages are read first and the protection, whose lifting wakes all
+ * that are queued, is lifted afterwards; and a message that comes later is seen by the next wait, armed or not.
  *
  * Ranges are added by the threads that map doorbells, under `lock`; the engine alone arms, waits and disarms.
  */
@@ -128,8 +128,8 @@ bool vg_bell_arm(void)
     return uffd >= 0 && protect(true);
 }
 
-/* Whether someone was stopped; goes on now. Called after every wait: what was armed is disarmed, and a message that came
- * late is answered. */
+/* Whether someone was stopped; goes on now. Called after every wait: what was armed is disarmed, and a message that
+ * came late is answered. */
 bool vg_bell_disarm(bool armed)
 {
     struct uffd_msg m[16];

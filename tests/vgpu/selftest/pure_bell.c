@@ -1,7 +1,7 @@
 /*
- * pure_bell.c - tests of doorbell.c on pages of its own: who stores to a protected doorbell is stopped, is told of and goes
- * on, however the store falls between arming and disarming. Built with a long SLEEP_MAX_NS, so that a lost wake-up shows
- * as one. Prints TAP.
+ * pure_bell.c - tests of doorbell.c on pages of its own: who stores to a protected doorbell is stopped, is told of and
+ * goes on, however the store falls between arming and disarming. Built with a long SLEEP_MAX_NS, so that a lost wake-up
+ * shows as one. Prints TAP.
  */
 #include "../vgpu.h"
 

@@ -46,8 +46,8 @@ void case_draw(int argc, char **argv)
     run_and_print("vg_random", argc > 0 ? atoi(argv[0]) : 200);
 }
 
-/* Returns when the GPU knows of everything that was submitted before: it looks at all queues by turns, so it does when it
- * has heard of a kernel on one more queue and has ended that in a later turn. */
+/* Returns when the GPU knows of everything that was submitted before: it looks at all queues by turns, so it does when
+ * it has heard of a kernel on one more queue and has ended that in a later turn. */
 static void heard(hsa_executable_t e)
 {
     hsa_queue_t *q = make_queue(&h, 0, 64, true);
