@@ -6,6 +6,16 @@ held_or_gone() { # pid
     grep -q '^holding' "$work/out" || ! alive "$1"
 }
 
+# HIP 5.7 waits for kernel argument memory on a signal that it made for the GPU alone, with or without a tool, and the
+# runtime complains: when the memory comes round before the GPU is done with it.
+without_hips_own() {
+    grep -v '^Warning: .*Use of non-host signal in host signal wait API'
+}
+
+as_in_truth() {
+    tests/e2e/compare-truth "$work/truth" "$work/json" >"$work/compared" 2>&1
+}
+
 # run_exact NAME GPU-OPTIONS -- PROGRAM ARGS: the program to its end, held there; then its counters against the truth
 run_exact() {
     name=$1
@@ -21,13 +31,14 @@ run_exact() {
         echo "# $name: $(tail -n 5 "$work/out" "$work/err")" >&2
     fi
     has "$name: the program's own verdict" "$(cat "$work/out")" '^[a-z_]+: PASS'
-    is "$name: it said nothing on standard error" "$(cat "$work/err")" ""
+    is "$name: it said nothing on standard error" "$(without_hips_own <"$work/err")" ""
 
     # in flight is over when every queue is empty; the worker needs a moment to see it
-    wait_until 10 sh -c "'$O/rtl-top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
+    wait_until 60 sh -c "'$O/rtl-top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
-    check "$name: counts and times are the model's" tests/e2e/compare-truth "$work/truth" "$work/json"
-    sed 's/^/# /' "$work/check.out"
+    # the truth is written a millisecond late, or more on a busy machine
+    check "$name: counts and times are the model's" wait_until 20 as_in_truth
+    sed 's/^/# /' "$work/compared"
     is "$name: timed and untimed add up to counted" \
         "$(jq '.dispatches | .timed + (.untimed | add // 0) == .counted' "$work/json")" true
     is "$name: the kernels add up to the dispatches" \

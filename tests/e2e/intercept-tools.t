@@ -7,7 +7,7 @@ rtl=$tap_top/$O/librtl.so
 NOOP_COUNT=1
 export NOOP_COUNT
 all_counted() { # name
-    check "$1: all over" wait_until 10 settled 0
+    check "$1: all over" wait_until 60 settled 0
     check "$1: counts are the program's" counted_as_launched
     is "$1: no queue was left out" "$(look note)" ""
     close_scene

@@ -91,7 +91,7 @@ check "not traced: 3, and how to trace" gives 3 'HSA_TOOLS_LIB' -p "$sleeper" -b
 perl -e 'my $name = "rtl-segment"; my $fd = syscall(319, $name, 3); open my $f, "+<&=", $fd or die; syswrite $f, pack("CA7SSL", 255, "RTLSEG1", 99, 0, 4096) . "\0" x 200000; sleep 1000' &
 newer=$!
 tap_pids="$tap_pids $newer"
-wait_until 10 traced "$newer"
+wait_until 60 traced "$newer"
 check "a newer segment: 5, and both versions" gives 5 '99' -p "$newer" -b
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     chmod 711 "$work" # a copy that everybody can reach, wherever the sources are
@@ -110,7 +110,7 @@ rm "$work/json" "$work/text"
 "$top" -p "$demo" --json -d 0.1 >"$work/json" 2>"$work/err" &
 viewer=$!
 tap_pids="$tap_pids $viewer"
-wait_until 10 test -s "$work/json"
+wait_until 60 test -s "$work/json"
 end_process "$demo" KILL
 wait "$viewer"
 is "the process ended: 6" $? 6
@@ -120,9 +120,9 @@ demo --kernels 5
 "$top" -p "$demo" -b -d 3600 >"$work/text" &
 viewer=$!
 tap_pids="$tap_pids $viewer"
-wait_until 10 test -s "$work/text"
+wait_until 60 test -s "$work/text"
 end_process "$demo" KILL
-check "a long interval does not keep it waiting" wait_until 5 ended "$viewer"
+check "a long interval does not keep it waiting" wait_until 60 ended "$viewer"
 check "and the text says so" grep -q 'exited' "$work/text"
 demo --kernels 5 --unload --seconds 0.2
 check "an unloaded library's numbers stay" sh -c "'$top' -p $demo --json -n 1 | jq -e '.kernels | length == 5'"

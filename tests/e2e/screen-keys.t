@@ -12,21 +12,21 @@ check "the main screen" shows 'rtl-top  segment_demo.*pid '"$demo"'.*\[LIVE\]' '
 [ "$tap_failed" = 0 ] || finish # nothing else can work
 check "numbers move" sh -c "a=\$(tmux -L $tap_tmux capture-pane -p); for i in 1 2 3 4 5 6 7 8; do sleep 0.3
     [ \"\$a\" = \"\$(tmux -L $tap_tmux capture-pane -p)\" ] || exit 0; done; exit 1"
-check "the cursor is parked on the selected row" wait_until 5 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 5 ]"
+check "the cursor is parked on the selected row" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 5 ]"
 
 keys Down j Down
-check "down moves the mark" wait_until 5 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 8 ]"
+check "down moves the mark" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 8 ]"
 check "the order is held meanwhile" shows 'sort KERNEL \^ held'
 keys k
-check "up moves it back" wait_until 5 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 7 ]"
+check "up moves it back" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 7 ]"
 keys End
-check "End goes to the last kernel" wait_until 5 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 21 ]"
+check "End goes to the last kernel" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 21 ]"
 keys Home
-check "Home goes to the first" wait_until 5 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 5 ]"
+check "Home goes to the first" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 5 ]"
 keys PageDown C-f
 check "pages down" shows 'sort KERNEL \^ held'
 keys PageUp C-b C-b
-check "pages up" wait_until 5 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 5 ]"
+check "pages up" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 5 ]"
 
 keys C
 check "C sorts by calls" shows 'sort CALLS v'
@@ -127,9 +127,9 @@ check "Enter opens the detail" shows 'DURATION since zero +CALLS +IN WINDOW +SIN
     'p99.9 +[0-9]' 'grid [0-9x]+ wg [0-9]+' 'lds .* scratch' 'P99 by interval' 'EscBack'
 name=$(screen | sed -n 1p)
 keys ']'
-check "] goes to the next kernel" wait_until 5 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" != '${name%% pid*}' ]"
+check "] goes to the next kernel" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" != '${name%% pid*}' ]"
 keys '['
-check "[ back" wait_until 5 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" = '${name%% pid*}' ]"
+check "[ back" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" = '${name%% pid*}' ]"
 keys L
 check "L draws logarithmic bars" shows 'log bars'
 keys L w

@@ -9,7 +9,7 @@
     echo 'Cijk_*_MT16x16x512_* bimodal 208us 251us 0.85'
     cat tests/programs/serve.script
 } >"$work/durations"
-(on_gpu --gpus 2 --script "$work/durations" -- "$O/tests/programs/serve" --gpus 2 --seconds 15) >"$work/serve.out" 2>&1 &
+(on_gpu --gpus 2 --script "$work/durations" -- "$O/tests/programs/serve" --gpus 2 --seconds 600) >"$work/serve.out" 2>&1 &
 serve=$!
 tap_pids="$tap_pids $serve"
 wait_until 60 traced "$serve"
@@ -31,6 +31,7 @@ is "JSON agrees" "$("$top" -p "$serve" --json -n 1 | jq '[.kernels[] | select(.n
     | .p50_ns, .p99_ns, .min_ns, .max_ns] | length == 4 and all(. >= 6945 and . <= 7055)')" true
 is "timed and untimed make up the counted" "$("$top" -p "$serve" --json -n 1 | jq '.dispatches |
     .counted - .timed - ([.untimed[]] | add) | . >= 0 and . <= 4096')" true
+end_process "$serve"
 check "its end is said" wait_until 60 sh -c "tmux -L $tap_tmux capture-pane -p | grep -q EXITED"
 check "with its last numbers" shows 'has exited: this is its last state' 'rotary_embedding_kernel'
 keys q

@@ -14,7 +14,7 @@ sh -c 'echo \$\$ >$work/pid; exec $top -p $demo -d 0.1'; echo status \$?; stty -
 }
 
 restored() {
-    wait_until 10 test -s "$work/after" && cmp "$work/before" "$work/after" &&
+    wait_until 60 test -s "$work/after" && cmp "$work/before" "$work/after" &&
         test "$(facts '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
 }
 
@@ -64,7 +64,7 @@ session
 shell=$(cat "$work/pid")
 for size in 200x60 40x12 24x3 23x3 20x5 80x2 5x1 4x1 1x1 2x30 300x4 80x24; do
     term resize-window -x "${size%x*}" -y "${size#*x}"
-    check "alive at $size" wait_until 5 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{window_width}x#{window_height}')\" = $size ] && kill -0 $shell"
+    check "alive at $size" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{window_width}x#{window_height}')\" = $size ] && kill -0 $shell"
     case $size in
     200x60) check "more columns" shows '%TIME CALL/s  CALLS  TOTAL   MEAN    MIN    P50    P90    P99    MAX %UNTMD P99 TREND' ;;
     40x12) check "fewer columns" shows '^  %TIME    P99 KERNEL' ;;
@@ -88,7 +88,7 @@ check "a storm of sizes is survived" shows '%TIME CALL/s' '\[LIVE\]'
 # --- the terminal goes away ---
 pid=$(cat "$work/pid")
 term kill-server
-check "it ends with its terminal" wait_until 10 ended "$pid"
+check "it ends with its terminal" wait_until 60 ended "$pid"
 
 # --- colours ---
 for type in xterm-256color xterm vt100; do
@@ -155,7 +155,7 @@ keys End
 up_to_first() { # other traced processes may be there
     screen | grep -q "^> *$first " || { keys Up && sleep 0.2 && false; }
 }
-check "the mark can be moved" wait_until 10 up_to_first
+check "the mark can be moved" wait_until 60 up_to_first
 keys Enter
 check "Enter watches it" shows "pid $first .*\\[LIVE\\]" '8/8'
 keys q

@@ -13,17 +13,17 @@ term() { tmux -L "$tap_tmux" -f /dev/null -u "$@"; }
 terminal() {
     term kill-server 2>/dev/null
     printf '%s\n' "$3" >"$work/session"
-    wait_until 10 term new-session -d -x "$1" -y "$2" "sh $work/session" # the server before may be on its way out
+    wait_until 60 term new-session -d -x "$1" -y "$2" "sh $work/session" # the server before may be on its way out
 }
 
 screen() { term capture-pane -p; }
 keys() { term send-keys "$@"; }
 facts() { term display-message -p "$1"; }
 
-# shows PATTERN...: all of them are on screen within ten seconds
+# shows PATTERN...: all of them are on screen within a minute
 shows() {
     for pattern in "$@"; do
-        if ! wait_until 10 sh -c "tmux -L $tap_tmux capture-pane -p | grep -qE -e '$pattern'"; then
+        if ! wait_until 60 sh -c "tmux -L $tap_tmux capture-pane -p | grep -qE -e '$pattern'"; then
             echo "not on screen: $pattern"
             screen
             return 1
@@ -31,9 +31,9 @@ shows() {
     done
 }
 
-# hides PATTERN: it goes away within ten seconds
+# hides PATTERN: it goes away within a minute
 hides() {
-    wait_until 10 sh -c "! tmux -L $tap_tmux capture-pane -p | grep -qE -e '$1'" || { screen; return 1; }
+    wait_until 60 sh -c "! tmux -L $tap_tmux capture-pane -p | grep -qE -e '$1'" || { screen; return 1; }
 }
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
@@ -43,6 +43,6 @@ demo() {
     "$O/tests/programs/segment_demo" "$@" >"$work/demo.out" &
     demo=$!
     tap_pids="$tap_pids $demo"
-    wait_until 20 traced "$demo"
-    wait_until 20 test -s "$work/demo.out"
+    wait_until 60 traced "$demo"
+    wait_until 60 test -s "$work/demo.out"
 }

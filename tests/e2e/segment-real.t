@@ -12,8 +12,8 @@ serve() { on_gpu --gpus 2 -- "$O/tests/programs/serve" --seconds 120 >"$work/ser
 serve &
 pid=$!
 tap_pids="$tap_pids $pid"
-check "a program is traced" wait_until 30 traced "$pid"
-check "its kernels show" wait_until 30 has_calls "$pid"
+check "a program is traced" wait_until 60 traced "$pid"
+check "its kernels show" wait_until 60 has_calls "$pid"
 
 links=''
 for link in /proc/"$pid"/fd/*; do
@@ -32,12 +32,14 @@ after=$(($(stat -L -c '%b' "$links") / 2))
 check "looking at it adds nothing to speak of ($kilobytes kB, then $after kB)" test "$after" -le $((kilobytes + 256))
 
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    chmod 711 "$work" # a copy that everybody can reach, wherever the sources are
+    cp "$top" "$work/rtl-top"
     as() { # GID COMMAND...: as a user of no name
         gid=$1
         shift
         setpriv --reuid=54321 --regid="$gid" --clear-groups "$@"
     }
-    as 54321 "$top" -p "$pid" -b >/dev/null 2>"$work/err"
+    as 54321 "$work/rtl-top" -p "$pid" -b >/dev/null 2>"$work/err"
     is "another user's: 4" "$?" 4
     has "it names the owner" "$(cat "$work/err")" 'belongs to user root \(uid 0\).*sudo'
     is "in one line" "$(wc -l <"$work/err")" 1
@@ -45,8 +47,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     setpriv --reuid=54321 --regid=54321 --clear-groups sleep 100 &
     sleeper=$!
     tap_pids="$tap_pids $sleeper"
-    wait_until 10 grep -q 'sleep' "/proc/$sleeper/comm"
-    as 54322 "$top" -p "$sleeper" -b >/dev/null 2>"$work/err"
+    wait_until 60 grep -q 'sleep' "/proc/$sleeper/comm"
+    as 54322 "$work/rtl-top" -p "$sleeper" -b >/dev/null 2>"$work/err"
     is "the same user, another group: 4" "$?" 4
     has "it names the group" "$(cat "$work/err")" 'gid 54321.*gid 54322'
     end_process "$sleeper"
@@ -65,10 +67,10 @@ if [ "$(id -u)" = 0 ] && unshare --pid --mount --fork --mount-proc true 2>/dev/n
     tap_pids="$tap_pids $outer"
     inner_of() { cat "/proc/$outer/task/$outer/children"; }
     is_up() { inner=$(inner_of) && [ -n "$inner" ] && traced "${inner% }"; }
-    check "a program in a container is traced" wait_until 30 is_up
+    check "a program in a container is traced" wait_until 60 is_up
     inner=$(inner_of)
     inner=${inner% }
-    check "seen from outside, by the pid that it has there" wait_until 30 has_calls "$inner"
+    check "seen from outside, by the pid that it has there" wait_until 60 has_calls "$inner"
     is "which is 1 inside" "$(sed -n 's/^NSpid:.*[[:space:]]//p' "/proc/$inner/status")" 1
     nsenter --target "$inner" --pid --mount "$top" -p 1 --json -n 1 -d 0.1 >"$work/json" 2>"$work/err"
     is "seen from inside as pid 1" "$?" 0

@@ -8,6 +8,8 @@ vgpu_build
 is "scripts, distributions, heap, clocks and events under the sanitizers" $? 0
 "$vgpu_out/pure_sdma" >"$work/pure.out" 2>"$work/pure.err"
 is "SDMA commands, also those that no runtime sends, under the sanitizers" $? 0
+"$vgpu_out/pure_bell" >"$work/pure.out" 2>"$work/pure.err"
+is "doorbells: whoever rings is heard and goes on" $? 0
 
 vgpu_suite "this system"
 

@@ -211,24 +211,42 @@ static void scene_again(void)
     must(hsa_shut_down(), "shut down");
 }
 
+/* A packet that keeps the queue from going on until the application sets the signal to 0. */
+static hsa_signal_t shut_gate(hsa_queue_t *queue)
+{
+    uint64_t index;
+    hsa_signal_t gate;
+    must(hsa_signal_create(1, 0, NULL, &gate), "signal");
+    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    memset((char *)packet + 4, 0, sizeof *packet - 4);
+    packet->dep_signal[0] = gate;
+    publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
+    return gate;
+}
+
 /*
- * A thousand kernels of 100 us that the queue is given at once: the last waits for 100 ms. Says when each was
- * submitted, on the clock of the software GPU's truth.
+ * A thousand kernels of 100 us that the queue is given before it may begin: the last waits for 100 ms. Says when each
+ * was submitted, on the clock of the software GPU's truth.
  */
 static void scene_line(void)
 {
     static struct timespec at[1000];
     setup();
-    hsa_queue_t *queue = open_queue(4096);
+    hsa_queue_t *queue = open_queue(4096), *other = open_queue(64);
+    hsa_signal_t gate = shut_gate(queue);
     for (int i = 0; i < 1000; i++) {
         clock_gettime(CLOCK_BOOTTIME, &at[i]);
         launch(queue, fast.object[99]);
     }
+    drain(other); /* the software GPU looks at its queues by turns: now it knows of all that was submitted */
+    hsa_signal_store_screlease(gate, 0);
     drain(queue);
+    must(hsa_signal_destroy(gate), "destroy");
     for (int i = 0; i < 1000; i++)
         printf("submitted %lld\n", (long long)at[i].tv_sec * 1000000000ll + at[i].tv_nsec);
     told("fast", 99, 1000);
     hold();
+    must(hsa_queue_destroy(other), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
@@ -408,15 +426,9 @@ static void scene_flood(void)
 /* The GPU waits for the application, which first fills the queue. */
 static void scene_gate(void)
 {
-    uint64_t index;
-    hsa_signal_t gate;
     setup();
     hsa_queue_t *queue = open_queue(1024);
-    must(hsa_signal_create(1, 0, NULL, &gate), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
-    memset((char *)packet + 4, 0, sizeof *packet - 4);
-    packet->dep_signal[0] = gate;
-    publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
+    hsa_signal_t gate = shut_gate(queue);
     for (int i = 0; i < 1000; i++)
         launch(queue, fast.object[1 + i % 10]);
     hsa_signal_store_screlease(gate, 0);

@@ -6,7 +6,7 @@
  * beside the others. start = max(packet processor free, packet seen, [all before ended]), end = start + duration, all
  * in agent ticks; a kernel is launched when real time reaches its start and completes when real time has passed its
  * end, so a late host thread delays what the application sees and changes no duration. A slot is given back (header
- * INVALID, read index) when its packet has been launched.
+ * INVALID, read index) when its packet has been launched, and before the application can see that it completed.
  */
 #include "vgpu.h"
 
@@ -95,10 +95,13 @@ void vg_queue_halt(struct vg_queue *q, enum vg_error error)
         vg_event_set(event);
 }
 
-/* completes what has ended by now */
+/* Completes what has ended by now. Who sees a kernel's signal may take it that its slot, and all before it, are free:
+ * so the read index first. */
 static bool retire(struct vg_queue *q, uint64_t now)
 {
     bool any = false;
+    if (q->flight.n && q->flight.at[0].end <= now && *q->rptr != q->rd)
+        __atomic_store_n(q->rptr, q->rd, __ATOMIC_RELEASE);
     while (q->flight.n && q->flight.at[0].end <= now) {
         struct vg_flight f = vg_heap_pop(&q->flight);
         any = true;

@@ -4,8 +4,13 @@
  * A doorbell is a plain store that nobody announces. While the engine is busy it reads the doorbells anyway. Before it
  * sleeps it write-protects the application's doorbell pages through userfaultfd: the next store faults, the kernel
  * tells the engine, the engine lifts the protection and the store goes through. So an idle process costs next to
- * nothing, and the first packet after a pause is seen within some 20 microseconds. Where userfaultfd isn't to be had (old
- * kernels, containers that filter it) the engine naps instead, with doubling length; VGPU_NAP=1 forces that.
+ * nothing, and the first packet after a pause is seen within some 20 microseconds. Where userfaultfd isn't to be had
+ * (old kernels, containers that filter it) the engine naps instead, with doubling length; VGPU_NAP=1 forces that.
+ *
+ * Whoever reads a message owes its thread a wake: the kernel has queued the thread, but the thread looks at its page
+ * once more before it sleeps, and by then the page may be protected again. A thread whose message was read after the
+ * wake would sleep without anyone being told. So messages are read first and the protection, whose lifting wakes all
+ * that are queued, is lifted afterwards; and a message that comes later is seen by the next wait, armed or not.
  *
  * Ranges are added by the threads that map doorbells, under `lock`; the engine alone arms, waits and disarms.
  */
@@ -32,9 +37,11 @@
 
 #define NAP_MIN_NS 50000
 #define NAP_MAX_NS 2000000
-/* The longest sleep behind protected doorbells. A fault that was never told, or a page whose protection was lost, then
- * costs that much once instead of a hang; looking fifty times a second costs an idle process a tenth of a percent. */
+/* The longest sleep behind protected doorbells: should a kernel lose a fault or a page's protection after all, it costs
+ * that much once instead of a hang; looking fifty times a second costs an idle process a tenth of a percent. */
+#ifndef SLEEP_MAX_NS
 #define SLEEP_MAX_NS 20000000
+#endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -64,6 +71,16 @@ bool vg_bell_open(void)
     return true;
 }
 
+/* nothing more is heard of a doorbell page: nap from now on, and nobody is stopped there any more. Under lock. */
+static void give_up(uint64_t va, uint64_t len)
+{
+    vg_say("userfaultfd can't watch a doorbell page (%s): polling", strerror(errno));
+    deaf = true;
+    struct uffdio_range range = {va, len};
+    ioctl(uffd, UFFDIO_UNREGISTER, &range);
+    ioctl(uffd, UFFDIO_WAKE, &range);
+}
+
 /* the application has mapped doorbells; without userfaultfd nothing has to be known about it */
 void vg_bell_add(uint64_t va, uint64_t len)
 {
@@ -74,8 +91,7 @@ void vg_bell_add(uint64_t va, uint64_t len)
         ranges[range_n++].len = len;
     } else if (uffd >= 0) {
         /* a doorbell that the engine wouldn't hear: nap from now on */
-        vg_say("userfaultfd refuses a doorbell page (%s): polling", strerror(errno));
-        deaf = true;
+        give_up(va, len);
     }
     pthread_mutex_unlock(&lock);
     /* the engine may be asleep already, without this page under protection */
@@ -85,16 +101,22 @@ void vg_bell_add(uint64_t va, uint64_t len)
 static bool protect(bool on)
 {
     pthread_mutex_lock(&lock);
-    bool can = !deaf && range_n;
     for (unsigned i = 0; i < range_n;) {
         struct uffdio_writeprotect w = {.range = {ranges[i].va, ranges[i].len},
                                         .mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
-        if (!ioctl(uffd, UFFDIO_WRITEPROTECT, &w) || errno == EAGAIN)
+        int r;
+        do
+            r = ioctl(uffd, UFFDIO_WRITEPROTECT, &w);
+        while (r && (errno == EAGAIN || errno == EINTR));
+        if (!r) {
             i++;
-        else
-            ranges[i] = ranges[--range_n]; /* unmapped since: hsa_shut_down */
+            continue;
+        }
+        if (errno != ENOENT) /* which is: unmapped since, by hsa_shut_down */
+            give_up(ranges[i].va, ranges[i].len);
+        ranges[i] = ranges[--range_n];
     }
-    can = can && range_n;
+    bool can = !deaf && range_n;
     pthread_mutex_unlock(&lock);
     return can;
 }
@@ -106,21 +128,25 @@ bool vg_bell_arm(void)
     return uffd >= 0 && protect(true);
 }
 
-/* whether someone was stopped */
-bool vg_bell_disarm(void)
+/* Whether someone was stopped; goes on now. Called after every wait: what was armed is disarmed, and a message that
+ * came late is answered. */
+bool vg_bell_disarm(bool armed)
 {
     struct uffd_msg m[16];
     bool any = false;
-    protect(false);
+    if (uffd < 0)
+        return false;
     while (read(uffd, m, sizeof m) > 0)
         any = true;
+    if (armed || any)
+        protect(false);
     return any;
 }
 
 /* returns when a doorbell was stored to, someone kicked, or at the latest after max_ns or SLEEP_MAX_NS */
 void vg_bell_wait(bool armed, bool nap, uint64_t max_ns)
 {
-    struct pollfd p[2] = {{.fd = kickfd, .events = POLLIN}, {.fd = armed ? uffd : -1, .events = POLLIN}};
+    struct pollfd p[2] = {{.fd = kickfd, .events = POLLIN}, {.fd = uffd, .events = POLLIN}};
     if (!armed || nap) {
         max_ns = max_ns < nap_ns ? max_ns : nap_ns;
         nap_ns = nap_ns * 2 < NAP_MAX_NS ? nap_ns * 2 : NAP_MAX_NS;

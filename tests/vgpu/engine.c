@@ -98,7 +98,7 @@ static void *engine(void *arg)
             bool nap = vg_engine_recheck;
             if (!busy && (due == VG_NEVER || due > now + NAP_SLACK_TICKS))
                 vg_bell_wait(armed, nap, due == VG_NEVER ? VG_NEVER : (due - now - NAP_SLACK_TICKS) * VG_TICK_NS);
-            if (armed && vg_bell_disarm()) {
+            if (vg_bell_disarm(armed)) {
                 /* A thread was stopped at its store, and on a busy host it may be long until it runs again. Until its
                  * bell is heard nothing is armed: being stopped again and again it might never get through. */
                 active = vg_ns_to_ticks(vg_clock_ns());

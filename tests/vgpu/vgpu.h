@@ -177,7 +177,7 @@ bool vg_bell_open(void); /* false: no userfaultfd, the engine naps */
 void vg_bell_add(uint64_t va, uint64_t len);
 void vg_bell_kick(void); /* any thread */
 bool vg_bell_arm(void);  /* engine: */
-bool vg_bell_disarm(void);
+bool vg_bell_disarm(bool armed);
 /* nap: look again soon whatever happens, with doubling length */
 void vg_bell_wait(bool armed, bool nap, uint64_t max_ns);
 void vg_bell_active(void);

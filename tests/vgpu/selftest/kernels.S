@@ -23,9 +23,11 @@
 	kernel vg_long
 	kernel vg_random
 	kernel vg_short
+	kernel vg_none
 #else
 	kernel vg_short
 	kernel vg_long
 	kernel vg_random
 	kernel vg_other
+	kernel vg_none
 #endif

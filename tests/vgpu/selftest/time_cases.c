@@ -1,6 +1,7 @@
 /* time_cases.c - simulated time: exact durations, what overlaps and what doesn't, clocks, throughput */
 #include "cases.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,17 +46,34 @@ void case_draw(int argc, char **argv)
     run_and_print("vg_random", argc > 0 ? atoi(argv[0]) : 200);
 }
 
+/* Returns when the GPU knows of everything that was submitted before: it looks at all queues by turns, so it does when
+ * it has heard of a kernel on one more queue and has ended that in a later turn. */
+static void heard(hsa_executable_t e)
+{
+    hsa_queue_t *q = make_queue(&h, 0, 64, true);
+    hsa_signal_t s = signal_new(1);
+    dispatch(q, kernel_object(e, &h, 0, "vg_short"), s, true);
+    wait_zero(s);
+    CHECK(hsa_signal_destroy(s));
+    CHECK(hsa_queue_destroy(q));
+}
+
 enum { N = 16 };
 
+/* Behind a closed gate, so that all are there before the first begins, however slow the host is. */
 static void submit_many(hsa_signal_t s[N], bool barrier)
 {
     hsa_executable_t e = load_code(&h, 0, code_file);
     uint64_t k = kernel_object(e, &h, 0, "vg_long");
     hsa_queue_t *q = make_queue(&h, 0, 1024, true);
+    hsa_signal_t gate = signal_new(1);
     for (int i = 0; i < N; i++)
         s[i] = signal_new(1);
+    barrier_and(q, &gate, 1, (hsa_signal_t){0}, true);
     for (int i = 0; i < N; i++)
         dispatch(q, k, s[i], barrier);
+    heard(e);
+    hsa_signal_store_screlease(gate, 0);
     for (int i = 0; i < N; i++)
         wait_zero(s[i]);
     CHECK(hsa_queue_destroy(q));
@@ -75,7 +93,7 @@ void case_overlap(int argc, char **argv)
     }
 }
 
-/* with it, each begins where the one before ended, to the tick: they were all submitted long before */
+/* with it, each begins where the one before ended, to the tick */
 void case_chain(int argc, char **argv)
 {
     hsa_signal_t s[N];
@@ -84,6 +102,38 @@ void case_chain(int argc, char **argv)
     submit_many(s, true);
     for (int i = 1; i < N; i++)
         REQUIRE(raw(s[i])->start_ts == raw(s[i - 1])->end_ts);
+}
+
+/* who sees a completed signal finds its slot given back, and all slots before it */
+void case_slots(int argc, char **argv)
+{
+    int rounds = argc > 0 ? atoi(argv[0]) : 1000;
+    enum { BURST = 256 };
+    static hsa_signal_t done[BURST];
+    hsa_executable_t e = load_code(&h, 0, code_file);
+    uint64_t k = kernel_object(e, &h, 0, "vg_none");
+    hsa_queue_t *q = make_queue(&h, 0, 1024, true);
+    for (int i = 0; i < BURST; i++)
+        CHECK(hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &done[i]));
+    for (int round = 0; round < rounds; round++) {
+        hsa_signal_t gate = signal_new(1);
+        uint64_t first = barrier_and(q, &gate, 1, (hsa_signal_t){0}, true) + 1;
+        for (int i = 0; i < BURST; i++) {
+            hsa_signal_store_relaxed(done[i], 1);
+            dispatch(q, k, done[i], false);
+        }
+        hsa_signal_store_screlease(gate, 0);
+        for (unsigned i = 0; i < BURST; i++) {
+            for (unsigned long looks = 0; hsa_signal_load_scacquire(done[i]) != 0; looks++)
+                if (looks > 10000)
+                    sched_yield(); /* one core only */
+            REQUIRE(hsa_queue_load_read_index_scacquire(q) > first + i);
+        }
+        CHECK(hsa_signal_destroy(gate));
+    }
+    for (int i = 0; i < BURST; i++)
+        CHECK(hsa_signal_destroy(done[i]));
+    CHECK(hsa_queue_destroy(q));
 }
 
 /* barriers end with what they wait for, to the tick, across queues */
@@ -104,8 +154,13 @@ void case_deps(int argc, char **argv)
     submit(q[1], &either, HSA_PACKET_TYPE_BARRIER_OR | 1 << HSA_PACKET_HEADER_BARRIER);
     dispatch(q[2], quick, after, true);
     hsa_queue_t *work[2] = {make_queue(&h, 0, 1024, true), make_queue(&h, 0, 1024, true)};
+    hsa_signal_t both = signal_new(1); /* the slow one and the quick one begin together */
+    for (int i = 0; i < 2; i++)
+        barrier_and(work[i], &both, 1, (hsa_signal_t){0}, true);
     dispatch(work[0], slow, a, true);
     dispatch(work[1], quick, b, true);
+    heard(e);
+    hsa_signal_store_screlease(both, 0);
     wait_zero(all);
     wait_zero(any);
     wait_zero(after);

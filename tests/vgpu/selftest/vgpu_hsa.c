@@ -17,6 +17,7 @@ static const struct {
     {"draw", case_draw},
     {"overlap", case_overlap},
     {"chain", case_chain},
+    {"slots", case_slots},
     {"deps", case_deps},
     {"no-profile", case_no_profile},
     {"throughput", case_throughput},
