@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define AQL_BYTES                64
-#define READ_INDEX_EVERY         16 /* packets */
 #define HEADER_TYPE(h)           ((h)&0xff)
 #define HEADER_BARRIER(h)        ((h) >> HSA_PACKET_HEADER_BARRIER & 1)
 #define AMD_FORMAT_PM4_IB        1
@@ -367,9 +366,6 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
             break;
         __atomic_store_n(&p->header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
         q->rd++;
-        /* a producer waits for room by this index, so it may not lag behind the completions by a whole ring */
-        if (q->rd % READ_INDEX_EVERY == 0)
-            __atomic_store_n(q->rptr, q->rd, __ATOMIC_RELEASE);
         retire(q, now);
     }
     q->seen = unfinished ? q->rd : q->limit;
