@@ -22,10 +22,10 @@ enum { TICK_MS = 10, QUEUES_A_GPU = 3, GPUS_MAX = 8 };
 static const char *const real_names[] = {
     "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_AFEM1_AFEM1_ASEM1_CLR0_CADS0_"
     "DTLA0_DTLB0_EPS0_FDSI0_GRPM1_GRVWA8_GRVWB8_GSUAMB_ISA942_IU1_K1_LBSPPA128_LBSPPB128_MIWT8_8_WG32_8_1_WGM8",
-    "_ZN4vllm33paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16S1_LNS_18Fp8KVCacheDataTypeE0ES1_"
+    "_ZN4vllm39paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16S1_LNS_18Fp8KVCacheDataTypeE0ES1_"
     "Li16ELi128ELi256E"
     "Lb0ELi5EEEvPKT_PKT0_S8_ifPKiSA_SA_iPKfiiiPfSD_PS3_iSC_SC_",
-    "_ZN4vllm31fused_add_rms_norm_kernelIN3c108BFloat16ELi8EEENSt9enable_ifIXaagtT0_Li0Esr12_typeConvertIT_EE6existsEvE"
+    "_ZN4vllm25fused_add_rms_norm_kernelIN3c108BFloat16ELi8EEENSt9enable_ifIXaagtT0_Li0Esr12_typeConvertIT_EE6existsEvE"
     "4typeEPS4_S7_PKS4_fii",
     "_ZN4vllm18act_and_mul_kernelIN3c108BFloat16ETnPFT_RKS3_EXadL_ZNS_11silu_kernelIS2_EES3_S5_EELb1EEEvPS3_PS4_i",
     "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
@@ -37,7 +37,7 @@ static const char *const real_names[] = {
     "ffE"
     "clERNS_14TensorIteratorEEUlffE_EEjS4_Li4EEEEEvT1_",
     "_Z23ncclDevKernel_Generic_124ncclDevKernelArgsStorageILm4096EE",
-    "_Z30ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+    "_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE",
     "triton_poi_fused_add_mul_silu_3",
     "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_5",
     "triton_per_fused_softmax_17d18e",
