@@ -23,8 +23,8 @@ void rtl_full_look(struct rtl_tap *tap);
 /* Create: the signals of a tap that is about to watch a queue, unless it has them. */
 void rtl_full_prepare(struct rtl_tap *tap);
 
-/* Worker, at the end, when no dispatch is inside any more: gives the gauges back to the runtime but for those on packets
- * under way. */
+/* Load, at the end, when no dispatch is inside any more nor will use them: gives the gauges back to the runtime but for
+ * those on packets under way. */
 void rtl_full_release(struct rtl_tap *tap);
 
 /* Dispatch: the signal for the packet number `written`, which carries none. False when no gauge is free: then there are

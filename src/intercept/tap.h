@@ -5,7 +5,8 @@
  * intercept queues.
  *
  * Life: FREE -> (create) LIVE -> (destroy) GONE -> (worker, when all that was in flight is accounted for) FREE, to be
- * used again; or LIVE -> (unload) DEAD for ever, because a callback may still come. Taps are never given back to the
+ * used again; or LIVE -> (unload) DEAD for ever, because a callback may still come. Whoever has
+ * made a tap GONE has given it away: it may be another queue's the next moment. Taps are never given back to the
  * system, and are chained for good: the chain can be walked without a lock.
  */
 #ifndef RTL_INTERCEPT_TAP_H
@@ -46,9 +47,9 @@ struct rtl_tap {
     struct rtl_queue *line;            /* in the segment */
     struct rtl_dispatches *dispatches; /* in the segment: the slot's, by row */
     struct rtl_gpu *gpu;
-    struct rtl_pool *pool;
-    hsa_queue_t *queue; /* NULL while it isn't known yet; create only */
-    const char *ring;   /* packets of the queue, to bound batches by; NULL = not known */
+    struct rtl_pool *pool; /* also looked at by the worker, at any time */
+    hsa_queue_t *queue;    /* NULL while it isn't known yet; create only */
+    const char *ring;      /* packets of the queue, to bound batches by; NULL = not known */
     uint64_t ring_bytes;
     char *scratch; /* for batches: as many packets as the queue has slots */
     uint32_t scratch_packets;
@@ -90,6 +91,12 @@ struct rtl_tap {
 
 /* The chain of all taps. */
 extern struct rtl_tap *_Atomic rtl_taps; /* create stores (release), any loads (acquire) */
+
+/*
+ * All that was in flight on the tap is accounted for: it and its slot may be another queue's at once. Worker; create
+ * where there is none.
+ */
+void rtl_tap_free(struct rtl_tap *tap);
 
 /* Makes the pages of the rows below present for a tap. Worker, dispatch. False: there is no memory. */
 bool rtl_tap_populate(struct rtl_tap *tap, uint32_t rows);

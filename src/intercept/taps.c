@@ -37,14 +37,18 @@ bool rtl_tap_populate(struct rtl_tap *tap, uint32_t rows)
     return true;
 }
 
-/* The slots that no tap has; the shared one is never among them. Create. */
-static uint64_t slots_taken[(RTL_QUEUES_MAX + 63) / 64];
+/*
+ * The slots that taps have, a bit each; the shared one is never among them. Create takes, whoever frees the tap drops:
+ * release and acquire, so that who has a slot next goes on from its counters as they were left.
+ */
+static _Atomic uint64_t slots_taken[(RTL_QUEUES_MAX + 63) / 64];
 
 static uint32_t take_slot(void)
 {
     for (uint32_t slot = 0; slot < RTL_QUEUE_SHARED; slot++) {
-        if (!(slots_taken[slot / 64] >> slot % 64 & 1)) {
-            slots_taken[slot / 64] |= 1ull << slot % 64;
+        uint64_t bit = 1ull << slot % 64;
+        if (!(atomic_load_explicit(&slots_taken[slot / 64], memory_order_relaxed) & bit)) {
+            atomic_fetch_or_explicit(&slots_taken[slot / 64], bit, memory_order_acquire);
             return slot;
         }
     }
@@ -55,7 +59,13 @@ static uint32_t take_slot(void)
 static void drop_slot(uint32_t slot)
 {
     if (slot != RTL_QUEUE_SHARED)
-        slots_taken[slot / 64] &= ~(1ull << slot % 64);
+        atomic_fetch_and_explicit(&slots_taken[slot / 64], ~(1ull << slot % 64), memory_order_release);
+}
+
+void rtl_tap_free(struct rtl_tap *tap)
+{
+    drop_slot(tap->slot); /* before, because then the tap is another queue's */
+    atomic_store_explicit(&tap->state, RTL_TAP_FREE, memory_order_release);
 }
 
 /* An identity in the segment changes under an odd generation. Release stores in between keep it in front of them. */
@@ -143,7 +153,7 @@ struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu)
         tap->line = line;
         tap->dispatches = &rtl_tool.segment.dispatches[(uint64_t)slot * RTL_KERNELS_MAX];
         tap->gpu = gpu;
-        tap->pool = pool;
+        __atomic_store_n(&tap->pool, pool, __ATOMIC_RELAXED);
         tap->queue = NULL;
         tap->named = false;
         tap->ring = NULL;
@@ -206,11 +216,7 @@ void rtl_tap_close(struct rtl_tap *tap)
     }
     tap->queue = NULL;
     pthread_mutex_unlock(&rtl_tool.create);
-    atomic_store_explicit(&tap->state, RTL_TAP_GONE, memory_order_release);
     rtl_worker_settle(tap);
-    pthread_mutex_lock(&rtl_tool.create);
-    drop_slot(tap->slot);
-    pthread_mutex_unlock(&rtl_tool.create);
 }
 
 void rtl_taps_stop(void)
@@ -225,6 +231,8 @@ void rtl_taps_bury(void)
     pthread_mutex_lock(&rtl_tool.create);
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
         uint32_t live = RTL_TAP_LIVE;
+        if (!atomic_load_explicit(&tap->inside, memory_order_acquire))
+            rtl_full_release(tap);
         if (!atomic_compare_exchange_strong(&tap->state, &live, RTL_TAP_DEAD))
             continue;
         tap->queue = NULL;

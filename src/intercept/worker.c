@@ -25,7 +25,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "intercept/full.h"
 #include "intercept/harvest.h"
 #include "intercept/kernels.h"
 #include "intercept/queues.h"
@@ -109,7 +108,25 @@ struct rhythm {
 static uint32_t state_of(const struct rtl_harvest *harvest, const struct rtl_tap *tap)
 {
     uint32_t state = atomic_load_explicit(&tap->state, memory_order_acquire);
-    return (state == RTL_TAP_LIVE || state == RTL_TAP_GONE) && tap->pool == harvest->pool ? state : RTL_TAP_FREE;
+    bool ours = __atomic_load_n(&tap->pool, __ATOMIC_RELAXED) == harvest->pool;
+    return (state == RTL_TAP_LIVE || state == RTL_TAP_GONE) && ours ? state : RTL_TAP_FREE;
+}
+
+/* Any: a GONE tap whose worker has ended, having accounted for it. */
+static void reclaim(struct rtl_tap *tap)
+{
+    uint32_t gone = RTL_TAP_GONE;
+    if (atomic_compare_exchange_strong(&tap->state, &gone, RTL_TAP_DEAD)) /* one of us */
+        rtl_tap_free(tap);
+}
+
+/* Its hardware queue is gone: what hasn't completed never will. */
+static void finish_gone(struct rtl_harvest *harvest, struct rtl_tap *tap)
+{
+    rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_QUEUE_GONE, true);
+    rtl_harvest_close(harvest, tap);
+    rtl_tap_free(tap);
+    futex_wake(&tap->state);
 }
 
 /* One look at every tap. Returns how many completions were recorded. */
@@ -122,15 +139,14 @@ static uint32_t round_of_taps(struct rtl_harvest *harvest)
             rtl_harvest_take_in(harvest, tap);
     for (struct rtl_tap *tap = taps; tap; tap = tap->next) {
         uint32_t state = state_of(harvest, tap);
-        if (state == RTL_TAP_FREE)
+        if (state == RTL_TAP_FREE) {
+            if (atomic_load_explicit(&tap->state, memory_order_relaxed) == RTL_TAP_GONE)
+                reclaim(tap); /* of a load before this one */
             continue;
+        }
         done += rtl_harvest_tap(harvest, tap, MOST_A_TAP);
         if (state == RTL_TAP_GONE) {
-            /* Its hardware queue is gone: what hasn't completed never will. */
-            rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_QUEUE_GONE, true);
-            rtl_harvest_close(harvest, tap);
-            atomic_store_explicit(&tap->state, RTL_TAP_FREE, memory_order_release);
-            futex_wake(&tap->state);
+            finish_gone(harvest, tap);
         } else {
             uint32_t rows = atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed);
             rtl_tap_populate(tap, rows + 64);
@@ -292,12 +308,12 @@ static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
     for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_SIGNALS_LIMIT; done += more)
         more = round_of_taps(harvest);
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
-        bool silent = quiet(tap);
-        if (silent && tap->gauges_of == harvest->pool)
-            rtl_full_release(tap);
-        if (state_of(harvest, tap) != RTL_TAP_LIVE)
+        uint32_t state = state_of(harvest, tap);
+        if (state == RTL_TAP_GONE)
+            finish_gone(harvest, tap);
+        if (state != RTL_TAP_LIVE)
             continue;
-        if (silent)
+        if (quiet(tap))
             rtl_harvest_close(harvest, tap);
         rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_ABANDONED, false);
     }
@@ -481,20 +497,22 @@ struct rtl_pool *rtl_worker_pool(int *verdict)
 
 void rtl_worker_settle(struct rtl_tap *tap)
 {
-    uint32_t state = atomic_load(&worker.state);
-    if (!tap->pool || state == NONE || state == STOPPED) {
-        atomic_store_explicit(&tap->state, RTL_TAP_FREE, memory_order_release);
+    if (!tap->pool) { /* nothing on it was ever timed, and no worker knows it */
+        rtl_tap_free(tap);
         return;
     }
-    if (state == STOPPING) { /* the worker may be at it right now, for the last time */
-        uint32_t gone = RTL_TAP_GONE;
-        atomic_compare_exchange_strong(&tap->state, &gone, RTL_TAP_DEAD);
-        return;
-    }
+    atomic_store(&tap->state, RTL_TAP_GONE);
     kick();
     uint64_t until = rtl_clock_now() + SETTLE;
-    while (atomic_load_explicit(&tap->state, memory_order_acquire) == RTL_TAP_GONE && rtl_clock_now() < until)
-        futex_wait(&tap->state, RTL_TAP_GONE, 10 * MS);
+    while (atomic_load(&tap->state) == RTL_TAP_GONE) {
+        uint32_t state = atomic_load(&worker.state);
+        if (state == NONE || state == STOPPED)
+            reclaim(tap);
+        else if (rtl_clock_now() >= until)
+            return; /* the worker, or the one of the next load, will come to it */
+        else
+            futex_wait(&tap->state, RTL_TAP_GONE, 10 * MS);
+    }
 }
 
 void rtl_worker_stop(void)

@@ -21,7 +21,10 @@ struct rtl_pool *rtl_worker_pool(int *verdict);
 /* Any: the worker has parked, and there is work. One syscall, the first time; keeps errno. */
 void rtl_worker_wake(void);
 
-/* Create: waits until the worker has accounted for all that a GONE tap had in flight, for a bounded time. */
+/*
+ * Create: the tap's queue is no more. Makes it GONE, and waits until the worker has accounted for all that was in
+ * flight, for a bounded time. The tap may be another queue's when this returns.
+ */
 void rtl_worker_settle(struct rtl_tap *tap);
 
 /*

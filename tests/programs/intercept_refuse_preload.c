@@ -3,6 +3,8 @@
  *
  * REFUSE=memfd: memfd_create fails for its segment. REFUSE=thread: pthread_create fails for calls from it.
  * REFUSE=membarrier: there is no such system call. REFUSE=tsc: the kernel doesn't keep time by the time stamp counter.
+ * REFUSE=populate: nobody can have pages made present (MADV_POPULATE_WRITE), as before Linux 5.14. REFUSE=pages: the
+ * library's worker gets no memory for them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,7 +23,7 @@
 static int refused(const char *what)
 {
     const char *wanted = getenv("REFUSE");
-    return wanted && strcmp(wanted, what) == 0;
+    return wanted && strstr(wanted, what); /* several may be refused */
 }
 
 INSTEAD int memfd_create(const char *name, unsigned flags)
@@ -41,6 +44,22 @@ INSTEAD int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, 
     if (refused("thread") && dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "librtl.so"))
         return EAGAIN;
     return real(thread, attributes, run, data);
+}
+
+INSTEAD int madvise(void *address, size_t length, int advice)
+{
+    int (*real)(void *, size_t, int) = (int (*)(void *, size_t, int))dlsym(RTLD_NEXT, "madvise");
+    char thread[16] = "";
+    if (advice == MADV_POPULATE_WRITE && refused("populate")) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (advice == MADV_POPULATE_WRITE && refused("pages") && prctl(PR_GET_NAME, thread, 0, 0, 0) == 0 &&
+        strcmp(thread, "rtl-worker") == 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return real(address, length, advice);
 }
 
 INSTEAD long syscall(long number, ...)
