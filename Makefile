@@ -22,6 +22,7 @@ INTERCEPT := $(wildcard src/intercept/*.c)
 WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
+RECORD    := $(wildcard src/record/*.c)
 TUI       := $(wildcard src/tui/*.c)
 TUI_LIB   := $(filter-out src/tui/main.c,$(TUI))
 VGPU      := $(wildcard tests/vgpu/*.c)
@@ -65,8 +66,8 @@ $(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
 $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
-TOP_LIBS = -lncursesw -ltinfo -ljson-c -lstdc++ -lm
-$(O)/rtl-top: $(call obj,exe,$(TUI) $(READER))
+TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lstdc++ -lm
+$(O)/rtl-top: $(call obj,exe,$(TUI) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS)
 
 # --- the software GPU and everything that only tests and the demo use ---
@@ -83,7 +84,7 @@ $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 
 units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
-$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(TUI_LIB))
+$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(TUI_LIB))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
