@@ -90,8 +90,8 @@ static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *
 {
     struct rtl_db_statement *st = rtl_db_prepare(
         r->db, "INSERT INTO rtl_recording(kind, time_ns, recorder, recorder_pid, host, user, pid, title, command, comm, "
-               "runtime, library, interval_ns" RTL_COLUMNS(RECORDING) ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
-               RTL_MARKS(RECORDING) ")");
+               "runtime, library, interval_ns" RTL_FIELD_NAMES(RECORDING) ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+               RTL_FIELD_MARKS(RECORDING) ")");
     bind_string(st, 1, r->facts.kind);
     rtl_db_bind_int(st, 2, (int64_t)real_ns);
     bind_string(st, 3, r->facts.recorder);
@@ -113,8 +113,8 @@ static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *
 static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns, bool exited)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_frame(recording, sequence, time_ns, exited" RTL_COLUMNS(FRAME) ") VALUES(?, ?, ?, ?"
-               RTL_MARKS(FRAME) ")");
+        r->db, "INSERT INTO rtl_frame(recording, sequence, time_ns, exited" RTL_FIELD_NAMES(FRAME) ") VALUES(?, ?, ?, ?"
+               RTL_FIELD_MARKS(FRAME) ")");
     rtl_db_bind_int(st, 1, r->id);
     rtl_db_bind_int(st, 2, (int64_t)r->sequence);
     rtl_db_bind_int(st, 3, (int64_t)real_ns);
@@ -157,13 +157,15 @@ static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot
         return;
     const char *full = "", *short_name = "";
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT OR IGNORE INTO rtl_kernel(recording, kernel, name, full_name, short_name) VALUES(?, ?, ?, ?, ?)");
+        r->db, "INSERT OR IGNORE INTO rtl_kernel(recording, kernel, name, full_name, short_name, first) "
+               "VALUES(?, ?, ?, ?, ?, ?)");
     r->facts.names(r->facts.context, k, &full, &short_name);
     rtl_db_bind_int(st, 1, r->id);
     rtl_db_bind_int(st, 2, k->id);
     rtl_db_bind_text(st, 3, k->name, k->name_length);
     bind_string(st, 4, full);
     bind_string(st, 5, short_name);
+    rtl_db_bind_int(st, 6, (int64_t)r->sequence);
     rtl_db_run(st);
     if (k->id < RTL_KERNELS_MAX)
         r->told.kernel[k->id / 8] |= (uint8_t)(1 << k->id % 8);
@@ -172,11 +174,11 @@ static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot
 static void write_kernels(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
 {
     struct rtl_db_statement *sample = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_kernel_sample(frame, kernel" RTL_COLUMNS(KERNEL) RTL_COLUMNS(HISTOGRAM)
-               RTL_QUANTILE_COLUMNS ", buckets, coarse) VALUES(?, ?" RTL_MARKS(KERNEL) RTL_MARKS(HISTOGRAM)
+        r->db, "INSERT INTO rtl_kernel_sample(frame, kernel" RTL_FIELD_NAMES(KERNEL) RTL_FIELD_NAMES(HISTOGRAM)
+               RTL_QUANTILE_COLUMNS ", buckets, coarse) VALUES(?, ?" RTL_FIELD_MARKS(KERNEL) RTL_FIELD_MARKS(HISTOGRAM)
                ", ?, ?, ?, ?, ?, ?)");
     struct rtl_db_statement *launch = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_launch(frame, kernel" RTL_COLUMNS(LAUNCH) ") VALUES(?, ?" RTL_MARKS(LAUNCH) ")");
+        r->db, "INSERT INTO rtl_launch(frame, kernel" RTL_FIELD_NAMES(LAUNCH) ") VALUES(?, ?" RTL_FIELD_MARKS(LAUNCH) ")");
     uint32_t at = 0, old = r->has_last ? r->last.kernel_count : 0;
     for (uint32_t i = 0; i < s->kernel_count && !rtl_db_status(r->db); i++) {
         const struct rtl_kernel_snapshot *k = &s->kernels[i], *was = NULL;
@@ -210,8 +212,8 @@ static void write_queue_histogram(struct rtl_recording *r, int64_t frame, uint32
     if (!histogram_differs(was ? was : &none, now))
         return;
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_queue_histogram(frame, slot, kind" RTL_COLUMNS(HISTOGRAM) RTL_QUANTILE_COLUMNS
-               ", buckets, coarse) VALUES(?, ?, ?" RTL_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?)");
+        r->db, "INSERT INTO rtl_queue_histogram(frame, slot, kind" RTL_FIELD_NAMES(HISTOGRAM) RTL_QUANTILE_COLUMNS
+               ", buckets, coarse) VALUES(?, ?, ?" RTL_FIELD_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?)");
     rtl_db_bind_int(st, 1, frame);
     rtl_db_bind_int(st, 2, slot);
     bind_string(st, 3, kind);
@@ -239,7 +241,7 @@ static void write_untimed(struct rtl_recording *r, int64_t frame, const struct r
 static void write_queues(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_queue_sample(frame, slot" RTL_COLUMNS(QUEUE) ") VALUES(?, ?" RTL_MARKS(QUEUE) ")");
+        r->db, "INSERT INTO rtl_queue_sample(frame, slot" RTL_FIELD_NAMES(QUEUE) ") VALUES(?, ?" RTL_FIELD_MARKS(QUEUE) ")");
     uint32_t at = 0, old = r->has_last ? r->last.queue_count : 0;
     for (uint32_t i = 0; i < s->queue_count && !rtl_db_status(r->db); i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i], *was = NULL;
@@ -262,8 +264,8 @@ static void write_queues(struct rtl_recording *r, int64_t frame, const struct rt
 static void write_gpu(struct rtl_recording *r, const struct rtl_agent_snapshot *a)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(r->db, "INSERT OR IGNORE INTO rtl_gpu(recording, gpu, name, address" RTL_COLUMNS(GPU)
-                              ") VALUES(?, ?, ?, ?" RTL_MARKS(GPU) ")");
+        rtl_db_prepare(r->db, "INSERT OR IGNORE INTO rtl_gpu(recording, gpu, name, address" RTL_FIELD_NAMES(GPU)
+                              ") VALUES(?, ?, ?, ?" RTL_FIELD_MARKS(GPU) ")");
     char address[32];
     snprintf(address, sizeof address, "%04x:%02x:%02x.%u", a->bdf >> 16, a->bdf >> 8 & 0xff, a->bdf >> 3 & 0x1f,
              a->bdf & 7);
@@ -278,7 +280,7 @@ static void write_gpu(struct rtl_recording *r, const struct rtl_agent_snapshot *
 static void write_gpus(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT OR IGNORE INTO rtl_gpu_sample(frame, gpu" RTL_COLUMNS(BUSY) ") VALUES(?, ?" RTL_MARKS(BUSY) ")");
+        r->db, "INSERT OR IGNORE INTO rtl_gpu_sample(frame, gpu" RTL_FIELD_NAMES(BUSY) ") VALUES(?, ?" RTL_FIELD_MARKS(BUSY) ")");
     for (uint32_t i = 0; i < s->agent_count; i++) {
         const struct rtl_agent_snapshot *a = &s->agents[i], *was = NULL;
         for (uint32_t j = 0; r->has_last && !was && j < r->last.agent_count; j++)

@@ -30,7 +30,6 @@ struct rtl_replay {
     struct checkpoint checkpoints[CHECKPOINTS_MAX]; /* ascending */
     int checkpoint_count;
     uint64_t checkpoint_bytes;
-    char *short_names[RTL_KERNELS_MAX];
 };
 
 /* Which recordings there are instead, for the message. */
@@ -65,7 +64,7 @@ static void copy_text(char *to, size_t size, const char *from)
 static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "SELECT id, pid, kind, title, recorder, interval_ns, comm, library" RTL_COLUMNS(RECORDING)
+        r->db, "SELECT id, pid, kind, title, recorder, interval_ns, comm, library" RTL_FIELD_NAMES(RECORDING)
                " FROM rtl_recording WHERE (?1 = 0 OR pid = ?1) AND (?2 = 0 OR id = ?2) AND "
                "EXISTS (SELECT 1 FROM rtl_frame WHERE recording = rtl_recording.id) "
                "ORDER BY kind = 'series' DESC, id DESC LIMIT 1");
@@ -114,18 +113,6 @@ static void load_frames(struct rtl_replay *r)
                     (long long)r->facts.id);
 }
 
-static void load_short_names(struct rtl_replay *r)
-{
-    struct rtl_db_statement *st =
-        rtl_db_prepare(r->db, "SELECT kernel, short_name FROM rtl_kernel WHERE recording = ?");
-    rtl_db_bind_int(st, 1, r->facts.id);
-    while (rtl_db_step(st)) {
-        int64_t kernel = rtl_db_int(st, 0);
-        if (kernel >= 0 && kernel < RTL_KERNELS_MAX && !r->short_names[kernel])
-            r->short_names[kernel] = strndup(rtl_db_text(st, 1, NULL), 4096);
-    }
-}
-
 enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **out, char *why,
                                    size_t why_bytes)
 {
@@ -150,7 +137,6 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
     } else {
         load_frames(r);
         rtl_replay_state_begin(&r->state, db, r->facts.id);
-        load_short_names(r);
         status = rtl_db_status(db);
         if (status)
             snprintf(why, why_bytes, "%s", rtl_db_why(db));
@@ -169,8 +155,6 @@ void rtl_replay_close(struct rtl_replay *r)
         return;
     for (int i = 0; i < r->checkpoint_count; i++)
         rtl_snapshot_free(&r->checkpoints[i].snapshot);
-    for (int i = 0; i < RTL_KERNELS_MAX; i++)
-        free(r->short_names[i]);
     rtl_replay_state_end(&r->state);
     rtl_db_close(r->db);
     free(r->frames);
@@ -197,9 +181,14 @@ uint64_t rtl_replay_mono(const struct rtl_replay *r, uint32_t frame)
     return r->frames[frame].mono_ns;
 }
 
-const char *rtl_replay_short_name(struct rtl_replay *r, uint32_t kernel)
+bool rtl_replay_kernel(const struct rtl_replay *r, uint32_t n, uint32_t *id, const char **name, size_t *length)
 {
-    return kernel < RTL_KERNELS_MAX ? r->short_names[kernel] : NULL;
+    if (n >= r->state.name_count)
+        return false;
+    *id = r->state.order[n];
+    *name = r->state.names[*id];
+    *length = r->state.name_lengths[*id];
+    return true;
 }
 
 uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)

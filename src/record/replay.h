@@ -47,7 +47,7 @@ uint32_t rtl_replay_find(const struct rtl_replay *replay, uint64_t time_ns);
 enum rtl_db_status rtl_replay_read(struct rtl_replay *replay, uint32_t frame, struct rtl_snapshot *snapshot,
                                    bool *exited);
 
-/* Short name that the recorder gave a kernel; bytes of the file. NULL when there is none. */
-const char *rtl_replay_short_name(struct rtl_replay *replay, uint32_t kernel);
+/* The kernels in the order of their first sight: the n-th one's row and name; false beyond the last. */
+bool rtl_replay_kernel(const struct rtl_replay *replay, uint32_t n, uint32_t *id, const char **name, size_t *length);
 
 #endif

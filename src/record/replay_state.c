@@ -27,7 +27,7 @@ void rtl_replay_printable(char *to, size_t bytes, const char *from)
 
 static void load_names(struct rtl_replay_state *state)
 {
-    struct rtl_db_statement *st = rtl_db_prepare(state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ?");
+    struct rtl_db_statement *st = rtl_db_prepare(state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ? ORDER BY first, kernel");
     rtl_db_bind_int(st, 1, state->recording);
     while (rtl_db_step(st)) {
         size_t bytes;
@@ -44,6 +44,8 @@ static void load_names(struct rtl_replay_state *state)
         }
         memcpy(copy, name, bytes);
         copy[bytes] = 0;
+        if (!state->names[kernel])
+            state->order[state->name_count++] = (uint16_t)kernel;
         free(state->names[kernel]);
         state->names[kernel] = copy;
         state->name_lengths[kernel] = bytes;
@@ -53,7 +55,7 @@ static void load_names(struct rtl_replay_state *state)
 static void load_gpus(struct rtl_replay_state *state)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT gpu, name" RTL_COLUMNS(GPU) " FROM rtl_gpu WHERE recording = ?");
+        rtl_db_prepare(state->db, "SELECT gpu, name" RTL_FIELD_NAMES(GPU) " FROM rtl_gpu WHERE recording = ?");
     rtl_db_bind_int(st, 1, state->recording);
     while (rtl_db_step(st)) {
         int64_t gpu = rtl_db_int(st, 0);
@@ -231,7 +233,7 @@ static void take_histogram(struct rtl_replay_state *state, struct rtl_db_stateme
 static void add_kernels(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT kernel" RTL_COLUMNS(KERNEL) RTL_COLUMNS(HISTOGRAM)
+        rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(KERNEL) RTL_FIELD_NAMES(HISTOGRAM)
                                   ", buckets, coarse FROM rtl_kernel_sample WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st)) {
@@ -242,7 +244,7 @@ static void add_kernels(struct rtl_replay_state *state, int64_t frame)
         take_histogram(state, st, at, &k->histogram);
     }
     rtl_db_reset(st);
-    st = rtl_db_prepare(state->db, "SELECT kernel" RTL_COLUMNS(LAUNCH) " FROM rtl_launch WHERE frame = ?");
+    st = rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(LAUNCH) " FROM rtl_launch WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st)) {
         struct rtl_kernel_snapshot *k = kernel_of(state, rtl_db_int(st, 0));
@@ -256,7 +258,7 @@ static void add_kernels(struct rtl_replay_state *state, int64_t frame)
 static void add_queues(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT slot" RTL_COLUMNS(QUEUE) " FROM rtl_queue_sample WHERE frame = ?");
+        rtl_db_prepare(state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE) " FROM rtl_queue_sample WHERE frame = ?");
     struct rtl_queue_snapshot *q;
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), true)))
@@ -270,7 +272,7 @@ static void add_queues(struct rtl_replay_state *state, int64_t frame)
             q->untimed[reason] += (uint64_t)rtl_db_int(st, 2);
     }
     rtl_db_reset(st);
-    st = rtl_db_prepare(state->db, "SELECT slot, kind" RTL_COLUMNS(HISTOGRAM)
+    st = rtl_db_prepare(state->db, "SELECT slot, kind" RTL_FIELD_NAMES(HISTOGRAM)
                                    ", buckets, coarse FROM rtl_queue_histogram WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false)))
@@ -282,7 +284,7 @@ static void add_gpus(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_snapshot *s = &state->snapshot;
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT gpu" RTL_COLUMNS(BUSY) " FROM rtl_gpu_sample WHERE frame = ?");
+        rtl_db_prepare(state->db, "SELECT gpu" RTL_FIELD_NAMES(BUSY) " FROM rtl_gpu_sample WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st)) {
         int64_t gpu = rtl_db_int(st, 0);
@@ -307,7 +309,7 @@ void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool 
 {
     struct rtl_snapshot *s = &state->snapshot;
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT exited" RTL_COLUMNS(FRAME) " FROM rtl_frame WHERE id = ?");
+        rtl_db_prepare(state->db, "SELECT exited" RTL_FIELD_NAMES(FRAME) " FROM rtl_frame WHERE id = ?");
     rtl_db_bind_int(st, 1, frame);
     if (rtl_db_step(st)) {
         *exited = rtl_db_int(st, 0) != 0;

@@ -13,6 +13,8 @@ struct rtl_replay_state {
     bool whole;                   /* holds the facts of its frame, too */
     char *names[RTL_KERNELS_MAX];
     size_t name_lengths[RTL_KERNELS_MAX];
+    uint16_t order[RTL_KERNELS_MAX]; /* those that have a name, in the order of their first sight */
+    uint32_t name_count;
     struct rtl_agent_snapshot agents[RTL_AGENTS_MAX]; /* described ones, by number; name "" = not described */
     bool described[RTL_AGENTS_MAX];
 };

@@ -42,7 +42,7 @@ const struct rtl_db_set rtl_series_set = {
     "CREATE TABLE rtl_gpu(recording INTEGER NOT NULL, gpu INTEGER NOT NULL, name TEXT, address TEXT"
     RTL_GPU_FIELDS(COLUMN) ", PRIMARY KEY(recording, gpu)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_kernel(recording INTEGER NOT NULL, kernel INTEGER NOT NULL, name TEXT, full_name TEXT, "
-    "short_name TEXT, PRIMARY KEY(recording, kernel)) WITHOUT ROWID;\n"
+    "short_name TEXT, first INTEGER NOT NULL, PRIMARY KEY(recording, kernel)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_frame(id INTEGER PRIMARY KEY, recording INTEGER NOT NULL, sequence INTEGER NOT NULL, "
     "time_ns INTEGER NOT NULL, exited INTEGER NOT NULL" RTL_FRAME_FIELDS(COLUMN) ");\n"
     "CREATE UNIQUE INDEX rtl_frame_order ON rtl_frame(recording, sequence);\n"

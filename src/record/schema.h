@@ -116,8 +116,8 @@ RTL_FIELD_LISTS(RTL_DECLARE_FIELDS)
 /* ", column, column" and ", ?, ?" of a list, for statements */
 #define RTL_COLUMN_NAME_(column, member, kind) ", " #column
 #define RTL_COLUMN_MARK_(column, member, kind) ", ?"
-#define RTL_COLUMNS(LIST) RTL_##LIST##_FIELDS(RTL_COLUMN_NAME_)
-#define RTL_MARKS(LIST)   RTL_##LIST##_FIELDS(RTL_COLUMN_MARK_)
+#define RTL_FIELD_NAMES(LIST) RTL_##LIST##_FIELDS(RTL_COLUMN_NAME_)
+#define RTL_FIELD_MARKS(LIST)   RTL_##LIST##_FIELDS(RTL_COLUMN_MARK_)
 
 #define RTL_QUANTILE_COLUMNS ", p50_ns, p90_ns, p99_ns, p999_ns"
 enum { RTL_RECORDED_QUANTILES = 4 };

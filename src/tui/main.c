@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +58,9 @@ int main(int argc, char **argv)
     options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of the write, not the end */
+    if (options.replay)
+        return rtl_replay(&options);
     if (!options.pid && (!screen || terminal)) {
         if (!screen)
             return no_process();
@@ -71,12 +75,13 @@ int main(int argc, char **argv)
         rtl_complain("%s", why);
         return (int)status;
     }
-    if (screen && !terminal) {
+    if (screen && !terminal && !options.snapshot) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
         rtl_reader_close(reader);
         return RTL_READER_USAGE;
     }
-    int result = screen ? rtl_watch(&options, reader, options.pid) : rtl_batch(&options, reader, options.pid);
+    int result = options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
+                 : screen ? rtl_watch(&options, reader, options.pid) : rtl_batch(&options, reader, options.pid);
     rtl_reader_close(reader);
     return result;
 }
