@@ -1,4 +1,5 @@
 /* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
+#include "tui/commands.h"
 #include "tui/watch.h"
 
 #include <errno.h>
@@ -36,6 +37,23 @@ static int no_process(void)
     return RTL_READER_USAGE;
 }
 
+/* "rtl-top NAME ...": the status of the command, or -1 when there is none of that name. */
+static int command(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int, char **);
+    } commands[] = {
+#define COMMAND(sym, name_, function, arguments, meaning) {name_, function},
+        RTL_COMMANDS(COMMAND)
+#undef COMMAND
+    };
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     struct rtl_options options;
@@ -43,6 +61,9 @@ int main(int argc, char **argv)
     char *text, why[512] = "";
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
+    int done = command(argc, argv);
+    if (done >= 0)
+        return done;
     enum rtl_parsed parsed = rtl_options_parse(argc, argv, &options, &text);
     if (parsed != RTL_PARSED_RUN) {
         int status = RTL_READER_USAGE;

@@ -1,6 +1,7 @@
 /* The command line. See options.h. */
 #include "tui/options.h"
 #include "record/db.h"
+#include "tui/commands.h"
 #include "tui/model.h"
 
 #include <errno.h>
@@ -50,6 +51,11 @@ static enum rtl_parsed help(char **text)
             snprintf(names, sizeof names, "    --%s%s%s", o->name, *o->argument ? " " : "", o->argument);
         fprintf(out, "  %-22s %s\n", names, o->meaning);
     }
+    fputs("\ncommands:\n", out);
+#define COMMAND(sym, name, function, arguments, text) \
+    fprintf(out, "  rtl-top %s %s\n%25s%s\n", name, arguments, "", text);
+    RTL_COMMANDS(COMMAND)
+#undef COMMAND
     fputs("\nexit status:\n", out);
 #define STATUS(sym, status, meaning) fprintf(out, "  %-2d %s\n", status, meaning);
     RTL_READER_ERRORS(STATUS)
