@@ -31,7 +31,7 @@ PROGRAM   := $(wildcard tests/programs/*.c)
 HIP       := $(wildcard tests/programs/*.hip tests/bench/*.hip)
 BENCH     := $(wildcard tests/bench/*.c)
 FUZZ      := $(wildcard tests/fuzz/*.c)
-MAN       := man/rtl-top.1 man/librtl.7
+MAN       := man/rtl-top.1 man/rtl-top-db.5 man/librtl.7
 
 obj = $(patsubst %.c,$(O)/obj/$(1)/%.o,$(2))
 bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
@@ -155,13 +155,14 @@ tsan: ## unit tests with the thread sanitizer, in build/tsan
 	@tests/run tsan
 
 # What install puts where, once: uninstall takes away exactly that.
-INSTALLED = bin/rtl-top lib/librtl.so share/man/man1/rtl-top.1 share/man/man7/librtl.7 \
-            share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md
+INSTALLED = bin/rtl-top lib/librtl.so share/man/man1/rtl-top.1 share/man/man5/rtl-top-db.5 \
+            share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md
 install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
 	install -m 644 $(O)/librtl.so $(DESTDIR)$(PREFIX)/lib/librtl.so
 	install -m 644 man/rtl-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/rtl-top.1
+	install -m 644 man/rtl-top-db.5 $(DESTDIR)$(PREFIX)/share/man/man5/rtl-top-db.5
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/rtl-top
 	@# HSA_TOOLS_LIB=librtl.so without a path is looked up like any library
