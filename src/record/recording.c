@@ -123,8 +123,8 @@ static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s
     return rtl_db_run(st) ? rtl_db_last_id(r->db) : 0;
 }
 
-/* Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on. */
-static void bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
+/* Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. */
+static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
                            const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
 {
     static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
@@ -144,6 +144,7 @@ static void bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st,
             rtl_db_bind_text(st, at, texts[i]->bytes, texts[i]->used);
         else
             rtl_db_bind_null(st, at);
+    return at;
 }
 
 static bool histogram_differs(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
@@ -175,10 +176,8 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
 {
     struct rtl_db_statement *sample = rtl_db_prepare(
         r->db, "INSERT INTO rtl_kernel_sample(frame, kernel" RTL_FIELD_NAMES(KERNEL) RTL_FIELD_NAMES(HISTOGRAM)
-               RTL_QUANTILE_COLUMNS ", buckets, coarse) VALUES(?, ?" RTL_FIELD_MARKS(KERNEL) RTL_FIELD_MARKS(HISTOGRAM)
-               ", ?, ?, ?, ?, ?, ?)");
-    struct rtl_db_statement *launch = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_launch(frame, kernel" RTL_FIELD_NAMES(LAUNCH) ") VALUES(?, ?" RTL_FIELD_MARKS(LAUNCH) ")");
+               RTL_QUANTILE_COLUMNS ", buckets, coarse" RTL_FIELD_NAMES(LAUNCH) ") VALUES(?, ?" RTL_FIELD_MARKS(KERNEL)
+               RTL_FIELD_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?" RTL_FIELD_MARKS(LAUNCH) ")");
     uint32_t at = 0, old = r->has_last ? r->last.kernel_count : 0;
     for (uint32_t i = 0; i < s->kernel_count && !rtl_db_status(r->db); i++) {
         const struct rtl_kernel_snapshot *k = &s->kernels[i], *was = NULL;
@@ -188,19 +187,19 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
             was = &r->last.kernels[at];
         if (!was)
             write_name(r, k);
-        if (!was || rtl_fields_differ(rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, was, k)) {
-            rtl_db_bind_int(launch, 1, frame);
-            rtl_db_bind_int(launch, 2, k->id);
-            rtl_fields_bind(launch, 3, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, NULL, k);
-            rtl_db_run(launch);
-        }
-        if (was && !rtl_fields_differ(rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k) &&
+        bool launch = !was || rtl_fields_differ(rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, was, k);
+        if (was && !launch && !rtl_fields_differ(rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k) &&
             !histogram_differs(&was->histogram, &k->histogram))
             continue;
         rtl_db_bind_int(sample, 1, frame);
         rtl_db_bind_int(sample, 2, k->id);
         int next = rtl_fields_bind(sample, 3, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k);
-        bind_histogram(r, sample, next, was ? &was->histogram : NULL, &k->histogram);
+        next = bind_histogram(r, sample, next, was ? &was->histogram : NULL, &k->histogram);
+        if (launch)
+            rtl_fields_bind(sample, next, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, NULL, k);
+        else
+            for (int n = 0; n < RTL_LAUNCH_FIELD_COUNT; n++)
+                rtl_db_bind_null(sample, next + n);
         rtl_db_run(sample);
     }
 }

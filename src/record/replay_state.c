@@ -221,36 +221,30 @@ static struct rtl_queue_snapshot *queue_of(struct rtl_replay_state *state, int64
     return q;
 }
 
-/* Fields, quantiles (which are made of the rest) and buckets, from column `at` on. */
-static void take_histogram(struct rtl_replay_state *state, struct rtl_db_statement *st, int at,
+/* Fields and buckets, from column `at` on; returns the next one. The quantiles are made of them. */
+static int take_histogram(struct rtl_replay_state *state, struct rtl_db_statement *st, int at,
                            struct rtl_histogram_copy *h)
 {
     at = rtl_fields_take(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, h);
     if (!rtl_buckets_add(h, rtl_db_text(st, at, NULL), &state->room) || !rtl_coarse_add(h, rtl_db_text(st, at + 1, NULL)))
         damaged(state, "a histogram is not one");
+    return at + 2;
 }
 
 static void add_kernels(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_db_statement *st =
         rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(KERNEL) RTL_FIELD_NAMES(HISTOGRAM)
-                                  ", buckets, coarse FROM rtl_kernel_sample WHERE frame = ?");
+                                  ", buckets, coarse" RTL_FIELD_NAMES(LAUNCH) " FROM rtl_kernel_sample WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st)) {
         struct rtl_kernel_snapshot *k = kernel_of(state, rtl_db_int(st, 0));
         if (!k)
             break;
         int at = rtl_fields_take(st, 1, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, k);
-        take_histogram(state, st, at, &k->histogram);
-    }
-    rtl_db_reset(st);
-    st = rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(LAUNCH) " FROM rtl_launch WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st)) {
-        struct rtl_kernel_snapshot *k = kernel_of(state, rtl_db_int(st, 0));
-        if (!k)
-            break;
-        rtl_fields_take(st, 1, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, k);
+        at = take_histogram(state, st, at, &k->histogram);
+        if (!rtl_db_is_null(st, at))
+            rtl_fields_take(st, at, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, k);
     }
     rtl_db_reset(st);
 }

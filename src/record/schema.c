@@ -26,6 +26,7 @@ const struct rtl_field rtl_busy_fields[] = {RTL_BUSY_FIELDS(FIELD)};
 #undef STRUCT
 
 #define COLUMN(column, member, kind) ", " #column " INTEGER NOT NULL"
+#define MAYBE(column, member, kind)  ", " #column " INTEGER"
 #define HISTOGRAM_COLUMNS                                                                                  \
     RTL_HISTOGRAM_FIELDS(COLUMN) ", p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, " \
                                  "buckets TEXT, coarse TEXT"
@@ -47,9 +48,7 @@ const struct rtl_db_set rtl_series_set = {
     "time_ns INTEGER NOT NULL, exited INTEGER NOT NULL" RTL_FRAME_FIELDS(COLUMN) ");\n"
     "CREATE UNIQUE INDEX rtl_frame_order ON rtl_frame(recording, sequence);\n"
     "CREATE TABLE rtl_kernel_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_KERNEL_FIELDS(COLUMN)
-    HISTOGRAM_COLUMNS ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
-    "CREATE TABLE rtl_launch(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_LAUNCH_FIELDS(COLUMN)
-    ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
+    HISTOGRAM_COLUMNS RTL_LAUNCH_FIELDS(MAYBE) ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_queue_sample(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_FIELDS(COLUMN)
     ", PRIMARY KEY(frame, slot)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_queue_histogram(frame INTEGER NOT NULL, slot INTEGER NOT NULL, kind TEXT NOT NULL"

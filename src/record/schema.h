@@ -51,7 +51,7 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(calls, calls, GROW)    \
     X(untimed, untimed, GROW)
 
-/* in rtl_launch; of struct rtl_kernel_snapshot */
+/* in rtl_kernel_sample, at its end, NULL when none of them changed; of struct rtl_kernel_snapshot */
 #define RTL_LAUNCH_FIELDS(X)             \
     X(grid_x, grid[0], SET)              \
     X(grid_y, grid[1], SET)              \

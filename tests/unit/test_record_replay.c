@@ -279,7 +279,7 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_queue_sample SET slot = slot + 1000", "UPDATE rtl_untimed SET slot = 77",
         "UPDATE rtl_gpu_sample SET gpu = gpu + 64", "UPDATE rtl_gpu SET gpu = gpu - 9",
         "UPDATE rtl_frame SET mono_ns = -5", "UPDATE rtl_frame SET mono_ns = 100 - sequence",
-        "UPDATE rtl_kernel SET kernel = 16384", "DROP TABLE rtl_launch",
+        "UPDATE rtl_kernel SET kernel = 16384", "DROP TABLE rtl_untimed",
     };
     static const char *const oddities[] = {
         "UPDATE rtl_kernel_sample SET timed = -1, calls = -9223372036854775807, total_ns = 9223372036854775807",
