@@ -22,6 +22,7 @@ INTERCEPT := $(wildcard src/intercept/*.c)
 WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
+RECORD    := $(wildcard src/record/*.c)
 TUI       := $(wildcard src/tui/*.c)
 TUI_LIB   := $(filter-out src/tui/main.c,$(TUI))
 VGPU      := $(wildcard tests/vgpu/*.c)
@@ -30,7 +31,7 @@ PROGRAM   := $(wildcard tests/programs/*.c)
 HIP       := $(wildcard tests/programs/*.hip tests/bench/*.hip)
 BENCH     := $(wildcard tests/bench/*.c)
 FUZZ      := $(wildcard tests/fuzz/*.c)
-MAN       := man/rtl-top.1 man/librtl.7
+MAN       := man/rtl-top.1 man/rtl-top-db.5 man/librtl.7
 
 obj = $(patsubst %.c,$(O)/obj/$(1)/%.o,$(2))
 bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
@@ -65,8 +66,8 @@ $(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
 $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
-TOP_LIBS = -lncursesw -ltinfo -ljson-c -lstdc++ -lm
-$(O)/rtl-top: $(call obj,exe,$(TUI) $(READER))
+TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lstdc++ -lm
+$(O)/rtl-top: $(call obj,exe,$(TUI) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS)
 
 # --- the software GPU and everything that only tests and the demo use ---
@@ -83,7 +84,7 @@ $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 
 units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
-$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(TUI_LIB))
+$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(TUI_LIB))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
@@ -154,13 +155,14 @@ tsan: ## unit tests with the thread sanitizer, in build/tsan
 	@tests/run tsan
 
 # What install puts where, once: uninstall takes away exactly that.
-INSTALLED = bin/rtl-top lib/librtl.so share/man/man1/rtl-top.1 share/man/man7/librtl.7 \
-            share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md
+INSTALLED = bin/rtl-top lib/librtl.so share/man/man1/rtl-top.1 share/man/man5/rtl-top-db.5 \
+            share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md
 install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
 	install -m 644 $(O)/librtl.so $(DESTDIR)$(PREFIX)/lib/librtl.so
 	install -m 644 man/rtl-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/rtl-top.1
+	install -m 644 man/rtl-top-db.5 $(DESTDIR)$(PREFIX)/share/man/man5/rtl-top-db.5
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/rtl-top
 	@# HSA_TOOLS_LIB=librtl.so without a path is looked up like any library

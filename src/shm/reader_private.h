@@ -39,6 +39,13 @@ struct rtl_reader {
     char link[64];       /* in /proc, where the segment was found */
 };
 
+/* Memory of a snapshot's octaves: blocks that never move, because the copies point into them. */
+struct rtl_block {
+    struct rtl_block *next;
+    size_t used, size;
+    _Alignas(16) char bytes[];
+};
+
 /*
  * Copies bytes out of the segment in units of 8 (offset and bytes are multiples), each an acquire load, so that what
  * is fetched later is not older. False when they don't lie in the segment, or can't be read.

@@ -120,5 +120,7 @@ struct rtl_snapshot {
  */
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);
+/* A copy of its own but for the names, which stay whose they were. False without memory: then it is empty. */
+bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
 
 #endif

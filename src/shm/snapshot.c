@@ -22,13 +22,6 @@ enum {
     BLOCK_BYTES = 256 << 10,
 };
 
-/* Memory of a snapshot's octaves: blocks that never move, because the copies point into them. */
-struct block {
-    struct block *next;
-    size_t used, size;
-    _Alignas(16) char bytes[];
-};
-
 /* One snapshot being taken. */
 struct taking {
     struct rtl_reader *reader;
@@ -69,7 +62,7 @@ static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
 
 static void *keep(struct taking *t, const void *what, size_t bytes)
 {
-    struct block *b = t->out->storage;
+    struct rtl_block *b = t->out->storage;
     bytes = (bytes + 15) & ~(size_t)15;
     if (!b || b->size - b->used < bytes) {
         size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
@@ -467,7 +460,7 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
 
 void rtl_snapshot_free(struct rtl_snapshot *snapshot)
 {
-    for (struct block *b = snapshot->storage, *next; b; b = next) {
+    for (struct rtl_block *b = snapshot->storage, *next; b; b = next) {
         next = b->next;
         free(b);
     }

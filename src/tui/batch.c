@@ -1,5 +1,7 @@
-/* Frames into a stream, without a terminal: -b, --csv, --json. */
+/* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
 #include "tui/output.h"
+#include "tui/player.h"
+#include "tui/tape.h"
 #include "tui/target.h"
 #include "tui/watch.h"
 
@@ -50,7 +52,17 @@ static int flush(FILE *out, const char *name)
     return RTL_READER_USAGE;
 }
 
-static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, FILE *out, const char *name)
+/* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording when
+ * it can. */
+static void record(struct rtl_tape *tape, const struct rtl_tick *tick, bool exited)
+{
+    enum rtl_db_status before = tape->last;
+    if (rtl_tape_add(tape, &tick->snapshot, tick->real_ns, exited) && !before)
+        rtl_complain("recording: %s", tape->why);
+}
+
+static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_tape *tape, FILE *out,
+               const char *name)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
@@ -68,6 +80,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, FILE *
         }
         if (!alive)
             rtl_model_exited(frame->model);
+        record(tape, frame->model->latest, !alive);
         if (!write_frame(frame, out)) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
@@ -87,32 +100,118 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, FILE *
     }
 }
 
+static struct rtl_model *make_model(const struct rtl_options *options)
+{
+    struct rtl_model *model = rtl_model_create();
+    if (!model) {
+        rtl_complain("out of memory");
+        return NULL;
+    }
+    model->window_ns = options->window_ns;
+    model->sort = options->sort;
+    model->reverse = options->reverse;
+    snprintf(model->filter, sizeof model->filter, "%s", options->filter);
+    return model;
+}
+
+static FILE *open_output(const struct rtl_options *options, const char **name)
+{
+    *name = options->file ? options->file : "standard output";
+    signal(SIGPIPE, SIG_IGN); /* an error of the stream tells more */
+    FILE *out = options->file ? fopen(options->file, "we") : stdout;
+    if (!out)
+        rtl_complain("cannot open %s: %s", options->file, strerror(errno));
+    return out;
+}
+
+static int close_output(const struct rtl_options *options, FILE *out, int status)
+{
+    if (!options->file || !fclose(out) || (status && status != RTL_READER_EXITED))
+        return status;
+    rtl_complain("cannot write to %s: %s", options->file, strerror(errno));
+    return RTL_READER_USAGE;
+}
+
 int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
 {
     char title[160];
-    const char *name = options->file ? options->file : "standard output";
-    signal(SIGPIPE, SIG_IGN); /* an error of the stream tells more */
-    FILE *out = options->file ? fopen(options->file, "we") : stdout;
-    if (!out) {
-        rtl_complain("cannot open %s: %s", options->file, strerror(errno));
+    const char *name;
+    struct rtl_tape tape;
+    FILE *out = open_output(options, &name);
+    if (!out)
         return RTL_READER_USAGE;
-    }
-    struct rtl_output_frame frame = {.model = rtl_model_create(), .options = options, .pid = pid, .title = title};
+    struct rtl_output_frame frame = {.model = make_model(options), .options = options, .pid = pid, .title = title};
     int status = RTL_READER_USAGE;
     if (frame.model) {
         rtl_target_title(pid, "", title, sizeof title);
-        frame.model->window_ns = options->window_ns;
-        frame.model->sort = options->sort;
-        frame.model->reverse = options->reverse;
-        snprintf(frame.model->filter, sizeof frame.model->filter, "%s", options->filter);
-        status = run(&frame, reader, out, name);
+        rtl_tape_init(&tape, frame.model, options, pid, title);
+        if (options->write && rtl_tape_start(&tape, 0)) {
+            rtl_complain("%s", tape.why);
+            status = (int)tape.last;
+        } else {
+            status = run(&frame, reader, &tape, out, name);
+            if (tape.last && (!status || status == RTL_READER_EXITED))
+                status = (int)tape.last; /* the end is missing */
+            rtl_tape_stop(&tape);
+        }
         rtl_model_free(frame.model);
-    } else {
+    }
+    return close_output(options, out, status);
+}
+
+/* All frames of a recording, as fast as they can be written. */
+int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *player)
+{
+    const char *name;
+    FILE *out = open_output(options, &name);
+    if (!out)
+        return RTL_READER_USAGE;
+    struct rtl_output_frame frame = {
+        .model = make_model(options), .options = options, .pid = player->pid, .title = player->title};
+    int status = frame.model ? 0 : RTL_READER_USAGE;
+    player->model = frame.model;
+    if (!status)
+        rtl_player_names(player, options->ascii);
+    while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
+        status = (int)rtl_player_show(player, (uint32_t)frame.number);
+        if (status) {
+            rtl_complain("%s", rtl_replay_why(player->replay));
+        } else if (!write_frame(&frame, out)) {
+            rtl_complain("out of memory");
+            status = RTL_READER_USAGE;
+        } else {
+            status = flush(out, name);
+        }
+        frame.number++;
+    }
+    rtl_model_free(frame.model);
+    return close_output(options, out, status < 0 ? 0 : status);
+}
+
+int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+{
+    char title[160];
+    struct rtl_tape tape;
+    struct rtl_snapshot snapshot = {0};
+    struct rtl_model *model = make_model(options);
+    int status = RTL_READER_USAGE;
+    if (!model)
+        return status;
+    rtl_target_title(pid, "", title, sizeof title);
+    rtl_tape_init(&tape, model, options, pid, title);
+    status = (int)rtl_reader_snapshot(reader, &snapshot);
+    if (status == RTL_READER_VERSION) {
+        rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
+    } else if (status) {
         rtl_complain("out of memory");
+    } else {
+        status = (int)rtl_tape_snapshot(&tape, options->snapshot, &snapshot, rtl_real_ns(), 0);
+        if (status)
+            rtl_complain("%s", tape.why);
+        else
+            printf("%u kernels of process %d written to %s\n", snapshot.kernel_count, (int)pid, options->snapshot);
     }
-    if (options->file && fclose(out) && (!status || status == RTL_READER_EXITED)) {
-        rtl_complain("cannot write to %s: %s", name, strerror(errno));
-        status = RTL_READER_USAGE;
-    }
+    rtl_snapshot_free(&snapshot);
+    rtl_model_free(model);
     return status;
 }

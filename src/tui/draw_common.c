@@ -20,6 +20,15 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
         snprintf(out, size, "[DAMAGED]");
         return RTL_ROLE_ALERT;
     }
+    if (ui->replay) {
+        if (ui->paused)
+            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
+        else if (ui->frame + 1 == ui->frames)
+            snprintf(out, size, "[END %u/%u]", ui->frame + 1, ui->frames);
+        else
+            snprintf(out, size, "[REPLAY %gx %u/%u]", ui->speed, ui->frame + 1, ui->frames);
+        return RTL_ROLE_WARN;
+    }
     if (ui->paused) {
         uint64_t age = ui->now_mono_ns > ui->paused_ns ? ui->now_mono_ns - ui->paused_ns : 0;
         snprintf(out, size, "[PAUSED %s]", rtl_format_age(age).text);
@@ -40,7 +49,7 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
 
 void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title)
 {
-    char state[32], clock[16] = "", pid[48];
+    char state[48], clock[16] = "", pid[48];
     time_t now = (time_t)ui->now_real_s;
     struct tm local;
     enum rtl_role role = state_text(ui, state, sizeof state);
@@ -59,7 +68,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         right -= 2;
     }
     right -= (int)strlen(state);
-    rtl_frame_put(frame, at.row, right, 32, role, state);
+    rtl_frame_put(frame, at.row, right, 48, role, state);
     char every[16];
     snprintf(every, sizeof every, "%s", rtl_format_interval(ui->interval_ns).text);
     if (at.cols >= 56) {
@@ -202,6 +211,8 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
     char window[48];
     *out = 0;
     window_text(m, window, sizeof window);
+    if (ui->record[0])
+        append(out, size, "rec %s | ", ui->record);
     if (ui->view == RTL_VIEW_KERNELS) {
         bool ascending = (rtl_columns[m->sort].order == RTL_ORDER_ASC) != m->reverse;
         append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
@@ -226,6 +237,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     static const char *const questions[] = {[RTL_PROMPT_FIND] = "find: ",
                                             [RTL_PROMPT_FILTER] = "filter: ",
                                             [RTL_PROMPT_INTERVAL] = "interval in seconds: ",
+                                            [RTL_PROMPT_TIME] = "time (14:02:31, +30, -5m): ",
                                             [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves"};
     if (ui->prompt != RTL_PROMPT_NONE) {
         /* without a status line the question goes over the last line there is */
@@ -247,7 +259,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         return;
     if (ui->message[0] && ui->now_mono_ns - ui->message_ns < RTL_MESSAGE_NS) {
         rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_WARN, ui->message);
-    } else if (ui->model->state == RTL_TARGET_EXITED) {
+    } else if (ui->model->state == RTL_TARGET_EXITED && !ui->replay) {
         rtl_frame_printf(frame, at.row, 0, at.cols, RTL_ROLE_WARN,
                          "process %d has exited: this is its last state; q quits", (int)ui->pid);
     } else if (ui->model->damaged) {
@@ -398,7 +410,7 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
-    char state[32], busy[24] = "", p99[24] = "";
+    char state[48], busy[24] = "", p99[24] = "";
     enum rtl_role role = state_text(ui, state, sizeof state);
     bool quiet = role == RTL_ROLE_GOOD;
     int col = 0;

@@ -41,6 +41,7 @@ static void write_keys(struct page *p)
         {RTL_IN_KERNELS, "Keys on kernels"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
         {RTL_IN_DETAIL, "Keys in the detail"},
+        {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space holds it"},
     };
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         line_put(p, RTL_ROLE_TITLE, "%s", groups[g].title);

@@ -32,13 +32,17 @@ enum {
 #define RTL_KEY_CTRL(letter) ((letter)&0x1f)
 
 /* Where a key is bound, bits. */
-enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8 };
+enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8, RTL_IN_REPLAY = 16 };
 #define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES)
 #define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
 
+/* Keys of a replay come first in the table: there they are asked before those that mean something else elsewhere. */
 /* X(symbol, key, second key, third key, where, label in the key line ("" = not there), meaning) */
 #define RTL_KEYS(X)                                                                                           \
+    X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, "Next", "the next frame")                                          \
+    X(STEP_BEFORE, 'T', 0, 0, RTL_IN_REPLAY, "Before", "the frame before")                                    \
+    X(SEEK, 'b', 0, 0, RTL_IN_REPLAY, "Time", "go to a time: 14:02:31, +30, -5m")                             \
     X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, "Help", "this help")                                          \
     X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, "", "back to the screen before; never quits")                      \
     X(FIND, '/', 0, 0, RTL_IN_KERNELS, "Find", "find a kernel by a part of its name")                         \
@@ -72,6 +76,8 @@ enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8
     X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, "", "hide or show kernels that were not called in the window")         \
     X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, "", "one line a GPU, or several in a line")                        \
     X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "copy the full name (OSC 52)")                     \
+    X(RECORD, 'x', 0, 0, RTL_IN_DATA, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)")      \
+    X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, "", "add a snapshot to that file")                                    \
     X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, "", "up")                                                           \
     X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, "", "down")                                                     \
     X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, "", "a page up")                            \

@@ -1,9 +1,11 @@
 /* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
+#include "tui/commands.h"
 #include "tui/watch.h"
 
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +37,23 @@ static int no_process(void)
     return RTL_READER_USAGE;
 }
 
+/* "rtl-top NAME ...": the status of the command, or -1 when there is none of that name. */
+static int command(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int, char **);
+    } commands[] = {
+#define COMMAND(sym, name_, function, arguments, meaning) {name_, function},
+        RTL_COMMANDS(COMMAND)
+#undef COMMAND
+    };
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     struct rtl_options options;
@@ -42,6 +61,9 @@ int main(int argc, char **argv)
     char *text, why[512] = "";
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
+    int done = command(argc, argv);
+    if (done >= 0)
+        return done;
     enum rtl_parsed parsed = rtl_options_parse(argc, argv, &options, &text);
     if (parsed != RTL_PARSED_RUN) {
         int status = RTL_READER_USAGE;
@@ -57,6 +79,9 @@ int main(int argc, char **argv)
     options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of the write, not the end */
+    if (options.replay)
+        return rtl_replay(&options);
     if (!options.pid && (!screen || terminal)) {
         if (!screen)
             return no_process();
@@ -71,12 +96,13 @@ int main(int argc, char **argv)
         rtl_complain("%s", why);
         return (int)status;
     }
-    if (screen && !terminal) {
+    if (screen && !terminal && !options.snapshot) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
         rtl_reader_close(reader);
         return RTL_READER_USAGE;
     }
-    int result = screen ? rtl_watch(&options, reader, options.pid) : rtl_batch(&options, reader, options.pid);
+    int result = options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
+                 : screen ? rtl_watch(&options, reader, options.pid) : rtl_batch(&options, reader, options.pid);
     rtl_reader_close(reader);
     return result;
 }

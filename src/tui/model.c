@@ -94,9 +94,11 @@ static void remember(struct rtl_model *model, struct rtl_tick *tick)
     }
     if (model->ring_count) {
         uint64_t newest = model->ring[model->ring_count - 1]->snapshot.taken_mono_ns;
-        /* two places are for the one that starts the window and the one that is about to */
+        /* The first of each span of time is kept. Spans lie at fixed times, so that what is kept follows from the recent
+         * past alone, and a recording that is entered in the middle shows what was shown then. Two places are for the
+         * one that starts the window and the one that is about to. */
         uint64_t spacing = model->window_ns / (RTL_MODEL_RING - 3);
-        if (tick->snapshot.taken_mono_ns - newest < spacing)
+        if (tick->snapshot.taken_mono_ns / spacing == newest / spacing)
             return;
     }
     if (model->ring_count == RTL_MODEL_RING)
@@ -195,7 +197,7 @@ static void extend_history(struct rtl_model *model)
     }
 }
 
-bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns)
+bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns)
 {
     struct rtl_tick *tick = malloc(sizeof *tick);
     if (!tick) {
@@ -214,7 +216,34 @@ bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint6
     model->ticks++;
     extend_history(model);
     watch_worker(model);
-    return rtl_model_refresh(model);
+    choose_base(model);
+    return true;
+}
+
+bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns)
+{
+    return rtl_model_add_past(model, snapshot, real_ns) && rtl_model_refresh(model);
+}
+
+void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
+{
+    drop_oldest(model, model->ring_count);
+    release(model->latest);
+    release(model->previous);
+    model->latest = model->previous = NULL;
+    if (model->zero && model->zero->snapshot.taken_mono_ns > mono_ns) {
+        release(model->zero);
+        model->zero = NULL;
+    }
+    model->base = NULL;
+    model->row_count = model->shown = model->gpu_count = model->queue_count = 0;
+    model->worst = NULL;
+    model->ticks = 0;
+    model->held_until_ns = model->stuck_since_ns = 0;
+    for (int i = 0; i < RTL_KERNELS_MAX; i++) {
+        free(model->history[i]);
+        model->history[i] = NULL;
+    }
 }
 
 void rtl_model_exited(struct rtl_model *model)

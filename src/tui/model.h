@@ -131,6 +131,13 @@ void rtl_model_free(struct rtl_model *model);
 /* Takes over the snapshot's contents (it is zeroed) and brings everything up to date. False without memory. */
 bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns);
 
+/* Likewise, but rows, order and sums are left for the next rtl_model_add: for what is only passed on the way. */
+bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns);
+
+/* Lets go of all snapshots, because others come that aren't later; names and choices stay, zero if it is not later than
+ * `mono_ns`. Rows are gone until the next rtl_model_add. */
+void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns);
+
 /* The process has ended: what was seen last stays. */
 void rtl_model_exited(struct rtl_model *model);
 

@@ -1,5 +1,7 @@
 /* The command line. See options.h. */
 #include "tui/options.h"
+#include "record/db.h"
+#include "tui/commands.h"
 #include "tui/model.h"
 
 #include <errno.h>
@@ -49,9 +51,15 @@ static enum rtl_parsed help(char **text)
             snprintf(names, sizeof names, "    --%s%s%s", o->name, *o->argument ? " " : "", o->argument);
         fprintf(out, "  %-22s %s\n", names, o->meaning);
     }
+    fputs("\ncommands:\n", out);
+#define COMMAND(sym, name, function, arguments, text) \
+    fprintf(out, "  rtl-top %s %s\n%25s%s\n", name, arguments, "", text);
+    RTL_COMMANDS(COMMAND)
+#undef COMMAND
     fputs("\nexit status:\n", out);
-#define STATUS(sym, status, meaning) fprintf(out, "  %d  %s\n", status, meaning);
+#define STATUS(sym, status, meaning) fprintf(out, "  %-2d %s\n", status, meaning);
     RTL_READER_ERRORS(STATUS)
+    RTL_DB_ERRORS(STATUS)
 #undef STATUS
     fputs("\nkeys on the screen: press ? there; everything else: man rtl-top\n", out);
     fclose(out);
@@ -122,6 +130,25 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
     case RTL_OPTION_OUTPUT:
         o->file = arg;
         break;
+    case RTL_OPTION_WRITE:
+        o->write = arg;
+        break;
+    case RTL_OPTION_REPLAY:
+        o->replay = arg;
+        break;
+    case RTL_OPTION_SNAPSHOT:
+        o->snapshot = arg;
+        break;
+    case RTL_OPTION_RECORDING: {
+        uint64_t value;
+        if (!number(arg, 1, INT64_MAX, &value))
+            return WRONG(text, "--recording wants the number of a recording, not '%s'\n", arg);
+        o->recording = (int64_t)value;
+        break;
+    }
+    case RTL_OPTION_FORCE:
+        o->force = true;
+        break;
     case RTL_OPTION_SORT:
         if (!strcmp(arg, "help"))
             return sort_help(text);
@@ -169,6 +196,16 @@ static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text
 {
     if (o->file && o->output == RTL_OUTPUT_SCREEN)
         return WRONG(text, "-o goes with -b, --json or --csv\n");
+    if (o->replay && (o->write || o->snapshot))
+        return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot\n");
+    if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
+        return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv\n");
+    if (o->snapshot && !o->pid)
+        return WRONG(text, "--snapshot needs a process: -p PID\n");
+    if (o->recording && !o->replay)
+        return WRONG(text, "--recording goes with -r\n");
+    if (o->force && !o->write && !o->snapshot)
+        return WRONG(text, "--force goes with -w or --snapshot\n");
     if (has_window && o->output == RTL_OUTPUT_JSON)
         return WRONG(text, "--window does not go with --json, whose window is the last interval\n");
     if (!has_window && o->output != RTL_OUTPUT_SCREEN)

@@ -24,6 +24,11 @@
     X(JSON, 0, "json", "", "one JSON object a line for each frame")                                 \
     X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                \
     X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE")                           \
+    X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")           \
+    X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")   \
+    X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")        \
+    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                             \
+    X(FORCE, 0, "force", "", "let -w and --snapshot replace a file that is no recording")           \
     X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")             \
     X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")     \
     X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)") \
@@ -46,6 +51,9 @@ struct rtl_options {
     uint64_t frames; /* 0 = no end */
     enum rtl_output output;
     const char *file; /* NULL = stdout */
+    const char *write, *replay, *snapshot; /* files, or NULL */
+    int64_t recording; /* 0 = the newest */
+    bool force;
     enum rtl_column sort;
     bool reverse;
     const char *filter; /* "" = all */

@@ -74,8 +74,13 @@ size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
     if (!size)
         return 0;
     while (at < length) {
-        uint32_t code = 0;
+        uint32_t code = (unsigned char)bytes[at];
         char piece[16];
+        if (code < 0x80 && rtl_text_code_is_safe(code) && used + 2 <= size) { /* nearly all of a name */
+            out[used++] = bytes[at++];
+            continue;
+        }
+        code = 0;
         size_t step = rtl_utf8_decode(bytes + at, length - at, &code), n;
         if (step && rtl_text_code_is_safe(code)) {
             memcpy(piece, bytes + at, step);

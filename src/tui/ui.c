@@ -1,6 +1,7 @@
 /* Keys to state. See ui.h. */
 #include "tui/ui.h"
 #include "tui/draw.h"
+#include "tui/player.h"
 #include "tui/text.h"
 
 #include <stdarg.h>
@@ -20,6 +21,7 @@ void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const ch
     ui->interval_ns = RTL_SEC;
     ui->following = true;
     ui->page = 10;
+    ui->speed = 1;
     snprintf(ui->title, sizeof ui->title, "%s", title);
 }
 
@@ -38,7 +40,7 @@ unsigned rtl_ui_where(const struct rtl_ui *ui)
                                      [RTL_VIEW_QUEUES] = RTL_IN_QUEUES,
                                      [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,
                                      [RTL_VIEW_HELP] = RTL_IN_HELP};
-    return where[ui->view];
+    return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
@@ -147,8 +149,30 @@ static unsigned step_window(struct rtl_ui *ui, int step)
     return RTL_UI_DRAW;
 }
 
+/* In a replay the interval is the recorder's: what can be changed is how fast it plays. */
+static unsigned step_speed(struct rtl_ui *ui, int step)
+{
+    double speed = step > 0 ? ui->speed / 2 : ui->speed * 2;
+    if (speed >= 0.1 && speed <= 1000)
+        ui->speed = speed;
+    return RTL_UI_DRAW | RTL_UI_SAMPLE;
+}
+
+static unsigned step_frame(struct rtl_ui *ui, int step)
+{
+    if (!ui->paused) {
+        ui->paused = true;
+        ui->paused_ns = ui->now_mono_ns;
+    }
+    ui->step = step;
+    return RTL_UI_DRAW | RTL_UI_STEP;
+}
+
 static unsigned step_interval(struct rtl_ui *ui, int step)
 {
+    if (ui->replay)
+        return step_speed(ui, step);
+
     int count = (int)(sizeof intervals / sizeof *intervals), at = 0;
     while (at < count - 1 && intervals[at] < ui->interval_ns)
         at++;
@@ -205,6 +229,15 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
         }
         ui->interval_ns = ns;
         return RTL_UI_DRAW | RTL_UI_SAMPLE;
+    }
+    if (prompt == RTL_PROMPT_TIME) {
+        if (!ui->typed[0])
+            return RTL_UI_DRAW;
+        if (!ui->model->latest || !rtl_parse_seek(ui->typed, ui->model->latest->real_ns, &ui->seek_ns)) {
+            rtl_ui_say(ui, "'%s' is not a time: 14:02, 14:02:31, +30, -5m", ui->typed);
+            return RTL_UI_DRAW;
+        }
+        return RTL_UI_DRAW | RTL_UI_SEEK;
     }
     if (prompt == RTL_PROMPT_FIND) {
         snprintf(ui->search, sizeof ui->search, "%s", ui->typed);
@@ -380,7 +413,24 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         return RTL_UI_DRAW;
     case RTL_ACTION_PAUSE:
         return toggle_pause(ui);
+    case RTL_ACTION_STEP_NEXT:
+        return step_frame(ui, 1);
+    case RTL_ACTION_STEP_BEFORE:
+        return step_frame(ui, -1);
+    case RTL_ACTION_SEEK:
+        return open_prompt(ui, RTL_PROMPT_TIME);
+    case RTL_ACTION_RECORD:
+    case RTL_ACTION_SNAPSHOT:
+        if (ui->replay) {
+            rtl_ui_say(ui, "this is a recording: nothing is recorded of it");
+            return RTL_UI_DRAW;
+        }
+        return RTL_UI_DRAW | (action == RTL_ACTION_RECORD ? RTL_UI_RECORD : RTL_UI_SNAPSHOT);
     case RTL_ACTION_INTERVAL:
+        if (ui->replay) {
+            rtl_ui_say(ui, "the interval is the recorder's: + and - change the speed");
+            return RTL_UI_DRAW;
+        }
         return open_prompt(ui, RTL_PROMPT_INTERVAL);
     case RTL_ACTION_SLOWER:
         return step_interval(ui, 1);

@@ -23,12 +23,16 @@ enum {
     RTL_UI_SAMPLE = 4,  /* the interval changed, or a pause is over: take a snapshot at once and count from there */
     RTL_UI_REPAINT = 8, /* send every cell again */
     RTL_UI_COPY = 16,   /* copy ui->copy to the terminal's clipboard */
+    RTL_UI_RECORD = 32, /* start or stop recording */
+    RTL_UI_SNAPSHOT = 64,
+    RTL_UI_STEP = 128, /* replay: ui->step frames further */
+    RTL_UI_SEEK = 256, /* replay: to ui->seek_ns */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
 
 enum rtl_view { RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_DETAIL, RTL_VIEW_HELP };
-enum rtl_prompt { RTL_PROMPT_NONE, RTL_PROMPT_FIND, RTL_PROMPT_FILTER, RTL_PROMPT_INTERVAL, RTL_PROMPT_SORT };
+enum rtl_prompt { RTL_PROMPT_NONE, RTL_PROMPT_FIND, RTL_PROMPT_FILTER, RTL_PROMPT_INTERVAL, RTL_PROMPT_SORT, RTL_PROMPT_TIME };
 
 struct rtl_ui {
     struct rtl_model *model;
@@ -47,6 +51,13 @@ struct rtl_ui {
     int top;           /* first row of the table on screen */
     int queue_top, help_top;
     int page; /* rows of the table, from the last rtl_ui_fit */
+
+    bool replay; /* frames of a recording are shown: number `frame` of `frames` */
+    uint32_t frame, frames;
+    double speed;
+    int step;
+    uint64_t seek_ns; /* since 1970 */
+    char record[48]; /* what is being recorded into, for the status line; "" = nothing */
 
     bool paused;
     uint64_t paused_ns; /* monotonic */

@@ -1,22 +1,28 @@
 /*
- * The screen's loop: wait for a key or for the next interval, change the state, draw.
+ * The screen's loop: wait for a key or for the next interval, change the state, draw. A recording is shown by the same
+ * loop: its frames come out of a player in place of the reader, at the pace at which they were recorded.
  *
  * Intervals are counted from fixed points in time, so they don't drift; one that was missed (the machine slept, the
  * viewer was stopped) is left out.
  */
 #include "tui/watch.h"
 #include "tui/draw.h"
+#include "tui/player.h"
 #include "tui/screen.h"
+#include "tui/tape.h"
 #include "tui/target.h"
 #include "tui/ui.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct watch {
     const struct rtl_options *options;
-    struct rtl_reader *reader;
+    struct rtl_reader *reader; /* of a live process, or NULL */
+    struct rtl_player *player; /* of a recording, or NULL */
+    struct rtl_tape tape;
     struct rtl_ui ui;
     struct rtl_frame frame;
     uint64_t next_ns; /* when the next snapshot is due */
@@ -24,6 +30,8 @@ struct watch {
     bool ended; /* the last snapshot was taken: nothing more will come */
     bool out_of_memory;
 };
+
+enum { SCREEN_BUSY_MS = 300 }; /* how long another writer of the recording may hold up the screen */
 
 void rtl_complain(const char *format, ...)
 {
@@ -35,16 +43,103 @@ void rtl_complain(const char *format, ...)
     va_end(args);
 }
 
+/* What the status line says about the recording. */
+static void tell_record(struct watch *w)
+{
+    const struct rtl_recording *r = w->tape.recording;
+    const char *slash = strrchr(w->tape.path, '/');
+    if (!r)
+        w->ui.record[0] = 0;
+    else
+        snprintf(w->ui.record, sizeof w->ui.record, "%s%.32s", w->tape.last ? "FAILS " : "",
+                 slash ? slash + 1 : w->tape.path);
+}
+
+static void record(struct watch *w, const struct rtl_snapshot *snapshot, uint64_t real_ns, bool exited)
+{
+    enum rtl_db_status before = w->tape.last;
+    if (!w->tape.recording)
+        return;
+    enum rtl_db_status now = rtl_tape_add(&w->tape, snapshot, real_ns, exited);
+    if (now && !before)
+        rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->tape.why);
+    if (before && !now)
+        rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
+    tell_record(w);
+}
+
+static void toggle_record(struct watch *w)
+{
+    if (w->tape.recording) {
+        rtl_ui_say(&w->ui, "recorded %llu frames into %s", (unsigned long long)rtl_recording_frames(w->tape.recording),
+                   w->tape.path);
+        rtl_tape_stop(&w->tape);
+    } else if (rtl_tape_start(&w->tape, SCREEN_BUSY_MS)) {
+        rtl_ui_say(&w->ui, "not recording: %s", w->tape.why);
+    } else {
+        rtl_ui_say(&w->ui, "recording into %s", w->tape.path);
+        record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns,
+               w->ui.model->state == RTL_TARGET_EXITED);
+    }
+    tell_record(w);
+}
+
+static void take_snapshot(struct watch *w)
+{
+    const struct rtl_tick *tick = w->ui.model->latest;
+    if (rtl_tape_snapshot(&w->tape, w->tape.path, &tick->snapshot, tick->real_ns, SCREEN_BUSY_MS))
+        rtl_ui_say(&w->ui, "no snapshot: %s", w->tape.why);
+    else
+        rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", tick->snapshot.kernel_count, w->tape.path);
+}
+
+/* The screen is held, the recording is not. */
+static void sample_paused(struct watch *w, bool alive)
+{
+    struct rtl_snapshot snapshot = {0};
+    if (w->tape.recording && rtl_reader_snapshot(w->reader, &snapshot) == RTL_READER_OK)
+        record(w, &snapshot, rtl_real_ns(), !alive);
+    rtl_snapshot_free(&snapshot);
+    if (!alive) {
+        rtl_tape_stop(&w->tape);
+        tell_record(w);
+        rtl_ui_say(&w->ui, "process %d has exited meanwhile; Space shows its last state", (int)w->ui.pid);
+    }
+}
+
+/* Shows a frame of the recording; what can't be read ends the replay where it is. */
+static void show_frame(struct watch *w, uint32_t frame)
+{
+    w->ui.now_mono_ns = rtl_mono_ns();
+    if (rtl_player_show(w->player, frame)) {
+        rtl_ui_say(&w->ui, "%s", rtl_replay_why(w->player->replay));
+        w->ui.model->damaged = w->ended = true;
+    }
+    w->ui.frame = w->player->at;
+    w->samples++;
+}
+
+/* How long the frame that is shown stays. */
+static uint64_t frame_ns(const struct watch *w)
+{
+    double ns = (double)rtl_player_gap(w->player) / w->ui.speed;
+    return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
+}
+
 static void sample(struct watch *w)
 {
     struct rtl_snapshot snapshot = {0};
     if (w->ended)
         return;
+    if (w->player) {
+        if (!w->ui.paused && w->player->at + 1 < w->player->frames)
+            show_frame(w, w->player->at + 1);
+        return;
+    }
     w->ui.now_mono_ns = rtl_mono_ns();
     bool alive = rtl_reader_alive(w->reader); /* asked first: a snapshot after the end is the last state */
     if (w->ui.paused) {
-        if (!alive)
-            rtl_ui_say(&w->ui, "process %d has exited meanwhile; Space shows its last state", (int)w->ui.pid);
+        sample_paused(w, alive);
         return;
     }
     enum rtl_reader_status status = rtl_reader_snapshot(w->reader, &snapshot);
@@ -60,6 +155,10 @@ static void sample(struct watch *w)
         rtl_model_exited(w->ui.model);
         w->ended = true;
     }
+    if (status == RTL_READER_OK && !w->out_of_memory)
+        record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns, !alive);
+    if (w->ended)
+        rtl_tape_stop(&w->tape);
     if (w->out_of_memory)
         rtl_ui_say(&w->ui, "out of memory: the picture may be incomplete");
 }
@@ -69,12 +168,17 @@ static void show(struct watch *w, bool repaint)
     int rows, cols;
     rtl_screen_size(&rows, &cols);
     w->ui.now_mono_ns = rtl_mono_ns();
-    w->ui.now_real_s = (int64_t)(rtl_real_ns() / RTL_SEC);
+    w->ui.now_real_s = (int64_t)((w->player ? rtl_replay_time(w->player->replay, w->player->at) : rtl_real_ns()) / RTL_SEC);
     rtl_ui_fit(&w->ui, rows, cols);
     if (!rtl_frame_reset(&w->frame, rows, cols, w->ui.ascii))
         return;
     rtl_draw(&w->ui, &w->frame);
     rtl_screen_show(&w->frame, repaint);
+}
+
+static uint64_t interval(const struct watch *w)
+{
+    return w->player ? frame_ns(w) : w->ui.interval_ns;
 }
 
 /* False when the user wants to leave. */
@@ -85,9 +189,18 @@ static bool press(struct watch *w, uint32_t key)
     if (asked & RTL_UI_QUIT)
         return false;
     if (asked & RTL_UI_SAMPLE) {
-        sample(w);
-        w->next_ns = rtl_mono_ns() + w->ui.interval_ns;
+        if (!w->player)
+            sample(w);
+        w->next_ns = rtl_mono_ns() + interval(w);
     }
+    if (asked & RTL_UI_STEP && (w->ui.step > 0 || w->player->at))
+        show_frame(w, w->player->at + (uint32_t)w->ui.step);
+    if (asked & RTL_UI_SEEK)
+        show_frame(w, rtl_replay_find(w->player->replay, w->ui.seek_ns));
+    if (asked & RTL_UI_RECORD)
+        toggle_record(w);
+    if (asked & RTL_UI_SNAPSHOT)
+        take_snapshot(w);
     if (asked & RTL_UI_COPY)
         rtl_screen_copy(w->ui.copy);
     if (asked)
@@ -100,26 +213,29 @@ static void tick(struct watch *w)
     uint64_t now = rtl_mono_ns();
     sample(w);
     show(w, false);
-    w->next_ns += w->ui.interval_ns;
+    w->next_ns += interval(w);
     if (w->next_ns <= now)
-        w->next_ns = now + w->ui.interval_ns;
+        w->next_ns = now + interval(w);
 }
 
 /* Between two samples of a long interval: the clock goes on, and the end of the process is not waited for. */
 static void look(struct watch *w)
 {
-    if (!w->ended && !rtl_reader_alive(w->reader))
+    if (!w->player && !w->ended && !rtl_reader_alive(w->reader))
         sample(w);
     show(w, false);
 }
 
 static int run(struct watch *w)
 {
-    sample(w);
+    if (w->player)
+        show_frame(w, 0);
+    else
+        sample(w);
     if (!w->ui.model->latest)
-        return RTL_READER_VERSION;
+        return w->player ? (int)RTL_DB_CORRUPT : (int)RTL_READER_VERSION;
     show(w, true);
-    w->next_ns = rtl_mono_ns() + w->ui.interval_ns;
+    w->next_ns = rtl_mono_ns() + interval(w);
     while (!w->options->frames || w->samples < w->options->frames || w->ended) {
         uint64_t soon = rtl_mono_ns() + RTL_SEC;
         struct rtl_event event = rtl_screen_wait(soon + RTL_SEC / 2 < w->next_ns ? soon : w->next_ns);
@@ -147,35 +263,85 @@ static int run(struct watch *w)
     return 0;
 }
 
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+static int watch(struct watch *w, pid_t pid, const char *title)
 {
-    struct watch w = {.options = options, .reader = reader};
-    char why[256], title[sizeof w.ui.title];
+    const struct rtl_options *options = w->options;
+    char why[256];
     struct rtl_model *model = rtl_model_create();
     if (!model) {
         rtl_complain("out of memory");
         return RTL_READER_USAGE;
     }
-    rtl_target_title(pid, "", title, sizeof title);
-    rtl_ui_init(&w.ui, model, pid, title);
-    w.ui.interval_ns = options->delay_ns;
-    w.ui.names = options->names;
-    w.ui.units = options->units;
-    w.ui.ascii = options->ascii;
+    rtl_ui_init(&w->ui, model, pid, title);
+    w->ui.interval_ns = options->delay_ns;
+    w->ui.names = options->names;
+    w->ui.units = options->units;
+    w->ui.ascii = options->ascii;
     model->window_ns = options->window_ns;
     model->sort = options->sort;
     model->reverse = options->reverse;
     snprintf(model->filter, sizeof model->filter, "%s", options->filter);
-    if (!rtl_screen_open(!options->no_color, why, sizeof why)) {
-        rtl_complain("%s", why);
-        rtl_model_free(model);
-        return RTL_READER_USAGE;
+    rtl_tape_init(&w->tape, model, options, pid, w->ui.title);
+    if (w->player) {
+        w->player->model = model;
+        w->ui.replay = true;
+        w->ui.frames = w->player->frames;
+        w->ui.interval_ns = rtl_replay_facts(w->player->replay)->interval_ns;
+        rtl_player_names(w->player, options->ascii);
     }
-    int status = run(&w);
-    rtl_screen_close();
-    if (status == RTL_READER_VERSION)
-        rtl_complain("the segment of process %d is damaged: nothing in it can be shown", (int)pid);
-    rtl_frame_free(&w.frame);
+    int status = 0;
+    if (options->write && rtl_tape_start(&w->tape, SCREEN_BUSY_MS)) {
+        rtl_complain("%s", w->tape.why);
+        status = (int)w->tape.last;
+    } else if (!rtl_screen_open(!options->no_color, why, sizeof why)) {
+        rtl_complain("%s", why);
+        status = RTL_READER_USAGE;
+    } else {
+        status = run(w);
+        rtl_screen_close();
+        if (w->tape.recording && w->tape.last) {
+            rtl_complain("the end of the recording is missing: %s", w->tape.why);
+            status = (int)w->tape.last;
+        }
+        if (status == RTL_READER_VERSION)
+            rtl_complain("the segment of process %d is damaged: nothing in it can be shown", (int)pid);
+        if (w->player && rtl_replay_why(w->player->replay)[0]) {
+            rtl_complain("%s", rtl_replay_why(w->player->replay));
+            status = RTL_DB_CORRUPT;
+        }
+    }
+    rtl_tape_stop(&w->tape);
+    rtl_frame_free(&w->frame);
     rtl_model_free(model);
+    return status;
+}
+
+int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+{
+    struct watch w = {.options = options, .reader = reader};
+    char title[sizeof w.ui.title];
+    rtl_target_title(pid, "", title, sizeof title);
+    return watch(&w, pid, title);
+}
+
+int rtl_replay(const struct rtl_options *options)
+{
+    struct rtl_player player;
+    char why[512];
+    int status = (int)rtl_player_open(&player, options->replay, options->pid, options->recording, why, sizeof why);
+    if (status) {
+        rtl_complain("%s", why);
+        return status;
+    }
+    struct watch w = {.options = options, .player = &player};
+    if (options->output != RTL_OUTPUT_SCREEN) {
+        status = rtl_batch_replay(options, &player);
+    } else if (!isatty(STDOUT_FILENO)) {
+        rtl_complain("standard output is not a terminal: use -b, --csv or --json");
+        status = RTL_READER_USAGE;
+    } else {
+        status = watch(&w, player.pid, player.title);
+    }
+    rtl_player_close(&player);
     return status;
 }

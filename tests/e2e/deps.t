@@ -13,7 +13,7 @@ check "and not in a cascade" sh -c "test \"\$(wc -l <'$work/make.out')\" -le 3"
 
 make CPPFLAGS=-nostdinc O="$work/o" >"$work/make.out" 2>&1
 has "without headers: each is named with its package" "$(cat "$work/make.out")" \
-    'missing:.* ncurses.h json-c/json.h.* apt-get install .*libncurses-dev libjson-c-dev'
+    'missing:.* ncurses.h json-c/json.h sqlite3.h.* apt-get install .*libncurses-dev libjson-c-dev libsqlite3-dev'
 
 # A system whose dpkg knows no package, seen by a user who is not root.
 for tool in sh awk sort printf env cat; do ln -s "$(command -v $tool)" "$work/$tool"; done
@@ -31,6 +31,6 @@ check "with sudo: it installs" env PATH="$work" tools/deps build
 check "through sudo and apt-get" sh -c "grep -q sudo '$work/apt.log' && grep -q 'install.* libhsa-runtime-dev' '$work/apt.log'"
 
 is "--print lists packages" "$(tools/deps --print build | tr '\n' ' ')" \
-    "g++ gcc libc6-dev libhsa-runtime-dev libjson-c-dev libncurses-dev "
+    "g++ gcc libc6-dev libhsa-runtime-dev libjson-c-dev libncurses-dev libsqlite3-dev "
 check "an unknown set is an error" sh -c '! tools/deps nonsense'
 finish

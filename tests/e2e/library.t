@@ -12,6 +12,7 @@ is "it exports the two entry points of a tools library and no more" "$exported" 
 imported=$(nm -D --undefined-only "$library" | awk '{ print $2 }')
 check "it calls no function of the HSA runtime by name" sh -c "! echo '$imported' | grep -E '^(hsa|roctx|rocprofiler)'"
 check "there is no SQLite in it" sh -c "! strings -a '$library' | grep -i sqlite"
+is "it imports no symbol of SQLite's" "$(nm -D "$library" | grep -i sqlite)" ""
 check "it stays loaded for late callbacks (NODELETE)" sh -c "readelf -d '$library' | grep -q NODELETE"
 check "it resolves its symbols when it is loaded (NOW)" sh -c "readelf -d '$library' | grep -qE 'BIND_NOW|NOW'"
 check "its stack is not executable" sh -c "readelf -lW '$library' | grep GNU_STACK | grep -qv 'RWE'"

@@ -23,5 +23,7 @@ is "lines end without blanks" "$(echo "$text" | grep -E '\.(c|h|hip)$' | xargs g
 # the direction between the parts (CONTRIBUTING.md)
 is "the library includes nothing of the viewer" "$(grep -nE '#include "tui/|shm/segment_reader|stats/quantile' src/intercept/*.c src/intercept/*.h)" ""
 is "the viewer includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/tui/*.c src/tui/*.h)" ""
+is "the recorder includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/record/*.c src/record/*.h)" ""
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
+is "only one file includes SQLite" "$(grep -rlE '#include <sqlite3' src)" src/record/db.c
 finish

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 
+#include "record/db.h"
 #include "tui/options.h"
 
 /* Parses a command line given as words; the text is in `said` until the next call. */
@@ -43,6 +44,12 @@ static void options_are_understood(void **state)
     assert_int_equal(o.window_ns, RTL_WINDOW_INTERVAL);
     assert_int_equal(parse(&o, "--json"), RTL_PARSED_RUN);
     assert_int_equal(o.output, RTL_OUTPUT_JSON);
+    assert_int_equal(parse(&o, "-r f.db --recording 7 -p 3"), RTL_PARSED_RUN);
+    assert_true(o.replay && o.recording == 7 && o.pid == 3 && !o.write && !o.snapshot && !o.force);
+    assert_int_equal(parse(&o, "-p 1 -w f.db --force"), RTL_PARSED_RUN);
+    assert_true(o.write && o.force);
+    assert_int_equal(parse(&o, "-p 1 --snapshot f.db"), RTL_PARSED_RUN);
+    assert_true(o.snapshot && o.output == RTL_OUTPUT_SCREEN);
     assert_int_equal(parse(&o, "-b --window all --names full --units us"), RTL_PARSED_RUN);
     assert_true(o.window_ns == RTL_WINDOW_ALL && o.names == RTL_NAME_FULL && o.units == RTL_UNIT_US);
     free(said);
@@ -72,6 +79,13 @@ static void wrong_options_say_what_is_wrong(void **state)
         {"--csv -b", "exclude"},
         {"-o f", "-o goes with"},
         {"-x", "no option -x"},
+        {"-r f -w g", "-r shows a recording"},
+        {"-p 1 -r f --snapshot g", "-r shows a recording"},
+        {"--snapshot f", "-p PID"},
+        {"-p 1 --snapshot f -b", "--snapshot writes one"},
+        {"--recording 3 -p 1", "goes with -r"},
+        {"-r f --recording 0", "--recording wants"},
+        {"-p 1 --force", "--force goes with"},
         {"--nothing", "no option --nothing"},
         {"4711", "-p PID"},
         {"--json --window 5", "--json"},
@@ -286,6 +300,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
     snprintf(lines, sizeof lines, ".It %d\n%s\n", (int)(status), text); \
     expect(statuses, lines);
     RTL_READER_ERRORS(STATUS)
+    RTL_DB_ERRORS(STATUS)
     free(modes);
     free(reasons);
     free(notes);

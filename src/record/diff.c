@@ -1,0 +1,151 @@
+/* Two spans side by side. See diff.h. */
+#include "record/diff.h"
+#include "stats/quantile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct rtl_kernel_snapshot *find_id(const struct rtl_snapshot *s, uint32_t id)
+{
+    uint32_t low = 0, high = s ? s->kernel_count : 0;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (s->kernels[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return s && low < s->kernel_count && s->kernels[low].id == id ? &s->kernels[low] : NULL;
+}
+
+static struct rtl_diff_side side_of(const struct rtl_span *span, const struct rtl_kernel_snapshot *k)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_kernel_snapshot *was = find_id(span->earlier, k->id);
+    const struct rtl_histogram_copy *before = was ? &was->histogram : NULL;
+    struct rtl_diff_side side = {.id = k->id};
+    uint64_t v[2];
+    side.calls = was && was->calls < k->calls ? k->calls - was->calls : was ? 0 : k->calls;
+    side.there = side.calls || (!was && k->histogram.count);
+    if (rtl_quantiles(before, &k->histogram, q, 2, v)) {
+        struct rtl_window window = rtl_window_between(before, &k->histogram);
+        side.there = true;
+        side.timed = window.count;
+        side.total_ns = window.total_ns;
+        side.p50 = v[0];
+        side.p99 = v[1];
+    }
+    return side;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct rtl_diff_row *a = x, *b = y;
+    size_t least = a->name_length < b->name_length ? a->name_length : b->name_length;
+    int c = memcmp(a->name, b->name, least);
+    if (c || a->name_length != b->name_length)
+        return c ? c : a->name_length < b->name_length ? -1 : 1;
+    if (a->a.there != b->a.there) /* of A first, so that B's are merged into them */
+        return a->a.there ? -1 : 1;
+    return (a->a.id > b->a.id) - (a->a.id < b->a.id);
+}
+
+static int by_cost(const void *x, const void *y)
+{
+    const struct rtl_diff_row *a = x, *b = y;
+    if (a->cost_ns != b->cost_ns)
+        return a->cost_ns > b->cost_ns ? -1 : 1;
+    return by_name(x, y);
+}
+
+static uint64_t add_side(struct rtl_diff *diff, const struct rtl_span *span, bool second)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < span->later->kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &span->later->kernels[i];
+        struct rtl_diff_side side = side_of(span, k);
+        if (!side.there)
+            continue;
+        struct rtl_diff_row *row = &diff->rows[diff->count++];
+        *row = (struct rtl_diff_row){.name = k->name, .name_length = k->name_length};
+        if (second)
+            row->b = side;
+        else
+            row->a = side;
+        total += side.total_ns;
+    }
+    return total;
+}
+
+static double mean(const struct rtl_diff_side *side)
+{
+    return side->timed ? (double)side->total_ns / (double)side->timed : 0;
+}
+
+static void finish(struct rtl_diff_row *row, uint64_t total_a, uint64_t total_b)
+{
+    row->a.share = total_a ? (double)row->a.total_ns / (double)total_a : 0;
+    row->b.share = total_b ? (double)row->b.total_ns / (double)total_b : 0;
+    if (row->a.timed && row->b.timed)
+        row->cost_ns = (mean(&row->b) - mean(&row->a)) * (double)row->b.timed;
+    else if (row->b.timed && !row->a.there)
+        row->cost_ns = (double)row->b.total_ns;
+    else if (row->a.timed && !row->b.there)
+        row->cost_ns = -(double)row->a.total_ns;
+}
+
+bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b, struct rtl_diff *diff)
+{
+    uint32_t size = a->later->kernel_count + b->later->kernel_count, kept = 0;
+    *diff = (struct rtl_diff){.rows = calloc(size ? size : 1, sizeof *diff->rows)};
+    if (!diff->rows)
+        return false;
+    diff->total_a = add_side(diff, a, false);
+    diff->total_b = add_side(diff, b, true);
+    qsort(diff->rows, diff->count, sizeof *diff->rows, by_name);
+    for (uint32_t i = 0; i < diff->count; i++) {
+        struct rtl_diff_row *row = &diff->rows[i], *last = kept ? &diff->rows[kept - 1] : NULL;
+        if (last && last->a.there && !last->b.there && !row->a.there && last->name_length == row->name_length &&
+            !memcmp(last->name, row->name, row->name_length))
+            last->b = row->b;
+        else
+            diff->rows[kept++] = *row;
+    }
+    diff->count = kept;
+    for (uint32_t i = 0; i < kept; i++)
+        finish(&diff->rows[i], diff->total_a, diff->total_b);
+    qsort(diff->rows, diff->count, sizeof *diff->rows, by_cost);
+    return true;
+}
+
+void rtl_diff_free(struct rtl_diff *diff)
+{
+    free(diff->rows);
+    *diff = (struct rtl_diff){0};
+}
+
+static bool change_of(uint64_t a, uint64_t b, const struct rtl_diff_row *row, uint64_t least, double *change)
+{
+    if (row->a.timed < least || row->b.timed < least || !a)
+        return false;
+    *change = ((double)b - (double)a) / (double)a;
+    return true;
+}
+
+bool rtl_diff_p50(const struct rtl_diff_row *row, double *change)
+{
+    return change_of(row->a.p50, row->b.p50, row, RTL_DIFF_P50_LEAST, change);
+}
+
+bool rtl_diff_p99(const struct rtl_diff_row *row, double *change)
+{
+    return change_of(row->a.p99, row->b.p99, row, RTL_DIFF_P99_LEAST, change);
+}
+
+bool rtl_diff_is_slower(const struct rtl_diff_row *row, double limit)
+{
+    double change;
+    if (row->a.share < RTL_DIFF_SHARE_LEAST && row->b.share < RTL_DIFF_SHARE_LEAST)
+        return false;
+    return (rtl_diff_p50(row, &change) && change > limit) || (rtl_diff_p99(row, &change) && change > limit);
+}

@@ -1,0 +1,52 @@
+/*
+ * Which kernels got slower or faster between two recordings. Pure but for memory: spans of snapshots in, rows out.
+ *
+ * A span is what lies between two snapshots of a process, or everything up to one. Kernels are matched by their full
+ * names. A kernel's cost is what its change costs in the second span: (mean B - mean A) times the timed dispatches of B;
+ * one that is new costs all of its time, one that is gone saves it.
+ */
+#ifndef RTL_RECORD_DIFF_H
+#define RTL_RECORD_DIFF_H
+
+#include "shm/segment_reader.h"
+
+struct rtl_span {
+    const struct rtl_snapshot *earlier, *later; /* earlier NULL = since the start */
+};
+
+struct rtl_diff_side {
+    bool there;                /* called in the span */
+    uint32_t id;               /* of the kernel in its recording */
+    uint64_t calls, timed, total_ns;
+    uint64_t p50, p99;         /* ns; mean nothing while timed is 0 */
+    double share;              /* of all timed kernel time in the span, 0..1 */
+};
+
+struct rtl_diff_row {
+    const char *name; /* the snapshots' */
+    size_t name_length;
+    struct rtl_diff_side a, b;
+    double cost_ns;
+};
+
+struct rtl_diff {
+    struct rtl_diff_row *rows; /* the dearest first */
+    uint32_t count;
+    uint64_t total_a, total_b; /* timed kernel time, ns */
+};
+
+bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b, struct rtl_diff *diff); /* false without memory */
+void rtl_diff_free(struct rtl_diff *diff);
+
+/* Change of p50 and p99 as a share of A's: 0.1 = ten percent slower. False when one of them was not measured, or on too
+ * few dispatches to say: RTL_DIFF_P50_LEAST and RTL_DIFF_P99_LEAST on each side. */
+enum { RTL_DIFF_P50_LEAST = 10, RTL_DIFF_P99_LEAST = 500 };
+bool rtl_diff_p50(const struct rtl_diff_row *row, double *change);
+bool rtl_diff_p99(const struct rtl_diff_row *row, double *change);
+
+/* Slower than the limit allows: p50 or p99 changed by more, and the kernel has RTL_DIFF_SHARE_LEAST of the time in one
+ * of the spans. */
+#define RTL_DIFF_SHARE_LEAST 0.01
+bool rtl_diff_is_slower(const struct rtl_diff_row *row, double limit);
+
+#endif

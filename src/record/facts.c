@@ -1,0 +1,60 @@
+/* Facts about a process out of /proc. See facts.h. */
+#include "record/facts.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void read_command(pid_t pid, char *out, size_t size)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(out, 1, size - 1, f) : 0;
+    if (f)
+        fclose(f);
+    while (n && !out[n - 1])
+        n--;
+    for (size_t i = 0; i < n; i++)
+        if (!out[i])
+            out[i] = ' ';
+    out[n] = 0;
+}
+
+static void read_runtime(pid_t pid, char *out, size_t size)
+{
+    char path[48], line[4096 + 128];
+    *out = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        char *name = strchr(line, '/');
+        if (!name || !strstr(name, "/libhsa-runtime64.so"))
+            continue;
+        name[strcspn(name, "\n")] = 0;
+        snprintf(out, size, "%s", name);
+        break;
+    }
+    if (f)
+        fclose(f);
+}
+
+void rtl_facts_read(pid_t pid, struct rtl_facts *facts)
+{
+    char path[48];
+    struct stat owner;
+    memset(facts, 0, sizeof *facts);
+    gethostname(facts->host, sizeof facts->host - 1);
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (!stat(path, &owner)) {
+        const struct passwd *user = getpwuid(owner.st_uid);
+        if (user)
+            snprintf(facts->user, sizeof facts->user, "%s", user->pw_name);
+        else
+            snprintf(facts->user, sizeof facts->user, "%u", (unsigned)owner.st_uid);
+    }
+    read_command(pid, facts->command, sizeof facts->command);
+    read_runtime(pid, facts->runtime, sizeof facts->runtime);
+}

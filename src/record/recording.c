@@ -1,0 +1,366 @@
+/* Frames into a file: what changed since the frame before. See recording.h; the tables are in schema.h. */
+#include "record/recording.h"
+#include "record/buckets.h"
+#include "record/facts.h"
+#include "stats/quantile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is told about a kernel or GPU once a recording. */
+struct told {
+    uint8_t kernel[RTL_KERNELS_MAX / 8];
+};
+
+struct rtl_recording {
+    struct rtl_db *db;
+    char *kind, *title, *recorder;
+    struct rtl_recording_facts facts;
+    struct rtl_facts process;
+    int64_t id; /* of its row; 0 = not yet written */
+    uint64_t sequence, frames, failed;
+    struct rtl_snapshot last; /* the last frame written */
+    bool has_last;
+    struct told told;
+    struct rtl_growing buckets, coarse;
+};
+
+enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
+                                      const struct rtl_recording_facts *facts, struct rtl_recording **out, char *why,
+                                      size_t why_bytes)
+{
+    struct rtl_db *db;
+    *out = NULL;
+    enum rtl_db_status status = rtl_db_open(
+        path, &(struct rtl_db_options){.write = true, .force = force, .busy_ms = busy_ms}, &db, why, why_bytes);
+    if (status)
+        return status;
+    if (rtl_db_need(db, &rtl_series_set)) {
+        status = rtl_db_commit(db);
+        if (!status)
+            status = RTL_DB_FAILED;
+        snprintf(why, why_bytes, "%s", rtl_db_why(db));
+        rtl_db_close(db);
+        return status;
+    }
+    struct rtl_recording *r = calloc(1, sizeof *r);
+    if (r) {
+        r->db = db;
+        r->facts = *facts;
+        r->facts.kind = r->kind = strdup(facts->kind);
+        r->facts.title = r->title = strdup(facts->title);
+        r->facts.recorder = r->recorder = strdup(facts->recorder);
+    }
+    if (!r || !r->kind || !r->title || !r->recorder) {
+        snprintf(why, why_bytes, "out of memory");
+        if (!r)
+            rtl_db_close(db);
+        rtl_recording_close(r);
+        return RTL_DB_FAILED;
+    }
+    rtl_facts_read(facts->pid, &r->process);
+    *out = r;
+    return RTL_DB_OK;
+}
+
+void rtl_recording_close(struct rtl_recording *r)
+{
+    if (!r)
+        return;
+    rtl_db_close(r->db);
+    if (r->has_last)
+        rtl_snapshot_free(&r->last);
+    free(r->buckets.bytes);
+    free(r->coarse.bytes);
+    free(r->kind);
+    free(r->title);
+    free(r->recorder);
+    free(r);
+}
+
+static void bind_string(struct rtl_db_statement *st, int at, const char *text)
+{
+    rtl_db_bind_text(st, at, text, strlen(text));
+}
+
+/* Where two ids meet this one is new: SQLite chooses it within the transaction. */
+static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_recording(kind, time_ns, recorder, recorder_pid, host, user, pid, title, command, comm, "
+               "runtime, library, interval_ns" RTL_FIELD_NAMES(RECORDING) ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+               RTL_FIELD_MARKS(RECORDING) ")");
+    bind_string(st, 1, r->facts.kind);
+    rtl_db_bind_int(st, 2, (int64_t)real_ns);
+    bind_string(st, 3, r->facts.recorder);
+    rtl_db_bind_int(st, 4, getpid());
+    bind_string(st, 5, r->process.host);
+    bind_string(st, 6, r->process.user);
+    rtl_db_bind_int(st, 7, r->facts.pid);
+    bind_string(st, 8, r->facts.title);
+    bind_string(st, 9, r->process.command);
+    bind_string(st, 10, s->comm);
+    bind_string(st, 11, r->process.runtime);
+    bind_string(st, 12, s->library_version);
+    rtl_db_bind_int(st, 13, (int64_t)r->facts.interval_ns);
+    rtl_fields_bind(st, 14, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, NULL, s);
+    if (rtl_db_run(st))
+        r->id = rtl_db_last_id(r->db);
+}
+
+static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns, bool exited)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_frame(recording, sequence, time_ns, exited" RTL_FIELD_NAMES(FRAME) ") VALUES(?, ?, ?, ?"
+               RTL_FIELD_MARKS(FRAME) ")");
+    rtl_db_bind_int(st, 1, r->id);
+    rtl_db_bind_int(st, 2, (int64_t)r->sequence);
+    rtl_db_bind_int(st, 3, (int64_t)real_ns);
+    rtl_db_bind_int(st, 4, exited);
+    rtl_fields_bind(st, 5, rtl_frame_fields, RTL_FRAME_FIELD_COUNT, NULL, s);
+    return rtl_db_run(st) ? rtl_db_last_id(r->db) : 0;
+}
+
+/* Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. */
+static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
+                           const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
+{
+    static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
+    uint64_t v[RTL_RECORDED_QUANTILES];
+    bool any = rtl_quantiles(before, now, q, RTL_RECORDED_QUANTILES, v);
+    at = rtl_fields_bind(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, before, now);
+    for (int i = 0; i < RTL_RECORDED_QUANTILES; i++, at++)
+        if (any)
+            rtl_db_bind_int(st, at, (int64_t)v[i]);
+        else
+            rtl_db_bind_null(st, at);
+    if (!rtl_buckets_write(before, now, &r->buckets) || !rtl_coarse_write(before, now, &r->coarse))
+        rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
+    const struct rtl_growing *texts[] = {&r->buckets, &r->coarse};
+    for (int i = 0; i < 2; i++, at++)
+        if (texts[i]->used)
+            rtl_db_bind_text(st, at, texts[i]->bytes, texts[i]->used);
+        else
+            rtl_db_bind_null(st, at);
+    return at;
+}
+
+static bool histogram_differs(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
+{
+    return rtl_fields_differ(rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, a, b);
+}
+
+static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k)
+{
+    if (k->id < RTL_KERNELS_MAX && r->told.kernel[k->id / 8] >> k->id % 8 & 1)
+        return;
+    const char *full = "", *short_name = "";
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT OR IGNORE INTO rtl_kernel(recording, kernel, name, full_name, short_name, first) "
+               "VALUES(?, ?, ?, ?, ?, ?)");
+    r->facts.names(r->facts.context, k, &full, &short_name);
+    rtl_db_bind_int(st, 1, r->id);
+    rtl_db_bind_int(st, 2, k->id);
+    rtl_db_bind_text(st, 3, k->name, k->name_length);
+    bind_string(st, 4, full);
+    bind_string(st, 5, short_name);
+    rtl_db_bind_int(st, 6, (int64_t)r->sequence);
+    rtl_db_run(st);
+    if (k->id < RTL_KERNELS_MAX)
+        r->told.kernel[k->id / 8] |= (uint8_t)(1 << k->id % 8);
+}
+
+static void write_kernels(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
+{
+    struct rtl_db_statement *sample = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_kernel_sample(frame, kernel" RTL_FIELD_NAMES(KERNEL) RTL_FIELD_NAMES(HISTOGRAM)
+               RTL_QUANTILE_COLUMNS ", buckets, coarse" RTL_FIELD_NAMES(LAUNCH) ") VALUES(?, ?" RTL_FIELD_MARKS(KERNEL)
+               RTL_FIELD_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?" RTL_FIELD_MARKS(LAUNCH) ")");
+    uint32_t at = 0, old = r->has_last ? r->last.kernel_count : 0;
+    for (uint32_t i = 0; i < s->kernel_count && !rtl_db_status(r->db); i++) {
+        const struct rtl_kernel_snapshot *k = &s->kernels[i], *was = NULL;
+        while (at < old && r->last.kernels[at].id < k->id)
+            at++;
+        if (at < old && r->last.kernels[at].id == k->id)
+            was = &r->last.kernels[at];
+        if (!was)
+            write_name(r, k);
+        bool launch = !was || rtl_fields_differ(rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, was, k);
+        if (was && !launch && !rtl_fields_differ(rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k) &&
+            !histogram_differs(&was->histogram, &k->histogram))
+            continue;
+        rtl_db_bind_int(sample, 1, frame);
+        rtl_db_bind_int(sample, 2, k->id);
+        int next = rtl_fields_bind(sample, 3, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k);
+        next = bind_histogram(r, sample, next, was ? &was->histogram : NULL, &k->histogram);
+        if (launch)
+            rtl_fields_bind(sample, next, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, NULL, k);
+        else
+            for (int n = 0; n < RTL_LAUNCH_FIELD_COUNT; n++)
+                rtl_db_bind_null(sample, next + n);
+        rtl_db_run(sample);
+    }
+}
+
+static void write_queue_histogram(struct rtl_recording *r, int64_t frame, uint32_t slot, const char *kind,
+                                  const struct rtl_histogram_copy *was, const struct rtl_histogram_copy *now)
+{
+    static const struct rtl_histogram_copy none;
+    if (!histogram_differs(was ? was : &none, now))
+        return;
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_queue_histogram(frame, slot, kind" RTL_FIELD_NAMES(HISTOGRAM) RTL_QUANTILE_COLUMNS
+               ", buckets, coarse) VALUES(?, ?, ?" RTL_FIELD_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?)");
+    rtl_db_bind_int(st, 1, frame);
+    rtl_db_bind_int(st, 2, slot);
+    bind_string(st, 3, kind);
+    bind_histogram(r, st, 4, was, now);
+    rtl_db_run(st);
+}
+
+static void write_untimed(struct rtl_recording *r, int64_t frame, const struct rtl_queue_snapshot *was,
+                          const struct rtl_queue_snapshot *q)
+{
+    struct rtl_db_statement *st =
+        rtl_db_prepare(r->db, "INSERT INTO rtl_untimed(frame, slot, reason, dispatches) VALUES(?, ?, ?, ?)");
+    for (int reason = 0; reason < RTL_UNTIMED_LIMIT; reason++) {
+        uint64_t grown = q->untimed[reason] - (was ? was->untimed[reason] : 0);
+        if (!grown)
+            continue;
+        rtl_db_bind_int(st, 1, frame);
+        rtl_db_bind_int(st, 2, q->slot);
+        rtl_db_bind_int(st, 3, reason);
+        rtl_db_bind_int(st, 4, (int64_t)grown);
+        rtl_db_run(st);
+    }
+}
+
+static void write_queues(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_queue_sample(frame, slot" RTL_FIELD_NAMES(QUEUE) ") VALUES(?, ?" RTL_FIELD_MARKS(QUEUE) ")");
+    uint32_t at = 0, old = r->has_last ? r->last.queue_count : 0;
+    for (uint32_t i = 0; i < s->queue_count && !rtl_db_status(r->db); i++) {
+        const struct rtl_queue_snapshot *q = &s->queues[i], *was = NULL;
+        while (at < old && r->last.queues[at].slot < q->slot)
+            at++;
+        if (at < old && r->last.queues[at].slot == q->slot)
+            was = &r->last.queues[at];
+        if (!was || rtl_fields_differ(rtl_queue_fields, RTL_QUEUE_FIELD_COUNT, was, q)) {
+            rtl_db_bind_int(st, 1, frame);
+            rtl_db_bind_int(st, 2, q->slot);
+            rtl_fields_bind(st, 3, rtl_queue_fields, RTL_QUEUE_FIELD_COUNT, was, q);
+            rtl_db_run(st);
+        }
+        write_untimed(r, frame, was, q);
+        write_queue_histogram(r, frame, q->slot, "wait", was ? &was->wait : NULL, &q->wait);
+        write_queue_histogram(r, frame, q->slot, "gap", was ? &was->gap : NULL, &q->gap);
+    }
+}
+
+static void write_gpu(struct rtl_recording *r, const struct rtl_agent_snapshot *a)
+{
+    struct rtl_db_statement *st =
+        rtl_db_prepare(r->db, "INSERT OR IGNORE INTO rtl_gpu(recording, gpu, name, address" RTL_FIELD_NAMES(GPU)
+                              ") VALUES(?, ?, ?, ?" RTL_FIELD_MARKS(GPU) ")");
+    char address[32];
+    snprintf(address, sizeof address, "%04x:%02x:%02x.%u", a->bdf >> 16, a->bdf >> 8 & 0xff, a->bdf >> 3 & 0x1f,
+             a->bdf & 7);
+    rtl_db_bind_int(st, 1, r->id);
+    rtl_db_bind_int(st, 2, a->gpu);
+    bind_string(st, 3, a->name);
+    bind_string(st, 4, address);
+    rtl_fields_bind(st, 5, rtl_gpu_fields, RTL_GPU_FIELD_COUNT, NULL, a);
+    rtl_db_run(st);
+}
+
+static void write_gpus(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT OR IGNORE INTO rtl_gpu_sample(frame, gpu" RTL_FIELD_NAMES(BUSY) ") VALUES(?, ?" RTL_FIELD_MARKS(BUSY) ")");
+    for (uint32_t i = 0; i < s->agent_count; i++) {
+        const struct rtl_agent_snapshot *a = &s->agents[i], *was = NULL;
+        for (uint32_t j = 0; r->has_last && !was && j < r->last.agent_count; j++)
+            if (r->last.agents[j].gpu == a->gpu)
+                was = &r->last.agents[j];
+        if (!was)
+            write_gpu(r, a);
+        if (was && was->busy_ns == a->busy_ns)
+            continue;
+        rtl_db_bind_int(st, 1, frame);
+        rtl_db_bind_int(st, 2, a->gpu);
+        rtl_fields_bind(st, 3, rtl_busy_fields, RTL_BUSY_FIELD_COUNT, was, a);
+        rtl_db_run(st);
+    }
+}
+
+/* The next frame starts a recording of its own. */
+static void begin_again(struct rtl_recording *r)
+{
+    if (r->has_last)
+        rtl_snapshot_free(&r->last);
+    r->has_last = false;
+    r->id = 0;
+    r->sequence = 0;
+    memset(&r->told, 0, sizeof r->told);
+}
+
+enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
+                                     bool exited)
+{
+    struct told told = r->told; /* what a transaction says is unsaid when it fails */
+    int64_t id = r->id;
+    rtl_db_begin(r->db);
+    if (!r->id)
+        write_recording(r, s, real_ns);
+    int64_t frame = write_frame(r, s, real_ns, exited);
+    write_gpus(r, frame, s);
+    write_kernels(r, frame, s);
+    write_queues(r, frame, s);
+    enum rtl_db_status status = rtl_db_commit(r->db);
+    if (status) {
+        r->told = told;
+        r->id = id;
+        r->failed++;
+        return status;
+    }
+    r->frames++;
+    r->sequence++;
+    if (!strcmp(r->facts.kind, RTL_RECORDING_SNAPSHOT)) {
+        begin_again(r);
+        return RTL_DB_OK;
+    }
+    if (r->has_last)
+        rtl_snapshot_free(&r->last);
+    r->has_last = rtl_snapshot_copy(s, &r->last);
+    if (!r->has_last)
+        begin_again(r);
+    return RTL_DB_OK;
+}
+
+const char *rtl_recording_why(const struct rtl_recording *r)
+{
+    return rtl_db_why(r->db);
+}
+
+const char *rtl_recording_path(const struct rtl_recording *r)
+{
+    return rtl_db_path(r->db);
+}
+
+uint64_t rtl_recording_frames(const struct rtl_recording *r)
+{
+    return r->frames;
+}
+
+uint64_t rtl_recording_failed(const struct rtl_recording *r)
+{
+    return r->failed;
+}
+
+struct rtl_db *rtl_recording_db(struct rtl_recording *r)
+{
+    return r->db;
+}

@@ -1,0 +1,48 @@
+/*
+ * Writing a recording: one frame a call, each a transaction of its own, so that whatever happens to the recorder only the
+ * frame that it is writing is lost. What fails (a full disk, a lock) is in the next frame that succeeds: nothing is
+ * counted twice or left out, the interval is longer.
+ *
+ * Ownership: the recording keeps a copy of the last frame. It points to the names of the snapshots, which have to outlive
+ * it (the reader's names do). Threads: one.
+ */
+#ifndef RTL_RECORD_RECORDING_H
+#define RTL_RECORD_RECORDING_H
+
+#include <sys/types.h>
+
+#include "record/schema.h"
+
+#define RTL_RECORDING_SNAPSHOT "snapshot"
+#define RTL_RECORDING_SERIES   "series"
+
+/* What is told about the process beside its segment; strings are copied. */
+struct rtl_recording_facts {
+    const char *kind; /* RTL_RECORDING_* */
+    pid_t pid;
+    const char *title, *recorder; /* title: as on screen; recorder: name and version of this program */
+    uint64_t interval_ns;
+    /* How a kernel is named for people: both stay valid until the next call. */
+    void (*names)(void *context, const struct rtl_kernel_snapshot *kernel, const char **full, const char **short_name);
+    void *context;
+};
+
+struct rtl_recording;
+
+/* Opens or creates the file (rules and errors: record/db.h) and collects the facts out of /proc. */
+enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
+                                      const struct rtl_recording_facts *facts, struct rtl_recording **recording,
+                                      char *why, size_t why_bytes);
+void rtl_recording_close(struct rtl_recording *recording); /* NULL is nothing */
+
+/* Writes one frame. `exited`: the process has ended, this is its last state. */
+enum rtl_db_status rtl_recording_add(struct rtl_recording *recording, const struct rtl_snapshot *snapshot,
+                                     uint64_t real_ns, bool exited);
+
+const char *rtl_recording_why(const struct rtl_recording *recording); /* the last error, one line */
+const char *rtl_recording_path(const struct rtl_recording *recording);
+uint64_t rtl_recording_frames(const struct rtl_recording *recording); /* written */
+uint64_t rtl_recording_failed(const struct rtl_recording *recording); /* not written */
+struct rtl_db *rtl_recording_db(struct rtl_recording *recording);     /* for tests */
+
+#endif

@@ -1,0 +1,252 @@
+/* Frames out of a file, added up. See replay.h; the tables are in schema.h, the sums in replay_state.c. */
+#include "record/replay.h"
+#include "record/replay_state.h"
+#include "record/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECKPOINTS_MAX = 64, CHECKPOINT_EVERY = 100, FRAMES_MAX = 1 << 26 };
+#define CHECKPOINT_BYTES (256ull << 20) /* of all of them together */
+
+struct frame {
+    int64_t id;
+    uint64_t time_ns, mono_ns;
+};
+
+struct checkpoint {
+    uint32_t frame;
+    struct rtl_snapshot snapshot;
+};
+
+struct rtl_replay {
+    struct rtl_db *db;
+    struct rtl_replay_facts facts;
+    struct frame *frames;
+    struct rtl_replay_state state;
+    uint32_t next; /* frame that the state lacks */
+    bool exited;
+    struct checkpoint checkpoints[CHECKPOINTS_MAX]; /* ascending */
+    int checkpoint_count;
+    uint64_t checkpoint_bytes;
+};
+
+/* Which recordings there are instead, for the message. */
+static enum rtl_db_status say_missing(struct rtl_db *db, pid_t pid, int64_t recording, char *why, size_t why_bytes)
+{
+    char list[200] = "";
+    struct rtl_db_statement *st =
+        rtl_db_prepare(db, "SELECT id, kind, pid FROM rtl_recording ORDER BY id DESC LIMIT 6");
+    while (rtl_db_step(st)) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%lld (%.8s of process %lld)", used ? ", " : "",
+                 (long long)rtl_db_int(st, 0), rtl_db_text(st, 1, NULL), (long long)rtl_db_int(st, 2));
+    }
+    if (rtl_db_status(db)) {
+        snprintf(why, why_bytes, "%s", rtl_db_why(db));
+        return rtl_db_status(db);
+    }
+    if (!*list)
+        snprintf(why, why_bytes, "%s holds no time series and no snapshot", rtl_db_path(db));
+    else if (recording)
+        snprintf(why, why_bytes, "%s has no recording %lld; it has %s", rtl_db_path(db), (long long)recording, list);
+    else
+        snprintf(why, why_bytes, "%s has nothing of process %d; it has %s", rtl_db_path(db), (int)pid, list);
+    return RTL_DB_MISSING;
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+}
+
+static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "SELECT id, pid, kind, title, recorder, interval_ns, comm, library" RTL_FIELD_NAMES(RECORDING)
+               " FROM rtl_recording WHERE (?1 = 0 OR pid = ?1) AND (?2 = 0 OR id = ?2) AND "
+               "EXISTS (SELECT 1 FROM rtl_frame WHERE recording = rtl_recording.id) "
+               "ORDER BY kind = 'series' DESC, id DESC LIMIT 1");
+    rtl_db_bind_int(st, 1, pid);
+    rtl_db_bind_int(st, 2, recording);
+    if (!rtl_db_step(st))
+        return false;
+    r->facts.id = rtl_db_int(st, 0);
+    r->facts.pid = (pid_t)rtl_db_int(st, 1);
+    r->facts.snapshot = strcmp(rtl_db_text(st, 2, NULL), "series") != 0;
+    copy_text(r->facts.title, sizeof r->facts.title, rtl_db_text(st, 3, NULL));
+    copy_text(r->facts.recorder, sizeof r->facts.recorder, rtl_db_text(st, 4, NULL));
+    r->facts.interval_ns = (uint64_t)rtl_db_int(st, 5);
+    struct rtl_snapshot *s = &r->state.snapshot;
+    rtl_replay_printable(s->comm, sizeof s->comm, rtl_db_text(st, 6, NULL));
+    rtl_replay_printable(s->library_version, sizeof s->library_version, rtl_db_text(st, 7, NULL));
+    rtl_fields_take(st, 8, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, s);
+    rtl_db_reset(st);
+    return true;
+}
+
+static void load_frames(struct rtl_replay *r)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "SELECT id, time_ns, mono_ns FROM rtl_frame WHERE recording = ? ORDER BY sequence");
+    uint32_t size = 0;
+    rtl_db_bind_int(st, 1, r->facts.id);
+    while (rtl_db_step(st)) {
+        if (r->facts.frames == size) {
+            size = 2 * size + 256;
+            struct frame *more = size <= FRAMES_MAX ? realloc(r->frames, size * sizeof *more) : NULL;
+            if (!more) {
+                rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
+                return;
+            }
+            r->frames = more;
+        }
+        struct frame *f = &r->frames[r->facts.frames++];
+        *f = (struct frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
+        /* time that runs backwards would make spans of centuries */
+        if (r->facts.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX))
+            rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: its frames are not in order", rtl_db_path(r->db));
+    }
+    if (!r->facts.frames)
+        rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: recording %lld has no frame", rtl_db_path(r->db),
+                    (long long)r->facts.id);
+}
+
+enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **out, char *why,
+                                   size_t why_bytes)
+{
+    struct rtl_db *db;
+    *out = NULL;
+    enum rtl_db_status status = rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, why_bytes);
+    if (status)
+        return status;
+    struct rtl_replay *r = calloc(1, sizeof *r);
+    if (!r) {
+        rtl_db_close(db);
+        snprintf(why, why_bytes, "out of memory");
+        return RTL_DB_FAILED;
+    }
+    r->db = db;
+    bool any = rtl_db_has(db, rtl_series_set.table);
+    if (!any && !rtl_db_status(db)) {
+        snprintf(why, why_bytes, "%s holds no time series and no snapshot", path);
+        status = RTL_DB_MISSING;
+    } else if (!find_recording(r, pid, recording)) {
+        status = say_missing(db, pid, recording, why, why_bytes);
+    } else {
+        load_frames(r);
+        rtl_replay_state_begin(&r->state, db, r->facts.id);
+        status = rtl_db_status(db);
+        if (status)
+            snprintf(why, why_bytes, "%s", rtl_db_why(db));
+    }
+    if (status) {
+        rtl_replay_close(r);
+        return status;
+    }
+    *out = r;
+    return RTL_DB_OK;
+}
+
+void rtl_replay_close(struct rtl_replay *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < r->checkpoint_count; i++)
+        rtl_snapshot_free(&r->checkpoints[i].snapshot);
+    rtl_replay_state_end(&r->state);
+    rtl_db_close(r->db);
+    free(r->frames);
+    free(r);
+}
+
+const struct rtl_replay_facts *rtl_replay_facts(const struct rtl_replay *r)
+{
+    return &r->facts;
+}
+
+const char *rtl_replay_why(const struct rtl_replay *r)
+{
+    return rtl_db_why(r->db);
+}
+
+uint64_t rtl_replay_time(const struct rtl_replay *r, uint32_t frame)
+{
+    return r->frames[frame].time_ns;
+}
+
+uint64_t rtl_replay_mono(const struct rtl_replay *r, uint32_t frame)
+{
+    return r->frames[frame].mono_ns;
+}
+
+bool rtl_replay_kernel(const struct rtl_replay *r, uint32_t n, uint32_t *id, const char **name, size_t *length)
+{
+    if (n >= r->state.name_count)
+        return false;
+    *id = r->state.order[n];
+    *name = r->state.names[*id];
+    *length = r->state.name_lengths[*id];
+    return true;
+}
+
+uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)
+{
+    uint32_t low = 0, high = r->facts.frames;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->frames[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : 0;
+}
+
+/* Now and then the state is kept, as long as that stays small: going back starts there. */
+static void keep_checkpoint(struct rtl_replay *r)
+{
+    uint32_t last = r->checkpoint_count ? r->checkpoints[r->checkpoint_count - 1].frame : 0;
+    uint32_t every = r->facts.frames / CHECKPOINTS_MAX + 1;
+    if (r->next - 1 < last + (every > CHECKPOINT_EVERY ? every : CHECKPOINT_EVERY) ||
+        r->checkpoint_count == CHECKPOINTS_MAX)
+        return;
+    uint64_t bytes = rtl_replay_state_bytes(&r->state);
+    struct checkpoint *c = &r->checkpoints[r->checkpoint_count];
+    if (r->checkpoint_bytes + bytes > CHECKPOINT_BYTES || !rtl_snapshot_copy(&r->state.snapshot, &c->snapshot))
+        return;
+    c->frame = r->next - 1;
+    r->checkpoint_bytes += bytes;
+    r->checkpoint_count++;
+}
+
+static void go_back(struct rtl_replay *r, uint32_t frame)
+{
+    int at = r->checkpoint_count - 1;
+    while (at >= 0 && r->checkpoints[at].frame > frame)
+        at--;
+    rtl_replay_state_set(&r->state, at >= 0 ? &r->checkpoints[at].snapshot : NULL);
+    r->next = at >= 0 ? r->checkpoints[at].frame + 1 : 0;
+}
+
+enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct rtl_snapshot *snapshot, bool *exited)
+{
+    memset(snapshot, 0, sizeof *snapshot);
+    if (frame < r->next && frame + 1 != r->next)
+        go_back(r, frame);
+    if (frame + 1 == r->next && !r->state.whole) /* a checkpoint: `exited` and the frame's own facts are not in it */
+        rtl_replay_state_frame(&r->state, r->frames[frame].id, &r->exited);
+    while (r->next <= frame && !rtl_db_status(r->db)) {
+        rtl_replay_state_add(&r->state, r->frames[r->next].id, &r->exited);
+        r->next++;
+        keep_checkpoint(r);
+    }
+    enum rtl_db_status status = rtl_db_status(r->db);
+    if (!status && !rtl_snapshot_copy(&r->state.snapshot, snapshot)) {
+        rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
+        status = RTL_DB_FAILED;
+    }
+    *exited = r->exited;
+    return status;
+}

@@ -1,0 +1,53 @@
+/*
+ * Reading a recording: the snapshots that the viewer took, frame by frame, in the same structure, so that whatever shows
+ * a live process shows a recorded one.
+ *
+ * A file is trusted as little as a segment: ids, numbers of buckets and lengths are bounded, sums may wrap. Ownership:
+ * the replay owns the names that its snapshots point to: free snapshots and what is made of them first. Threads: one.
+ */
+#ifndef RTL_RECORD_REPLAY_H
+#define RTL_RECORD_REPLAY_H
+
+#include <sys/types.h>
+
+#include "record/db.h"
+#include "shm/segment_reader.h"
+
+struct rtl_replay;
+
+struct rtl_replay_facts {
+    int64_t id;
+    pid_t pid;
+    bool snapshot;          /* one frame by intention */
+    char title[512];        /* bytes of the file: not yet safe to show */
+    char recorder[64];
+    uint64_t interval_ns;
+    uint32_t frames;        /* at least 1 */
+};
+
+/*
+ * Opens the newest time series of the file, or else the newest snapshot; of process `pid` if that is not 0, number
+ * `recording` if that is not 0. On failure `why` gets one line.
+ */
+enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **replay, char *why,
+                                   size_t why_bytes);
+void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
+
+const struct rtl_replay_facts *rtl_replay_facts(const struct rtl_replay *replay);
+const char *rtl_replay_why(const struct rtl_replay *replay);
+uint64_t rtl_replay_time(const struct rtl_replay *replay, uint32_t frame); /* ns since 1970 */
+uint64_t rtl_replay_mono(const struct rtl_replay *replay, uint32_t frame); /* CLOCK_MONOTONIC of the recorder, ns */
+/* The last frame at or before a time (ns since 1970), or 0. */
+uint32_t rtl_replay_find(const struct rtl_replay *replay, uint64_t time_ns);
+
+/*
+ * The state at a frame, below `frames`. Forward it adds up what lies between; backward it starts from the last
+ * checkpoint before. The snapshot is the caller's (rtl_snapshot_free). `exited`: the process had ended.
+ */
+enum rtl_db_status rtl_replay_read(struct rtl_replay *replay, uint32_t frame, struct rtl_snapshot *snapshot,
+                                   bool *exited);
+
+/* The kernels in the order of their first sight: the n-th one's row and name; false beyond the last. */
+bool rtl_replay_kernel(const struct rtl_replay *replay, uint32_t n, uint32_t *id, const char **name, size_t *length);
+
+#endif

@@ -1,0 +1,335 @@
+/* Adding up frames. See replay_state.h. Whatever a file says, ids and numbers of buckets stay within bounds. */
+#include "record/replay_state.h"
+#include "record/buckets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES_MAX = 65536, ROOM = RTL_CHUNKS_MAX };
+
+static void damaged(struct rtl_replay_state *state, const char *what)
+{
+    rtl_db_fail(state->db, RTL_DB_CORRUPT, "%s is damaged: %s", rtl_db_path(state->db), what);
+}
+
+static void no_memory(struct rtl_replay_state *state)
+{
+    rtl_db_fail(state->db, RTL_DB_FAILED, "out of memory");
+}
+
+void rtl_replay_printable(char *to, size_t bytes, const char *from)
+{
+    size_t n = 0;
+    for (; n + 1 < bytes && from[n]; n++)
+        to[n] = from[n] >= 0x20 && from[n] < 0x7f ? from[n] : '?';
+    to[n] = 0;
+}
+
+static void load_names(struct rtl_replay_state *state)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ? ORDER BY first, kernel");
+    rtl_db_bind_int(st, 1, state->recording);
+    while (rtl_db_step(st)) {
+        size_t bytes;
+        int64_t kernel = rtl_db_int(st, 0);
+        const char *name = rtl_db_text(st, 1, &bytes);
+        if (kernel < 0 || kernel >= RTL_KERNELS_MAX || bytes > NAME_BYTES_MAX) {
+            damaged(state, "a kernel is out of bounds");
+            return;
+        }
+        char *copy = malloc(bytes + 1);
+        if (!copy) {
+            no_memory(state);
+            return;
+        }
+        memcpy(copy, name, bytes);
+        copy[bytes] = 0;
+        if (!state->names[kernel])
+            state->order[state->name_count++] = (uint16_t)kernel;
+        free(state->names[kernel]);
+        state->names[kernel] = copy;
+        state->name_lengths[kernel] = bytes;
+    }
+}
+
+static void load_gpus(struct rtl_replay_state *state)
+{
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT gpu, name" RTL_FIELD_NAMES(GPU) " FROM rtl_gpu WHERE recording = ?");
+    rtl_db_bind_int(st, 1, state->recording);
+    while (rtl_db_step(st)) {
+        int64_t gpu = rtl_db_int(st, 0);
+        if (gpu < 0 || gpu >= RTL_AGENTS_MAX) {
+            damaged(state, "a GPU is out of bounds");
+            return;
+        }
+        struct rtl_agent_snapshot *a = &state->agents[gpu];
+        a->gpu = (uint32_t)gpu;
+        rtl_replay_printable(a->name, sizeof a->name, rtl_db_text(st, 1, NULL));
+        rtl_fields_take(st, 2, rtl_gpu_fields, RTL_GPU_FIELD_COUNT, a);
+        state->described[gpu] = true;
+    }
+}
+
+void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, int64_t recording)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    state->db = db;
+    state->recording = recording;
+    state->room = ROOM;
+    s->queues = calloc(RTL_QUEUES_MAX, sizeof *s->queues);
+    s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
+    if (!s->queues || !s->agents)
+        no_memory(state);
+    load_names(state);
+    load_gpus(state);
+}
+
+static void free_histogram(struct rtl_histogram_copy *h)
+{
+    free(h->octaves);
+    free(h->coarse);
+    *h = (struct rtl_histogram_copy){0};
+}
+
+static void empty(struct rtl_replay_state *state)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    for (uint32_t i = 0; i < s->kernel_count; i++)
+        free_histogram(&s->kernels[i].histogram);
+    for (uint32_t i = 0; i < s->queue_count; i++) {
+        free_histogram(&s->queues[i].wait);
+        free_histogram(&s->queues[i].gap);
+    }
+    s->kernel_count = s->queue_count = s->agent_count = 0;
+    state->room = ROOM;
+}
+
+void rtl_replay_state_end(struct rtl_replay_state *state)
+{
+    empty(state);
+    free(state->snapshot.kernels);
+    free(state->snapshot.queues);
+    free(state->snapshot.agents);
+    for (int i = 0; i < RTL_KERNELS_MAX; i++)
+        free(state->names[i]);
+}
+
+/* The copy points to memory of its own; what could not be had is empty. */
+static void own_histogram(struct rtl_replay_state *state, struct rtl_histogram_copy *h)
+{
+    const struct rtl_octave *octaves = h->octaves;
+    const uint64_t *coarse = h->coarse;
+    h->octaves = NULL;
+    h->coarse = NULL;
+    if (h->octave_count && !(h->octaves = malloc(h->octave_count * sizeof *octaves)))
+        h->octave_count = 0, no_memory(state);
+    if (h->octaves)
+        memcpy(h->octaves, octaves, h->octave_count * sizeof *octaves);
+    state->room -= h->octave_count < state->room ? h->octave_count : state->room;
+    if (coarse && !(h->coarse = malloc(RTL_OCTAVES_MAX * sizeof *coarse)))
+        no_memory(state);
+    if (h->coarse)
+        memcpy(h->coarse, coarse, RTL_OCTAVES_MAX * sizeof *coarse);
+}
+
+static bool make_room(struct rtl_replay_state *state, uint32_t count)
+{
+    if (count <= state->kernel_size)
+        return true;
+    uint32_t size = 2 * count + 64;
+    struct rtl_kernel_snapshot *more = realloc(state->snapshot.kernels, size * sizeof *more);
+    if (!more) {
+        no_memory(state);
+        return false;
+    }
+    state->snapshot.kernels = more;
+    state->kernel_size = size;
+    return true;
+}
+
+void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snapshot *from)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    empty(state);
+    state->whole = false;
+    if (!from || !make_room(state, from->kernel_count))
+        return;
+    memcpy(s->kernels, from->kernels, from->kernel_count * sizeof *s->kernels);
+    memcpy(s->queues, from->queues, from->queue_count * sizeof *s->queues);
+    memcpy(s->agents, from->agents, from->agent_count * sizeof *s->agents);
+    s->kernel_count = from->kernel_count;
+    s->queue_count = from->queue_count;
+    s->agent_count = from->agent_count;
+    for (uint32_t i = 0; i < s->kernel_count; i++)
+        own_histogram(state, &s->kernels[i].histogram);
+    for (uint32_t i = 0; i < s->queue_count; i++) {
+        own_histogram(state, &s->queues[i].wait);
+        own_histogram(state, &s->queues[i].gap);
+    }
+}
+
+/* --- one frame --- */
+
+static struct rtl_kernel_snapshot *kernel_of(struct rtl_replay_state *state, int64_t id)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    uint32_t low = 0, high = s->kernel_count;
+    if (id < 0 || id >= RTL_KERNELS_MAX) {
+        damaged(state, "a kernel is out of bounds");
+        return NULL;
+    }
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (s->kernels[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct rtl_kernel_snapshot *k = &s->kernels[low];
+    if (low < s->kernel_count && k->id == id)
+        return k;
+    if (!make_room(state, s->kernel_count + 1))
+        return NULL;
+    k = &s->kernels[low];
+    memmove(k + 1, k, (s->kernel_count - low) * sizeof *k);
+    s->kernel_count++;
+    *k = (struct rtl_kernel_snapshot){.id = (uint32_t)id, .name = state->names[id], .name_length = state->name_lengths[id]};
+    if (!k->name) {
+        k->name = "(unnamed kernel)";
+        k->name_length = strlen(k->name);
+    }
+    return k;
+}
+
+static struct rtl_queue_snapshot *queue_of(struct rtl_replay_state *state, int64_t slot, bool make)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    uint32_t at = 0;
+    while (at < s->queue_count && s->queues[at].slot < slot)
+        at++;
+    if (at < s->queue_count && s->queues[at].slot == slot)
+        return &s->queues[at];
+    if (!make || slot < 0 || slot >= RTL_QUEUES_MAX) {
+        damaged(state, "a queue is out of bounds");
+        return NULL;
+    }
+    struct rtl_queue_snapshot *q = &s->queues[at];
+    memmove(q + 1, q, (s->queue_count - at) * sizeof *q);
+    s->queue_count++;
+    *q = (struct rtl_queue_snapshot){.slot = (uint32_t)slot};
+    return q;
+}
+
+/* Fields and buckets, from column `at` on; returns the next one. The quantiles are made of them. */
+static int take_histogram(struct rtl_replay_state *state, struct rtl_db_statement *st, int at,
+                           struct rtl_histogram_copy *h)
+{
+    at = rtl_fields_take(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, h);
+    if (!rtl_buckets_add(h, rtl_db_text(st, at, NULL), &state->room) || !rtl_coarse_add(h, rtl_db_text(st, at + 1, NULL)))
+        damaged(state, "a histogram is not one");
+    return at + 2;
+}
+
+static void add_kernels(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(KERNEL) RTL_FIELD_NAMES(HISTOGRAM)
+                                  ", buckets, coarse" RTL_FIELD_NAMES(LAUNCH) " FROM rtl_kernel_sample WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st)) {
+        struct rtl_kernel_snapshot *k = kernel_of(state, rtl_db_int(st, 0));
+        if (!k)
+            break;
+        int at = rtl_fields_take(st, 1, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, k);
+        at = take_histogram(state, st, at, &k->histogram);
+        if (!rtl_db_is_null(st, at))
+            rtl_fields_take(st, at, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, k);
+    }
+    rtl_db_reset(st);
+}
+
+static void add_queues(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE) " FROM rtl_queue_sample WHERE frame = ?");
+    struct rtl_queue_snapshot *q;
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), true)))
+        rtl_fields_take(st, 1, rtl_queue_fields, RTL_QUEUE_FIELD_COUNT, q);
+    rtl_db_reset(st);
+    st = rtl_db_prepare(state->db, "SELECT slot, reason, dispatches FROM rtl_untimed WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false))) {
+        int64_t reason = rtl_db_int(st, 1);
+        if (reason >= 0 && reason < RTL_UNTIMED_LIMIT) /* one of a later version has no place */
+            q->untimed[reason] += (uint64_t)rtl_db_int(st, 2);
+    }
+    rtl_db_reset(st);
+    st = rtl_db_prepare(state->db, "SELECT slot, kind" RTL_FIELD_NAMES(HISTOGRAM)
+                                   ", buckets, coarse FROM rtl_queue_histogram WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false)))
+        take_histogram(state, st, 2, strcmp(rtl_db_text(st, 1, NULL), "gap") ? &q->wait : &q->gap);
+    rtl_db_reset(st);
+}
+
+static void add_gpus(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT gpu" RTL_FIELD_NAMES(BUSY) " FROM rtl_gpu_sample WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st)) {
+        int64_t gpu = rtl_db_int(st, 0);
+        if (gpu < 0 || gpu >= RTL_AGENTS_MAX || !state->described[gpu]) {
+            damaged(state, "a GPU is out of bounds");
+            break;
+        }
+        uint32_t at = 0;
+        while (at < s->agent_count && s->agents[at].gpu < gpu)
+            at++;
+        if (at == s->agent_count || s->agents[at].gpu != gpu) {
+            memmove(&s->agents[at + 1], &s->agents[at], (s->agent_count - at) * sizeof *s->agents);
+            s->agents[at] = state->agents[gpu];
+            s->agent_count++;
+        }
+        rtl_fields_take(st, 1, rtl_busy_fields, RTL_BUSY_FIELD_COUNT, &s->agents[at]);
+    }
+    rtl_db_reset(st);
+}
+
+void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool *exited)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT exited" RTL_FIELD_NAMES(FRAME) " FROM rtl_frame WHERE id = ?");
+    rtl_db_bind_int(st, 1, frame);
+    if (rtl_db_step(st)) {
+        *exited = rtl_db_int(st, 0) != 0;
+        rtl_fields_take(st, 1, rtl_frame_fields, RTL_FRAME_FIELD_COUNT, s);
+    }
+    rtl_db_reset(st);
+    memset(s->untimed, 0, sizeof s->untimed);
+    for (uint32_t i = 0; i < s->queue_count; i++)
+        for (int reason = 0; reason < RTL_UNTIMED_LIMIT; reason++)
+            s->untimed[reason] += s->queues[i].untimed[reason];
+    state->whole = true;
+}
+
+void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *exited)
+{
+    if (rtl_db_status(state->db))
+        return;
+    add_gpus(state, frame);
+    add_kernels(state, frame);
+    add_queues(state, frame);
+    rtl_replay_state_frame(state, frame, exited);
+}
+
+uint64_t rtl_replay_state_bytes(const struct rtl_replay_state *state)
+{
+    uint64_t octaves = ROOM - state->room;
+    return octaves * sizeof(struct rtl_octave) + state->snapshot.kernel_count * sizeof(struct rtl_kernel_snapshot) +
+           state->snapshot.queue_count * sizeof(struct rtl_queue_snapshot);
+}
