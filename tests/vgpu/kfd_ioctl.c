@@ -16,6 +16,7 @@
 #define KFD_MINOR         14 /* with event ages */
 #define NR_OUT_OF_TREE    0x80
 #define RUNTIME_CORE_DUMP 0x80000000u
+#define WAIT_MAX_MS       1000
 
 /* the GPU's view of the address space, as KFD lays it out for GFX9 */
 #define GPUVM_BASE   0x1000000ull
@@ -162,10 +163,18 @@ static int create_event(union args *a)
     return 0;
 }
 
+/*
+ * Waits end after WAIT_MAX_MS at the latest, as if their time were over; the runtime then looks at its signals again.
+ * ROCr 5.2 loses wake-ups by itself: all its queues' error signals share one auto-reset event, so its event thread can
+ * take the wake-up meant for a thread that destroys a queue and has looked at its signal, but doesn't wait yet. Both
+ * then wait for ever, on this model as on the real driver (seen in one of some thousand queues on a machine under heavy
+ * load).
+ */
 static int wait_events(union args *a)
 {
     struct kfd_wait_events *w = &a->wait;
-    return vg_event_wait((struct kfd_event_data *)(uintptr_t)w->events, w->n, w->all, w->timeout_ms, &w->result);
+    uint32_t ms = w->timeout_ms < WAIT_MAX_MS ? w->timeout_ms : WAIT_MAX_MS;
+    return vg_event_wait((struct kfd_event_data *)(uintptr_t)w->events, w->n, w->all, ms, &w->result);
 }
 
 static int acquire_vm(union args *a)
