@@ -25,5 +25,6 @@ is "the library includes nothing of the viewer" "$(grep -nE '#include "tui/|shm/
 is "the viewer includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/tui/*.c src/tui/*.h)" ""
 is "the recorder includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/record/*.c src/record/*.h)" ""
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
+is "the recorder includes nothing of the screen" "$(grep -nE '#include "tui/' src/record/*.c src/record/*.h)" ""
 is "only one file includes SQLite" "$(grep -rlE '#include <sqlite3' src)" src/record/db.c
 finish
