@@ -138,8 +138,7 @@ static bool add_bucket(void *context, uint32_t bucket, uint64_t count)
     while (at && h->octaves[at - 1].octave >= octave)
         at--;
     if (at == h->octave_count || h->octaves[at].octave != octave) {
-        struct rtl_octave *more =
-            *a->room ? realloc(h->octaves, (h->octave_count + 1) * sizeof *h->octaves) : NULL;
+        struct rtl_octave *more = *a->room ? realloc(h->octaves, (h->octave_count + 1) * sizeof *h->octaves) : NULL;
         if (!more)
             return false;
         h->octaves = more;

@@ -21,8 +21,8 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
 bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                       struct rtl_growing *text);
 
-/* Adds what the text says. The octaves of `to` are its own (malloc). False when the text is wrong or without memory; the
- * number of octaves that may still be added is counted down in *room. */
+/* Adds what the text says. The octaves of `to` are its own (malloc). False when the text is wrong or without memory;
+ * the number of octaves that may still be added is counted down in *room. */
 bool rtl_buckets_add(struct rtl_histogram_copy *to, const char *text, uint32_t *room);
 bool rtl_coarse_add(struct rtl_histogram_copy *to, const char *text);
 

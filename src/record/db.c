@@ -213,7 +213,8 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
         rtl_db_exec(db, sql);
     }
     if (options->write)
-        rtl_db_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768");
+        rtl_db_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY; "
+                        "PRAGMA cache_size=-32768"); /* KiB: a frame of 10,000 kernels fits */
     else
         rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
     if (db->status) {

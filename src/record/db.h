@@ -1,9 +1,10 @@
 /*
- * One SQLite file as rtl-top writes and reads it: opening without ever harming another's file, transactions, statements.
+ * One SQLite file as rtl-top writes and reads it: opening without ever harming another's file, transactions,
+ * statements.
  *
  * db.c is the only file that includes sqlite3.h. What stands in the file is up to its users: each brings a set of
- * tables (rtl_db_set) that is created when a recording first needs it, so that snapshots, time series and traces can lie
- * in one file and nothing is there that nobody asked for. A file is ours when its application_id is
+ * tables (rtl_db_set) that is created when a recording first needs it, so that snapshots, time series and traces can
+ * lie in one file and nothing is there that nobody asked for. A file is ours when its application_id is
  * RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION.
  *
  * Errors are latched: after the first one every call on the database does nothing until rtl_db_commit or
@@ -14,10 +15,11 @@
  * by busy_ms). Ids that are taken inside of a transaction, max(id) + 1 or those that SQLite chooses, are therefore
  * never taken twice; a recording is a row with such an id, and what it writes is numbered by (recording, sequence).
  *
- * Journal: SQLite's rollback journal with synchronous=OFF. Measured on a 2-core VM, a frame of 200 rows: 0.6 ms, against
- * 0.9 ms in WAL mode and 5-12 ms (p99 over 100) with an fsync a commit, which would stall the screen. After SIGKILL the
- * file is whole up to the last commit, and it is one file: WAL would leave up to 4 MB of recording in a second one, and
- * doesn't work on network file systems. The price: a crash of the machine, not of the program, may damage the file.
+ * Journal: SQLite's rollback journal with synchronous=OFF. Measured on a 2-core VM, a frame of 200 rows: 0.6 ms,
+ * against 0.9 ms in WAL mode and 5-12 ms (p99 over 100) with an fsync a commit, which would stall the screen. After
+ * SIGKILL the file is whole up to the last commit, and it is one file: WAL would leave up to 4 MB of recording in a
+ * second one, and doesn't work on network file systems. The price: a crash of the machine, not of the program, may
+ * damage the file.
  *
  * Threads: one a database. No other descriptor of the file may be closed in the process while a transaction is open
  * (POSIX locks): open databases before, not within.

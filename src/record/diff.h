@@ -2,8 +2,8 @@
  * Which kernels got slower or faster between two recordings. Pure but for memory: spans of snapshots in, rows out.
  *
  * A span is what lies between two snapshots of a process, or everything up to one. Kernels are matched by their full
- * names. A kernel's cost is what its change costs in the second span: (mean B - mean A) times the timed dispatches of B;
- * one that is new costs all of its time, one that is gone saves it.
+ * names. A kernel's cost is what its change costs in the second span: (mean B - mean A) times the timed dispatches of
+ * B; one that is new costs all of its time, one that is gone saves it.
  */
 #ifndef RTL_RECORD_DIFF_H
 #define RTL_RECORD_DIFF_H
@@ -15,11 +15,11 @@ struct rtl_span {
 };
 
 struct rtl_diff_side {
-    bool there;                /* called in the span */
-    uint32_t id;               /* of the kernel in its recording */
+    bool there;  /* called in the span */
+    uint32_t id; /* of the kernel in its recording */
     uint64_t calls, timed, total_ns;
-    uint64_t p50, p99;         /* ns; mean nothing while timed is 0 */
-    double share;              /* of all timed kernel time in the span, 0..1 */
+    uint64_t p50, p99; /* ns; mean nothing while timed is 0 */
+    double share;      /* of all timed kernel time in the span, 0..1 */
 };
 
 struct rtl_diff_row {
@@ -35,7 +35,8 @@ struct rtl_diff {
     uint64_t total_a, total_b; /* timed kernel time, ns */
 };
 
-bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b, struct rtl_diff *diff); /* false without memory */
+bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b,
+                   struct rtl_diff *diff); /* false without memory */
 void rtl_diff_free(struct rtl_diff *diff);
 
 /* Change of p50 and p99 as a share of A's: 0.1 = ten percent slower. False when one of them was not measured, or on too

@@ -125,7 +125,7 @@ static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s
 
 /* Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. */
 static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
-                           const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
+                          const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
 {
     static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
     uint64_t v[RTL_RECORDED_QUANTILES];

@@ -1,10 +1,10 @@
 /*
- * Writing a recording: one frame a call, each a transaction of its own, so that whatever happens to the recorder only the
- * frame that it is writing is lost. What fails (a full disk, a lock) is in the next frame that succeeds: nothing is
+ * Writing a recording: one frame a call, each a transaction of its own, so that whatever happens to the recorder only
+ * the frame that it is writing is lost. What fails (a full disk, a lock) is in the next frame that succeeds: nothing is
  * counted twice or left out, the interval is longer.
  *
- * Ownership: the recording keeps a copy of the last frame. It points to the names of the snapshots, which have to outlive
- * it (the reader's names do). Threads: one.
+ * Ownership: the recording keeps a copy of the last frame. It points to the names of the snapshots, which have to
+ * outlive it (the reader's names do). Threads: one.
  */
 #ifndef RTL_RECORD_RECORDING_H
 #define RTL_RECORD_RECORDING_H

@@ -1,6 +1,6 @@
 /*
- * Reading a recording: the snapshots that the viewer took, frame by frame, in the same structure, so that whatever shows
- * a live process shows a recorded one.
+ * Reading a recording: the snapshots that the viewer took, frame by frame, in the same structure, so that whatever
+ * shows a live process shows a recorded one.
  *
  * A file is trusted as little as a segment: ids, numbers of buckets and lengths are bounded, sums may wrap. Ownership:
  * the replay owns the names that its snapshots point to: free snapshots and what is made of them first. Threads: one.
@@ -18,19 +18,19 @@ struct rtl_replay;
 struct rtl_replay_facts {
     int64_t id;
     pid_t pid;
-    bool snapshot;          /* one frame by intention */
-    char title[512];        /* bytes of the file: not yet safe to show */
+    bool snapshot;   /* one frame by intention */
+    char title[512]; /* bytes of the file: not yet safe to show */
     char recorder[64];
     uint64_t interval_ns;
-    uint32_t frames;        /* at least 1 */
+    uint32_t frames; /* at least 1 */
 };
 
 /*
  * Opens the newest time series of the file, or else the newest snapshot; of process `pid` if that is not 0, number
  * `recording` if that is not 0. On failure `why` gets one line.
  */
-enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **replay, char *why,
-                                   size_t why_bytes);
+enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **replay,
+                                   char *why, size_t why_bytes);
 void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
 
 const struct rtl_replay_facts *rtl_replay_facts(const struct rtl_replay *replay);

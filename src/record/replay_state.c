@@ -223,7 +223,7 @@ static struct rtl_queue_snapshot *queue_of(struct rtl_replay_state *state, int64
 
 /* Fields and buckets, from column `at` on; returns the next one. The quantiles are made of them. */
 static int take_histogram(struct rtl_replay_state *state, struct rtl_db_statement *st, int at,
-                           struct rtl_histogram_copy *h)
+                          struct rtl_histogram_copy *h)
 {
     at = rtl_fields_take(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, h);
     if (!rtl_buckets_add(h, rtl_db_text(st, at, NULL), &state->room) || !rtl_coarse_add(h, rtl_db_text(st, at + 1, NULL)))

@@ -3,8 +3,11 @@
 
 #include <string.h>
 
-#define FIELD(column_, member, kind_) \
-    {.column = #column_, .offset = offsetof(STRUCT, member), .size = sizeof((STRUCT){0}.member), .kind = RTL_FIELD_##kind_},
+#define FIELD(column_, member, kind_)              \
+    {.column = #column_,                           \
+     .offset = offsetof(STRUCT, member),           \
+     .size = sizeof((STRUCT){0}.member),           \
+     .kind = RTL_FIELD_##kind_},
 
 #define STRUCT struct rtl_snapshot
 const struct rtl_field rtl_recording_fields[] = {RTL_RECORDING_FIELDS(FIELD)};

@@ -52,8 +52,8 @@ static int flush(FILE *out, const char *name)
     return RTL_READER_USAGE;
 }
 
-/* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording when
- * it can. */
+/* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording
+ * when it can. */
 static void record(struct rtl_tape *tape, const struct rtl_tick *tick, bool exited)
 {
     enum rtl_db_status before = tape->last;

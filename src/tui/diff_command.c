@@ -1,4 +1,5 @@
-/* rtl-top diff A.db B.db: two recordings side by side, as text or JSON, with an exit status for tests of performance. */
+/* rtl-top diff A.db B.db: two recordings side by side, as text or JSON, with an exit status for tests of performance.
+ */
 #include "record/diff.h"
 #include "record/replay.h"
 #include "tui/commands.h"
@@ -172,7 +173,10 @@ static void print_row(struct command *c, const struct rtl_diff_row *row, uint32_
     const char *mark = c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
     const char *fate = !row->a.there ? "  (new)" : !row->b.there ? "  (gone)" : "";
     char cost[32];
-    snprintf(cost, sizeof cost, "%s%s", row->cost_ns < 0 ? "-" : row->cost_ns > 0 ? "+" : "",
+    snprintf(cost, sizeof cost, "%s%s",
+             row->cost_ns < 0   ? "-"
+             : row->cost_ns > 0 ? "+"
+                                : "",
              rtl_format_time((uint64_t)fabs(row->cost_ns), RTL_UNIT_AUTO).text);
     printf("%s%7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s%s\n", mark, cost, share_cell(&row->a, &n[0]),
            share_cell(&row->b, &n[1]), row->a.there ? calls_a.text : RTL_NONE, row->b.there ? calls_b.text : RTL_NONE,
@@ -202,8 +206,7 @@ static void print_json(struct command *c, const struct rtl_diff_row *row, uint32
 {
     struct json_object *o = json_object_new_object();
     double change;
-    put(o, "name", json_object_new_string(
-                       rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)));
+    put(o, "name", json_object_new_string(rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)));
     put(o, "short", json_object_new_string(short_name(c, row, at)));
     put(o, "cost_ns", json_object_new_int64((int64_t)row->cost_ns));
     put(o, "p50_change", rtl_diff_p50(row, &change) ? json_object_new_double(change) : NULL);
@@ -224,8 +227,8 @@ static void print_head(const struct command *c, const struct rtl_diff *diff)
         char title[160];
         rtl_text_escape(title, sizeof title, f->title, strlen(f->title));
         printf("%s  %s  recording %lld of process %d, %s of %s  kernel time %s  %s\n", i ? "B" : "A", sides[i]->path,
-               (long long)f->id, (int)f->pid, f->snapshot ? "snapshot" : "series",
-               rtl_format_age(sides[i]->ns).text, rtl_format_time(totals[i], RTL_UNIT_AUTO).text, title);
+               (long long)f->id, (int)f->pid, f->snapshot ? "snapshot" : "series", rtl_format_age(sides[i]->ns).text,
+               rtl_format_time(totals[i], RTL_UNIT_AUTO).text, title);
     }
     printf(" %7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s\n", "COST", "%A", "%B", "CALLSA", "CALLSB", "P50 A",
            "P50 B", "CHANGE", "P99 A", "P99 B", "CHANGE", "KERNEL");

@@ -45,8 +45,8 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
     if (status)
         return status;
     uint64_t time_ns = rtl_replay_time(player->replay, frame);
-    bool added = last ? rtl_model_add(player->model, &snapshot, time_ns)
-                      : rtl_model_add_past(player->model, &snapshot, time_ns);
+    bool added =
+        last ? rtl_model_add(player->model, &snapshot, time_ns) : rtl_model_add_past(player->model, &snapshot, time_ns);
     if (exited)
         rtl_model_exited(player->model);
     player->at = frame;

@@ -12,8 +12,8 @@ struct rtl_player {
     struct rtl_replay *replay; /* the player's */
     struct rtl_model *model;   /* the caller's; freed before the player is closed */
     pid_t pid;
-    char title[160];           /* safe text */
-    uint32_t at, frames;       /* the frame that the model shows, of how many */
+    char title[160];     /* safe text */
+    uint32_t at, frames; /* the frame that the model shows, of how many */
     bool started;
 };
 

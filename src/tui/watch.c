@@ -168,7 +168,8 @@ static void show(struct watch *w, bool repaint)
     int rows, cols;
     rtl_screen_size(&rows, &cols);
     w->ui.now_mono_ns = rtl_mono_ns();
-    w->ui.now_real_s = (int64_t)((w->player ? rtl_replay_time(w->player->replay, w->player->at) : rtl_real_ns()) / RTL_SEC);
+    w->ui.now_real_s =
+        (int64_t)((w->player ? rtl_replay_time(w->player->replay, w->player->at) : rtl_real_ns()) / RTL_SEC);
     rtl_ui_fit(&w->ui, rows, cols);
     if (!rtl_frame_reset(&w->frame, rows, cols, w->ui.ascii))
         return;

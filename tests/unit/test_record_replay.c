@@ -92,7 +92,8 @@ static char *picture(struct rtl_model *m)
         fputs(shown, out);
         free(shown);
     }
-    assert_true(rtl_output_json(&(struct rtl_output_frame){.model = m, .options = &options, .pid = 4711, .title = ""}, out));
+    assert_true(
+        rtl_output_json(&(struct rtl_output_frame){.model = m, .options = &options, .pid = 4711, .title = ""}, out));
     fclose(out);
     rtl_frame_free(&frame);
     return text;
@@ -196,8 +197,7 @@ static void what_failed_is_in_the_next_frame(void **state)
     assert_int_equal(rtl_recording_add(r, &s, 1, false), RTL_DB_OK);
     rtl_snapshot_free(&s);
     char sql[64];
-    snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d",
-             (int)rtl_db_one(rtl_recording_db(r), "PRAGMA page_count"));
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d", (int)rtl_db_one(rtl_recording_db(r), "PRAGMA page_count"));
     rtl_db_exec(rtl_recording_db(r), sql); /* the disk is full */
     for (int t = 2; t < 5; t++) {
         for (uint64_t ns = 100; ns < 100000; ns += 100)
@@ -229,7 +229,8 @@ static void several_share_a_file(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
-    struct rtl_recording *one = recording_of(RTL_RECORDING_SERIES, 4711), *two = recording_of(RTL_RECORDING_SERIES, 815),
+    struct rtl_recording *one = recording_of(RTL_RECORDING_SERIES, 4711),
+                         *two = recording_of(RTL_RECORDING_SERIES, 815),
                          *snapshot = recording_of(RTL_RECORDING_SNAPSHOT, 4711);
     for (int t = 1; t <= 6; t++) { /* one kernel more a frame: two recorders see different frames of one process */
         synth_record(p, a, 1000, 10);
@@ -272,21 +273,32 @@ static void lies_are_refused(void **state)
 {
     (void)state;
     static const char *const lies[] = {
-        "UPDATE rtl_kernel_sample SET kernel = 99999", "UPDATE rtl_kernel_sample SET kernel = -1",
-        "UPDATE rtl_kernel_sample SET buckets = '[5000,1]'", "UPDATE rtl_kernel_sample SET buckets = '[1,'",
-        "UPDATE rtl_kernel_sample SET buckets = 'x'", "UPDATE rtl_kernel_sample SET buckets = '[-1,1]'",
-        "UPDATE rtl_kernel_sample SET coarse = '[36,1]'", "UPDATE rtl_kernel_sample SET buckets = '[2303,1,1,1]'",
-        "UPDATE rtl_queue_sample SET slot = slot + 1000", "UPDATE rtl_untimed SET slot = 77",
-        "UPDATE rtl_gpu_sample SET gpu = gpu + 64", "UPDATE rtl_gpu SET gpu = gpu - 9",
-        "UPDATE rtl_frame SET mono_ns = -5", "UPDATE rtl_frame SET mono_ns = 100 - sequence",
-        "UPDATE rtl_kernel SET kernel = 16384", "DROP TABLE rtl_untimed",
+        "UPDATE rtl_kernel_sample SET kernel = 99999",
+        "UPDATE rtl_kernel_sample SET kernel = -1",
+        "UPDATE rtl_kernel_sample SET buckets = '[5000,1]'",
+        "UPDATE rtl_kernel_sample SET buckets = '[1,'",
+        "UPDATE rtl_kernel_sample SET buckets = 'x'",
+        "UPDATE rtl_kernel_sample SET buckets = '[-1,1]'",
+        "UPDATE rtl_kernel_sample SET coarse = '[36,1]'",
+        "UPDATE rtl_kernel_sample SET buckets = '[2303,1,1,1]'",
+        "UPDATE rtl_queue_sample SET slot = slot + 1000",
+        "UPDATE rtl_untimed SET slot = 77",
+        "UPDATE rtl_gpu_sample SET gpu = gpu + 64",
+        "UPDATE rtl_gpu SET gpu = gpu - 9",
+        "UPDATE rtl_frame SET mono_ns = -5",
+        "UPDATE rtl_frame SET mono_ns = 100 - sequence",
+        "UPDATE rtl_kernel SET kernel = 16384",
+        "DROP TABLE rtl_untimed",
     };
     static const char *const oddities[] = {
         "UPDATE rtl_kernel_sample SET timed = -1, calls = -9223372036854775807, total_ns = 9223372036854775807",
         "UPDATE rtl_kernel_sample SET buckets = '[2303,9223372036854775807]'",
-        "UPDATE rtl_kernel_sample SET buckets = NULL, min_ns = -1", "DELETE FROM rtl_kernel",
-        "UPDATE rtl_kernel SET name = x'ff00fe41'", "UPDATE rtl_untimed SET reason = 15, dispatches = -1",
-        "UPDATE rtl_frame SET mode = 77, state = 99, notes = -1", "UPDATE rtl_recording SET title = x'1b5b324a'",
+        "UPDATE rtl_kernel_sample SET buckets = NULL, min_ns = -1",
+        "DELETE FROM rtl_kernel",
+        "UPDATE rtl_kernel SET name = x'ff00fe41'",
+        "UPDATE rtl_untimed SET reason = 15, dispatches = -1",
+        "UPDATE rtl_frame SET mode = 77, state = 99, notes = -1",
+        "UPDATE rtl_recording SET title = x'1b5b324a'",
     };
     int a = synth_kernel(p, "a");
     struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES, 4711);
@@ -376,7 +388,8 @@ static void times_are_understood(void **state)
     assert_true(rtl_parse_seek("+30", noon, &to) && to == noon + 30 * RTL_SEC);
     assert_true(rtl_parse_seek("-1.5m", noon, &to) && to == noon - 90 * RTL_SEC);
     assert_true(rtl_parse_seek("+1h", noon, &to) && to == noon + 3600 * RTL_SEC);
-    static const char *const bad[] = {"", "x", "12", "25:00", "12:60", "12:00:61", "12:00x", "+", "+x", "-5y", "+1e30", "1:2:3:4"};
+    static const char *const bad[] = {"",       "x", "12", "25:00", "12:60", "12:00:61",
+                                      "12:00x", "+", "+x", "-5y",   "+1e30", "1:2:3:4"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (rtl_parse_seek(bad[i], noon, &to))
             fail_msg("'%s' is a time", bad[i]);
