@@ -123,4 +123,31 @@ void rtl_snapshot_free(struct rtl_snapshot *snapshot);
 /* A copy of its own but for the names, which stay whose they were. False without memory: then it is empty. */
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
 
+/*
+ * The event ring, where the process was started with one (RTL_TRACE): every timed dispatch, the newest of them. Reading
+ * holds nobody up, so a reader that is too slow loses records, and knows how many: next - first = records handed out
+ * plus lost, always.
+ */
+struct rtl_events {
+    uint64_t first; /* number (from 0) of the oldest record that was there when reading began */
+    uint64_t next;  /* of the next to read */
+    uint64_t lost;  /* overwritten before they were read, of those from `first` on */
+};
+
+/* Records that the ring holds, 0 when the process has none. */
+uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader);
+
+/* Starts with the oldest record that is there. False when there is no ring. */
+bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events);
+
+/*
+ * Copies up to `most` records, oldest first, each whole. 0 when there is none now. Bounded work whatever the segment holds:
+ * at most as many records are looked at as the ring has, and the numbers in them are untrusted.
+ */
+uint32_t rtl_reader_events(const struct rtl_reader *reader, struct rtl_events *events, struct rtl_event_record *out,
+                           uint32_t most);
+
+/* The full name of a kernel's row, as in snapshots; NULL when the row has none. */
+const char *rtl_reader_kernel_name(struct rtl_reader *reader, uint32_t kernel);
+
 #endif
