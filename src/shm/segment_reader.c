@@ -140,9 +140,7 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
     const struct rtl_header *h = &reader->header;
     if (h->section_count < RTL_SECTION_COUNT || h->section_count > RTL_SECTION_LIMIT)
         return damaged(why, why_bytes, "wrong number of sections");
-    reader->events = h->features_optional & RTL_FEATURE_EVENTS;
-    if (reader->events && h->section_count < RTL_SECTION_KNOWN)
-        return damaged(why, why_bytes, "wrong number of sections");
+    reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count >= RTL_SECTION_KNOWN;
     for (uint32_t i = 0; i < (reader->events ? RTL_SECTION_KNOWN : RTL_SECTION_COUNT); i++) {
         const struct rtl_section *s = &h->section[i];
         uint64_t bytes = (uint64_t)s->stride * s->capacity; /* 32 by 32 bits: can't wrap */
