@@ -84,6 +84,7 @@ struct rtl_queue_snapshot {
     uint64_t depth;              /* injected - completed, never negative */
     uint64_t untimed[RTL_UNTIMED_LIMIT];
     struct rtl_histogram_copy wait, gap;
+    uint32_t generation;         /* as struct rtl_queue has it: tells queues that had the slot one after another */
     uint64_t dispatches_before;  /* of earlier queues in this slot; `dispatches` is this queue's alone */
 };
 
