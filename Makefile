@@ -68,7 +68,7 @@ $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,$(TUI) $(RECORD) $(READER))
-	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)

@@ -23,7 +23,8 @@
     X(NOT_TRACED, 3, "the process is not traced")                         \
     X(PERMISSION, 4, "not permitted to look into the process")            \
     X(VERSION, 5, "the segment is of another version, or damaged")        \
-    X(EXITED, 6, "the process exited while it was watched")
+    X(EXITED, 6, "the process exited while it was watched")               \
+    X(NO_RING, 7, "the process has no event ring to trace")
 
 #define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
 enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) };
