@@ -218,7 +218,8 @@ static int64_t queue_id(struct rtl_rocpd *r, const struct rtl_event_record *even
     snprintf(identity, sizeof identity, "{\"process\":%" PRId64 ",\"slot\":%u,\"generation\":%u,\"gpu\":%" PRId64 ",",
              r->process, event->queue, event->generation, gpu_id(r, event->agent));
     if (event->generation)
-        snprintf(more, sizeof more, "\"queue\":%" PRId64, q ? (int64_t)q->queue_id : -1);
+        q ? snprintf(more, sizeof more, "\"queue\":%" PRIu64, q->queue_id)
+          : snprintf(more, sizeof more, "\"queue\":null"); /* gone before it was looked at */
     *queue = (struct queue){.generation = event->generation, .known = true, .id = entity(r->db, "queue", identity, more)};
     r->queues++;
     return queue->id;

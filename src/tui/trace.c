@@ -49,6 +49,7 @@ static void *wait_for_signal(void *data)
     sigaddset(&stops, SIGTERM);
     sigaddset(&stops, SIGHUP);
     if (sigwait(&stops, &number) == 0) {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
         rtl_tracer_stop(tracer);
         signal(number, SIG_DFL);
         pthread_sigmask(SIG_UNBLOCK, &stops, NULL);
