@@ -201,6 +201,8 @@ static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text
         return WRONG(text, "-o goes with -b, --json or --csv\n");
     if (o->replay && (o->write || o->snapshot))
         return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot\n");
+    if (o->trace && (o->replay || o->snapshot))
+        return WRONG(text, "--trace records a process: it does not go with -r or --snapshot\n");
     if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
         return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv\n");
     if (o->snapshot && !o->pid)
