@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tui/text.h"
-
 enum {
     ROWS = 8192,         /* at a time: their integers stay in the cache */
     COLUMNS = 8,         /* of the statement below */
@@ -41,6 +39,7 @@ struct queue {
 struct rtl_rocpd {
     struct rtl_db *db;
     struct rtl_reader *reader;
+    rtl_rocpd_escape *escape;
     int64_t pid, process, recording_row, batch_row, api_row;
     int64_t type; /* string: KernelExecution */
     int64_t unknown; /* string: what a kernel without a name is called */
@@ -144,7 +143,7 @@ static int64_t kernel_id(struct rtl_rocpd *r, uint32_t kernel)
         rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
         return 0;
     }
-    rtl_text_escape(safe, room, name, strlen(name));
+    r->escape(safe, room, name, strlen(name));
     int64_t id = string_id(r->db, safe);
     free(safe);
     return r->kernel[kernel] = id;
@@ -231,7 +230,7 @@ static void find_process(struct rtl_rocpd *r, const char *title)
 {
     char safe[200], quoted[420], comm[2 * RTL_COMM_MAX + 4], identity[JSON_BYTES], more[2 * JSON_BYTES - 20], number[32];
     const struct rtl_snapshot *s = &r->facts;
-    rtl_text_escape(safe, sizeof safe, title, strlen(title));
+    r->escape(safe, sizeof safe, title, strlen(title));
     quote(quoted, sizeof quoted, safe);
     quote(comm, sizeof comm, s->comm);
     snprintf(identity, sizeof identity, "{\"host\":\"%s\",\"pid\":%" PRId64 ",\"start_real_ns\":%" PRIu64 ",", r->host,
@@ -257,7 +256,7 @@ static void find_process(struct rtl_rocpd *r, const char *title)
 static void add_marker(struct rtl_rocpd *r, const char *title)
 {
     char safe[200], text[300];
-    rtl_text_escape(safe, sizeof safe, title, strlen(title));
+    r->escape(safe, sizeof safe, title, strlen(title));
     snprintf(text, sizeof text, "rtl-top --trace: process %" PRId64 " %s", r->pid, safe);
     int64_t marker = string_id(r->db, "UserMarker"), name = string_id(r->db, text);
     struct rtl_db_statement *add = rtl_db_prepare(
@@ -279,7 +278,8 @@ static void move_marker(struct rtl_rocpd *r)
     rtl_db_run(set);
 }
 
-struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, int64_t pid, const char *title)
+struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, int64_t pid, const char *title,
+                                  rtl_rocpd_escape *escape)
 {
     char host[64] = "", name[48], number[32];
     struct rtl_rocpd *r = calloc(1, sizeof *r);
@@ -289,6 +289,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     }
     r->db = db;
     r->reader = reader;
+    r->escape = escape;
     r->pid = pid;
     r->signals = -1;
     for (int i = 0; i < RTL_AGENTS_MAX; i++)
@@ -296,7 +297,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     for (int i = 0; i < RTL_QUEUES_MAX; i++)
         r->depth[i] = -1;
     gethostname(host, sizeof host - 1);
-    rtl_text_escape(name, sizeof name, host, strlen(host));
+    r->escape(name, sizeof name, host, strlen(host));
     quote(r->host, sizeof r->host, name);
     r->rows = (struct rtl_db_rows){.columns = COLUMNS, .values = r->values};
     refresh(r);

@@ -23,6 +23,9 @@ enum { RTL_ROCPD_PAGE = 16384, RTL_ROCPD_SCHEMA = 3, RTL_ROCPD_SEQUENCE_BITS = 4
 
 extern const struct rtl_db_set rtl_rocpd_set;
 
+/* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (tui/text.h), which lies above this. */
+typedef size_t rtl_rocpd_escape(char *out, size_t size, const char *bytes, size_t length);
+
 struct rtl_rocpd; /* one recording of one process into one file */
 
 /* What is known at a moment; written with the rows. */
@@ -35,7 +38,8 @@ struct rtl_rocpd_state {
  * Starts a recording; `title` is the process's command line. NULL after an error, which the database has. The reader
  * stays the caller's and has to outlive the recording.
  */
-struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, int64_t pid, const char *title);
+struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, int64_t pid, const char *title,
+                                  rtl_rocpd_escape *escape);
 void rtl_rocpd_free(struct rtl_rocpd *rocpd);
 
 /* Writes records and the state in one transaction. Nothing more can be written after an error. */

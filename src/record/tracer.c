@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "record/rocpd.h"
-
 enum {
     BUFFER = 65536, /* records: 4 MB, and 2.3 MB of the file a transaction */
     MS = 1000000,
@@ -142,7 +140,7 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
     status = (int)rtl_db_open(o->file, &options, &t->db, why, why_bytes);
     if (status)
         return fail(t, status);
-    t->rocpd = rtl_rocpd_begin(t->db, t->reader, o->pid, o->title);
+    t->rocpd = rtl_rocpd_begin(t->db, t->reader, o->pid, o->title, o->escape);
     if (!t->rocpd) {
         snprintf(why, why_bytes, "%s", rtl_db_why(t->db));
         return fail(t, rtl_db_status(t->db) ? (int)rtl_db_status(t->db) : RTL_READER_USAGE);

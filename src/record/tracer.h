@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "record/rocpd.h"
+
 struct rtl_tracer;
 
 struct rtl_tracer_options {
@@ -21,6 +23,7 @@ struct rtl_tracer_options {
     const char *title; /* the command line, for the file */
     const char *file;
     bool force;        /* replace a file that is not ours */
+    rtl_rocpd_escape *escape;
     uint64_t look_ns;  /* between two looks at queue depths and signals */
 };
 

@@ -2,6 +2,7 @@
 #include "tui/trace.h"
 #include "record/tracer.h"
 #include "tui/target.h"
+#include "tui/text.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -83,8 +84,12 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid)
     char why[600], title[160];
     struct rtl_tracer *tracer;
     rtl_target_title(pid, "", title, sizeof title);
-    struct rtl_tracer_options options = {
-        .pid = pid, .title = title, .file = o->trace, .force = o->force, .look_ns = o->delay_ns};
+    struct rtl_tracer_options options = {.pid = pid,
+                                         .title = title,
+                                         .file = o->trace,
+                                         .force = o->force,
+                                         .escape = rtl_text_escape,
+                                         .look_ns = o->delay_ns};
     int status = rtl_tracer_start(&options, &tracer, why, sizeof why);
     if (status) {
         rtl_complain("%s", why);

@@ -26,4 +26,6 @@ is "the viewer includes nothing of the library" "$(grep -nE '#include "intercept
 is "the recorder includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/record/*.c src/record/*.h)" ""
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
 is "only one file includes SQLite" "$(grep -rlE '#include <sqlite3' src)" src/record/db.c
+is "only one file includes zlib" "$(grep -rlE '#include <zlib' src)" src/record/sink.c
+is "what records knows nothing of the screen" "$(grep -rlE '#include "tui/' src/record)" ""
 finish

@@ -8,6 +8,7 @@
 
 #include "record/rocpd.h"
 #include "shm/event_ring.h"
+#include "tui/text.h"
 
 struct setup {
     struct rtl_segment segment;
@@ -46,7 +47,7 @@ static int start(void **state)
     snprintf(s->path, sizeof s->path, "/tmp/rtl-test-rocpd-%d.db", (int)getpid());
     unlink(s->path);
     s->db = open_db(s->path, true);
-    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve \"x\"");
+    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve \"x\"", rtl_text_escape);
     if (!s->rocpd)
         fail_msg("%s", rtl_db_why(s->db));
     *state = s;
@@ -172,14 +173,14 @@ static void written_twice_is_there_once(void **state)
     rtl_rocpd_free(s->rocpd);
     rtl_db_close(s->db);
     s->db = open_db(s->path, true);
-    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve");
+    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve", rtl_text_escape);
     assert_non_null(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) FROM rocpd_op", "1");
     rtl_rocpd_free(s->rocpd); /* another process of the same GPU */
     rtl_db_close(s->db);
     s->db = open_db(s->path, true);
-    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4712, "serve");
+    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4712, "serve", rtl_text_escape);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) || ' ' || max(id) FROM rocpd_op", "2 1099511627777");
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "1");
