@@ -66,9 +66,9 @@ $(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
 $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
-TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lstdc++ -lm
+TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,$(TUI) $(RECORD) $(READER))
-	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)

@@ -70,6 +70,17 @@ static __attribute__((noinline)) bool refill(struct rtl_tap *tap)
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
 
+/* What the event ring says of a dispatch and the statistics don't. */
+static inline void note_shape(struct rtl_inflight *inflight, const hsa_kernel_dispatch_packet_t *packet)
+{
+    inflight->grid[0] = packet->grid_size_x;
+    inflight->grid[1] = packet->grid_size_y;
+    inflight->grid[2] = packet->grid_size_z;
+    inflight->workgroup[0] = packet->workgroup_size_x;
+    inflight->workgroup[1] = packet->workgroup_size_y;
+    inflight->workgroup[2] = packet->workgroup_size_z;
+}
+
 /*
  * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or
  * RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
@@ -105,6 +116,8 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
     else {
         uint16_t number = tap->cache[--tap->cached];
         tap->pool->inflight[number].kernel = row;
+        if (__builtin_expect(rtl_tool.trace, 0))
+            note_shape(&tap->pool->inflight[number], packet);
         count(tap, &tap->line->injected, 1);
         return number;
     }

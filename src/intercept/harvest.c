@@ -9,6 +9,7 @@
 #include "intercept/harvest.h"
 
 #include "intercept/tool.h"
+#include "shm/event_ring.h"
 
 enum {
     WINDOW = 16,            /* signals looked at behind the last that was done */
@@ -82,6 +83,27 @@ static void untimed(struct rtl_harvest *harvest, struct rtl_tap *tap, uint16_t n
     rtl_count(&tap->line->untimed[reason], 1);
 }
 
+/* The dispatch as a record of the event ring. Behind see_tick, so that the line is good. */
+static void put_event(const struct rtl_harvest *harvest, const struct rtl_tap *tap, uint16_t number, uint64_t start,
+                      uint64_t duration_ns)
+{
+    const struct rtl_inflight *inflight = &harvest->pool->inflight[number];
+    const struct rtl_gpu *gpu = tap->gpu;
+    bool known = gpu->line.slope > 0;
+    struct rtl_event_record event = {
+        .start_ns = known ? rtl_line_at(&gpu->line, start) : rtl_ticks_to_ns(&gpu->rate, start),
+        .duration_ns = duration_ns,
+        .kernel = inflight->kernel,
+        .generation = atomic_load_explicit(&tap->generation, memory_order_relaxed),
+        .queue = (uint16_t)tap->slot,
+        .agent = (uint8_t)gpu->index,
+        .flags = known ? 0 : RTL_EVENT_AGENT_CLOCK,
+        .grid = {inflight->grid[0], inflight->grid[1], inflight->grid[2]},
+        .workgroup = {inflight->workgroup[0], inflight->workgroup[1], inflight->workgroup[2]},
+    };
+    rtl_event_put(&rtl_tool.segment, &event);
+}
+
 static inline void record(struct rtl_harvest *harvest, struct rtl_tap *tap, uint16_t number)
 {
     const struct rtl_inflight *inflight = &harvest->pool->inflight[number];
@@ -95,9 +117,11 @@ static inline void record(struct rtl_harvest *harvest, struct rtl_tap *tap, uint
         return;
     }
     see_tick(gpu, end);
-    if (!rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_KERNEL(inflight->kernel),
-                             rtl_ticks_to_ns(&gpu->rate, end - start)))
+    uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
+    if (!rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_KERNEL(inflight->kernel), duration_ns))
         rtl_count(&tap->line->untimed[RTL_UNTIMED_NO_MEMORY], 1);
+    else if (__builtin_expect(rtl_tool.trace, 0))
+        put_event(harvest, tap, number, start, duration_ns);
     if (__builtin_expect(gpu->line.slope > 0, 1)) {
         uint64_t submit = inflight->counter ? rtl_line_at(&harvest->counter.line, inflight->submit) : inflight->submit;
         int64_t wait = (int64_t)(rtl_line_at(&gpu->line, start) - submit);

@@ -93,6 +93,7 @@ static bool make_segment(void)
         .table_core_bytes = rtl_tool.hsa.core_bytes,
         .table_ext_bytes = rtl_tool.hsa.ext_bytes,
         .signals_limit = rtl_tool.settings.signals_limit,
+        .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
         .library_version = RTL_VERSION,
     };
     uint16_t major = 0, minor = 0;
@@ -104,6 +105,10 @@ static bool make_segment(void)
         say_once(why);
         return false;
     }
+    rtl_tool.trace = rtl_tool.segment.ring != NULL;
+    if (config.events && !rtl_tool.trace)
+        rtl_say("no memory for the %llu MB that RTL_TRACE asks for: nothing can be traced, statistics go on",
+                (unsigned long long)config.events * sizeof(struct rtl_event_record) >> 20);
     if (rtl_tool.settings.mode_unknown)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_MODE_UNKNOWN);
     return true;
@@ -117,6 +122,9 @@ static void read_environment(void)
     if (rtl_tool.settings.signals_unknown)
         rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: %d is used", getenv("RTL_SIGNALS"), RTL_SIGNALS_LIMIT,
                 RTL_SIGNALS_LIMIT);
+    if (!rtl_trace_parse(getenv("RTL_TRACE"), &rtl_tool.settings.trace))
+        rtl_say("RTL_TRACE=%.40s is neither 0, 1 nor a size from 64K to 1G, such as 64M: there is no event ring",
+                getenv("RTL_TRACE"));
 }
 
 static void hook(void *table)

@@ -1,4 +1,4 @@
-/* Reads RTL_MODE and RTL_SIGNALS, and speaks to the user without disturbing the application. */
+/* Reads RTL_MODE, RTL_SIGNALS and RTL_TRACE, and speaks to the user without disturbing the application. */
 #include "intercept/settings.h"
 
 #include <errno.h>
@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "shm/segment.h"
 
 struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
 {
@@ -45,6 +47,27 @@ struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
             settings.signals_limit = n;
     }
     return settings;
+}
+
+bool rtl_trace_parse(const char *trace, uint32_t *records)
+{
+    uint64_t size = 0, unit = 0, most = (uint64_t)RTL_EVENTS_LIMIT * sizeof(struct rtl_event_record);
+    *records = 0;
+    if (!trace || !trace[0] || strcmp(trace, "0") == 0)
+        return true;
+    if (strcmp(trace, "1") == 0) {
+        *records = RTL_EVENTS_DEFAULT;
+        return true;
+    }
+    for (; *trace >= '0' && *trace <= '9' && size <= most; trace++)
+        size = size * 10 + (uint64_t)(*trace - '0');
+    unit = *trace == 'K' || *trace == 'k' ? 10 : *trace == 'M' || *trace == 'm' ? 20 : *trace == 'G' || *trace == 'g' ? 30 : 0;
+    if (!unit || trace[1] || size > most >> unit || size << unit < RTL_EVENTS_MIN * sizeof(struct rtl_event_record))
+        return false;
+    *records = RTL_EVENTS_MIN;
+    while (*records * sizeof(struct rtl_event_record) < size << unit)
+        *records *= 2;
+    return true;
 }
 
 void rtl_say(const char *format, ...)

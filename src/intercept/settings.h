@@ -17,7 +17,14 @@ struct rtl_settings {
     uint32_t signals_limit;
     bool mode_unknown;    /* RTL_MODE was not understood */
     bool signals_unknown; /* RTL_SIGNALS was not understood */
+    uint32_t trace;       /* records of the event ring, 0 = none */
 };
+
+/*
+ * Pure: the value of RTL_TRACE. *records becomes the size of the event ring, a power of two: 0 for NULL, empty or "0", the
+ * default for "1", otherwise what a size such as 512K, 64M or 1G holds, rounded up. False when it was not understood.
+ */
+bool rtl_trace_parse(const char *trace, uint32_t *records);
 
 /* Pure: the values of RTL_MODE and RTL_SIGNALS, NULL or empty when not set. */
 struct rtl_settings rtl_settings_parse(const char *mode, const char *signals);

@@ -31,6 +31,8 @@ struct rtl_inflight {
     uint32_t kernel;              /* row in the segment */
     bool counter;                 /* submit is a time stamp counter, not ns */
     uint64_t index;               /* how many packets its queue had been handed, this one included */
+    uint32_t grid[3];             /* these two only for the event ring (rtl_tool.trace) */
+    uint16_t workgroup[3];
 };
 
 /* How signals are made: the runtime's functions, or those of a test. */

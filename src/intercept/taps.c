@@ -156,6 +156,7 @@ struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu)
         __atomic_store_n(&tap->pool, pool, __ATOMIC_RELAXED);
         tap->queue = NULL;
         tap->named = false;
+        atomic_store_explicit(&tap->generation, 0, memory_order_relaxed);
         tap->ring = NULL;
         tap->cached = 0;
         rtl_pending_drop(&tap->pending, rtl_pending_count(&tap->pending)); /* of a late callback */
@@ -199,6 +200,9 @@ void rtl_tap_name(struct rtl_tap *tap, const hsa_queue_t *queue)
     if (!tap->shared)
         STORE(line->dispatches_before, __atomic_load_n(&line->dispatches, __ATOMIC_RELAXED));
     end_identity(line);
+    if (!tap->shared)
+        atomic_store_explicit(&tap->generation, __atomic_load_n(&line->generation, __ATOMIC_RELAXED),
+                              memory_order_relaxed);
     tap->named = true;
     pthread_mutex_unlock(&rtl_tool.create);
 }

@@ -22,6 +22,7 @@ struct rtl_tool {
     _Atomic bool fence;                  /* create, worker: no membarrier here, so each dispatch needs its own fence */
     _Atomic bool stopping; /* load: from the end of timing to the next load; taps look at it when opened */
     bool fragile;          /* load: intercept queues of this runtime must not fill up (dispatch.c) */
+    bool trace;            /* load: there is an event ring, dispatches say what they are for it */
     bool extended;         /* load: vendor packets of format 3 are kernel dispatches here */
 
     /* load; constant while a runtime is loaded */

@@ -22,6 +22,8 @@
  *    A writer killed in between leaves a sum of count + 1, never more.
  *  - A chunk is published in the directory (release) after its number was taken and before its first count.
  *  - A kernel is published by storing its state READY (release) after name_offset, name_length are set.
+ *  - Record n (from 0) of the event ring goes into entry n % capacity: sequence = 0 (relaxed); the other words, each a
+ *    release store; sequence = n + 1 (release); head = n + 1 (release). It overwrites the oldest and waits for nobody.
  *
  * Rules for the reader
  *  - It trusts nothing: each offset, stride, count, id, length is copied once and bounded by the size that
@@ -29,6 +31,8 @@
  *  - Other magic, other major version or an unknown required feature bit: refuse, naming both versions.
  *    Larger strides and sizes, more sections and unknown optional bits are accepted and ignored.
  *  - Retries are bounded; then the sum of the buckets is the count and the row is marked approximate.
+ *  - Record n of the event ring is whole when its sequence is n + 1 before and after it was copied; otherwise it was
+ *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
  *
  * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC of the host, *_ticks the agent's own clock.
  * Sources: the layout follows measurements of our own (README, "What it costs").
@@ -45,9 +49,11 @@
 #define RTL_SEGMENT_NAME "rtl-segment"
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
-#define RTL_SEGMENT_MINOR 0u
+#define RTL_SEGMENT_MINOR 1u /* 1: the event ring */
 #define RTL_FEATURES_REQUIRED 0ull /* bits that a reader must know */
-#define RTL_FEATURES_OPTIONAL 0ull /* bits that a reader may ignore */
+/* bits that a reader may ignore */
+#define RTL_FEATURE_EVENTS 1ull /* the sections RING and EVENTS are there: the process was started with RTL_TRACE */
+#define RTL_FEATURES_OPTIONAL RTL_FEATURE_EVENTS
 
 enum {
     RTL_KERNELS_MAX = 16384, /* rows, the two fixed ones below included */
@@ -81,7 +87,11 @@ enum rtl_section_id {
     RTL_SECTION_AGENTS,     /* struct rtl_agent[RTL_AGENTS_MAX] */
     RTL_SECTION_DISPATCHES, /* struct rtl_dispatches[RTL_QUEUES_MAX][RTL_KERNELS_MAX] */
     RTL_SECTION_NAMES,      /* char[RTL_NAMES_BYTES], not terminated */
-    RTL_SECTION_COUNT,
+    RTL_SECTION_COUNT,      /* what every segment has */
+    /* only with RTL_FEATURE_EVENTS; last, so that a segment without them ends before them */
+    RTL_SECTION_RING = RTL_SECTION_COUNT, /* struct rtl_ring[1] */
+    RTL_SECTION_EVENTS,                   /* struct rtl_event_record[a power of two] */
+    RTL_SECTION_KNOWN,
     RTL_SECTION_LIMIT = 16
 };
 
@@ -173,6 +183,38 @@ struct rtl_agent {
     uint64_t pad1[7];
 };
 
+/*
+ * The event ring: every timed dispatch, the newest of them. In the segment and not in a memfd of its own, so that seals,
+ * permission, discovery and life are the same; but only when it is asked for at launch, because its pages are all
+ * there from the start (16 MB at 262,144 records): the worker must not meet a page fault.
+ */
+enum {
+    RTL_EVENTS_MIN = 1024, /* records */
+    RTL_EVENTS_DEFAULT = 262144,
+    RTL_EVENTS_LIMIT = 1 << 24,
+};
+
+struct rtl_ring { /* worker */
+    uint64_t head;    /* records written, ever; release */
+    uint64_t pad[7];
+};
+
+struct rtl_event_record { /* worker; one cache line */
+    uint64_t sequence;       /* number of the record from 1; 0 while it is being written */
+    uint64_t start_ns;       /* CLOCK_MONOTONIC; the agent's own clock where the flag says so */
+    uint64_t duration_ns;    /* what the histogram counted */
+    uint32_t kernel;         /* row */
+    uint32_t generation;     /* of the queue slot since the queue was described; 0 = shared by several */
+    uint16_t queue;          /* slot */
+    uint8_t agent;           /* index into the agents */
+    uint8_t flags;           /* RTL_EVENT_* */
+    uint32_t grid[3];        /* work-items */
+    uint16_t workgroup[3];
+    uint16_t pad;
+    uint64_t correlation;    /* of the API call or marker that it belongs to; 0 = none known */
+};
+enum { RTL_EVENT_AGENT_CLOCK = 1u << 0 }; /* the runtime told no host time: start_ns are the agent's ticks in ns */
+
 struct rtl_header {
     /* load */
     uint64_t magic;
@@ -231,6 +273,12 @@ static_assert(offsetof(struct rtl_queue, completed) == 128, "queue: worker line"
 static_assert(offsetof(struct rtl_queue, untimed) == 192, "queue: reasons");
 static_assert(sizeof(struct rtl_agent) == 192, "agent");
 static_assert(offsetof(struct rtl_agent, busy_ns) == 128, "agent: worker line");
+static_assert(sizeof(struct rtl_ring) == 64, "ring");
+static_assert(sizeof(struct rtl_event_record) == 64, "event is one cache line");
+static_assert(offsetof(struct rtl_event_record, kernel) == 24 && offsetof(struct rtl_event_record, queue) == 32 &&
+                  offsetof(struct rtl_event_record, grid) == 36 && offsetof(struct rtl_event_record, workgroup) == 48 &&
+                  offsetof(struct rtl_event_record, correlation) == 56,
+              "event");
 static_assert(offsetof(struct rtl_header, section) == 48, "header: sections");
 static_assert(offsetof(struct rtl_header, pid) == 304, "header: identity");
 static_assert(offsetof(struct rtl_header, state) % 64 == 0, "header: state line");

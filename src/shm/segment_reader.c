@@ -23,7 +23,7 @@
 #define TMPFS_MAGIC_NUMBER 0x01021994
 
 /* What this version needs of each section; larger strides and capacities are a later version's business. */
-static const uint32_t known_stride[RTL_SECTION_COUNT] = {
+static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_KERNELS] = sizeof(struct rtl_kernel),
     [RTL_SECTION_HISTOGRAMS] = sizeof(struct rtl_histogram),
     [RTL_SECTION_DIRECTORY] = sizeof(struct rtl_directory),
@@ -33,6 +33,8 @@ static const uint32_t known_stride[RTL_SECTION_COUNT] = {
     [RTL_SECTION_AGENTS] = sizeof(struct rtl_agent),
     [RTL_SECTION_DISPATCHES] = sizeof(struct rtl_dispatches),
     [RTL_SECTION_NAMES] = 1,
+    [RTL_SECTION_RING] = sizeof(struct rtl_ring),
+    [RTL_SECTION_EVENTS] = sizeof(struct rtl_event_record),
 };
 
 __attribute__((format(printf, 4, 5))) static enum rtl_reader_status fail(enum rtl_reader_status status, char *why,
@@ -138,7 +140,8 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
     const struct rtl_header *h = &reader->header;
     if (h->section_count < RTL_SECTION_COUNT || h->section_count > RTL_SECTION_LIMIT)
         return damaged(why, why_bytes, "wrong number of sections");
-    for (uint32_t i = 0; i < RTL_SECTION_COUNT; i++) {
+    reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count >= RTL_SECTION_KNOWN;
+    for (uint32_t i = 0; i < (reader->events ? RTL_SECTION_KNOWN : RTL_SECTION_COUNT); i++) {
         const struct rtl_section *s = &h->section[i];
         uint64_t bytes = (uint64_t)s->stride * s->capacity; /* 32 by 32 bits: can't wrap */
         bool words = i == RTL_SECTION_NAMES ? s->stride == 1 && s->capacity % 8 == 0 : s->stride % 8 == 0;
@@ -163,6 +166,9 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
         reader->view[RTL_SECTION_COARSE].capacity != histograms ||
         reader->view[RTL_SECTION_DISPATCHES].capacity != kernels * queues)
         return damaged(why, why_bytes, "its sections don't fit together");
+    uint32_t events = reader->view[RTL_SECTION_EVENTS].capacity;
+    if (reader->events && (events & (events - 1)))
+        return damaged(why, why_bytes, "the event ring is of the wrong size");
     reader->kernels = (uint32_t)(kernels < RTL_KERNELS_MAX ? kernels : RTL_KERNELS_MAX);
     reader->queues = (uint32_t)(queues < RTL_QUEUES_MAX ? queues : RTL_QUEUES_MAX);
     uint32_t agents = reader->view[RTL_SECTION_AGENTS].capacity;

@@ -23,7 +23,8 @@
     X(NOT_TRACED, 3, "the process is not traced")                         \
     X(PERMISSION, 4, "not permitted to look into the process")            \
     X(VERSION, 5, "the segment is of another version, or damaged")        \
-    X(EXITED, 6, "the process exited while it was watched")
+    X(EXITED, 6, "the process exited while it was watched")               \
+    X(NO_RING, 7, "the process has no event ring to trace")
 
 #define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
 enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) };
@@ -84,6 +85,7 @@ struct rtl_queue_snapshot {
     uint64_t depth;              /* injected - completed, never negative */
     uint64_t untimed[RTL_UNTIMED_LIMIT];
     struct rtl_histogram_copy wait, gap;
+    uint32_t generation;         /* as struct rtl_queue has it: tells queues that had the slot one after another */
     uint64_t dispatches_before;  /* of earlier queues in this slot; `dispatches` is this queue's alone */
 };
 
@@ -122,5 +124,32 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);
 /* A copy of its own but for the names, which stay whose they were. False without memory: then it is empty. */
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
+
+/*
+ * The event ring, where the process was started with one (RTL_TRACE): every timed dispatch, the newest of them. Reading
+ * holds nobody up, so a reader that is too slow loses records, and knows how many: next - first = records handed out
+ * plus lost, always.
+ */
+struct rtl_events {
+    uint64_t first; /* number (from 0) of the oldest record that was there when reading began */
+    uint64_t next;  /* of the next to read */
+    uint64_t lost;  /* overwritten before they were read, of those from `first` on */
+};
+
+/* Records that the ring holds, 0 when the process has none. */
+uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader);
+
+/* Starts with the oldest record that is there. False when there is no ring. */
+bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events);
+
+/*
+ * Copies up to `most` records, oldest first, each whole. 0 when there is none now. Bounded work whatever the segment holds:
+ * at most as many records are looked at as the ring has, and the numbers in them are untrusted.
+ */
+uint32_t rtl_reader_events(const struct rtl_reader *reader, struct rtl_events *events, struct rtl_event_record *out,
+                           uint32_t most);
+
+/* The full name of a kernel's row, as in snapshots; NULL when the row has none. */
+const char *rtl_reader_kernel_name(struct rtl_reader *reader, uint32_t kernel);
 
 #endif

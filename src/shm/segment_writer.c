@@ -48,7 +48,7 @@ static struct {
 
 static const struct {
     uint32_t stride, capacity;
-} sections[RTL_SECTION_COUNT] = {
+} sections[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_KERNELS] = {sizeof(struct rtl_kernel), RTL_KERNELS_MAX},
     [RTL_SECTION_HISTOGRAMS] = {sizeof(struct rtl_histogram), RTL_HISTOGRAMS_MAX},
     [RTL_SECTION_DIRECTORY] = {sizeof(struct rtl_directory), RTL_HISTOGRAMS_MAX},
@@ -58,6 +58,8 @@ static const struct {
     [RTL_SECTION_AGENTS] = {sizeof(struct rtl_agent), RTL_AGENTS_MAX},
     [RTL_SECTION_DISPATCHES] = {sizeof(struct rtl_dispatches), RTL_QUEUES_MAX *RTL_KERNELS_MAX},
     [RTL_SECTION_NAMES] = {1, RTL_NAMES_BYTES},
+    [RTL_SECTION_RING] = {sizeof(struct rtl_ring), 1},
+    [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* as many as are asked for */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size_t why_bytes, const char *format, ...)
@@ -71,12 +73,14 @@ __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size
 }
 
 /* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself. */
-static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT])
+static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events)
 {
     uint64_t at = 4096;
-    for (int i = 0; i < RTL_SECTION_COUNT; i++) {
-        section[i] = (struct rtl_section){.offset = at, .stride = sections[i].stride, .capacity = sections[i].capacity};
-        at = RTL_ALIGN_UP(at + (uint64_t)sections[i].stride * sections[i].capacity, 4096);
+    int count = events ? RTL_SECTION_KNOWN : RTL_SECTION_COUNT;
+    for (int i = 0; i < count; i++) {
+        uint32_t capacity = i == RTL_SECTION_EVENTS ? events : sections[i].capacity;
+        section[i] = (struct rtl_section){.offset = at, .stride = sections[i].stride, .capacity = capacity};
+        at = RTL_ALIGN_UP(at + (uint64_t)sections[i].stride * capacity, 4096);
     }
     return at;
 }
@@ -166,9 +170,9 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->header_bytes = sizeof *h;
     h->size = segment->size;
     h->features_required = RTL_FEATURES_REQUIRED;
-    h->features_optional = RTL_FEATURES_OPTIONAL;
-    h->section_count = RTL_SECTION_COUNT;
-    memcpy(h->section, section, sizeof h->section);
+    h->features_optional = segment->ring ? RTL_FEATURE_EVENTS : 0;
+    h->section_count = segment->ring ? RTL_SECTION_KNOWN : RTL_SECTION_COUNT;
+    memcpy(h->section, section, h->section_count * sizeof *section);
     h->pid = (uint64_t)getpid();
     h->start_mono_ns = now_ns(CLOCK_MONOTONIC);
     h->start_real_ns = now_ns(CLOCK_REALTIME);
@@ -190,7 +194,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
                        size_t why_bytes)
 {
     struct rtl_section section[RTL_SECTION_LIMIT] = {{0}};
-    uint64_t size = lay_out(section);
+    uint64_t size = lay_out(section, config->events);
     struct rlimit limit;
 
     memset(segment, 0, sizeof *segment);
@@ -249,6 +253,15 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         last_segment.device = identity.st_dev;
         last_segment.inode = identity.st_ino;
         last_segment.fd = fd;
+    }
+
+    if (config->events) {
+        uint64_t from = section[RTL_SECTION_RING].offset;
+        if (rtl_segment_populate(at + from, size - from)) {
+            segment->ring = (void *)(at + from);
+            segment->events = (void *)(at + section[RTL_SECTION_EVENTS].offset);
+            segment->event_mask = config->events - 1;
+        }
     }
 
     /* The two fixed rows come first, so that they get the ids that the contract says. */

@@ -25,6 +25,10 @@ struct rtl_segment {
     struct rtl_agent *agents;
     struct rtl_dispatches *dispatches; /* [slot * RTL_KERNELS_MAX + kernel] */
     char *names;
+    struct rtl_ring *ring;    /* NULL: no event ring */
+    struct rtl_event_record *events;
+    uint64_t event_mask;      /* records - 1 */
+    uint64_t event_next;      /* worker: records written, ever */
     uint64_t size;
     int fd;
     /* private copies: never read back from the segment */
@@ -37,10 +41,14 @@ struct rtl_segment_config {
     uint32_t runtime_major, runtime_minor;
     uint32_t table_core_bytes, table_ext_bytes;
     uint64_t signals_limit;
+    uint32_t events; /* records of the event ring, a power of two; 0 = none */
     const char *library_version;
 };
 
-/* Makes, sizes, maps and seals the memfd and fills in the header; the state stays STARTING. 0 or -errno. */
+/*
+ * Makes, sizes, maps and seals the memfd and fills in the header; the state stays STARTING. 0 or -errno. When there is
+ * no memory for the event ring alone, the segment is made without it: look at segment->ring.
+ */
 int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why, size_t why_bytes);
 
 /* Publishes the state (release). Any thread. */

@@ -256,6 +256,7 @@ static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapsho
     if (!q.generation && !q.packets && !q.dispatches)
         return true; /* never used */
     out->agent = out->gpu = q.agent;
+    out->generation = q.generation;
     out->queue_id = q.queue_id;
     out->live = q.live == 1;
     out->shared = slot == RTL_QUEUE_SHARED;

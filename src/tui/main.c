@@ -1,5 +1,6 @@
 /* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
 #include "tui/commands.h"
+#include "tui/trace.h"
 #include "tui/watch.h"
 
 #include <errno.h>
@@ -82,8 +83,9 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of the write, not the end */
     if (options.replay)
         return rtl_replay(&options);
-    if (!options.pid && (!screen || terminal)) {
-        if (!screen)
+    bool alone = options.trace && screen && !options.write; /* a recorder of traces needs no terminal */
+    if (!options.pid && (!screen || terminal || alone)) {
+        if (!screen || alone)
             return no_process();
         options.pid = rtl_pick(&options);
         if (options.pid <= 0)
@@ -96,12 +98,13 @@ int main(int argc, char **argv)
         rtl_complain("%s", why);
         return (int)status;
     }
-    if (screen && !terminal && !options.snapshot) {
+    if (screen && !terminal && !options.snapshot && !alone) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
         rtl_reader_close(reader);
         return RTL_READER_USAGE;
     }
     int result = options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
+                 : options.trace  ? rtl_trace(&options, reader, options.pid)
                  : screen ? rtl_watch(&options, reader, options.pid) : rtl_batch(&options, reader, options.pid);
     rtl_reader_close(reader);
     return result;

@@ -175,6 +175,9 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
         if (!rtl_unit_parse(arg, &o->units))
             return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'\n", arg);
         break;
+    case RTL_OPTION_TRACE:
+        o->trace = arg;
+        break;
     case RTL_OPTION_NO_COLOR:
         o->no_color = true;
         break;
@@ -198,14 +201,16 @@ static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text
         return WRONG(text, "-o goes with -b, --json or --csv\n");
     if (o->replay && (o->write || o->snapshot))
         return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot\n");
+    if (o->trace && (o->replay || o->snapshot))
+        return WRONG(text, "--trace records a process: it does not go with -r or --snapshot\n");
     if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
         return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv\n");
     if (o->snapshot && !o->pid)
         return WRONG(text, "--snapshot needs a process: -p PID\n");
     if (o->recording && !o->replay)
         return WRONG(text, "--recording goes with -r\n");
-    if (o->force && !o->write && !o->snapshot)
-        return WRONG(text, "--force goes with -w or --snapshot\n");
+    if (o->force && !o->write && !o->snapshot && !o->trace)
+        return WRONG(text, "--force goes with -w, --snapshot or --trace\n");
     if (has_window && o->output == RTL_OUTPUT_JSON)
         return WRONG(text, "--window does not go with --json, whose window is the last interval\n");
     if (!has_window && o->output != RTL_OUTPUT_SCREEN)

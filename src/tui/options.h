@@ -27,8 +27,9 @@
     X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")           \
     X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")   \
     X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")        \
+    X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)") \
     X(RECORDING, 0, "recording", "N", "replay recording N of the file")                             \
-    X(FORCE, 0, "force", "", "let -w and --snapshot replace a file that is no recording")           \
+    X(FORCE, 0, "force", "", "let -w, --snapshot and --trace replace a file that is no recording")   \
     X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")             \
     X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")     \
     X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)") \
@@ -60,6 +61,7 @@ struct rtl_options {
     uint64_t window_ns; /* RTL_WINDOW_* of model.h too */
     enum rtl_name_form names;
     enum rtl_unit units;
+    const char *trace; /* NULL = none */
     bool no_color, ascii;
 };
 

@@ -26,6 +26,11 @@ steady "with a tool that only passes on" "$noop" 100000
 is "with a tool that only passes on: nothing is asked" "$line" "allocations 0 syscalls 0 first -1"
 steady "default" "$tap_top/$O/librtl.so" 1000000
 is "default: nothing is asked of the system in a million dispatches" "$line" "allocations 0 syscalls 0 first -1"
+RTL_TRACE=64K
+export RTL_TRACE
+steady "with an event ring that goes round" "$tap_top/$O/librtl.so" 300000
+is "with an event ring that goes round: nothing is asked of the system" "$line" "allocations 0 syscalls 0 first -1"
+unset RTL_TRACE
 RTL_MODE=lite
 export RTL_MODE
 steady "lite" "$tap_top/$O/librtl.so" 200000

@@ -27,4 +27,6 @@ is "the recorder includes nothing of the library" "$(grep -nE '#include "interce
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
 is "the recorder includes nothing of the screen" "$(grep -nE '#include "tui/' src/record/*.c src/record/*.h)" ""
 is "only one file includes SQLite" "$(grep -rlE '#include <sqlite3' src)" src/record/db.c
+is "only one file includes zlib" "$(grep -rlE '#include <zlib' src)" src/record/sink.c
+is "what records knows nothing of the screen" "$(grep -rlE '#include "tui/' src/record)" ""
 finish

@@ -29,6 +29,7 @@ enum {
     CHUNKS = 24,
     AGENTS = 2,
     NAMES = 512,
+    EVENTS = 16,
     FILE_MAX = 65536
 };
 
@@ -53,7 +54,7 @@ static void *entry(struct rtl_header *h, enum rtl_section_id section, uint32_t i
 /* A valid segment of the smallest kind, with something in every section. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    static const uint32_t layout[RTL_SECTION_COUNT][2] = {{sizeof(struct rtl_kernel), KERNELS},
+    static const uint32_t layout[RTL_SECTION_KNOWN][2] = {{sizeof(struct rtl_kernel), KERNELS},
                                                           {sizeof(struct rtl_histogram), HISTOGRAMS},
                                                           {sizeof(struct rtl_directory), HISTOGRAMS},
                                                           {sizeof(struct rtl_coarse), HISTOGRAMS},
@@ -61,12 +62,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                                                           {sizeof(struct rtl_queue), QUEUES},
                                                           {sizeof(struct rtl_agent), AGENTS},
                                                           {sizeof(struct rtl_dispatches), KERNELS * QUEUES},
-                                                          {1, NAMES}};
+                                                          {1, NAMES},
+                                                          {sizeof(struct rtl_ring), 1},
+                                                          {sizeof(struct rtl_event_record), EVENTS}};
     (void)argc;
     (void)argv;
     struct rtl_header *h = (struct rtl_header *)(void *)base;
     uint64_t at = RTL_ALIGN_UP(sizeof *h, 64);
-    for (int i = 0; i < RTL_SECTION_COUNT; i++) {
+    for (int i = 0; i < RTL_SECTION_KNOWN; i++) {
         h->section[i] = (struct rtl_section){at, layout[i][0], layout[i][1]};
         at = RTL_ALIGN_UP(at + (uint64_t)layout[i][0] * layout[i][1], 64);
     }
@@ -75,7 +78,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     h->minor = RTL_SEGMENT_MINOR;
     h->header_bytes = sizeof *h;
     h->size = at;
-    h->section_count = RTL_SECTION_COUNT;
+    h->section_count = RTL_SECTION_KNOWN;
+    h->features_optional = RTL_FEATURE_EVENTS;
     h->pid = 4711;
     memcpy(h->comm, "python3", 7);
     h->state = RTL_STATE_LIVE;
@@ -123,6 +127,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         struct rtl_agent *agent = entry(h, RTL_SECTION_AGENTS, a);
         *agent = (struct rtl_agent){.state = 1, .gpu = AGENTS - 1 - a, .tick_hz = 100000000, .name = "gfx90a"};
     }
+    /* the ring has gone round: 24 records, the first 8 overwritten */
+    ((struct rtl_ring *)entry(h, RTL_SECTION_RING, 0))->head = EVENTS + 8;
+    for (uint32_t i = 0; i < EVENTS; i++)
+        *(struct rtl_event_record *)entry(h, RTL_SECTION_EVENTS, i) = (struct rtl_event_record){
+            .sequence = (i < 8 ? EVENTS : 0) + i + 1, .start_ns = 1000 * i, .duration_ns = 10 * i, .kernel = i % KERNELS};
     return 0;
 }
 
@@ -200,6 +209,23 @@ static void check_window(const struct rtl_snapshot *a, const struct rtl_snapshot
             MUST(n == 0 || values[n] >= values[n - 1]);
         rtl_bin(x, y, edges, 3, bins);
     }
+}
+
+/* Reads what there is; every number is either handed out, in order, or counted as lost. */
+static void check_events(struct rtl_reader *reader, struct rtl_events *events)
+{
+    struct rtl_event_record out[5];
+    uint64_t before = events->next - events->lost, got = 0, last = events->next;
+    for (uint32_t n; got <= (1u << 22) && (n = rtl_reader_events(reader, events, out, 5)) > 0; got += n) {
+        MUST(n <= 5);
+        for (uint32_t i = 0; i < n; i++) {
+            MUST(out[i].sequence > last && out[i].sequence <= events->next);
+            last = out[i].sequence;
+            const char *name = rtl_reader_kernel_name(reader, out[i].kernel);
+            MUST(!name || strlen(name) <= NAMES);
+        }
+    }
+    MUST(events->next - events->lost == before + got);
 }
 
 struct input {
@@ -285,11 +311,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         goto out;
     }
     struct rtl_snapshot snapshot[2] = {{0}, {0}};
+    struct rtl_events events;
+    bool ring = rtl_reader_events_begin(reader, &events);
     for (int round = 0; round < 2; round++) {
         status = rtl_reader_snapshot(reader, &snapshot[round]);
         MUST(status == RTL_READER_OK || status == RTL_READER_VERSION);
         if (status == RTL_READER_OK)
             check(&snapshot[round]);
+        if (ring)
+            check_events(reader, &events);
         while (patch(&in, fd))
             ;
         if ((how & SHRINKS) && !(how & SEALED) && ftruncate(fd, (off_t)(take(&in, 2) % base_size)) != 0)

@@ -232,8 +232,8 @@ static void another_version(void **state)
     pid_t pid = start_process(of_version_9);
     assert_int_equal(try_open(pid), RTL_READER_VERSION);
     assert_names(pid);
-    assert_says("9.0");
-    assert_says("1.0");
+    assert_says("9.1");
+    assert_says("1.1");
     end_process(pid);
 }
 

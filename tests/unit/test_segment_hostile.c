@@ -232,7 +232,7 @@ static void versions_are_named(void **state)
     h->minor = 3;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
     assert_non_null(strstr(why, "7.3"));
-    assert_non_null(strstr(why, "1.0"));
+    assert_non_null(strstr(why, "1.1"));
     h->major = RTL_SEGMENT_MAJOR;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK); /* a newer minor is fine */
     h->features_optional = ~0ull;

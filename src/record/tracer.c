@@ -1,0 +1,173 @@
+/* The recorder's thread: how often it reads, when it writes, when it ends. See tracer.h. */
+#include "record/tracer.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    BUFFER = 65536, /* records: 4 MB, and 2.3 MB of the file a transaction */
+    MS = 1000000,
+    WRITE_NS = 250 * MS,
+    PAUSE_MIN = MS / 4,
+    PAUSE_MAX = 10 * MS,
+    ALIVE_NS = 20 * MS,
+};
+
+struct rtl_tracer {
+    pthread_t thread;
+    _Atomic bool stop; /* the owner asks */
+    _Atomic bool over; /* the thread has ended */
+    struct rtl_reader *reader;
+    struct rtl_db *db;
+    struct rtl_rocpd *rocpd;
+    struct rtl_rocpd_state state;
+    struct rtl_tracer_result result; /* the thread's until it has ended */
+    uint64_t look_ns;
+    struct rtl_event_record *buffer; /* [BUFFER] */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static bool write_out(struct rtl_tracer *t, uint32_t count)
+{
+    enum rtl_db_status status = rtl_rocpd_write(t->rocpd, t->buffer, count, &t->state);
+    if (status == RTL_DB_OK) {
+        t->result.rows += count;
+        t->result.lost = t->state.events.lost;
+        return true;
+    }
+    t->result.status = (int)status;
+    snprintf(t->result.why, sizeof t->result.why, "%s (%llu dispatches are in it, %u more are not)", rtl_db_why(t->db),
+             (unsigned long long)t->result.rows, count);
+    return false;
+}
+
+/* Short enough that at the present rate no more than a quarter of the ring comes in meanwhile. */
+static uint64_t pause_for(uint64_t capacity, uint64_t came, uint64_t span)
+{
+    uint64_t pause = came ? span * (capacity / 4) / came : PAUSE_MAX;
+    return pause < PAUSE_MIN ? PAUSE_MIN : pause > PAUSE_MAX ? PAUSE_MAX : pause;
+}
+
+static void *run(void *data)
+{
+    struct rtl_tracer *t = data;
+    uint64_t capacity = rtl_reader_events_capacity(t->reader), left = capacity;
+    uint64_t now = now_ns(), before = now, written = now, looked = 0, asked = 0;
+    uint32_t have = 0;
+    for (bool alive = true, stop = false; !t->result.status;) {
+        stop = stop || atomic_load(&t->stop);
+        if (now - asked >= ALIVE_NS) {
+            alive = alive && rtl_reader_alive(t->reader); /* before reading: what comes later is not there */
+            asked = now;
+        }
+        uint32_t n = rtl_reader_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
+        have += n;
+        left -= stop ? (n < left ? n : left) : 0; /* a process that goes on is not read for ever */
+        bool last = (!alive && !n) || (stop && (!n || !left));
+        if (now - looked >= t->look_ns || last) {
+            rtl_rocpd_look(t->rocpd);
+            looked = now;
+        }
+        if (last)
+            t->state.end = alive ? "stopped" : "the process ended";
+        if (have == BUFFER || now - written >= WRITE_NS || last) {
+            if (!write_out(t, have) || last) {
+                t->result.exited = !alive;
+                break;
+            }
+            have = 0;
+            written = now;
+        }
+        now = now_ns();
+        if (n < BUFFER / 4 && alive && !stop) {
+            uint64_t pause = pause_for(capacity, n, now - before);
+            nanosleep(&(struct timespec){.tv_nsec = (long)pause}, NULL);
+        } else if (!alive && !n) {
+            asked = 0;
+        }
+        before = now;
+        now = now_ns();
+    }
+    atomic_store(&t->over, true);
+    return NULL;
+}
+
+static int fail(struct rtl_tracer *t, int status)
+{
+    if (t) {
+        rtl_rocpd_free(t->rocpd);
+        rtl_db_close(t->db);
+        rtl_reader_close(t->reader);
+        free(t->buffer);
+    }
+    free(t);
+    return status;
+}
+
+int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out, char *why, size_t why_bytes)
+{
+    static const char *const no_memory = "out of memory";
+    struct rtl_tracer *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t || !(t->buffer = malloc(BUFFER * sizeof *t->buffer))) {
+        snprintf(why, why_bytes, "%s", no_memory);
+        return fail(t, RTL_READER_USAGE);
+    }
+    t->look_ns = o->look_ns;
+    int status = (int)rtl_reader_open(o->pid, &t->reader, why, why_bytes);
+    if (status)
+        return fail(t, status);
+    if (!rtl_reader_events_begin(t->reader, &t->state.events)) {
+        snprintf(why, why_bytes,
+                 "process %d has no event ring to trace: start it with RTL_TRACE=1 in its environment (man librtl); its "
+                 "statistics can be watched without",
+                 (int)o->pid);
+        return fail(t, RTL_READER_NO_RING);
+    }
+    t->result.before = t->state.events.first;
+    struct rtl_db_options options = {.write = true, .force = o->force, .page_bytes = RTL_ROCPD_PAGE};
+    status = (int)rtl_db_open(o->file, &options, &t->db, why, why_bytes);
+    if (status)
+        return fail(t, status);
+    t->rocpd = rtl_rocpd_begin(t->db, t->reader, o->pid, o->title, o->escape);
+    if (!t->rocpd) {
+        snprintf(why, why_bytes, "%s", rtl_db_why(t->db));
+        return fail(t, rtl_db_status(t->db) ? (int)rtl_db_status(t->db) : RTL_READER_USAGE);
+    }
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the thread that started us */
+    int error = pthread_create(&t->thread, NULL, run, t);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (error) {
+        snprintf(why, why_bytes, "cannot start a thread: %s", strerror(error));
+        return fail(t, RTL_READER_USAGE);
+    }
+    *out = t;
+    return 0;
+}
+
+bool rtl_tracer_running(struct rtl_tracer *t)
+{
+    return !atomic_load(&t->over);
+}
+
+struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *t)
+{
+    atomic_store(&t->stop, true);
+    pthread_join(t->thread, NULL);
+    struct rtl_tracer_result result = t->result;
+    fail(t, 0);
+    return result;
+}

@@ -1,0 +1,170 @@
+#!/bin/sh
+# rtl-top --trace: every timed dispatch a row, what was lost counted to the record, several processes in one file; and
+# what is said when there is nothing to trace.
+. "$(dirname "$0")/tap.sh"
+
+top=$O/rtl-top
+programs=$O/tests/programs
+cat >"$work/script" <<'EOF'
+hsa_0*   lognormal 12us 0.6
+launch_0* pareto 3us 1.4 5ms
+*        lognormal 8us 0.3
+EOF
+said() { cat "$work/said"; }
+sql() { sqlite3 "$1" "$2" 2>&1; }
+recording() { sql "$1" "SELECT json_extract(value, '\$.$2') FROM rocpd_metadata WHERE tag = 'recording ${3:-0}'"; }
+is_held() { grep -q '^holding' "$work/out" || ! alive "$program"; }
+
+# start RTL_TRACE GPU-OPTIONS -- PROGRAM...: until it holds; $program is its pid
+start() {
+    trace=$1
+    shift
+    rm -f "$work/in" "$work/truth" "$work/out"
+    mkfifo "$work/in"
+    (RTL_TRACE=$trace on_gpu --truth "$work/truth" --script "$work/script" "$@" --hold <"$work/in" >"$work/out" 2>"$work/err") &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 3>"$work/in"
+}
+is_up() { "$top" -p "$program" --json -n 1; }
+settled() { wait_until 10 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
+timed() { "$top" -p "$program" --json -n 1 | jq .dispatches.timed; }
+close_program() {
+    exec 3>&-
+    wait "$program"
+}
+
+# --- exact: everything that was launched before, and while the recorder runs ---
+start 1 -- "$programs/hsa_dispatch" --launches 20000 --queues 4 --threads 2
+wait_until 60 is_held
+settled
+check "a trace of what the ring holds" "$top" -p "$program" --trace "$work/hsa.db" -n 1 -d 0.1
+check "raw HSA: every dispatch, kernel, GPU and time is the model's" tests/e2e/compare-trace "$work/truth" "$work/hsa.db"
+sed 's/^/# /' "$work/check.out"
+is "rows, and none lost" "$(recording "$work/hsa.db" rows) $(recording "$work/hsa.db" lost)" "$(timed) 0"
+"$top" -p "$program" --json -n 1 | jq -r '.kernels[] | select(.timed > 0) | [.name, .timed, .total_ns, .min_ns, .max_ns] | @tsv' |
+    sort >"$work/live"
+sqlite3 -separator '	' "$work/hsa.db" "SELECT Name, Calls, TotalNs, MinNs, MaxNs FROM top" | sort >"$work/top"
+is "the view top says what the live counters say" "$(diff "$work/live" "$work/top" | head -n 5)" ""
+is "grid and workgroup are the launches'" \
+    "$(sql "$work/hsa.db" "SELECT count(*) FROM rocpd_op WHERE completionSignal NOT GLOB 'hwq=0x* wg=[1-9]*,[1-9]*,[1-9]* grid=[1-9]*,[1-9]*,[1-9]*'")" 0
+is "sequence numbers without a gap" \
+    "$(sql "$work/hsa.db" "SELECT count(*) = max(sequenceId) - min(sequenceId) + 1 FROM rocpd_op")" 1
+is "no GPU is busy for longer than the time that passed" "$(sql "$work/hsa.db" "SELECT count(*) FROM busy WHERE utilization_pct <= 100")" 1
+check "the same process once more into the same file" "$top" -p "$program" --trace "$work/hsa.db" -n 1 -d 0.1
+is "adds a recording, and no row" "$(recording "$work/hsa.db" rows 1) $(sql "$work/hsa.db" 'SELECT count(*) FROM rocpd_op')" "$(timed) $(timed)"
+close_program
+
+start 64M --gpus 2 -- "$programs/hip_launches" --launches 20000 --threads 2
+wait_until 30 is_up
+"$top" -p "$program" --trace "$work/hip.db" -d 0.2 2>"$work/said" 3>&- 4>&- &
+recorder=$!
+tap_pids="$tap_pids $recorder"
+"$top" -p "$program" --trace "$work/hip.db" -d 0.2 2>"$work/said.2" 3>&- 4>&- & # two at a time, one file
+second=$!
+tap_pids="$tap_pids $second"
+wait_until 60 is_held
+close_program
+wait "$recorder"
+is "status 0" "$?" 0
+wait "$second"
+is "and of the second recorder" "$?" 0
+check "HIP: every dispatch, kernel, GPU and time is the model's, from two recorders at once" \
+    tests/e2e/compare-trace "$work/truth" "$work/hip.db"
+sed 's/^/# /' "$work/check.out"
+has "it says how many" "$(said)" '^rtl-top: [0-9]+ dispatches of process [0-9]+ .* in .*hip.db, 0 lost'
+is "why it ended" "$(recording "$work/hip.db" end)" "the process ended"
+
+# --- two processes, one file ---
+start 1 --gpus 2 -- "$programs/hsa_dispatch" --launches 3000 --gpus 2
+first=$program
+wait_until 60 is_held
+exec 4>&3
+mv "$work/truth" "$work/truth.1"
+mv "$work/out" "$work/out.1"
+start 1 --gpus 2 -- "$programs/hsa_dispatch" --launches 2000 --gpus 2
+wait_until 60 is_held
+"$top" -p "$first" --trace "$work/both.db" -n 2 -d 0.2 2>"$work/said" 3>&- 4>&- &
+recorder=$!
+tap_pids="$tap_pids $recorder"
+check "two processes into one file" "$top" -p "$program" --trace "$work/both.db" -n 2 -d 0.2
+wait "$recorder"
+is "both recorders are content" "$?" 0
+check "one is the model's" tests/e2e/compare-trace "$work/truth" "$work/both.db" "$program"
+check "so is the other" tests/e2e/compare-trace "$work/truth.1" "$work/both.db" "$first"
+is "a GPU that both use is one GPU" "$(sql "$work/both.db" "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'")" 2
+exec 4>&-
+close_program
+wait "$first"
+
+# --- a ring that is too small: counted to the record ---
+start 64K -- "$programs/hsa_dispatch" --launches 5000
+wait_until 60 is_held
+settled
+all=$(timed)
+"$top" -p "$program" --trace "$work/small.db" -n 1 -d 0.1 2>"$work/said"
+is "the ring holds 1024, the rest was before" "$(recording "$work/small.db" rows) $(recording "$work/small.db" before)" "1024 $((all - 1024))"
+has "and it says so" "$(said)" "0 lost; $((all - 1024)) ended before"
+close_program
+
+start 64K -- "$programs/hip_launches" --launches 60000
+wait_until 30 is_up
+"$top" -p "$program" --trace "$work/slow.db" 2>"$work/said" 3>&- 4>&- &
+recorder=$!
+tap_pids="$tap_pids $recorder"
+begun() { test "$(recording "$work/slow.db" rows)" -gt 0; }
+wait_until 20 begun
+kill -STOP "$recorder"
+was=$(timed)
+far() { test "$(timed)" -gt $((was + 5000)); }
+check "the process does not wait for a recorder that has stopped" wait_until 60 far
+kill -CONT "$recorder"
+wait_until 60 is_held
+settled
+kill -INT "$recorder"
+wait "$recorder"
+is "a recorder that is told to stop ends with 0" "$?" 0
+check "it lost some" test "$(recording "$work/slow.db" lost)" -gt 0
+is "rows, lost and before are all that there was" \
+    "$(sql "$work/slow.db" "SELECT json_extract(value, '\$.rows') + json_extract(value, '\$.lost') + json_extract(value, '\$.before') FROM rocpd_metadata WHERE tag = 'recording 0'")" "$(timed)"
+is "as many rows as it says" "$(sql "$work/slow.db" 'SELECT count(*) FROM rocpd_op')" "$(recording "$work/slow.db" rows)"
+has "it says what helps" "$(said)" 'RTL_TRACE=64M'
+
+# --- beside frames; a process that is killed ---
+"$top" -p "$program" --csv -n 2 -d 0.1 --trace "$work/beside.db" >"$work/frames" 2>"$work/said"
+is "with --csv, too" "$? $(grep -c . "$work/frames" | sed 's/[1-9][0-9]*/some/') $(recording "$work/beside.db" end)" "0 some stopped"
+"$top" -p "$program" --trace "$work/killed.db" 2>"$work/said" 3>&- 4>&- &
+recorder=$!
+tap_pids="$tap_pids $recorder"
+wait_until 20 sh -c "sqlite3 '$work/killed.db' 'SELECT count(*) FROM rocpd_op' | grep -qx 1024"
+exec 3>&-
+end_process "$program" KILL
+wait "$recorder"
+is "the process was killed: 0, and the file is whole" "$? $(sql "$work/killed.db" 'PRAGMA integrity_check')" "0 ok"
+
+# --- nothing to trace ---
+start 0 -- "$programs/hsa_dispatch" --launches 100
+wait_until 60 is_held
+"$top" -p "$program" --trace "$work/none.db" >"$work/said" 2>&1
+is "no ring: 7" "$?" 7
+has "it says how to get one" "$(said)" '^rtl-top: process [0-9]+ has no event ring.*RTL_TRACE=1'
+is "in one line, and no file is made" "$(wc -l <"$work/said") $(ls "$work/none.db" 2>/dev/null)" "1 "
+close_program
+start lots -- "$programs/hsa_dispatch" --launches 100
+wait_until 60 is_held
+has "a wrong RTL_TRACE is told" "$(cat "$work/err")" '^librtl: RTL_TRACE=lots is neither'
+is "in one line" "$(wc -l <"$work/err")" 1
+"$top" -p "$program" --trace "$work/none.db" >/dev/null 2>&1
+is "and there is no ring" "$?" 7
+close_program
+"$top" -p "$$" --trace "$work/none.db" >/dev/null 2>&1
+is "a process without the library: 3" "$?" 3
+start 1 -- "$programs/hsa_dispatch" --launches 100
+wait_until 60 is_held
+echo "mine" >"$work/mine.txt"
+"$top" -p "$program" --trace "$work/mine.txt" -n 1 -d 0.1 >"$work/said" 2>&1
+is "another's file is left alone: 11" "$? $(cat "$work/mine.txt") $(wc -l <"$work/said")" "11 mine 1"
+"$top" -p "$program" --trace "$work/no/such/folder.db" >"$work/said" 2>&1
+is "a path that is not there: 10" "$? $(wc -l <"$work/said")" "10 1"
+close_program
+finish

@@ -1,0 +1,275 @@
+/*
+ * A trace in the rocpd schema: every table, column and view of the format is there, rows say what the records said, and
+ * records that lie can't break the file.
+ */
+#include "segment_fixture.h"
+
+#include <stdio.h>
+
+#include "record/rocpd.h"
+#include "shm/event_ring.h"
+#include "tui/text.h"
+
+struct setup {
+    struct rtl_segment segment;
+    struct rtl_reader *reader;
+    struct rtl_db *db;
+    struct rtl_rocpd *rocpd;
+    char path[64];
+};
+
+static struct rtl_db *open_db(const char *path, bool write)
+{
+    char why[300];
+    struct rtl_db *db;
+    struct rtl_db_options options = {.write = write, .page_bytes = RTL_ROCPD_PAGE};
+    if (rtl_db_open(path, &options, &db, why, sizeof why))
+        fail_msg("%s", why);
+    return db;
+}
+
+static int start(void **state)
+{
+    struct setup *s = calloc(1, sizeof *s);
+    struct rtl_segment_config config = fixture_config;
+    char why[300];
+    config.events = RTL_EVENTS_MIN;
+    if (rtl_segment_create(&s->segment, &config, why, sizeof why))
+        return 1;
+    for (uint32_t a = 0; a < 2; a++)
+        s->segment.agents[a] = (struct rtl_agent){.state = 1, .gpu = a, .bdf = 0x10300 + 0x100 * a, .name = "gfx\"90a"};
+    for (uint32_t q = 0; q < 3; q++)
+        s->segment.queues[q] = (struct rtl_queue){.generation = 2, .agent = q % 2, .queue_id = 70 + q, .live = 1,
+                                                  .packets = 1, .injected = 9, .completed = 5};
+    fixture_kernel(&s->segment, "plain");
+    fixture_kernel(&s->segment, "with \"quotes\" and \x01\xff bytes");
+    s->reader = fixture_reader(&s->segment);
+    snprintf(s->path, sizeof s->path, "/tmp/rtl-test-rocpd-%d.db", (int)getpid());
+    unlink(s->path);
+    s->db = open_db(s->path, true);
+    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve \"x\"", rtl_text_escape);
+    if (!s->rocpd)
+        fail_msg("%s", rtl_db_why(s->db));
+    *state = s;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct setup *s = *state;
+    rtl_rocpd_free(s->rocpd);
+    rtl_db_close(s->db);
+    rtl_reader_close(s->reader);
+    fixture_drop(&s->segment);
+    unlink(s->path);
+    free(s);
+    return 0;
+}
+
+static void write_records(struct setup *s, struct rtl_event_record *records, uint32_t n)
+{
+    struct rtl_rocpd_state state = {.events = {.next = n}};
+    for (uint32_t i = 0; i < n; i++)
+        if (!records[i].sequence)
+            records[i].sequence = i + 1;
+    if (rtl_rocpd_write(s->rocpd, records, n, &state))
+        fail_msg("%s", rtl_db_why(s->db));
+}
+
+/* What another connection reads: printf is muted on the writer's. */
+static void assert_sql(const struct setup *s, const char *sql, const char *want)
+{
+    struct rtl_db *db = open_db(s->path, false);
+    struct rtl_db_statement *st = rtl_db_prepare(db, sql);
+    char got[2000] = "";
+    while (rtl_db_step(st))
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", *got ? "|" : "", rtl_db_text(st, 0, NULL));
+    if (rtl_db_status(db))
+        fail_msg("%s: %s", sql, rtl_db_why(db));
+    if (strcmp(got, want))
+        fail_msg("%s\n gives %s\n   not %s", sql, got, want);
+    rtl_db_close(db);
+}
+
+static void every_table_column_and_view(void **state)
+{
+    static const struct {
+        const char *table, *columns; /* in the format's order; ours behind */
+    } format[] = {
+        {"rocpd_string", "id string"},
+        {"rocpd_op", "id gpuId queueId sequenceId completionSignal start end description_id opType_id roctxId "
+                     "correlation_id duration dims"},
+        {"rocpd_api", "id pid tid start end apiName_id args_id category_id domain_id correlation_id"},
+        {"rocpd_api_ops", "id api_id op_id"},
+        {"rocpd_kernelapi", "api_ptr_id api_id stream gridX gridY gridZ workgroupX workgroupY workgroupZ "
+                            "groupSegmentSize privateSegmentSize kernelName_id"},
+        {"rocpd_copyapi", "api_ptr_id api_id stream size dst src kind sync"},
+        {"rocpd_metadata", "id tag value"},
+        {"rocpd_monitor", "id deviceType deviceId monitorType start end value"},
+        {"rocpd_ustring", "id string"},
+        {"top", "Name Calls TotalNs AvgNs MinNs MaxNs Pct"},
+        {"busy", "gpuId utilization_pct ops busy_ns wall_ns"},
+    };
+    struct setup *s = *state;
+    char sql[300];
+    for (size_t i = 0; i < sizeof format / sizeof *format; i++) {
+        snprintf(sql, sizeof sql, "SELECT group_concat(name, ' ') FROM pragma_table_xinfo('%s')", format[i].table);
+        assert_sql(s, sql, format[i].columns);
+    }
+    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'table'", "8");
+    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "3");
+    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL", "0");
+    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'", "0");
+    assert_sql(s, "SELECT id FROM rocpd_string WHERE string = ''", "1");
+    assert_sql(s, "SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'", "3");
+    assert_sql(s, "SELECT value FROM rocpd_metadata WHERE tag = 'pid'", "4711");
+}
+
+static void rows_say_what_the_records_said(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_event_record records[] = {
+        {.start_ns = 1000, .duration_ns = 500, .kernel = 2, .queue = 0, .generation = 2, .agent = 0,
+         .grid = {1024, 1, 1}, .workgroup = {256, 1, 1}},
+        {.start_ns = 1200, .duration_ns = 800, .kernel = 2, .queue = 2, .generation = 2, .agent = 0,
+         .grid = {96, 40, 6}, .workgroup = {32, 8, 2}},
+        {.start_ns = 5000, .duration_ns = 0, .kernel = 3, .queue = 1, .generation = 2, .agent = 1,
+         .grid = {100, 7, 1}, .workgroup = {64, 2, 1}}, /* no multiple: text */
+        {.start_ns = 1ull << 55, .duration_ns = 9, .kernel = 999, .queue = 1, .generation = 4, .agent = 1,
+         .grid = {UINT32_MAX, 1, 1}, .workgroup = {1, 1, 1}, .sequence = 77},
+    };
+    write_records(s, records, 4);
+    assert_sql(s, "SELECT string FROM rocpd_op o JOIN rocpd_string n ON n.id = o.description_id ORDER BY o.id",
+               "plain|plain|with \"quotes\" and \\x01\\xff bytes|(unknown kernel)");
+    assert_sql(s, "SELECT completionSignal FROM rocpd_op ORDER BY id",
+               "hwq=0x0 wg=256,1,1 grid=1024,1,1|hwq=0x1 wg=32,8,2 grid=96,40,6|hwq=0x2 wg=64,2,1 grid=100,7,1|"
+               "hwq=0x3 wg=1,1,1 grid=4294967295,1,1");
+    assert_sql(s, "SELECT start || ' ' || end FROM rocpd_op ORDER BY id",
+               "1000 1500|1200 2000|5000 5000|36028797018963968 36028797018963977");
+    assert_sql(s, "SELECT gpuId FROM rocpd_op ORDER BY id", "0|0|1|1");
+    assert_sql(s, "SELECT sequenceId FROM rocpd_op ORDER BY id", "1|2|3|77");
+    assert_sql(s, "SELECT string FROM rocpd_op o JOIN rocpd_string n ON n.id = o.opType_id GROUP BY 1", "KernelExecution");
+    assert_sql(s, "SELECT roctxId + correlation_id FROM rocpd_op GROUP BY 1", "0");
+    assert_sql(s, "SELECT json_extract(value, '$.pci') FROM rocpd_metadata WHERE tag GLOB 'gpu *' ORDER BY tag",
+               "0001:03:00.0|0001:04:00.0");
+    assert_sql(s, "SELECT json_extract(value, '$.queue') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY tag",
+               "70|72|71|"); /* the last one was never looked at: null */
+    assert_sql(s, "SELECT Calls || ' ' || TotalNs || ' ' || MinNs || ' ' || MaxNs FROM top WHERE Name = 'plain'",
+               "2 1300 500 800");
+    assert_sql(s, "SELECT busy_ns || ' of ' || wall_ns FROM busy WHERE gpuId = 0", "1000 of 1000");
+    assert_sql(s, "SELECT start FROM rocpd_api", "1000"); /* the marker spans the ops */
+    assert_sql(s, "SELECT s.string FROM rocpd_api a JOIN rocpd_string s ON s.id = a.args_id",
+               "rtl-top --trace: process 4711 serve \"x\"");
+    assert_sql(s, "SELECT json_extract(value, '$.rows') || json_extract(value, '$.lost') FROM rocpd_metadata"
+                  " WHERE tag = 'recording 0'", "40");
+}
+
+static void written_twice_is_there_once(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_event_record record = {.start_ns = 1000, .duration_ns = 500, .kernel = 2, .generation = 2,
+                                      .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
+    write_records(s, &record, 1);
+    rtl_rocpd_free(s->rocpd);
+    rtl_db_close(s->db);
+    s->db = open_db(s->path, true);
+    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve", rtl_text_escape);
+    assert_non_null(s->rocpd);
+    write_records(s, &record, 1);
+    assert_sql(s, "SELECT count(*) FROM rocpd_op", "1");
+    rtl_rocpd_free(s->rocpd); /* another process of the same GPU */
+    rtl_db_close(s->db);
+    s->db = open_db(s->path, true);
+    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4712, "serve", rtl_text_escape);
+    write_records(s, &record, 1);
+    assert_sql(s, "SELECT count(*) || ' ' || max(id) FROM rocpd_op", "2 1099511627777");
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "1");
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'process *'", "2");
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'", "3");
+    assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "0|1");
+}
+
+static void looks_become_counters(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_event_record record = {.start_ns = 1000, .duration_ns = 500, .kernel = 2, .queue = 1, .generation = 2,
+                                      .agent = 1, .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
+    rtl_rocpd_look(s->rocpd);
+    write_records(s, &record, 1);
+    assert_sql(s, "SELECT count(*) FROM rocpd_monitor", "0"); /* nothing holds until it is looked at again */
+    rtl_rocpd_look(s->rocpd);
+    write_records(s, &record, 1);
+    assert_sql(s, "SELECT deviceType || deviceId || monitorType || '=' || value FROM rocpd_monitor WHERE end >= start"
+                  " ORDER BY id", "process4711signals in use=12|gpu0queue 0 depth=4");
+}
+
+/* Whatever stands in records: the file stays whole, and no row is worse than nonsense. */
+static void records_that_lie(void **state)
+{
+    enum { LIES = 3000 };
+    struct setup *s = *state;
+    struct rtl_event_record *records = malloc(LIES * sizeof *records);
+    uint64_t random = 88172645463325252ull, word[8];
+    for (uint32_t i = 0; i < LIES; i++) {
+        for (int w = 0; w < 8; w++) {
+            word[w] = fixture_random(&random);
+            word[w] = word[w] % 5 ? word[w] : word[w] % 3 ? 0 : UINT64_MAX;
+        }
+        memcpy(&records[i], word, sizeof records[i]);
+        records[i].sequence = i + 1;
+        records[i].generation %= 4; /* else most would be queues of their own, each looked up */
+    }
+    write_records(s, records, LIES);
+    free(records);
+    assert_sql(s, "PRAGMA integrity_check", "ok");
+    assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE end >= start AND start >= 0", "3000");
+    assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE completionSignal NOT GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'", "0");
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB '* [0-9]*' AND NOT json_valid(value)", "0");
+}
+
+static void shapes_are_packed(void **state)
+{
+    uint64_t random = 1234567;
+    int packed = 0;
+    struct setup *s = *state;
+    enum { SHAPES = 500 };
+    struct rtl_event_record records[SHAPES];
+    for (int i = 0; i < SHAPES; i++) {
+        struct rtl_event_record *e = &records[i];
+        *e = (struct rtl_event_record){.start_ns = 1, .duration_ns = 1, .kernel = 2, .generation = 2};
+        for (int d = 0; d < 3; d++) {
+            static const uint16_t sizes[] = {1, 2, 4, 7, 8, 16, 32, 64, 256, 1000, 1024, 1025};
+            uint64_t r = fixture_random(&random);
+            e->workgroup[d] = i % 3 && d ? 1 : sizes[r % 12];
+            e->grid[d] = i % 5 && d ? e->workgroup[d] : (uint32_t)(e->workgroup[d] * (1 + (r >> 20) % (r % 2 ? 300 : 20000)));
+        }
+        int64_t dims;
+        packed += rtl_rocpd_pack(e->grid, e->workgroup, &dims);
+    }
+    assert_true(packed > SHAPES / 2 && packed < SHAPES);
+    write_records(s, records, SHAPES);
+    struct rtl_db *db = open_db(s->path, false);
+    struct rtl_db_statement *st = rtl_db_prepare(db, "SELECT completionSignal FROM rocpd_op ORDER BY id");
+    for (int i = 0; i < SHAPES; i++) {
+        char want[200];
+        const struct rtl_event_record *e = &records[i];
+        snprintf(want, sizeof want, "hwq=0x0 wg=%u,%u,%u grid=%u,%u,%u", e->workgroup[0], e->workgroup[1],
+                 e->workgroup[2], e->grid[0], e->grid[1], e->grid[2]);
+        assert_true(rtl_db_step(st));
+        assert_string_equal(rtl_db_text(st, 0, NULL), want);
+    }
+    rtl_db_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_table_column_and_view, start, stop),
+        cmocka_unit_test_setup_teardown(rows_say_what_the_records_said, start, stop),
+        cmocka_unit_test_setup_teardown(written_twice_is_there_once, start, stop),
+        cmocka_unit_test_setup_teardown(looks_become_counters, start, stop),
+        cmocka_unit_test_setup_teardown(records_that_lie, start, stop),
+        cmocka_unit_test_setup_teardown(shapes_are_packed, start, stop),
+    };
+    return cmocka_run_group_tests_name("traces in the rocpd schema", tests, NULL, NULL);
+}
