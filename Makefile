@@ -72,12 +72,7 @@ $(O)/rtl-top: $(call obj,exe,$(TUI) $(RECORD) $(READER))
 
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
-$(call obj,pic,$(VGPU)): | $(O)/.has-gpu $(O)/include/drm/drm.h
-$(call obj,pic,$(VGPU)): private BASE += -I$(O)/include
-# linux/kfd_ioctl.h includes drm/drm.h, which Debian has as libdrm/drm.h only
-$(O)/include/drm/drm.h:
-	@mkdir -p $(@D)
-	@echo '#include <libdrm/drm.h>' >$@
+$(call obj,pic,$(VGPU)): | $(O)/.has-gpu
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm

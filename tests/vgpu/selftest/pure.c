@@ -161,8 +161,8 @@ static void *waiting(void *arg)
 static void start(struct wait *w)
 {
     pthread_create(&w->thread, NULL, waiting, w);
-    /* until it sleeps; a second at most */
-    for (int i = 0; i < 1000; i++) {
+    /* until it sleeps; a minute at most */
+    for (int i = 0; i < 60000; i++) {
         char name[64], state = 0;
         snprintf(name, sizeof name, "/proc/self/task/%d/stat", atomic_load(&w->tid));
         FILE *f = atomic_load(&w->tid) ? fopen(name, "r") : NULL;
@@ -198,8 +198,8 @@ static void events(void)
     waiting(&m);
     ok(m.result == KFD_WAIT_TIMEOUT, "until it is reset");
 
-    struct wait two[2] = {{.e = {{.event_id = a}}, .n = 1, .timeout = 10000},
-                          {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 10000}};
+    struct wait two[2] = {{.e = {{.event_id = a}}, .n = 1, .timeout = 60000},
+                          {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 60000}};
     start(&two[0]);
     start(&two[1]);
     vg_event_set(a);
@@ -210,7 +210,7 @@ static void events(void)
     waiting(&w);
     ok(w.result == KFD_WAIT_TIMEOUT, "and then the event isn't set any more");
 
-    struct wait both = {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 10000, .all = true};
+    struct wait both = {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 60000, .all = true};
     start(&both);
     vg_event_set(a);
     vg_event_set(b);
@@ -228,7 +228,7 @@ static void events(void)
     waiting(&age);
     ok(age.result == KFD_WAIT_COMPLETE && age.e[0].age == seen + 1, "an age tells of a set that someone else consumed");
 
-    struct wait gone = {.e = {{.event_id = b}}, .n = 1, .timeout = 10000};
+    struct wait gone = {.e = {{.event_id = b}}, .n = 1, .timeout = 60000};
     start(&gone);
     vg_event_destroy(b);
     pthread_join(gone.thread, NULL);

@@ -27,14 +27,14 @@ vgpu_build() {
 hsa() {
     rm -f "$work/truth"
     # shellcheck disable=SC2086 # options are words
-    timeout 60 tests/vgpu/run --script "$work/vgpu.script" --truth "$work/truth" ${vgpu_options:-} -- \
+    timeout 200 tests/vgpu/run --script "$work/vgpu.script" --truth "$work/truth" ${vgpu_options:-} -- \
         "$vgpu_out/vgpu_hsa" "$vgpu_out/kernels-${vgpu_gfx:-gfx90a}.co" "$@"
 }
 
 hip() {
     rm -f "$work/truth"
     # shellcheck disable=SC2086
-    timeout 120 tests/vgpu/run --script "$work/vgpu.script" --truth "$work/truth" ${vgpu_options:-} -- \
+    timeout 300 tests/vgpu/run --script "$work/vgpu.script" --truth "$work/truth" ${vgpu_options:-} -- \
         "$vgpu_out/vgpu_hip" "$@" 2>"$work/hip.err"
 }
 
