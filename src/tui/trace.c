@@ -19,14 +19,19 @@ static void on_signal(int number)
     told_to_stop = 1;
 }
 
-/* Until the time is over, the recorder has ended or a signal comes. */
-static void wait_alone(const struct rtl_options *o, struct rtl_tracer *tracer)
+/* Before there is a file: from then on a signal ends the recording as it should be. */
+static void mind_signals(void)
 {
-    uint64_t from = rtl_mono_ns();
     struct sigaction action = {.sa_handler = on_signal};
     static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
         sigaction(stops[i], &action, NULL);
+}
+
+/* Until the time is over, the recorder has ended or a signal comes. */
+static void wait_alone(const struct rtl_options *o, struct rtl_tracer *tracer)
+{
+    uint64_t from = rtl_mono_ns();
     while (!told_to_stop && rtl_tracer_running(tracer)) {
         uint64_t over = rtl_mono_ns() - from, rest = 50000000;
         if (o->frames) {
@@ -90,12 +95,15 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid)
                                          .force = o->force,
                                          .escape = rtl_text_escape,
                                          .look_ns = o->delay_ns};
+    bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
+    if (alone)
+        mind_signals();
     int status = rtl_tracer_start(&options, &tracer, why, sizeof why);
     if (status) {
         rtl_complain("%s", why);
         return status;
     }
-    if (o->output == RTL_OUTPUT_SCREEN && !o->write)
+    if (alone)
         wait_alone(o, tracer);
     else
         status = beside(o, reader, pid, tracer);

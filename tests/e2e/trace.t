@@ -63,7 +63,9 @@ tap_pids="$tap_pids $recorder"
 "$top" -p "$program" --trace "$work/hip.db" -d 0.2 2>"$work/said.2" 3>&- 4>&- & # two at a time, one file
 second=$!
 tap_pids="$tap_pids $second"
+both_record() { test "$(sql "$work/hip.db" "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'")" = 2; }
 wait_until 60 is_held
+check "two recorders are at work" wait_until 30 both_record
 close_program
 wait "$recorder"
 is "status 0" "$?" 0
@@ -107,30 +109,37 @@ is "the ring holds 1024, the rest was before" "$(recording "$work/small.db" rows
 has "and it says so" "$(said)" "0 lost; $((all - 1024)) ended before"
 close_program
 
-start 64K -- "$programs/hip_launches" --launches 60000
+# a program without an end, so that there is always more to come; it is held at the end, so that nothing moves any more
+(RTL_TRACE=64K on_gpu --gpus 2 -- "$programs/serve" --seconds 600 >"$work/out" 2>"$work/err") &
+program=$!
+tap_pids="$tap_pids $program"
 wait_until 30 is_up
-"$top" -p "$program" --trace "$work/slow.db" 2>"$work/said" 3>&- 4>&- &
+"$top" -p "$program" --trace "$work/slow.db" 2>"$work/said" &
 recorder=$!
 tap_pids="$tap_pids $recorder"
 begun() { test "$(recording "$work/slow.db" rows)" -gt 0; }
-wait_until 20 begun
+check "a recorder is at work" wait_until 60 begun
 kill -STOP "$recorder"
 was=$(timed)
 far() { test "$(timed)" -gt $((was + 5000)); }
-check "the process does not wait for a recorder that has stopped" wait_until 60 far
+check "the process does not wait for a recorder that has stopped" wait_until 120 far
+kill -STOP "$program"
 kill -CONT "$recorder"
-wait_until 60 is_held
-settled
 kill -INT "$recorder"
 wait "$recorder"
 is "a recorder that is told to stop ends with 0" "$?" 0
 check "it lost some" test "$(recording "$work/slow.db" lost)" -gt 0
-is "rows, lost and before are all that there was" \
-    "$(sql "$work/slow.db" "SELECT json_extract(value, '\$.rows') + json_extract(value, '\$.lost') + json_extract(value, '\$.before') FROM rocpd_metadata WHERE tag = 'recording 0'")" "$(timed)"
+is "rows, lost and before are all that there was, to the record" \
+    "$(sql "$work/slow.db" "SELECT json_extract(value, '\$.rows') + json_extract(value, '\$.lost') + json_extract(value, '\$.before') FROM rocpd_metadata WHERE tag = 'recording 0'")" \
+    "$(sql "$work/slow.db" 'SELECT max(sequenceId) FROM rocpd_op')"
 is "as many rows as it says" "$(sql "$work/slow.db" 'SELECT count(*) FROM rocpd_op')" "$(recording "$work/slow.db" rows)"
 has "it says what helps" "$(said)" 'RTL_TRACE=64M'
+end_process "$program" KILL
 
 # --- beside frames; a process that is killed ---
+start 64K -- "$programs/hsa_dispatch" --launches 3000
+wait_until 60 is_held
+settled
 "$top" -p "$program" --csv -n 2 -d 0.1 --trace "$work/beside.db" >"$work/frames" 2>"$work/said"
 is "with --csv, too" "$? $(grep -c . "$work/frames" | sed 's/[1-9][0-9]*/some/') $(recording "$work/beside.db" end)" "0 some stopped"
 "$top" -p "$program" --trace "$work/killed.db" 2>"$work/said" 3>&- 4>&- &
