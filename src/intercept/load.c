@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "intercept/kernels.h"
+#include "intercept/own.h"
 #include "intercept/queues.h"
 #include "intercept/tool.h"
 #include "intercept/worker.h"
@@ -136,6 +137,10 @@ static void hook(void *table)
     HOOK(executable_destroy, rtl_executable_destroy);
     HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
 #undef HOOK
+    /* lite leaves the application's signals alone: there it doesn't even look at them */
+    if (rtl_tool.settings.mode != RTL_MODE_LITE)
+        rtl_own_hook(table);
+    rtl_own_start(rtl_tool.settings.mode != RTL_MODE_LITE);
 }
 
 /* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
@@ -196,6 +201,7 @@ void OnUnload(void)
         if (atomic_load(&rtl_tool.recording)) {
             wind_up();
             rtl_taps_bury();
+            rtl_own_forget_all();
             rtl_gpus_forget();
             rtl_kernels_forget_all();
         }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "intercept/dispatch.h"
+#include "intercept/own.h"
 #include "intercept/tool.h"
 
 /*
@@ -90,6 +91,7 @@ static void finish(struct rtl_tap *tap, hsa_queue_t *queue)
 
 static void refuse(void)
 {
+    rtl_own_stop(); /* what goes into that queue isn't seen: it may carry a signal that another queue's kernel had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
     __atomic_fetch_add(&rtl_tool.segment.header->queues_refused, 1, __ATOMIC_RELAXED);
 }

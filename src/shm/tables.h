@@ -27,12 +27,15 @@
     X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)  \
     X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH) \
     X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)      \
-    X(NO_ROOM, 5, "no_room", "the queue's ring of pending dispatches was full", DISPATCH)                \
+    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to remember one more", DISPATCH)              \
     X(FORMAT, 6, "format", "a dispatch packet of a format that the library does not know", DISPATCH)     \
+    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", DISPATCH) \
     X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)        \
     X(BAD_TIME, 9, "bad_time", "the timestamps were missing or ran backwards", WORKER)                   \
     X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER) \
-    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)
+    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                          \
+    X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER) \
+    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)
 
 /*
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
