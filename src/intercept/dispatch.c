@@ -263,8 +263,11 @@ static inline void wake_if_parked(void)
         rtl_worker_wake();
 }
 
-/* How many of the packets lie within the queue's ring: a runtime is known that hands over batches that run past it. */
-static uint64_t readable(const struct rtl_tap *tap, const char *packets, uint64_t n)
+/*
+ * How many of the packets lie within the queue's ring, behind the pointer. A release is known that hands over the place
+ * in the ring and a count that goes past its end: the rest of those packets are at its beginning.
+ */
+static uint64_t before_the_end(const struct rtl_tap *tap, const char *packets, uint64_t n)
 {
     uintptr_t start = (uintptr_t)packets, ring = (uintptr_t)tap->ring, end = ring + tap->ring_bytes;
     if (!tap->ring || start < ring || start >= end)
@@ -278,23 +281,28 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
 {
     union packet on_stack[STACK_PACKETS];
     union packet *copy = on_stack;
-    uint64_t there = readable(tap, (const char *)packets, n);
-    bool whole = there == n, counter, injected = false, pushed = false;
+    uint64_t there = before_the_end(tap, (const char *)packets, n);
+    const union packet *ring = (const union packet *)(const void *)tap->ring;
+    uint64_t seen = n;
+    bool wraps = there < n, room = true, counter, injected = false, pushed = false;
 
     if (n > STACK_PACKETS) {
         copy = (union packet *)(void *)tap->scratch;
-        whole = whole && n <= tap->scratch_packets;
+        room = n <= tap->scratch_packets;
     }
-    if (__builtin_expect(there < n, 0))
-        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);
-    count(tap, &tap->line->packets, n);
+    if (__builtin_expect(wraps && n > tap->ring_bytes / sizeof(union packet), 0)) {
+        seen = there; /* more than the queue holds: what is behind the end can't be packets of it */
+        room = false;
+    }
+    count(tap, &tap->line->packets, seen);
     tap->written += n; /* for all of the batch, which no release that minds makes */
     uint64_t now = stamp(&counter);
-    for (uint64_t i = 0; i < there; i++) {
+    for (uint64_t i = 0; i < seen; i++) {
+        const union packet *packet = i < there ? &packets[i] : &ring[i - there];
         /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
-        if (whole)
-            copy[i] = packets[i];
-        uint16_t number = see(tap, whole ? &copy[i] : &packets[i], whole);
+        if (room)
+            copy[i] = *packet;
+        uint16_t number = see(tap, room ? &copy[i] : packet, room);
         if (number == RTL_NO_SIGNAL)
             continue;
         hsa_signal_t signal = inject(tap, number, now, counter);
@@ -304,7 +312,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
             injected = true;
         }
     }
-    writer(injected ? copy : packets, n);
+    writer(injected || (wraps && room) ? copy : packets, n);
     if (pushed)
         wake_if_parked();
 }

@@ -35,7 +35,7 @@ static const struct {
     uint32_t slot;
     size_t offset;
     const char *name;
-} functions[RTL_HSA_COUNT] = {RTL_HSA_FUNCTIONS(TABLE_ROW) RTL_HSA_LATER(LATER_ROW)};
+} functions[RTL_HSA_COUNT] = {RTL_HSA_FUNCTIONS(TABLE_ROW) RTL_HSA_ACTIONS(TABLE_ROW) RTL_HSA_LATER(LATER_ROW)};
 #undef TABLE_ROW
 #undef LATER_ROW
 
@@ -45,6 +45,11 @@ int rtl_hsa_shift(uint32_t ext_bytes)
         return -1;
     size_t slots = (ext_bytes - sizeof(struct version)) / sizeof(void *);
     return slots <= 51 ? 0 : slots >= 55 ? 2 : -1;
+}
+
+bool rtl_hsa_may_batch(uint32_t ext_bytes)
+{
+    return ext_bytes > sizeof(struct version) + 74 * sizeof(void *);
 }
 
 /* The slot's address in the runtime's table, or NULL when the table is too small to have it. */

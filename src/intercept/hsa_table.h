@@ -50,6 +50,11 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
       (const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *,               \
        const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *, hsa_signal_t))
 
+/* Functions that return nothing. */
+#define RTL_HSA_ACTIONS(X)                                                                                         \
+    X(queue_store_write_index_screlease, CORE, 16, (const hsa_queue_t *, uint64_t))                                \
+    X(signal_store_screlease, CORE, 42, (hsa_signal_t, hsa_signal_value_t))
+
 /*
  * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
  * The enumeration of engines is not in older headers; operations are passed on unread.
@@ -61,19 +66,24 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(amd_memory_async_batch_copy, 78, (const void *, uint32_t, uint32_t, const hsa_signal_t *))
 
 #define RTL_HSA_FIELD(field, table, slot, arguments) hsa_status_t(*field) arguments;
+#define RTL_HSA_ACTION_FIELD(field, table, slot, arguments) void(*field) arguments;
 #define RTL_HSA_LATER_FIELD(field, slot, arguments) hsa_status_t(*field) arguments;
 /* The functions as they were before our hooks: the runtime's own, or those of a tool loaded before us. */
 struct rtl_hsa {
     RTL_HSA_FUNCTIONS(RTL_HSA_FIELD)
+    RTL_HSA_ACTIONS(RTL_HSA_ACTION_FIELD)
     RTL_HSA_LATER(RTL_HSA_LATER_FIELD)
     uint32_t root_major, core_bytes, ext_bytes, ext_step; /* versions of the tables, as they said */
 };
 #undef RTL_HSA_FIELD
+#undef RTL_HSA_ACTION_FIELD
 #undef RTL_HSA_LATER_FIELD
 
 #define RTL_HSA_ENUM(field, table, slot, arguments) RTL_HSA_##field,
 #define RTL_HSA_LATER_ENUM(field, slot, arguments) RTL_HSA_##field,
-enum rtl_hsa_function { RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT };
+enum rtl_hsa_function {
+    RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
+};
 #undef RTL_HSA_ENUM
 #undef RTL_HSA_LATER_ENUM
 
@@ -82,6 +92,9 @@ enum rtl_hsa_function { RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LA
  * or -1 when the size is none that tells.
  */
 int rtl_hsa_shift(uint32_t ext_bytes);
+
+/* True for a release that may hand over several packets in one call of a handler: none up to 7.0 does. */
+bool rtl_hsa_may_batch(uint32_t ext_bytes);
 
 /* Saves what the library uses. False, and one line in `why`, when the table can't be read or lacks something. */
 bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_bytes);

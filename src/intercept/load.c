@@ -11,6 +11,7 @@
 
 #include "intercept/kernels.h"
 #include "intercept/own.h"
+#include "intercept/probe.h"
 #include "intercept/queues.h"
 #include "intercept/tool.h"
 #include "intercept/worker.h"
@@ -203,6 +204,7 @@ void OnUnload(void)
             rtl_taps_bury();
             rtl_own_forget_all();
             rtl_gpus_forget();
+            rtl_probe_forget();
             rtl_kernels_forget_all();
         }
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);

@@ -43,7 +43,7 @@
  */
 #define RTL_NOTES(X)                                                                                     \
     X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted") \
-    X(BATCH_UNSAFE, 1, "batch_unsafe", "this runtime cannot rewrite batches safely: counted, not timed") \
+    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used") \
     X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")       \
     X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")           \
     X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")     \
