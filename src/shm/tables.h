@@ -11,7 +11,8 @@
 #define RTL_MODES(X)                                                                                     \
     X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                                    \
     X(LITE, 1, "lite", "times only kernels that carry no completion signal of the application's")        \
-    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")
+    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")                     \
+    X(FULL, 3, "full", "as default: graph replays come as dispatches, or not at all where unsafe")
 
 /* X(other name, symbol of the mode it stands for) */
 #define RTL_MODE_ALIASES(X) X("standard", DEFAULT)
