@@ -2,8 +2,9 @@
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
  * dispatch_hsa DISPATCHES KERNELS [flow | signalled | latency] [hold]: prints
- * "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches (of their mean) and RATE is dispatches a second over the whole run with
- * the waits between chunks. The wait after each chunk, which isn't part of the time, keeps the queue from filling up.
+ * "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches (of
+ * their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
+ * chunk, which isn't part of the time, keeps the queue from filling up.
  * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
  * `signalled`: each dispatch carries a signal of the program's, which it sets first. `latency`: each dispatch is waited
  * for on its signal, with a spinning thread, and the times are from before the submission to after the wait.
