@@ -112,9 +112,9 @@ static __attribute__((noinline)) uint16_t see_signalled(struct rtl_tap *tap, str
     int verdict = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
     if (rtl_tool.settings.mode == RTL_MODE_LITE)
         return give_up_on(tap, line, RTL_UNTIMED_OWN_SIGNAL);
-    struct rtl_own *own =
-        atomic_load_explicit(&rtl_own_timed, memory_order_relaxed) ? rtl_own_find(handle) : NULL;
-    if (__builtin_expect(verdict != RTL_VERDICT_TIME || !own || !have_card(tap) || !rtl_pending_room(&tap->pending), 0)) {
+    struct rtl_own *own = atomic_load_explicit(&rtl_own_timed, memory_order_relaxed) ? rtl_own_find(handle) : NULL;
+    if (__builtin_expect(verdict != RTL_VERDICT_TIME || !own || !have_card(tap) || !rtl_pending_room(&tap->pending),
+                         0)) {
         if (own)
             rtl_own_begin(own, RTL_OWN_OTHER); /* the kernel that had it before may still be timed */
         return give_up_on(tap, line,
@@ -326,8 +326,7 @@ static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const un
                  type == HSA_PACKET_TYPE_BARRIER_OR;
     union packet copy = *packet;
     if (known && atomic_load_explicit(&tap->verdict, memory_order_relaxed) != RTL_UNTIMED_SHUTDOWN &&
-        !packet->kernel.completion_signal.handle &&
-        rtl_full_gauge(tap, &copy.kernel.completion_signal))
+        !packet->kernel.completion_signal.handle && rtl_full_gauge(tap, &copy.kernel.completion_signal))
         packet = &copy;
     writer(packet, 1);
 }

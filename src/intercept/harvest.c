@@ -306,8 +306,9 @@ void rtl_harvest_give_up(struct rtl_harvest *harvest, struct rtl_tap *tap, enum 
         else
             untimed(harvest, tap, number, reason);
         if (!over && rtl_is_card(number))
-            again = rtl_own_detach(harvest->pool->inflight[number].own, rtl_pool_signal(harvest->pool, number), reuse) &&
-                    reuse;
+            again =
+                rtl_own_detach(harvest->pool->inflight[number].own, rtl_pool_signal(harvest->pool, number), reuse) &&
+                reuse;
         finish(harvest, tap, number, again);
         done++;
     }

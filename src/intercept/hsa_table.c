@@ -29,7 +29,7 @@ struct root { /* the part of HsaApiTable that is used; the same on all releases 
 enum { CORE, EXT, MOVED, LATER };
 
 #define TABLE_ROW(field, table, slot, arguments) {table, slot, offsetof(struct rtl_hsa, field), "hsa_" #field},
-#define LATER_ROW(field, slot, arguments) TABLE_ROW(field, LATER, slot, arguments)
+#define LATER_ROW(field, slot, arguments)        TABLE_ROW(field, LATER, slot, arguments)
 static const struct {
     int table;
     uint32_t slot;

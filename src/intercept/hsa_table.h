@@ -51,23 +51,23 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
        const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *, hsa_signal_t))
 
 /* Functions that return nothing. */
-#define RTL_HSA_ACTIONS(X)                                                                                         \
-    X(queue_store_write_index_screlease, CORE, 16, (const hsa_queue_t *, uint64_t))                                \
+#define RTL_HSA_ACTIONS(X)                                                          \
+    X(queue_store_write_index_screlease, CORE, 16, (const hsa_queue_t *, uint64_t)) \
     X(signal_store_screlease, CORE, 42, (hsa_signal_t, hsa_signal_value_t))
 
 /*
  * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
  * The enumeration of engines is not in older headers; operations are passed on unread.
  */
-#define RTL_HSA_LATER(X)                                                                                           \
-    X(amd_memory_async_copy_on_engine, 16,                                                                         \
-      (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, int,  \
-       bool))                                                                                                      \
+#define RTL_HSA_LATER(X)                                                                                          \
+    X(amd_memory_async_copy_on_engine, 16,                                                                        \
+      (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, int, \
+       bool))                                                                                                     \
     X(amd_memory_async_batch_copy, 78, (const void *, uint32_t, uint32_t, const hsa_signal_t *))
 
-#define RTL_HSA_FIELD(field, table, slot, arguments) hsa_status_t(*field) arguments;
+#define RTL_HSA_FIELD(field, table, slot, arguments)        hsa_status_t(*field) arguments;
 #define RTL_HSA_ACTION_FIELD(field, table, slot, arguments) void(*field) arguments;
-#define RTL_HSA_LATER_FIELD(field, slot, arguments) hsa_status_t(*field) arguments;
+#define RTL_HSA_LATER_FIELD(field, slot, arguments)         hsa_status_t(*field) arguments;
 /* The functions as they were before our hooks: the runtime's own, or those of a tool loaded before us. */
 struct rtl_hsa {
     RTL_HSA_FUNCTIONS(RTL_HSA_FIELD)
@@ -80,7 +80,7 @@ struct rtl_hsa {
 #undef RTL_HSA_LATER_FIELD
 
 #define RTL_HSA_ENUM(field, table, slot, arguments) RTL_HSA_##field,
-#define RTL_HSA_LATER_ENUM(field, slot, arguments) RTL_HSA_##field,
+#define RTL_HSA_LATER_ENUM(field, slot, arguments)  RTL_HSA_##field,
 enum rtl_hsa_function {
     RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
 };

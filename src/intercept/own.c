@@ -20,10 +20,10 @@ static const uint64_t WAIT = 1000000000; /* ns; bound on waiting for the worker,
 
 _Atomic bool rtl_own_timed;
 
-static struct rtl_own *_Atomic bucket[BUCKETS];                /* create */
-static _Atomic uint64_t removals;                              /* create adds: a walk that found nothing may be wrong */
-static struct rtl_own *free_first, *free_last;                 /* create; first in, first out */
-static struct rtl_own *_Atomic looking;                        /* worker: the signal whose memory it may be reading */
+static struct rtl_own *_Atomic bucket[BUCKETS]; /* create */
+static _Atomic uint64_t removals;               /* create adds: a walk that found nothing may be wrong */
+static struct rtl_own *free_first, *free_last;  /* create; first in, first out */
+static struct rtl_own *_Atomic looking;         /* worker: the signal whose memory it may be reading */
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* for "create" above; held for some loads and stores */
 
 /* --- one signal --- */

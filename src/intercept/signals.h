@@ -6,7 +6,8 @@
  * writes to the signals themselves, which are plain records in memory that the GPU writes: value, start_ts, end_ts.
  *
  * Numbers from RTL_SIGNALS_LIMIT on are cards: records of the same shape in our own memory, for dispatches that carry a
- * signal of the application's (own.h). They travel the same way, have a free ring of their own, and cost nothing to make.
+ * signal of the application's (own.h). They travel the same way, have a free ring of their own, and cost nothing to
+ * make.
  *
  * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
  * batch with one compare-and-swap. Making a signal is the one thing here that costs something; any thread may do it,

@@ -173,7 +173,8 @@ static void scene_counter(void)
     must(hsa_queue_destroy(queue), "destroy");
 }
 
-/* Signals that the library has not seen made: a record of the application's, freed at once, and one for other processes. */
+/* Signals that the library has not seen made: a record of the application's, freed at once, and one for other
+ * processes. */
 static void scene_foreign(void)
 {
     hsa_queue_t *queue = open_queue(1024);
@@ -308,9 +309,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*play)(void);
-    } scenes[] = {{"chain", scene_before}, {"apart", scene_apart},     {"reuse", scene_reuse},
-                  {"fleeting", scene_fleeting},  {"counter", scene_counter}, {"foreign", scene_foreign},
-                  {"lost", scene_lost},          {"threads", scene_threads}};
+    } scenes[] = {{"chain", scene_before},      {"apart", scene_apart},     {"reuse", scene_reuse},
+                  {"fleeting", scene_fleeting}, {"counter", scene_counter}, {"foreign", scene_foreign},
+                  {"lost", scene_lost},         {"threads", scene_threads}};
     holding = argc > 2 && strcmp(argv[2], "--hold") == 0;
     setup();
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {

@@ -1,7 +1,7 @@
 /*
- * A runtime that hands over batches, and what the library does on it. No release at hand does so: this is a stand-in for
- * the intercept queue of ROCr 7.2 and later, as its source has it. A doorbell takes all packets from the last one on
- * until the first that is INVALID or the write index, hands them over in one call, and then gives their slots back.
+ * A runtime that hands over batches, and what the library does on it. No release at hand does so: this is a stand-in
+ * for the intercept queue of ROCr 7.2 and later, as its source has it. A doorbell takes all packets from the last one
+ * on until the first that is INVALID or the write index, hands them over in one call, and then gives their slots back.
  * What differs between releases is where the packets lie when they wrap.
  */
 #include "runtime_fixture.h"

@@ -153,7 +153,8 @@ static void each_dispatch_has_its_own_times(void **state)
     assert_int_equal(timed, THREADS * EACH);
 }
 
-/* The worker is caught in the middle of reading: the signal's page can't be read until it has been removed for a while. */
+/* The worker is caught in the middle of reading: the signal's page can't be read until it has been removed for a while.
+ */
 static amd_signal_t *guarded;
 static _Atomic bool inside, removing, left;
 
