@@ -4,6 +4,12 @@
  * on until the first that is INVALID or the write index, hands them over in one call, and then gives their slots back.
  * What differs between releases is where the packets lie when they wrap.
  */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include "runtime_fixture.h"
 
 #include <malloc.h>
@@ -272,5 +278,5 @@ int main(void)
         cmocka_unit_test(unsafe_runtimes_are_left_alone),
         cmocka_unit_test(the_limited_one_does_what_it_is_avoided_for),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_signals);
 }
