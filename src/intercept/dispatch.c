@@ -1,5 +1,6 @@
 /*
- * Counts every packet, decides which dispatches are timed, and puts a profiling signal on those (dispatch.h).
+ * Counts every packet, decides which dispatches are timed, and puts a profiling signal on those that carry none
+ * (dispatch.h). Those that carry one of the application's go as they are: that signal tells their times (own.h).
  *
  * The packets belong to the runtime: what is changed is changed in a copy. The runtime's writer is called exactly once
  * a call, because it keeps what doesn't fit into the queue and can do so only once.
@@ -11,10 +12,12 @@
 #include "intercept/dispatch.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 #include "intercept/clock.h"
 #include "intercept/full.h"
 #include "intercept/kernels.h"
+#include "intercept/own.h"
 #include "intercept/tap.h"
 #include "intercept/tool.h"
 #include "intercept/worker.h"
@@ -23,6 +26,8 @@ enum {
     STACK_PACKETS = 4,   /* batches up to this are rewritten on the stack, which may be small */
     MAKE_AT_ONCE = 8,    /* signals made by a dispatch that finds none */
     EXTENDED_FORMAT = 3, /* amd_format of an extended kernel dispatch, where the runtime has those */
+    PM4_FORMAT = 1,      /* and of two packets that complete as a barrier does */
+    BARRIER_VALUE_FORMAT = 2,
 };
 
 union packet {
@@ -31,6 +36,7 @@ union packet {
         uint16_t header;
         uint8_t format;
     } vendor;
+    hsa_barrier_and_packet_t barrier; /* its completion signal is where all packets have theirs */
     char bytes[64];
 };
 _Static_assert(sizeof(union packet) == 64, "AQL packet");
@@ -81,9 +87,75 @@ static inline void note_shape(struct rtl_inflight *inflight, const hsa_kernel_di
     inflight->workgroup[2] = packet->workgroup_size_z;
 }
 
+static inline uint16_t give_up_on(struct rtl_tap *tap, struct rtl_dispatches *line, enum rtl_untimed_reason reason)
+{
+    count(tap, &line->untimed, 1);
+    count(tap, &tap->line->untimed[reason], 1);
+    return RTL_NO_SIGNAL;
+}
+
+static inline bool have_card(struct rtl_tap *tap)
+{
+    if (__builtin_expect(tap->cards_cached == 0, 0))
+        tap->cards_cached = rtl_pool_take_cards(tap->pool, tap->cards, RTL_SIGNALS_BATCH);
+    return tap->cards_cached != 0;
+}
+
 /*
- * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or
- * RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
+ * A kernel dispatch that carries a signal of the application's. The packet isn't changed: what is returned is the
+ * number of its card.
+ */
+static __attribute__((noinline)) uint16_t see_signalled(struct rtl_tap *tap, struct rtl_dispatches *line, uint32_t row,
+                                                        const hsa_kernel_dispatch_packet_t *packet)
+{
+    uint64_t handle = packet->completion_signal.handle;
+    int verdict = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
+    if (rtl_tool.settings.mode == RTL_MODE_LITE)
+        return give_up_on(tap, line, RTL_UNTIMED_OWN_SIGNAL);
+    struct rtl_own *own = atomic_load_explicit(&rtl_own_timed, memory_order_relaxed) ? rtl_own_find(handle) : NULL;
+    if (__builtin_expect(verdict != RTL_VERDICT_TIME || !own || !have_card(tap) || !rtl_pending_room(&tap->pending),
+                         0)) {
+        if (own)
+            rtl_own_begin(own, RTL_OWN_OTHER); /* the kernel that had it before may still be timed */
+        return give_up_on(tap, line,
+                          verdict != RTL_VERDICT_TIME ? (enum rtl_untimed_reason)verdict
+                          : own                       ? RTL_UNTIMED_NO_ROOM
+                                                      : RTL_UNTIMED_UNSAFE_SIGNAL);
+    }
+    uint16_t number = tap->cards[--tap->cards_cached];
+    amd_signal_t *card = rtl_pool_signal(tap->pool, number);
+    struct rtl_inflight *inflight = &tap->pool->inflight[number];
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    inflight->kernel = row;
+    inflight->own = own;
+    inflight->value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
+    if (__builtin_expect(rtl_tool.trace, 0))
+        note_shape(inflight, packet);
+    if (__builtin_expect(!rtl_own_begin(own, (uintptr_t)card), 0))
+        __atomic_store_n(&card->value, RTL_CARD_SHARED, __ATOMIC_RELEASE); /* for the worker to count */
+    count(tap, &tap->line->injected, 1);
+    return number;
+}
+
+/* Any other packet that carries a signal: it will overwrite what a kernel left there. */
+static __attribute__((noinline)) void see_signal(uint32_t type, const union packet *packet)
+{
+    if (!atomic_load_explicit(&rtl_own_timed, memory_order_relaxed))
+        return;
+    struct rtl_own *own = rtl_own_find(packet->barrier.completion_signal.handle);
+    if (!own)
+        return;
+    if (type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR ||
+        (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+         (packet->vendor.format == PM4_FORMAT || packet->vendor.format == BARRIER_VALUE_FORMAT)))
+        rtl_own_begin(own, RTL_OWN_OTHER);
+    else
+        rtl_own_give_up(own);
+}
+
+/*
+ * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or of its card
+ * if it carries one already, or RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
  */
 static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch_packet_t *packet, bool may_inject)
 {
@@ -102,10 +174,10 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
     STORE(line->lds_bytes, packet->group_segment_size);
     STORE(line->scratch_bytes, packet->private_segment_size);
 
-    int reason = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
     if (__builtin_expect(packet->completion_signal.handle != 0, 0))
-        reason = RTL_UNTIMED_OWN_SIGNAL;
-    else if (__builtin_expect(reason != RTL_VERDICT_TIME, 0))
+        return see_signalled(tap, line, row, packet);
+    int reason = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
+    if (__builtin_expect(reason != RTL_VERDICT_TIME, 0))
         ;
     else if (__builtin_expect(!may_inject, 0))
         reason = RTL_UNTIMED_BATCH;
@@ -121,9 +193,7 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
         count(tap, &tap->line->injected, 1);
         return number;
     }
-    count(tap, &line->untimed, 1);
-    count(tap, &tap->line->untimed[reason], 1);
-    return RTL_NO_SIGNAL;
+    return give_up_on(tap, line, (enum rtl_untimed_reason)reason);
 }
 
 /* A dispatch of a format that can be recognised and counted, but not timed. */
@@ -147,6 +217,8 @@ static inline uint16_t see(struct rtl_tap *tap, const union packet *packet, bool
         return see_kernel(tap, &packet->kernel, may_inject);
     if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended)
         see_extended(tap, &packet->kernel);
+    if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
+        see_signal(type, packet);
     return RTL_NO_SIGNAL;
 }
 
@@ -191,8 +263,11 @@ static inline void wake_if_parked(void)
         rtl_worker_wake();
 }
 
-/* How many of the packets lie within the queue's ring: a runtime is known that hands over batches that run past it. */
-static uint64_t readable(const struct rtl_tap *tap, const char *packets, uint64_t n)
+/*
+ * How many of the packets lie within the queue's ring, behind the pointer. A release is known that hands over the place
+ * in the ring and a count that goes past its end: the rest of those packets are at its beginning.
+ */
+static uint64_t before_the_end(const struct rtl_tap *tap, const char *packets, uint64_t n)
 {
     uintptr_t start = (uintptr_t)packets, ring = (uintptr_t)tap->ring, end = ring + tap->ring_bytes;
     if (!tap->ring || start < ring || start >= end)
@@ -206,30 +281,39 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
 {
     union packet on_stack[STACK_PACKETS];
     union packet *copy = on_stack;
-    uint64_t there = readable(tap, (const char *)packets, n);
-    bool whole = there == n, counter, injected = false;
+    uint64_t there = before_the_end(tap, (const char *)packets, n);
+    const union packet *ring = (const union packet *)(const void *)tap->ring;
+    uint64_t seen = n;
+    bool wraps = there < n, room = true, counter, injected = false, pushed = false;
 
     if (n > STACK_PACKETS) {
         copy = (union packet *)(void *)tap->scratch;
-        whole = whole && n <= tap->scratch_packets;
+        room = n <= tap->scratch_packets;
     }
-    if (__builtin_expect(there < n, 0))
-        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);
-    count(tap, &tap->line->packets, n);
+    if (__builtin_expect(wraps && n > tap->ring_bytes / sizeof(union packet), 0)) {
+        seen = there; /* more than the queue holds: what is behind the end can't be packets of it */
+        room = false;
+    }
+    count(tap, &tap->line->packets, seen);
     tap->written += n; /* for all of the batch, which no release that minds makes */
     uint64_t now = stamp(&counter);
-    for (uint64_t i = 0; i < there; i++) {
+    for (uint64_t i = 0; i < seen; i++) {
+        const union packet *packet = i < there ? &packets[i] : &ring[i - there];
         /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
-        if (whole)
-            copy[i] = packets[i];
-        uint16_t number = see(tap, whole ? &copy[i] : &packets[i], whole);
-        if (number != RTL_NO_SIGNAL) {
-            copy[i].kernel.completion_signal = inject(tap, number, now, counter);
+        if (room)
+            copy[i] = *packet;
+        uint16_t number = see(tap, room ? &copy[i] : packet, room);
+        if (number == RTL_NO_SIGNAL)
+            continue;
+        hsa_signal_t signal = inject(tap, number, now, counter);
+        pushed = true;
+        if (!rtl_is_card(number)) {
+            copy[i].kernel.completion_signal = signal;
             injected = true;
         }
     }
-    writer(injected ? copy : packets, n);
-    if (injected)
+    writer(injected || (wraps && room) ? copy : packets, n);
+    if (pushed)
         wake_if_parked();
 }
 
@@ -242,8 +326,7 @@ static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const un
                  type == HSA_PACKET_TYPE_BARRIER_OR;
     union packet copy = *packet;
     if (known && atomic_load_explicit(&tap->verdict, memory_order_relaxed) != RTL_UNTIMED_SHUTDOWN &&
-        !packet->kernel.completion_signal.handle &&
-        rtl_full_gauge(tap, &copy.kernel.completion_signal))
+        !packet->kernel.completion_signal.handle && rtl_full_gauge(tap, &copy.kernel.completion_signal))
         packet = &copy;
     writer(packet, 1);
 }
@@ -264,6 +347,12 @@ static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_
     }
     bool counter;
     uint64_t now = stamp(&counter);
+    if (__builtin_expect(rtl_is_card(number), 0)) {
+        inject(tap, number, now, counter);
+        writer(packet, 1);
+        wake_if_parked();
+        return;
+    }
     if (__builtin_expect(rtl_tool.fragile, 0))
         rtl_full_mark(tap, number);
     union packet copy = *packet;

@@ -8,6 +8,7 @@
  */
 #include "intercept/harvest.h"
 
+#include "intercept/own.h"
 #include "intercept/tool.h"
 #include "shm/event_ring.h"
 
@@ -72,8 +73,12 @@ static inline void see_tick(struct rtl_gpu *gpu, uint64_t tick)
 
 static inline void give_back(struct rtl_harvest *harvest, uint16_t number)
 {
-    harvest->back[harvest->back_count++] = number;
-    if (harvest->back_count == sizeof harvest->back / sizeof harvest->back[0])
+    enum { ROOM = sizeof harvest->back / sizeof harvest->back[0] };
+    if (rtl_is_card(number))
+        harvest->back_cards[harvest->back_cards_count++] = number;
+    else
+        harvest->back[harvest->back_count++] = number;
+    if (harvest->back_count == ROOM || harvest->back_cards_count == ROOM)
         rtl_harvest_flush(harvest);
 }
 
@@ -104,6 +109,20 @@ static void put_event(const struct rtl_harvest *harvest, const struct rtl_tap *t
     rtl_event_put(&rtl_tool.segment, &event);
 }
 
+/* A card that has no times says why; what the GPU writes says nothing. */
+static enum rtl_untimed_reason why_untimed(const amd_signal_t *signal)
+{
+    switch (__atomic_load_n(&signal->value, __ATOMIC_RELAXED)) {
+    case RTL_CARD_SHARED:
+        return RTL_UNTIMED_SHARED_SIGNAL;
+    case RTL_CARD_GONE:
+        return RTL_UNTIMED_SIGNAL_GONE;
+    default:
+        return RTL_UNTIMED_BAD_TIME;
+    }
+}
+
+/* The one place where a dispatch that is over becomes statistics. */
 static inline void record(struct rtl_harvest *harvest, struct rtl_tap *tap, uint16_t number)
 {
     const struct rtl_inflight *inflight = &harvest->pool->inflight[number];
@@ -113,7 +132,7 @@ static inline void record(struct rtl_harvest *harvest, struct rtl_tap *tap, uint
     struct rtl_gpu *gpu = tap->gpu;
 
     if (__builtin_expect(start == 0 || end < start, 0)) {
-        untimed(harvest, tap, number, RTL_UNTIMED_BAD_TIME);
+        untimed(harvest, tap, number, why_untimed(signal));
         return;
     }
     see_tick(gpu, end);
@@ -167,21 +186,28 @@ static inline void unlink_signal(struct rtl_harvest *harvest, struct rtl_tap *ta
 void rtl_harvest_take_in(struct rtl_harvest *harvest, struct rtl_tap *tap)
 {
     uint32_t n = rtl_pending_count(&tap->pending);
-    for (uint32_t i = 0; i < n; i++)
-        append(harvest, tap, (uint16_t)rtl_pending_at(&tap->pending, i));
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t number = (uint16_t)rtl_pending_at(&tap->pending, i);
+        harvest->open_cards += rtl_is_card(number);
+        append(harvest, tap, number);
+    }
     if (n)
         rtl_pending_drop(&tap->pending, n);
     tap->open += n;
     harvest->open += n;
     harvest->seen += n;
-    if (harvest->open > harvest->most)
-        harvest->most = harvest->open;
+    if (harvest->open - harvest->open_cards > harvest->most)
+        harvest->most = harvest->open - harvest->open_cards;
 }
 
 static inline bool is_done(const struct rtl_harvest *harvest, uint16_t number)
 {
-    /* acquire: the GPU writes the timestamps before the value */
-    return __atomic_load_n(&rtl_pool_signal(harvest->pool, number)->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
+    amd_signal_t *signal = rtl_pool_signal(harvest->pool, number);
+    /* acquire: the GPU writes the timestamps before the value, and so does who ends a card */
+    if (__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED)
+        return true;
+    const struct rtl_inflight *inflight = &harvest->pool->inflight[number];
+    return rtl_is_card(number) && rtl_own_look(inflight->own, signal, inflight->value);
 }
 
 static inline void finish(struct rtl_harvest *harvest, struct rtl_tap *tap, uint16_t number, bool reuse)
@@ -196,6 +222,7 @@ static inline void finish(struct rtl_harvest *harvest, struct rtl_tap *tap, uint
     }
     tap->open--;
     harvest->open--;
+    harvest->open_cards -= rtl_is_card(number);
 }
 
 static inline void fetch(const struct rtl_harvest *harvest, uint16_t number)
@@ -273,12 +300,16 @@ void rtl_harvest_give_up(struct rtl_harvest *harvest, struct rtl_tap *tap, enum 
     rtl_harvest_take_in(harvest, tap);
     while (tap->first != RTL_NO_SIGNAL) {
         uint16_t number = tap->first;
-        bool over = is_done(harvest, number);
+        bool over = is_done(harvest, number), again = over || reuse;
         if (over)
             record(harvest, tap, number);
         else
             untimed(harvest, tap, number, reason);
-        finish(harvest, tap, number, over || reuse);
+        if (!over && rtl_is_card(number))
+            again =
+                rtl_own_detach(harvest->pool->inflight[number].own, rtl_pool_signal(harvest->pool, number), reuse) &&
+                reuse;
+        finish(harvest, tap, number, again);
         done++;
     }
     tap->cursor = RTL_NO_SIGNAL;
@@ -289,10 +320,14 @@ void rtl_harvest_close(struct rtl_harvest *harvest, struct rtl_tap *tap)
 {
     while (tap->cached)
         give_back(harvest, tap->cache[--tap->cached]);
+    while (tap->cards_cached)
+        give_back(harvest, tap->cards[--tap->cards_cached]);
 }
 
 void rtl_harvest_flush(struct rtl_harvest *harvest)
 {
     rtl_pool_give(harvest->pool, harvest->back, harvest->back_count);
     harvest->back_count = 0;
+    rtl_pool_give_cards(harvest->pool, harvest->back_cards, harvest->back_cards_count);
+    harvest->back_cards_count = 0;
 }

@@ -16,14 +16,16 @@ struct rtl_harvest {
     struct rtl_recorder *recorder;
     struct rtl_pool *pool;
     struct rtl_tsc_line counter;
-    uint32_t open;       /* signals in flight, over all taps */
-    uint32_t most;       /* the most there were since somebody looked */
+    uint32_t open;       /* dispatches in flight, over all taps, */
+    uint32_t open_cards; /* and those of them that carry a signal of the application's */
+    uint32_t most;       /* the most signals of ours in flight since somebody looked */
     uint64_t seen;       /* dispatches that came in through the pending rings, ever */
     uint64_t completed;  /* and those that are accounted for */
     uint32_t back_count; /* numbers on their way back into the free ring */
-    uint16_t back[64];
-    uint16_t next[RTL_SIGNALS_LIMIT]; /* the taps' lists of signals in flight; each signal is in one at most */
-    uint16_t previous[RTL_SIGNALS_LIMIT];
+    uint32_t back_cards_count;
+    uint16_t back[64], back_cards[64];
+    uint16_t next[RTL_NUMBERS]; /* the taps' lists of signals in flight; each signal is in one at most */
+    uint16_t previous[RTL_NUMBERS];
 };
 
 /* Takes in what was dispatched on a tap. */

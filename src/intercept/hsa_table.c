@@ -6,7 +6,7 @@
  * this was compiled. So slots are found by number and each is checked against the size.
  *
  * core: 125 slots that never moved. amd_ext, in slots behind the version:
- *     5.2: 48   5.5: 51   5.6, 5.7: 55   6.0: 67   6.1: 68   6.2: 70   6.4: 72   7.0: 74
+ *     5.2: 48   5.5: 51   5.6, 5.7: 55   6.0: 67   6.1: 68   6.2: 70   6.4: 72   7.0: 74   later: 84
  * Up to 5.5 it only grew at its end. 5.6 inserted two slots right behind hsa_amd_memory_async_copy (slot 15), with
  * two more at the end; all releases after it grew at the end again. No release is known with 52 to 54 slots: there
  * the order can't be told, and calling the wrong slot is worse than not tracing.
@@ -26,16 +26,18 @@ struct root { /* the part of HsaApiTable that is used; the same on all releases 
     void *amd_ext;
 };
 
-enum { CORE, EXT, MOVED };
+enum { CORE, EXT, MOVED, LATER };
 
 #define TABLE_ROW(field, table, slot, arguments) {table, slot, offsetof(struct rtl_hsa, field), "hsa_" #field},
+#define LATER_ROW(field, slot, arguments)        TABLE_ROW(field, LATER, slot, arguments)
 static const struct {
     int table;
     uint32_t slot;
     size_t offset;
     const char *name;
-} functions[RTL_HSA_COUNT] = {RTL_HSA_FUNCTIONS(TABLE_ROW)};
+} functions[RTL_HSA_COUNT] = {RTL_HSA_FUNCTIONS(TABLE_ROW) RTL_HSA_ACTIONS(TABLE_ROW) RTL_HSA_LATER(LATER_ROW)};
 #undef TABLE_ROW
+#undef LATER_ROW
 
 int rtl_hsa_shift(uint32_t ext_bytes)
 {
@@ -45,6 +47,11 @@ int rtl_hsa_shift(uint32_t ext_bytes)
     return slots <= 51 ? 0 : slots >= 55 ? 2 : -1;
 }
 
+bool rtl_hsa_may_batch(uint32_t ext_bytes)
+{
+    return ext_bytes > sizeof(struct version) + 74 * sizeof(void *);
+}
+
 /* The slot's address in the runtime's table, or NULL when the table is too small to have it. */
 static char *slot_of(const struct root *root, enum rtl_hsa_function function)
 {
@@ -52,6 +59,8 @@ static char *slot_of(const struct root *root, enum rtl_hsa_function function)
     char *table = core ? root->core : root->amd_ext;
     const struct version *version = (const void *)table;
     uint32_t slot = functions[function].slot;
+    if (functions[function].table == LATER && rtl_hsa_shift(version->minor) != 2)
+        return NULL; /* another function is there */
     if (functions[function].table == MOVED)
         slot += (uint32_t)rtl_hsa_shift(version->minor);
     size_t offset = sizeof *version + slot * sizeof(void *);
@@ -84,7 +93,7 @@ bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_
             memcpy((char *)hsa + functions[i].offset, slot, sizeof(void *));
         void *found = NULL;
         memcpy(&found, (char *)hsa + functions[i].offset, sizeof found);
-        if (!found) {
+        if (!found && functions[i].table != LATER) {
             snprintf(why, why_bytes, "this runtime has no %s", functions[i].name);
             return false;
         }
@@ -95,6 +104,7 @@ bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void))
 {
     char *slot = slot_of(table, function);
-    if (slot)
+    static const char none[sizeof(void *)];
+    if (slot && memcmp(slot, none, sizeof none) != 0)
         memcpy(slot, &hook, sizeof hook);
 }

@@ -31,6 +31,7 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(queue_create, CORE, 7,                                                                                       \
       (hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t, hsa_queue_t **))    \
     X(queue_destroy, CORE, 9, (hsa_queue_t *))                                                                     \
+    X(signal_create, CORE, 37, (hsa_signal_value_t, uint32_t, const hsa_agent_t *, hsa_signal_t *))                \
     X(signal_destroy, CORE, 38, (hsa_signal_t))                                                                    \
     X(executable_destroy, CORE, 84, (hsa_executable_t))                                                            \
     X(executable_freeze, CORE, 86, (hsa_executable_t, const char *))                                               \
@@ -39,22 +40,52 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
       (hsa_executable_t, hsa_status_t(*)(hsa_executable_t, hsa_executable_symbol_t, void *), void *))              \
     X(amd_profiling_set_profiler_enabled, EXT, 2, (hsa_queue_t *, int))                                            \
     X(amd_profiling_convert_tick_to_system_domain, EXT, 6, (hsa_agent_t, uint64_t, uint64_t *))                    \
+    X(amd_memory_async_copy, EXT, 15,                                                                              \
+      (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t))      \
     X(amd_signal_create, MOVED, 31, (hsa_signal_value_t, uint32_t, const hsa_agent_t *, uint64_t, hsa_signal_t *)) \
     X(amd_queue_intercept_create, MOVED, 35,                                                                       \
       (hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t, hsa_queue_t **))    \
-    X(amd_queue_intercept_register, MOVED, 36, (hsa_queue_t *, rtl_packet_handler, void *))
+    X(amd_queue_intercept_register, MOVED, 36, (hsa_queue_t *, rtl_packet_handler, void *))                        \
+    X(amd_memory_async_copy_rect, MOVED, 38,                                                                       \
+      (const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *,               \
+       const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *, hsa_signal_t))
 
-#define RTL_HSA_FIELD(field, table, slot, arguments) hsa_status_t(*field) arguments;
+/* Functions that return nothing. */
+#define RTL_HSA_ACTIONS(X)                                                          \
+    X(queue_store_write_index_screlease, CORE, 16, (const hsa_queue_t *, uint64_t)) \
+    X(signal_store_screlease, CORE, 42, (hsa_signal_t, hsa_signal_value_t))
+
+/*
+ * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
+ * The enumeration of engines is not in older headers; operations are passed on unread.
+ */
+#define RTL_HSA_LATER(X)                                                                                          \
+    X(amd_memory_async_copy_on_engine, 16,                                                                        \
+      (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, int, \
+       bool))                                                                                                     \
+    X(amd_memory_async_batch_copy, 78, (const void *, uint32_t, uint32_t, const hsa_signal_t *))
+
+#define RTL_HSA_FIELD(field, table, slot, arguments)        hsa_status_t(*field) arguments;
+#define RTL_HSA_ACTION_FIELD(field, table, slot, arguments) void(*field) arguments;
+#define RTL_HSA_LATER_FIELD(field, slot, arguments)         hsa_status_t(*field) arguments;
 /* The functions as they were before our hooks: the runtime's own, or those of a tool loaded before us. */
 struct rtl_hsa {
     RTL_HSA_FUNCTIONS(RTL_HSA_FIELD)
+    RTL_HSA_ACTIONS(RTL_HSA_ACTION_FIELD)
+    RTL_HSA_LATER(RTL_HSA_LATER_FIELD)
     uint32_t root_major, core_bytes, ext_bytes, ext_step; /* versions of the tables, as they said */
 };
 #undef RTL_HSA_FIELD
+#undef RTL_HSA_ACTION_FIELD
+#undef RTL_HSA_LATER_FIELD
 
 #define RTL_HSA_ENUM(field, table, slot, arguments) RTL_HSA_##field,
-enum rtl_hsa_function { RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_COUNT };
+#define RTL_HSA_LATER_ENUM(field, slot, arguments)  RTL_HSA_##field,
+enum rtl_hsa_function {
+    RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
+};
 #undef RTL_HSA_ENUM
+#undef RTL_HSA_LATER_ENUM
 
 /*
  * Where the MOVED slots of an amd_ext table of that many bytes are, relative to release 5.2: 0 or 2 slots further,
@@ -62,10 +93,13 @@ enum rtl_hsa_function { RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_COUNT };
  */
 int rtl_hsa_shift(uint32_t ext_bytes);
 
+/* True for a release that may hand over several packets in one call of a handler: none up to 7.0 does. */
+bool rtl_hsa_may_batch(uint32_t ext_bytes);
+
 /* Saves what the library uses. False, and one line in `why`, when the table can't be read or lacks something. */
 bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_bytes);
 
-/* Puts a hook into the runtime's table. Only from OnLoad, and only for what rtl_hsa_save found. */
+/* Puts a hook into the runtime's table, where there is such a function. Only from OnLoad. */
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void));
 
 #endif

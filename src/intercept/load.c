@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "intercept/kernels.h"
+#include "intercept/own.h"
+#include "intercept/probe.h"
 #include "intercept/queues.h"
 #include "intercept/tool.h"
 #include "intercept/worker.h"
@@ -118,7 +120,9 @@ static void read_environment(void)
 {
     rtl_tool.settings = rtl_settings_parse(getenv("RTL_MODE"), getenv("RTL_SIGNALS"));
     if (rtl_tool.settings.mode_unknown)
-        rtl_say("RTL_MODE=%.40s is not a mode (off, lite, default): default is used", getenv("RTL_MODE"));
+#define NAME(sym, num, name, text) name ", "
+        rtl_say("RTL_MODE=%.40s is not a mode (" RTL_MODES(NAME) "standard): default is used", getenv("RTL_MODE"));
+#undef NAME
     if (rtl_tool.settings.signals_unknown)
         rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: %d is used", getenv("RTL_SIGNALS"), RTL_SIGNALS_LIMIT,
                 RTL_SIGNALS_LIMIT);
@@ -136,6 +140,10 @@ static void hook(void *table)
     HOOK(executable_destroy, rtl_executable_destroy);
     HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
 #undef HOOK
+    /* lite leaves the application's signals alone: there it doesn't even look at them */
+    if (rtl_tool.settings.mode != RTL_MODE_LITE)
+        rtl_own_hook(table);
+    rtl_own_start(rtl_tool.settings.mode != RTL_MODE_LITE);
 }
 
 /* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
@@ -196,7 +204,9 @@ void OnUnload(void)
         if (atomic_load(&rtl_tool.recording)) {
             wind_up();
             rtl_taps_bury();
+            rtl_own_forget_all();
             rtl_gpus_forget();
+            rtl_probe_forget();
             rtl_kernels_forget_all();
         }
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);

@@ -6,6 +6,7 @@
  *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
  *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
+ * Where the runtime's intercept queues aren't safe (probe.h) the queue stays as it is.
  * Whatever goes wrong, the application gets the queue that it would have got without us, and the fact is counted.
  */
 #include "intercept/queues.h"
@@ -15,6 +16,8 @@
 #include <string.h>
 
 #include "intercept/dispatch.h"
+#include "intercept/own.h"
+#include "intercept/probe.h"
 #include "intercept/tool.h"
 
 /*
@@ -90,6 +93,7 @@ static void finish(struct rtl_tap *tap, hsa_queue_t *queue)
 
 static void refuse(void)
 {
+    rtl_own_stop(); /* what goes into that queue isn't seen: it may carry a signal that another queue's kernel had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
     __atomic_fetch_add(&rtl_tool.segment.header->queues_refused, 1, __ATOMIC_RELAXED);
 }
@@ -141,7 +145,7 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
     bool tapped = false;
-    struct rtl_tap *tap = interceptible(type) ? rtl_tap_open(gpu) : NULL;
+    struct rtl_tap *tap = interceptible(type) && rtl_probe_safe(agent) ? rtl_tap_open(gpu) : NULL;
     if (tap) {
         if (!rtl_tool.chained)
             tapped = create_first(tap, &r, &made);

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 _Static_assert((RTL_SIGNALS_LIMIT & (RTL_SIGNALS_LIMIT - 1)) == 0, "the ring wraps by a mask");
-_Static_assert(RTL_SIGNALS_LIMIT <= 1 << 16, "numbers have 16 bits");
+_Static_assert(RTL_NUMBERS < 1 << 16, "numbers have 16 bits, and one of them stands for none");
 
 struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit)
 {
@@ -70,33 +70,64 @@ uint32_t rtl_pool_make(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
     return got;
 }
 
-uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
+static uint32_t take(struct rtl_free *free, uint16_t *numbers, uint32_t n)
 {
-    uint64_t head = atomic_load_explicit(&pool->head, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&free->head, memory_order_relaxed);
     for (;;) {
-        uint64_t there = atomic_load_explicit(&pool->tail, memory_order_acquire) - head;
+        uint64_t there = atomic_load_explicit(&free->tail, memory_order_acquire) - head;
         if (there == 0)
             return 0;
         if (there > RTL_SIGNALS_LIMIT) { /* the head is of before: others took on */
-            head = atomic_load_explicit(&pool->head, memory_order_relaxed);
+            head = atomic_load_explicit(&free->head, memory_order_relaxed);
             continue;
         }
-        uint32_t take = there < n ? (uint32_t)there : n;
-        for (uint32_t i = 0; i < take; i++)
-            numbers[i] = atomic_load_explicit(&pool->ring[(head + i) % RTL_SIGNALS_LIMIT], memory_order_relaxed);
+        uint32_t got = there < n ? (uint32_t)there : n;
+        for (uint32_t i = 0; i < got; i++)
+            numbers[i] = atomic_load_explicit(&free->ring[(head + i) % RTL_SIGNALS_LIMIT], memory_order_relaxed);
         /* The producer can't have reused those slots unless the head moved on, and then this fails. */
-        if (atomic_compare_exchange_weak_explicit(&pool->head, &head, head + take, memory_order_acq_rel,
+        if (atomic_compare_exchange_weak_explicit(&free->head, &head, head + got, memory_order_acq_rel,
                                                   memory_order_relaxed))
-            return take;
+            return got;
     }
+}
+
+static void give(struct rtl_free *free, const uint16_t *numbers, uint32_t n)
+{
+    uint64_t tail = atomic_load_explicit(&free->tail, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++)
+        atomic_store_explicit(&free->ring[(tail + i) % RTL_SIGNALS_LIMIT], numbers[i], memory_order_relaxed);
+    atomic_store_explicit(&free->tail, tail + n, memory_order_release);
+}
+
+uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
+{
+    return take(&pool->free_signals, numbers, n);
 }
 
 void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
 {
-    uint64_t tail = atomic_load_explicit(&pool->tail, memory_order_relaxed);
-    for (uint32_t i = 0; i < n; i++)
-        atomic_store_explicit(&pool->ring[(tail + i) % RTL_SIGNALS_LIMIT], numbers[i], memory_order_relaxed);
-    atomic_store_explicit(&pool->tail, tail + n, memory_order_release);
+    give(&pool->free_signals, numbers, n);
+}
+
+uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
+{
+    uint32_t got = take(&pool->free_cards, numbers, n);
+    if (got || atomic_load_explicit(&pool->cards, memory_order_relaxed) >= RTL_CARDS_LIMIT)
+        return got;
+    uint32_t first = atomic_fetch_add_explicit(&pool->cards, n, memory_order_relaxed);
+    for (; got < n && first + got < RTL_CARDS_LIMIT; got++) {
+        amd_signal_t *card = &pool->card[first + got];
+        uint32_t number = RTL_SIGNALS_LIMIT + first + got;
+        pool->handle[number].handle = (uintptr_t)card;
+        rtl_signal_arm(card);
+        numbers[got] = (uint16_t)number;
+    }
+    return got;
+}
+
+void rtl_pool_give_cards(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
+{
+    give(&pool->free_cards, numbers, n);
 }
 
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n)

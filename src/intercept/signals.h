@@ -5,6 +5,10 @@
  * dispatch through the queue's pending ring to the worker, and back into the free ring. Only the worker looks at or
  * writes to the signals themselves, which are plain records in memory that the GPU writes: value, start_ts, end_ts.
  *
+ * Numbers from RTL_SIGNALS_LIMIT on are cards: records of the same shape in our own memory, for dispatches that carry a
+ * signal of the application's (own.h). They travel the same way, have a free ring of their own, and cost nothing to
+ * make.
+ *
  * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
  * batch with one compare-and-swap. Making a signal is the one thing here that costs something; any thread may do it,
  * within the limit, and it happens only while the pool grows.
@@ -23,6 +27,8 @@
 enum {
     RTL_SIGNALS_BATCH = 32, /* most that a queue takes from the free ring at once */
     RTL_SIGNAL_ARMED = 1,   /* the value that a completion takes to 0 */
+    RTL_CARDS_LIMIT = 4096, /* most dispatches in flight on signals of the application's */
+    RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_CARDS_LIMIT,
 };
 
 /* What is known of the dispatch that a signal is on. Dispatch, before it is pushed; then worker. */
@@ -33,7 +39,17 @@ struct rtl_inflight {
     uint64_t index;               /* how many packets its queue had been handed, this one included */
     uint32_t grid[3];             /* these two only for the event ring (rtl_tool.trace) */
     uint16_t workgroup[3];
+    struct rtl_own *own;          /* cards: the signal, */
+    int64_t value;                /* and its value when the packet went */
 };
+
+/* Numbers that are free, in order. */
+struct rtl_free {
+    _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; counts on for ever */
+    _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
+    _Alignas(64) _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
+};
+_Static_assert((int)RTL_CARDS_LIMIT <= (int)RTL_SIGNALS_LIMIT, "a slot a number");
 
 /* How signals are made: the runtime's functions, or those of a test. */
 struct rtl_signal_maker {
@@ -49,12 +65,11 @@ struct rtl_pool {
     _Atomic uint64_t destroyed;    /* worker: ever */
     _Atomic bool refused;          /* any sets when the runtime made none; the worker clears it now and then */
     _Atomic uint64_t taken[RTL_SIGNALS_LIMIT / 64]; /* any: one bit a number in use */
-    hsa_signal_t handle[RTL_SIGNALS_LIMIT];         /* the maker of that number, before the number is passed on */
-    struct rtl_inflight inflight[RTL_SIGNALS_LIMIT];
-    /* free ring */
-    _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; counts on for ever */
-    _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
-    _Alignas(64) _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
+    _Atomic uint32_t cards;                         /* any: cards that are in use, ever; may exceed the limit */
+    hsa_signal_t handle[RTL_NUMBERS];               /* the maker of that number, before the number is passed on */
+    struct rtl_inflight inflight[RTL_NUMBERS];
+    amd_signal_t card[RTL_CARDS_LIMIT];
+    struct rtl_free free_signals, free_cards;
 };
 
 /* An empty pool, or NULL when there is no memory. Never freed while a dispatch may come late. */
@@ -70,15 +85,24 @@ uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
 /* The producer: gives numbers back, armed. There is always room: the ring has one slot a number. */
 void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
 
+/* The same for cards; taking makes them, below their limit. */
+uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+void rtl_pool_give_cards(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
+
 /* Worker: destroys up to n of the free ones, and says how many. */
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n);
 
 /* Any: how many lie in the free ring. */
 static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)
 {
-    uint64_t head = atomic_load_explicit(&pool->head, memory_order_relaxed);
-    uint64_t lie = atomic_load_explicit(&pool->tail, memory_order_relaxed) - head;
+    uint64_t head = atomic_load_explicit(&pool->free_signals.head, memory_order_relaxed);
+    uint64_t lie = atomic_load_explicit(&pool->free_signals.tail, memory_order_relaxed) - head;
     return lie <= RTL_SIGNALS_LIMIT ? (uint32_t)lie : 0; /* the two loads may be of different moments */
+}
+
+static inline bool rtl_is_card(uint32_t number)
+{
+    return number >= RTL_SIGNALS_LIMIT;
 }
 
 static inline amd_signal_t *rtl_pool_signal(const struct rtl_pool *pool, uint32_t number)

@@ -67,6 +67,8 @@ struct rtl_tap {
     _Alignas(64) _Atomic uint32_t inside; /* dispatch: 1 while a call is under way; the worker waits for 0 at the end */
     uint32_t cached;                      /* free signals at hand */
     uint16_t cache[RTL_SIGNALS_BATCH];
+    uint32_t cards_cached; /* and cards */
+    uint16_t cards[RTL_SIGNALS_BATCH];
 
     uint64_t written; /* packets handed on, ever, in this use of the tap */
     /* only on runtimes whose queues must not fill up (full.c): */

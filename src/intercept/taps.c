@@ -84,7 +84,7 @@ static void end_identity(struct rtl_queue *line)
 static struct rtl_tap *new_tap(void)
 {
     struct rtl_tap *tap = NULL;
-    uint32_t slots = RTL_SIGNALS_LIMIT;
+    uint32_t slots = RTL_NUMBERS;
     if (posix_memalign((void **)&tap, 64, sizeof *tap) != 0)
         return NULL;
     memset(tap, 0, sizeof *tap);
@@ -159,6 +159,7 @@ struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu)
         atomic_store_explicit(&tap->generation, 0, memory_order_relaxed);
         tap->ring = NULL;
         tap->cached = 0;
+        tap->cards_cached = 0;
         rtl_pending_drop(&tap->pending, rtl_pending_count(&tap->pending)); /* of a late callback */
         share_signals(tap, pool);
         if (pool && rtl_tool.fragile)

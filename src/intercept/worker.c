@@ -166,8 +166,9 @@ static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
         r->peak = harvest->most;
     if (worker.peak < harvest->most)
         worker.peak = harvest->most;
-    harvest->most = harvest->open;
-    if (created < pool->limit && 4 * rtl_pool_free_count(pool) < created && 2 * harvest->open > created) {
+    uint32_t open = harvest->open - harvest->open_cards; /* on signals of the pool */
+    harvest->most = open;
+    if (created < pool->limit && 4 * rtl_pool_free_count(pool) < created && 2 * open > created) {
         uint32_t more = created < pool->limit - created ? created : pool->limit - created;
         uint16_t numbers[64];
         while (more) {
@@ -189,7 +190,7 @@ static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
         rtl_pool_destroy(pool, created - keep);
     atomic_store_explicit(&pool->refused, false, memory_order_relaxed);
     r->peak_before = r->peak;
-    r->peak = harvest->open;
+    r->peak = open;
     r->peak_at = r->now;
 }
 
@@ -234,7 +235,10 @@ static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r,
         return r->pause * 2 < PAUSE_MAX ? r->pause * 2 : PAUSE_MAX;
     if (!came)
         return PAUSE_MAX;
-    uint64_t left = harvest->pool->limit > harvest->open ? harvest->pool->limit - harvest->open : 0;
+    uint32_t open = harvest->open - harvest->open_cards;
+    uint64_t left = harvest->pool->limit > open ? harvest->pool->limit - open : 0;
+    uint64_t cards = RTL_CARDS_LIMIT - harvest->open_cards; /* never more open than there are */
+    left = cards < left ? cards : left;
     uint64_t pause = left * span / came / 8;
     return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;
 }
@@ -305,7 +309,7 @@ static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
 {
     barrier_everywhere();
     /* no more can be in flight than there are signals, and none is added; each round ends some of them */
-    for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_SIGNALS_LIMIT; done += more)
+    for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_NUMBERS; done += more)
         more = round_of_taps(harvest);
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
         uint32_t state = state_of(harvest, tap);

@@ -157,7 +157,7 @@ struct rtl_queue {
     uint64_t pad0[2];
     /* dispatch */
     uint64_t dispatches;       /* every kernel dispatch */
-    uint64_t injected;         /* those that got a signal of ours */
+    uint64_t injected;         /* those that the worker accounts for: on a signal of ours or the application's */
     uint64_t packets;          /* every packet of any kind */
     uint64_t pad1[5];
     /* worker: depth = injected - completed */

@@ -11,7 +11,8 @@
 #define RTL_MODES(X)                                                                                     \
     X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                                    \
     X(LITE, 1, "lite", "times only kernels that carry no completion signal of the application's")        \
-    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")
+    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")                     \
+    X(FULL, 3, "full", "as default: graph replays come as dispatches, or not at all where unsafe")
 
 /* X(other name, symbol of the mode it stands for) */
 #define RTL_MODE_ALIASES(X) X("standard", DEFAULT)
@@ -27,12 +28,15 @@
     X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)  \
     X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH) \
     X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)      \
-    X(NO_ROOM, 5, "no_room", "the queue's ring of pending dispatches was full", DISPATCH)                \
+    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to remember one more", DISPATCH)              \
     X(FORMAT, 6, "format", "a dispatch packet of a format that the library does not know", DISPATCH)     \
+    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", DISPATCH) \
     X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)        \
     X(BAD_TIME, 9, "bad_time", "the timestamps were missing or ran backwards", WORKER)                   \
     X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER) \
-    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)
+    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                          \
+    X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER) \
+    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)
 
 /*
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
@@ -40,7 +44,7 @@
  */
 #define RTL_NOTES(X)                                                                                     \
     X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted") \
-    X(BATCH_UNSAFE, 1, "batch_unsafe", "this runtime cannot rewrite batches safely: counted, not timed") \
+    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used") \
     X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")       \
     X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")           \
     X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")     \

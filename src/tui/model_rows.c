@@ -171,7 +171,8 @@ static void make_gpus(struct rtl_model *model)
 /* Reasons that lie in the mode or in the application: the others are time that we meant to take and lost. */
 static bool is_by_design(int reason)
 {
-    return reason == RTL_UNTIMED_OWN_SIGNAL || reason == RTL_UNTIMED_BATCH;
+    return reason == RTL_UNTIMED_OWN_SIGNAL || reason == RTL_UNTIMED_BATCH || reason == RTL_UNTIMED_UNSAFE_SIGNAL ||
+           reason == RTL_UNTIMED_SHARED_SIGNAL || reason == RTL_UNTIMED_SIGNAL_GONE;
 }
 
 static void make_sums(struct rtl_model *model)

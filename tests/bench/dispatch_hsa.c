@@ -1,10 +1,13 @@
 /*
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
- * dispatch_hsa DISPATCHES KERNELS [flow] [hold]: prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th
- * percentile are over chunks of 512 dispatches (of their mean) and RATE is dispatches a second over the whole run with
- * the waits between chunks. The wait after each chunk, which isn't part of the time, keeps the queue from filling up.
+ * dispatch_hsa DISPATCHES KERNELS [flow | signalled | latency] [hold]: prints
+ * "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches (of
+ * their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
+ * chunk, which isn't part of the time, keeps the queue from filling up.
  * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
+ * `signalled`: each dispatch carries a signal of the program's, which it sets first. `latency`: each dispatch is waited
+ * for on its signal, with a spinning thread, and the times are from before the submission to after the wait.
  * With `hold` the process stays until its standard input is closed.
  */
 #include "../programs/intercept_hsa.h"
@@ -25,6 +28,18 @@ static bool given(int argc, char **argv, const char *word)
     return false;
 }
 
+static hsa_signal_t own[CHUNK];
+
+static uint64_t wait_for_one(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
+{
+    uint64_t start = clock_ns();
+    hsa_signal_store_relaxed(signal, 1);
+    launch_packet(queue, object, signal, BARRIER_BIT, true);
+    while (hsa_signal_load_scacquire(signal) >= 1)
+        __builtin_ia32_pause();
+    return clock_ns() - start;
+}
+
 int main(int argc, char **argv)
 {
     unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
@@ -33,9 +48,13 @@ int main(int argc, char **argv)
     struct family family;
     if (!open_runtime() || kernels < 1 || kernels > FAMILY)
         die("no GPU, or wrong usage");
+    bool signalled = given(argc, argv, "signalled");
+    bool latency = given(argc, argv, "latency");
     load_family(&family, "hsa_");
+    for (int i = 0; (signalled || latency) && i < CHUNK; i++)
+        must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");
     hsa_queue_t *queue = open_queue(4096);
-    unsigned long chunks = wanted / CHUNK + 1, kernel = 0;
+    unsigned long chunks = latency ? wanted : wanted / CHUNK + 1, kernel = 0;
     double *mean = malloc(chunks * sizeof *mean);
 
     for (unsigned i = 0; i < 8 * CHUNK; i++) { /* warm up: rows, signals, pages */
@@ -45,9 +64,15 @@ int main(int argc, char **argv)
     }
     uint64_t begun = clock_ns();
     for (unsigned long c = 0; c < chunks; c++) {
+        if (latency) {
+            mean[c] = (double)wait_for_one(queue, family.object[c % kernels], own[c % CHUNK]);
+            continue;
+        }
         uint64_t start = clock_ns();
         for (int i = 0; i < CHUNK; i++) {
-            launch(queue, family.object[kernel]);
+            if (signalled)
+                hsa_signal_store_relaxed(own[i], 1);
+            launch_packet(queue, family.object[kernel], own[i], BARRIER_BIT, true);
             kernel = kernel + 1 == kernels ? 0 : kernel + 1;
         }
         mean[c] = (double)(clock_ns() - start) / CHUNK;
@@ -57,10 +82,12 @@ int main(int argc, char **argv)
     double seconds = (double)(clock_ns() - begun) / 1e9;
     qsort(mean, chunks, sizeof *mean, ascending);
     printf("ns_per_dispatch %.1f %.1f %.0f\n", mean[chunks / 2], mean[chunks * 99 / 100],
-           (double)(chunks * CHUNK) / seconds);
+           (double)(latency ? chunks : chunks * CHUNK) / seconds);
     fflush(stdout);
     if (given(argc, argv, "hold"))
         hold();
+    for (int i = 0; i < CHUNK && own[i].handle; i++)
+        must(hsa_signal_destroy(own[i]), "destroy signal");
     free(mean);
     must(hsa_queue_destroy(queue), "destroy queue");
     must(hsa_shut_down(), "shut down");

@@ -54,17 +54,19 @@ is "all: and it is said" "$(look note)" "note kernels_full"
 close_scene
 is "all: ends well" "$status" 0
 
-for mode in default lite; do
-    RTL_MODE=$mode
+own() { # mode, timed, left alone
+    RTL_MODE=$1
     export RTL_MODE
     play own
-    check "own signals, $mode: all over" wait_until 60 settled 0
-    check "own signals, $mode: counts are the program's" counted_as_launched
-    is "own signals, $mode: left alone and counted so" "$(look untimed | awk '$2 == "own_signal" { print $3 }')" 300
-    is "own signals, $mode: the others timed" "$(look timed)" "timed 300"
+    check "own signals, $1: all over" wait_until 60 settled 0
+    check "own signals, $1: counts are the program's" counted_as_launched
+    is "own signals, $1: left alone and counted so" "$(look untimed | awk '$2 == "own_signal" { print $3 }')" "$3"
+    is "own signals, $1: the others timed" "$(look timed)" "timed $2"
     close_scene
-    is "own signals, $mode: ends well" "$status" 0
-done
+    is "own signals, $1: ends well" "$status" 0
+}
+own default 600 0
+own lite 300 300
 unset RTL_MODE
 
 play threads

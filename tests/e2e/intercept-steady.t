@@ -31,6 +31,8 @@ export RTL_TRACE
 steady "with an event ring that goes round" "$tap_top/$O/librtl.so" 300000
 is "with an event ring that goes round: nothing is asked of the system" "$line" "allocations 0 syscalls 0 first -1"
 unset RTL_TRACE
+steady "signalled" "$tap_top/$O/librtl.so" 1000000 signalled
+is "signals of the application's: nothing is asked in a million dispatches" "$line" "allocations 0 syscalls 0 first -1"
 RTL_MODE=lite
 export RTL_MODE
 steady "lite" "$tap_top/$O/librtl.so" 200000

@@ -9,7 +9,7 @@
     echo 'Cijk_*_MT16x16x512_* bimodal 208us 251us 0.85'
     cat tests/programs/serve.script
 } >"$work/durations"
-(on_gpu --gpus 2 --script "$work/durations" -- "$O/tests/programs/serve" --gpus 2 --seconds 600) >"$work/serve.out" 2>&1 &
+(RTL_MODE=lite; export RTL_MODE; on_gpu --gpus 2 --script "$work/durations" -- "$O/tests/programs/serve" --gpus 2 --seconds 600) >"$work/serve.out" 2>&1 &
 serve=$!
 tap_pids="$tap_pids $serve"
 wait_until 60 traced "$serve"
@@ -17,7 +17,7 @@ terminal 100 30 "$top -p $serve -d 0.5; echo status \$?; exec cat"
 
 check "kernels of the program" shows '\[LIVE\]' 'gemm TN BBS MT128x128x64 MI16x16x1' 'rotary_embedding_kernel<bf16,true>' \
     'paged_attention_ll4mi_QKV' 'triton_poi_fused_embedding'
-check "what is not timed says so" shows 'mode default: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed ncclDevKernel'
+check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed ncclDevKernel'
 check "both GPUs" shows 'G0\[\|+.*[0-9]% q.*gfx90a' 'G1\[\|+.*[0-9]% q'
 keys N
 check "a fixed duration is seen" shows ' 7\.(0[0-9])u  7\.0[0-9]u .*rotary_embedding_kernel'

@@ -26,6 +26,7 @@ enum { FAMILY = 100 }; /* kernels a code object: PREFIX00 to PREFIX99, the prefi
 static hsa_agent_t gpu_agent, cpu_agent;
 static bool gpu_found;
 static void *kernarg_block;
+static hsa_amd_memory_pool_t kernarg_pool; /* host memory that the GPU reads and writes */
 
 __attribute__((noreturn, unused)) static void die(const char *what)
 {
@@ -73,14 +74,13 @@ static hsa_status_t see_pool(hsa_amd_memory_pool_t pool, void *data)
 /* Starts the runtime. False when there is no GPU. */
 __attribute__((unused)) static bool open_runtime(void)
 {
-    hsa_amd_memory_pool_t pool = {0};
     gpu_found = false;
     must(hsa_init(), "hsa_init");
     must(hsa_iterate_agents(see_agent, NULL), "agents");
     if (!gpu_found)
         return false;
-    must(hsa_amd_agent_iterate_memory_pools(cpu_agent, see_pool, &pool), "pools");
-    must(hsa_amd_memory_pool_allocate(pool, 4096, 0, &kernarg_block), "kernarg");
+    must(hsa_amd_agent_iterate_memory_pools(cpu_agent, see_pool, &kernarg_pool), "pools");
+    must(hsa_amd_memory_pool_allocate(kernarg_pool, 4096, 0, &kernarg_block), "kernarg");
     must(hsa_amd_agents_allow_access(1, &gpu_agent, NULL, kernarg_block), "access");
     memset(kernarg_block, 0, 4096);
     return true;

@@ -1,11 +1,12 @@
 /*
  * Counts what a dispatching thread asks of the system in steady state: allocations and system calls.
  *
- * intercept_steady DISPATCHES [cold | malloc | syscall]
+ * intercept_steady DISPATCHES [signalled | cold | malloc | syscall]
  * One thread dispatches; before it counts, 500,000 dispatches warm everything up. Allocations are counted because
  * malloc and its kin in here come before libc's, for every library in the process. System calls are counted because the
- * thread has a filter (seccomp) that turns each into a signal, whose handler makes the call. The last word makes it
- * fail on purpose: `cold` leaves out the warming up, `malloc` and `syscall` do one of these in the loop. Prints
+ * thread has a filter (seccomp) that turns each into a signal, whose handler makes the call. With
+ * `signalled` the dispatches carry signals of the program's, used again and again. The other words make it fail on
+ * purpose: `cold` leaves out the warming up, `malloc` and `syscall` do one of these in the loop. Prints
  * "allocations N syscalls N first NUMBER".
  *
  * The kernel slow99 is in flight on a queue of its own meanwhile (the test's script gives it a minute): while something
@@ -131,6 +132,17 @@ static hsa_signal_t done;
 static unsigned long wanted;
 static const char *fault = "";
 
+/* A kernel; `signalled`: with a signal of the program's own, of which there are as many as can be in flight. */
+static hsa_signal_t own[CHUNK];
+
+static void dispatch_one(unsigned long number)
+{
+    hsa_signal_t signal = own[number % CHUNK];
+    if (signal.handle)
+        hsa_signal_store_relaxed(signal, 1);
+    launch_packet(queue, family.object[number % KERNELS], signal, BARRIER_BIT, true);
+}
+
 /* Drains without a system call: the thread spins on the signal's value. */
 static void spin_drain(void)
 {
@@ -168,7 +180,7 @@ static void *dispatch(void *data)
     if (strcmp(fault, "cold") != 0) {
         fill_the_pool();
         for (; sent < 500000; sent++) {
-            launch(queue, family.object[sent % KERNELS]);
+            dispatch_one(sent);
             if (sent % CHUNK == CHUNK - 1)
                 spin_drain();
         }
@@ -177,7 +189,7 @@ static void *dispatch(void *data)
     filter();
     counting = true;
     for (sent = 0; sent < wanted; sent++) {
-        launch(queue, family.object[sent % KERNELS]);
+        dispatch_one(sent);
         if (sent % CHUNK == CHUNK - 1)
             spin_drain();
         if (sent == wanted / 2 && strcmp(fault, "malloc") == 0)
@@ -202,10 +214,14 @@ int main(int argc, char **argv)
     launch(other, slow.object[99]);
     queue = open_queue(65536); /* never so full that a dispatch would have to wait (intercept/full.h) */
     must(hsa_signal_create(1, 0, NULL, &done), "signal");
+    for (int i = 0; strcmp(fault, "signalled") == 0 && i < CHUNK; i++)
+        must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");
     pthread_create(&thread, NULL, dispatch, NULL);
     pthread_join(thread, NULL);
     drain(queue);
     must(hsa_signal_destroy(done), "destroy signal");
+    for (int i = 0; i < CHUNK && own[i].handle; i++)
+        must(hsa_signal_destroy(own[i]), "destroy signal");
     printf("allocations %lu syscalls %lu first %d\n", allocations, syscalls, first);
     hold();
     must(hsa_queue_destroy(queue), "destroy queue");

@@ -90,11 +90,11 @@ static void own_signals_and_other_packets_pass_untouched(void **state)
 {
     (void)state;
     struct rtl_queue *line = line_of();
-    uint64_t own = line->untimed[RTL_UNTIMED_OWN_SIGNAL], dispatches = line->dispatches, packets = AT(line->packets);
-    packet_t p = kernel_packet(KERNEL, 0xabc0);
+    uint64_t own = line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL], dispatches = line->dispatches, packets = AT(line->packets);
+    packet_t p = kernel_packet(KERNEL, 0xabc0); /* a signal that nobody made: not even looked at */
     hand_over(&p, 1);
     assert_ptr_equal(written_from, &p); /* not even copied */
-    assert_int_equal(line->untimed[RTL_UNTIMED_OWN_SIGNAL], own + 1);
+    assert_int_equal(line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL], own + 1);
     for (unsigned type = 0; type < 256; type++) {
         if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH)
             continue;
@@ -105,6 +105,151 @@ static void own_signals_and_other_packets_pass_untouched(void **state)
     }
     assert_int_equal(line->dispatches, dispatches + 1);
     assert_int_equal(line->packets, packets + 256);
+}
+
+/* The last recorded duration of the kernel is told by its total. */
+static uint64_t total_ns(void)
+{
+    return AT(rtl_tool.segment.histograms[RTL_KERNEL_FIRST].total_ns);
+}
+
+static uint64_t untimed_for(enum rtl_untimed_reason reason)
+{
+    return AT(line_of()->untimed[reason]);
+}
+
+static void signals_of_the_application_are_read_before_they_are_used_again(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    hsa_signal_t signal = app_signal(1);
+    amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
+    packet_t p = kernel_packet(KERNEL, signal.handle), b = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1);
+    b.completion_signal = signal;
+    uint64_t completed = AT(line->completed), total = total_ns();
+
+    memory->start_ts = memory->end_ts = 1; /* whatever was there */
+    /* kernel, kernel at once, barrier at once, kernel, copy at once, kernel, destroyed at once */
+    for (uint64_t i = 1; i <= 5; i++) {
+        memory->value = 1;
+        packet_t *next = i == 3 ? &b : &p;
+        hand_over(next, 1);
+        assert_ptr_equal(written_from, next);
+        assert_int_equal(memory->start_ts, 0);
+        assert_int_equal(memory->end_ts, 0);
+        complete(&written[0], 20000000 + i * 100000, i * 7);
+        assert_int_equal(memory->end_ts, 20000000 + i * 100000 + i * 7); /* and nothing of it is changed */
+        if (i == 4) {
+            app_copy(signal);
+            memory->start_ts = memory->end_ts = 3; /* a copy by kernel leaves its own times */
+        }
+    }
+    app_signal_destroy(signal); /* and is freed: what looks at it now is found by a sanitizer */
+    wait_completed(line, completed + 4);
+    assert_int_equal(total_ns(), total + 70 * (1 + 2 + 4 + 5));
+}
+
+static void signals_on_several_things_at_once_are_shared_for_good(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    uint64_t completed = AT(line->completed), shared = untimed_for(RTL_UNTIMED_SHARED_SIGNAL), total = total_ns();
+    hsa_signal_t signal = app_signal(2);
+    packet_t p[2] = {kernel_packet(KERNEL, signal.handle), kernel_packet(KERNEL, signal.handle)};
+    hand_over(p, 2); /* in one batch */
+    assert_ptr_equal(written_from, p);
+    complete(&written[0], 30000000, 7);
+    complete(&written[1], 30000000, 7);
+    hand_over(p, 1); /* and alone */
+    complete(&written[0], 30000000, 7);
+    wait_completed(line, completed + 3);
+    assert_int_equal(untimed_for(RTL_UNTIMED_SHARED_SIGNAL), shared + 3);
+    app_signal_destroy(signal);
+
+    /* a kernel over a barrier that is under way, a copy over a kernel, a kernel over a copy that is waited for, too */
+    for (int i = 0; i < 3; i++) {
+        signal = app_signal(2);
+        p[0] = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1);
+        p[0].completion_signal = signal;
+        p[1] = kernel_packet(KERNEL, signal.handle);
+        if (i == 0)
+            hand_over(&p[0], 1);
+        else if (i == 2)
+            app_copy(signal);
+        hand_over(&p[1], 1);
+        if (i == 1)
+            app_copy(signal);
+        complete(&written[0], 31000000, 9);
+        wait_completed(line, completed + 4 + (uint64_t)i);
+        assert_int_equal(untimed_for(RTL_UNTIMED_SHARED_SIGNAL), shared + 4 + (uint64_t)i);
+        app_signal_destroy(signal);
+    }
+    assert_int_equal(total_ns(), total);
+}
+
+static void signals_that_tell_no_times_are_counted_so(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    uint64_t completed = AT(line->completed), gone = untimed_for(RTL_UNTIMED_SIGNAL_GONE);
+    uint64_t bad = untimed_for(RTL_UNTIMED_BAD_TIME);
+    hsa_signal_t signal = app_signal(1);
+    packet_t p = kernel_packet(KERNEL, signal.handle);
+    hand_over(&p, 1);
+    app_signal_destroy(signal); /* under the kernel */
+    wait_completed(line, completed + 1);
+    assert_int_equal(untimed_for(RTL_UNTIMED_SIGNAL_GONE), gone + 1);
+
+    signal = app_signal(1); /* a queue whose profiling the application switched off */
+    p = kernel_packet(KERNEL, signal.handle);
+    hand_over(&p, 1);
+    __atomic_fetch_sub(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELEASE);
+    wait_completed(line, completed + 2);
+    assert_int_equal(untimed_for(RTL_UNTIMED_BAD_TIME), bad + 1);
+    app_signal_destroy(signal);
+}
+
+static void signals_for_other_processes_are_left_alone(void **state)
+{
+    (void)state;
+    uint64_t unsafe = untimed_for(RTL_UNTIMED_UNSAFE_SIGNAL);
+    hsa_signal_t signal = {0};
+    hsa_status_t (*create)(hsa_signal_value_t, uint32_t, const hsa_agent_t *, uint64_t, hsa_signal_t *) = ext.slot[33];
+    any_attributes = true;
+    assert_int_equal(create(1, 0, NULL, HSA_AMD_SIGNAL_IPC, &signal), HSA_STATUS_SUCCESS);
+    any_attributes = false;
+    amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
+    memory->start_ts = 5;
+    packet_t p = kernel_packet(KERNEL, signal.handle);
+    hand_over(&p, 1);
+    assert_int_equal(memory->start_ts, 5);
+    assert_int_equal(untimed_for(RTL_UNTIMED_UNSAFE_SIGNAL), unsafe + 1);
+    app_signal_destroy(signal);
+}
+
+/* What goes into a queue that isn't watched may carry any signal: from then on they are left alone. */
+static void unwatched_queue_ends_it(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    uint64_t completed = AT(line->completed), unsafe = untimed_for(RTL_UNTIMED_UNSAFE_SIGNAL), total = total_ns();
+    uint64_t shared = untimed_for(RTL_UNTIMED_SHARED_SIGNAL);
+    hsa_signal_t over = app_signal(1), under_way = app_signal(1);
+    packet_t p = kernel_packet(KERNEL, over.handle), q = kernel_packet(KERNEL, under_way.handle);
+    hand_over(&q, 1);
+    hand_over(&p, 1);
+    complete(&written[0], 40000000, 11);
+    intercept_works = false;
+    assert_ptr_equal(app_queue(), &the_queue);
+    intercept_works = true;
+    wait_completed(line, completed + 2);
+    assert_int_equal(total_ns(), total + 110);
+    assert_int_equal(untimed_for(RTL_UNTIMED_SHARED_SIGNAL), shared + 1);
+    hand_over(&p, 1);
+    assert_int_equal(untimed_for(RTL_UNTIMED_UNSAFE_SIGNAL), unsafe + 1);
+    app_signal_destroy(over);
+    app_signal_destroy(under_way);
+    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), 1);
 }
 
 static void extended_dispatches_are_counted_by_their_format(void **state)
@@ -136,19 +281,21 @@ static void batches_are_decided_packet_by_packet(void **state)
     static const uint64_t sizes[] = {2, 3, 4, 5, 7, 64, 255, 256, 257, 1000, RING};
     srand(3);
     for (unsigned s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        uint64_t n = sizes[s], kernels = 0, own = 0, timed = 0;
+        uint64_t n = sizes[s], kernels = 0, foreign = 0, timed = 0;
         packet_t *batch = calloc(n, sizeof *batch), *before = calloc(n, sizeof *batch);
         for (uint64_t i = 0; i < n; i++) {
-            int kind = rand() % 6;
+            int kind = rand() % 7;
             batch[i] = kind == 0   ? other_packet(HSA_PACKET_TYPE_INVALID, i)
                        : kind == 1 ? other_packet(HSA_PACKET_TYPE_BARRIER_AND, i)
                        : kind == 2 ? kernel_packet(KERNEL, 0x8000 + i)
+                       : kind == 6 ? kernel_packet(KERNEL, app_signal(1).handle)
                                    : kernel_packet(kind == 3 ? 0x123440 : KERNEL, 0);
             kernels += kind >= 2;
-            own += kind == 2;
+            foreign += kind == 2;
         }
         memcpy(before, batch, n * sizeof *batch);
-        uint64_t dispatches = line->dispatches, injected = line->injected, owned = AT(line->untimed[0]);
+        uint64_t dispatches = line->dispatches, injected = line->injected,
+                 unsafe = AT(line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL]);
         uint64_t completed = AT(line->completed);
         hand_over(batch, n);
         assert_int_equal(writes, 1); /* the runtime's rule: once */
@@ -156,6 +303,12 @@ static void batches_are_decided_packet_by_packet(void **state)
         assert_memory_equal(batch, before, n * sizeof *batch);
         for (uint64_t i = 0; i < n; i++) {
             bool ours = written[i].completion_signal.handle != before[i].completion_signal.handle;
+            bool own = before[i].header == HSA_PACKET_TYPE_KERNEL_DISPATCH && !ours &&
+                       before[i].completion_signal.handle > 0x8000 + RING;
+            if (own) {
+                complete(&written[i], 9000000, 5);
+                timed++;
+            }
             if (ours) {
                 assert_int_equal(before[i].completion_signal.handle, 0);
                 assert_int_equal(before[i].header, HSA_PACKET_TYPE_KERNEL_DISPATCH);
@@ -167,9 +320,13 @@ static void batches_are_decided_packet_by_packet(void **state)
         assert_memory_equal(written, before, n * sizeof *batch);
         assert_int_equal(line->dispatches, dispatches + kernels);
         assert_int_equal(line->injected, injected + timed);
-        assert_int_equal(line->untimed[0], owned + own);
-        assert_int_equal(timed, kernels - own);
+        assert_int_equal(line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL], unsafe + foreign);
+        assert_int_equal(timed, kernels - foreign);
         wait_completed(line, completed + timed);
+        for (uint64_t i = 0; i < n; i++)
+            if (before[i].header == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
+                before[i].completion_signal.handle > 0x8000 + RING)
+                app_signal_destroy(before[i].completion_signal);
         free(batch);
         free(before);
     }
@@ -181,6 +338,7 @@ static void batches_beyond_the_ring_are_only_passed_on(void **state)
     (void)state;
     struct rtl_queue *line = line_of();
     uint64_t batch = line->untimed[RTL_UNTIMED_BATCH], dispatches = AT(line->dispatches);
+    uint64_t completed = AT(line->completed);
     for (int i = 0; i < RING; i++)
         ring[i] = kernel_packet(KERNEL, 0);
     written_count = writes = 0;
@@ -189,6 +347,7 @@ static void batches_beyond_the_ring_are_only_passed_on(void **state)
     assert_int_equal(line->dispatches, dispatches + 10);
     for (int i = 0; i < 10; i++)
         complete(&written[i], 9900000, 1);
+    wait_completed(line, completed + 10);
 
     /* larger than the queue: can't be rewritten in the room that there is */
     static packet_t large[2 * RING];
@@ -211,11 +370,10 @@ static void batches_past_the_end_of_the_ring_are_not_read(void **state)
     (void)state;
     struct rtl_queue *line = line_of();
     uint64_t batch = line->untimed[RTL_UNTIMED_BATCH], dispatches = AT(line->dispatches);
-    handler(&ring[RING - 3], 8, 0, handler_data, pass_only);
-    assert_int_equal(passed_count, 8);
+    handler(&ring[RING - 3], RING + 1, 0, handler_data, pass_only); /* more than the queue holds */
+    assert_int_equal(passed_count, RING + 1);
     assert_int_equal(line->dispatches, dispatches + 3);
     assert_int_equal(line->untimed[RTL_UNTIMED_BATCH], batch + 3);
-    assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_BATCH_UNSAFE);
     handler(&ring[0], 1, 0, handler_data, NULL); /* no writer: nothing to do, no crash */
     handler(&ring[0], 0, 0, handler_data, pass_only);
     assert_int_equal(passed_count, 0);
@@ -249,12 +407,12 @@ static void queue_that_cannot_be_intercepted_is_plain(void **state)
     (void)state;
     intercept_works = false;
     assert_ptr_equal(app_queue(), &the_queue);
-    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), 1);
+    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), 2);
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_QUEUE_NOT_INTERCEPTED);
     app_queue_destroy(&the_queue);
     hardware_works = false;
     assert_null(app_queue()); /* the runtime's own error; nothing to count */
-    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), 1);
+    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), 2);
     intercept_works = hardware_works = true;
 }
 
@@ -376,10 +534,15 @@ int main(void)
         cmocka_unit_test(a_completed_signal_comes_back),
         cmocka_unit_test(bad_times_are_counted_so),
         cmocka_unit_test(own_signals_and_other_packets_pass_untouched),
+        cmocka_unit_test(signals_of_the_application_are_read_before_they_are_used_again),
+        cmocka_unit_test(signals_on_several_things_at_once_are_shared_for_good),
+        cmocka_unit_test(signals_that_tell_no_times_are_counted_so),
+        cmocka_unit_test(signals_for_other_processes_are_left_alone),
         cmocka_unit_test(extended_dispatches_are_counted_by_their_format),
         cmocka_unit_test(batches_are_decided_packet_by_packet),
         cmocka_unit_test(batches_beyond_the_ring_are_only_passed_on),
         cmocka_unit_test(batches_past_the_end_of_the_ring_are_not_read),
+        cmocka_unit_test(unwatched_queue_ends_it),
         cmocka_unit_test(destroyed_queue_is_accounted_for),
         cmocka_unit_test(queue_that_cannot_be_intercepted_is_plain),
         cmocka_unit_test(late_calls_after_unloading_do_no_harm),

@@ -1,0 +1,26 @@
+/*
+ * Finds out whether this runtime's intercept queues can be used at all.
+ *
+ * From release 7.2 on a handler gets all packets of a doorbell at once. 7.2.0 hands over a pointer that runs past the
+ * end of the ring when they wrap; 7.2.1 to 7.2.4 copy those that wrap into a buffer of 256 packets, however many they
+ * are: memory of the process is overwritten before any tool is called. No version number tells these releases, so the
+ * first queue of the process tries: two packets behind one doorbell show whether the runtime batches, and how much the
+ * heap grows with a large queue against a small one shows whether there is a buffer as large as the queue.
+ *
+ * Where there isn't, queues stay plain. A smaller queue than was asked for would be safe from the buffer, but a runtime
+ * above that submits more than that at once would wait for ever: nothing counted is the lesser evil, and it is said.
+ */
+#ifndef RTL_INTERCEPT_PROBE_H
+#define RTL_INTERCEPT_PROBE_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+
+/* True when intercept queues are safe here. Tries at the first call, on releases that may batch. Create; waits for
+ * another thread that is trying. */
+bool rtl_probe_safe(hsa_agent_t agent);
+
+/* Load: another runtime may be there now. */
+void rtl_probe_forget(void);
+
+#endif

@@ -1,0 +1,19 @@
+#!/bin/sh
+# What is tried out on releases that may hand over batches, on the real runtimes at hand, which don't: it finds that they
+# are safe, leaves nothing behind, and everything is counted and timed as ever.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/intercept.sh"
+
+newer=$tap_top/$O/tests/programs/intercept_newer_preload.so
+for tools in "$tap_top/$O/librtl.so" "$newer $tap_top/$O/librtl.so"; do
+    case $tools in *newer*) name="as on a newer release" ;; *) name="as it is" ;; esac
+    play any
+    check "$name: all over" wait_until 10 settled 0
+    check "$name: counts are the program's" counted_as_launched
+    is "$name: all timed" "$(look timed)" "timed 1000"
+    is "$name: on the one queue there is" "$(look queue | wc -l)" 1
+    is "$name: nothing to say" "$(look note)" ""
+    close_scene
+    is "$name: ends well, in silence" "$status $(cat "$work/err")" "0 "
+done
+finish

@@ -1,0 +1,87 @@
+/*
+ * A tool as one should not be, for comparison: it puts a signal of its own on every kernel that has one of the
+ * application's, and a thread passes the completions on, one after another in the order of submission.
+ *
+ * FORWARD_COUNT=1 makes it say at the end how many it passed on.
+ */
+#include <dlfcn.h>
+#include <hsa/amd_hsa_signal.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept/hsa_table.c" /* the layout is known in one place */
+
+__attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
+                                                  const char *const *names);
+__attribute__((visibility("default"))) void OnUnload(void);
+
+enum { ROOM = 1024 };
+static struct rtl_hsa hsa;
+static struct {
+    hsa_signal_t original, own;
+} fifo[ROOM];
+static _Atomic unsigned head, tail; /* the thread takes at head, dispatches (of tests: one at a time) put at tail */
+static void (*subtract)(hsa_signal_t signal, hsa_signal_value_t value);
+
+static void *forward(void *data)
+{
+    (void)data;
+    for (;; head++) {
+        while (head == tail)
+            sched_yield();
+        const amd_signal_t *own = (const amd_signal_t *)(uintptr_t)fifo[head % ROOM].own.handle;
+        while (__atomic_load_n(&own->value, __ATOMIC_ACQUIRE) >= 1)
+            sched_yield();
+        subtract(fifo[head % ROOM].original, 1);
+    }
+    return NULL;
+}
+
+static void pass_on(const void *packets, uint64_t count, uint64_t index, void *data, rtl_packet_writer writer)
+{
+    (void)index;
+    (void)data;
+    for (uint64_t i = 0; i < count; i++) {
+        hsa_kernel_dispatch_packet_t packet = ((const hsa_kernel_dispatch_packet_t *)packets)[i];
+        unsigned type = packet.header >> HSA_PACKET_HEADER_TYPE & 0xff;
+        if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH && packet.completion_signal.handle) {
+            fifo[tail % ROOM].original = packet.completion_signal;
+            hsa.amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &fifo[tail % ROOM].own);
+            packet.completion_signal = fifo[tail % ROOM].own;
+            tail++;
+        }
+        writer(&packet, 1);
+    }
+}
+
+static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
+                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    (void)private_segment;
+    (void)group_segment;
+    hsa_status_t status = hsa.amd_queue_intercept_create(agent, size, type, error, data, 0, 0, queue);
+    return status == HSA_STATUS_SUCCESS ? hsa.amd_queue_intercept_register(*queue, pass_on, NULL) : status;
+}
+
+int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
+{
+    char why[200];
+    pthread_t thread;
+    void *found = dlsym(RTLD_DEFAULT, "hsa_signal_subtract_screlease");
+    (void)version;
+    (void)failed;
+    (void)names;
+    memcpy(&subtract, &found, sizeof subtract);
+    if (!found || !rtl_hsa_save(table, &hsa, why, sizeof why) || pthread_create(&thread, NULL, forward, NULL) != 0)
+        return 0;
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
+    return 1;
+}
+
+void OnUnload(void)
+{
+    if (getenv("FORWARD_COUNT"))
+        fprintf(stderr, "forward: %u passed on\n", head);
+}

@@ -1,0 +1,28 @@
+/*
+ * A tool that makes the runtime's table look like one of a release that may hand over batches, to tools loaded after
+ * it: so that what is tried out there is tried out on a real runtime, too. For releases from 5.6 on.
+ */
+#include <stdint.h>
+
+__attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
+                                                  const char *const *names);
+__attribute__((visibility("default"))) void OnUnload(void);
+
+int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
+{
+    struct {
+        uint32_t version[4];
+        void *core;
+        uint32_t *amd_ext; /* its version first, of which the second number is its size */
+    } *root = table;
+    (void)version;
+    (void)failed;
+    (void)names;
+    if (root->amd_ext[1] >= 16 + 55 * 8 && root->amd_ext[1] < 16 + 75 * 8)
+        root->amd_ext[1] = 16 + 75 * 8;
+    return 1;
+}
+
+void OnUnload(void)
+{
+}

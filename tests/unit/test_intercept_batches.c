@@ -1,0 +1,282 @@
+/*
+ * A runtime that hands over batches, and what the library does on it. No release at hand does so: this is a stand-in
+ * for the intercept queue of ROCr 7.2 and later, as its source has it. A doorbell takes all packets from the last one
+ * on until the first that is INVALID or the write index, hands them over in one call, and then gives their slots back.
+ * What differs between releases is where the packets lie when they wrap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runtime_fixture.h"
+
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include "intercept/probe.h"
+
+enum kind {
+    SINGLE,  /* one packet a call, as up to 7.1 */
+    WHOLE,   /* what wraps is copied into a buffer as large as the queue: 7.13 */
+    PAST,    /* the place in the ring, whatever the count: 7.2.0 */
+    LIMITED, /* copied into a buffer of 256 packets: 7.2.1 to 7.2.4 */
+};
+static enum kind kind;
+
+struct queue {
+    hsa_queue_t shown;
+    packet_t *ring; /* ends at a page that can't be touched */
+    size_t bytes;
+    uint64_t write, next;
+    packet_t *buffer;
+    rtl_packet_handler handler;
+    void *data;
+};
+static uint64_t beyond, calls, most;
+
+static hsa_status_t batching_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                    void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **made)
+{
+    struct queue *queue = calloc(1, sizeof *queue);
+    (void)agent, (void)type, (void)error, (void)data, (void)private_segment, (void)group_segment;
+    queue->bytes = size * sizeof(packet_t);
+    char *memory = mmap(NULL, queue->bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory + queue->bytes, 4096, PROT_NONE);
+    queue->ring = (packet_t *)(void *)memory;
+    for (uint32_t i = 0; i < size; i++)
+        queue->ring[i].header = HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE;
+    queue->buffer = kind == WHOLE ? malloc(queue->bytes) : kind == LIMITED ? malloc(256 * sizeof(packet_t)) : NULL;
+    queue->shown.base_address = queue->ring;
+    queue->shown.size = size;
+    queue->shown.doorbell_signal.handle = (uintptr_t)queue;
+    *made = &queue->shown;
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t batching_destroy(hsa_queue_t *shown)
+{
+    struct queue *queue = (struct queue *)shown;
+    if (shown == &the_queue)
+        return HSA_STATUS_SUCCESS;
+    munmap(queue->ring, queue->bytes + 4096);
+    free(queue->buffer);
+    free(queue);
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t batching_register(hsa_queue_t *shown, rtl_packet_handler registered, void *data)
+{
+    struct queue *queue = (struct queue *)shown;
+    queue->handler = registered;
+    queue->data = handler_data = data;
+    return HSA_STATUS_SUCCESS;
+}
+
+static void store_write_index(const hsa_queue_t *shown, uint64_t index)
+{
+    ((struct queue *)(uintptr_t)shown)->write = index;
+}
+
+static void take_in_order(const void *packets, uint64_t count)
+{
+    memcpy(&written[written_count], packets, count * sizeof(packet_t));
+    written_count += count;
+}
+
+static void ring_doorbell(hsa_signal_t signal, hsa_signal_value_t value)
+{
+    struct queue *queue = (struct queue *)(uintptr_t)signal.handle;
+    uint64_t size = queue->shown.size, mask = size - 1, n = 0;
+    (void)value;
+    while (queue->next + n < queue->write && n < size &&
+           queue->ring[(queue->next + n) & mask].header != HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE)
+        n++;
+    for (uint64_t done = 0; done < n;) {
+        uint64_t count = kind == SINGLE ? 1 : n, at = queue->next & mask;
+        const packet_t *packets = &queue->ring[at];
+        if (at + count > size && kind != PAST) {
+            uint64_t room = kind == LIMITED && count > 256 ? 256 : count;
+            beyond += count - room; /* there the runtime itself writes where it must not */
+            for (uint64_t i = 0; i < room; i++)
+                queue->buffer[i] = queue->ring[(at + i) & mask];
+            packets = queue->buffer;
+            count = room;
+        }
+        calls++;
+        most = count > most ? count : most;
+        queue->handler(packets, count, queue->next, queue->data, take_in_order);
+        for (uint64_t i = 0; i < count; i++)
+            queue->ring[(queue->next + i) & mask].header = HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE;
+        queue->next += count;
+        done += count;
+    }
+}
+
+/* A runtime of that kind, with the table of a release that may batch. */
+static void load(enum kind wanted)
+{
+    kind = wanted;
+    fill_tables();
+    ext.version[1] = 16 + 84 * 8;
+    core.slot[9] = (void *)batching_destroy;
+    core.slot[16] = (void *)store_write_index;
+    core.slot[42] = (void *)ring_doorbell;
+    ext.slot[37] = (void *)batching_create;
+    ext.slot[38] = (void *)batching_register;
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
+    assert_int_equal(freeze((hsa_executable_t){9}, NULL), HSA_STATUS_SUCCESS);
+}
+
+static hsa_queue_t *app_queue_of(uint32_t size)
+{
+    hsa_queue_t *queue = NULL;
+    hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
+                           hsa_queue_t **) = core.slot[7];
+    assert_int_equal(create((hsa_agent_t){77}, size, 0, NULL, NULL, 0, 0, &queue), HSA_STATUS_SUCCESS);
+    return queue;
+}
+
+/* Runs of packets of all lengths up to the queue's, of all sorts, over its end again and again. */
+static void feed(uint32_t size, unsigned rounds, uint64_t want_most)
+{
+    static packet_t sent[RING];
+    hsa_queue_t *shown = app_queue_of(size);
+    struct queue *queue = (struct queue *)shown;
+    assert_ptr_not_equal(shown, &the_queue);
+    struct rtl_queue *line = line_of();
+    uint64_t dispatches = AT(line->dispatches), untimed = sum_untimed(line), completed = AT(line->completed);
+    uint64_t packets = AT(line->packets), kernels = 0, all = 0;
+    calls = most = 0;
+    for (unsigned round = 0; round < rounds; round++) {
+        uint64_t n = round == 0 ? size : 1 + (uint64_t)rand() % size, ours = 0;
+        written_count = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            int sort = rand() % 4;
+            sent[i] = sort == 0   ? other_packet(HSA_PACKET_TYPE_BARRIER_AND, all + i)
+                      : sort == 1 ? kernel_packet(KERNEL, app_signal(1).handle)
+                                  : kernel_packet(KERNEL, 0);
+            if (sort == 0)
+                sent[i].completion_signal.handle = 0;
+            sent[i].reserved2 = all + i; /* each is another */
+            kernels += sort != 0;
+            queue->ring[(queue->write + i) & (size - 1)] = sent[i];
+        }
+        all += n;
+        store_write_index(shown, queue->write + n);
+        ring_doorbell(shown->doorbell_signal, 0);
+        assert_int_equal(written_count, n);
+        for (uint64_t i = 0; i < n; i++) { /* as sent, in order, but for signals of ours */
+            hsa_signal_t carried = written[i].completion_signal;
+            written[i].completion_signal = sent[i].completion_signal;
+            assert_memory_equal(&written[i], &sent[i], sizeof sent[i]);
+            written[i].completion_signal = carried;
+            if (carried.handle) {
+                complete(&written[i], 50000000, 10);
+                ours++;
+            }
+        }
+        wait_completed(line, completed += ours);
+        for (uint64_t i = 0; i < n; i++)
+            if (sent[i].completion_signal.handle)
+                app_signal_destroy(sent[i].completion_signal);
+    }
+    assert_int_equal(AT(line->dispatches), dispatches + kernels);
+    assert_int_equal(AT(line->packets), packets + all);
+    assert_int_equal(sum_untimed(line), untimed); /* every one was timed */
+    assert_int_equal(most, want_most);
+    app_queue_destroy(shown);
+}
+
+static void one_at_a_time(void **state)
+{
+    (void)state;
+    load(SINGLE);
+    feed(64, 100, 1);
+    OnUnload();
+}
+
+/* Under a sanitizer the heap isn't glibc's, and nothing can be told by its growth. */
+static bool heap_tells(void)
+{
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    void *volatile some = malloc(1 << 20);
+    size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+    free(some);
+    return after >= before + (1 << 20);
+}
+
+static void batches_of_any_length(void **state)
+{
+    (void)state;
+    load(heap_tells() ? WHOLE : SINGLE);
+    app_queue_destroy(app_queue_of(64));
+    kind = WHOLE;
+    feed(64, 300, 64);
+    feed(1024, 40, 1024);
+    assert_int_equal(AT(rtl_tool.segment.header->notes) & RTL_NOTE_BATCH_UNSAFE, 0);
+    OnUnload();
+}
+
+/* Should such a runtime be used after all: nothing behind the ring is read, and the GPU gets the right packets. */
+static void batches_that_run_past_the_ring_are_put_in_order(void **state)
+{
+    (void)state;
+    load(SINGLE);
+    app_queue_destroy(app_queue_of(64)); /* what is tried out now is safe */
+    kind = PAST;
+    feed(64, 300, 64);
+    OnUnload();
+}
+
+static void unsafe_runtimes_are_left_alone(void **state)
+{
+    static const enum kind unsafe[] = {LIMITED, PAST};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
+        load(unsafe[i]);
+        assert_ptr_equal(app_queue_of(4096), &the_queue); /* a plain one */
+        assert_ptr_equal(app_queue_of(4096), &the_queue);
+        assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + 2);
+        assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_BATCH_UNSAFE);
+        OnUnload();
+    }
+    assert_int_equal(beyond, 0); /* nor did trying it do any harm */
+}
+
+/* The stand-in is honest: a larger queue, and it goes beyond its buffer as the release does. */
+static void the_limited_one_does_what_it_is_avoided_for(void **state)
+{
+    hsa_queue_t *shown = NULL;
+    (void)state;
+    load(LIMITED);
+    batching_create((hsa_agent_t){77}, 512, 0, NULL, NULL, 0, 0, &shown);
+    struct queue *queue = (struct queue *)shown;
+    atomic_store(&rtl_tool.recording, false); /* the handler only passes on */
+    batching_register(shown, rtl_dispatch, NULL);
+    queue->next = queue->write = 200;
+    for (int i = 0; i < 512; i++)
+        queue->ring[i] = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1);
+    store_write_index(shown, 200 + 512);
+    written_count = 0;
+    ring_doorbell(shown->doorbell_signal, 0);
+    atomic_store(&rtl_tool.recording, true);
+    assert_true(beyond > 0);
+    batching_destroy(shown);
+    OnUnload();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_at_a_time),
+        cmocka_unit_test(batches_of_any_length),
+        cmocka_unit_test(batches_that_run_past_the_ring_are_put_in_order),
+        cmocka_unit_test(unsafe_runtimes_are_left_alone),
+        cmocka_unit_test(the_limited_one_does_what_it_is_avoided_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_signals);
+}
