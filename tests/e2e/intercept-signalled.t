@@ -51,7 +51,7 @@ scene_lost
 # A tool that passes completions on in the order of submission stands still where this one gets through.
 chain() { # tool scene seconds
     HSA_TOOLS_LIB=$1 SIGNALLED_PATIENCE=$3 timeout -s KILL 100 tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} \
-        --script "$work/script" -- "$program_of_scenes" "$2" </dev/null 2>&1 | tail -n 1
+        --script "$work/script" -- "$program_of_scenes" "$2" </dev/null 2>&1 | grep '^intercept_signalled'
 }
 is "chain: passed on in order, it stands still" "$(chain "$forward" chain 2)" "intercept_signalled: STUCK"
 is "chain: which is due to the order" "$(chain "$forward" apart 60)" "intercept_signalled: PASS"

@@ -23,18 +23,27 @@ static struct {
     hsa_signal_t original, own;
 } fifo[ROOM];
 static _Atomic unsigned head, tail; /* the thread takes at head, dispatches (of tests: one at a time) put at tail */
+static _Atomic bool over;
+static pthread_t thread;
 static void (*subtract)(hsa_signal_t signal, hsa_signal_value_t value);
 
 static void *forward(void *data)
 {
     (void)data;
-    for (;; head++) {
-        while (head == tail)
+    while (!over) {
+        if (head == tail) {
             sched_yield();
-        const amd_signal_t *own = (const amd_signal_t *)(uintptr_t)fifo[head % ROOM].own.handle;
-        while (__atomic_load_n(&own->value, __ATOMIC_ACQUIRE) >= 1)
+            continue;
+        }
+        hsa_signal_t own = fifo[head % ROOM].own;
+        const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)own.handle;
+        if (__atomic_load_n(&memory->value, __ATOMIC_ACQUIRE) >= 1) {
             sched_yield();
+            continue;
+        }
         subtract(fifo[head % ROOM].original, 1);
+        hsa.signal_destroy(own);
+        head++;
     }
     return NULL;
 }
@@ -68,7 +77,6 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
 int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
 {
     char why[200];
-    pthread_t thread;
     void *found = dlsym(RTLD_DEFAULT, "hsa_signal_subtract_screlease");
     (void)version;
     (void)failed;
@@ -82,6 +90,9 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
 
 void OnUnload(void)
 {
+    over = true;
+    if (thread)
+        pthread_join(thread, NULL);
     if (getenv("FORWARD_COUNT"))
         fprintf(stderr, "forward: %u passed on\n", head);
 }

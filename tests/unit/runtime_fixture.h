@@ -304,8 +304,9 @@ __attribute__((unused)) static packet_t other_packet(unsigned type, uint64_t fil
 __attribute__((unused)) static void complete(const packet_t *packet, uint64_t start, uint64_t ticks)
 {
     amd_signal_t *signal = (amd_signal_t *)(uintptr_t)packet->completion_signal.handle;
-    signal->start_ts = start;
-    signal->end_ts = start + ticks;
+    /* one by one, as a GPU does: signals of the application's are looked at meanwhile */
+    __atomic_store_n(&signal->start_ts, start, __ATOMIC_RELEASE);
+    __atomic_store_n(&signal->end_ts, start + ticks, __ATOMIC_RELEASE);
     __atomic_fetch_sub(&signal->value, 1, __ATOMIC_RELEASE);
 }
 

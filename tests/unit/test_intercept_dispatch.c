@@ -131,7 +131,7 @@ static void signals_of_the_application_are_read_before_they_are_used_again(void 
     memory->start_ts = memory->end_ts = 1; /* whatever was there */
     /* kernel, kernel at once, barrier at once, kernel, copy at once, kernel, destroyed at once */
     for (uint64_t i = 1; i <= 5; i++) {
-        memory->value = 1;
+        __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
         packet_t *next = i == 3 ? &b : &p;
         hand_over(next, 1);
         assert_ptr_equal(written_from, next);
@@ -141,7 +141,8 @@ static void signals_of_the_application_are_read_before_they_are_used_again(void 
         assert_int_equal(memory->end_ts, 20000000 + i * 100000 + i * 7); /* and nothing of it is changed */
         if (i == 4) {
             app_copy(signal);
-            memory->start_ts = memory->end_ts = 3; /* a copy by kernel leaves its own times */
+            __atomic_store_n(&memory->start_ts, 3, __ATOMIC_RELAXED); /* a copy by kernel leaves its own times */
+            __atomic_store_n(&memory->end_ts, 3, __ATOMIC_RELAXED);
         }
     }
     app_signal_destroy(signal); /* and is freed: what looks at it now is found by a sanitizer */
