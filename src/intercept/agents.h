@@ -32,8 +32,8 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent);
 void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz);
 
 /*
- * Worker: publishes how the GPUs were idle. Gaps are counted when they lie a second behind the newest kernel, or at once
- * with `all`, when nothing is in flight that could have begun in them.
+ * Worker: publishes how the GPUs were idle. Gaps are counted when they lie a second behind the newest kernel, or at
+ * once with `all`, when nothing is in flight that could have begun in them.
  */
 void rtl_gpus_publish_idle(bool all);
 

@@ -131,8 +131,7 @@ static void join_within(struct rtl_busy *busy, uint32_t shift)
     uint32_t to = 0;
     for (uint32_t i = 1; i < busy->count; i++) {
         struct rtl_busy_span *a = &busy->span[to], *b = &busy->span[i];
-        if (b->end - a->start <= (newest - b->end) >> shift &&
-            (a->end <= busy->settled) == (b->end <= busy->settled)) {
+        if (b->end - a->start <= (newest - b->end) >> shift && (a->end <= busy->settled) == (b->end <= busy->settled)) {
             join(busy, to, i);
         } else if (++to != i) {
             busy->span[to] = *b;

@@ -168,7 +168,7 @@ struct rtl_agent {
     uint32_t bdf;              /* PCI domain << 16 | bus << 8 | device << 3 | function */
     uint32_t compute_units;
     char name[RTL_AGENT_NAME_MAX]; /* NUL-padded, e.g. "gfx90a" */
-    char uuid[RTL_AGENT_UUID_MAX]; /* NUL-padded, as the runtime has it, e.g. "GPU-7b3e5d2c9a100000"; empty: not known */
+    char uuid[RTL_AGENT_UUID_MAX]; /* NUL-padded, the runtime's, e.g. "GPU-7b3e5d2c9a100000"; empty: not known */
     uint64_t pad0;
     /* worker */
     uint64_t busy_ns;          /* length of the union of the timed kernels' intervals */
@@ -178,7 +178,7 @@ struct rtl_agent {
     int64_t clock_drift_ppb;         /* of the ticks against tick_hz and the host's clock, parts per 10^9 */
     uint64_t clock_drift_over_ns;    /* the time over which the drift was taken; 0: not measured */
     uint64_t pad1[2];
-    /* worker: times between timed kernels, on whichever queue, by size class (tables.h); a second late (intercept/busy.h) */
+    /* worker: times between timed kernels of all queues by size class (tables.h); counted a second later */
     struct rtl_idle {
         uint64_t count;
         uint64_t total_ns;

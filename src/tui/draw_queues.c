@@ -1,6 +1,6 @@
 /*
- * The queues: how deep, how busy, how long a packet waits and how long the queue stands empty between two. Below them the
- * GPUs: in gaps of which size they stand idle, and how well their clocks are known.
+ * The queues: how deep, how busy, how long a packet waits and how long the queue stands empty between two. Below them
+ * the GPUs: in gaps of which size they stand idle, and how well their clocks are known.
  */
 #include "tui/draw.h"
 
@@ -22,16 +22,16 @@
     X("PACKETS", 8, 102) \
     X("STATE", 10, 114)
 
+enum { PCI_FROM = 62, UUID_FROM = 103, UUID_COLS = 20 };
 /* The same for the GPUs; shares of the window by size of gap are between those in front and those behind */
 #define GPU_COLUMNS_BEFORE(X) \
     X("GPU", 4, 0)            \
-    X("PCI", 12, 62)          \
+    X("PCI", 12, PCI_FROM)    \
     X("%BUSY", 5, 0)
 #define GPU_COLUMNS_BEHIND(X) \
     X("CLOCK", 6, 68)         \
     X("PPM", 6, 75)           \
     X("GAPS/s", 6, 82)
-enum { UUID_COLS = 20, UUID_FROM = 103 };
 #define GPU_COLUMNS(X, IDLE) GPU_COLUMNS_BEFORE(X) RTL_IDLE_CLASSES(IDLE) GPU_COLUMNS_BEHIND(X)
 
 enum {
@@ -89,8 +89,8 @@ static struct cells make_gpu_cells(const struct rtl_ui *ui, const struct rtl_gpu
     snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", a->gpu);
     c.text[i++] = rtl_format_pci(a->bdf);
     c.text[i++] = row->busy >= 0 ? rtl_format_share(row->busy) : none;
-    for (int class = 0; class < RTL_IDLE_COUNT; class++)
-        c.text[i++] = row->idle[class] >= 0 ? rtl_format_share(row->idle[class]) : none;
+    for (int size = 0; size < RTL_IDLE_COUNT; size++)
+        c.text[i++] = row->idle[size] >= 0 ? rtl_format_share(row->idle[size]) : none;
     c.text[i++] = time_or_none(a->clock_residuals, a->clock_residual_ns, ui->units);
     c.text[i++] = a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb) : none;
     c.text[i++] = row->idle_rate >= 0 ? rtl_format_rate(row->idle_rate) : none;
@@ -125,7 +125,7 @@ int rtl_draw_queue_lines(const struct rtl_model *model)
     return (int)model->queue_count + (model->gpu_count ? 2 + (int)model->gpu_count : 0);
 }
 
-/* Line i of those there are to scroll through: the queues, an empty one, the GPUs' headers, the GPUs. */
+/* Line i of those there are to scroll through: the queues, two of headers, the GPUs. */
 static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, int i)
 {
     const struct rtl_model *m = ui->model;
@@ -133,6 +133,9 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
     if (i < (int)m->queue_count) {
         struct cells cells = make_cells(ui, &m->queues[i]);
         draw_cells(frame, line, cols, m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, &cells);
+    } else if (gpu == -2) {
+        int at = cols >= PCI_FROM ? 26 : 13; /* over the classes */
+        rtl_frame_put(frame, line, at, cols - at, RTL_ROLE_LABEL, "% idle, by length of gap");
     } else if (gpu == -1) {
         rtl_frame_fill(frame, line, 0, cols, RTL_ROLE_HEADER, ' ');
         draw_gpu_cells(frame, line, cols, RTL_ROLE_HEADER, NULL);

@@ -13,7 +13,7 @@ static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_ro
     const struct rtl_agent_snapshot *a = gpu->agent;
     bool measured = gpu->idle_rate >= 0;
     fprintf(out, "GPU %u idle", a->gpu);
-#define CLASS(number, below, header)                                                                       \
+#define CLASS(number, below, header)                                                                  \
     fprintf(out, "  %s %s%s", header, measured ? rtl_format_share(gpu->idle[number]).text : RTL_NONE, \
             measured ? "%" : "");
     RTL_IDLE_CLASSES(CLASS)
@@ -32,7 +32,8 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
     char when[40] = "", honesty[1024];
     if (localtime_r(&seconds, &local))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
-    fprintf(out, "rtl-top  %s  pid %d  %s  %s\n", *f->title ? f->title : s->comm, (int)f->pid, rtl_target_json(m->state), when);
+    fprintf(out, "rtl-top  %s  pid %d  %s  %s\n", *f->title ? f->title : s->comm, (int)f->pid,
+            rtl_target_json(m->state), when);
     fprintf(out, "window %s%s  totals since %s %s\n", m->base ? "" : "since start ",
             rtl_format_interval(m->span_ns).text, m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
     rtl_draw_honesty_text(m, honesty, sizeof honesty);

@@ -233,8 +233,8 @@ static long long boot_ns(void)
 
 /*
  * A thousand kernels of 100 us that the queue is given before it may begin: the last waits for 100 ms. And one more,
- * which takes long if the script says so, on another queue. Says between which times each was submitted, on the clock of
- * the software GPU's truth.
+ * which takes long if the script says so, on another queue. Says between which times each was submitted, on the clock
+ * of the software GPU's truth.
  */
 static void scene_line(void)
 {
@@ -266,8 +266,8 @@ static void scene_line(void)
 }
 
 /*
- * Launch-bound: each of 3000 short kernels waits for the one before to be seen complete. Beside them now and then one on
- * another queue, which the test's script makes as long as many of the others with the gaps between them.
+ * Launch-bound: each of 3000 short kernels waits for the one before to be seen complete. Beside them now and then one
+ * on another queue, which the test's script makes as long as many of the others with the gaps between them.
  */
 static void scene_gaps(void)
 {
@@ -535,12 +535,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*play)(void);
-    } scenes[] = {{"slow", scene_slow},       {"overtake", scene_overtake}, {"queues", scene_queues},
-                  {"crowd", scene_crowd},     {"reuse", scene_reuse},       {"own", scene_own},
-                  {"again", scene_again},     {"fork", scene_fork},         {"threads", scene_threads},
-                  {"any", scene_any},         {"line", scene_line},         {"gaps", scene_gaps},
-                  {"small", scene_small},     {"trickle", scene_trickle},   {"flood", scene_flood},
-                  {"gate", scene_gate}};
+    } scenes[] = {
+        {"slow", scene_slow},       {"overtake", scene_overtake}, {"queues", scene_queues}, {"crowd", scene_crowd},
+        {"reuse", scene_reuse},     {"own", scene_own},           {"again", scene_again},   {"fork", scene_fork},
+        {"threads", scene_threads}, {"any", scene_any},           {"line", scene_line},     {"gaps", scene_gaps},
+        {"small", scene_small},     {"trickle", scene_trickle},   {"flood", scene_flood},   {"gate", scene_gate}};
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         if (strcmp(scene, scenes[i].name) == 0) {
             scenes[i].play();

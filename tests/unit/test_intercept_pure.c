@@ -80,6 +80,39 @@ static void jumping_counter_is_noticed(void **state)
     assert_true(line.broken);
 }
 
+static void agent_clocks_are_calibrated(void **state)
+{
+    (void)state;
+    static const double ppms[] = {0, 50, -50, 400};
+    for (unsigned p = 0; p < 4; p++) {
+        struct rtl_calibration c = {.residuals = 0};
+        const uint64_t hz = 100000000, x0 = 123456789012ull, y0 = 5000000000000ull;
+        const double slope = 1e9 / ((double)hz * (1 + ppms[p] / 1e6));
+        srand(p);
+        for (int i = 0; i <= 1000;
+             i++) { /* every 20 ms for 20 s, each point off by up to 100 ns, the slope by 20 ppm */
+            uint64_t x = x0 + (uint64_t)i * 2000000, y = y0 + (uint64_t)((double)i * 2000000 * slope);
+            rtl_calibration_add(&c, hz, x, y + (uint64_t)(rand() % 100), slope * (1 + (rand() % 40 - 20) / 1e6));
+            assert_int_equal(c.line.x, x);
+            assert_true(c.residual_ns <= (i < 10 ? 600 : 140));
+            if (i < 50)
+                continue;
+            assert_true(c.drift_ppm > ppms[p] - 1 && c.drift_ppm < ppms[p] + 1);
+            uint64_t early = rtl_line_at(&c.line, x - 50000000), want = y - (uint64_t)(50000000 * slope);
+            assert_true(early + 800 > want && early < want + 800); /* half a second before */
+        }
+        assert_int_equal(c.residuals, 1000);
+        assert_in_range(c.drift_over_ns, 5000000000ull, 10100000000ull);
+        /* an hour later the line before says nothing on how good lines are */
+        uint64_t most = c.residual_most_ns, x = c.line.x + 360000000000ull;
+        rtl_calibration_add(&c, hz, x, c.line.y + 3700000000000ull, slope);
+        assert_int_equal(c.residuals, 1000);
+        assert_int_equal(c.residual_most_ns, most);
+        assert_int_equal(c.drift_over_ns, 0); /* the clocks don't fit together any more: a jump, not a drift */
+        assert_true(c.line.x == x && c.line.slope == slope);
+    }
+}
+
 /* --- busy --- */
 
 /* What the union is, by marking every unit. */
@@ -325,8 +358,10 @@ static void idle_and_busy_are_all_of_the_time(void **state)
         struct idle want = gaps_of(&m);
         uint64_t idle = 0;
         for (int c = 0; c < RTL_IDLE_COUNT; c++) {
-            assert_true(busy.idle_count[c] * 100 >= want.count[c] * 97 && busy.idle_count[c] * 100 <= want.count[c] * 103 + 100);
-            assert_true(busy.idle_total[c] * 100 >= want.total[c] * 98 && busy.idle_total[c] * 100 <= want.total[c] * 102);
+            assert_true(busy.idle_count[c] * 100 >= want.count[c] * 97 &&
+                        busy.idle_count[c] * 100 <= want.count[c] * 103 + 100);
+            assert_true(busy.idle_total[c] * 100 >= want.total[c] * 98 &&
+                        busy.idle_total[c] * 100 <= want.total[c] * 102);
             idle += busy.idle_total[c];
         }
         assert_true(idle + busy.total > (at - first) * 999 / 1000 && idle + busy.total < (at - first) * 1001 / 1000);
@@ -467,6 +502,7 @@ int main(void)
         cmocka_unit_test(rates_are_guessed),
         cmocka_unit_test(counter_follows_the_clock),
         cmocka_unit_test(jumping_counter_is_noticed),
+        cmocka_unit_test(agent_clocks_are_calibrated),
         cmocka_unit_test(in_order_is_exact),
         cmocka_unit_test(small_disorder_is_exact),
         cmocka_unit_test(long_kernel_beside_many_short_ones),
