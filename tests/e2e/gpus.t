@@ -24,7 +24,7 @@ held_or_gone() {
     grep -q '^holding' "$work/out" || ! alive "$program"
 }
 mkfifo "$work/in"
-on_gpu --gpus 2 --drift 50 --script "$work/script" --truth "$work/truth" -- "$O/tests/programs/hsa_dispatch" --launches 30000 \
+on_gpu --gpus 2 --drift 50 --script "$work/script" --truth "$work/truth" -- "$O/tests/programs/hsa_dispatch" --launches 3000 \
     --queues 6 --threads 3 --gpus 2 --hold <"$work/in" >"$work/out" 2>"$work/err" &
 program=$!
 tap_pids="$tap_pids $program"
