@@ -7,7 +7,7 @@
 #include "intercept/tool.h"
 
 /* Not in the headers of release 5.2, asked of every runtime; those that don't know it say so. */
-enum { AGENT_INFO_TIMESTAMP_FREQUENCY = 0xA016 };
+enum { AGENT_INFO_UUID = 0xA011, AGENT_INFO_TIMESTAMP_FREQUENCY = 0xA016 };
 
 static struct {
     struct rtl_gpu gpu[RTL_AGENTS_MAX]; /* create appends */
@@ -19,10 +19,16 @@ static bool ask(hsa_agent_t agent, int what, void *answer)
     return rtl_tool.hsa.agent_get_info(agent, (hsa_agent_info_t)what, answer) == HSA_STATUS_SUCCESS;
 }
 
+void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz)
+{
+    gpu->rate = rtl_tick_rate(hz);
+    rtl_busy_classes(&gpu->busy, hz);
+}
+
 static void describe(struct rtl_gpu *gpu)
 {
     struct rtl_agent *shared = gpu->shared;
-    char name[RTL_AGENT_NAME_MAX + 1] = "";
+    char name[RTL_AGENT_NAME_MAX + 1] = "", uuid[64] = ""; /* the runtime's is 21 bytes at most */
     uint32_t units = 0, bdf = 0, domain = 0;
     uint64_t hz = 0;
 
@@ -31,9 +37,13 @@ static void describe(struct rtl_gpu *gpu)
     ask(gpu->agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
     ask(gpu->agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
     if (ask(gpu->agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
-        gpu->rate = rtl_tick_rate(hz);
+        rtl_gpu_set_rate(gpu, hz);
+    /* A GPU that has none is called "GPU-XX". */
+    if (!ask(gpu->agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
+        memset(uuid, 0, sizeof uuid);
 
     memcpy(shared->name, name, sizeof shared->name);
+    memcpy(shared->uuid, uuid, sizeof shared->uuid);
     shared->gpu = gpu->index;
     shared->agent_handle = gpu->agent.handle;
     shared->tick_hz = gpu->rate.hz;
@@ -55,6 +65,14 @@ struct stock {
     hsa_agent_t gpu[RTL_AGENTS_MAX];
     uint32_t count;
 };
+
+static void idle_so_far(const struct rtl_gpu *gpu, struct rtl_idle idle[RTL_IDLE_COUNT])
+{
+    for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+        idle[c].count = gpu->idle_before[c].count + gpu->busy.idle_count[c];
+        idle[c].total_ns = gpu->idle_before[c].total_ns + rtl_ticks_to_ns(&gpu->rate, gpu->busy.idle_total[c]);
+    }
+}
 
 static hsa_status_t take_stock(hsa_agent_t agent, void *data)
 {
@@ -87,11 +105,14 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
             break;
         struct rtl_gpu *made = &gpus.gpu[place];
         uint64_t busy_ns = __atomic_load_n(&rtl_tool.segment.agents[place].busy_ns, __ATOMIC_RELAXED);
+        struct rtl_idle idle[RTL_IDLE_COUNT];
+        idle_so_far(made, idle);
         memset(made, 0, sizeof *made);
         made->agent = stock.gpu[i];
         made->index = place;
         made->shared = &rtl_tool.segment.agents[place];
         made->busy_before_ns = busy_ns;
+        memcpy(made->idle_before, idle, sizeof idle);
         describe(made);
         if (place == n) {
             atomic_store_explicit(&gpus.count, n + 1, memory_order_release);
@@ -101,6 +122,26 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
     gpu = find(agent);
     pthread_mutex_unlock(&rtl_tool.create);
     return gpu;
+}
+
+void rtl_gpus_publish_idle(bool all)
+{
+    uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++) {
+        struct rtl_gpu *gpu = &gpus.gpu[i];
+        struct rtl_idle idle[RTL_IDLE_COUNT];
+        uint64_t settled = gpu->busy.settled;
+        if (gpu->rate.hz == 0)
+            continue;
+        rtl_busy_settle(&gpu->busy, all ? 0 : gpu->rate.hz);
+        if (gpu->busy.settled == settled)
+            continue;
+        idle_so_far(gpu, idle);
+        for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+            __atomic_store_n(&gpu->shared->idle[c].count, idle[c].count, __ATOMIC_RELAXED);
+            __atomic_store_n(&gpu->shared->idle[c].total_ns, idle[c].total_ns, __ATOMIC_RELAXED);
+        }
+    }
 }
 
 void rtl_gpus_forget(void)

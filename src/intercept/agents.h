@@ -18,12 +18,24 @@ struct rtl_gpu {
     /* worker */
     struct rtl_tick_rate rate; /* create where the runtime tells it; else hz is 0 until the worker has measured */
     struct rtl_line line;      /* ticks to CLOCK_MONOTONIC; slope 0 = none yet */
-    struct rtl_busy busy;      /* in ticks */
-    uint64_t busy_before_ns;   /* of earlier loads of the runtime */
+    struct rtl_calibration calibration; /* where the line comes from */
+    struct rtl_busy busy;               /* in ticks */
+    /* of earlier loads of the runtime */
+    uint64_t busy_before_ns;
+    struct rtl_idle idle_before[RTL_IDLE_COUNT];
 };
 
 /* The GPU of that agent; NULL when it is none. Takes stock of the agents when it isn't known yet. */
 struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent);
+
+/* Sets the rate of its ticks. Create where the runtime tells it, else worker. */
+void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz);
+
+/*
+ * Worker: publishes how the GPUs were idle. Gaps are counted when they lie a second behind the newest kernel, or at
+ * once with `all`, when nothing is in flight that could have begun in them.
+ */
+void rtl_gpus_publish_idle(bool all);
 
 /* Forgets the agents' handles: the runtime is going. */
 void rtl_gpus_forget(void);

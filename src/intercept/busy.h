@@ -1,15 +1,21 @@
 /*
- * How long a GPU was busy: the length of the union of intervals that arrive in almost any order.
+ * How long a GPU was busy and how it was idle: the length of the union of intervals that arrive in almost any order,
+ * and the gaps in it by size class.
  *
- * Intervals are kept as a bounded list, ascending and disjoint. When the list is full its older half is joined
- * pairwise into hulls that remember how much of themselves is covered, so history gets coarser with age and is never
- * lost: an interval that covers a hull adds exactly what was missing in it, one that only touches it adds the share.
- * Pure: no clock, no allocation, no thread.
+ * Intervals are kept as a bounded list, ascending and disjoint. When the list is full, neighbours are joined into hulls
+ * that are short beside their age and remember how much of themselves is covered and which gaps they hide. So history
+ * gets coarser with age and is never lost: an interval that covers a hull adds exactly what was missing in it and ends
+ * its gaps, one that only touches it takes its share of both.
+ *
+ * Gaps are counted when they are settled: from then on no late interval changes them. Pure: no clock, no allocation, no
+ * thread.
  */
 #ifndef RTL_INTERCEPT_BUSY_H
 #define RTL_INTERCEPT_BUSY_H
 
 #include <stdint.h>
+
+#include "shm/tables.h"
 
 enum { RTL_BUSY_SPANS = 256 };
 
@@ -18,13 +24,32 @@ struct rtl_busy_span {
     uint64_t covered;    /* at most end - start; equal but for hulls */
 };
 
+struct rtl_gaps {
+    uint64_t total[RTL_IDLE_COUNT];
+    uint32_t count[RTL_IDLE_COUNT];
+};
+
 struct rtl_busy {
     uint64_t total; /* length of the union so far, in the unit of the intervals; only grows */
+    /* gaps that are settled; only grow */
+    uint64_t idle_count[RTL_IDLE_COUNT];
+    uint64_t idle_total[RTL_IDLE_COUNT]; /* in the unit of the intervals */
+
+    uint64_t below[RTL_IDLE_COUNT - 1]; /* the classes' bounds in that unit; rtl_busy_classes */
+    uint64_t settled;                   /* gaps in front of it are settled */
     uint32_t count;
+    uint32_t shift; /* hulls are at most their age >> shift long; what was right when the list was full last */
     struct rtl_busy_span span[RTL_BUSY_SPANS];
+    struct rtl_gaps inner[RTL_BUSY_SPANS]; /* of hulls: unsettled gaps inside; means nothing where span is none */
 };
+
+/* Sets the classes' bounds for intervals in ticks of that rate. */
+void rtl_busy_classes(struct rtl_busy *busy, uint64_t hz);
 
 /* Adds [start, end); nothing when it is empty. */
 void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t end);
+
+/* Settles the gaps that lie further than `behind` before the newest end; all of them with 0. */
+void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind);
 
 #endif

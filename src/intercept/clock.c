@@ -12,7 +12,9 @@ enum {
     ANCHOR_NS = 1000000000, /* the slope is taken over one to two seconds */
     BROKEN_PPM = 2000,      /* a counter whose rate changes by more isn't one */
     SLOPE_NS = 100000000,   /* below this a slope says nothing about the counter */
+    LINE_USED = 100000000,  /* a line is used for less than that beyond its point: further off says nothing about it */
 };
+static const uint64_t CALIBRATED_NS = 5000000000; /* an agent's slope is taken over five to ten seconds */
 
 uint64_t rtl_tick_rate_guess(uint64_t ticks, uint64_t ns)
 {
@@ -28,6 +30,35 @@ uint64_t rtl_tick_rate_guess(uint64_t ticks, uint64_t ns)
             return known[i];
     }
     return (uint64_t)(hz + 0.5);
+}
+
+void rtl_calibration_add(struct rtl_calibration *c, uint64_t hz, uint64_t x, uint64_t y, double slope)
+{
+    struct rtl_line now = {x, y, slope};
+    bool later = c->line.slope > 0 && x > c->line.x && y > c->line.y;
+    if (later && y - c->line.y <= LINE_USED) {
+        int64_t off = (int64_t)(rtl_line_at(&c->line, x) - y);
+        c->residual_ns = (uint64_t)(off < 0 ? -off : off);
+        c->residual_most_ns = c->residual_ns > c->residual_most_ns ? c->residual_ns : c->residual_most_ns;
+        c->residuals++;
+    }
+    double measured = later && y - c->anchor.y >= SLOPE_NS ? (double)(y - c->anchor.y) / (double)(x - c->anchor.x) : 0;
+    double ppm = measured > 0 ? (slope / measured - 1) * 1e6 : 0;
+    if (!later || ppm > BROKEN_PPM || ppm < -BROKEN_PPM) { /* the first, or one of the clocks jumped */
+        c->anchor = c->next = c->line = now;
+        c->drift_over_ns = 0;
+        return;
+    }
+    if (measured > 0) {
+        now.slope = measured;
+        c->drift_over_ns = y - c->anchor.y;
+        c->drift_ppm = (1e9 / measured / (double)hz - 1) * 1e6;
+    }
+    c->line = now;
+    if (y - c->next.y >= CALIBRATED_NS) {
+        c->anchor = c->next;
+        c->next = now;
+    }
 }
 
 bool rtl_tsc_usable(void)

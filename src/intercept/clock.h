@@ -47,6 +47,23 @@ static inline uint64_t rtl_line_at(const struct rtl_line *line, uint64_t x)
     return line->y + (uint64_t)(int64_t)((double)(int64_t)(x - line->x) * line->slope);
 }
 
+/*
+ * The line from an agent's ticks to the monotonic clock, drawn anew from one point at a time, and how well it fits. The
+ * slope is the caller's until points lie far enough apart to say it better.
+ */
+struct rtl_calibration {
+    struct rtl_line line;         /* slope 0 = none yet */
+    struct rtl_line anchor, next; /* older points; their slopes mean nothing */
+    uint64_t residual_ns;         /* what the line before said of the newest point, less what is so */
+    uint64_t residual_most_ns;
+    uint64_t residuals; /* how many were measured: points long after the one before don't count */
+    double drift_ppm;   /* of the ticks against their nominal rate; means nothing while over_ns is 0 */
+    uint64_t drift_over_ns;
+};
+
+/* Takes in that at x ticks it is y ns, and that a tick takes about `slope` ns. `hz` is the nominal rate. */
+void rtl_calibration_add(struct rtl_calibration *calibration, uint64_t hz, uint64_t x, uint64_t y, double slope);
+
 /* --- the host's clocks --- */
 
 static inline uint64_t rtl_clock_now(void)

@@ -40,6 +40,17 @@ static bool system_offset(int64_t *offset)
     return true;
 }
 
+static void publish_clock(const struct rtl_gpu *gpu)
+{
+    const struct rtl_calibration *c = &gpu->calibration;
+    struct rtl_agent *shared = gpu->shared;
+    __atomic_store_n(&shared->clock_residual_ns, c->residual_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->clock_residual_most_ns, c->residual_most_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->clock_residuals, c->residuals, __ATOMIC_RELEASE);
+    __atomic_store_n(&shared->clock_drift_ppb, (int64_t)(c->drift_ppm * 1000), __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->clock_drift_over_ns, c->drift_over_ns, __ATOMIC_RELEASE);
+}
+
 /* The line through a tick of now, as the runtime converts it. Also finds the tick rate if nobody told it. */
 static void make_line(struct rtl_gpu *gpu, uint64_t tick)
 {
@@ -52,13 +63,19 @@ static void make_line(struct rtl_gpu *gpu, uint64_t tick)
                  convert(gpu->agent, tick, &at) == HSA_STATUS_SUCCESS && ahead > at;
     if (gpu->rate.hz == 0) {
         uint64_t hz = known ? rtl_tick_rate_guess(PROBE_TICKS, ahead - at) : 0;
-        gpu->rate = rtl_tick_rate(hz ? hz : ASSUMED_HZ);
+        rtl_gpu_set_rate(gpu, hz ? hz : ASSUMED_HZ);
         __atomic_store_n(&gpu->shared->tick_hz, gpu->rate.hz, __ATOMIC_RELAXED);
     }
-    if (known && system_offset(&offset))
-        gpu->line = (struct rtl_line){tick, at - (uint64_t)offset, (double)(ahead - at) / PROBE_TICKS};
-    else
-        gpu->line.x = tick; /* no waits then; ask again later */
+    if (known && system_offset(&offset)) {
+        rtl_calibration_add(&gpu->calibration, gpu->rate.hz, tick, at - (uint64_t)offset,
+                            (double)(ahead - at) / PROBE_TICKS);
+        gpu->line = gpu->calibration.line;
+        publish_clock(gpu);
+    } else {
+        if (gpu->line.slope > 0) /* the old line goes on; without one there are no waits */
+            gpu->line.y = rtl_line_at(&gpu->line, tick);
+        gpu->line.x = tick; /* ask again later */
+    }
 }
 
 static inline void see_tick(struct rtl_gpu *gpu, uint64_t tick)

@@ -153,6 +153,8 @@ static uint32_t round_of_taps(struct rtl_harvest *harvest)
         }
     }
     rtl_harvest_flush(harvest);
+    if (done)
+        rtl_gpus_publish_idle(false);
     return done;
 }
 
@@ -276,6 +278,7 @@ static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_se
         atomic_store(&rtl_tool.parked, 0);
         return;
     }
+    rtl_gpus_publish_idle(true);
     publish(harvest, r, true);
     STORE(h->parked, 1);
     while (atomic_load(&rtl_tool.parked))
@@ -323,6 +326,7 @@ static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
     }
     rtl_harvest_flush(harvest);
     rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT);
+    rtl_gpus_publish_idle(true);
     r->now = rtl_clock_now();
     publish(harvest, r, true);
 }

@@ -263,8 +263,8 @@ static void write_queues(struct rtl_recording *r, int64_t frame, const struct rt
 static void write_gpu(struct rtl_recording *r, const struct rtl_agent_snapshot *a)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(r->db, "INSERT OR IGNORE INTO rtl_gpu(recording, gpu, name, address" RTL_FIELD_NAMES(GPU)
-                              ") VALUES(?, ?, ?, ?" RTL_FIELD_MARKS(GPU) ")");
+        rtl_db_prepare(r->db, "INSERT OR IGNORE INTO rtl_gpu(recording, gpu, name, address, uuid" RTL_FIELD_NAMES(GPU)
+                              ") VALUES(?, ?, ?, ?, ?" RTL_FIELD_MARKS(GPU) ")");
     char address[32];
     snprintf(address, sizeof address, "%04x:%02x:%02x.%u", a->bdf >> 16, a->bdf >> 8 & 0xff, a->bdf >> 3 & 0x1f,
              a->bdf & 7);
@@ -272,7 +272,8 @@ static void write_gpu(struct rtl_recording *r, const struct rtl_agent_snapshot *
     rtl_db_bind_int(st, 2, a->gpu);
     bind_string(st, 3, a->name);
     bind_string(st, 4, address);
-    rtl_fields_bind(st, 5, rtl_gpu_fields, RTL_GPU_FIELD_COUNT, NULL, a);
+    bind_string(st, 5, a->uuid);
+    rtl_fields_bind(st, 6, rtl_gpu_fields, RTL_GPU_FIELD_COUNT, NULL, a);
     rtl_db_run(st);
 }
 
@@ -287,7 +288,7 @@ static void write_gpus(struct rtl_recording *r, int64_t frame, const struct rtl_
                 was = &r->last.agents[j];
         if (!was)
             write_gpu(r, a);
-        if (was && was->busy_ns == a->busy_ns)
+        if (was && !rtl_fields_differ(rtl_busy_fields, RTL_BUSY_FIELD_COUNT, was, a))
             continue;
         rtl_db_bind_int(st, 1, frame);
         rtl_db_bind_int(st, 2, a->gpu);

@@ -55,7 +55,7 @@ static void load_names(struct rtl_replay_state *state)
 static void load_gpus(struct rtl_replay_state *state)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT gpu, name" RTL_FIELD_NAMES(GPU) " FROM rtl_gpu WHERE recording = ?");
+        rtl_db_prepare(state->db, "SELECT gpu, name, uuid" RTL_FIELD_NAMES(GPU) " FROM rtl_gpu WHERE recording = ?");
     rtl_db_bind_int(st, 1, state->recording);
     while (rtl_db_step(st)) {
         int64_t gpu = rtl_db_int(st, 0);
@@ -66,7 +66,8 @@ static void load_gpus(struct rtl_replay_state *state)
         struct rtl_agent_snapshot *a = &state->agents[gpu];
         a->gpu = (uint32_t)gpu;
         rtl_replay_printable(a->name, sizeof a->name, rtl_db_text(st, 1, NULL));
-        rtl_fields_take(st, 2, rtl_gpu_fields, RTL_GPU_FIELD_COUNT, a);
+        rtl_replay_printable(a->uuid, sizeof a->uuid, rtl_db_text(st, 2, NULL));
+        rtl_fields_take(st, 3, rtl_gpu_fields, RTL_GPU_FIELD_COUNT, a);
         state->described[gpu] = true;
     }
 }

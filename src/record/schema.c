@@ -43,7 +43,7 @@ const struct rtl_db_set rtl_series_set = {
     "CREATE TABLE rtl_recording(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, time_ns INTEGER NOT NULL, recorder TEXT, "
     "recorder_pid INTEGER, host TEXT, user TEXT, pid INTEGER NOT NULL, title TEXT, command TEXT, comm TEXT, "
     "runtime TEXT, library TEXT, interval_ns INTEGER" RTL_RECORDING_FIELDS(COLUMN) ");\n"
-    "CREATE TABLE rtl_gpu(recording INTEGER NOT NULL, gpu INTEGER NOT NULL, name TEXT, address TEXT"
+    "CREATE TABLE rtl_gpu(recording INTEGER NOT NULL, gpu INTEGER NOT NULL, name TEXT, address TEXT, uuid TEXT"
     RTL_GPU_FIELDS(COLUMN) ", PRIMARY KEY(recording, gpu)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_kernel(recording INTEGER NOT NULL, kernel INTEGER NOT NULL, name TEXT, full_name TEXT, "
     "short_name TEXT, first INTEGER NOT NULL, PRIMARY KEY(recording, kernel)) WITHOUT ROWID;\n"

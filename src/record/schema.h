@@ -90,7 +90,26 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(bdf, bdf, SET)                    \
     X(compute_units, compute_units, SET) \
     X(tick_hz, tick_hz, SET)
-#define RTL_BUSY_FIELDS(X) X(busy_ns, busy_ns, GROW)
+#define RTL_BUSY_FIELDS(X)                                      \
+    X(busy_ns, busy_ns, GROW)                                   \
+    X(gaps_10us, idle[0].count, GROW)                           \
+    X(gaps_10us_ns, idle[0].total_ns, GROW)                     \
+    X(gaps_100us, idle[1].count, GROW)                          \
+    X(gaps_100us_ns, idle[1].total_ns, GROW)                    \
+    X(gaps_1ms, idle[2].count, GROW)                            \
+    X(gaps_1ms_ns, idle[2].total_ns, GROW)                      \
+    X(gaps_10ms, idle[3].count, GROW)                           \
+    X(gaps_10ms_ns, idle[3].total_ns, GROW)                     \
+    X(gaps_100ms, idle[4].count, GROW)                          \
+    X(gaps_100ms_ns, idle[4].total_ns, GROW)                    \
+    X(gaps_longer, idle[5].count, GROW)                         \
+    X(gaps_longer_ns, idle[5].total_ns, GROW)                   \
+    X(clock_residual_ns, clock_residual_ns, SET)                \
+    X(clock_residual_max_ns, clock_residual_most_ns, SET)       \
+    X(clock_residuals, clock_residuals, SET)                    \
+    X(clock_drift_ppb, clock_drift_ppb, SET)                    \
+    X(clock_drift_over_ns, clock_drift_over_ns, SET)
+static_assert(RTL_IDLE_COUNT == 6, "a column of gaps and one of their time for each class (tables.h)");
 
 struct rtl_field {
     const char *column;

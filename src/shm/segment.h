@@ -64,6 +64,7 @@ enum {
     RTL_QUEUE_SHARED = 127,     /* the last slot is shared by all queues that found no other */
     RTL_AGENTS_MAX = 64,
     RTL_AGENT_NAME_MAX = 64,
+    RTL_AGENT_UUID_MAX = 24,
     RTL_COMM_MAX = 16,
     RTL_CHUNK_BUCKETS = 64,     /* buckets an octave */
     RTL_OCTAVES_MAX = 36,       /* octaves 0..34 are used: values below 2^40 ns */
@@ -177,10 +178,21 @@ struct rtl_agent {
     uint32_t bdf;              /* PCI domain << 16 | bus << 8 | device << 3 | function */
     uint32_t compute_units;
     char name[RTL_AGENT_NAME_MAX]; /* NUL-padded, e.g. "gfx90a" */
-    uint64_t pad0[4];
+    char uuid[RTL_AGENT_UUID_MAX]; /* NUL-padded, the runtime's, e.g. "GPU-7b3e5d2c9a100000"; empty: not known */
+    uint64_t pad0;
     /* worker */
     uint64_t busy_ns;          /* length of the union of the timed kernels' intervals */
-    uint64_t pad1[7];
+    uint64_t clock_residual_ns;      /* how far the line from ticks to host time was off when it was last drawn anew */
+    uint64_t clock_residual_most_ns; /* the most that was seen */
+    uint64_t clock_residuals;        /* how often that was measured; 0: the two above mean nothing */
+    int64_t clock_drift_ppb;         /* of the ticks against tick_hz and the host's clock, parts per 10^9 */
+    uint64_t clock_drift_over_ns;    /* the time over which the drift was taken; 0: not measured */
+    uint64_t pad1[2];
+    /* worker: times between timed kernels of all queues by size class (tables.h); counted a second later */
+    struct rtl_idle {
+        uint64_t count;
+        uint64_t total_ns;
+    } idle[RTL_IDLE_LIMIT];
 };
 
 /*
@@ -271,7 +283,7 @@ static_assert(sizeof(struct rtl_queue) == 320, "queue");
 static_assert(offsetof(struct rtl_queue, dispatches) == 64, "queue: dispatch line");
 static_assert(offsetof(struct rtl_queue, completed) == 128, "queue: worker line");
 static_assert(offsetof(struct rtl_queue, untimed) == 192, "queue: reasons");
-static_assert(sizeof(struct rtl_agent) == 192, "agent");
+static_assert(sizeof(struct rtl_agent) == 320, "agent");
 static_assert(offsetof(struct rtl_agent, busy_ns) == 128, "agent: worker line");
 static_assert(sizeof(struct rtl_ring) == 64, "ring");
 static_assert(sizeof(struct rtl_event_record) == 64, "event is one cache line");
@@ -279,6 +291,7 @@ static_assert(offsetof(struct rtl_event_record, kernel) == 24 && offsetof(struct
                   offsetof(struct rtl_event_record, grid) == 36 && offsetof(struct rtl_event_record, workgroup) == 48 &&
                   offsetof(struct rtl_event_record, correlation) == 56,
               "event");
+static_assert(offsetof(struct rtl_agent, idle) == 192 && sizeof(struct rtl_idle) == 16, "agent: idle classes");
 static_assert(offsetof(struct rtl_header, section) == 48, "header: sections");
 static_assert(offsetof(struct rtl_header, pid) == 304, "header: identity");
 static_assert(offsetof(struct rtl_header, state) % 64 == 0, "header: state line");

@@ -92,8 +92,13 @@ struct rtl_queue_snapshot {
 struct rtl_agent_snapshot {
     uint32_t gpu;
     char name[RTL_AGENT_NAME_MAX + 1]; /* printable ASCII only */
+    char uuid[RTL_AGENT_UUID_MAX + 1]; /* too; empty: not known */
     uint64_t busy_ns, tick_hz;
     uint32_t bdf, compute_units;
+    struct rtl_idle idle[RTL_IDLE_COUNT];
+    /* ticks to host time, as in struct rtl_agent */
+    uint64_t clock_residual_ns, clock_residual_most_ns, clock_residuals, clock_drift_over_ns;
+    int64_t clock_drift_ppb;
 };
 
 struct rtl_snapshot {

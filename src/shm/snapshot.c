@@ -426,6 +426,13 @@ static bool copy_agents(struct taking *t)
         to->tick_hz = a.tick_hz;
         to->bdf = a.bdf;
         to->compute_units = a.compute_units;
+        rtl_copy_printable(to->uuid, sizeof to->uuid, a.uuid, sizeof a.uuid);
+        memcpy(to->idle, a.idle, sizeof to->idle);
+        to->clock_residual_ns = a.clock_residual_ns;
+        to->clock_residual_most_ns = a.clock_residual_most_ns;
+        to->clock_residuals = a.clock_residuals;
+        to->clock_drift_over_ns = a.clock_drift_over_ns;
+        to->clock_drift_ppb = a.clock_drift_ppb;
         s->agent_count++;
     }
     for (uint32_t i = 0; !t->no_memory && i < s->queue_count; i++)

@@ -54,6 +54,22 @@
     X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                \
     X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")
 
+/*
+ * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
+ * Ascending; the last one has no bound.
+ */
+#define RTL_IDLE_CLASSES(X)      \
+    X(0, 10000ull, "<10u")       \
+    X(1, 100000ull, "<100u")     \
+    X(2, 1000000ull, "<1m")      \
+    X(3, 10000000ull, "<10m")    \
+    X(4, 100000000ull, "<100m")  \
+    X(5, UINT64_MAX, "more")
+
+#define RTL_ONE_IDLE(...) +1
+enum { RTL_IDLE_COUNT = 0 RTL_IDLE_CLASSES(RTL_ONE_IDLE), RTL_IDLE_LIMIT = 8 };
+#undef RTL_ONE_IDLE
+
 /* X(symbol, number, name): the life of a segment, written by the library only. */
 #define RTL_STATES(X)                                                                                    \
     X(STARTING, 0, "starting")                                                                           \

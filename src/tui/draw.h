@@ -27,6 +27,7 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
+int rtl_draw_queue_lines(const struct rtl_model *model); /* how many there are to scroll through */
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at); /* all on one line */
 

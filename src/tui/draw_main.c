@@ -51,10 +51,8 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
         snprintf(share, sizeof share, "%3.0f%%", gpu->busy * 100);
     snprintf(name, sizeof name, "G%u", gpu->agent->gpu);
     if (ui->gpu_lines && width >= 60) {
-        uint32_t bdf = gpu->agent->bdf;
-        snprintf(tail, sizeof tail, " q%-5s %2u queues %6s/s  %s %04x:%02x:%02x.%u", rtl_format_count(gpu->depth).text,
-                 gpu->queues, rtl_format_rate(gpu->rate).text, gpu->agent->name, bdf >> 16, bdf >> 8 & 0xff,
-                 bdf >> 3 & 0x1f, bdf & 7);
+        snprintf(tail, sizeof tail, " q%-5s %2u queues %6s/s  %s %s", rtl_format_count(gpu->depth).text, gpu->queues,
+                 rtl_format_rate(gpu->rate).text, gpu->agent->name, rtl_format_pci(gpu->agent->bdf).text);
     } else if (width >= 36) {
         snprintf(tail, sizeof tail, " q%-4s %.8s", rtl_format_count(gpu->depth).text, gpu->agent->name);
     } else {

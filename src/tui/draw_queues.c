@@ -1,4 +1,7 @@
-/* The queues: how deep, how busy, how long a packet waits and how long the queue stands empty between two. */
+/*
+ * The queues: how deep, how busy, how long a packet waits and how long the queue stands empty between two. Below them
+ * the GPUs: in gaps of which size they stand idle, and how well their clocks are known.
+ */
 #include "tui/draw.h"
 
 #include <stdio.h>
@@ -19,14 +22,29 @@
     X("PACKETS", 8, 102) \
     X("STATE", 10, 114)
 
+enum { PCI_FROM = 62, UUID_FROM = 103, UUID_COLS = 20 };
+/* The same for the GPUs; shares of the window by size of gap are between those in front and those behind */
+#define GPU_COLUMNS_BEFORE(X) \
+    X("GPU", 4, 0)            \
+    X("PCI", 12, PCI_FROM)    \
+    X("%BUSY", 5, 0)
+#define GPU_COLUMNS_BEHIND(X) \
+    X("CLOCK", 6, 68)         \
+    X("PPM", 6, 75)           \
+    X("GAPS/s", 6, 82)
+#define GPU_COLUMNS(X, IDLE) GPU_COLUMNS_BEFORE(X) RTL_IDLE_CLASSES(IDLE) GPU_COLUMNS_BEHIND(X)
+
 enum {
 #define ONE(...) +1
-    CELLS = 0 QUEUE_COLUMNS(ONE)
+    QUEUE_CELLS = 0 QUEUE_COLUMNS(ONE),
+    GPU_CELLS = 0 GPU_COLUMNS(ONE, ONE),
 #undef ONE
+    CELLS = (int)QUEUE_CELLS > (int)GPU_CELLS ? (int)QUEUE_CELLS : (int)GPU_CELLS,
 };
 
 struct cells {
     struct rtl_number text[CELLS];
+    const char *uuid; /* longer than a number; GPUs only */
 };
 
 static struct rtl_number time_or_none(bool measured, uint64_t ns, enum rtl_unit units)
@@ -37,7 +55,7 @@ static struct rtl_number time_or_none(bool measured, uint64_t ns, enum rtl_unit 
 static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_row *row)
 {
     const struct rtl_queue_snapshot *q = row->queue;
-    struct cells c;
+    struct cells c = {.uuid = ""};
     uint64_t untimed = 0;
     int i = 0;
     for (int r = 0; r < RTL_UNTIMED_LIMIT; r++)
@@ -62,29 +80,79 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     return c;
 }
 
+static struct cells make_gpu_cells(const struct rtl_ui *ui, const struct rtl_gpu_row *row)
+{
+    const struct rtl_agent_snapshot *a = row->agent;
+    const struct rtl_number none = {RTL_NONE};
+    struct cells c = {.uuid = *a->uuid ? a->uuid : RTL_NONE};
+    int i = 0;
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", a->gpu);
+    c.text[i++] = rtl_format_pci(a->bdf);
+    c.text[i++] = row->busy >= 0 ? rtl_format_share(row->busy) : none;
+    for (int size = 0; size < RTL_IDLE_COUNT; size++)
+        c.text[i++] = row->idle[size] >= 0 ? rtl_format_share(row->idle[size]) : none;
+    c.text[i++] = time_or_none(a->clock_residuals, a->clock_residual_ns, ui->units);
+    c.text[i++] = a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb) : none;
+    c.text[i++] = row->idle_rate >= 0 ? rtl_format_rate(row->idle_rate) : none;
+    return c;
+}
+
+/* Without cells: the headers. */
+#define CELL(header, width, from)                                                            \
+    if (cols >= (from)) {                                                                    \
+        rtl_frame_right(frame, line, at, width, role, cells ? cells->text[i].text : header); \
+        at += (width) + 1;                                                                   \
+    }                                                                                        \
+    i++;
+#define IDLE_CELL(number, below, header) CELL(header, 5, 18 + 6 * (number))
+
 static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const struct cells *cells)
 {
     int at = 1, i = 0;
-#define CELL(header, width, from)                                                            \
-    if (cols >= from) {                                                                      \
-        rtl_frame_right(frame, line, at, width, role, cells ? cells->text[i].text : header); \
-        at += width + 1;                                                                     \
-    }                                                                                        \
-    i++;
     QUEUE_COLUMNS(CELL)
-#undef CELL
+}
+
+static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const struct cells *cells)
+{
+    int at = 1, i = 0;
+    GPU_COLUMNS(CELL, IDLE_CELL)
+    if (cols >= UUID_FROM)
+        rtl_frame_put(frame, line, at + 1, UUID_COLS, role, cells ? cells->uuid : "UUID");
+}
+
+int rtl_draw_queue_lines(const struct rtl_model *model)
+{
+    return (int)model->queue_count + (model->gpu_count ? 2 + (int)model->gpu_count : 0);
+}
+
+/* Line i of those there are to scroll through: the queues, two of headers, the GPUs. */
+static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, int i)
+{
+    const struct rtl_model *m = ui->model;
+    int gpu = i - (int)m->queue_count - 2;
+    if (i < (int)m->queue_count) {
+        struct cells cells = make_cells(ui, &m->queues[i]);
+        draw_cells(frame, line, cols, m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, &cells);
+    } else if (gpu == -2) {
+        int at = cols >= PCI_FROM ? 26 : 13; /* over the classes */
+        rtl_frame_put(frame, line, at, cols - at, RTL_ROLE_LABEL, "% idle, by length of gap");
+    } else if (gpu == -1) {
+        rtl_frame_fill(frame, line, 0, cols, RTL_ROLE_HEADER, ' ');
+        draw_gpu_cells(frame, line, cols, RTL_ROLE_HEADER, NULL);
+    } else if (gpu >= 0) {
+        struct cells cells = make_gpu_cells(ui, &m->gpus[gpu]);
+        draw_gpu_cells(frame, line, cols, RTL_ROLE_NORMAL, &cells);
+    }
 }
 
 void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
 {
     const struct rtl_model *m = ui->model;
+    int lines = rtl_draw_queue_lines(m);
     rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
     draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, NULL);
     if (!m->queue_count)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM, "no queue was created yet");
-    for (int i = 0; i < l->table.rows && ui->queue_top + i < (int)m->queue_count; i++) {
-        const struct rtl_queue_row *row = &m->queues[ui->queue_top + i];
-        struct cells cells = make_cells(ui, row);
-        draw_cells(frame, l->table.row + i, l->table.cols, row->queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, &cells);
-    }
+    for (int i = 0; i < l->table.rows && ui->queue_top + i < lines; i++)
+        draw_line(ui, frame, l->table.row + i, l->table.cols, ui->queue_top + i);
 }

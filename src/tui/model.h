@@ -71,6 +71,9 @@ struct rtl_gpu_row {
     uint64_t depth;  /* of its queues */
     uint32_t queues; /* live ones */
     double rate;     /* dispatches a second */
+    /* times between kernels that were counted in the window; below 0 when not measured */
+    double idle[RTL_IDLE_COUNT]; /* share of the window, by size class */
+    double idle_rate;            /* how many a second, of all classes */
 };
 
 struct rtl_queue_row {

@@ -133,6 +133,28 @@ static void make_queues(struct rtl_model *model)
     }
 }
 
+static const struct rtl_agent_snapshot *agent_before(const struct rtl_tick *tick, uint32_t gpu)
+{
+    if (tick)
+        for (uint32_t i = 0; i < tick->snapshot.agent_count; i++)
+            if (tick->snapshot.agents[i].gpu == gpu)
+                return &tick->snapshot.agents[i];
+    return NULL;
+}
+
+/* Gaps are counted after they ended, so for a moment they may be more than all of the window. */
+static void make_idle(struct rtl_gpu_row *row, const struct rtl_agent_snapshot *base, uint64_t span_ns)
+{
+    uint64_t count = 0;
+    for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+        const struct rtl_idle *now = &row->agent->idle[c], none = {0, 0}, *before = base ? &base->idle[c] : &none;
+        double idle = (double)grown(now->total_ns, before->total_ns) / (double)span_ns;
+        row->idle[c] = idle < 1 ? idle : 1;
+        count += grown(now->count, before->count);
+    }
+    row->idle_rate = per_second(count, span_ns);
+}
+
 static void make_gpus(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
@@ -142,14 +164,14 @@ static void make_gpus(struct rtl_model *model)
     for (uint32_t i = 0; i < model->gpu_count; i++) {
         const struct rtl_agent_snapshot *agent = &now->agents[i];
         struct rtl_gpu_row *row = &model->gpus[i];
-        uint64_t before = 0;
-        *row = (struct rtl_gpu_row){.agent = agent, .busy = -1};
-        for (uint32_t j = 0; model->base && j < model->base->snapshot.agent_count; j++)
-            if (model->base->snapshot.agents[j].gpu == agent->gpu)
-                before = model->base->snapshot.agents[j].busy_ns;
+        const struct rtl_agent_snapshot *base = agent_before(model->base, agent->gpu);
+        *row = (struct rtl_gpu_row){.agent = agent, .busy = -1, .idle_rate = -1};
+        for (int c = 0; c < RTL_IDLE_COUNT; c++)
+            row->idle[c] = -1;
         if (model->span_ns) {
             /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
-            double busy = (double)grown(agent->busy_ns, before) / (double)model->span_ns;
+            double busy = (double)grown(agent->busy_ns, base ? base->busy_ns : 0) / (double)model->span_ns;
+            make_idle(row, base, model->span_ns);
             row->busy = busy < 1 ? busy : 1;
             sum += row->busy;
             measured++;

@@ -129,6 +129,41 @@ static void put_queues(struct writer *w, struct json_object *root, const struct 
     }
 }
 
+static void put_idle(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+{
+    static const uint64_t below[] = {
+#define BELOW(number, below_ns, header) [number] = below_ns,
+        RTL_IDLE_CLASSES(BELOW)
+#undef BELOW
+    };
+    struct json_object *array = array_in(w, gpu, "idle");
+    for (int c = 0; array && c < RTL_IDLE_COUNT; c++) {
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_measured(w, o, "below_ns", below[c] != UINT64_MAX, below[c]);
+        put_number(w, o, "count", agent->idle[c].count);
+        put_number(w, o, "total_ns", agent->idle[c].total_ns);
+    }
+}
+
+static void put_clock(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+{
+    struct json_object *o = object_in(w, gpu, "clock");
+    char text[40];
+    if (!o)
+        return;
+    put_measured(w, o, "tick_hz", agent->tick_hz, agent->tick_hz);
+    put_measured(w, o, "residual_ns", agent->clock_residuals, agent->clock_residual_ns);
+    put_measured(w, o, "residual_max_ns", agent->clock_residuals, agent->clock_residual_most_ns);
+    double ppm = (double)agent->clock_drift_ppb / 1000;
+    snprintf(text, sizeof text, "%.3f", ppm);
+    if (agent->clock_drift_over_ns)
+        put(w, o, "drift_ppm", json_object_new_double_s(ppm, text));
+    else
+        put_measured(w, o, "drift_ppm", false, 0);
+}
+
 static void put_gpus(struct writer *w, struct json_object *root, const struct rtl_model *m)
 {
     struct json_object *array = array_in(w, root, "gpus");
@@ -136,14 +171,23 @@ static void put_gpus(struct writer *w, struct json_object *root, const struct rt
         struct json_object *o = object_at_end(w, array);
         if (!o)
             return;
-        put_number(w, o, "id", m->gpus[i].agent->gpu);
-        put_text(w, o, "name", m->gpus[i].agent->name);
+        const struct rtl_agent_snapshot *agent = m->gpus[i].agent;
+        put_number(w, o, "id", agent->gpu);
+        put_text(w, o, "name", agent->name);
+        put_text(w, o, "pci", rtl_format_pci(agent->bdf).text);
+        if (*agent->uuid)
+            put_text(w, o, "uuid", agent->uuid);
+        else
+            put_measured(w, o, "uuid", false, 0);
         char text[24];
         snprintf(text, sizeof text, "%.4f", m->gpus[i].busy);
         if (m->previous && m->gpus[i].busy >= 0)
             put(w, o, "busy", json_object_new_double_s(m->gpus[i].busy, text));
         else
             put_measured(w, o, "busy", false, 0);
+        put_number(w, o, "busy_ns", agent->busy_ns);
+        put_idle(w, o, agent);
+        put_clock(w, o, agent);
     }
 }
 

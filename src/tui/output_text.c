@@ -7,6 +7,22 @@
 #include <string.h>
 #include <time.h>
 
+/* Share of the window that the GPU was idle in gaps of each class, and how well its clock is known. */
+static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_row *gpu, FILE *out)
+{
+    const struct rtl_agent_snapshot *a = gpu->agent;
+    bool measured = gpu->idle_rate >= 0;
+    fprintf(out, "GPU %u idle", a->gpu);
+#define CLASS(number, below, header)                                                                  \
+    fprintf(out, "  %s %s%s", header, measured ? rtl_format_share(gpu->idle[number]).text : RTL_NONE, \
+            measured ? "%" : "");
+    RTL_IDLE_CLASSES(CLASS)
+#undef CLASS
+    fprintf(out, "  gaps %s/s  clock off %s drift %s ppm\n", measured ? rtl_format_rate(gpu->idle_rate).text : RTL_NONE,
+            a->clock_residuals ? rtl_format_time(a->clock_residual_ns, f->options->units).text : RTL_NONE,
+            a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb).text : RTL_NONE);
+}
+
 static void write_sums(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_model *m = f->model;
@@ -16,7 +32,8 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
     char when[40] = "", honesty[1024];
     if (localtime_r(&seconds, &local))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
-    fprintf(out, "rtl-top  %s  pid %d  %s  %s\n", *f->title ? f->title : s->comm, (int)f->pid, rtl_target_json(m->state), when);
+    fprintf(out, "rtl-top  %s  pid %d  %s  %s\n", *f->title ? f->title : s->comm, (int)f->pid,
+            rtl_target_json(m->state), when);
     fprintf(out, "window %s%s  totals since %s %s\n", m->base ? "" : "since start ",
             rtl_format_interval(m->span_ns).text, m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
     rtl_draw_honesty_text(m, honesty, sizeof honesty);
@@ -29,9 +46,10 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
             (unsigned long long)s->signals_limit);
     for (uint32_t i = 0; i < m->gpu_count; i++) {
         const struct rtl_gpu_row *gpu = &m->gpus[i];
-        fprintf(out, "GPU %u %s  busy %s%s  queues %u  depth %s\n", gpu->agent->gpu, gpu->agent->name,
-                gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE, gpu->busy >= 0 ? "%" : "", gpu->queues,
-                rtl_format_count(gpu->depth).text);
+        fprintf(out, "GPU %u %s %s  busy %s%s  queues %u  depth %s\n", gpu->agent->gpu, gpu->agent->name,
+                rtl_format_pci(gpu->agent->bdf).text, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
+                gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_count(gpu->depth).text);
+        write_idle(f, gpu, out);
     }
 }
 

@@ -79,8 +79,8 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
         ui->help_top = clamp(ui->help_top, 0, clamp(rtl_draw_help_lines(ui) - ui->page, 0, 1 << 20));
         return;
     }
-    int queues = (int)m->queue_count;
-    ui->queue_top = clamp(ui->queue_top, 0, clamp(queues - ui->page, 0, queues));
+    int lines = rtl_draw_queue_lines(m);
+    ui->queue_top = clamp(ui->queue_top, 0, clamp(lines - ui->page, 0, lines));
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */

@@ -182,6 +182,26 @@ struct rtl_number rtl_format_interval(uint64_t ns)
     return n;
 }
 
+struct rtl_number rtl_format_pci(uint32_t bdf)
+{
+    struct rtl_number n;
+    snprintf(n.text, sizeof n.text, "%04x:%02x:%02x.%u", bdf >> 16, bdf >> 8 & 0xff, bdf >> 3 & 0x1f, bdf & 7);
+    return n;
+}
+
+struct rtl_number rtl_format_ppb(int64_t ppb)
+{
+    struct rtl_number n;
+    double ppm = (double)ppb / 1000, size = fabs(ppm);
+    if (size < 0.005)
+        snprintf(n.text, sizeof n.text, "0.00");
+    else if (size < 99999)
+        snprintf(n.text, sizeof n.text, "%+.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, ppm);
+    else
+        snprintf(n.text, sizeof n.text, "%c>1e5", ppm < 0 ? '-' : '+');
+    return n;
+}
+
 bool rtl_parse_interval(const char *text, uint64_t *ns)
 {
     /* strtod would also take blanks, signs, hexadecimal, inf and nan */

@@ -1,5 +1,5 @@
 /*
- * Numbers for people: times, counts, rates, shares and sizes in at most six columns. Pure.
+ * Numbers for people: times, counts, rates, shares and sizes in at most six columns; PCI addresses. Pure.
  *
  * Three significant digits, a unit letter, no blank: 41.8u, 2.82m, 10.3k. What does not fit a fixed unit falls back to
  * the automatic one. The caller writes "-" (RTL_NONE) for what was not measured; these functions never do.
@@ -40,6 +40,8 @@ struct rtl_number rtl_format_share(double share);                   /* 0..1 -> 3
 struct rtl_number rtl_format_bytes(uint64_t bytes);                 /* 512, 32K, 1.5M */
 struct rtl_number rtl_format_age(uint64_t ns);                      /* 0:07, 4:12, 1:02:03, 3d04h */
 struct rtl_number rtl_format_interval(uint64_t ns);                 /* 50ms, 0.5s, 10s */
+struct rtl_number rtl_format_pci(uint32_t bdf);                     /* 0000:c1:00.0, of struct rtl_agent's */
+struct rtl_number rtl_format_ppb(int64_t ppb);                      /* parts per million with a sign: +50.0, -0.31 */
 
 /* "2", "0.5", "500ms", "2s", "1m" -> ns. False for anything else, or outside 50 ms .. 1 hour. */
 bool rtl_parse_interval(const char *text, uint64_t *ns);

@@ -106,7 +106,7 @@ line() { # name
     check "$1: all over" wait_until 60 settled 0
     is "$1: each wait is known" "$(queue | awk '{ print $16 }')" 1000
     truth_has 1000 'fast99$'
-    awk -F'\t' '/^submitted/ { split($0, w, " "); at[++n] = w[2] } $7 == "fast99" { print $4 - at[++i] }' "$work/out" \
+    awk -F'\t' '/^submitted fast99/ { split($0, w, " "); at[++n] = w[3] } $7 == "fast99" { print $4 - at[++i] }' "$work/out" \
         "$work/truth" | sort -n >"$work/waits"
     is "$1: the truth knows all" "$(grep -c . "$work/waits")" 1000
     check "$1: median of the waits" near 0.5 "$(queue | awk '{ print $17 }')"

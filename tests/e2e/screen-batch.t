@@ -27,9 +27,12 @@ is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/
 is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns'
 is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu depth dispatches wait gap'
 is "of signals, GPUs, dispatches" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
-    'in_use free created peak limit|id name busy|counted timed untimed|p50_ns p99_ns|'
+    'in_use free created peak limit|id name pci uuid busy busy_ns idle clock|counted timed untimed|p50_ns p99_ns|'
+is "of a class of idle gaps, of a GPU's clock" "$(jq -rs '.[2].gpus[0] | (.idle[0], .clock) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
+    'below_ns count total_ns|tick_hz residual_ns residual_max_ns drift_ppm|'
+is "classes ascend, the last has no bound" "$(jq -rs '.[2].gpus[0].idle | map(.below_ns) | (.[:-1] | . == sort and . == unique and length > 3) and .[-1] == null' "$work/json")" true
 is "what is not a name is a number, or null" "$(jq -s '[.[] | paths(scalars, . == null) as $p
-    | select($p[-1] | tostring | test("^(name|short|comm|mode|state)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
+    | select($p[-1] | tostring | test("^(name|short|comm|mode|state|pci|uuid)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
 is "the first frame has no window" "$(jq -s '.[0] | .window_ns == null and all(.kernels[]; .window.calls == null)' "$work/json")" true
 is "the next ones have" "$(jq -s 'all(.[1:][]; .window_ns > 100000000 and (.kernels | map(.window.calls) | add) > 0)' "$work/json")" true
 is "windows add up to the totals" "$(jq -s '(.[1].kernels | map({(.name): .calls}) | add) as $before

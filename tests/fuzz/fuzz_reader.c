@@ -126,6 +126,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     for (uint32_t a = 0; a < AGENTS; a++) {
         struct rtl_agent *agent = entry(h, RTL_SECTION_AGENTS, a);
         *agent = (struct rtl_agent){.state = 1, .gpu = AGENTS - 1 - a, .tick_hz = 100000000, .name = "gfx90a"};
+        memcpy(agent->uuid, "GPU-7b3e5d2c9a100000", 21);
+        agent->idle[1] = (struct rtl_idle){.count = 7, .total_ns = 200000};
+        agent->clock_residuals = 3;
     }
     /* the ring has gone round: 24 records, the first 8 overwritten */
     ((struct rtl_ring *)entry(h, RTL_SECTION_RING, 0))->head = EVENTS + 8;
@@ -190,6 +193,7 @@ static void check(const struct rtl_snapshot *s)
     for (uint32_t i = 0; i < s->agent_count; i++) {
         MUST(i == 0 || s->agents[i].gpu >= s->agents[i - 1].gpu);
         check_printable(s->agents[i].name, sizeof s->agents[i].name);
+        check_printable(s->agents[i].uuid, sizeof s->agents[i].uuid);
     }
 }
 

@@ -224,29 +224,66 @@ static hsa_signal_t shut_gate(hsa_queue_t *queue)
     return gate;
 }
 
+static long long boot_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (long long)t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
 /*
- * A thousand kernels of 100 us that the queue is given before it may begin: the last waits for 100 ms. Says when each
- * was submitted, on the clock of the software GPU's truth.
+ * A thousand kernels of 100 us that the queue is given before it may begin: the last waits for 100 ms. And one more,
+ * which takes long if the script says so, on another queue. Says between which times each was submitted, on the clock
+ * of the software GPU's truth.
  */
 static void scene_line(void)
 {
-    static struct timespec at[1000];
+    static long long at[1001][2];
     setup();
-    hsa_queue_t *queue = open_queue(4096), *other = open_queue(64);
-    hsa_signal_t gate = shut_gate(queue);
-    for (int i = 0; i < 1000; i++) {
-        clock_gettime(CLOCK_BOOTTIME, &at[i]);
-        launch(queue, fast.object[99]);
+    hsa_queue_t *queue = open_queue(4096), *single = open_queue(64), *other = open_queue(64);
+    hsa_signal_t gate = shut_gate(queue), gate_single = shut_gate(single);
+    for (int i = 0; i < 1001; i++) {
+        at[i][0] = boot_ns();
+        launch(i < 1000 ? queue : single, fast.object[i < 1000 ? 99 : 98]);
+        at[i][1] = boot_ns();
     }
     drain(other); /* the software GPU looks at its queues by turns: now it knows of all that was submitted */
+    hsa_signal_store_screlease(gate_single, 0);
     hsa_signal_store_screlease(gate, 0);
     drain(queue);
+    drain(single);
     must(hsa_signal_destroy(gate), "destroy");
-    for (int i = 0; i < 1000; i++)
-        printf("submitted %lld\n", (long long)at[i].tv_sec * 1000000000ll + at[i].tv_nsec);
+    must(hsa_signal_destroy(gate_single), "destroy");
+    for (int i = 0; i < 1001; i++)
+        printf("submitted fast%d %lld %lld\n", i < 1000 ? 99 : 98, at[i][0], at[i][1]);
     told("fast", 99, 1000);
+    told("fast", 98, 1);
     hold();
     must(hsa_queue_destroy(other), "destroy");
+    must(hsa_queue_destroy(single), "destroy");
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
+/*
+ * Launch-bound: each of 3000 short kernels waits for the one before to be seen complete. Beside them now and then one
+ * on another queue, which the test's script makes as long as many of the others with the gaps between them.
+ */
+static void scene_gaps(void)
+{
+    setup();
+    hsa_queue_t *queue = open_queue(64), *beside = open_queue(4096);
+    for (int i = 0; i < 3000; i++) {
+        if (i % 100 == 0)
+            launch(beside, fast.object[2]);
+        launch(queue, fast.object[1]);
+        drain(queue);
+    }
+    drain(beside);
+    told("fast", 1, 3000);
+    told("fast", 2, 30);
+    hold();
+    must(hsa_queue_destroy(beside), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
@@ -498,11 +535,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*play)(void);
-    } scenes[] = {{"slow", scene_slow},       {"overtake", scene_overtake}, {"queues", scene_queues},
-                  {"crowd", scene_crowd},     {"reuse", scene_reuse},       {"own", scene_own},
-                  {"again", scene_again},     {"fork", scene_fork},         {"threads", scene_threads},
-                  {"any", scene_any},         {"line", scene_line},         {"small", scene_small},
-                  {"trickle", scene_trickle}, {"flood", scene_flood},       {"gate", scene_gate}};
+    } scenes[] = {
+        {"slow", scene_slow},       {"overtake", scene_overtake}, {"queues", scene_queues}, {"crowd", scene_crowd},
+        {"reuse", scene_reuse},     {"own", scene_own},           {"again", scene_again},   {"fork", scene_fork},
+        {"threads", scene_threads}, {"any", scene_any},           {"line", scene_line},     {"gaps", scene_gaps},
+        {"small", scene_small},     {"trickle", scene_trickle},   {"flood", scene_flood},   {"gate", scene_gate}};
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         if (strcmp(scene, scenes[i].name) == 0) {
             scenes[i].play();

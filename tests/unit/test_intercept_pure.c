@@ -80,6 +80,39 @@ static void jumping_counter_is_noticed(void **state)
     assert_true(line.broken);
 }
 
+static void agent_clocks_are_calibrated(void **state)
+{
+    (void)state;
+    static const double ppms[] = {0, 50, -50, 400};
+    for (unsigned p = 0; p < 4; p++) {
+        struct rtl_calibration c = {.residuals = 0};
+        const uint64_t hz = 100000000, x0 = 123456789012ull, y0 = 5000000000000ull;
+        const double slope = 1e9 / ((double)hz * (1 + ppms[p] / 1e6));
+        srand(p);
+        for (int i = 0; i <= 1000;
+             i++) { /* every 20 ms for 20 s, each point off by up to 100 ns, the slope by 20 ppm */
+            uint64_t x = x0 + (uint64_t)i * 2000000, y = y0 + (uint64_t)((double)i * 2000000 * slope);
+            rtl_calibration_add(&c, hz, x, y + (uint64_t)(rand() % 100), slope * (1 + (rand() % 40 - 20) / 1e6));
+            assert_int_equal(c.line.x, x);
+            assert_true(c.residual_ns <= (i < 10 ? 600 : 140));
+            if (i < 50)
+                continue;
+            assert_true(c.drift_ppm > ppms[p] - 1 && c.drift_ppm < ppms[p] + 1);
+            uint64_t early = rtl_line_at(&c.line, x - 50000000), want = y - (uint64_t)(50000000 * slope);
+            assert_true(early + 800 > want && early < want + 800); /* half a second before */
+        }
+        assert_int_equal(c.residuals, 1000);
+        assert_in_range(c.drift_over_ns, 5000000000ull, 10100000000ull);
+        /* an hour later the line before says nothing on how good lines are */
+        uint64_t most = c.residual_most_ns, x = c.line.x + 360000000000ull;
+        rtl_calibration_add(&c, hz, x, c.line.y + 3700000000000ull, slope);
+        assert_int_equal(c.residuals, 1000);
+        assert_int_equal(c.residual_most_ns, most);
+        assert_int_equal(c.drift_over_ns, 0); /* the clocks don't fit together any more: a jump, not a drift */
+        assert_true(c.line.x == x && c.line.slope == slope);
+    }
+}
+
 /* --- busy --- */
 
 /* What the union is, by marking every unit. */
@@ -174,6 +207,181 @@ static void disorder_stays_near_and_never_above_the_span(void **state)
         assert_true(busy.total > want * 99 / 100 && busy.total < want * 101 / 100);
         free(m.mark);
     }
+}
+
+/* --- idle --- */
+
+struct idle {
+    uint64_t count[RTL_IDLE_COUNT], total[RTL_IDLE_COUNT];
+};
+
+/* Gaps between marks, one unit a tick of 100 MHz: nothing before the first and behind the last. */
+static struct idle gaps_of(const struct marks *m)
+{
+    static const uint64_t below[] = {1000, 10000, 100000, 1000000, 10000000, UINT64_MAX};
+    struct idle idle = {{0}, {0}};
+    uint64_t last = 0;
+    bool any = false;
+    for (uint64_t i = 0; i < m->size; i++) {
+        if (!m->mark[i])
+            continue;
+        uint64_t gap = any ? i - last - 1 : 0;
+        for (int c = 0; gap && c < RTL_IDLE_COUNT; c++)
+            if (gap < below[c]) {
+                idle.count[c]++;
+                idle.total[c] += gap;
+                break;
+            }
+        any = true;
+        last = i;
+    }
+    return idle;
+}
+
+static void classes_have_their_bounds(void **state)
+{
+    (void)state;
+    static const uint64_t rates[] = {100000000, 27000000, 1000000000};
+    for (unsigned r = 0; r < 3; r++) {
+        struct rtl_busy busy = {0};
+        struct rtl_tick_rate rate = rtl_tick_rate(rates[r]);
+        rtl_busy_classes(&busy, rates[r]);
+        uint64_t at = 1, want[RTL_IDLE_COUNT] = {0};
+        for (uint64_t gap = 1; gap < 60 * rates[r]; gap = gap * 5 / 4 + 1) {
+            rtl_busy_add(&busy, at, at + 10);
+            at += 10 + gap;
+            uint64_t ns = rtl_ticks_to_ns(&rate, gap);
+            want[ns < 10000 ? 0 : ns < 100000 ? 1 : ns < 1000000 ? 2 : ns < 10000000 ? 3 : ns < 100000000 ? 4 : 5]++;
+        }
+        rtl_busy_add(&busy, at, at + 10);
+        rtl_busy_settle(&busy, 0);
+        for (int c = 0; c < RTL_IDLE_COUNT; c++)
+            assert_int_equal(busy.idle_count[c], want[c]);
+    }
+    struct rtl_busy busy = {0}; /* just at a bound: 10 us is no longer below 10 us */
+    rtl_busy_classes(&busy, 100000000);
+    rtl_busy_add(&busy, 0, 10);
+    rtl_busy_add(&busy, 10 + 999, 2000);
+    rtl_busy_add(&busy, 2000 + 1000, 4000);
+    rtl_busy_settle(&busy, 0);
+    assert_int_equal(busy.idle_count[0], 1);
+    assert_int_equal(busy.idle_count[1], 1);
+    assert_int_equal(busy.idle_total[1], 1000);
+}
+
+static void few_gaps_are_exact_in_any_order(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 100; seed++) {
+        srand(seed);
+        struct rtl_busy busy = {0};
+        struct marks m = {calloc(1, 300000), 300000};
+        rtl_busy_classes(&busy, 100000000);
+        for (int i = 0; i < 100; i++) { /* fewer than there are spans: nothing is ever joined */
+            uint64_t start = (uint64_t)(rand() % 299000), end = start + (uint64_t)(rand() % (seed % 2 ? 30 : 9000));
+            mark(&m, start, end);
+            rtl_busy_add(&busy, start, end);
+        }
+        struct idle want = gaps_of(&m);
+        rtl_busy_settle(&busy, 0);
+        rtl_busy_settle(&busy, 0); /* once is enough */
+        assert_memory_equal(busy.idle_count, want.count, sizeof want.count);
+        assert_memory_equal(busy.idle_total, want.total, sizeof want.total);
+        free(m.mark);
+    }
+}
+
+static void gaps_in_order_are_exact(void **state)
+{
+    (void)state;
+    struct rtl_busy busy = {0};
+    rtl_busy_classes(&busy, 100000000);
+    uint64_t at = 1000, count = 0, total = 0;
+    for (int i = 0; i < 1000000; i++) {
+        uint64_t length = (uint64_t)(1 + i % 7), gap = (uint64_t)(i % 5);
+        rtl_busy_add(&busy, at, at + length);
+        if (i % 97 == 0)
+            rtl_busy_settle(&busy, 5000);
+        count += gap > 0 && i < 999999;
+        total += i < 999999 ? gap : 0;
+        at += length + gap;
+    }
+    assert_true(busy.idle_count[0] < count); /* the newest are not settled yet */
+    rtl_busy_settle(&busy, 0);
+    assert_int_equal(busy.idle_count[0], count);
+    assert_int_equal(busy.idle_total[0], total);
+}
+
+static void no_gap_under_a_long_kernel(void **state)
+{
+    (void)state;
+    for (int half = 0; half < 2; half++) { /* as long_kernel_beside_many_short_ones: over all, over the newer half */
+        struct rtl_busy busy = {0};
+        rtl_busy_classes(&busy, 100000000);
+        for (uint64_t i = 0; i < 20000; i++) {
+            rtl_busy_add(&busy, 1000 + i * 100, 1000 + i * 100 + 30);
+            rtl_busy_settle(&busy, 3000000);
+        }
+        rtl_busy_add(&busy, 1000 + (uint64_t)half * 1000000, 1000 + 2000000);
+        rtl_busy_settle(&busy, 0);
+        if (!half)
+            assert_int_equal(busy.idle_count[0], 0);
+        else
+            assert_in_range(busy.idle_count[0], 9900, 10100);
+        assert_true(busy.idle_total[0] + busy.total > 1999900 && busy.idle_total[0] + busy.total <= 2000000);
+    }
+}
+
+static void idle_and_busy_are_all_of_the_time(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 10; seed++) {
+        srand(seed);
+        struct rtl_busy busy = {0};
+        struct marks m = {calloc(1, 20000000), 20000000};
+        uint64_t at = 30000, first = at, before = 0;
+        rtl_busy_classes(&busy, 100000000);
+        while (at < 19000000) { /* queues with kernels of very different length, reported at their end */
+            at += (uint64_t)(rand() % (rand() % 20 ? 60 : 12000));
+            uint64_t length = (uint64_t)(rand() % 200 ? 1 + rand() % 40 : rand() % 20000);
+            mark(&m, at - length, at);
+            first = at - length < first ? at - length : first;
+            rtl_busy_add(&busy, at - length, at);
+            rtl_busy_settle(&busy, 25000); /* longer than the longest */
+            uint64_t sum = 0;
+            for (int c = 0; c < RTL_IDLE_COUNT; c++)
+                sum += busy.idle_count[c];
+            assert_true(sum >= before);
+            before = sum;
+        }
+        rtl_busy_settle(&busy, 0);
+        struct idle want = gaps_of(&m);
+        uint64_t idle = 0;
+        for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+            assert_true(busy.idle_count[c] * 100 >= want.count[c] * 97 &&
+                        busy.idle_count[c] * 100 <= want.count[c] * 103 + 100);
+            assert_true(busy.idle_total[c] * 100 >= want.total[c] * 98 &&
+                        busy.idle_total[c] * 100 <= want.total[c] * 102);
+            idle += busy.idle_total[c];
+        }
+        assert_true(idle + busy.total > (at - first) * 999 / 1000 && idle + busy.total < (at - first) * 1001 / 1000);
+        free(m.mark);
+    }
+}
+
+static void the_list_always_has_room(void **state)
+{
+    (void)state;
+    struct rtl_busy busy = {0}; /* distances that double: the worst for hulls that are short beside their age */
+    rtl_busy_classes(&busy, 100000000);
+    uint64_t newest = 1ull << 62;
+    for (int round = 0; round < 30; round++)
+        for (int i = 0; i < 62; i++) {
+            uint64_t start = newest - (1ull << 62 >> i) + (uint64_t)round * 3;
+            rtl_busy_add(&busy, start, start + 1);
+            assert_true(busy.count <= RTL_BUSY_SPANS);
+        }
+    rtl_busy_settle(&busy, 0);
 }
 
 /* --- the table --- */
@@ -294,10 +502,17 @@ int main(void)
         cmocka_unit_test(rates_are_guessed),
         cmocka_unit_test(counter_follows_the_clock),
         cmocka_unit_test(jumping_counter_is_noticed),
+        cmocka_unit_test(agent_clocks_are_calibrated),
         cmocka_unit_test(in_order_is_exact),
         cmocka_unit_test(small_disorder_is_exact),
         cmocka_unit_test(long_kernel_beside_many_short_ones),
         cmocka_unit_test(disorder_stays_near_and_never_above_the_span),
+        cmocka_unit_test(classes_have_their_bounds),
+        cmocka_unit_test(few_gaps_are_exact_in_any_order),
+        cmocka_unit_test(gaps_in_order_are_exact),
+        cmocka_unit_test(no_gap_under_a_long_kernel),
+        cmocka_unit_test(idle_and_busy_are_all_of_the_time),
+        cmocka_unit_test(the_list_always_has_room),
         cmocka_unit_test(shift_by_release),
         cmocka_unit_test(slots_are_found),
         cmocka_unit_test(tables_that_cannot_be_read_are_refused),

@@ -25,6 +25,11 @@ static void make_agent(struct rtl_segment *s, uint32_t i, const char *name)
 {
     s->agents[i].gpu = 1 - i;
     snprintf(s->agents[i].name, sizeof s->agents[i].name, "%s", name);
+    memset(s->agents[i].uuid, i ? '\033' : 'x', sizeof s->agents[i].uuid); /* not terminated */
+    s->agents[i].busy_ns = 77;
+    s->agents[i].idle[RTL_IDLE_COUNT - 1].count = 5 + i;
+    s->agents[i].idle[RTL_IDLE_LIMIT - 1].count = 99; /* of a class that this reader doesn't know */
+    s->agents[i].clock_drift_ppb = -50000;
     s->agents[i].state = 1;
 }
 
@@ -179,6 +184,11 @@ static void honest_reading(void **state)
     assert_int_equal(g->agent_count, 2);
     assert_string_equal(g->agents[1].name, "gfx90a");
     assert_string_equal(g->agents[0].name, "gfx?[31m??"); /* nothing that a terminal obeys */
+    assert_string_equal(g->agents[1].uuid, "xxxxxxxxxxxxxxxxxxxxxxxx");
+    assert_string_equal(g->agents[0].uuid, "????????????????????????");
+    assert_int_equal(g->agents[0].busy_ns, 77);
+    assert_int_equal(g->agents[0].idle[RTL_IDLE_COUNT - 1].count, 6);
+    assert_true(g->agents[0].clock_drift_ppb == -50000);
     assert_non_null(s->reader->base);
 }
 

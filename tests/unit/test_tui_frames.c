@@ -48,8 +48,13 @@ static void run_process(int gpus)
             synth_add(&p->queues[q].gap, 900, 50);
             p->queues[q].injected = p->queues[q].completed + (uint64_t)q + 3;
         }
-        for (int g = 0; g < gpus; g++)
+        for (int g = 0; g < gpus; g++) {
             p->busy_ns[g] += RTL_SEC / 100 * (uint64_t)(94 - g * 7);
+            p->idle[g][0].count += 4000;
+            p->idle[g][0].total_ns += 15 * RTL_SEC / 1000;
+            p->idle[g][2].count += (uint64_t)g * 90;
+            p->idle[g][2].total_ns += (uint64_t)g * 42 * RTL_SEC / 1000;
+        }
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
     }
     rtl_ui_init(&ui, m, 4711, "python3 serve.py --model llama-70b --tp 1");
@@ -194,6 +199,14 @@ static void queues_help_menus(void **state)
     rtl_ui_key(&ui, 'r');
     drawn(24, 80, "filter: r");
     drawn(1, 30, "filter: r"); /* what is typed is seen at any size */
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    ui.view = RTL_VIEW_QUEUES;
+    p->no_clock = true;
+    synth_tick(p, m, 13 * RTL_SEC);
+    not_drawn(24, 80, "70.0n");
+    not_drawn(8, 80, "0000:13:00.0");
+    rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
+    drawn(8, 80, "0000:13:00.0");
 }
 
 static void states_are_said(void **state)
@@ -257,6 +270,7 @@ static void a_screen_of_nothing(void **state)
     drawn(24, 80, "no dispatch yet");
     ui.view = RTL_VIEW_QUEUES;
     drawn(24, 80, "no queue was created yet");
+    not_drawn(24, 80, "%BUSY");
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     rtl_ui_key(&ui, RTL_KEY_ESC);
     rtl_ui_key(&ui, RTL_KEY_ENTER); /* no kernel to look at */

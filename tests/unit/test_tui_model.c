@@ -46,6 +46,8 @@ static void the_first_frame_looks_back_to_the_start(void **state)
     synth_record(p, a, 1000, 30);
     synth_record(p, b, 1000, 10);
     p->busy_ns[0] = SECONDS(1);
+    p->idle[0][1] = (struct rtl_idle){20, SECONDS(2)};
+    p->idle[0][5] = (struct rtl_idle){4, SECONDS(9)}; /* of before the window: seen late */
     synth_tick(p, m, SECONDS(4));
     assert_null(m->base);
     assert_int_equal(m->span_ns, SECONDS(4));
@@ -55,6 +57,10 @@ static void the_first_frame_looks_back_to_the_start(void **state)
     assert_int_equal(row(a)->calls, 30);
     assert_float_equal(m->gpus[0].busy, 0.25, 1e-9);
     assert_float_equal(m->gpus[1].busy, 0, 1e-9);
+    assert_float_equal(m->gpus[0].idle[1], 0.5, 1e-9);
+    assert_float_equal(m->gpus[0].idle[5], 1, 1e-9);
+    assert_float_equal(m->gpus[0].idle_rate, 6, 1e-9);
+    assert_float_equal(m->gpus[1].idle[1], 0, 1e-9);
     shown("a b");
 }
 
@@ -340,11 +346,14 @@ static void hostile_counts_do_not_break_the_sums(void **state)
     p->kernels[0].untimed = UINT64_MAX;
     p->kernels[0].h.count = 1;
     p->busy_ns[0] = UINT64_MAX;
+    p->idle[0][0] = (struct rtl_idle){UINT64_MAX, UINT64_MAX};
+    p->idle[0][1] = (struct rtl_idle){UINT64_MAX, UINT64_MAX};
     synth_tick(p, m, SECONDS(1));
     assert_int_equal(row(0)->window_calls, 0);
     assert_int_equal(row(0)->window.count, 0);
     synth_tick(p, m, SECONDS(3));
     assert_true(m->gpus[0].busy <= 1);
+    assert_true(m->gpus[0].idle[0] <= 1 && m->gpus[0].idle_rate >= 0);
     for (int c = 0; c < RTL_COLUMN_COUNT; c++)
         if (rtl_columns[c].order != RTL_ORDER_NO)
             rtl_model_sort(m, (enum rtl_column)c, false);

@@ -40,6 +40,8 @@ struct synth {
     } queues[SYNTH_QUEUES];
     int queue_count;
     uint64_t busy_ns[RTL_AGENTS_MAX];
+    struct rtl_idle idle[RTL_AGENTS_MAX][RTL_IDLE_COUNT];
+    bool no_clock; /* no GPU's clock was compared yet */
     int gpu_count;
     uint32_t mode, state, notes;
     uint64_t heartbeat_ns, passes;
@@ -187,7 +189,16 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
     for (int i = 0; i < p->gpu_count; i++) {
         struct rtl_agent_snapshot *a = &s.agents[s.agent_count++];
         *a = (struct rtl_agent_snapshot){
-            .gpu = (uint32_t)i, .name = "gfx942", .busy_ns = p->busy_ns[i], .bdf = 0x00000300u};
+            .gpu = (uint32_t)i, .name = "gfx942", .busy_ns = p->busy_ns[i], .bdf = 0x00000300u + ((uint32_t)i << 12)};
+        if (i != 1)
+            snprintf(a->uuid, sizeof a->uuid, "GPU-%016x", 0x9a10 + i);
+        memcpy(a->idle, p->idle[i], sizeof a->idle);
+        if (!p->no_clock) {
+            a->clock_residuals = 100;
+            a->clock_residual_ns = 70 + (uint64_t)i * 1000;
+            a->clock_drift_ppb = (i & 1 ? -1 : 1) * (i + 1) * 12345;
+            a->clock_drift_over_ns = 7 * RTL_SEC;
+        }
     }
     return s;
 }
