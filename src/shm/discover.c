@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shm/process.h"
@@ -28,7 +29,9 @@ enum {
     USUAL_FIRST = 512, /* where librtl.so puts the descriptor; tried before thousands of others are */
     USUAL_LAST = 520,
     CANDIDATES_MAX = 16,
+    LOOK_NS = 5000000, /* between two looks at a segment that is being made */
 };
+static const uint64_t PATIENCE_NS = 2000000000;
 
 struct search {
     const struct rtl_process *process;
@@ -36,6 +39,7 @@ struct search {
     enum rtl_reader_status status;
     pid_t inherited_from;  /* the maker of a segment that came here by fork; 0 = none */
     int candidates, error; /* error: errno of the first refusal */
+    bool being_made;       /* a segment is there that has no mark yet */
     char *why;
     size_t why_bytes;
 };
@@ -74,11 +78,26 @@ static int open_link(const char *path)
     return fd;
 }
 
+/* The writer has the descriptor before the segment has a size, and stores the mark last. */
+static bool is_being_made(int fd)
+{
+    struct stat st;
+    uint64_t mark = 0;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    return st.st_size == 0 || (pread(fd, &mark, sizeof mark, 0) == sizeof mark && mark == 0);
+}
+
 /* Takes or leaves one candidate; owns fd. */
 static void consider(struct search *s, int fd, const char *path)
 {
     struct rtl_reader *reader;
     char text[400];
+    if (is_being_made(fd)) {
+        s->being_made = true;
+        close(fd);
+        return;
+    }
     enum rtl_reader_status status = rtl_reader_open_fd(fd, &reader, text, sizeof text);
     if (status != RTL_READER_OK) {
         close(fd);
@@ -191,7 +210,8 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-static enum rtl_reader_status attach(pid_t pid, struct rtl_reader **out, char *why, size_t why_bytes)
+/* `patience` is how long to wait for a segment that is being made, in ns. */
+static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why, size_t why_bytes)
 {
     struct rtl_process process, again;
     int error = rtl_process_read(pid, &process);
@@ -202,7 +222,15 @@ static enum rtl_reader_status attach(pid_t pid, struct rtl_reader **out, char *w
     struct search s = {.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
     int pidfd = open_pidfd(process.tgid);
     search_process(&s);
-    if (s.status == RTL_READER_OK) {
+    for (uint64_t waited = 0; s.being_made && s.status == RTL_READER_NOT_TRACED && waited < patience; waited += LOOK_NS) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        s = (struct search){.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
+        search_process(&s);
+    }
+    if (s.status == RTL_READER_NOT_TRACED && s.being_made) {
+        s.status = rtl_explain(RTL_READER_VERSION, why, why_bytes,
+                               "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
+    } else if (s.status == RTL_READER_OK) {
         /* the same process still? */
         if (rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time) {
             s.best->pid = pid;
@@ -232,7 +260,7 @@ static enum rtl_reader_status attach(pid_t pid, struct rtl_reader **out, char *w
 
 enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, char *why, size_t why_bytes)
 {
-    return attach(pid, reader, why, why_bytes);
+    return attach(pid, PATIENCE_NS, reader, why, why_bytes);
 }
 
 /* Whether the process still has the segment: an exec keeps the pid but not the program. */
@@ -283,7 +311,7 @@ int rtl_discover(pid_t **pids)
         pid_t pid = (pid_t)atoi(e->d_name);
         if (pid <= 0)
             continue;
-        enum rtl_reader_status status = attach(pid, &reader, NULL, 0);
+        enum rtl_reader_status status = attach(pid, 0, &reader, NULL, 0);
         rtl_reader_close(reader);
         if (status != RTL_READER_OK && status != RTL_READER_VERSION)
             continue; /* one of another version is listed: choosing it says what is wrong */

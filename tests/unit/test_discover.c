@@ -237,6 +237,39 @@ static void another_version(void **state)
     end_process(pid);
 }
 
+static void half_made(int ready)
+{
+    memfd_create(RTL_SEGMENT_NAME, MFD_CLOEXEC);
+    say_ready(ready);
+    pause();
+}
+
+static void half_made_first(int ready)
+{
+    memfd_create(RTL_SEGMENT_NAME, MFD_CLOEXEC); /* stays as it is; a whole one comes beside it */
+    say_ready(ready);
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* so that the other side meets the half alone */
+    traced(-1);
+    pause();
+}
+
+/* Who attaches at the moment of the start waits for the segment; a process that stopped in that moment is told apart. */
+static void segments_in_the_making(void **state)
+{
+    (void)state;
+    struct rtl_reader *reader;
+    pid_t pid = start_process(half_made);
+    assert_int_equal(try_open(pid), RTL_READER_VERSION);
+    assert_names(pid);
+    assert_says("still being made: try again");
+    end_process(pid);
+
+    pid = start_process(half_made_first);
+    assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+    rtl_reader_close(reader);
+    end_process(pid);
+}
+
 static void *sleep_for_ever(void *argument)
 {
     say_ready(*(int *)argument);
@@ -316,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_process_that_execs),
         cmocka_unit_test(a_reused_pid),
         cmocka_unit_test(another_version),
+        cmocka_unit_test(segments_in_the_making),
         cmocka_unit_test(a_process_without_its_main_thread),
         cmocka_unit_test(discovery_lists_the_traced),
     };
