@@ -85,13 +85,13 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(packets, packets, GROW)        \
     X(dispatches_before, dispatches_before, SET)
 
-/* in rtl_gpu, and in rtl_gpu_sample; of struct rtl_agent_snapshot */
+/* in rtl_gpu, and in rtl_gpu_sample; of struct rtl_agent_snapshot. Some runtimes don't tell tick_hz: measured later. */
 #define RTL_GPU_FIELDS(X)               \
     X(bdf, bdf, SET)                    \
-    X(compute_units, compute_units, SET) \
-    X(tick_hz, tick_hz, SET)
+    X(compute_units, compute_units, SET)
 #define RTL_BUSY_FIELDS(X)                                      \
     X(busy_ns, busy_ns, GROW)                                   \
+    X(tick_hz, tick_hz, SET)                                    \
     X(gaps_10us, idle[0].count, GROW)                           \
     X(gaps_10us_ns, idle[0].total_ns, GROW)                     \
     X(gaps_100us, idle[1].count, GROW)                          \
