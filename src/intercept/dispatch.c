@@ -317,18 +317,35 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
         wake_if_parked();
 }
 
-/* A packet that isn't timed, with a gauge if it has no signal and its kind is known to have one at that place. */
+/*
+ * A packet that carries no signal of ours, and a mark with it: on the packet if it has none, else on a barrier behind it
+ * that waits for nothing and holds nothing up. Only on runtimes whose queues must not fill up, once in a quarter of one.
+ */
 static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const union packet *packet,
                                                    rtl_packet_writer writer)
 {
     uint32_t type = packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
     bool known = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
                  type == HSA_PACKET_TYPE_BARRIER_OR;
-    union packet copy = *packet;
-    if (known && atomic_load_explicit(&tap->verdict, memory_order_relaxed) != RTL_UNTIMED_SHUTDOWN &&
-        !packet->kernel.completion_signal.handle && rtl_full_gauge(tap, &copy.kernel.completion_signal))
-        packet = &copy;
-    writer(packet, 1);
+    uint64_t more = known && !packet->barrier.completion_signal.handle ? 0 : 1;
+    union packet pair[2] = {*packet, {.barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE}}};
+
+    tap->written += more;
+    if (atomic_load_explicit(&tap->verdict, memory_order_relaxed) == RTL_UNTIMED_SHUTDOWN ||
+        !rtl_full_gauge(tap, &pair[more].barrier.completion_signal)) {
+        tap->written -= more;
+        writer(packet, 1);
+        return;
+    }
+    writer(pair, 1 + more);
+}
+
+static inline void write_unmarked(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer)
+{
+    if (__builtin_expect(rtl_tool.fragile, 0) && rtl_full_mark_is_due(tap))
+        write_gauged(tap, packet, writer);
+    else
+        writer(packet, 1);
 }
 
 static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer)
@@ -339,17 +356,14 @@ static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_
     tap->written++;
     uint16_t number = see(tap, packet, true);
     if (number == RTL_NO_SIGNAL) {
-        if (__builtin_expect(rtl_tool.fragile, 0) && rtl_full_mark_is_due(tap))
-            write_gauged(tap, packet, writer);
-        else
-            writer(packet, 1);
+        write_unmarked(tap, packet, writer);
         return;
     }
     bool counter;
     uint64_t now = stamp(&counter);
     if (__builtin_expect(rtl_is_card(number), 0)) {
         inject(tap, number, now, counter);
-        writer(packet, 1);
+        write_unmarked(tap, packet, writer);
         wake_if_parked();
         return;
     }

@@ -6,10 +6,10 @@
  * it sees has room. So there a dispatch waits while three quarters of the queue are taken: the GPU has work enough.
  *
  * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
- * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty, a signal of the
- * queue's own goes onto a packet that has none (a gauge; four a queue). What remains unknown, when every packet carries
- * a signal of the application's, nobody waits for. A GPU that takes nothing for half a second may be waiting for this
- * very thread: then the dispatch goes on as it would without this.
+ * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty or all packets carry
+ * signals of the application's, a signal of the queue's own is sent along (a gauge; four a queue): on the packet if that
+ * has none, else on an empty barrier behind it, the one packet that the library ever adds. A GPU that takes nothing for
+ * half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
  */
 #ifndef RTL_INTERCEPT_FULL_H
 #define RTL_INTERCEPT_FULL_H
@@ -27,7 +27,7 @@ void rtl_full_prepare(struct rtl_tap *tap);
  * those on packets under way. */
 void rtl_full_release(struct rtl_tap *tap);
 
-/* Dispatch: the signal for the packet number `written`, which carries none. False when no gauge is free: then there are
+/* Dispatch: a signal for the packet number `written`, which carries none. False when no gauge is free: then there are
  * marks enough. */
 bool rtl_full_gauge(struct rtl_tap *tap, hsa_signal_t *signal);
 

@@ -231,7 +231,10 @@ static inline void finish(struct rtl_harvest *harvest, struct rtl_tap *tap, uint
 {
     unlink_signal(harvest, tap, number);
     uint64_t index = harvest->pool->inflight[number].index;
-    if (index > atomic_load_explicit(&tap->consumed, memory_order_relaxed))
+    /* a card that was given up on says nothing of the GPU */
+    bool taken = !rtl_is_card(number) ||
+                 __atomic_load_n(&rtl_pool_signal(harvest->pool, number)->value, __ATOMIC_RELAXED) == RTL_CARD_TIMED;
+    if (taken && index > atomic_load_explicit(&tap->consumed, memory_order_relaxed))
         atomic_store_explicit(&tap->consumed, index, memory_order_relaxed);
     if (reuse) {
         rtl_signal_arm(rtl_pool_signal(harvest->pool, number));

@@ -7,15 +7,16 @@
 dispatches=1000448 # a multiple of the program's 512
 warm=4096          # what it dispatches before it counts
 
-# flood SIGNALS COMMAND...: runs it until all has been dispatched and it holds
+# flood SIGNALS WHAT COMMAND...: runs it until all has been dispatched and it holds
 flood() {
     limit=$1
-    shift
+    what=$2
+    shift 2
     rm -f "$work/in" "$work/out"
     mkfifo "$work/in"
     (INTERCEPT_KERNELS=$tap_top/$O/tests/programs RTL_SIGNALS=$limit HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
         exec "$@" tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --duration 0ns -- \
-        "$O/tests/bench/dispatch_hsa" "$((dispatches - 512))" 100 flow hold <"$work/in" >"$work/out" 2>"$work/err") &
+        "$O/tests/bench/dispatch_hsa" "$((dispatches - 512))" 100 flow "$what" hold <"$work/in" >"$work/out" 2>"$work/err") &
     program=$!
     tap_pids="$tap_pids $program"
     exec 3>"$work/in"
@@ -33,7 +34,7 @@ all_known() { # nothing is in flight any more
     test "$(($(sum timed) + $(sum untimed_total)))" = "$(sum counted)"
 }
 
-try() { # name signals command...
+try() { # name signals what command...
     name=$1
     shift
     flood "$@"
@@ -47,7 +48,8 @@ try() { # name signals command...
     tap_pids=
 }
 
-try "64 signals" 64 env
-try "4096 signals" 4096 env
-try "one CPU for all, 64 signals" 64 taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
+try "64 signals" 64 plain env
+try "4096 signals" 4096 plain env
+try "the application's signals, several packets on each" 4096 signalled env
+try "one CPU for all, 64 signals" 64 plain taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
 finish
