@@ -274,14 +274,14 @@ static void scene_gaps(void)
     setup();
     hsa_queue_t *queue = open_queue(64), *beside = open_queue(4096);
     for (int i = 0; i < 3000; i++) {
-        if (i % 100 == 0)
+        if (i % 300 == 0)
             launch(beside, fast.object[2]);
         launch(queue, fast.object[1]);
         drain(queue);
     }
     drain(beside);
     told("fast", 1, 3000);
-    told("fast", 2, 30);
+    told("fast", 2, 10);
     hold();
     must(hsa_queue_destroy(beside), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
