@@ -19,6 +19,7 @@ enum {
 static const uint64_t WAIT = 1000000000; /* ns; bound on waiting for the worker, which looks for some ns */
 
 _Atomic bool rtl_own_timed;
+static _Atomic bool allowed; /* load sets; create clears when the application gets a queue that isn't watched */
 
 static struct rtl_own *_Atomic bucket[BUCKETS]; /* create */
 static _Atomic uint64_t removals;               /* create adds: a walk that found nothing may be wrong */
@@ -306,6 +307,7 @@ static void sweep(bool all)
 
 void rtl_own_stop(void)
 {
+    atomic_store(&allowed, false);
     if (atomic_exchange(&rtl_own_timed, false))
         sweep(true);
 }
@@ -328,9 +330,37 @@ void rtl_own_forget_all(void)
     pthread_mutex_unlock(&create_lock);
 }
 
-void rtl_own_start(bool timed)
+void rtl_own_start(bool followed)
 {
-    atomic_store(&rtl_own_timed, timed);
+    atomic_store(&allowed, true);
+    atomic_store(&rtl_own_timed, followed);
+}
+
+void rtl_own_follow(void)
+{
+    atomic_store(&rtl_own_timed, atomic_load(&allowed));
+    if (!atomic_load(&allowed)) /* it was taken away meanwhile: rtl_own_stop stores, then looks, we do the same */
+        rtl_own_stop();
+}
+
+void rtl_own_leave(void)
+{
+    atomic_store(&rtl_own_timed, false);
+}
+
+/* What it was put on while nobody followed may leave timestamps or not: like a copy. */
+void rtl_own_unsure(void)
+{
+    pthread_mutex_lock(&create_lock);
+    for (int i = 0; i < BUCKETS; i++) {
+        struct rtl_own *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        for (; own; own = atomic_load_explicit(&own->next, memory_order_relaxed)) {
+            uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
+            if (was == RTL_OWN_IDLE || was == RTL_OWN_OTHER)
+                change(own, &was, RTL_OWN_COPY); /* fails when somebody put it on something just now, which was seen */
+        }
+    }
+    pthread_mutex_unlock(&create_lock);
 }
 
 /* --- hooks --- */
@@ -375,9 +405,14 @@ static hsa_status_t destroy(hsa_signal_t signal)
     return rtl_tool.hsa.signal_destroy(signal);
 }
 
+static bool followed(void)
+{
+    return recording() && atomic_load_explicit(&rtl_own_timed, memory_order_relaxed);
+}
+
 static void before_copy(hsa_signal_t signal)
 {
-    if (recording())
+    if (followed())
         rtl_own_copy(signal);
 }
 
@@ -410,7 +445,7 @@ static hsa_status_t copy_on_engine(void *to, hsa_agent_t to_agent, const void *f
 /* The signals are in the operations, whose layout no release at hand tells: all that is over is read now. */
 static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
 {
-    if (recording())
+    if (followed())
         sweep(false);
     return rtl_tool.hsa.amd_memory_async_batch_copy(operations, count, n, after);
 }

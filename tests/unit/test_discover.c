@@ -232,8 +232,8 @@ static void another_version(void **state)
     pid_t pid = start_process(of_version_9);
     assert_int_equal(try_open(pid), RTL_READER_VERSION);
     assert_names(pid);
-    assert_says("9.1");
-    assert_says("1.1");
+    assert_says("9.2");
+    assert_says("1.2");
     end_process(pid);
 }
 
