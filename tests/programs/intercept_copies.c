@@ -308,6 +308,36 @@ static void scene_threads(void)
     printf("kernels %u\n", THREADS * EACH / 2);
 }
 
+/* The application never asked for times: whether it gets some is said. */
+static void scene_unasked(void)
+{
+    hsa_signal_t signal = new_signal(1);
+    hsa_amd_profiling_async_copy_time_t time;
+    send(0, H2D, 4096, signal);
+    wait_for(signal);
+    printf("unasked %d\n", hsa_amd_profiling_get_async_copy_time(signal, &time) == HSA_STATUS_SUCCESS);
+    must(hsa_signal_destroy(signal), "destroy");
+}
+
+/* The runtime goes and comes again. */
+static void scene_again(void)
+{
+    for (int load = 0; load < 3; load++) {
+        if (load) {
+            must(hsa_shut_down(), "shut down");
+            gpus = 0;
+            setup();
+        }
+        hsa_signal_t signal = new_signal(0);
+        for (unsigned i = 0; i < 20; i++) {
+            hsa_signal_store_relaxed(signal, 1);
+            send(i % 2, H2D, 4096, signal);
+            wait_for(signal);
+        }
+        must(hsa_signal_destroy(signal), "destroy");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *scene = argc > 1 ? argv[1] : "";
@@ -316,7 +346,8 @@ int main(int argc, char **argv)
         void (*play)(void);
     } scenes[] = {{"reuse", scene_reuse},     {"chain", scene_chain}, {"times", scene_times},
                   {"counter", scene_counter}, {"rect", scene_rect},   {"engine", scene_engine},
-                  {"odd", scene_odd},         {"threads", scene_threads}};
+                  {"odd", scene_odd},         {"threads", scene_threads}, {"unasked", scene_unasked},
+                  {"again", scene_again}};
     setup();
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         if (strcmp(scene, scenes[i].name) != 0)
