@@ -129,7 +129,7 @@ void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const str
     draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, NULL);
     if (!lines)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
-                      ui->replay ? "copies are not in recordings" : "no copy was asked of the runtime yet");
+                      ui->replay ? "no copy was recorded up to here" : "no copy was asked of the runtime yet");
     for (int i = 0; i < l->table.rows && ui->copies_top + i < lines; i++)
         draw_line(ui, frame, l->table.row + i, l->table.cols, ui->copies_top + i);
 }

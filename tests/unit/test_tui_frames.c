@@ -246,7 +246,7 @@ static void copies(void **state)
     ui.replay = true;
     synth_tick(p, m, 31 * RTL_SEC);
     m->copies_count = 0;
-    drawn(24, 80, "copies are not in recordings");
+    drawn(24, 80, "no copy was recorded up to here");
 }
 
 static void states_are_said(void **state)
