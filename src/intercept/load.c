@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "intercept/copies.h"
 #include "intercept/kernels.h"
 #include "intercept/own.h"
 #include "intercept/probe.h"
@@ -140,6 +141,7 @@ static void hook(void *table)
     HOOK(executable_destroy, rtl_executable_destroy);
     HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
 #undef HOOK
+    rtl_copies_hook(table);
     /* lite leaves the application's signals alone: there it doesn't even look at them */
     if (rtl_tool.settings.mode != RTL_MODE_LITE)
         rtl_own_hook(table);
@@ -205,6 +207,7 @@ void OnUnload(void)
             wind_up();
             rtl_taps_bury();
             rtl_own_forget_all();
+            rtl_copies_forget();
             rtl_gpus_forget();
             rtl_probe_forget();
             rtl_kernels_forget_all();
