@@ -236,8 +236,6 @@ static struct copy *arm(struct request *r, hsa_signal_t signal)
         rtl_own_copy(signal);
         return NULL;
     }
-    rtl_copies_compare(own, atomic_load_explicit(&own->use, memory_order_acquire),
-                       (const amd_signal_t *)(uintptr_t)signal.handle);
     struct copy *copy = take();
     if (!copy) {
         r->why = RTL_COPY_UNTIMED_NO_ROOM;

@@ -89,6 +89,7 @@ static bool take_over(struct rtl_own *own, uintptr_t to)
 {
     uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
     const amd_signal_t *signal = memory_of(own);
+    rtl_copies_compare(own, was, signal);
     for (int i = 0; i < AGAIN; i++) {
         struct rtl_own_times times = {0, 0};
         bool over = is_over(was, signal, &times);
