@@ -7,6 +7,7 @@
 #include "intercept/agents.h"
 #include "intercept/harvest.h"
 #include "intercept/hsa_table.h"
+#include "intercept/mode.h"
 #include "intercept/own.h"
 #include "intercept/tool.h"
 #include "intercept/worker.h"
@@ -41,6 +42,7 @@ static _Atomic int layout;
 enum profiling { OFF, ON, REFUSED };
 static _Atomic int profiling;   /* any: OFF -> the other two once a load */
 static _Atomic bool worker_up;  /* any sets, load clears */
+static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
 static _Atomic uint32_t asked;  /* any: copies that came since there could be none; 0 = it was never refused */
 static _Atomic uint64_t ready;  /* any: agents whose lines' pages are present, a bit each; once set for ever */
 
@@ -166,6 +168,7 @@ static bool land(struct copy *copy)
 
 struct request {
     struct rtl_gpu *gpu; /* NULL: it isn't counted */
+    bool asking; /* it is in that counter */
     uint32_t line;
     uint64_t bytes;
     struct copy *copy; /* NULL: it isn't timed, for this reason: */
@@ -258,12 +261,24 @@ static struct copy *arm(struct request *r, hsa_signal_t signal)
     return NULL;
 }
 
+/* It isn't timed, but whoever follows the signal must know. */
+static void pass(hsa_signal_t signal)
+{
+    if (atomic_load(&rtl_own_timed))
+        rtl_own_copy(signal);
+}
+
 /* Before the runtime gets the copy. */
 static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes, hsa_signal_t signal)
 {
-    struct request r = {.gpu = gpu, .bytes = bytes, .why = RTL_COPY_UNTIMED_LITE};
-    if (!gpu) {
-        rtl_own_copy(signal);
+    struct request r = {.gpu = gpu, .bytes = bytes};
+    atomic_fetch_add(&asking, 1); /* before the policy: the worker changes that, then looks at this (mode.c) */
+    r.asking = true;
+    enum rtl_policy policy = (enum rtl_policy)atomic_load(&rtl_tool.policy);
+    if (policy == RTL_PASS_ON)
+        r.gpu = NULL;
+    if (!r.gpu) {
+        pass(signal);
         return r;
     }
     r.line = RTL_COPIES_OF(gpu->index, direction);
@@ -276,8 +291,12 @@ static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, u
                              RTL_DIRECTION_COUNT * sizeof(struct rtl_directory));
         atomic_fetch_or_explicit(&ready, 1ull << gpu->index, memory_order_release);
     }
-    if (rtl_tool.settings.mode != RTL_MODE_LITE)
+    if (policy == RTL_TIME) {
         r.copy = arm(&r, signal);
+    } else {
+        r.why = policy == RTL_COUNT ? RTL_COPY_UNTIMED_UNWATCHED : RTL_COPY_UNTIMED_LITE;
+        pass(signal);
+    }
     return r;
 }
 
@@ -370,6 +389,11 @@ uint32_t rtl_copies_harvest(struct rtl_harvest *harvest)
     return done;
 }
 
+bool rtl_copies_asked_for(void)
+{
+    return atomic_load(&asking) != 0;
+}
+
 bool rtl_copies_pending(void)
 {
     for (uint32_t w = 0; w < WORDS; w++)
@@ -428,6 +452,8 @@ static hsa_status_t finish(struct request *r, hsa_status_t status)
 {
     int error = errno;
     end(r, status);
+    if (r->asking)
+        atomic_fetch_sub(&asking, 1); /* after the copy is said to fly */
     errno = error;
     return status;
 }
@@ -471,9 +497,10 @@ static hsa_status_t copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_
 /* The signals are in the operations, whose layout no release at hand tells: all that is over is read now. */
 static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
 {
-    if (recording()) {
+    if (recording() && atomic_load(&rtl_tool.policy) != RTL_PASS_ON) {
         int error = errno;
-        rtl_own_sweep();
+        if (atomic_load(&rtl_own_timed))
+            rtl_own_sweep();
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
         errno = error;
     }
@@ -495,7 +522,6 @@ void rtl_copies_hook(void *table)
     HOOK(amd_memory_async_copy_rect, copy_rect);
     HOOK(amd_memory_async_copy_on_engine, copy_on_engine);
     HOOK(amd_memory_async_batch_copy, copy_batch);
-    if (rtl_tool.settings.mode != RTL_MODE_LITE)
-        HOOK(amd_profiling_async_copy_enable, enable);
+    HOOK(amd_profiling_async_copy_enable, enable);
 #undef HOOK
 }

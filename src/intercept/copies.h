@@ -1,5 +1,5 @@
 /*
- * Copies that the application asks the runtime for: counted and, but in lite, timed.
+ * Copies that the application asks the runtime for: counted and, where the mode wants it, timed.
  *
  * The hooks on hsa_amd_memory_async_copy, _rect and _on_engine count every copy that the runtime takes, by GPU and
  * direction. A copy is timed by the application's own signal, as a kernel is (own.h): the signal stays on the copy, the
@@ -7,7 +7,7 @@
  * for something else. A copy in flight has a card of its own kind, which that table finds like a kernel's.
  *
  * The runtime has copies timed only when it is asked to (hsa_amd_profiling_async_copy_enable): we do so before the first
- * copy, never in lite, and do not let the application switch it off again. It costs two small commands a copy on the copy
+ * copy that is to be timed, and do not let the application switch it off again, whatever the mode is later. It costs two small commands a copy on the copy
  * engine; the application sees nothing of it but that hsa_amd_profiling_get_async_copy_time answers.
  *
  * Where the times are. A copy kernel leaves them where kernels do. The copy engines want them elsewhere: the runtime
@@ -43,6 +43,8 @@ void rtl_copies_compare(struct rtl_own *own, uintptr_t use, const amd_signal_t *
 
 /* Worker: records what is over. Returns how many. */
 uint32_t rtl_copies_harvest(struct rtl_harvest *harvest);
+/* Worker: one is just being asked for, by a thread that may have seen an earlier policy. */
+bool rtl_copies_asked_for(void);
 /* Worker: some are in flight. */
 bool rtl_copies_pending(void);
 /* Worker, at its end: the rest is given up. */

@@ -17,6 +17,7 @@
 #include "intercept/clock.h"
 #include "intercept/full.h"
 #include "intercept/kernels.h"
+#include "intercept/mode.h"
 #include "intercept/own.h"
 #include "intercept/tap.h"
 #include "intercept/tool.h"
@@ -90,7 +91,7 @@ static inline void note_shape(struct rtl_inflight *inflight, const hsa_kernel_di
 static inline uint16_t give_up_on(struct rtl_tap *tap, struct rtl_dispatches *line, enum rtl_untimed_reason reason)
 {
     count(tap, &line->untimed, 1);
-    count(tap, &tap->line->untimed[reason], 1);
+    count(tap, rtl_queue_untimed(tap->line, reason), 1);
     return RTL_NO_SIGNAL;
 }
 
@@ -110,8 +111,6 @@ static __attribute__((noinline)) uint16_t see_signalled(struct rtl_tap *tap, str
 {
     uint64_t handle = packet->completion_signal.handle;
     int verdict = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
-    if (rtl_tool.settings.mode == RTL_MODE_LITE)
-        return give_up_on(tap, line, RTL_UNTIMED_OWN_SIGNAL);
     struct rtl_own *own = atomic_load_explicit(&rtl_own_timed, memory_order_relaxed) ? rtl_own_find(handle) : NULL;
     if (__builtin_expect(verdict != RTL_VERDICT_TIME || !own || !have_card(tap) || !rtl_pending_room(&tap->pending),
                          0)) {
@@ -137,7 +136,7 @@ static __attribute__((noinline)) uint16_t see_signalled(struct rtl_tap *tap, str
     return number;
 }
 
-/* Any other packet that carries a signal: it will overwrite what a kernel left there. */
+/* Any other packet that carries a signal, or a kernel that isn't timed: it will overwrite what a kernel left there. */
 static __attribute__((noinline)) void see_signal(uint32_t type, const union packet *packet)
 {
     if (!atomic_load_explicit(&rtl_own_timed, memory_order_relaxed))
@@ -145,7 +144,8 @@ static __attribute__((noinline)) void see_signal(uint32_t type, const union pack
     struct rtl_own *own = rtl_own_find(packet->barrier.completion_signal.handle);
     if (!own)
         return;
-    if (type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR ||
+    if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
+        type == HSA_PACKET_TYPE_BARRIER_OR ||
         (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
          (packet->vendor.format == PM4_FORMAT || packet->vendor.format == BARRIER_VALUE_FORMAT)))
         rtl_own_begin(own, RTL_OWN_OTHER);
@@ -157,7 +157,8 @@ static __attribute__((noinline)) void see_signal(uint32_t type, const union pack
  * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or of its card
  * if it carries one already, or RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
  */
-static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch_packet_t *packet, bool may_inject)
+static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch_packet_t *packet, bool may_inject,
+                                  enum rtl_policy policy)
 {
     uint32_t row = rtl_kernels_row(packet->kernel_object);
     if (__builtin_expect(row >= atomic_load_explicit(&tap->rows_ready, memory_order_acquire), 0))
@@ -174,9 +175,18 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
     STORE(line->lds_bytes, packet->group_segment_size);
     STORE(line->scratch_bytes, packet->private_segment_size);
 
-    if (__builtin_expect(packet->completion_signal.handle != 0, 0))
-        return see_signalled(tap, line, row, packet);
     int reason = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
+    bool signalled = packet->completion_signal.handle != 0;
+    if (__builtin_expect(policy == RTL_COUNT || (policy == RTL_TIME_UNSIGNALLED && signalled), 0)) {
+        if (signalled)
+            see_signal(HSA_PACKET_TYPE_KERNEL_DISPATCH, (const union packet *)(const void *)packet);
+        return give_up_on(tap, line,
+                          policy == RTL_TIME_UNSIGNALLED ? RTL_UNTIMED_OWN_SIGNAL
+                          : reason != RTL_VERDICT_TIME   ? (enum rtl_untimed_reason)reason
+                                                         : RTL_UNTIMED_UNWATCHED);
+    }
+    if (__builtin_expect(signalled, 0))
+        return see_signalled(tap, line, row, packet);
     if (__builtin_expect(reason != RTL_VERDICT_TIME, 0))
         ;
     else if (__builtin_expect(!may_inject, 0))
@@ -210,12 +220,14 @@ static __attribute__((noinline)) void see_extended(struct rtl_tap *tap, const hs
 }
 
 /* Counts any packet; for a kernel dispatch, decides. */
-static inline uint16_t see(struct rtl_tap *tap, const union packet *packet, bool may_inject)
+static inline uint16_t see(struct rtl_tap *tap, const union packet *packet, bool may_inject, enum rtl_policy policy)
 {
     uint32_t type = packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
-    if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
-        return see_kernel(tap, &packet->kernel, may_inject);
-    if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended)
+    if (__builtin_expect(policy == RTL_PASS_ON, 0))
+        ;
+    else if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
+        return see_kernel(tap, &packet->kernel, may_inject, policy);
+    else if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended)
         see_extended(tap, &packet->kernel);
     if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
         see_signal(type, packet);
@@ -263,6 +275,14 @@ static inline void wake_if_parked(void)
         rtl_worker_wake();
 }
 
+/* Somebody said something on the control page that the worker hasn't heard: it may be asleep (mode.h). */
+static inline bool control_changed(void)
+{
+    uint64_t word = __atomic_load_n(&rtl_tool.control->word, __ATOMIC_RELAXED);
+    return (word ^ atomic_load_explicit(&rtl_tool.control_seen, memory_order_relaxed)) &
+           atomic_load_explicit(&rtl_tool.control_mask, memory_order_relaxed);
+}
+
 /*
  * How many of the packets lie within the queue's ring, behind the pointer. A release is known that hands over the place
  * in the ring and a count that goes past its end: the rest of those packets are at its beginning.
@@ -277,7 +297,7 @@ static uint64_t before_the_end(const struct rtl_tap *tap, const char *packets, u
 }
 
 static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union packet *packets, uint64_t n,
-                                                rtl_packet_writer writer)
+                                                rtl_packet_writer writer, enum rtl_policy policy)
 {
     union packet on_stack[STACK_PACKETS];
     union packet *copy = on_stack;
@@ -294,7 +314,8 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
         seen = there; /* more than the queue holds: what is behind the end can't be packets of it */
         room = false;
     }
-    count(tap, &tap->line->packets, seen);
+    if (policy != RTL_PASS_ON)
+        count(tap, &tap->line->packets, seen);
     tap->written += n; /* for all of the batch, which no release that minds makes */
     uint64_t now = stamp(&counter);
     for (uint64_t i = 0; i < seen; i++) {
@@ -302,7 +323,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
         /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
         if (room)
             copy[i] = *packet;
-        uint16_t number = see(tap, room ? &copy[i] : packet, room);
+        uint16_t number = see(tap, room ? &copy[i] : packet, room, policy);
         if (number == RTL_NO_SIGNAL)
             continue;
         hsa_signal_t signal = inject(tap, number, now, counter);
@@ -348,13 +369,15 @@ static inline void write_unmarked(struct rtl_tap *tap, const union packet *packe
         writer(packet, 1);
 }
 
-static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer)
+static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer,
+                           enum rtl_policy policy)
 {
     if (__builtin_expect(rtl_tool.fragile, 0) && __builtin_expect(tap->written >= tap->look_at, 0))
         rtl_full_look(tap);
-    count(tap, &tap->line->packets, 1);
-    tap->written++;
-    uint16_t number = see(tap, packet, true);
+    if (__builtin_expect(policy != RTL_PASS_ON, 1))
+        count(tap, &tap->line->packets, 1);
+    tap->written++; /* in any mode: the queue must not fill up */
+    uint16_t number = see(tap, packet, true, policy);
     if (number == RTL_NO_SIGNAL) {
         write_unmarked(tap, packet, writer);
         return;
@@ -388,10 +411,13 @@ void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *da
         return;
     }
     atomic_store_explicit(&tap->inside, 1, memory_order_relaxed);
-    light_barrier(); /* before the verdict is looked at */
+    light_barrier(); /* before policy and verdict are looked at */
+    enum rtl_policy policy = (enum rtl_policy)atomic_load_explicit(&rtl_tool.policy, memory_order_acquire);
+    if (__builtin_expect(control_changed(), 0))
+        wake_if_parked();
     if (__builtin_expect(n > 1, 0))
-        see_batch(tap, packet, n, writer);
+        see_batch(tap, packet, n, writer, policy);
     else
-        see_one(tap, packet, writer);
+        see_one(tap, packet, writer, policy);
     atomic_store_explicit(&tap->inside, 0, memory_order_release);
 }

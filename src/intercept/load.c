@@ -11,6 +11,7 @@
 
 #include "intercept/copies.h"
 #include "intercept/kernels.h"
+#include "intercept/mode.h"
 #include "intercept/own.h"
 #include "intercept/probe.h"
 #include "intercept/queues.h"
@@ -32,7 +33,7 @@ enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
 RTL_EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
 RTL_EXPORT void OnUnload(void);
 
-struct rtl_tool rtl_tool = {.create = PTHREAD_MUTEX_INITIALIZER};
+struct rtl_tool rtl_tool = {.control = &rtl_control_none, .create = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
     bool active;   /* load: between OnLoad and OnUnload */
@@ -97,6 +98,7 @@ static bool make_segment(void)
         .table_ext_bytes = rtl_tool.hsa.ext_bytes,
         .signals_limit = rtl_tool.settings.signals_limit,
         .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
+        .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to change */
         .library_version = RTL_VERSION,
     };
     uint16_t major = 0, minor = 0;
@@ -112,6 +114,10 @@ static bool make_segment(void)
     if (config.events && !rtl_tool.trace)
         rtl_say("no memory for the %llu MB that RTL_TRACE asks for: nothing can be traced, statistics go on",
                 (unsigned long long)config.events * sizeof(struct rtl_event_record) >> 20);
+    if (config.control && rtl_tool.segment.control == &rtl_control_none)
+        rtl_say("no control page (memory, descriptors): the mode can't be changed%s",
+                rtl_tool.settings.mode == RTL_MODE_AUTO ? ", and auto never times" : "");
+    rtl_mode_start(rtl_tool.settings.mode);
     if (rtl_tool.settings.mode_unknown)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_MODE_UNKNOWN);
     return true;
@@ -142,10 +148,9 @@ static void hook(void *table)
     HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
 #undef HOOK
     rtl_copies_hook(table);
-    /* lite leaves the application's signals alone: there it doesn't even look at them */
-    if (rtl_tool.settings.mode != RTL_MODE_LITE)
-        rtl_own_hook(table);
-    rtl_own_start(rtl_tool.settings.mode != RTL_MODE_LITE);
+    /* in lite, too: hooks can't be put in later, and the mode may change */
+    rtl_own_hook(table);
+    rtl_own_start(rtl_mode_again());
 }
 
 /* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */

@@ -20,6 +20,7 @@ enum {
 static const uint64_t WAIT = 1000000000; /* ns; bound on waiting for the worker, which looks for some ns */
 
 _Atomic bool rtl_own_timed;
+static _Atomic bool allowed; /* load sets; create clears when the application gets a queue that isn't watched */
 
 static struct rtl_own *_Atomic bucket[BUCKETS]; /* create */
 static _Atomic uint64_t removals;               /* create adds: a walk that found nothing may be wrong */
@@ -317,6 +318,7 @@ void rtl_own_sweep(void)
 
 void rtl_own_stop(void)
 {
+    atomic_store(&allowed, false);
     if (atomic_exchange(&rtl_own_timed, false))
         sweep(true);
 }
@@ -339,9 +341,37 @@ void rtl_own_forget_all(void)
     pthread_mutex_unlock(&create_lock);
 }
 
-void rtl_own_start(bool timed)
+void rtl_own_start(bool followed)
 {
-    atomic_store(&rtl_own_timed, timed);
+    atomic_store(&allowed, true);
+    atomic_store(&rtl_own_timed, followed);
+}
+
+void rtl_own_follow(void)
+{
+    atomic_store(&rtl_own_timed, atomic_load(&allowed));
+    if (!atomic_load(&allowed)) /* it was taken away meanwhile: rtl_own_stop stores, then looks, we do the same */
+        rtl_own_stop();
+}
+
+void rtl_own_leave(void)
+{
+    atomic_store(&rtl_own_timed, false);
+}
+
+/* What it was put on while nobody followed may leave timestamps or not: like a copy. */
+void rtl_own_unsure(void)
+{
+    pthread_mutex_lock(&create_lock);
+    for (int i = 0; i < BUCKETS; i++) {
+        struct rtl_own *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        for (; own; own = atomic_load_explicit(&own->next, memory_order_relaxed)) {
+            uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
+            if (was == RTL_OWN_IDLE || was == RTL_OWN_OTHER)
+                change(own, &was, RTL_OWN_COPY); /* fails when somebody put it on something just now, which was seen */
+        }
+    }
+    pthread_mutex_unlock(&create_lock);
 }
 
 /* --- hooks --- */

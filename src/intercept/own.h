@@ -22,8 +22,9 @@
  *   BUSY    a thread is about to put it on a packet; another one that comes now makes it SHARED
  *   a card  a kernel in flight, or a copy (copies.h), its timestamps zeroed before
  *   OTHER   a packet that isn't a kernel dispatch, its timestamps zeroed before: what is set says that it is over
- *   COPY    a copy that isn't timed, which may leave timestamps or not. It is over if the application has set the value to 1 again:
- *           then it waits for one completion, and that is the next packet's
+ *   COPY    a copy that isn't timed, which may leave timestamps or not. It is over if the application has set the value
+ *           to 1 again: then it waits for one completion, and that is the next packet's. So are packets that nobody
+ *           followed
  *   SHARED  it was found on two things at once: whose timestamps they are can't be told any more. For good, because
  *           nothing says when the last of them is over
  */
@@ -51,8 +52,9 @@ struct rtl_own {
 };
 
 /*
- * True while such dispatches are timed. Load sets it; cleared for good (until the next load) when the application gets
- * a queue that isn't watched: what is put on that is not seen here.
+ * True while packets that carry such signals are followed, because their dispatches are timed or some still are in
+ * flight. Load, then worker set and clear it as the mode wants (mode.h); cleared for good (until the next load) when the
+ * application gets a queue that isn't watched: what is put on that is not seen here.
  */
 extern _Atomic bool rtl_own_timed;
 
@@ -85,14 +87,24 @@ void rtl_own_sweep(void);
  */
 bool rtl_own_detach(struct rtl_own *own, const amd_signal_t *card, bool over);
 
+/*
+ * Worker: follows packets from now on. What every signal was put on meanwhile isn't known: once all threads have passed
+ * a barrier behind rtl_own_follow, rtl_own_unsure says so of all of them, and then dispatches may be timed.
+ */
+void rtl_own_follow(void);
+void rtl_own_unsure(void);
+
+/* Worker: no longer. No card is in flight, nor will be. */
+void rtl_own_leave(void);
+
 /* Any: the application got a queue that isn't watched. */
 void rtl_own_stop(void);
 
 /* Load: the runtime is going, and all signals with it. */
 void rtl_own_forget_all(void);
 
-/* Load: times them or not. The hooks are put in only if so. */
-void rtl_own_start(bool timed);
+/* Load: puts the hooks in; follows packets from the start or not. */
+void rtl_own_start(bool followed);
 void rtl_own_hook(void *table);
 
 /* Any: a signal was created; is about to be destroyed, or put on a copy. What the hooks do; open for tests. */

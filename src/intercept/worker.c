@@ -28,6 +28,7 @@
 #include "intercept/copies.h"
 #include "intercept/harvest.h"
 #include "intercept/kernels.h"
+#include "intercept/mode.h"
 #include "intercept/queues.h"
 #include "intercept/tool.h"
 
@@ -272,12 +273,18 @@ static void barrier_everywhere(void)
     rtl_full_barrier();
 }
 
+void rtl_worker_barrier(void)
+{
+    barrier_everywhere();
+}
+
 static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_seen)
 {
     struct rtl_header *h = rtl_tool.segment.header;
     atomic_store(&rtl_tool.parked, 1);
     barrier_everywhere();
-    if (anything_pending(harvest) || atomic_load(&worker.kick) != kick_seen || atomic_load(&worker.state) != RUNNING) {
+    if (anything_pending(harvest) || rtl_mode_unheard() || atomic_load(&worker.kick) != kick_seen ||
+        atomic_load(&worker.state) != RUNNING) {
         atomic_store(&rtl_tool.parked, 0);
         return;
     }
@@ -370,6 +377,7 @@ static void *run(void *data)
         uint32_t kick_seen = atomic_load(&worker.kick);
         r.now = rtl_clock_now();
         compare_clocks(harvest, &r);
+        rtl_mode_mind(harvest, r.now);
         uint32_t done = round_of_taps(harvest), copied = rtl_copies_harvest(harvest);
         tend_pool(harvest, &r);
         rtl_recorder_prepare(harvest->recorder);
@@ -471,7 +479,8 @@ static bool start(void)
         rtl_pool_free(pool);
         return false;
     }
-    rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
+    if (atomic_load(&rtl_tool.policy) >= RTL_TIME_UNSIGNALLED) /* else when they are wanted (mode.h) */
+        rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
     rtl_recorder_prepare(worker.recorder);
     rtl_kernels_populate();
     atomic_store(&rtl_tool.fence, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0);

@@ -36,6 +36,9 @@ void rtl_worker_stop(void);
 /* Load: the runtime loaded us again; the next call of rtl_worker_pool starts another worker with signals of its own. */
 void rtl_worker_again(void);
 
+/* Worker: what was stored before is seen by every dispatch that begins behind this. */
+void rtl_worker_barrier(void);
+
 /* In the child of a fork: there is no worker here. */
 void rtl_worker_forget(void);
 

@@ -37,6 +37,7 @@ const struct rtl_field rtl_copies_fields[] = {RTL_COPIES_FIELDS(FIELD)};
     RTL_HISTOGRAM_FIELDS(COLUMN) ", p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, " \
                                  "buckets TEXT, coarse TEXT"
 #define MODE(sym, num, name, text)          "('mode', " #num ", '" name "'), "
+#define FORCE(sym, num, key)                "('in_force', " #num ", '" key "'), "
 #define REASON(sym, num, key, text, writer) "('reason', " #num ", '" key "'), "
 #define STATE(sym, num, name)               "('state', " #num ", '" name "'), "
 #define NOTE(sym, bit, key, text)           "('note', 1 << " #bit ", '" key "'), "
@@ -64,7 +65,7 @@ const struct rtl_db_set rtl_series_set = {
     "CREATE TABLE rtl_gpu_sample(frame INTEGER NOT NULL, gpu INTEGER NOT NULL" RTL_BUSY_FIELDS(COLUMN)
     ", PRIMARY KEY(frame, gpu)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_label(kind TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL);\n"
-    "INSERT INTO rtl_label VALUES " RTL_MODES(MODE) RTL_UNTIMED_REASONS(REASON) RTL_STATES(STATE) RTL_NOTES(NOTE)
+    "INSERT INTO rtl_label VALUES " RTL_MODES(MODE) RTL_FORCES(FORCE) RTL_UNTIMED_REASONS(REASON) RTL_STATES(STATE) RTL_NOTES(NOTE)
     "('version', 1, 'rtl-top-db');\n"
     "CREATE VIEW rtl_kernels AS SELECT f.recording, f.sequence, f.time_ns, k.name, k.short_name, s.* "
     "FROM rtl_kernel_sample s JOIN rtl_frame f ON f.id = s.frame "

@@ -27,6 +27,7 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
 #define RTL_FRAME_FIELDS(X)                      \
     X(mono_ns, taken_mono_ns, SET)               \
     X(mode, mode, SET)                           \
+    X(in_force, in_force, SET)                   \
     X(state, state, SET)                         \
     X(notes, notes, SET)                         \
     X(counted, counted, SET)                     \

@@ -56,8 +56,7 @@ static uint64_t memfd_device(void)
     return ok ? st.st_dev : 0;
 }
 
-/* Opens what a link in /proc leads to for reading, if it is a memfd. Descriptor or -errno. */
-static int open_link(const char *path)
+int rtl_open_memfd_link(const char *path, int flags, bool strict)
 {
     struct statx sx;
     char self[40];
@@ -68,9 +67,9 @@ static int open_link(const char *path)
     int fd = -ENOENT;
     /* DONT_SYNC: answered from what the kernel knows, without asking a file server */
     if (statx(pin, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 && S_ISREG(sx.stx_mode) &&
-        (!device || (uint64_t)makedev(sx.stx_dev_major, sx.stx_dev_minor) == device)) {
+        (device ? (uint64_t)makedev(sx.stx_dev_major, sx.stx_dev_minor) == device : !strict)) {
         snprintf(self, sizeof self, "/proc/self/fd/%d", pin);
-        fd = open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        fd = open(self, flags | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             fd = -errno;
     }
@@ -130,7 +129,7 @@ static void try_link(struct search *s, const char *path)
     if (n != (ssize_t)strlen(LINK_TEXT) || memcmp(link, LINK_TEXT, (size_t)n) != 0 || s->candidates >= CANDIDATES_MAX)
         return;
     s->candidates++;
-    int fd = open_link(path);
+    int fd = rtl_open_memfd_link(path, O_RDONLY, false);
     if (fd >= 0)
         consider(s, fd, path);
     else if ((fd == -EACCES || fd == -EPERM) && !s->error)
@@ -165,7 +164,7 @@ static void search_mappings(struct search *s)
         return;
     snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)s->process->pid, (unsigned long long)from,
              (unsigned long long)to);
-    int fd = open_link(path);
+    int fd = rtl_open_memfd_link(path, O_RDONLY, false);
     if (fd >= 0)
         consider(s, fd, path);
 }

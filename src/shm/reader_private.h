@@ -61,6 +61,10 @@ bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id sectio
 /* The row's name in the cache, read on first sight. NULL when the row isn't ready; *damaged when it lies. */
 const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged);
 
+/* Opens what a link in /proc leads to, if it is a memfd; when that can't be told, only if not `strict`. Descriptor or
+ * -errno. */
+int rtl_open_memfd_link(const char *path, int flags, bool strict);
+
 /* Printable ASCII only, at most bytes - 1 of them, terminated. */
 void rtl_copy_printable(char *to, size_t bytes, const char *from, size_t from_bytes);
 

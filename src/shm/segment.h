@@ -5,6 +5,7 @@
  * the only writer, any number of viewers map it read-only.
  *
  * Finding it: a descriptor of the process whose /proc/PID/fd link reads "/memfd:" RTL_SEGMENT_NAME " (deleted)".
+ * What viewers may say to the library goes through a page of its own: control.h.
  *
  * Rules for the writer
  *  - It never reads anything back to decide with: a value that it needs again is kept in private memory. (A
@@ -49,7 +50,7 @@
 #define RTL_SEGMENT_NAME "rtl-segment"
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
-#define RTL_SEGMENT_MINOR 2u /* 1: the event ring; 2: copies */
+#define RTL_SEGMENT_MINOR 2u /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20 */
 #define RTL_FEATURES_REQUIRED 0ull /* bits that a reader must know */
 /* bits that a reader may ignore */
 #define RTL_FEATURE_EVENTS 1ull /* the sections RING and EVENTS are there: the process was started with RTL_TRACE */
@@ -151,6 +152,8 @@ struct rtl_dispatches {
     uint64_t reserved[2];
 };
 
+enum { RTL_UNTIMED_LINES = 16 }; /* reasons that have lines of their own */
+
 struct rtl_queue {
     /* create; generation is odd while the identity is being changed (seqlock), 0 = slot never used */
     uint32_t generation;
@@ -166,14 +169,20 @@ struct rtl_queue {
     uint64_t dispatches;       /* every kernel dispatch */
     uint64_t injected;         /* those that the worker accounts for: on a signal of ours or the application's */
     uint64_t packets;          /* every packet of any kind */
-    uint64_t pad1[5];
+    uint64_t untimed_more[RTL_UNTIMED_LIMIT - RTL_UNTIMED_LINES]; /* 16..20 dispatch */
     /* worker: depth = injected - completed */
     uint64_t completed;        /* injected ones that are over: timed or counted under a worker's reason */
     uint64_t last_end_mono_ns; /* when the worker last saw one complete */
     uint64_t pad2[6];
     /* 0..7 dispatch, 8..15 worker (tables.h) */
-    uint64_t untimed[RTL_UNTIMED_LIMIT];
+    uint64_t untimed[RTL_UNTIMED_LINES];
 };
+
+/* The counter of a reason (below RTL_UNTIMED_LIMIT). */
+static inline uint64_t *rtl_queue_untimed(struct rtl_queue *queue, unsigned reason)
+{
+    return reason < RTL_UNTIMED_LINES ? &queue->untimed[reason] : &queue->untimed_more[reason - RTL_UNTIMED_LINES];
+}
 
 struct rtl_agent {
     /* create */
@@ -259,13 +268,16 @@ struct rtl_header {
     uint64_t pid;              /* as the process sees itself */
     uint64_t start_mono_ns;    /* when the segment was made */
     uint64_t start_real_ns;    /* CLOCK_REALTIME then */
-    uint32_t mode;             /* enum rtl_mode */
+    uint32_t mode;             /* enum rtl_mode: what the process was started with */
     uint32_t seals;            /* F_SEAL_* that hold */
     uint32_t runtime_major, runtime_minor; /* HSA runtime version as the tool was told */
     uint32_t table_core_bytes, table_ext_bytes; /* minor versions of the two API tables */
     char comm[RTL_COMM_MAX];
     char library_version[32];
-    uint64_t pad1[8];
+    uint32_t control_fd;       /* the process's descriptor of the control page (control.h), */
+    uint32_t pad3;
+    uint64_t control_inode;    /* and what tells that it still is that; 0 = there is no control page */
+    uint64_t pad1[6];
     /* any */
     _Alignas(64) uint32_t state; /* enum rtl_state, release */
     uint32_t notes;              /* RTL_NOTE_* */
@@ -275,7 +287,8 @@ struct rtl_header {
     uint64_t kernels_over;       /* kernels that found no row */
     uint64_t queues_refused;     /* queues that could not be intercepted */
     uint64_t signals_created;    /* ever */
-    uint64_t pad2[2];
+    uint64_t in_force;           /* load, then worker, release: RTL_IN_FORCE; 0 before minor version 2 */
+    uint64_t pad2;
     /* worker */
     _Alignas(64) uint64_t heartbeat_mono_ns; /* last pass; it stands still while nothing is in flight */
     uint64_t passes;
@@ -286,6 +299,27 @@ struct rtl_header {
     uint64_t worker_cpu_ns;      /* the worker's own CPU time, brought up to date now and then */
     uint64_t parked;             /* 1 while the worker sleeps without a timeout: nothing is in flight */
 };
+
+/*
+ * The mode in force: which it is, what that means for a dispatch now (auto both counts and times), and the number of
+ * the last wish of the control page that was taken up. One word, so that the three belong together.
+ */
+#define RTL_IN_FORCE(mode, force, number) \
+    (1ull << 32 | (uint64_t)(uint16_t)(number) << 16 | (uint64_t)(uint8_t)(force) << 8 | (uint8_t)(mode))
+
+struct rtl_in_force {
+    uint8_t mode, force; /* enum rtl_mode, of a newer library perhaps; enum rtl_force */
+    uint16_t number;
+};
+
+/* False when the word says nothing: of an older library, or damaged. */
+static inline _Bool rtl_in_force_read(uint64_t word, struct rtl_in_force *in_force)
+{
+    if (word >> 32 != 1 || (uint8_t)(word >> 8) > RTL_FORCE_TIMING)
+        return 0;
+    *in_force = (struct rtl_in_force){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16)};
+    return 1;
+}
 
 #define RTL_ALIGN_UP(n, to) (((uint64_t)(n) + (to) - 1) / (to) * (to))
 
@@ -300,6 +334,7 @@ static_assert(sizeof(struct rtl_dispatches) == 64, "dispatches is one cache line
 static_assert(offsetof(struct rtl_dispatches, grid) == 16 && offsetof(struct rtl_dispatches, lds_bytes) == 36, "dispatches");
 static_assert(sizeof(struct rtl_queue) == 320, "queue");
 static_assert(offsetof(struct rtl_queue, dispatches) == 64, "queue: dispatch line");
+static_assert(offsetof(struct rtl_queue, untimed_more) == 88, "queue: more reasons");
 static_assert(offsetof(struct rtl_queue, completed) == 128, "queue: worker line");
 static_assert(offsetof(struct rtl_queue, untimed) == 192, "queue: reasons");
 static_assert(sizeof(struct rtl_agent) == 320, "agent");
@@ -315,6 +350,9 @@ static_assert(offsetof(struct rtl_event_record, kernel) == 24 && offsetof(struct
 static_assert(offsetof(struct rtl_agent, idle) == 192 && sizeof(struct rtl_idle) == 16, "agent: idle classes");
 static_assert(offsetof(struct rtl_header, section) == 48, "header: sections");
 static_assert(offsetof(struct rtl_header, pid) == 304, "header: identity");
+static_assert(offsetof(struct rtl_header, control_fd) == 400 && offsetof(struct rtl_header, control_inode) == 408,
+              "header: control page");
+static_assert(offsetof(struct rtl_header, in_force) == offsetof(struct rtl_header, state) + 48, "header: mode in force");
 static_assert(offsetof(struct rtl_header, state) % 64 == 0, "header: state line");
 static_assert(offsetof(struct rtl_header, heartbeat_mono_ns) % 64 == 0, "header: worker line");
 static_assert(sizeof(struct rtl_header) <= 4096, "header fits a page");

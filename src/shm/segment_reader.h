@@ -24,7 +24,8 @@
     X(PERMISSION, 4, "not permitted to look into the process")            \
     X(VERSION, 5, "the segment is of another version, or damaged")        \
     X(EXITED, 6, "the process exited while it was watched")               \
-    X(NO_RING, 7, "the process has no event ring to trace")
+    X(NO_RING, 7, "the process has no event ring to trace")              \
+    X(NO_CONTROL, 8, "the mode of the process cannot be changed while it runs")
 
 #define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
 enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) };
@@ -115,7 +116,8 @@ struct rtl_snapshot {
     uint64_t pid;
     char comm[RTL_COMM_MAX + 1]; /* printable ASCII only */
     char library_version[33];
-    uint32_t mode, state, notes, seals;
+    uint32_t mode, state, notes, seals; /* mode: in force now */
+    uint32_t mode_started, in_force;    /* what it was started with; enum rtl_force: what the mode means now */
     uint32_t runtime_major, runtime_minor;
     uint64_t start_mono_ns, start_real_ns, heartbeat_mono_ns, worker_cpu_ns, passes;
     bool parked;

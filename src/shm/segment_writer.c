@@ -31,6 +31,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+const struct rtl_control rtl_control_none = {0};
+
 /* The descriptor goes here or above: the numbers that the application gets stay those it gets without us. */
 enum { DESCRIPTOR_FLOOR = 512 };
 
@@ -89,12 +91,12 @@ static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t 
     return at;
 }
 
-static int make_memfd(void)
+static int make_memfd(const char *name)
 {
     unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    int fd = memfd_create(RTL_SEGMENT_NAME, flags | MFD_NOEXEC_SEAL);
+    int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
-        fd = memfd_create(RTL_SEGMENT_NAME, flags);
+        fd = memfd_create(name, flags);
     return fd;
 }
 
@@ -165,6 +167,38 @@ static void read_comm(char comm[RTL_COMM_MAX])
     }
 }
 
+/*
+ * The page that viewers write to and the library only reads: so it is mapped read-only, and what the library says on it
+ * is written before through the descriptor.
+ */
+static void make_control(struct rtl_segment *segment)
+{
+    struct rtl_control said = {.magic = RTL_CONTROL_MAGIC,
+                               .version = RTL_CONTROL_VERSION,
+                               .bytes = RTL_CONTROL_BYTES,
+                               .pid = (uint64_t)getpid(),
+                               .word = rtl_control_encode((struct rtl_wish){.mode = RTL_MODE_NONE})};
+    struct stat identity;
+    int fd = make_memfd(RTL_CONTROL_NAME);
+    if (fd < 0)
+        return;
+    fd = move_up(fd);
+    void *page = MAP_FAILED;
+    if (fchmod(fd, S_IRUSR | S_IWUSR) == 0 && ftruncate(fd, RTL_CONTROL_BYTES) == 0 &&
+        pwrite(fd, &said, sizeof said, 0) == (ssize_t)sizeof said &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 && fstat(fd, &identity) == 0)
+        page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED) {
+        close(fd);
+        return;
+    }
+    madvise(page, RTL_CONTROL_BYTES, MADV_DONTDUMP);
+    segment->control = page;
+    (void)__atomic_load_n(&segment->control->word, __ATOMIC_RELAXED); /* so that no dispatch is the first to touch it */
+    segment->header->control_fd = (uint32_t)fd;
+    segment->header->control_inode = identity.st_ino;
+}
+
 static void write_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
                          const struct rtl_section section[RTL_SECTION_LIMIT], uint32_t seals)
 {
@@ -183,6 +217,8 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->start_mono_ns = now_ns(CLOCK_MONOTONIC);
     h->start_real_ns = now_ns(CLOCK_REALTIME);
     h->mode = config->mode;
+    h->in_force =
+        RTL_IN_FORCE(config->mode, config->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING, 0); /* soon said */
     h->seals = seals;
     h->runtime_major = config->runtime_major;
     h->runtime_minor = config->runtime_minor;
@@ -205,6 +241,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
 
     memset(segment, 0, sizeof *segment);
     segment->fd = -1;
+    segment->control = &rtl_control_none;
     if (why && why_bytes)
         why[0] = '\0';
 
@@ -213,7 +250,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         return fail(EFBIG, why, why_bytes, "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
                     (unsigned long long)(size >> 20));
 
-    int fd = make_memfd();
+    int fd = make_memfd(RTL_SEGMENT_NAME);
     if (fd < 0)
         return fail(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
     fd = move_up(fd);
@@ -277,8 +314,15 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     for (uint32_t i = 0; i < RTL_KERNEL_FIRST; i++)
         rtl_segment_add_kernel(segment, fixed[i], (uint32_t)strlen(fixed[i]), 0);
 
+    if (config->control)
+        make_control(segment);
     write_header(segment, config, section, seal(fd));
     return 0;
+}
+
+void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_force force, uint16_t number)
+{
+    __atomic_store_n(&segment->header->in_force, RTL_IN_FORCE(mode, force, number), __ATOMIC_RELEASE);
 }
 
 void rtl_segment_set_state(struct rtl_segment *segment, enum rtl_state state)

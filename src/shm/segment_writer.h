@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "shm/control.h"
 #include "shm/segment.h"
 
 struct rtl_segment {
@@ -32,6 +33,7 @@ struct rtl_segment {
     uint64_t event_next;      /* worker: records written, ever */
     uint64_t size;
     int fd;
+    const struct rtl_control *control; /* read-only; a page of zeros of the library's own where there is no control page */
     /* private copies: never read back from the segment */
     _Atomic uint32_t kernel_count;
     _Atomic uint64_t names_used;
@@ -43,14 +45,22 @@ struct rtl_segment_config {
     uint32_t table_core_bytes, table_ext_bytes;
     uint64_t signals_limit;
     uint32_t events; /* records of the event ring, a power of two; 0 = none */
+    bool control;    /* with a control page */
     const char *library_version;
 };
 
 /*
  * Makes, sizes, maps and seals the memfd and fills in the header; the state stays STARTING. 0 or -errno. When there is
- * no memory for the event ring alone, the segment is made without it: look at segment->ring.
+ * no memory for the event ring alone, the segment is made without it: look at segment->ring. Likewise the control page:
+ * then it is rtl_control_none.
  */
 int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why, size_t why_bytes);
+
+/* A control page on which nobody ever says anything. */
+extern const struct rtl_control rtl_control_none;
+
+/* Publishes the mode in force (release). Load, then worker. */
+void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_force force, uint16_t number);
 
 /* Publishes the state (release). Any thread. */
 void rtl_segment_set_state(struct rtl_segment *segment, enum rtl_state state);

@@ -185,7 +185,13 @@ static void copy_header(struct taking *t, const struct rtl_header *h)
     s->pid = t->reader->header.pid;
     memcpy(s->comm, t->reader->comm, sizeof s->comm);
     rtl_copy_printable(s->library_version, sizeof s->library_version, h->library_version, sizeof h->library_version);
-    s->mode = h->mode;
+    s->mode_started = s->mode = h->mode;
+    s->in_force = h->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING;
+    struct rtl_in_force in_force;
+    if (rtl_in_force_read(h->in_force, &in_force)) {
+        s->mode = in_force.mode;
+        s->in_force = in_force.force;
+    }
     s->state = h->state;
     s->notes = h->notes;
     s->seals = h->seals;
@@ -234,7 +240,7 @@ static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapsho
 {
     struct rtl_queue q, again;
     const size_t identity = offsetof(struct rtl_queue, dispatches), worker = offsetof(struct rtl_queue, completed),
-                 reasons = offsetof(struct rtl_queue, untimed);
+                 reasons = offsetof(struct rtl_queue, untimed), more = offsetof(struct rtl_queue, untimed_more);
     char *bytes = (char *)&q;
     bool ok = true;
 
@@ -247,7 +253,8 @@ static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapsho
     }
     ok = ok && rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, worker, bytes + worker, reasons - worker) &&
          rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, reasons, bytes + reasons, sizeof q - reasons) &&
-         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, worker - identity);
+         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, more, bytes + more, worker - more) &&
+         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, more - identity);
     if (!ok) {
         t->damaged = true;
         return false;
@@ -268,16 +275,16 @@ static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapsho
     out->completed = q.completed;
     out->packets = q.packets;
     out->depth = minus(q.injected, q.completed);
-    memcpy(out->untimed, q.untimed, sizeof out->untimed);
 
     struct rtl_snapshot *s = t->out;
     uint64_t none;
     uint32_t base = t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * slot; /* as RTL_HISTOGRAM_WAIT, in its layout */
     s->counted = add(s->counted, q.dispatches);
     s->signals_in_use = add(s->signals_in_use, out->depth);
-    for (int i = 0; i < RTL_UNTIMED_LIMIT; i++) {
-        s->untimed[i] = add(s->untimed[i], q.untimed[i]);
-        s->untimed_total = add(s->untimed_total, q.untimed[i]);
+    for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++) {
+        out->untimed[i] = *rtl_queue_untimed(&q, i);
+        s->untimed[i] = add(s->untimed[i], out->untimed[i]);
+        s->untimed_total = add(s->untimed_total, out->untimed[i]);
     }
     s->queue_count++;
     return copy_histogram(t, base, &out->wait, &none) && copy_histogram(t, base + 1, &out->gap, &none);

@@ -12,15 +12,22 @@
     X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                                    \
     X(LITE, 1, "lite", "times only kernels that carry no completion signal of the application's")        \
     X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")                     \
-    X(FULL, 3, "full", "as default: graph replays come as dispatches, or not at all where unsafe")
+    X(FULL, 3, "full", "as default: graph replays come as dispatches, or not at all where unsafe")   \
+    X(AUTO, 4, "auto", "counts every dispatch, times them only while somebody watches")
 
 /* X(other name, symbol of the mode it stands for) */
 #define RTL_MODE_ALIASES(X) X("standard", DEFAULT)
 
+/* What happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
+#define RTL_FORCES(X)          \
+    X(OFF, 0, "off")           \
+    X(COUNTING, 1, "counting") \
+    X(TIMING, 2, "timing")
+
 /*
  * Why a counted dispatch was not timed. X(symbol, number, JSON key, text on screen, writer)
- * writer: DISPATCH = the thread that submits to the queue (numbers 0..7), WORKER = the completion worker
- * (numbers 8..15). The writer decides which half of rtl_queue.untimed the counter lives in.
+ * writer: DISPATCH = the thread that submits to the queue (numbers 0..7 and 16..20), WORKER = the completion worker
+ * (numbers 8..15). The writer decides which cache line of rtl_queue the counter lives in (rtl_queue_untimed).
  */
 #define RTL_UNTIMED_REASONS(X)                                                                           \
     X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application's", DISPATCH)         \
@@ -36,7 +43,8 @@
     X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER) \
     X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                          \
     X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER) \
-    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)
+    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER) \
+    X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)
 
 /* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
 #define RTL_DIRECTIONS(X)                                                                                \
@@ -57,6 +65,7 @@
     X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)        \
     X(NO_ROOM, 5, "no_room", "too many copies in flight to remember one more", CALLER)                   \
     X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)   \
+    X(UNWATCHED, 7, "unwatched", "nobody watched: auto only counts then", CALLER)                        \
     X(SHARED_SIGNAL, 8, "shared_signal", "its signal was put on something else before it completed", WORKER) \
     X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)             \
     X(BAD_TIME, 10, "bad_time", "the timestamps were missing or ran backwards", WORKER)                  \
@@ -107,7 +116,7 @@ enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) };
 #undef RTL_ENUM_MODE
 
 #define RTL_ENUM_REASON(sym, num, key, text, writer) RTL_UNTIMED_##sym = (num),
-enum rtl_untimed_reason { RTL_UNTIMED_REASONS(RTL_ENUM_REASON) RTL_UNTIMED_LIMIT = 16 };
+enum rtl_untimed_reason { RTL_UNTIMED_REASONS(RTL_ENUM_REASON) RTL_UNTIMED_LIMIT = 21 };
 #undef RTL_ENUM_REASON
 
 #define RTL_ENUM_DIRECTION(sym, num, key, text, meaning) RTL_COPY_##sym = (num),
@@ -117,6 +126,10 @@ enum rtl_direction { RTL_DIRECTIONS(RTL_ENUM_DIRECTION) RTL_DIRECTION_COUNT };
 #define RTL_ENUM_COPY_REASON(sym, num, key, text, writer) RTL_COPY_UNTIMED_##sym = (num),
 enum rtl_copy_reason { RTL_COPY_REASONS(RTL_ENUM_COPY_REASON) RTL_COPY_UNTIMED_LIMIT = 16 };
 #undef RTL_ENUM_COPY_REASON
+
+#define RTL_ENUM_FORCE(sym, num, key) RTL_FORCE_##sym = (num),
+enum rtl_force { RTL_FORCES(RTL_ENUM_FORCE) };
+#undef RTL_ENUM_FORCE
 
 #define RTL_ENUM_NOTE(sym, bit, key, text) RTL_NOTE_##sym = 1u << (bit),
 enum rtl_note { RTL_NOTES(RTL_ENUM_NOTE) };

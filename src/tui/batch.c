@@ -3,6 +3,7 @@
 #include "tui/player.h"
 #include "tui/tape.h"
 #include "tui/target.h"
+#include "tui/waker.h"
 #include "tui/watch.h"
 
 #include <errno.h>
@@ -14,10 +15,11 @@
 enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
 
 /* Waits for the deadline; false once the process has ended. */
-static bool wait_until(struct rtl_reader *reader, uint64_t deadline)
+static bool wait_until(struct rtl_reader *reader, struct rtl_waker *waker, struct rtl_model *model, uint64_t deadline)
 {
     for (;;) {
         uint64_t now = rtl_mono_ns();
+        rtl_waker_beat(waker, model);
         if (!rtl_reader_alive(reader))
             return false;
         if (now >= deadline)
@@ -61,11 +63,13 @@ static void record(struct rtl_tape *tape, const struct rtl_tick *tick, bool exit
         rtl_complain("recording: %s", tape->why);
 }
 
-static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_tape *tape, FILE *out,
-               const char *name)
+static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_waker *waker,
+               struct rtl_tape *tape, FILE *out, const char *name)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
+    if (o->frames != 1) /* one frame shows what there is: nothing that was timed from now on would be in it */
+        rtl_waker_beat(waker, frame->model);
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
         alive = alive && rtl_reader_alive(reader);
@@ -96,7 +100,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
         uint64_t now = rtl_mono_ns();
         if (next < now)
             next = now;
-        alive = wait_until(reader, next);
+        alive = wait_until(reader, waker, frame->model, next);
     }
 }
 
@@ -149,7 +153,10 @@ int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_
             rtl_complain("%s", tape.why);
             status = (int)tape.last;
         } else {
-            status = run(&frame, reader, &tape, out, name);
+            struct rtl_waker waker;
+            rtl_waker_open(&waker, reader);
+            status = run(&frame, reader, &waker, &tape, out, name);
+            rtl_waker_close(&waker);
             if (tape.last && (!status || status == RTL_READER_EXITED))
                 status = (int)tape.last; /* the end is missing */
             rtl_tape_stop(&tape);

@@ -103,7 +103,15 @@ void rtl_draw_honesty_text(const struct rtl_model *m, char *out, size_t size)
     const struct rtl_snapshot *s = &m->latest->snapshot;
     *out = 0;
     append(out, size, "mode %s: ", rtl_mode_label(s->mode));
-    if (s->mode == RTL_MODE_OFF)
+    if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
+        append(out, size, "%s wanted, from the next dispatch on; ", rtl_mode_label(m->wanted));
+    if (s->mode == RTL_MODE_AUTO)
+        append(out, size, "%s, ", s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
+    if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
+        append(out, size, "not to be woken by you: %s, ", m->no_waking);
+    if (s->mode == RTL_MODE_OFF && m->counted)
+        append(out, size, "nothing is counted now, %s dispatches were before", rtl_format_count(m->counted).text);
+    else if (s->mode == RTL_MODE_OFF)
         append(out, size, "nothing is counted");
     else if (!m->counted)
         append(out, size, m->zero ? "no dispatch since zero" : "no dispatch yet");
@@ -161,7 +169,7 @@ void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
     rtl_draw_honesty_text(m, text, sizeof text);
     int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
-    bool loud = m->untimed || m->latest->snapshot.notes || m->latest->snapshot.queues_refused;
+    bool loud = m->untimed > m->untimed_by[RTL_UNTIMED_UNWATCHED] || m->latest->snapshot.notes || m->latest->snapshot.queues_refused;
     if (room < columns && at.cols < 60)
         room = at.cols; /* too narrow for both: what was not measured matters more */
     if (columns > room)

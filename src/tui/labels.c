@@ -2,6 +2,7 @@
 #include "tui/labels.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "shm/tables.h"
 
@@ -13,6 +14,31 @@ const char *rtl_mode_label(unsigned mode)
 #undef MODE
     };
     return mode < sizeof names / sizeof *names && names[mode] ? names[mode] : "unknown";
+}
+
+int rtl_mode_parse(const char *name)
+{
+#define MODE(sym, num, key, text) \
+    if (!strcmp(name, key))       \
+        return num;
+    RTL_MODES(MODE)
+#undef MODE
+#define ALIAS(key, sym)     \
+    if (!strcmp(name, key)) \
+        return RTL_MODE_##sym;
+    RTL_MODE_ALIASES(ALIAS)
+#undef ALIAS
+    return -1;
+}
+
+const char *rtl_force_key(unsigned force)
+{
+    static const char *const names[] = {
+#define FORCE(sym, num, key) [num] = key,
+        RTL_FORCES(FORCE)
+#undef FORCE
+    };
+    return force < sizeof names / sizeof *names ? names[force] : "unknown";
 }
 
 static const struct {

@@ -98,12 +98,13 @@ int main(int argc, char **argv)
         rtl_complain("%s", why);
         return (int)status;
     }
-    if (screen && !terminal && !options.snapshot && !alone) {
+    if (screen && !terminal && !options.snapshot && !alone && options.mode < 0) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
         rtl_reader_close(reader);
         return RTL_READER_USAGE;
     }
-    int result = options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
+    int result = options.mode >= 0  ? rtl_change_mode(&options, reader, options.pid)
+                 : options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
                  : options.trace  ? rtl_trace(&options, reader, options.pid)
                  : screen ? rtl_watch(&options, reader, options.pid) : rtl_batch(&options, reader, options.pid);
     rtl_reader_close(reader);

@@ -61,6 +61,7 @@ struct rtl_model *rtl_model_create(void)
     model->window_ns = 10 * RTL_SEC;
     model->sort = RTL_COLUMN_TIME;
     model->busy = -1;
+    model->wanted = RTL_MODE_NONE;
     if (!model->names || !model->rank) {
         rtl_model_free(model);
         return NULL;

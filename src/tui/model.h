@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "shm/control.h"
 #include "shm/segment_reader.h"
 #include "stats/quantile.h"
 #include "tui/columns.h"
@@ -139,6 +140,10 @@ struct rtl_model {
     uint64_t stuck_since_ns; /* since when something is in flight and nobody looks; 0 = all is well */
     uint64_t stale_ns;       /* how long, once the state is STALE */
     bool damaged;            /* the segment could no longer be read */
+
+    /* of the control page; waker.h */
+    uint32_t wanted;    /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
+    char no_waking[64]; /* why auto can't be made to time from here; "" = it can */
 };
 
 /* Never NULL parts afterwards; NULL without memory. */

@@ -2,6 +2,7 @@
 #include "tui/options.h"
 #include "record/db.h"
 #include "tui/commands.h"
+#include "tui/labels.h"
 #include "tui/model.h"
 
 #include <errno.h>
@@ -178,6 +179,13 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
     case RTL_OPTION_TRACE:
         o->trace = arg;
         break;
+    case RTL_OPTION_MODE:
+        o->mode = rtl_mode_parse(arg);
+        if (o->mode < 0)
+#define NAME(sym, num, name, text) " " name
+            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'\n", arg);
+#undef NAME
+        break;
     case RTL_OPTION_NO_COLOR:
         o->no_color = true;
         break;
@@ -207,6 +215,10 @@ static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text
         return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv\n");
     if (o->snapshot && !o->pid)
         return WRONG(text, "--snapshot needs a process: -p PID\n");
+    if (o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || o->output != RTL_OUTPUT_SCREEN))
+        return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like\n");
+    if (o->mode >= 0 && !o->pid)
+        return WRONG(text, "--mode needs a process: -p PID\n");
     if (o->recording && !o->replay)
         return WRONG(text, "--recording goes with -r\n");
     if (o->force && !o->write && !o->snapshot && !o->trace)
@@ -226,7 +238,7 @@ enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *opt
     bool has_window = false;
     *text = NULL;
     *options =
-        (struct rtl_options){.delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME};
+        (struct rtl_options){.delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME, .mode = -1};
     for (int i = 0; i < RTL_OPTION_COUNT; i++) {
         const struct rtl_option_facts *o = &rtl_options[i];
         longs[i] = (struct option){.name = o->name,

@@ -28,6 +28,7 @@
     X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")   \
     X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")        \
     X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)") \
+    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default, full or auto")   \
     X(RECORDING, 0, "recording", "N", "replay recording N of the file")                             \
     X(FORCE, 0, "force", "", "let -w, --snapshot and --trace replace a file that is no recording")   \
     X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")             \
@@ -62,6 +63,7 @@ struct rtl_options {
     enum rtl_name_form names;
     enum rtl_unit units;
     const char *trace; /* NULL = none */
+    int mode;          /* to go on in, or -1 */
     bool no_color, ascii;
 };
 

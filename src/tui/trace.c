@@ -3,6 +3,7 @@
 #include "record/tracer.h"
 #include "tui/target.h"
 #include "tui/text.h"
+#include "tui/waker.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -29,10 +30,11 @@ static void mind_signals(void)
 }
 
 /* Until the time is over, the recorder has ended or a signal comes. */
-static void wait_alone(const struct rtl_options *o, struct rtl_tracer *tracer)
+static void wait_alone(const struct rtl_options *o, struct rtl_waker *waker, struct rtl_tracer *tracer)
 {
     uint64_t from = rtl_mono_ns();
     while (!told_to_stop && rtl_tracer_running(tracer)) {
+        rtl_waker_beat(waker, NULL);
         uint64_t over = rtl_mono_ns() - from, rest = 50000000;
         if (o->frames) {
             if (over / o->delay_ns >= o->frames)
@@ -103,10 +105,14 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid)
         rtl_complain("%s", why);
         return status;
     }
-    if (alone)
-        wait_alone(o, tracer);
-    else
+    if (alone) {
+        struct rtl_waker waker;
+        rtl_waker_open(&waker, reader);
+        wait_alone(o, &waker, tracer);
+        rtl_waker_close(&waker);
+    } else {
         status = beside(o, reader, pid, tracer);
+    }
     struct rtl_tracer_result result = rtl_tracer_stop(tracer);
     if (result.status) {
         rtl_complain("%s", result.why);

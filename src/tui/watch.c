@@ -12,6 +12,7 @@
 #include "tui/tape.h"
 #include "tui/target.h"
 #include "tui/ui.h"
+#include "tui/waker.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct watch {
     const struct rtl_options *options;
     struct rtl_reader *reader; /* of a live process, or NULL */
     struct rtl_player *player; /* of a recording, or NULL */
+    struct rtl_waker waker;
     struct rtl_tape tape;
     struct rtl_ui ui;
     struct rtl_frame frame;
@@ -137,6 +139,7 @@ static void sample(struct watch *w)
         return;
     }
     w->ui.now_mono_ns = rtl_mono_ns();
+    rtl_waker_beat(&w->waker, w->ui.model);
     bool alive = rtl_reader_alive(w->reader); /* asked first: a snapshot after the end is the last state */
     if (w->ui.paused) {
         sample_paused(w, alive);
@@ -222,8 +225,11 @@ static void tick(struct watch *w)
 /* Between two samples of a long interval: the clock goes on, and the end of the process is not waited for. */
 static void look(struct watch *w)
 {
-    if (!w->player && !w->ended && !rtl_reader_alive(w->reader))
-        sample(w);
+    if (!w->player && !w->ended) {
+        rtl_waker_beat(&w->waker, w->ui.model);
+        if (!rtl_reader_alive(w->reader))
+            sample(w);
+    }
     show(w, false);
 }
 
@@ -322,7 +328,10 @@ int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_
     struct watch w = {.options = options, .reader = reader};
     char title[sizeof w.ui.title];
     rtl_target_title(pid, "", title, sizeof title);
-    return watch(&w, pid, title);
+    rtl_waker_open(&w.waker, reader);
+    int status = watch(&w, pid, title);
+    rtl_waker_close(&w.waker);
+    return status;
 }
 
 int rtl_replay(const struct rtl_options *options)

@@ -8,6 +8,8 @@
 int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
 int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
 int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
+/* Has the process go on in options->mode. */
+int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
 /* A recording (options->replay), on the screen or into a stream. */
 int rtl_replay(const struct rtl_options *options);
 

@@ -21,7 +21,7 @@ demo --kernels 30 --gpus 2 --rate 5000
 is "one object a line and frame" "$(wc -l <"$work/json")" 3
 is "jq reads them all" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' ')" ' 3 "object"'
 is "the keys of an object" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
-    'version pid comm time_ns window_ns mode state dispatches signals queues gpus copies kernels'
+    'version pid comm time_ns window_ns mode in_force state dispatches signals queues gpus copies kernels'
 is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
     'name short calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
 is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns'
@@ -38,7 +38,7 @@ is "their bandwidth is that of the window" "$(jq -s '[.[1:][] | .window_ns as $n
     | .bytes_per_s - .bytes * 1e9 / $ns] | length > 0 and all(. < 2 and . > -2)' "$work/json")" true
 is "classes ascend, the last has no bound" "$(jq -rs '.[2].gpus[0].idle | map(.below_ns) | (.[:-1] | . == sort and . == unique and length > 3) and .[-1] == null' "$work/json")" true
 is "what is not a name is a number, or null" "$(jq -s '[.[] | paths(scalars, . == null) as $p
-    | select($p[-1] | tostring | test("^(name|short|comm|mode|state|pci|uuid|direction)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
+    | select($p[-1] | tostring | test("^(name|short|comm|mode|in_force|state|pci|uuid|direction)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
 is "the first frame has no window" "$(jq -s '.[0] | .window_ns == null and all(.kernels[]; .window.calls == null)' "$work/json")" true
 is "the next ones have" "$(jq -s 'all(.[1:][]; .window_ns > 100000000 and (.kernels | map(.window.calls) | add) > 0)' "$work/json")" true
 is "windows add up to the totals" "$(jq -s '(.[1].kernels | map({(.name): .calls}) | add) as $before

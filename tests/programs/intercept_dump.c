@@ -49,6 +49,11 @@ static void totals(const struct rtl_snapshot *s)
         line("mode", "%s", name);
     RTL_MODES(MODE)
 #undef MODE
+#define FORCE(sym, number, key) \
+    if (s->in_force == number)  \
+        line("in_force", "%s", key);
+    RTL_FORCES(FORCE)
+#undef FORCE
     line("signals", "in_use %llu free %llu created %llu destroyed %llu peak %llu limit %llu", (ull)s->signals_in_use,
          (ull)s->signals_free, (ull)s->signals_created, (ull)s->signals_destroyed, (ull)s->signals_peak,
          (ull)s->signals_limit);

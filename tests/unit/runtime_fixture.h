@@ -327,11 +327,11 @@ __attribute__((unused)) static struct rtl_queue *line_of(void)
     return ((struct rtl_tap *)handler_data)->line;
 }
 
-__attribute__((unused)) static uint64_t sum_untimed(const struct rtl_queue *line)
+__attribute__((unused)) static uint64_t sum_untimed(struct rtl_queue *line)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
-        sum += AT(line->untimed[i]);
+    for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++)
+        sum += AT(*rtl_queue_untimed(line, i));
     return sum;
 }
 

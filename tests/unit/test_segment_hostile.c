@@ -47,7 +47,8 @@ static int start(void **state)
         queue->dispatches = queue->packets = 5 * KERNELS;
         queue->injected = 5 * KERNELS - 7;
         queue->completed = 5 * KERNELS - 9;
-        queue->untimed[RTL_UNTIMED_OWN_SIGNAL] = 7;
+        queue->untimed[RTL_UNTIMED_OWN_SIGNAL] = 3;
+        *rtl_queue_untimed(queue, RTL_UNTIMED_UNWATCHED) = 4; /* which lies elsewhere in the queue's record */
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_WAIT(q), 4000 + q);
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_GAP(q), 800 + q);
     }
@@ -200,7 +201,8 @@ static void honest_reading(void **state)
     assert_int_equal(g->queue_count, 3);
     assert_int_equal(g->counted, 15 * KERNELS);
     assert_int_equal(g->timed, 15 * KERNELS);
-    assert_int_equal(g->untimed[RTL_UNTIMED_OWN_SIGNAL], 21);
+    assert_int_equal(g->untimed[RTL_UNTIMED_OWN_SIGNAL], 9);
+    assert_int_equal(g->untimed[RTL_UNTIMED_UNWATCHED], 12);
     assert_int_equal(g->untimed_total, 21);
     assert_int_equal(g->queues[1].depth, 2);
     assert_int_equal(g->queues[0].gpu, 1); /* agent 0 is GPU 1 here */

@@ -148,6 +148,8 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
                              .comm = "serve",
                              .library_version = "test",
                              .mode = p->mode,
+                             .mode_started = p->mode,
+                             .in_force = p->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING,
                              .state = p->state,
                              .notes = p->notes,
                              .start_mono_ns = SYNTH_START,

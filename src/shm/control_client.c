@@ -1,0 +1,162 @@
+/* Finds the control page and writes its word (control_client.h). */
+#include "shm/control_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/process.h"
+#include "shm/reader_private.h"
+
+enum {
+    TRIES = 64, /* somebody else changes the word meanwhile: another viewer, or the process itself, if it is hostile */
+    SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+};
+
+bool rtl_reader_in_force(const struct rtl_reader *reader, struct rtl_in_force *in_force)
+{
+    uint64_t word;
+    return rtl_fetch(reader, offsetof(struct rtl_header, in_force), &word, sizeof word) &&
+           rtl_in_force_read(word, in_force);
+}
+
+/* The descriptor's link in /proc: beside the one where the segment was found. */
+static void link_of(const struct rtl_reader *reader, char *path, size_t bytes)
+{
+    const char *slash = strstr(reader->link, "/fd/");
+    if (slash)
+        snprintf(path, bytes, "%.*s%u", (int)(slash - reader->link + 4), reader->link, reader->header.control_fd);
+    else
+        snprintf(path, bytes, "/proc/%d/fd/%u", (int)reader->pid, reader->header.control_fd);
+}
+
+/* Only what the library makes: a page that nobody can cut off under a mapping. */
+static bool is_page(int fd, const struct rtl_reader *reader)
+{
+    struct stat st;
+    struct rtl_control page;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == RTL_CONTROL_BYTES &&
+           st.st_ino == reader->header.control_inode && seals >= 0 && (seals & SEALS) == SEALS &&
+           pread(fd, &page, sizeof page, 0) == (ssize_t)sizeof page && page.magic == RTL_CONTROL_MAGIC &&
+           page.version == RTL_CONTROL_VERSION && page.pid == reader->header.pid;
+}
+
+/* None was ever made. */
+static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
+{
+    const struct rtl_header *h = &reader->header;
+    if (h->mode == RTL_MODE_OFF)
+        return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
+                           "process %d (%s) was started with RTL_MODE=off, where nothing is hooked: its mode cannot be "
+                           "changed while it runs (RTL_MODE=auto costs nearly as little, and can)",
+                           (int)reader->pid, reader->comm);
+    if (h->minor < 2)
+        return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
+                           "process %d (%s): its librtl.so (segment version %u.%u) has no control page, which came with "
+                           "%u.2: its mode cannot be changed while it runs",
+                           (int)reader->pid, reader->comm, h->major, h->minor, RTL_SEGMENT_MAJOR);
+    return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
+                       "process %d (%s) has no control page: it said so on its standard error when it was started",
+                       (int)reader->pid, reader->comm);
+}
+
+enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct rtl_control_link *link, char *why,
+                                        size_t why_bytes)
+{
+    char path[96];
+    struct rtl_process process;
+    link->page = NULL;
+    if (!reader->pid || !reader->header.control_inode)
+        return explain_none(reader, why, why_bytes);
+    link_of(reader, path, sizeof path);
+    int fd = rtl_open_memfd_link(path, O_RDWR, true);
+    if (fd == -EACCES || fd == -EPERM || fd == -EROFS) {
+        if (rtl_process_read(reader->pid, &process) != 0)
+            process.euid = (uid_t)-1;
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "process %d (%s) belongs to uid %u and you are uid %u: only that user and root may change "
+                           "its mode or wake its timing",
+                           (int)reader->pid, reader->comm, process.euid, geteuid());
+    }
+    if (fd >= 0 && is_page(fd, reader)) {
+        void *page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (page != MAP_FAILED)
+            link->page = page;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (link->page)
+        return RTL_READER_OK;
+    return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
+                       "process %d (%s): its control page cannot be opened: has the program closed a descriptor that "
+                       "is not its own?",
+                       (int)reader->pid, reader->comm);
+}
+
+void rtl_control_close(struct rtl_control_link *link)
+{
+    if (link->page)
+        munmap(link->page, RTL_CONTROL_BYTES);
+    link->page = NULL;
+}
+
+/* Changes the word: a wish, or one beat more (who asks for a mode doesn't watch). Bounded, whoever else writes. */
+static void say(struct rtl_control *page, const struct rtl_wish *wish)
+{
+    uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
+    for (int i = 0; i < TRIES; i++) {
+        struct rtl_wish said = {.mode = RTL_MODE_NONE};
+        if (!rtl_control_decode(before, &said)) /* nobody's word: a beat that hardly was the last one */
+            said.beat = (uint16_t)(before * 31 + (uint64_t)getpid());
+        if (wish) {
+            said.number = wish->number;
+            said.mode = wish->mode;
+        } else {
+            said.beat++;
+        }
+        if (__atomic_compare_exchange_n(&page->word, &before, rtl_control_encode(said), false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+            break;
+    }
+    __atomic_store_n(&page->writer, (uint64_t)getpid(), __ATOMIC_RELAXED);
+}
+
+void rtl_control_beat(struct rtl_control_link *link)
+{
+    if (link->page)
+        say(link->page, NULL);
+}
+
+static uint16_t number_taken(const struct rtl_reader *reader)
+{
+    struct rtl_in_force in_force = {0};
+    rtl_reader_in_force(reader, &in_force);
+    return in_force.number;
+}
+
+uint16_t rtl_control_ask(const struct rtl_reader *reader, struct rtl_control_link *link, enum rtl_mode mode)
+{
+    uint16_t taken = number_taken(reader);
+    struct rtl_wish said = {.number = taken};
+    rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &said);
+    said.number++;
+    if (said.number == taken) /* the page was wiped: a wish of the number that was taken last would be none */
+        said.number++;
+    said.mode = (uint8_t)mode;
+    say(link->page, &said);
+    return said.number;
+}
+
+uint32_t rtl_control_wanted(const struct rtl_reader *reader, const struct rtl_control_link *link)
+{
+    struct rtl_wish said = {.mode = RTL_MODE_NONE};
+    if (!link->page || !rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &said) ||
+        said.number == number_taken(reader))
+        return RTL_MODE_NONE;
+    return said.mode;
+}

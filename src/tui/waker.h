@@ -1,0 +1,21 @@
+/* What tells a process in mode auto that somebody watches, for as long as somebody does (shm/control.h). */
+#ifndef RTL_TUI_WAKER_H
+#define RTL_TUI_WAKER_H
+
+#include "shm/control_client.h"
+#include "tui/model.h"
+
+struct rtl_waker {
+    const struct rtl_reader *reader;
+    struct rtl_control_link link;
+    bool refused; /* another user's process */
+};
+
+/* Never fails: where the process can't be told anything, it isn't. */
+void rtl_waker_open(struct rtl_waker *waker, const struct rtl_reader *reader);
+void rtl_waker_close(struct rtl_waker *waker);
+
+/* Somebody watches: at each refresh, and at least once a second. The model learns what is wanted, or why it is in vain. */
+void rtl_waker_beat(struct rtl_waker *waker, struct rtl_model *model);
+
+#endif

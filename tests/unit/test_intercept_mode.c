@@ -1,0 +1,357 @@
+/*
+ * The mode in force as dispatches see it, with a stand-in for the runtime: auto with nobody watching, one that comes
+ * and goes, every mode into every other, and the application's signals across the changes: whatever they were put on
+ * while nobody followed them, no kernel gets another's times.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "runtime_fixture.h"
+
+#include "intercept/mode.h"
+#include "intercept/own.h"
+
+static struct rtl_control *page; /* as viewers have it */
+static uint16_t wishes, beats;
+
+static void say(uint8_t mode)
+{
+    struct rtl_wish wish = {.beat = beats, .number = wishes, .mode = mode};
+    __atomic_store_n(&page->word, rtl_control_encode(wish), __ATOMIC_RELEASE);
+}
+
+static struct rtl_in_force in_force(void)
+{
+    struct rtl_in_force now;
+    assert_true(rtl_in_force_read(__atomic_load_n(&rtl_tool.segment.header->in_force, __ATOMIC_ACQUIRE), &now));
+    return now;
+}
+
+/* A packet that is not a kernel's brings the worker to the page. */
+static void nudge(void)
+{
+    packet_t p = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1);
+    p.completion_signal.handle = 0;
+    hand_over(&p, 1);
+}
+
+static void wait_for(enum rtl_force force, uint16_t number)
+{
+    for (int i = 0; i < 60000 && (in_force().force != force || in_force().number != number); i++) {
+        nudge();
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    assert_int_equal(in_force().force, force);
+    assert_int_equal(in_force().number, number);
+}
+
+static void change(enum rtl_mode mode)
+{
+    wishes++;
+    say((uint8_t)mode);
+    wait_for(mode == RTL_MODE_OFF ? RTL_FORCE_OFF : mode == RTL_MODE_AUTO ? RTL_FORCE_COUNTING : RTL_FORCE_TIMING, wishes);
+    assert_int_equal(in_force().mode, mode);
+}
+
+static uint64_t reason(enum rtl_untimed_reason which)
+{
+    return AT(*rtl_queue_untimed(line_of(), which));
+}
+
+static uint64_t total_ns(void)
+{
+    return AT(rtl_tool.segment.histograms[RTL_KERNEL_FIRST].total_ns);
+}
+
+/* The application's signals are followed until the last kernel is over, and a moment longer. */
+static void wait_left(void)
+{
+    for (int i = 0; i < 60000 && atomic_load(&rtl_own_timed); i++) {
+        wishes++; /* keeps the worker awake */
+        say(in_force().mode);
+        nudge();
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    assert_false(atomic_load(&rtl_own_timed));
+}
+
+/* --- tests, in the order of one process's life --- */
+
+static void auto_counts_and_nothing_else(void **state)
+{
+    (void)state;
+    setenv("RTL_MODE", "auto", 1);
+    fill_tables();
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
+    assert_int_equal(freeze((hsa_executable_t){9}, NULL), HSA_STATUS_SUCCESS);
+    assert_non_null(app_queue());
+    page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                (int)rtl_tool.segment.header->control_fd, 0);
+    assert_true(page != MAP_FAILED);
+
+    struct rtl_queue *line = line_of();
+    hsa_signal_t signal = app_signal(1);
+    amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
+    memory->start_ts = memory->end_ts = 5;
+    packet_t p[6];
+    for (int i = 0; i < 6; i++)
+        p[i] = kernel_packet(KERNEL, i % 3 == 1 ? signal.handle : 0);
+    for (int i = 0; i < 3; i++) {
+        hand_over(&p[i], 1);
+        assert_ptr_equal(written_from, &p[i]); /* not even copied */
+    }
+    hand_over(p, 6);
+    assert_ptr_equal(written_from, p);
+    assert_int_equal(memory->start_ts, 5); /* nor are its signals touched */
+    assert_int_equal(line->dispatches, 9);
+    assert_int_equal(line->packets, 9);
+    assert_int_equal(reason(RTL_UNTIMED_UNWATCHED), 9);
+    assert_int_equal(sum_untimed(line), 9);
+    assert_int_equal(line->injected, 0);
+    assert_int_equal(atomic_load(&((struct rtl_tap *)handler_data)->pool->made), 0);
+    assert_int_equal(rtl_tool.segment.dispatches[RTL_KERNEL_FIRST].calls, 9);
+    assert_int_equal(rtl_tool.segment.dispatches[RTL_KERNEL_FIRST].untimed, 9);
+    app_signal_destroy(signal);
+}
+
+static void who_watches_wakes_the_timing(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    uint64_t before = AT(line->completed);
+    for (int i = 0; i < 60000 && in_force().force != RTL_FORCE_TIMING; i++) {
+        beats++;
+        say(RTL_MODE_NONE);
+        nudge();
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    assert_int_equal(in_force().force, RTL_FORCE_TIMING);
+    assert_int_equal(in_force().mode, RTL_MODE_AUTO);
+    packet_t p = kernel_packet(KERNEL, 0);
+    hand_over(&p, 1);
+    assert_int_not_equal(written[0].completion_signal.handle, 0);
+    complete(&written[0], 1000000, 700);
+    wait_completed(line, before + 1);
+    assert_int_equal(total_ns(), 7000);
+    assert_true(atomic_load(&((struct rtl_tap *)handler_data)->pool->made) >= RTL_SIGNALS_START);
+    /* no beat any more: it ends while kernels go on */
+    for (int i = 0; i < 60000 && in_force().force == RTL_FORCE_TIMING; i++) {
+        hand_over(&p, 1);
+        if (written[0].completion_signal.handle)
+            complete(&written[0], 1000000, 1);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    assert_int_equal(in_force().force, RTL_FORCE_COUNTING);
+    assert_true(reason(RTL_UNTIMED_UNWATCHED) >= 9);
+}
+
+/* A kernel in flight while nothing is timed any more keeps its time, also when its signal is used again at once. */
+static void in_flight_across_a_change(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    change(RTL_MODE_DEFAULT);
+    static const enum rtl_mode down[] = {RTL_MODE_AUTO, RTL_MODE_LITE, RTL_MODE_OFF};
+    for (int i = 0; i < 3; i++) {
+        uint64_t completed = AT(line->completed), total = total_ns();
+        hsa_signal_t signal = app_signal(1), other = app_signal(1);
+        packet_t p = kernel_packet(KERNEL, signal.handle), q = kernel_packet(KERNEL, 0);
+        packet_t r = kernel_packet(KERNEL, other.handle);
+        hand_over(&q, 1);
+        packet_t ours = written[0];
+        hand_over(&r, 1);
+        hand_over(&p, 1);
+        change(down[i]);
+        complete(&p, 5000000, 100);
+        __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELAXED);
+        hand_over(&p, 1); /* which isn't timed */
+        complete(&p, 6000000, 900000);
+        complete(&ours, 7000000, 10);
+        complete(&r, 8000000, 1);
+        wait_completed(line, completed + 3);
+        assert_int_equal(total_ns(), total + 1000 + 100 + 10);
+        app_signal_destroy(signal);
+        app_signal_destroy(other);
+        wait_left();
+        change(RTL_MODE_DEFAULT);
+    }
+}
+
+/* What was put on a signal while nobody followed isn't known; what comes then is timed if it can be told apart. */
+static void signals_used_unseen(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    change(RTL_MODE_LITE);
+    wait_left();
+    hsa_signal_t usual = app_signal(1), counter = app_signal(2), copied = app_signal(1);
+    packet_t p = kernel_packet(KERNEL, usual.handle), c = kernel_packet(KERNEL, counter.handle);
+    packet_t d = kernel_packet(KERNEL, copied.handle);
+    uint64_t own = reason(RTL_UNTIMED_OWN_SIGNAL);
+    hand_over(&p, 1);
+    complete(&p, 1000, 33);
+    hand_over(&c, 1); /* in flight: the first of two on one signal */
+    app_copy(copied);
+    assert_int_equal(reason(RTL_UNTIMED_OWN_SIGNAL), own + 2);
+
+    change(RTL_MODE_DEFAULT);
+    uint64_t completed = AT(line->completed), total = total_ns(), shared = reason(RTL_UNTIMED_SHARED_SIGNAL);
+    __atomic_store_n(&((amd_signal_t *)(uintptr_t)usual.handle)->value, 1, __ATOMIC_RELAXED);
+    hand_over(&p, 1);
+    hand_over(&c, 1);
+    hand_over(&d, 1);
+    complete(&c, 2000, 900000); /* the first, not the one that was seen */
+    wait_completed(line, completed + 1);
+    assert_int_equal(reason(RTL_UNTIMED_SHARED_SIGNAL), shared + 1);
+    complete(&p, 3000, 5);
+    complete(&d, 3000, 6);
+    wait_completed(line, completed + 3);
+    assert_int_equal(total_ns(), total + 50 + 60);
+    app_signal_destroy(usual);
+    app_signal_destroy(counter);
+    app_signal_destroy(copied);
+}
+
+static void off_passes_on_and_comes_back(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    change(RTL_MODE_OFF);
+    uint64_t dispatches = AT(line->dispatches), packets = AT(line->packets), untimed = sum_untimed(line);
+    packet_t p[3] = {kernel_packet(KERNEL, 0), other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0), kernel_packet(KERNEL, 0)};
+    p[1].completion_signal.handle = 0;
+    hand_over(p, 1);
+    assert_ptr_equal(written_from, p);
+    hand_over(p, 3);
+    assert_ptr_equal(written_from, p);
+    assert_int_equal(written_count, 3);
+    packet_t *last = &ring[RING - 1]; /* a batch past the end of the ring is put together as ever */
+    memcpy(last, &p[0], sizeof p[0]);
+    memcpy(ring, &p[1], 2 * sizeof p[1]);
+    hand_over(last, 3);
+    assert_int_equal(written_count, 3);
+    assert_memory_equal(written, p, sizeof p);
+    assert_int_equal(AT(line->dispatches), dispatches);
+    assert_int_equal(AT(line->packets), packets);
+    assert_int_equal(sum_untimed(line), untimed);
+    change(RTL_MODE_AUTO);
+    hand_over(p, 3);
+    assert_int_equal(AT(line->dispatches), dispatches + 2);
+    assert_int_equal(sum_untimed(line), untimed + 2);
+}
+
+static _Atomic bool enough;
+
+/* Modes as fast as they can be said, with nonsense in between. */
+static void *changes(void *data)
+{
+    static const uint8_t modes[] = {RTL_MODE_LITE, RTL_MODE_DEFAULT, RTL_MODE_FULL, RTL_MODE_AUTO};
+    (void)data;
+    for (uint64_t i = 1; !atomic_load(&enough); i++) {
+        uint64_t word = rtl_control_encode((struct rtl_wish){(uint16_t)i, (uint16_t)(i / 50), modes[i / 50 % 4]});
+        __atomic_store_n(&page->word, i % 7 ? word : i * 0x9e3779b97f4a7c15ull, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+enum { THREADS = 3, EACH = 40000 };
+
+/* The application's part: each kernel has a time that no other has, given by the number on its own signal. */
+static void *dispatches(void *data)
+{
+    uint64_t *wrong = data;
+    hsa_queue_t *queue = app_queue();
+    hsa_signal_t signal = app_signal(1);
+    amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
+    for (uint64_t i = 0; i < EACH; i++) {
+        packet_t p = kernel_packet(KERNEL, i % 3 ? 0 : signal.handle);
+        __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
+        hand_over(&p, 1);
+        if (written[0].completion_signal.handle)
+            complete(&written[0], 1000000 + i * 100, 10);
+        if (i % 3 == 0)
+            *wrong += memory->end_ts != 1000000 + i * 100 + 10;
+    }
+    struct rtl_queue *line = line_of();
+    wait_completed(line, AT(line->injected));
+    app_signal_destroy(signal);
+    app_queue_destroy(queue);
+    return NULL;
+}
+
+static void counts_are_exact_whatever_is_said(void **state)
+{
+    (void)state;
+    change(RTL_MODE_DEFAULT);
+    struct rtl_queue *queues = rtl_tool.segment.queues;
+    uint64_t before = 0, dispatched = 0, untimed = 0, completed = 0, timed = 0, wrong[THREADS] = {0};
+    uint64_t count = AT(rtl_tool.segment.histograms[RTL_KERNEL_FIRST].count), total = total_ns();
+    for (int q = 0; q < RTL_QUEUES_MAX; q++)
+        before += AT(queues[q].dispatches) - sum_untimed(&queues[q]);
+    uint64_t was = 0;
+    for (int q = 0; q < RTL_QUEUES_MAX; q++)
+        was += AT(queues[q].dispatches);
+    pthread_t thread[THREADS], changer;
+    assert_int_equal(pthread_create(&changer, NULL, changes, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, dispatches, &wrong[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    atomic_store(&enough, true);
+    pthread_join(changer, NULL);
+    for (int q = 0; q < RTL_QUEUES_MAX; q++) {
+        dispatched += AT(queues[q].dispatches);
+        untimed += sum_untimed(&queues[q]);
+        completed += AT(queues[q].completed);
+    }
+    timed = AT(rtl_tool.segment.histograms[RTL_KERNEL_FIRST].count) - count;
+    assert_int_equal(dispatched - was, THREADS * EACH);
+    assert_int_equal(timed, dispatched - untimed - before);
+    assert_true(timed > 0 && completed > 0);
+    assert_int_equal(total_ns() - total, timed * 100); /* every one of them with a kernel's own time */
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(wrong[i], 0);
+}
+
+static void the_mode_outlives_the_runtime(void **state)
+{
+    (void)state;
+    wishes += 1000; /* beyond what was said in the storm */
+    change(RTL_MODE_LITE);
+    OnUnload();
+    fill_tables();
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
+    assert_int_equal(freeze((hsa_executable_t){9}, NULL), HSA_STATUS_SUCCESS);
+    assert_non_null(app_queue());
+    assert_int_equal(in_force().mode, RTL_MODE_LITE);
+    assert_false(atomic_load(&rtl_own_timed));
+    uint64_t own = reason(RTL_UNTIMED_OWN_SIGNAL);
+    hsa_signal_t signal = app_signal(1);
+    packet_t p = kernel_packet(KERNEL, signal.handle);
+    hand_over(&p, 1);
+    assert_int_equal(reason(RTL_UNTIMED_OWN_SIGNAL), own + 1);
+    app_signal_destroy(signal);
+    change(RTL_MODE_DEFAULT);
+    OnUnload();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(auto_counts_and_nothing_else), cmocka_unit_test(who_watches_wakes_the_timing),
+        cmocka_unit_test(in_flight_across_a_change),    cmocka_unit_test(signals_used_unseen),
+        cmocka_unit_test(off_passes_on_and_comes_back), cmocka_unit_test(counts_are_exact_whatever_is_said),
+        cmocka_unit_test(the_mode_outlives_the_runtime),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_signals);
+}
