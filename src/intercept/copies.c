@@ -19,10 +19,11 @@ struct copy {
     _Alignas(64) amd_signal_t card; /* whoever takes it out of its signal's use; see signals.h on cards */
     struct rtl_own *own;            /* the signal, */
     int64_t value;                  /* and its value when the copy went */
-    uint64_t old_end;               /* what an engine had left in the signal before */
     uint64_t bytes;
-    struct rtl_gpu *gpu; /* the one whose clock its times are of */
-    uint32_t line;       /* in the segment */
+    uint32_t line; /* in the segment */
+    /* also looked at by who finds the card on a signal, and only believed if it is still there afterwards (relaxed) */
+    _Atomic uint64_t old_end;       /* what an engine had left in the signal before */
+    struct rtl_gpu *_Atomic gpu;    /* the one whose clock its times are of */
 };
 
 /*
@@ -42,7 +43,7 @@ enum profiling { OFF, ON, REFUSED };
 static _Atomic int profiling;   /* any: OFF -> the other two once a load */
 static _Atomic bool worker_up;  /* any sets, load clears */
 static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
-static _Atomic uint32_t asked;  /* any: how often there was no worker */
+static _Atomic uint32_t asked;  /* any: copies that came since there could be none; 0 = it was never refused */
 static _Atomic uint64_t ready;  /* any: agents whose lines' pages are present, a bit each; once set for ever */
 
 /* --- where the times are --- */
@@ -63,7 +64,7 @@ struct record {
 _Static_assert(sizeof(struct record) == 128, "two cache lines");
 static const uint64_t ID = 0x71FCCA6A3D5D5276;
 
-static bool read_times(const struct copy *copy, const amd_signal_t *signal, struct rtl_own_times *times)
+static bool read_times(uint64_t old_end, const amd_signal_t *signal, struct rtl_own_times *times)
 {
     const struct record *record = (const struct record *)signal;
     if (record->id != ID)
@@ -71,7 +72,7 @@ static bool read_times(const struct copy *copy, const amd_signal_t *signal, stru
     times->end = __atomic_load_n(&record->copy_end, __ATOMIC_ACQUIRE);
     times->start = __atomic_load_n(&record->copy_start, __ATOMIC_ACQUIRE);
     /* the runtime zeroes both while it takes the copy, not before */
-    if (times->end == 0 || times->end == copy->old_end) { /* no copy engine did it, or it isn't over */
+    if (times->end == 0 || times->end == old_end) { /* no copy engine did it, or it isn't over */
         times->end = __atomic_load_n(&signal->end_ts, __ATOMIC_ACQUIRE);
         times->start = __atomic_load_n(&signal->start_ts, __ATOMIC_ACQUIRE);
     }
@@ -86,7 +87,7 @@ bool rtl_copies_is_card(uintptr_t use)
 bool rtl_copies_stamped(const amd_signal_t *card, const amd_signal_t *signal, struct rtl_own_times *times)
 {
     return atomic_load_explicit(&layout, memory_order_relaxed) != WRONG &&
-           read_times((const struct copy *)card, signal, times);
+           read_times(atomic_load_explicit(&((const struct copy *)card)->old_end, memory_order_relaxed), signal, times);
 }
 
 /* Nearly the same: the runtime's clocks are compared anew between two questions. */
@@ -96,16 +97,16 @@ static bool near(uint64_t a, uint64_t b, uint64_t tolerance)
 }
 
 /* Asks the runtime about a copy that is over and whose signal can't go meanwhile. */
-static void compare(const struct copy *copy, const amd_signal_t *signal)
+static void compare(const struct rtl_gpu *gpu, uint64_t old_end, const amd_signal_t *signal)
 {
     struct rtl_own_times own = {0, 0};
     hsa_amd_profiling_async_copy_time_t told = {0, 0};
     uint64_t start = 0, end = 0;
     hsa_signal_t handle = {(uint64_t)(uintptr_t)signal};
-    hsa_agent_t agent = {__atomic_load_n(&copy->gpu->agent.handle, __ATOMIC_RELAXED)};
+    hsa_agent_t agent = {__atomic_load_n(&gpu->agent.handle, __ATOMIC_RELAXED)};
     int unknown = UNKNOWN;
 
-    if (!agent.handle || !read_times(copy, signal, &own))
+    if (!agent.handle || !read_times(old_end, signal, &own))
         return;
     bool right = rtl_tool.hsa.amd_profiling_get_async_copy_time(handle, &told) == HSA_STATUS_SUCCESS &&
                  rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.end, &end) == HSA_STATUS_SUCCESS &&
@@ -115,10 +116,16 @@ static void compare(const struct copy *copy, const amd_signal_t *signal)
     atomic_compare_exchange_strong(&layout, &unknown, right ? RIGHT : WRONG);
 }
 
-void rtl_copies_compare(uintptr_t use, const amd_signal_t *signal)
+void rtl_copies_compare(struct rtl_own *own, uintptr_t use, const amd_signal_t *signal)
 {
-    if (rtl_copies_is_card(use) && atomic_load_explicit(&layout, memory_order_relaxed) == UNKNOWN)
-        compare((const struct copy *)use, signal);
+    const struct copy *copy = (const struct copy *)use;
+    if (!rtl_copies_is_card(use) || atomic_load_explicit(&layout, memory_order_relaxed) != UNKNOWN)
+        return;
+    const struct rtl_gpu *gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
+    uint64_t old_end = atomic_load_explicit(&copy->old_end, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    if (!own || atomic_load_explicit(&own->use, memory_order_relaxed) == use)
+        compare(gpu, old_end, signal);
 }
 
 /* --- cards --- */
@@ -200,12 +207,17 @@ static bool worker_there(void)
     int verdict = RTL_VERDICT_TIME;
     if (atomic_load_explicit(&worker_up, memory_order_acquire))
         return true;
-    uint32_t n = atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&asked, memory_order_relaxed);
+    if (n)
+        n = atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed);
     if (n & (n - 1))
         return false;
     rtl_worker_pool(&verdict);
-    if (verdict != RTL_VERDICT_TIME)
+    if (verdict != RTL_VERDICT_TIME) {
+        uint32_t never = 0;
+        atomic_compare_exchange_strong(&asked, &never, 1);
         return false;
+    }
     atomic_store_explicit(&worker_up, true, memory_order_release);
     return true;
 }
@@ -227,8 +239,6 @@ static struct copy *arm(struct request *r, hsa_signal_t signal)
         rtl_own_copy(signal);
         return NULL;
     }
-    rtl_copies_compare(atomic_load_explicit(&own->use, memory_order_acquire),
-                       (const amd_signal_t *)(uintptr_t)signal.handle);
     struct copy *copy = take();
     if (!copy) {
         r->why = RTL_COPY_UNTIMED_NO_ROOM;
@@ -236,12 +246,13 @@ static struct copy *arm(struct request *r, hsa_signal_t signal)
         return NULL;
     }
     copy->own = own;
-    copy->gpu = r->gpu;
+    atomic_store_explicit(&copy->gpu, r->gpu, memory_order_relaxed);
     copy->line = r->line;
     copy->bytes = r->bytes;
     const struct record *record = (const struct record *)(uintptr_t)signal.handle; /* the table knows only real ones */
     copy->value = __atomic_load_n(&record->signal.value, __ATOMIC_RELAXED);
-    copy->old_end = record->id == ID ? __atomic_load_n(&record->copy_end, __ATOMIC_RELAXED) : 0;
+    uint64_t old_end = record->id == ID ? __atomic_load_n(&record->copy_end, __ATOMIC_RELAXED) : 0;
+    atomic_store_explicit(&copy->old_end, old_end, memory_order_relaxed);
     rtl_signal_arm(&copy->card);
     if (rtl_own_begin(own, (uintptr_t)&copy->card))
         return copy;
@@ -332,6 +343,7 @@ static void record(struct rtl_harvest *harvest, const struct copy *copy)
     struct rtl_copies *line = &rtl_tool.segment.copies[copy->line];
     enum rtl_copy_reason why = RTL_COPY_UNTIMED_BAD_TIME;
     uint64_t start = copy->card.start_ts, end = copy->card.end_ts;
+    struct rtl_gpu *gpu;
 
     switch (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED)) {
     case RTL_CARD_SHARED:
@@ -343,9 +355,10 @@ static void record(struct rtl_harvest *harvest, const struct copy *copy)
     default:
         if (start == 0 || end < start || atomic_load(&layout) != RIGHT)
             break;
-        rtl_harvest_see_tick(copy->gpu, end);
+        gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
+        rtl_harvest_see_tick(gpu, end);
         if (rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_COPIES(copy->line),
-                                rtl_ticks_to_ns(&copy->gpu->rate, end - start))) {
+                                rtl_ticks_to_ns(&gpu->rate, end - start))) {
             rtl_count(&line->timed_bytes, copy->bytes);
             return;
         }

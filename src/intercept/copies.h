@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 struct rtl_harvest;
+struct rtl_own;
 struct rtl_own_times;
 
 enum { RTL_COPY_CARDS = 4096 }; /* most copies in flight that are timed */
@@ -35,10 +36,10 @@ bool rtl_copies_is_card(uintptr_t use);
 bool rtl_copies_stamped(const amd_signal_t *card, const amd_signal_t *signal, struct rtl_own_times *times);
 
 /*
- * While it isn't known whether what is read there is right: asks the runtime about a copy that is over. Whoever may read
- * the signal's memory, and isn't on the dispatch path; `use` is what it is on.
+ * While it isn't known whether what is read there is right: asks the runtime about a copy that is over; from then on it
+ * does nothing. Whoever may read the signal's memory; `use` is what it is on, and `own` where that can change meanwhile (else NULL).
  */
-void rtl_copies_compare(uintptr_t use, const amd_signal_t *signal);
+void rtl_copies_compare(struct rtl_own *own, uintptr_t use, const amd_signal_t *signal);
 
 /* Worker: records what is over. Returns how many. */
 uint32_t rtl_copies_harvest(struct rtl_harvest *harvest);

@@ -90,6 +90,7 @@ static bool take_over(struct rtl_own *own, uintptr_t to)
 {
     uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
     const amd_signal_t *signal = memory_of(own);
+    rtl_copies_compare(own, was, signal);
     for (int i = 0; i < AGAIN; i++) {
         struct rtl_own_times times = {0, 0};
         bool over = is_over(was, signal, &times);
@@ -132,7 +133,7 @@ bool rtl_own_look(struct rtl_own *own, amd_signal_t *card, int64_t submitted)
         /* the value first: timestamps are written before it changes */
         int64_t value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
         uintptr_t after = rtl_copies_is_card(use) ? RTL_OWN_COPY : RTL_OWN_SHARED;
-        rtl_copies_compare(use, signal);
+        rtl_copies_compare(NULL, use, signal); /* only this thread gives the card to another copy */
         if (stamped(use, signal, &times))
             ended = change(own, &use, RTL_OWN_IDLE);
         else if (value < submitted && value < 1 && change(own, &use, after)) {
@@ -239,9 +240,10 @@ static void end_of(struct rtl_own *own)
     struct rtl_own_times times = {0, 0};
     uintptr_t was = atomic_exchange(&own->use, RTL_OWN_SHARED);
     if (was >= RTL_OWN_USES) {
-        rtl_copies_compare(was, signal);
+        rtl_copies_compare(NULL, was, signal); /* the card is ours until it is ended */
         bool over = stamped(was, signal, &times);
-        end_card(was, over ? RTL_CARD_TIMED : RTL_CARD_GONE, times);
+        bool timeless = rtl_copies_is_card(was) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
+        end_card(was, over ? RTL_CARD_TIMED : timeless ? RTL_CARD_UNTIMED : RTL_CARD_GONE, times);
     }
     uint64_t since = 0;
     while (atomic_load(&looking) == own) {
