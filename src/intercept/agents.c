@@ -25,27 +25,27 @@ void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz)
     rtl_busy_classes(&gpu->busy, hz);
 }
 
-static void describe(struct rtl_gpu *gpu)
+static void describe(struct rtl_gpu *gpu, hsa_agent_t agent)
 {
     struct rtl_agent *shared = gpu->shared;
     char name[RTL_AGENT_NAME_MAX + 1] = "", uuid[64] = ""; /* the runtime's is 21 bytes at most */
     uint32_t units = 0, bdf = 0, domain = 0;
     uint64_t hz = 0;
 
-    ask(gpu->agent, HSA_AGENT_INFO_NAME, name); /* 64 bytes, says the specification */
-    ask(gpu->agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units);
-    ask(gpu->agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
-    ask(gpu->agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
-    if (ask(gpu->agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
+    ask(agent, HSA_AGENT_INFO_NAME, name); /* 64 bytes, says the specification */
+    ask(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units);
+    ask(agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
+    ask(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
+    if (ask(agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
         rtl_gpu_set_rate(gpu, hz);
     /* A GPU that has none is called "GPU-XX". */
-    if (!ask(gpu->agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
+    if (!ask(agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
         memset(uuid, 0, sizeof uuid);
 
     memcpy(shared->name, name, sizeof shared->name);
     memcpy(shared->uuid, uuid, sizeof shared->uuid);
     shared->gpu = gpu->index;
-    shared->agent_handle = gpu->agent.handle;
+    shared->agent_handle = agent.handle;
     shared->tick_hz = gpu->rate.hz;
     shared->bdf = domain << 16 | (bdf & 0xffff);
     shared->compute_units = units;
@@ -56,9 +56,14 @@ static struct rtl_gpu *find(hsa_agent_t agent)
 {
     uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++)
-        if (gpus.gpu[i].agent.handle == agent.handle)
+        if (__atomic_load_n(&gpus.gpu[i].agent.handle, __ATOMIC_ACQUIRE) == agent.handle)
             return &gpus.gpu[i];
     return NULL;
+}
+
+struct rtl_gpu *rtl_gpu_known(hsa_agent_t agent)
+{
+    return agent.handle ? find(agent) : NULL;
 }
 
 struct stock {
@@ -108,12 +113,12 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
         struct rtl_idle idle[RTL_IDLE_COUNT];
         idle_so_far(made, idle);
         memset(made, 0, sizeof *made);
-        made->agent = stock.gpu[i];
         made->index = place;
         made->shared = &rtl_tool.segment.agents[place];
         made->busy_before_ns = busy_ns;
         memcpy(made->idle_before, idle, sizeof idle);
-        describe(made);
+        describe(made, stock.gpu[i]);
+        __atomic_store_n(&made->agent.handle, stock.gpu[i].handle, __ATOMIC_RELEASE); /* now it is found */
         if (place == n) {
             atomic_store_explicit(&gpus.count, n + 1, memory_order_release);
             __atomic_store_n(&rtl_tool.segment.header->agent_count, n + 1, __ATOMIC_RELAXED);
@@ -149,6 +154,6 @@ void rtl_gpus_forget(void)
     pthread_mutex_lock(&rtl_tool.create);
     uint32_t n = atomic_load_explicit(&gpus.count, memory_order_relaxed);
     for (uint32_t i = 0; i < n; i++)
-        gpus.gpu[i].agent.handle = 0;
+        __atomic_store_n(&gpus.gpu[i].agent.handle, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&rtl_tool.create);
 }

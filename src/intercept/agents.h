@@ -12,7 +12,7 @@
 
 struct rtl_gpu {
     /* create; constant once the agent is counted in */
-    hsa_agent_t agent;
+    hsa_agent_t agent;        /* forgotten when the runtime goes */
     uint32_t index;           /* in the segment */
     struct rtl_agent *shared; /* in the segment, or NULL beyond its size */
     /* worker */
@@ -27,6 +27,9 @@ struct rtl_gpu {
 
 /* The GPU of that agent; NULL when it is none. Takes stock of the agents when it isn't known yet. */
 struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent);
+
+/* Any: the same where no stock has to be taken: NULL also when it isn't known yet. No lock. */
+struct rtl_gpu *rtl_gpu_known(hsa_agent_t agent);
 
 /* Sets the rate of its ticks. Create where the runtime tells it, else worker. */
 void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz);

@@ -86,6 +86,11 @@ static inline void see_tick(struct rtl_gpu *gpu, uint64_t tick)
         make_line(gpu, tick);
 }
 
+void rtl_harvest_see_tick(struct rtl_gpu *gpu, uint64_t tick)
+{
+    see_tick(gpu, tick);
+}
+
 /* --- one dispatch --- */
 
 static inline void give_back(struct rtl_harvest *harvest, uint16_t number)

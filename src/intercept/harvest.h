@@ -43,6 +43,9 @@ void rtl_harvest_give_up(struct rtl_harvest *harvest, struct rtl_tap *tap, enum 
 /* Gives back the signals that a tap that is GONE had at hand. */
 void rtl_harvest_close(struct rtl_harvest *harvest, struct rtl_tap *tap);
 
+/* A tick of now: the GPU's rate and line to host time are known, and of late, when this returns. */
+void rtl_harvest_see_tick(struct rtl_gpu *gpu, uint64_t tick);
+
 /* Gives back what is on its way. To be called after every round. */
 void rtl_harvest_flush(struct rtl_harvest *harvest);
 

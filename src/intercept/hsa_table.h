@@ -39,6 +39,8 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(executable_iterate_symbols, CORE, 94,                                                                        \
       (hsa_executable_t, hsa_status_t(*)(hsa_executable_t, hsa_executable_symbol_t, void *), void *))              \
     X(amd_profiling_set_profiler_enabled, EXT, 2, (hsa_queue_t *, int))                                            \
+    X(amd_profiling_async_copy_enable, EXT, 3, (bool))                                                             \
+    X(amd_profiling_get_async_copy_time, EXT, 5, (hsa_signal_t, hsa_amd_profiling_async_copy_time_t *))            \
     X(amd_profiling_convert_tick_to_system_domain, EXT, 6, (hsa_agent_t, uint64_t, uint64_t *))                    \
     X(amd_memory_async_copy, EXT, 15,                                                                              \
       (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t))      \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "intercept/copies.h"
 #include "intercept/kernels.h"
 #include "intercept/mode.h"
 #include "intercept/own.h"
@@ -146,6 +147,7 @@ static void hook(void *table)
     HOOK(executable_destroy, rtl_executable_destroy);
     HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
 #undef HOOK
+    rtl_copies_hook(table);
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_own_hook(table);
     rtl_own_start(rtl_mode_again());
@@ -210,6 +212,7 @@ void OnUnload(void)
             wind_up();
             rtl_taps_bury();
             rtl_own_forget_all();
+            rtl_copies_forget();
             rtl_gpus_forget();
             rtl_probe_forget();
             rtl_kernels_forget_all();

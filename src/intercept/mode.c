@@ -1,6 +1,7 @@
 /* Changes the mode in force (mode.h). */
 #include "intercept/mode.h"
 
+#include "intercept/copies.h"
 #include "intercept/harvest.h"
 #include "intercept/own.h"
 #include "intercept/tool.h"
@@ -138,16 +139,16 @@ static bool any_inside(void)
 }
 
 /*
- * Kernels in flight on the application's signals are still harvested after the mode has changed, and for so long those
+ * Kernels and copies in flight on the application's signals are still harvested after the mode has changed, and for so long those
  * signals are followed: whoever uses one again ends what it was on. It is over when no dispatch is inside that began
  * before, and a round later none is in flight.
  */
 static void leave(const struct rtl_harvest *harvest)
 {
-    if (mode.leaving == QUIET && !harvest->open_cards) {
+    if (mode.leaving == QUIET && !harvest->open_cards && !rtl_copies_pending()) {
         rtl_own_leave();
         mode.leaving = SETTLED;
-    } else if (mode.leaving == LEAVING && !any_inside()) {
+    } else if (mode.leaving == LEAVING && !any_inside() && !rtl_copies_asked_for()) {
         mode.leaving = QUIET;
     }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "intercept/clock.h"
+#include "intercept/copies.h"
 #include "intercept/hsa_table.h"
 #include "intercept/tool.h"
 
@@ -34,20 +35,18 @@ static amd_signal_t *memory_of(const struct rtl_own *own)
     return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&own->handle, memory_order_relaxed);
 }
 
-struct times {
-    uint64_t start, end;
-};
-
 /* Both are there: the GPU has written them since they were zeroed, and writes no more. */
-static bool stamped(const amd_signal_t *signal, struct times *times)
+static bool stamped(uintptr_t use, const amd_signal_t *signal, struct rtl_own_times *times)
 {
+    if (rtl_copies_is_card(use))
+        return rtl_copies_stamped((const amd_signal_t *)use, signal, times);
     times->end = __atomic_load_n(&signal->end_ts, __ATOMIC_ACQUIRE);
     times->start = __atomic_load_n(&signal->start_ts, __ATOMIC_ACQUIRE);
     return times->start != 0 && times->end != 0;
 }
 
 /* The caller took the card out of `use`, so it is the only one that writes to it; the worker takes it from here. */
-static void end_card(uintptr_t use, enum rtl_card_end how, struct times times)
+static void end_card(uintptr_t use, enum rtl_card_end how, struct rtl_own_times times)
 {
     amd_signal_t *card = (amd_signal_t *)use;
     if (use < RTL_OWN_USES)
@@ -58,7 +57,7 @@ static void end_card(uintptr_t use, enum rtl_card_end how, struct times times)
 }
 
 /* Nothing that the signal was on before can write to it any more. */
-static bool is_over(uintptr_t use, const amd_signal_t *signal, struct times *times)
+static bool is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_own_times *times)
 {
     switch (use) {
     case RTL_OWN_IDLE:
@@ -69,7 +68,9 @@ static bool is_over(uintptr_t use, const amd_signal_t *signal, struct times *tim
     case RTL_OWN_SHARED:
         return false;
     default:
-        return stamped(signal, times);
+        /* copies may leave none: see COPY */
+        return stamped(use, signal, times) ||
+               (rtl_copies_is_card(use) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 1);
     }
 }
 
@@ -80,7 +81,7 @@ static bool change(struct rtl_own *own, uintptr_t *from, uintptr_t to)
 
 void rtl_own_give_up(struct rtl_own *own)
 {
-    struct times none = {0, 0};
+    struct rtl_own_times none = {0, 0};
     end_card(atomic_exchange_explicit(&own->use, RTL_OWN_SHARED, memory_order_acq_rel), RTL_CARD_SHARED, none);
 }
 
@@ -89,8 +90,9 @@ static bool take_over(struct rtl_own *own, uintptr_t to)
 {
     uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
     const amd_signal_t *signal = memory_of(own);
+    rtl_copies_compare(own, was, signal);
     for (int i = 0; i < AGAIN; i++) {
-        struct times times = {0, 0};
+        struct rtl_own_times times = {0, 0};
         bool over = is_over(was, signal, &times);
         if (was == RTL_OWN_SHARED)
             return false;
@@ -117,7 +119,7 @@ bool rtl_own_begin(struct rtl_own *own, uintptr_t use)
 bool rtl_own_look(struct rtl_own *own, amd_signal_t *card, int64_t submitted)
 {
     uintptr_t use = (uintptr_t)card;
-    struct times times = {0, 0};
+    struct rtl_own_times times = {0, 0};
     bool ended = false;
 
     /*
@@ -130,9 +132,11 @@ bool rtl_own_look(struct rtl_own *own, amd_signal_t *card, int64_t submitted)
         const amd_signal_t *signal = memory_of(own);
         /* the value first: timestamps are written before it changes */
         int64_t value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
-        if (stamped(signal, &times))
+        uintptr_t after = rtl_copies_is_card(use) ? RTL_OWN_COPY : RTL_OWN_SHARED;
+        rtl_copies_compare(NULL, use, signal); /* only this thread gives the card to another copy */
+        if (stamped(use, signal, &times))
             ended = change(own, &use, RTL_OWN_IDLE);
-        else if (value < submitted && value < 1 && change(own, &use, RTL_OWN_SHARED)) {
+        else if (value < submitted && value < 1 && change(own, &use, after)) {
             /* completed without any, or set by the application: either way it isn't known what comes */
             end_card((uintptr_t)card, RTL_CARD_UNTIMED, times);
             atomic_store_explicit(&looking, NULL, memory_order_release);
@@ -233,11 +237,13 @@ void rtl_own_add(hsa_signal_t signal)
 static void end_of(struct rtl_own *own)
 {
     const amd_signal_t *signal = memory_of(own);
-    struct times times = {0, 0};
+    struct rtl_own_times times = {0, 0};
     uintptr_t was = atomic_exchange(&own->use, RTL_OWN_SHARED);
     if (was >= RTL_OWN_USES) {
-        bool over = stamped(signal, &times);
-        end_card(was, over ? RTL_CARD_TIMED : RTL_CARD_GONE, times);
+        rtl_copies_compare(NULL, was, signal); /* the card is ours until it is ended */
+        bool over = stamped(was, signal, &times);
+        bool timeless = rtl_copies_is_card(was) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
+        end_card(was, over ? RTL_CARD_TIMED : timeless ? RTL_CARD_UNTIMED : RTL_CARD_GONE, times);
     }
     uint64_t since = 0;
     while (atomic_load(&looking) == own) {
@@ -294,15 +300,20 @@ static void sweep(bool all)
         struct rtl_own *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
         for (; own; own = atomic_load_explicit(&own->next, memory_order_relaxed)) {
             uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
-            struct times times = {0, 0};
+            struct rtl_own_times times = {0, 0};
             if (was < RTL_OWN_USES)
                 continue;
-            bool over = stamped(memory_of(own), &times);
+            bool over = stamped(was, memory_of(own), &times);
             if ((over || all) && change(own, &was, over ? RTL_OWN_IDLE : RTL_OWN_SHARED))
                 end_card(was, over ? RTL_CARD_TIMED : RTL_CARD_SHARED, times);
         }
     }
     pthread_mutex_unlock(&create_lock);
+}
+
+void rtl_own_sweep(void)
+{
+    sweep(false);
 }
 
 void rtl_own_stop(void)
@@ -405,60 +416,11 @@ static hsa_status_t destroy(hsa_signal_t signal)
     return rtl_tool.hsa.signal_destroy(signal);
 }
 
-static bool followed(void)
-{
-    return recording() && atomic_load_explicit(&rtl_own_timed, memory_order_relaxed);
-}
-
-static void before_copy(hsa_signal_t signal)
-{
-    if (followed())
-        rtl_own_copy(signal);
-}
-
-static hsa_status_t copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
-                         uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
-{
-    before_copy(signal);
-    return rtl_tool.hsa.amd_memory_async_copy(to, to_agent, from, from_agent, size, n, after, signal);
-}
-
-static hsa_status_t copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_offset, const hsa_pitched_ptr_t *from,
-                              const hsa_dim3_t *from_offset, const hsa_dim3_t *range, hsa_agent_t agent,
-                              hsa_amd_copy_direction_t direction, uint32_t n, const hsa_signal_t *after,
-                              hsa_signal_t signal)
-{
-    before_copy(signal);
-    return rtl_tool.hsa.amd_memory_async_copy_rect(to, to_offset, from, from_offset, range, agent, direction, n, after,
-                                                   signal);
-}
-
-static hsa_status_t copy_on_engine(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
-                                   size_t size, uint32_t n, const hsa_signal_t *after, hsa_signal_t signal, int engine,
-                                   bool force)
-{
-    before_copy(signal);
-    return rtl_tool.hsa.amd_memory_async_copy_on_engine(to, to_agent, from, from_agent, size, n, after, signal, engine,
-                                                        force);
-}
-
-/* The signals are in the operations, whose layout no release at hand tells: all that is over is read now. */
-static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
-{
-    if (followed())
-        sweep(false);
-    return rtl_tool.hsa.amd_memory_async_batch_copy(operations, count, n, after);
-}
-
 void rtl_own_hook(void *table)
 {
 #define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
     HOOK(signal_create, create);
     HOOK(amd_signal_create, amd_create);
     HOOK(signal_destroy, destroy);
-    HOOK(amd_memory_async_copy, copy);
-    HOOK(amd_memory_async_copy_rect, copy_rect);
-    HOOK(amd_memory_async_copy_on_engine, copy_on_engine);
-    HOOK(amd_memory_async_batch_copy, copy_batch);
 #undef HOOK
 }

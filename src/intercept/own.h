@@ -20,10 +20,11 @@
  *
  *   IDLE    nothing that could write timestamps is under way
  *   BUSY    a thread is about to put it on a packet; another one that comes now makes it SHARED
- *   a card  a kernel in flight, its timestamps zeroed before
+ *   a card  a kernel in flight, or a copy (copies.h), its timestamps zeroed before
  *   OTHER   a packet that isn't a kernel dispatch, its timestamps zeroed before: what is set says that it is over
- *   COPY    a copy, which may leave timestamps or not. It is over if the application has set the value to 1 again:
- *           then it waits for one completion, and that is the next packet's. So are packets that nobody followed
+ *   COPY    a copy that isn't timed, which may leave timestamps or not. It is over if the application has set the value
+ *           to 1 again: then it waits for one completion, and that is the next packet's. So are packets that nobody
+ *           followed
  *   SHARED  it was found on two things at once: whose timestamps they are can't be told any more. For good, because
  *           nothing says when the last of them is over
  */
@@ -57,6 +58,11 @@ struct rtl_own {
  */
 extern _Atomic bool rtl_own_timed;
 
+/* How what is on a card leaves its times in its signal: true when both are there. Copies have a way of their own. */
+struct rtl_own_times {
+    uint64_t start, end; /* ticks of the agent that did it */
+};
+
 /* Dispatch: the signal, or NULL when it isn't known or has just gone. Lock-free, bounded. */
 struct rtl_own *rtl_own_find(uint64_t handle);
 
@@ -69,8 +75,11 @@ bool rtl_own_begin(struct rtl_own *own, uintptr_t use);
 /* Dispatch: it is on a packet that may do anything with it. */
 void rtl_own_give_up(struct rtl_own *own);
 
-/* Worker: brings the card to its end if the kernel is over. */
+/* Worker: brings the card to its end if the kernel or copy is over. */
 bool rtl_own_look(struct rtl_own *own, amd_signal_t *card, int64_t submitted);
+
+/* Any: whatever of all of them is over is brought to its end now. */
+void rtl_own_sweep(void);
 
 /*
  * Worker: nobody will bring this card to its end from now on; its kernel never completes if `over`, else it may still.

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "intercept/copies.h"
 #include "intercept/harvest.h"
 #include "intercept/kernels.h"
 #include "intercept/mode.h"
@@ -248,6 +249,8 @@ static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r,
 
 static bool anything_pending(const struct rtl_harvest *harvest)
 {
+    if (rtl_copies_pending())
+        return true;
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
         uint32_t state = state_of(harvest, tap);
         if (state == RTL_TAP_GONE || (state == RTL_TAP_LIVE && rtl_pending_count(&tap->pending)))
@@ -331,6 +334,7 @@ static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
             rtl_harvest_close(harvest, tap);
         rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_ABANDONED, false);
     }
+    rtl_copies_give_up(harvest);
     rtl_harvest_flush(harvest);
     rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT);
     rtl_gpus_publish_idle(true);
@@ -374,12 +378,12 @@ static void *run(void *data)
         r.now = rtl_clock_now();
         compare_clocks(harvest, &r);
         rtl_mode_mind(harvest, r.now);
-        uint32_t done = round_of_taps(harvest);
+        uint32_t done = round_of_taps(harvest), copied = rtl_copies_harvest(harvest);
         tend_pool(harvest, &r);
         rtl_recorder_prepare(harvest->recorder);
         rtl_kernels_populate();
         publish(harvest, &r, false);
-        if (harvest->open || done)
+        if (harvest->open || done || copied || rtl_copies_pending())
             r.busy_at = r.now;
         if (r.now - r.busy_at >= LINGER) {
             park(harvest, &r, kick_seen);

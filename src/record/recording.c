@@ -37,7 +37,7 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         path, &(struct rtl_db_options){.write = true, .force = force, .busy_ms = busy_ms}, &db, why, why_bytes);
     if (status)
         return status;
-    if (rtl_db_need(db, &rtl_series_set)) {
+    if (rtl_db_need(db, &rtl_series_set) || rtl_db_need(db, &rtl_copies_set)) {
         status = rtl_db_commit(db);
         if (!status)
             status = RTL_DB_FAILED;
@@ -297,6 +297,48 @@ static void write_gpus(struct rtl_recording *r, int64_t frame, const struct rtl_
     }
 }
 
+static void write_copies_untimed(struct rtl_recording *r, int64_t frame, const struct rtl_copies_snapshot *was,
+                                 const struct rtl_copies_snapshot *c)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_copies_untimed(frame, agent, direction, reason, copies) VALUES(?, ?, ?, ?, ?)");
+    for (int reason = 0; reason < RTL_COPY_UNTIMED_LIMIT; reason++) {
+        uint64_t grown = c->untimed[reason] - (was ? was->untimed[reason] : 0);
+        if (!grown)
+            continue;
+        rtl_db_bind_int(st, 1, frame);
+        rtl_db_bind_int(st, 2, c->agent);
+        rtl_db_bind_int(st, 3, c->direction);
+        rtl_db_bind_int(st, 4, reason);
+        rtl_db_bind_int(st, 5, (int64_t)grown);
+        rtl_db_run(st);
+    }
+}
+
+static void write_copies(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_copies_sample(frame, agent, direction" RTL_FIELD_NAMES(COPIES) RTL_FIELD_NAMES(HISTOGRAM)
+               RTL_QUANTILE_COLUMNS ", buckets, coarse) VALUES(?, ?, ?" RTL_FIELD_MARKS(COPIES) RTL_FIELD_MARKS(HISTOGRAM)
+               ", ?, ?, ?, ?, ?, ?)");
+    for (uint32_t i = 0; i < s->copies_count; i++) {
+        const struct rtl_copies_snapshot *c = &s->copies[i], *was = NULL;
+        for (uint32_t j = 0; r->has_last && !was && j < r->last.copies_count; j++)
+            if (r->last.copies[j].agent == c->agent && r->last.copies[j].direction == c->direction)
+                was = &r->last.copies[j];
+        if (!was || rtl_fields_differ(rtl_copies_fields, RTL_COPIES_FIELD_COUNT, was, c) ||
+            histogram_differs(&was->histogram, &c->histogram)) {
+            rtl_db_bind_int(st, 1, frame);
+            rtl_db_bind_int(st, 2, c->agent);
+            rtl_db_bind_int(st, 3, c->direction);
+            int next = rtl_fields_bind(st, 4, rtl_copies_fields, RTL_COPIES_FIELD_COUNT, was, c);
+            bind_histogram(r, st, next, was ? &was->histogram : NULL, &c->histogram);
+            rtl_db_run(st);
+        }
+        write_copies_untimed(r, frame, was, c);
+    }
+}
+
 /* The next frame starts a recording of its own. */
 static void begin_again(struct rtl_recording *r)
 {
@@ -320,6 +362,7 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     write_gpus(r, frame, s);
     write_kernels(r, frame, s);
     write_queues(r, frame, s);
+    write_copies(r, frame, s);
     enum rtl_db_status status = rtl_db_commit(r->db);
     if (status) {
         r->told = told;

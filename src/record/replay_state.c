@@ -80,7 +80,9 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     state->room = ROOM;
     s->queues = calloc(RTL_QUEUES_MAX, sizeof *s->queues);
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
-    if (!s->queues || !s->agents)
+    s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
+    state->copies = rtl_db_has(db, rtl_copies_set.table);
+    if (!s->queues || !s->agents || !s->copies)
         no_memory(state);
     load_names(state);
     load_gpus(state);
@@ -102,7 +104,9 @@ static void empty(struct rtl_replay_state *state)
         free_histogram(&s->queues[i].wait);
         free_histogram(&s->queues[i].gap);
     }
-    s->kernel_count = s->queue_count = s->agent_count = 0;
+    for (uint32_t i = 0; i < s->copies_count; i++)
+        free_histogram(&s->copies[i].histogram);
+    s->kernel_count = s->queue_count = s->agent_count = s->copies_count = 0;
     state->room = ROOM;
 }
 
@@ -112,6 +116,7 @@ void rtl_replay_state_end(struct rtl_replay_state *state)
     free(state->snapshot.kernels);
     free(state->snapshot.queues);
     free(state->snapshot.agents);
+    free(state->snapshot.copies);
     for (int i = 0; i < RTL_KERNELS_MAX; i++)
         free(state->names[i]);
 }
@@ -162,12 +167,16 @@ void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snaps
     s->kernel_count = from->kernel_count;
     s->queue_count = from->queue_count;
     s->agent_count = from->agent_count;
+    memcpy(s->copies, from->copies, from->copies_count * sizeof *s->copies);
+    s->copies_count = from->copies_count;
     for (uint32_t i = 0; i < s->kernel_count; i++)
         own_histogram(state, &s->kernels[i].histogram);
     for (uint32_t i = 0; i < s->queue_count; i++) {
         own_histogram(state, &s->queues[i].wait);
         own_histogram(state, &s->queues[i].gap);
     }
+    for (uint32_t i = 0; i < s->copies_count; i++)
+        own_histogram(state, &s->copies[i].histogram);
 }
 
 /* --- one frame --- */
@@ -275,6 +284,54 @@ static void add_queues(struct rtl_replay_state *state, int64_t frame)
     rtl_db_reset(st);
 }
 
+static struct rtl_copies_snapshot *copies_of(struct rtl_replay_state *state, struct rtl_db_statement *st, bool make)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    int64_t agent = rtl_db_int(st, 0), direction = rtl_db_int(st, 1);
+    uint32_t at = 0;
+    if (agent < 0 || agent >= RTL_AGENTS_MAX || direction < 0 || direction >= RTL_DIRECTION_COUNT) {
+        damaged(state, "copies are out of bounds");
+        return NULL;
+    }
+    while (at < s->copies_count && RTL_COPIES_OF(s->copies[at].agent, s->copies[at].direction) <
+                                       RTL_COPIES_OF((uint32_t)agent, (uint32_t)direction))
+        at++;
+    struct rtl_copies_snapshot *c = &s->copies[at];
+    if (at < s->copies_count && c->agent == agent && c->direction == direction)
+        return c;
+    if (!make) {
+        damaged(state, "copies are out of bounds");
+        return NULL;
+    }
+    memmove(c + 1, c, (s->copies_count - at) * sizeof *c); /* there is room for all that are within bounds */
+    s->copies_count++;
+    *c = (struct rtl_copies_snapshot){.agent = (uint32_t)agent, .direction = (uint32_t)direction};
+    return c;
+}
+
+static void add_copies(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_copies_snapshot *c;
+    if (!state->copies)
+        return;
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT agent, direction" RTL_FIELD_NAMES(COPIES) RTL_FIELD_NAMES(HISTOGRAM)
+                                  ", buckets, coarse FROM rtl_copies_sample WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st) && (c = copies_of(state, st, true)))
+        take_histogram(state, st, rtl_fields_take(st, 2, rtl_copies_fields, RTL_COPIES_FIELD_COUNT, c), &c->histogram);
+    rtl_db_reset(st);
+    st = rtl_db_prepare(state->db,
+                        "SELECT agent, direction, reason, copies FROM rtl_copies_untimed WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st) && (c = copies_of(state, st, false))) {
+        int64_t reason = rtl_db_int(st, 2);
+        if (reason >= 0 && reason < RTL_COPY_UNTIMED_LIMIT)
+            c->untimed[reason] += (uint64_t)rtl_db_int(st, 3);
+    }
+    rtl_db_reset(st);
+}
+
 static void add_gpus(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_snapshot *s = &state->snapshot;
@@ -325,6 +382,7 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
     add_gpus(state, frame);
     add_kernels(state, frame);
     add_queues(state, frame);
+    add_copies(state, frame);
     rtl_replay_state_frame(state, frame, exited);
 }
 
@@ -332,5 +390,6 @@ uint64_t rtl_replay_state_bytes(const struct rtl_replay_state *state)
 {
     uint64_t octaves = ROOM - state->room;
     return octaves * sizeof(struct rtl_octave) + state->snapshot.kernel_count * sizeof(struct rtl_kernel_snapshot) +
-           state->snapshot.queue_count * sizeof(struct rtl_queue_snapshot);
+           state->snapshot.queue_count * sizeof(struct rtl_queue_snapshot) +
+           state->snapshot.copies_count * sizeof(struct rtl_copies_snapshot);
 }

@@ -27,6 +27,9 @@ const struct rtl_field rtl_queue_fields[] = {RTL_QUEUE_FIELDS(FIELD)};
 const struct rtl_field rtl_gpu_fields[] = {RTL_GPU_FIELDS(FIELD)};
 const struct rtl_field rtl_busy_fields[] = {RTL_BUSY_FIELDS(FIELD)};
 #undef STRUCT
+#define STRUCT struct rtl_copies_snapshot
+const struct rtl_field rtl_copies_fields[] = {RTL_COPIES_FIELDS(FIELD)};
+#undef STRUCT
 
 #define COLUMN(column, member, kind) ", " #column " INTEGER NOT NULL"
 #define MAYBE(column, member, kind)  ", " #column " INTEGER"
@@ -77,6 +80,22 @@ const struct rtl_db_set rtl_series_set = {
     "SELECT s.frame, s.kernel, j.key, j.value, sum(CASE j.key % 2 WHEN 0 THEN j.value ELSE 0 END) "
     "OVER (PARTITION BY s.frame, s.kernel ORDER BY j.key) AS bucket "
     "FROM rtl_kernel_sample s, json_each(s.buckets) j) WHERE key % 2 = 1;\n"};
+
+#define COPY_REASON(sym, num, key, text, writer)    ", ('copy_reason', " #num ", '" key "')"
+#define DIRECTION(sym, num, key, text, meaning)     "('direction', " #num ", '" key "'), "
+#define COPIES_KEY "frame INTEGER NOT NULL, agent INTEGER NOT NULL, direction INTEGER NOT NULL"
+
+const struct rtl_db_set rtl_copies_set = {
+    "rtl_copies_sample",
+    "CREATE TABLE rtl_copies_sample(" COPIES_KEY RTL_COPIES_FIELDS(COLUMN) HISTOGRAM_COLUMNS
+    ", PRIMARY KEY(frame, agent, direction)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_copies_untimed(" COPIES_KEY ", reason INTEGER NOT NULL, copies INTEGER NOT NULL, "
+    "PRIMARY KEY(frame, agent, direction, reason)) WITHOUT ROWID;\n"
+    "INSERT INTO rtl_label VALUES " RTL_DIRECTIONS(DIRECTION) "('version', 1, 'copies')" RTL_COPY_REASONS(COPY_REASON)
+    ";\n"
+    "CREATE VIEW rtl_copies AS SELECT f.recording, f.sequence, f.time_ns, l.key AS direction_key, s.* "
+    "FROM rtl_copies_sample s JOIN rtl_frame f ON f.id = s.frame "
+    "LEFT JOIN rtl_label l ON l.kind = 'direction' AND l.number = s.direction;\n"};
 
 static uint64_t get(const struct rtl_field *f, const void *from)
 {

@@ -63,7 +63,7 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(lds_bytes, lds_bytes, SET)         \
     X(scratch_bytes, scratch_bytes, SET)
 
-/* in rtl_kernel_sample and rtl_queue_histogram; of struct rtl_histogram_copy. Quantiles and buckets follow them. */
+/* in rtl_kernel_sample, rtl_queue_histogram and rtl_copies_sample; of struct rtl_histogram_copy. Quantiles and buckets follow them. */
 #define RTL_HISTOGRAM_FIELDS(X)   \
     X(timed, count, GROW)         \
     X(total_ns, total_ns, GROW)   \
@@ -112,6 +112,13 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(clock_drift_over_ns, clock_drift_over_ns, SET)
 static_assert(RTL_IDLE_COUNT == 6, "a column of gaps and one of their time for each class (tables.h)");
 
+/* in rtl_copies_sample, before those of its histogram; of struct rtl_copies_snapshot */
+#define RTL_COPIES_FIELDS(X)            \
+    X(gpu, gpu, SET)                    \
+    X(copies, count, GROW)              \
+    X(bytes, bytes, GROW)               \
+    X(timed_bytes, timed_bytes, GROW)
+
 struct rtl_field {
     const char *column;
     uint16_t offset;
@@ -126,7 +133,8 @@ struct rtl_field {
     X(histogram, HISTOGRAM, struct rtl_histogram_copy) \
     X(queue, QUEUE, struct rtl_queue_snapshot)       \
     X(gpu, GPU, struct rtl_agent_snapshot)           \
-    X(busy, BUSY, struct rtl_agent_snapshot)
+    X(busy, BUSY, struct rtl_agent_snapshot)         \
+    X(copies, COPIES, struct rtl_copies_snapshot)
 #define RTL_COUNT_FIELD(column, member, kind) +1
 #define RTL_DECLARE_FIELDS(name, LIST, type)                                     \
     enum { RTL_##LIST##_FIELD_COUNT = 0 RTL_##LIST##_FIELDS(RTL_COUNT_FIELD) }; \
@@ -143,6 +151,7 @@ RTL_FIELD_LISTS(RTL_DECLARE_FIELDS)
 enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
+extern const struct rtl_db_set rtl_copies_set; /* what belongs to them of copies; not in files of older recorders */
 
 /* Binds the fields from parameter `at` on: of `now`, less `before` where they grow (NULL = nothing before). Returns the
  * next parameter. */

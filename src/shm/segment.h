@@ -50,11 +50,12 @@
 #define RTL_SEGMENT_NAME "rtl-segment"
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
-#define RTL_SEGMENT_MINOR 2u /* 1: the event ring; 2: the mode in force, the control page, reasons 16 to 20 */
+#define RTL_SEGMENT_MINOR 2u /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20 */
 #define RTL_FEATURES_REQUIRED 0ull /* bits that a reader must know */
 /* bits that a reader may ignore */
 #define RTL_FEATURE_EVENTS 1ull /* the sections RING and EVENTS are there: the process was started with RTL_TRACE */
-#define RTL_FEATURES_OPTIONAL RTL_FEATURE_EVENTS
+#define RTL_FEATURE_COPIES 2ull /* the section COPIES is there, and a histogram for each of its entries */
+#define RTL_FEATURES_OPTIONAL (RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES)
 
 enum {
     RTL_KERNELS_MAX = 16384, /* rows, the two fixed ones below included */
@@ -71,13 +72,16 @@ enum {
     RTL_OCTAVES_MAX = 36,       /* octaves 0..34 are used: values below 2^40 ns */
     RTL_CHUNKS_MAX = 65535,     /* chunk 0 is never used: a directory entry of 0 means none */
     RTL_NAMES_BYTES = 16 << 20,
-    RTL_HISTOGRAMS_MAX = RTL_KERNELS_MAX + 2 * RTL_QUEUES_MAX,
+    RTL_COPIES_MAX = RTL_AGENTS_MAX * RTL_DIRECTION_COUNT,
+    RTL_HISTOGRAMS_MAX = RTL_KERNELS_MAX + 2 * RTL_QUEUES_MAX + RTL_COPIES_MAX,
 };
 
-/* Histogram ids: kernels first, then wait and gap of every queue slot. */
+/* Histogram ids: kernels first, then wait and gap of every queue slot, then the copies. */
 #define RTL_HISTOGRAM_KERNEL(kernel) ((uint32_t)(kernel))
 #define RTL_HISTOGRAM_WAIT(slot) ((uint32_t)(RTL_KERNELS_MAX + 2 * (slot)))
 #define RTL_HISTOGRAM_GAP(slot) ((uint32_t)(RTL_KERNELS_MAX + 2 * (slot) + 1))
+#define RTL_HISTOGRAM_COPIES(copies) ((uint32_t)(RTL_KERNELS_MAX + 2 * RTL_QUEUES_MAX + (copies)))
+#define RTL_COPIES_OF(agent, direction) ((uint32_t)(RTL_DIRECTION_COUNT * (agent) + (direction)))
 
 enum rtl_section_id {
     RTL_SECTION_KERNELS,    /* struct rtl_kernel[RTL_KERNELS_MAX] */
@@ -90,9 +94,11 @@ enum rtl_section_id {
     RTL_SECTION_DISPATCHES, /* struct rtl_dispatches[RTL_QUEUES_MAX][RTL_KERNELS_MAX] */
     RTL_SECTION_NAMES,      /* char[RTL_NAMES_BYTES], not terminated */
     RTL_SECTION_COUNT,      /* what every segment has */
-    /* only with RTL_FEATURE_EVENTS; last, so that a segment without them ends before them */
+    /* only with RTL_FEATURE_EVENTS; all zeros without, where sections follow */
     RTL_SECTION_RING = RTL_SECTION_COUNT, /* struct rtl_ring[1] */
     RTL_SECTION_EVENTS,                   /* struct rtl_event_record[a power of two] */
+    /* only with RTL_FEATURE_COPIES */
+    RTL_SECTION_COPIES,                   /* struct rtl_copies[agents * RTL_DIRECTION_COUNT] */
     RTL_SECTION_KNOWN,
     RTL_SECTION_LIMIT = 16
 };
@@ -202,6 +208,19 @@ struct rtl_agent {
         uint64_t count;
         uint64_t total_ns;
     } idle[RTL_IDLE_LIMIT];
+};
+
+/* One line per (agent, direction), see RTL_COPIES_OF; how long they took is in the histogram RTL_HISTOGRAM_COPIES. */
+struct rtl_copies {
+    /* any (atomic additions) */
+    uint64_t count;            /* every copy that the runtime took, timed or not */
+    uint64_t bytes;            /* theirs */
+    uint64_t pad0[6];
+    /* worker */
+    uint64_t timed_bytes;      /* of the timed ones */
+    uint64_t pad1[7];
+    /* 0..7 any, 8..15 worker (tables.h) */
+    uint64_t untimed[RTL_COPY_UNTIMED_LIMIT];
 };
 
 /*
@@ -320,6 +339,8 @@ static_assert(offsetof(struct rtl_queue, completed) == 128, "queue: worker line"
 static_assert(offsetof(struct rtl_queue, untimed) == 192, "queue: reasons");
 static_assert(sizeof(struct rtl_agent) == 320, "agent");
 static_assert(offsetof(struct rtl_agent, busy_ns) == 128, "agent: worker line");
+static_assert(sizeof(struct rtl_copies) == 256, "copies");
+static_assert(offsetof(struct rtl_copies, timed_bytes) == 64 && offsetof(struct rtl_copies, untimed) == 128, "copies");
 static_assert(sizeof(struct rtl_ring) == 64, "ring");
 static_assert(sizeof(struct rtl_event_record) == 64, "event is one cache line");
 static_assert(offsetof(struct rtl_event_record, kernel) == 24 && offsetof(struct rtl_event_record, queue) == 32 &&

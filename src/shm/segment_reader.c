@@ -35,6 +35,7 @@ static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_NAMES] = 1,
     [RTL_SECTION_RING] = sizeof(struct rtl_ring),
     [RTL_SECTION_EVENTS] = sizeof(struct rtl_event_record),
+    [RTL_SECTION_COPIES] = sizeof(struct rtl_copies),
 };
 
 __attribute__((format(printf, 4, 5))) static enum rtl_reader_status fail(enum rtl_reader_status status, char *why,
@@ -140,8 +141,12 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
     const struct rtl_header *h = &reader->header;
     if (h->section_count < RTL_SECTION_COUNT || h->section_count > RTL_SECTION_LIMIT)
         return damaged(why, why_bytes, "wrong number of sections");
-    reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count >= RTL_SECTION_KNOWN;
-    for (uint32_t i = 0; i < (reader->events ? RTL_SECTION_KNOWN : RTL_SECTION_COUNT); i++) {
+    reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count > RTL_SECTION_EVENTS;
+    reader->copies = (h->features_optional & RTL_FEATURE_COPIES) && h->section_count > RTL_SECTION_COPIES;
+    for (uint32_t i = 0; i < RTL_SECTION_KNOWN; i++) {
+        bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES ? reader->copies : reader->events);
+        if (!there)
+            continue; /* its view stays empty: nothing overlaps it */
         const struct rtl_section *s = &h->section[i];
         uint64_t bytes = (uint64_t)s->stride * s->capacity; /* 32 by 32 bits: can't wrap */
         bool words = i == RTL_SECTION_NAMES ? s->stride == 1 && s->capacity % 8 == 0 : s->stride % 8 == 0;
@@ -166,6 +171,10 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
         reader->view[RTL_SECTION_COARSE].capacity != histograms ||
         reader->view[RTL_SECTION_DISPATCHES].capacity != kernels * queues)
         return damaged(why, why_bytes, "its sections don't fit together");
+    uint64_t copies = reader->view[RTL_SECTION_COPIES].capacity;
+    if (reader->copies && (copies != (uint64_t)reader->view[RTL_SECTION_AGENTS].capacity * RTL_DIRECTION_COUNT ||
+                           histograms < kernels + 2 * queues + copies))
+        return damaged(why, why_bytes, "the copies don't fit its other sections");
     uint32_t events = reader->view[RTL_SECTION_EVENTS].capacity;
     if (reader->events && (events & (events - 1)))
         return damaged(why, why_bytes, "the event ring is of the wrong size");

@@ -102,6 +102,15 @@ struct rtl_agent_snapshot {
     int64_t clock_drift_ppb;
 };
 
+struct rtl_copies_snapshot {
+    uint32_t agent, gpu;         /* gpu: number on screen */
+    uint32_t direction;          /* enum rtl_direction */
+    uint64_t count, bytes;       /* every copy */
+    uint64_t timed_bytes;
+    uint64_t untimed[RTL_COPY_UNTIMED_LIMIT];
+    struct rtl_histogram_copy histogram; /* histogram.count = timed copies */
+};
+
 struct rtl_snapshot {
     uint64_t taken_mono_ns;      /* CLOCK_MONOTONIC when the copy was taken */
     uint64_t pid;
@@ -120,6 +129,8 @@ struct rtl_snapshot {
     struct rtl_kernel_snapshot *kernels;  /* ascending id; rows that were never called are left out */
     struct rtl_queue_snapshot *queues;    /* ascending slot; slots never used are left out */
     struct rtl_agent_snapshot *agents;    /* ascending gpu */
+    uint32_t copies_count;
+    struct rtl_copies_snapshot *copies;   /* ascending agent, direction; those without a copy are left out */
     void *storage;                        /* what the histogram copies point into */
 };
 

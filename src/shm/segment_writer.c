@@ -62,6 +62,7 @@ static const struct {
     [RTL_SECTION_NAMES] = {1, RTL_NAMES_BYTES},
     [RTL_SECTION_RING] = {sizeof(struct rtl_ring), 1},
     [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* as many as are asked for */
+    [RTL_SECTION_COPIES] = {sizeof(struct rtl_copies), RTL_COPIES_MAX},
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size_t why_bytes, const char *format, ...)
@@ -78,8 +79,11 @@ __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size
 static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events)
 {
     uint64_t at = 4096;
-    int count = events ? RTL_SECTION_KNOWN : RTL_SECTION_COUNT;
-    for (int i = 0; i < count; i++) {
+    /* the largest that is touched whole lies last */
+    static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_RING, RTL_SECTION_EVENTS};
+    int count = RTL_SECTION_COUNT + (events ? 3 : 1);
+    for (int n = 0; n < count; n++) {
+        int i = n < RTL_SECTION_COUNT ? n : order[n - RTL_SECTION_COUNT];
         uint32_t capacity = i == RTL_SECTION_EVENTS ? events : sections[i].capacity;
         section[i] = (struct rtl_section){.offset = at, .stride = sections[i].stride, .capacity = capacity};
         at = RTL_ALIGN_UP(at + (uint64_t)sections[i].stride * capacity, 4096);
@@ -204,9 +208,11 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->header_bytes = sizeof *h;
     h->size = segment->size;
     h->features_required = RTL_FEATURES_REQUIRED;
-    h->features_optional = segment->ring ? RTL_FEATURE_EVENTS : 0;
-    h->section_count = segment->ring ? RTL_SECTION_KNOWN : RTL_SECTION_COUNT;
-    memcpy(h->section, section, h->section_count * sizeof *section);
+    h->features_optional = RTL_FEATURE_COPIES | (segment->ring ? RTL_FEATURE_EVENTS : 0);
+    h->section_count = RTL_SECTION_KNOWN;
+    for (int i = 0; i < RTL_SECTION_KNOWN; i++)
+        if (segment->ring || (i != RTL_SECTION_RING && i != RTL_SECTION_EVENTS))
+            h->section[i] = section[i];
     h->pid = (uint64_t)getpid();
     h->start_mono_ns = now_ns(CLOCK_MONOTONIC);
     h->start_real_ns = now_ns(CLOCK_REALTIME);
@@ -281,6 +287,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     segment->agents = (void *)(at + section[RTL_SECTION_AGENTS].offset);
     segment->dispatches = (void *)(at + section[RTL_SECTION_DISPATCHES].offset);
     segment->names = at + section[RTL_SECTION_NAMES].offset;
+    segment->copies = (void *)(at + section[RTL_SECTION_COPIES].offset);
     segment->size = size;
     segment->fd = fd;
     struct stat identity;

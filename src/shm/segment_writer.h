@@ -26,6 +26,7 @@ struct rtl_segment {
     struct rtl_agent *agents;
     struct rtl_dispatches *dispatches; /* [slot * RTL_KERNELS_MAX + kernel] */
     char *names;
+    struct rtl_copies *copies;
     struct rtl_ring *ring;    /* NULL: no event ring */
     struct rtl_event_record *events;
     uint64_t event_mask;      /* records - 1 */

@@ -29,6 +29,7 @@ struct taking {
     bool damaged, no_memory;
     uint32_t retries, pauses; /* still allowed */
     uint32_t chunks;          /* still to be believed */
+    uint32_t agents;          /* that the header says there are; bounded */
     struct rtl_octave octaves[RTL_OCTAVES_MAX];
     uint64_t coarse[RTL_OCTAVES_MAX];
 };
@@ -408,6 +409,49 @@ static void compact_kernels(struct rtl_snapshot *s)
     s->kernel_count = kept;
 }
 
+static bool copy_copies(struct taking *t)
+{
+    struct rtl_snapshot *s = t->out;
+    uint32_t lines = t->reader->copies ? t->agents * RTL_DIRECTION_COUNT : 0;
+    /* as RTL_HISTOGRAM_COPIES, in its layout; its sections were found to fit when it was opened */
+    uint32_t base = t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * t->reader->view[RTL_SECTION_QUEUES].capacity;
+    const size_t worker = offsetof(struct rtl_copies, timed_bytes);
+
+    s->copies = calloc(lines ? lines : 1, sizeof *s->copies);
+    if (!s->copies) {
+        t->no_memory = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < lines; i++) {
+        struct rtl_copies_snapshot *to = &s->copies[s->copies_count];
+        struct rtl_copies line;
+        uint64_t none;
+        if (!rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, 0, &line, 8)) {
+            t->damaged = true;
+            return false;
+        }
+        if (!line.count)
+            continue;
+        memset(to, 0, sizeof *to);
+        /* what the worker writes first, as everywhere */
+        if (!copy_histogram(t, base + i, &to->histogram, &none))
+            return false;
+        if (!rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, worker, (char *)&line + worker, sizeof line - worker) ||
+            !rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, 0, &line, worker)) {
+            t->damaged = true;
+            return false;
+        }
+        to->agent = to->gpu = i / RTL_DIRECTION_COUNT;
+        to->direction = i % RTL_DIRECTION_COUNT;
+        to->count = line.count;
+        to->bytes = line.bytes;
+        to->timed_bytes = line.timed_bytes;
+        memcpy(to->untimed, line.untimed, sizeof to->untimed);
+        s->copies_count++;
+    }
+    return true;
+}
+
 static bool copy_agents(struct taking *t)
 {
     struct rtl_snapshot *s = t->out;
@@ -445,6 +489,8 @@ static bool copy_agents(struct taking *t)
     for (uint32_t i = 0; !t->no_memory && i < s->queue_count; i++)
         if (s->queues[i].agent < t->reader->agents)
             s->queues[i].gpu = gpu_of[s->queues[i].agent];
+    for (uint32_t i = 0; !t->no_memory && i < s->copies_count; i++)
+        s->copies[i].gpu = gpu_of[s->copies[i].agent];
     free(gpu_of);
     return !t->no_memory && !t->damaged;
 }
@@ -464,8 +510,10 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
     if (!rtl_fetch(reader, 0, &header, sizeof header))
         return RTL_READER_VERSION;
     copy_header(&t, &header);
+    t.agents = header.agent_count < reader->agents ? header.agent_count : reader->agents;
     uint32_t kernels = header.kernel_count < reader->kernels ? header.kernel_count : reader->kernels;
-    if (!copy_kernels(&t, kernels) || !copy_queues(&t) || !copy_dispatches(&t) || !copy_agents(&t)) {
+    if (!copy_kernels(&t, kernels) || !copy_queues(&t) || !copy_dispatches(&t) || !copy_copies(&t) ||
+        !copy_agents(&t)) {
         rtl_snapshot_free(snapshot);
         return t.no_memory ? RTL_READER_USAGE : RTL_READER_VERSION;
     }
@@ -482,5 +530,6 @@ void rtl_snapshot_free(struct rtl_snapshot *snapshot)
     free(snapshot->kernels);
     free(snapshot->queues);
     free(snapshot->agents);
+    free(snapshot->copies);
     memset(snapshot, 0, sizeof *snapshot);
 }

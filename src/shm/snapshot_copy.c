@@ -45,15 +45,18 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
         bytes += histogram_bytes(&from->kernels[i].histogram);
     for (uint32_t i = 0; i < from->queue_count; i++)
         bytes += histogram_bytes(&from->queues[i].wait) + histogram_bytes(&from->queues[i].gap);
+    for (uint32_t i = 0; i < from->copies_count; i++)
+        bytes += histogram_bytes(&from->copies[i].histogram);
     struct rtl_block *block = malloc(sizeof *block + bytes);
     *to = *from;
     to->kernels = copy_array(from->kernels, from->kernel_count, sizeof *from->kernels);
     to->queues = copy_array(from->queues, from->queue_count, sizeof *from->queues);
     to->agents = copy_array(from->agents, from->agent_count, sizeof *from->agents);
+    to->copies = copy_array(from->copies, from->copies_count, sizeof *from->copies);
     to->storage = block;
     if (block)
         *block = (struct rtl_block){.used = bytes, .size = bytes};
-    if (!block || !to->kernels || !to->queues || !to->agents) {
+    if (!block || !to->kernels || !to->queues || !to->agents || !to->copies) {
         rtl_snapshot_free(to);
         return false;
     }
@@ -64,5 +67,7 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
         move_histogram(&to->queues[i].wait, &at);
         move_histogram(&to->queues[i].gap, &at);
     }
+    for (uint32_t i = 0; i < to->copies_count; i++)
+        move_histogram(&to->copies[i].histogram, &at);
     return true;
 }

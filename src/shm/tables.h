@@ -46,6 +46,32 @@
     X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER) \
     X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)
 
+/* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
+#define RTL_DIRECTIONS(X)                                                                                \
+    X(H2D, 0, "h2d", "H2D", "host to GPU")                                                               \
+    X(D2H, 1, "d2h", "D2H", "GPU to host")                                                               \
+    X(D2D, 2, "d2d", "D2D", "within a GPU")                                                              \
+    X(P2P, 3, "p2p", "P2P", "to another GPU; counted with the one it comes from")
+
+/*
+ * Why a counted copy was not timed. X(symbol, number, JSON key, text on screen, writer)
+ * writer: CALLER = any thread, when it copies (numbers 0..7), WORKER = the completion worker (numbers 8..15).
+ */
+#define RTL_COPY_REASONS(X)                                                                              \
+    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                       \
+    X(UNSAFE_SIGNAL, 1, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", CALLER) \
+    X(ON_SEVERAL, 2, "on_several", "its signal was still on something else", CALLER)                     \
+    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                      \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)        \
+    X(NO_ROOM, 5, "no_room", "too many copies in flight to remember one more", CALLER)                   \
+    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)   \
+    X(UNWATCHED, 7, "unwatched", "nobody watched: auto only counts then", CALLER)                        \
+    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was put on something else before it completed", WORKER) \
+    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)             \
+    X(BAD_TIME, 10, "bad_time", "the timestamps were missing or ran backwards", WORKER)                  \
+    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)               \
+    X(NO_MEMORY, 12, "no_memory", "no memory for its histogram", WORKER)
+
 /*
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
  * Bits are only ever set.
@@ -60,7 +86,8 @@
     X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")              \
     X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                 \
     X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                \
-    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")      \
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies went out in batches, which are not counted")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
@@ -91,6 +118,14 @@ enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) };
 #define RTL_ENUM_REASON(sym, num, key, text, writer) RTL_UNTIMED_##sym = (num),
 enum rtl_untimed_reason { RTL_UNTIMED_REASONS(RTL_ENUM_REASON) RTL_UNTIMED_LIMIT = 21 };
 #undef RTL_ENUM_REASON
+
+#define RTL_ENUM_DIRECTION(sym, num, key, text, meaning) RTL_COPY_##sym = (num),
+enum rtl_direction { RTL_DIRECTIONS(RTL_ENUM_DIRECTION) RTL_DIRECTION_COUNT };
+#undef RTL_ENUM_DIRECTION
+
+#define RTL_ENUM_COPY_REASON(sym, num, key, text, writer) RTL_COPY_UNTIMED_##sym = (num),
+enum rtl_copy_reason { RTL_COPY_REASONS(RTL_ENUM_COPY_REASON) RTL_COPY_UNTIMED_LIMIT = 16 };
+#undef RTL_ENUM_COPY_REASON
 
 #define RTL_ENUM_FORCE(sym, num, key) RTL_FORCE_##sym = (num),
 enum rtl_force { RTL_FORCES(RTL_ENUM_FORCE) };

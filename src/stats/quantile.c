@@ -101,10 +101,20 @@ static struct walk start(const struct rtl_histogram_copy *earlier, const struct 
     return w;
 }
 
-/* All values of `later` are in the window: then its exact minimum and maximum hold. */
-static bool is_whole(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
+/*
+ * The exact extremes since the start narrow the edges of the buckets: no value of the window is beyond them. They hold
+ * for a whole window as they are; otherwise only where they lie in the very bucket.
+ */
+static void narrow(struct rtl_window *window, const struct rtl_histogram_copy *earlier,
+                   const struct rtl_histogram_copy *later, uint64_t first_end, uint64_t last_low)
 {
-    return (!earlier || earlier->count == 0) && later->min_ns <= later->max_ns;
+    if (later->min_ns > later->max_ns || later->approximate)
+        return;
+    bool whole = !earlier || earlier->count == 0;
+    if (whole || (later->min_ns > window->min_ns && later->min_ns < first_end))
+        window->min_ns = later->min_ns;
+    if (whole || (later->max_ns < window->max_ns && later->max_ns >= last_low))
+        window->max_ns = later->max_ns;
 }
 
 struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
@@ -113,25 +123,26 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
     if (none_new(earlier, later))
         return window;
     struct walk w = start(earlier, later);
+    uint64_t first_end = 0, last_low = 0;
     while (next_octave(&w)) {
         uint32_t first = 0, last = RTL_CHUNK_BUCKETS - 1, base = w.octave * RTL_CHUNK_BUCKETS;
         while (!w.coarse && !w.grown[first])
             first++;
         while (!w.coarse && !w.grown[last])
             last--;
-        if (!window.count)
+        if (!window.count) {
             window.min_ns = rtl_bucket_low(base + first);
-        window.max_ns = rtl_bucket_low(base + last) + rtl_bucket_width(base + last) - 1;
+            first_end = window.min_ns + rtl_bucket_width(base + first);
+        }
+        last_low = rtl_bucket_low(base + last);
+        window.max_ns = last_low + rtl_bucket_width(base + last) - 1;
         window.count += w.sum;
     }
     if (!window.count)
         return window;
     window.total_ns = minus(later->total_ns, earlier ? earlier->total_ns : 0);
     window.approximate = w.approximate || later->approximate || (earlier && earlier->approximate);
-    if (is_whole(earlier, later) && !later->approximate) {
-        window.min_ns = later->min_ns;
-        window.max_ns = later->max_ns;
-    }
+    narrow(&window, earlier, later, first_end, last_low);
     return window;
 }
 
@@ -155,7 +166,6 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
     struct rtl_window window = rtl_window_between(earlier, later);
     if (!window.count)
         return false;
-    bool whole = is_whole(earlier, later) && !later->approximate;
     struct walk w = start(earlier, later);
     uint64_t seen = 0;
     int done = 0;
@@ -170,9 +180,9 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
             seen += w.grown[i];
             while (done < count && rank <= seen) { /* the bucket that brought it there is this one */
                 uint64_t value = rtl_bucket_middle(w.octave * RTL_CHUNK_BUCKETS + i);
-                if (whole && value < window.min_ns)
+                if (value < window.min_ns)
                     value = window.min_ns;
-                if (whole && value > window.max_ns)
+                if (value > window.max_ns)
                     value = window.max_ns;
                 out[done++] = value;
                 if (done < count)

@@ -1,8 +1,8 @@
 /*
  * Quantiles and windows over histogram copies: pure functions of their arguments.
  *
- * A window is the difference of two snapshots of the same histogram. Its minimum and maximum come from the first and
- * last bucket that grew. All times in ns.
+ * A window is the difference of two snapshots of the same histogram. Its minimum and maximum are the edges of the
+ * first and last bucket that grew, narrowed by the exact extremes since the start. All times in ns.
  */
 #ifndef RTL_STATS_QUANTILE_H
 #define RTL_STATS_QUANTILE_H
@@ -14,7 +14,7 @@
 
 struct rtl_window {
     uint64_t count, total_ns;
-    uint64_t min_ns, max_ns;  /* edges of the first and last bucket that grew; 0 when count is 0 */
+    uint64_t min_ns, max_ns;  /* all values are within; 0 when count is 0 */
     bool approximate;
 };
 

@@ -10,7 +10,7 @@
 /* The whole screen: the view, and the prompt or menu over it. */
 void rtl_draw(const struct rtl_ui *ui, struct rtl_frame *frame);
 
-void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame); /* kernels and queues */
+void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame); /* kernels, queues and copies */
 void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame);
 int rtl_draw_help_lines(const struct rtl_ui *ui);
@@ -28,6 +28,8 @@ void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_queue_lines(const struct rtl_model *model); /* how many there are to scroll through */
+void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
+int rtl_draw_copies_lines(const struct rtl_model *model);
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at); /* all on one line */
 

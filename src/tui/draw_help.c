@@ -36,8 +36,8 @@ static void write_keys(struct page *p)
         const char *title;
     } groups[] = {
         {RTL_IN_ALL, "Keys everywhere"},
-        {RTL_IN_DATA, "Keys on kernels, queues and in the detail"},
-        {RTL_IN_TABLES, "Keys on kernels and queues"},
+        {RTL_IN_DATA, "Keys on kernels, queues, copies and in the detail"},
+        {RTL_IN_TABLES, "Keys on kernels, queues and copies"},
         {RTL_IN_KERNELS, "Keys on kernels"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
         {RTL_IN_DETAIL, "Keys in the detail"},
@@ -86,6 +86,16 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
         if (rtl_reason_key(i))
             line_put(p, m->untimed_by[i] ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-12s %6s  %s", rtl_reason_key(i),
                      rtl_format_count(m->untimed_by[i]).text, rtl_reason_text(i));
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Why copies were counted and not timed, and how many");
+    for (unsigned i = 0; i < RTL_COPY_UNTIMED_LIMIT; i++) {
+        uint64_t count = 0;
+        for (uint32_t c = 0; c < m->copies_count; c++)
+            count += m->copies[c].copies->untimed[i];
+        if (rtl_copy_reason_key(i))
+            line_put(p, count ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-12s %6s  %s", rtl_copy_reason_key(i),
+                     rtl_format_count(count).text, rtl_copy_reason_text(i));
+    }
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Notes; ! hold for this process");
 #define NOTE(sym, bit, name, text)                                                         \

@@ -1,4 +1,4 @@
-/* The main screen: gauges, sums and the ranked kernels; the queues in the kernels' place. See draw.h. */
+/* The main screen: gauges, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
 #include "tui/draw.h"
 #include "tui/text.h"
 
@@ -212,6 +212,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_honesty(ui, frame, l.honesty);
     if (kernels)
         draw_kernels(ui, frame, &l);
+    else if (ui->view == RTL_VIEW_COPIES)
+        rtl_draw_copies(ui, frame, &l);
     else
         rtl_draw_queues(ui, frame, &l);
     rtl_draw_name(ui, frame, l.name, kernels ? rtl_ui_selected(ui) : NULL);

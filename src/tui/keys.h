@@ -32,8 +32,8 @@ enum {
 #define RTL_KEY_CTRL(letter) ((letter)&0x1f)
 
 /* Where a key is bound, bits. */
-enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8, RTL_IN_REPLAY = 16 };
-#define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES)
+enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8, RTL_IN_REPLAY = 16, RTL_IN_COPIES = 32 };
+#define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES)
 #define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
 
@@ -63,6 +63,7 @@ enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8
     X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                           \
     X(LOG, 'L', 0, 0, RTL_IN_DETAIL, "Log/Lin", "bars of the histogram logarithmic or linear")                \
     X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, "Queues", "queues or kernels")                              \
+    X(COPIES, 'm', 0, 0, RTL_IN_TABLES, "Copies", "copies from and to the GPUs, or kernels")                  \
     X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, "", "shorter window")                                           \
     X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, "", "longer window")                                             \
     X(ZERO, 'z', 'r', 0, RTL_IN_DATA, "Zero", "count from now on (the target's counters are not touched)")    \

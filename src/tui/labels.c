@@ -58,3 +58,39 @@ const char *rtl_reason_text(unsigned reason)
 {
     return reason < RTL_UNTIMED_LIMIT ? reasons[reason].text : NULL;
 }
+
+static const struct {
+    const char *key, *text;
+} copy_reasons[RTL_COPY_UNTIMED_LIMIT] = {
+#define REASON(sym, num, name, meaning, writer) [num] = {name, meaning},
+    RTL_COPY_REASONS(REASON)
+#undef REASON
+};
+
+const char *rtl_copy_reason_key(unsigned reason)
+{
+    return reason < RTL_COPY_UNTIMED_LIMIT ? copy_reasons[reason].key : NULL;
+}
+
+const char *rtl_copy_reason_text(unsigned reason)
+{
+    return reason < RTL_COPY_UNTIMED_LIMIT ? copy_reasons[reason].text : NULL;
+}
+
+static const struct {
+    const char *key, *text;
+} directions[RTL_DIRECTION_COUNT] = {
+#define DIRECTION(sym, num, name, short_, meaning) [num] = {name, short_},
+    RTL_DIRECTIONS(DIRECTION)
+#undef DIRECTION
+};
+
+const char *rtl_direction_key(unsigned direction)
+{
+    return direction < RTL_DIRECTION_COUNT ? directions[direction].key : "unknown";
+}
+
+const char *rtl_direction_text(unsigned direction)
+{
+    return direction < RTL_DIRECTION_COUNT ? directions[direction].text : "?";
+}

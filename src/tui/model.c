@@ -237,7 +237,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
         model->zero = NULL;
     }
     model->base = NULL;
-    model->row_count = model->shown = model->gpu_count = model->queue_count = 0;
+    model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
     model->worst = NULL;
     model->ticks = 0;
     model->held_until_ns = model->stuck_since_ns = 0;

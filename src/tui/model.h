@@ -84,6 +84,18 @@ struct rtl_queue_row {
     uint64_t wait_p50, wait_p99, gap_p50, gap_p99;
 };
 
+struct rtl_copies_row {
+    const struct rtl_copies_snapshot *copies;
+    uint64_t untimed; /* for whatever reason */
+    /* window; min, max and the quantiles mean nothing while window.count is 0 */
+    struct rtl_window window;
+    uint64_t window_count, window_bytes, window_timed_bytes;
+    uint64_t p50, p99;
+    double rate;      /* copies a second */
+    double bandwidth; /* bytes a second over the whole window */
+    double share;     /* of the window that the timed ones took; above 1 when several run at once */
+};
+
 struct rtl_model {
     struct rtl_names *names;
     struct rtl_tick *latest, *previous, *zero;
@@ -108,6 +120,8 @@ struct rtl_model {
     uint32_t gpu_count;
     struct rtl_queue_row queues[RTL_QUEUES_MAX];
     uint32_t queue_count;
+    struct rtl_copies_row copies[RTL_COPIES_MAX]; /* by GPU, then direction */
+    uint32_t copies_count;
     uint64_t counted, timed, untimed; /* totals since start or zero */
     uint64_t untimed_by[RTL_UNTIMED_LIMIT];
     uint64_t lost;               /* dispatches that should have been timed and were not */

@@ -109,6 +109,45 @@ static const struct rtl_queue_snapshot *queue_before(const struct rtl_tick *tick
     return NULL;
 }
 
+static const struct rtl_copies_snapshot *copies_before(const struct rtl_tick *tick,
+                                                       const struct rtl_copies_snapshot *copies)
+{
+    if (tick)
+        for (uint32_t i = 0; i < tick->snapshot.copies_count; i++)
+            if (tick->snapshot.copies[i].agent == copies->agent &&
+                tick->snapshot.copies[i].direction == copies->direction)
+                return &tick->snapshot.copies[i];
+    return NULL;
+}
+
+static void make_copies(struct rtl_model *model)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    model->copies_count = 0;
+    for (uint32_t i = 0; i < now->copies_count && i < RTL_COPIES_MAX; i++) {
+        const struct rtl_copies_snapshot *copies = &now->copies[i], *base = copies_before(model->base, copies);
+        struct rtl_copies_row row = {.copies = copies};
+        uint64_t out[2] = {0, 0};
+        for (int r = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
+            row.untimed += copies->untimed[r];
+        row.window = rtl_window_between(base ? &base->histogram : NULL, &copies->histogram);
+        row.window_count = grown(copies->count, base ? base->count : 0);
+        row.window_bytes = grown(copies->bytes, base ? base->bytes : 0);
+        row.window_timed_bytes = grown(copies->timed_bytes, base ? base->timed_bytes : 0);
+        rtl_quantiles(base ? &base->histogram : NULL, &copies->histogram, q, 2, out);
+        row.p50 = out[0];
+        row.p99 = out[1];
+        row.rate = per_second(row.window_count, model->span_ns);
+        row.bandwidth = per_second(row.window_bytes, model->span_ns);
+        row.share = model->span_ns ? (double)row.window.total_ns / (double)model->span_ns : 0;
+        uint32_t at = model->copies_count++; /* the agents' order need not be the GPUs' */
+        for (; at > 0 && model->copies[at - 1].copies->gpu > copies->gpu; at--)
+            model->copies[at] = model->copies[at - 1];
+        model->copies[at] = row;
+    }
+}
+
 static void make_queues(struct rtl_model *model)
 {
     static const double q[] = {0.5, 0.99};
@@ -337,6 +376,7 @@ bool rtl_model_make_rows(struct rtl_model *model)
     }
     make_kernels(model);
     make_queues(model);
+    make_copies(model);
     make_gpus(model);
     make_sums(model);
     return make_order(model);

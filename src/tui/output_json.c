@@ -192,6 +192,49 @@ static void put_gpus(struct writer *w, struct json_object *root, const struct rt
     }
 }
 
+static void put_copies(struct writer *w, struct json_object *root, const struct rtl_model *m)
+{
+    static const double q[] = {0.5, 0.99};
+    struct json_object *array = array_in(w, root, "copies");
+    bool window = m->previous;
+    for (uint32_t i = 0; array && i < m->copies_count; i++) {
+        const struct rtl_copies_row *row = &m->copies[i];
+        const struct rtl_copies_snapshot *c = row->copies;
+        uint64_t v[2] = {0, 0};
+        bool any = rtl_quantiles(NULL, &c->histogram, q, 2, v), recent = window && row->window.count;
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_number(w, o, "gpu", c->gpu);
+        put_text(w, o, "direction", rtl_direction_key(c->direction));
+        put_number(w, o, "count", c->count);
+        put_number(w, o, "timed", c->histogram.count);
+        struct json_object *untimed = object_in(w, o, "untimed");
+        for (unsigned r = 0; untimed && r < RTL_COPY_UNTIMED_LIMIT; r++) {
+            char unnamed[24];
+            snprintf(unnamed, sizeof unnamed, "reason_%u", r);
+            if (c->untimed[r])
+                put_number(w, untimed, rtl_copy_reason_key(r) ? rtl_copy_reason_key(r) : unnamed, c->untimed[r]);
+        }
+        put_number(w, o, "bytes", c->bytes);
+        put_number(w, o, "timed_bytes", c->timed_bytes);
+        put_measured(w, o, "total_ns", any, c->histogram.total_ns);
+        put_measured(w, o, "min_ns", any, c->histogram.min_ns);
+        put_measured(w, o, "max_ns", any, c->histogram.max_ns);
+        put_measured(w, o, "p50_ns", any, v[0]);
+        put_measured(w, o, "p99_ns", any, v[1]);
+        struct json_object *recently = object_in(w, o, "window");
+        if (!recently)
+            return;
+        put_measured(w, recently, "count", window, row->window_count);
+        put_measured(w, recently, "bytes", window, row->window_bytes);
+        put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
+        put_measured(w, recently, "total_ns", recent, row->window.total_ns);
+        put_measured(w, recently, "p50_ns", recent, row->p50);
+        put_measured(w, recently, "p99_ns", recent, row->p99);
+    }
+}
+
 static void put_kernel(struct writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
@@ -228,6 +271,7 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
     put_process(&w, root, f);
     put_queues(&w, root, f->model);
     put_gpus(&w, root, f->model);
+    put_copies(&w, root, f->model);
     struct json_object *kernels = w.failed ? NULL : array_in(&w, root, "kernels");
     for (uint32_t i = 0; kernels && !w.failed && i < f->model->shown; i++) {
         struct json_object *o = object_at_end(&w, kernels);

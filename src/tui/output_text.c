@@ -1,4 +1,4 @@
-/* One frame as plain text: sums, GPUs, queues, kernels in the order of the screen. Columns come from the table. */
+/* One frame as plain text: sums, GPUs, queues, copies, kernels in the order of the screen. Columns come from the table. */
 #include "tui/draw.h"
 #include "tui/labels.h"
 #include "tui/output.h"
@@ -79,6 +79,27 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
     }
 }
 
+static void write_copies(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    enum rtl_unit units = f->options->units;
+    for (uint32_t i = 0; i < m->copies_count; i++) {
+        const struct rtl_copies_row *row = &m->copies[i];
+        bool timed = row->window.count;
+        struct rtl_number n[2];
+        fprintf(out, "copies GPU %u %s  %s %s/s  bytes %s %s/s  p50 %s p99 %s", row->copies->gpu,
+                rtl_direction_text(row->copies->direction), rtl_format_count(row->copies->count).text,
+                rtl_format_rate(row->rate).text, rtl_format_bytes(row->copies->bytes).text,
+                rtl_format_rate(row->bandwidth).text, time_or_none(timed, row->p50, units, &n[0]),
+                time_or_none(timed, row->p99, units, &n[1]));
+        for (unsigned r = 0, any = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
+            if (row->copies->untimed[r] && rtl_copy_reason_key(r))
+                fprintf(out, "%s %s %s", any++ ? "," : "  not timed:", rtl_format_count(row->copies->untimed[r]).text,
+                        rtl_copy_reason_key(r));
+        fputc('\n', out);
+    }
+}
+
 static bool in_text(int column)
 {
     return column != RTL_COLUMN_NAME && column != RTL_COLUMN_TREND;
@@ -91,6 +112,7 @@ bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
         fputc('\n', out);
     write_sums(f, out);
     write_queues(f, out);
+    write_copies(f, out);
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         if (in_text(i))
             fprintf(out, "%*s ", rtl_columns[i].width, rtl_columns[i].header);

@@ -38,6 +38,7 @@ unsigned rtl_ui_where(const struct rtl_ui *ui)
 {
     static const unsigned where[] = {[RTL_VIEW_KERNELS] = RTL_IN_KERNELS,
                                      [RTL_VIEW_QUEUES] = RTL_IN_QUEUES,
+                                     [RTL_VIEW_COPIES] = RTL_IN_COPIES,
                                      [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,
                                      [RTL_VIEW_HELP] = RTL_IN_HELP};
     return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
@@ -81,6 +82,8 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     }
     int lines = rtl_draw_queue_lines(m);
     ui->queue_top = clamp(ui->queue_top, 0, clamp(lines - ui->page, 0, lines));
+    lines = rtl_draw_copies_lines(m);
+    ui->copies_top = clamp(ui->copies_top, 0, clamp(lines - ui->page, 0, lines));
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */
@@ -116,6 +119,8 @@ static unsigned move(struct rtl_ui *ui, int by)
         ui->help_top = clamp(ui->help_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_QUEUES) {
         ui->queue_top = clamp(ui->queue_top + by, 0, 1 << 20);
+    } else if (ui->view == RTL_VIEW_COPIES) {
+        ui->copies_top = clamp(ui->copies_top + by, 0, 1 << 20);
     } else {
         int at = rtl_model_position(ui->model, ui->selected);
         select_at(ui, (at < 0 ? ui->position : at) + clamp(by, -(1 << 20), 1 << 20));
@@ -297,7 +302,7 @@ static unsigned go_back(struct rtl_ui *ui)
 {
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
-    else if (ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_QUEUES)
+    else if (ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_QUEUES || ui->view == RTL_VIEW_COPIES)
         ui->view = RTL_VIEW_KERNELS;
     return RTL_UI_DRAW;
 }
@@ -403,6 +408,9 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         return RTL_UI_DRAW;
     case RTL_ACTION_QUEUES:
         ui->view = ui->view == RTL_VIEW_QUEUES ? RTL_VIEW_KERNELS : RTL_VIEW_QUEUES;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_COPIES:
+        ui->view = ui->view == RTL_VIEW_COPIES ? RTL_VIEW_KERNELS : RTL_VIEW_COPIES;
         return RTL_UI_DRAW;
     case RTL_ACTION_WINDOW_SHORTER:
         return step_window(ui, -1);

@@ -31,7 +31,7 @@ enum {
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
 
-enum rtl_view { RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_DETAIL, RTL_VIEW_HELP };
+enum rtl_view { RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_COPIES, RTL_VIEW_DETAIL, RTL_VIEW_HELP };
 enum rtl_prompt { RTL_PROMPT_NONE, RTL_PROMPT_FIND, RTL_PROMPT_FILTER, RTL_PROMPT_INTERVAL, RTL_PROMPT_SORT, RTL_PROMPT_TIME };
 
 struct rtl_ui {
@@ -49,7 +49,7 @@ struct rtl_ui {
     uint32_t selected; /* kernel id */
     int position;      /* where it was seen last */
     int top;           /* first row of the table on screen */
-    int queue_top, help_top;
+    int queue_top, copies_top, help_top;
     int page; /* rows of the table, from the last rtl_ui_fit */
 
     bool replay; /* frames of a recording are shown: number `frame` of `frames` */

@@ -1,10 +1,11 @@
 /*
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
- * dispatch_hsa DISPATCHES KERNELS [flow | signalled | latency] [hold]: prints
+ * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency] [hold]: prints
  * "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches (of
  * their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
  * chunk, which isn't part of the time, keeps the queue from filling up.
+ * `each`: chunks of one, so that what a few dispatches have to bear is seen; the clock's own time is in it.
  * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
  * `signalled`: each dispatch carries a signal of the program's, which it sets first. `latency`: each dispatch is waited
  * for on its signal, with a spinning thread, and the times are from before the submission to after the wait.
@@ -50,11 +51,13 @@ int main(int argc, char **argv)
         die("no GPU, or wrong usage");
     bool signalled = given(argc, argv, "signalled");
     bool latency = given(argc, argv, "latency");
+    bool each = given(argc, argv, "each");
     load_family(&family, "hsa_");
     for (int i = 0; (signalled || latency) && i < CHUNK; i++)
         must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");
     hsa_queue_t *queue = open_queue(4096);
-    unsigned long chunks = latency ? wanted : wanted / CHUNK + 1, kernel = 0;
+    unsigned long chunks = latency || each ? wanted : wanted / CHUNK + 1, kernel = 0;
+    const int in_chunk = each ? 1 : CHUNK;
     double *mean = malloc(chunks * sizeof *mean);
 
     for (unsigned i = 0; i < 8 * CHUNK; i++) { /* warm up: rows, signals, pages */
@@ -69,20 +72,20 @@ int main(int argc, char **argv)
             continue;
         }
         uint64_t start = clock_ns();
-        for (int i = 0; i < CHUNK; i++) {
+        for (int i = 0; i < in_chunk; i++) {
             if (signalled)
                 hsa_signal_store_relaxed(own[i], 1);
             launch_packet(queue, family.object[kernel], own[i], BARRIER_BIT, true);
             kernel = kernel + 1 == kernels ? 0 : kernel + 1;
         }
-        mean[c] = (double)(clock_ns() - start) / CHUNK;
-        if (!flow || c + 1 == chunks)
+        mean[c] = (double)(clock_ns() - start) / in_chunk;
+        if (each ? c % CHUNK == CHUNK - 1 : !flow || c + 1 == chunks)
             drain(queue);
     }
     double seconds = (double)(clock_ns() - begun) / 1e9;
     qsort(mean, chunks, sizeof *mean, ascending);
     printf("ns_per_dispatch %.1f %.1f %.0f\n", mean[chunks / 2], mean[chunks * 99 / 100],
-           (double)(latency ? chunks : chunks * CHUNK) / seconds);
+           (double)chunks * (latency ? 1 : in_chunk) / seconds);
     fflush(stdout);
     if (given(argc, argv, "hold"))
         hold();

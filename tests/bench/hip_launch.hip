@@ -1,11 +1,13 @@
 /*
  * What a HIP launch costs its caller: hip_launch LAUNCHES prints "ns_per_launch MEDIAN P99", over chunks of 256 launches
  * of 100 kernels in turn on one stream (of each chunk's mean). The wait after each chunk isn't part of the time; it keeps
- * the queue from filling up.
+ * the queue from filling up. hip_launch REPLAYS graph: the same of a captured graph of 20 kernels, of which a replay is
+ * one launch and a chunk one replay.
  */
 #include "../programs/hip_check.h"
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 #include <vector>
 
@@ -28,19 +30,38 @@ static double now_ns(void)
     return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
 }
 
+static hipGraphExec_t capture(hipStream_t stream, float *out)
+{
+    hipGraph_t graph;
+    hipGraphExec_t exec;
+    HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    for (int i = 0; i < 20; i++)
+        kernels[i]<<<64, 64, 0, stream>>>(out);
+    HIP(hipStreamEndCapture(stream, &graph));
+    HIP(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    return exec;
+}
+
 int main(int argc, char **argv)
 {
-    enum { CHUNK = 256, KERNELS = sizeof kernels / sizeof kernels[0] };
+    enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+    bool graphs = argc > 2 && std::strcmp(argv[2], "graph") == 0;
+    const int CHUNK = graphs ? 1 : 256;
     long chunks = (argc > 1 ? std::atol(argv[1]) : 200000) / CHUNK + 1;
+    hipGraphExec_t exec = nullptr;
     hipStream_t stream;
     float *out;
     HIP(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     HIP(hipMalloc((void **)&out, 4096));
+    if (graphs)
+        exec = capture(stream, out);
     std::vector<double> means;
     unsigned kernel = 0;
     for (long chunk = -16; chunk < chunks; chunk++) { /* the first 16 warm up: rows, signals, code objects */
         double start = now_ns();
-        for (int i = 0; i < CHUNK; i++) {
+        if (graphs)
+            HIP(hipGraphLaunch(exec, stream));
+        for (int i = 0; i < CHUNK && !graphs; i++) {
             kernels[kernel]<<<64, 64, 0, stream>>>(out);
             kernel = kernel + 1 == KERNELS ? 0 : kernel + 1;
         }

@@ -12,9 +12,11 @@ cat >"$work/tables.c" <<'EOF'
 #include "shm/tables.h"
 #define MODE(sym, num, name, text) @Sh MODES@name@text@
 #define REASON(sym, num, key, text, writer) @Sh WHY@key@text@
+#define COPY_REASON(sym, num, key, text, writer) @Sh WHY@key@text@
 #define NOTE(sym, bit, key, text) @Sh NOTES@key@text@
 RTL_MODES(MODE)
 RTL_UNTIMED_REASONS(REASON)
+RTL_COPY_REASONS(COPY_REASON)
 RTL_NOTES(NOTE)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/tables.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"

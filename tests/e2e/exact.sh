@@ -53,3 +53,11 @@ run_exact() {
     tap_pids=
     is "$name: it ends as it would without us" "$status" 0
 }
+
+# mostly_timed NAME: of the last run. A worker that doesn't get the processor for some ms while kernels of 1 us run is out
+# of signals: how often that happens says something of this machine's load, not of the library.
+mostly_timed() {
+    check "$1: at least 99 % were timed, but for what found no signal left" \
+        jq -e '.dispatches | .timed > 0 and .timed + .untimed.no_signal >= 0.99 * .counted' "$work/json"
+    echo "# $1: $(jq -r '.dispatches | "\(.timed) of \(.counted) timed"' "$work/json")"
+}

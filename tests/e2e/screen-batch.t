@@ -21,7 +21,7 @@ demo --kernels 30 --gpus 2 --rate 5000
 is "one object a line and frame" "$(wc -l <"$work/json")" 3
 is "jq reads them all" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' ')" ' 3 "object"'
 is "the keys of an object" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
-    'version pid comm time_ns window_ns mode in_force state dispatches signals queues gpus kernels'
+    'version pid comm time_ns window_ns mode in_force state dispatches signals queues gpus copies kernels'
 is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
     'name short calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
 is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns'
@@ -30,9 +30,15 @@ is "of signals, GPUs, dispatches" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispat
     'in_use free created peak limit|id name pci uuid busy busy_ns idle clock|counted timed untimed|p50_ns p99_ns|'
 is "of a class of idle gaps, of a GPU's clock" "$(jq -rs '.[2].gpus[0] | (.idle[0], .clock) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
     'below_ns count total_ns|tick_hz residual_ns residual_max_ns drift_ppm|'
+is "of copies" "$(jq -rs '.[2].copies[0] | (., .window) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
+    'gpu direction count timed untimed bytes timed_bytes total_ns min_ns max_ns p50_ns p99_ns window|count bytes bytes_per_s total_ns p50_ns p99_ns|'
+is "copies by GPU and direction" "$(jq -c '[.copies[] | [.gpu, .direction]]' "$work/json" | sort -u)" \
+    '[[0,"h2d"],[0,"d2h"],[1,"h2d"],[1,"d2h"],[1,"p2p"]]'
+is "their bandwidth is that of the window" "$(jq -s '[.[1:][] | .window_ns as $ns | .copies[].window
+    | .bytes_per_s - .bytes * 1e9 / $ns] | length > 0 and all(. < 2 and . > -2)' "$work/json")" true
 is "classes ascend, the last has no bound" "$(jq -rs '.[2].gpus[0].idle | map(.below_ns) | (.[:-1] | . == sort and . == unique and length > 3) and .[-1] == null' "$work/json")" true
 is "what is not a name is a number, or null" "$(jq -s '[.[] | paths(scalars, . == null) as $p
-    | select($p[-1] | tostring | test("^(name|short|comm|mode|in_force|state|pci|uuid)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
+    | select($p[-1] | tostring | test("^(name|short|comm|mode|in_force|state|pci|uuid|direction)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
 is "the first frame has no window" "$(jq -s '.[0] | .window_ns == null and all(.kernels[]; .window.calls == null)' "$work/json")" true
 is "the next ones have" "$(jq -s 'all(.[1:][]; .window_ns > 100000000 and (.kernels | map(.window.calls) | add) > 0)' "$work/json")" true
 is "windows add up to the totals" "$(jq -s '(.[1].kernels | map({(.name): .calls}) | add) as $before
@@ -57,6 +63,7 @@ is "the header comes once" "$(grep -c '^time_ns,' "$work/csv")" 1
 is "two frames of text" "$(grep -c '^rtl-top  segment_demo' "$work/text")" 2
 check "with all kernels" test "$(grep -c 'vectorized_elementwise_kernel' "$work/text")" -gt 4
 check "GPUs and queues" grep -qE '^GPU 0 gfx.*busy [0-9.]+%' "$work/text"
+check "copies" grep -qE '^copies GPU 1 P2P  [0-9.k]+ [0-9.]+/s  bytes [0-9.]+[MG] [0-9.]+[MG]/s  p50 [0-9.]+u p99 [0-9.]+u' "$work/text"
 check "without control characters" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/text'"
 is "-o writes to a file" "$("$top" -p "$demo" -b -n 1 -o "$work/file" && grep -c '%TIME' "$work/file")" 1
 is "a reader that goes away is no error" "$("$top" -p "$demo" --json -d 0.05 | head -n 1 | jq .version; echo)" 1

@@ -140,11 +140,15 @@ keys Tab
 check "Tab shows the queues" shows 'QUEUE  GPU  DEPTH  DISP/s    DISP  WAIT P50  WAIT P99  GAP P50  GAP P99' '  G1 +[0-9]+ .*[un] '
 keys v
 check "v goes back to the kernels" shows '%TIME CALL/s'
+keys m
+check "m shows the copies" shows 'GPU COPY COPY/s    B/s %TIME    P50    P99 MEAN B  SPEED COPIES  BYTES' ' G1  P2P '
+keys m
+check "m goes back to the kernels" shows '%TIME CALL/s'
 keys '?'
 check "? opens the help" shows 'rtl-top help' 'Keys everywhere' 'lines 1-22 of'
 keys End
 check "the help scrolls to the notes" shows 'Notes; !' 'lines [0-9]+-([0-9]+) of \1;'
-keys PageUp
+keys PageUp PageUp
 check "and back to the reasons, with their numbers" shows 'own_signal +[0-9]'
 keys h
 check "h closes it" shows '%TIME CALL/s'

@@ -25,9 +25,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 enum {
     KERNELS = 8,
     QUEUES = 2,
-    HISTOGRAMS = KERNELS + 2 * QUEUES,
-    CHUNKS = 24,
     AGENTS = 2,
+    COPIES = AGENTS * RTL_DIRECTION_COUNT,
+    HISTOGRAMS = KERNELS + 2 * QUEUES + COPIES,
+    CHUNKS = 40,
     NAMES = 512,
     EVENTS = 16,
     FILE_MAX = 65536
@@ -64,7 +65,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                                                           {sizeof(struct rtl_dispatches), KERNELS * QUEUES},
                                                           {1, NAMES},
                                                           {sizeof(struct rtl_ring), 1},
-                                                          {sizeof(struct rtl_event_record), EVENTS}};
+                                                          {sizeof(struct rtl_event_record), EVENTS},
+                                                          {sizeof(struct rtl_copies), COPIES}};
     (void)argc;
     (void)argv;
     struct rtl_header *h = (struct rtl_header *)(void *)base;
@@ -79,7 +81,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     h->header_bytes = sizeof *h;
     h->size = at;
     h->section_count = RTL_SECTION_KNOWN;
-    h->features_optional = RTL_FEATURE_EVENTS;
+    h->features_optional = RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES;
     h->pid = 4711;
     memcpy(h->comm, "python3", 7);
     h->state = RTL_STATE_LIVE;
@@ -129,6 +131,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         memcpy(agent->uuid, "GPU-7b3e5d2c9a100000", 21);
         agent->idle[1] = (struct rtl_idle){.count = 7, .total_ns = 200000};
         agent->clock_residuals = 3;
+    }
+    for (uint32_t i = 0; i < COPIES; i++) {
+        struct rtl_copies *copies = entry(h, RTL_SECTION_COPIES, i);
+        *copies = (struct rtl_copies){.count = 6, .bytes = 6000, .timed_bytes = 5000};
+        copies->untimed[RTL_COPY_UNTIMED_BAD_TIME] = 1;
     }
     /* the ring has gone round: 24 records, the first 8 overwritten */
     ((struct rtl_ring *)entry(h, RTL_SECTION_RING, 0))->head = EVENTS + 8;
@@ -189,6 +196,13 @@ static void check(const struct rtl_snapshot *s)
         MUST(q->depth <= q->injected);
         check_histogram(&q->wait);
         check_histogram(&q->gap);
+    }
+    MUST(s->copies_count <= RTL_COPIES_MAX);
+    for (uint32_t i = 0; i < s->copies_count; i++) {
+        const struct rtl_copies_snapshot *c = &s->copies[i];
+        MUST(c->count && c->agent < RTL_AGENTS_MAX && c->direction < RTL_DIRECTION_COUNT);
+        MUST(i == 0 || c->agent > c[-1].agent || (c->agent == c[-1].agent && c->direction > c[-1].direction));
+        check_histogram(&c->histogram);
     }
     for (uint32_t i = 0; i < s->agent_count; i++) {
         MUST(i == 0 || s->agents[i].gpu >= s->agents[i - 1].gpu);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static hsa_agent_t gpu;
 
@@ -47,7 +48,7 @@ static void *create_tied(void *data)
     return NULL;
 }
 
-static void say_worker(void)
+static int worker_cpus(void)
 {
     DIR *tasks = opendir("/proc/self/task");
     struct dirent *entry;
@@ -60,16 +61,29 @@ static void say_worker(void)
             continue;
         if (fgets(comm, sizeof comm, file) && strcmp(comm, "rtl-worker\n") == 0 &&
             sched_getaffinity(atoi(entry->d_name), sizeof cpus, &cpus) == 0) {
-            printf("worker %d\n", CPU_COUNT(&cpus));
             fclose(file);
             closedir(tasks);
-            return;
+            return CPU_COUNT(&cpus);
         }
         fclose(file);
     }
     if (tasks)
         closedir(tasks);
-    printf("worker none\n");
+    return 0;
+}
+
+/* A worker that was just started gets its name when it first runs: where one is expected, it is waited for. */
+static void say_worker(void)
+{
+    const char *tools = getenv("HSA_TOOLS_LIB");
+    time_t end = time(NULL) + (tools && tools[0] ? 30 : 0);
+    int cpus = worker_cpus();
+    while (!cpus && time(NULL) < end)
+        cpus = worker_cpus();
+    if (cpus)
+        printf("worker %d\n", cpus);
+    else
+        printf("worker none\n");
 }
 
 int main(void)

@@ -168,6 +168,32 @@ static void dispatch(struct rtl_segment *s, struct rtl_recorder *r, uint32_t ker
     }
 }
 
+static void copy(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpu, enum rtl_direction direction,
+                 uint64_t bytes, uint64_t ns)
+{
+    struct rtl_copies *line = &s->copies[RTL_COPIES_OF(gpu, direction)];
+    add(&line->bytes, bytes);
+    add(&line->count, 1);
+    if (line->count % 50 == 7) {
+        add(&line->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL], 1);
+        return;
+    }
+    rtl_recorder_record(r, RTL_HISTOGRAM_COPIES(RTL_COPIES_OF(gpu, direction)), ns);
+    add(&line->timed_bytes, bytes);
+}
+
+/* What a server copies in a tick: prompts in, tokens out, blocks to the neighbour. */
+static void copies(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpus, double t)
+{
+    for (uint32_t g = 0; g < gpus; g++) {
+        uint64_t bytes = (uint64_t)((2 + sin(t)) * (1 << 20));
+        copy(s, r, g, RTL_COPY_H2D, bytes, 1000 + bytes / 25);
+        copy(s, r, g, RTL_COPY_D2H, 4096, 1160);
+        if (g)
+            copy(s, r, g, RTL_COPY_P2P, 4 * bytes, 2000 + 4 * bytes / 45);
+    }
+}
+
 /* Completed = injected but for the few that are in flight. */
 static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, double t)
 {
@@ -274,6 +300,7 @@ int main(int argc, char **argv)
             dispatch(&s, recorder, rows[i], i, (uint32_t)(random_bits() % queues), t);
         }
         complete(&s, queues, (uint32_t)gpus, t);
+        copies(&s, recorder, (uint32_t)gpus, t);
         rtl_recorder_prepare(recorder);
         if (seconds > 0 && t >= seconds)
             break;

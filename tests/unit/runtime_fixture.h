@@ -119,6 +119,13 @@ static hsa_status_t convert(hsa_agent_t agent, uint64_t tick, uint64_t *time)
     return HSA_STATUS_SUCCESS;
 }
 
+/* What the runtimes have behind a signal. */
+struct record {
+    amd_signal_t signal;
+    uint64_t copy_start, object, id, reserved0, copy_end, reserved1[3];
+};
+#define RECORD_ID 0x71FCCA6A3D5D5276ull
+
 /* The library leaves signals that it gave up alone, because a GPU might still write to them: freed at the end. */
 static pthread_mutex_t signals_lock = PTHREAD_MUTEX_INITIALIZER;
 static amd_signal_t *signals[1 << 16];
@@ -131,9 +138,10 @@ static hsa_status_t signal_made(hsa_signal_value_t value, uint32_t n, const hsa_
     (void)n, (void)consumers;
     if (!any_attributes)
         assert_int_equal(attributes, HSA_AMD_SIGNAL_AMD_GPU_ONLY);
-    if (posix_memalign((void **)&made, 64, sizeof *made) != 0)
+    if (posix_memalign((void **)&made, 64, sizeof(struct record)) != 0)
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-    memset(made, 0, sizeof *made);
+    memset(made, 0, sizeof(struct record));
+    ((struct record *)(void *)made)->id = RECORD_ID;
     made->value = value;
     signal->handle = (uintptr_t)made;
     pthread_mutex_lock(&signals_lock);

@@ -64,7 +64,7 @@ static void test_none_unless_asked_for(void **state)
     (void)state;
     fixture_segment(&segment);
     assert_null(segment.ring);
-    assert_int_equal(segment.header->section_count, RTL_SECTION_COUNT);
+    assert_int_equal(segment.header->section[RTL_SECTION_RING].capacity, 0);
     struct rtl_reader *reader = fixture_reader(&segment);
     assert_int_equal(rtl_reader_events_capacity(reader), 0);
     assert_false(rtl_reader_events_begin(reader, &events));

@@ -209,6 +209,8 @@ static void against_sorting_in_a_window(void **state)
         assert_true(w.min_ns <= values[d][0] && (values[d][0] - w.min_ns) * 64 <= values[d][0]);
         assert_true(w.max_ns >= values[d][VALUES - 1] &&
                     (w.max_ns - values[d][VALUES - 1]) * 64 <= values[d][VALUES - 1]);
+        /* and nothing in a window is beyond what has been since the start */
+        assert_true(w.min_ns >= b->min_ns && w.max_ns <= b->max_ns);
 
         uint64_t none[WANTED];
         w = rtl_window_between(b, b);

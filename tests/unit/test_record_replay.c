@@ -67,14 +67,21 @@ static void grow(int t, const int *kernels)
         synth_add(&p->queues[0].gap, 90, 1);
     p->queues[1].injected += (uint64_t)(t % 4);
     p->queues[1].completed = p->queues[1].injected - (uint64_t)(t % 2 && p->queues[1].injected);
+    if (t > 20)
+        synth_copies(p, 0, RTL_COPY_H2D, 1 << 20, 43000 + (uint64_t)t, (uint64_t)(t % 4));
+    if (t % 11 == 3) {
+        synth_copies(p, 1, RTL_COPY_P2P, 4096, 1160, 9);
+        p->copies[RTL_COPIES_OF(1, RTL_COPY_P2P)].count++;
+        p->copies[RTL_COPIES_OF(1, RTL_COPY_P2P)].untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]++;
+    }
     p->busy_ns[0] += 700000000;
     p->busy_ns[1] += t % 7 ? 100000000 : 0;
 }
 
-/* All that a model shows: the three views and the line for programs. */
+/* All that a model shows: the four views and the line for programs. */
 static char *picture(struct rtl_model *m)
 {
-    static const enum rtl_view views[] = {RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_DETAIL};
+    static const enum rtl_view views[] = {RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_COPIES, RTL_VIEW_DETAIL};
     struct rtl_options options = {.output = RTL_OUTPUT_JSON};
     struct rtl_frame frame = {0};
     struct rtl_ui ui;
@@ -289,12 +296,21 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_frame SET mono_ns = 100 - sequence",
         "UPDATE rtl_kernel SET kernel = 16384",
         "DROP TABLE rtl_untimed",
+        "UPDATE rtl_copies_sample SET agent = agent + 64",
+        "UPDATE rtl_copies_sample SET agent = -1",
+        "UPDATE rtl_copies_sample SET direction = direction + 4",
+        "UPDATE rtl_copies_sample SET buckets = '[1,'",
+        "UPDATE rtl_copies_untimed SET agent = 3",
+        "DROP TABLE rtl_copies_untimed",
     };
     static const char *const oddities[] = {
         "UPDATE rtl_kernel_sample SET timed = -1, calls = -9223372036854775807, total_ns = 9223372036854775807",
         "UPDATE rtl_kernel_sample SET buckets = '[2303,9223372036854775807]'",
         "UPDATE rtl_kernel_sample SET buckets = NULL, min_ns = -1",
         "DELETE FROM rtl_kernel",
+        "UPDATE rtl_copies_sample SET copies = 0, bytes = -1, gpu = 77, timed = -5",
+        "UPDATE rtl_copies_untimed SET reason = 16, copies = -1",
+        "DROP TABLE rtl_copies_sample", /* a file of a recorder that knew no copies */
         "UPDATE rtl_kernel SET name = x'ff00fe41'",
         "UPDATE rtl_untimed SET reason = 15, dispatches = -1",
         "UPDATE rtl_frame SET mode = 77, state = 99, notes = -1",
@@ -305,6 +321,9 @@ static void lies_are_refused(void **state)
     for (int t = 1; t <= 3; t++) {
         synth_record(p, a, 1000, 10);
         synth_untimed(p, a, RTL_UNTIMED_NO_SIGNAL, 1);
+        synth_copies(p, 1, RTL_COPY_D2H, 100, 1000, 1);
+        p->copies[RTL_COPIES_OF(1, RTL_COPY_D2H)].count++;
+        p->copies[RTL_COPIES_OF(1, RTL_COPY_D2H)].untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]++;
         struct rtl_snapshot s = synth_snapshot(p, (uint64_t)t * RTL_SEC);
         assert_int_equal(rtl_recording_add(r, &s, (uint64_t)t, false), RTL_DB_OK);
         rtl_snapshot_free(&s);

@@ -209,6 +209,46 @@ static void queues_help_menus(void **state)
     drawn(8, 80, "0000:13:00.0");
 }
 
+static void copies(void **state)
+{
+    (void)state;
+    run_process(2);
+    rtl_ui_key(&ui, 'm');
+    assert_int_equal(ui.view, RTL_VIEW_COPIES);
+    drawn(24, 80, "no copy was asked of the runtime yet");
+    for (int t = 13; t <= 30; t++) {
+        synth_copies(p, 0, RTL_COPY_H2D, 1 << 20, 43000, 150);
+        synth_copies(p, 0, RTL_COPY_H2D, 64 << 20, 2690000, 3);
+        synth_copies(p, 0, RTL_COPY_D2H, 4096, 1170, 900);
+        synth_copies(p, 1, RTL_COPY_P2P, 32 << 20, 700000, 500);
+        if (t < 15)
+            synth_copies(p, 1, RTL_COPY_D2D, 100, 1000, 1); /* not in the window any more */
+        p->copies[RTL_COPIES_OF(0, RTL_COPY_D2H)].untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL] += 7;
+        p->copies[RTL_COPIES_OF(0, RTL_COPY_D2H)].count += 7;
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    }
+    golden("copies-80x24", 24, 80);
+    golden("copies-130x24", 24, 130);
+    drawn(24, 80, "126 not timed: its signal was put on something else before it completed");
+    for (int cols = 1; cols < 140; cols++)
+        free(draw(24, cols));
+    rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
+    drawn(12, 80, "126 not timed");
+    rtl_ui_key(&ui, RTL_KEY_TAB);
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    rtl_ui_key(&ui, 'm');
+    rtl_ui_key(&ui, 'm');
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    rtl_ui_key(&ui, 'm');
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    rtl_ui_key(&ui, 'm');
+    ui.replay = true;
+    synth_tick(p, m, 31 * RTL_SEC);
+    m->copies_count = 0;
+    drawn(24, 80, "no copy was recorded up to here");
+}
+
 static void states_are_said(void **state)
 {
     (void)state;
@@ -349,6 +389,7 @@ int main(void)
         TEST(in_ascii),
         TEST(the_detail),
         TEST(queues_help_menus),
+        TEST(copies),
         TEST(states_are_said),
         TEST(honesty),
         TEST(a_screen_of_nothing),

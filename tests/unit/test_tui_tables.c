@@ -283,7 +283,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
 {
     (void)state;
     char *modes = section("MODES"), *reasons = section("WHY A DISPATCH IS NOT TIMED"), *notes = section("NOTES");
-    char *statuses = section("EXIT STATUS"), lines[256];
+    char *statuses = section("EXIT STATUS"), *copies = section("WHY A COPY IS NOT TIMED"), lines[256];
     int count = 0;
 #define MODE(sym, num, name, text) expect_item(modes, name, text), count++;
     RTL_MODES(MODE)
@@ -292,6 +292,10 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
 #define REASON(sym, num, key, text, writer) expect_item(reasons, key, text), count++;
     RTL_UNTIMED_REASONS(REASON)
     assert_int_equal(items(reasons), count);
+    count = 0;
+#define COPY_REASON(sym, num, key, text, writer) expect_item(copies, key, text), count++;
+    RTL_COPY_REASONS(COPY_REASON)
+    assert_int_equal(items(copies), count);
     count = 0;
 #define NOTE(sym, bit, key, text) expect_item(notes, key, text), count++;
     RTL_NOTES(NOTE)
@@ -305,6 +309,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
     free(reasons);
     free(notes);
     free(statuses);
+    free(copies);
 }
 
 /* The whole help screen, one screen after the other. */
@@ -337,6 +342,7 @@ static void the_help_screen_has_all_keys_and_reasons(void **state)
     }
 #define HAS(sym, num, key, meaning, ...) assert_non_null(strstr(text, meaning));
     RTL_UNTIMED_REASONS(HAS)
+    RTL_COPY_REASONS(HAS)
     RTL_NOTES(HAS)
     RTL_MODES(HAS)
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)

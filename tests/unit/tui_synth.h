@@ -39,6 +39,10 @@ struct synth {
         struct synth_histogram wait, gap;
     } queues[SYNTH_QUEUES];
     int queue_count;
+    struct {
+        uint64_t count, bytes, untimed[RTL_COPY_UNTIMED_LIMIT];
+        struct synth_histogram h;
+    } copies[8 * RTL_DIRECTION_COUNT]; /* RTL_COPIES_OF */
     uint64_t busy_ns[RTL_AGENTS_MAX];
     struct rtl_idle idle[RTL_AGENTS_MAX][RTL_IDLE_COUNT];
     bool no_clock; /* no GPU's clock was compared yet */
@@ -103,6 +107,16 @@ static inline void synth_untimed(struct synth *p, int kernel, int reason, uint64
     p->kernels[kernel].untimed += count;
     p->queues[0].dispatches += count;
     p->queues[0].untimed[reason] += count;
+}
+
+/* `count` copies of that many bytes each, timed with `ns` each. */
+static inline void synth_copies(struct synth *p, int gpu, enum rtl_direction direction, uint64_t bytes, uint64_t ns,
+                                uint64_t count)
+{
+    uint32_t i = RTL_COPIES_OF(gpu, direction);
+    p->copies[i].count += count;
+    p->copies[i].bytes += count * bytes;
+    synth_add(&p->copies[i].h, ns, count);
 }
 
 static inline struct rtl_histogram_copy synth_copy(struct synth *p, const struct synth_histogram *h)
@@ -190,6 +204,21 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
             q->untimed[r] = p->queues[i].untimed[r];
             s.untimed[r] += q->untimed[r];
         }
+    }
+    s.copies = calloc(8 * RTL_DIRECTION_COUNT, sizeof *s.copies);
+    assert_non_null(s.copies);
+    for (uint32_t i = 0; i < 8 * RTL_DIRECTION_COUNT; i++) {
+        if (!p->copies[i].count)
+            continue;
+        struct rtl_copies_snapshot *c = &s.copies[s.copies_count++];
+        *c = (struct rtl_copies_snapshot){.agent = i / RTL_DIRECTION_COUNT,
+                                          .gpu = i / RTL_DIRECTION_COUNT,
+                                          .direction = i % RTL_DIRECTION_COUNT,
+                                          .count = p->copies[i].count,
+                                          .bytes = p->copies[i].bytes,
+                                          .timed_bytes = p->copies[i].bytes,
+                                          .histogram = synth_copy(p, &p->copies[i].h)};
+        memcpy(c->untimed, p->copies[i].untimed, sizeof c->untimed);
     }
     for (int i = 0; i < p->gpu_count; i++) {
         struct rtl_agent_snapshot *a = &s.agents[s.agent_count++];

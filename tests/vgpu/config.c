@@ -176,4 +176,7 @@ void vg_config_load(void)
     vg_cfg.truth = getenv("VGPU_TRUTH");
     if (vg_cfg.truth && !*vg_cfg.truth)
         vg_cfg.truth = NULL;
+    vg_cfg.copy_truth = getenv("VGPU_COPY_TRUTH");
+    if (vg_cfg.copy_truth && !*vg_cfg.copy_truth)
+        vg_cfg.copy_truth = NULL;
 }

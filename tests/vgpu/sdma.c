@@ -52,6 +52,13 @@ static void take_time(struct vg_queue *q, uint64_t bytes)
     q->copy_done = 0;
 }
 
+static void take_copy_time(struct vg_queue *q, uint64_t bytes)
+{
+    take_time(q, bytes);
+    if (vg_truth_of_copies())
+        vg_truth_copy(q->gpu, q->id, q->copy_start, q->cp, bytes);
+}
+
 static enum step copy_linear(struct vg_queue *q, const uint32_t *p)
 {
     uint64_t bytes = (uint64_t)(p[1] & 0x3fffffff) + 1, src = addr(p + 3), dst = addr(p + 5), bad;
@@ -61,7 +68,7 @@ static enum step copy_linear(struct vg_queue *q, const uint32_t *p)
     q->copy_done += now;
     if (q->copy_done < bytes)
         return MORE;
-    take_time(q, bytes);
+    take_copy_time(q, bytes);
     return DONE;
 }
 
@@ -92,7 +99,7 @@ static enum step copy_rect(struct vg_queue *q, const uint32_t *p)
         if (++rows * (nx << shift) >= SLICE && q->copy_done < ny * nz)
             return MORE;
     }
-    take_time(q, (nx * ny * nz) << shift);
+    take_copy_time(q, (nx * ny * nz) << shift);
     return DONE;
 }
 

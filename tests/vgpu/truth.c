@@ -1,5 +1,6 @@
 /*
- * truth.c - the model's own record of what happened: a line for every kernel dispatch that completed.
+ * truth.c - the model's own record of what happened: a line for every kernel dispatch that completed, and in a file of its
+ * own one for every copy command of the copy engines.
  *
  * The engine formats into a buffer and writes it out when it is full, when a millisecond has passed and before it goes
  * to sleep; so at most the last millisecond is lost when the process is killed, and a file never ends within a line.
@@ -12,13 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char header[] = "gpu\tqueue\tpacket_index\tstart_ns\tend_ns\tsignal\tkernel_name\n";
+static struct file {
+    const char *header;
+    int fd;
+    size_t used;
+    char buf[1 << 16];
+} files[] = {
+    {.header = "gpu\tqueue\tpacket_index\tstart_ns\tend_ns\tsignal\tkernel_name\n", .fd = -1},
+    {.header = "gpu\tqueue\tstart_ns\tend_ns\tbytes\n", .fd = -1},
+};
+enum { KERNELS, COPIES, FILES };
 
-static int fd = -1;
-static char buf[1 << 16];
-static size_t used;
-
-bool vg_truth_open(const char *path, char *err, size_t err_len)
+static bool open_file(struct file *file, const char *path, char *err, size_t err_len)
 {
     char name[4096];
     size_t n = 0;
@@ -30,44 +36,63 @@ bool vg_truth_open(const char *path, char *err, size_t err_len)
             name[n++] = *p;
         }
     name[n] = '\0';
-    fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) {
+    file->fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file->fd < 0) {
         snprintf(err, err_len, "truth file %s: %s", name, strerror(errno));
         return false;
     }
     struct stat st;
-    if (!fstat(fd, &st) && st.st_size == 0 && write(fd, header, sizeof header - 1) < 0)
+    if (!fstat(file->fd, &st) && st.st_size == 0 && write(file->fd, file->header, strlen(file->header)) < 0)
         vg_say("truth file %s: %s", name, strerror(errno));
     return true;
 }
 
-bool vg_truth_on(void)
+bool vg_truth_open(const char *kernels, const char *copies, char *err, size_t err_len)
 {
-    return fd >= 0;
+    return (!kernels || files[KERNELS].fd >= 0 || open_file(&files[KERNELS], kernels, err, err_len)) &&
+           (!copies || files[COPIES].fd >= 0 || open_file(&files[COPIES], copies, err, err_len));
 }
 
-void vg_truth_flush(void)
+bool vg_truth_on(void)
+{
+    return files[KERNELS].fd >= 0;
+}
+
+bool vg_truth_of_copies(void)
+{
+    return files[COPIES].fd >= 0;
+}
+
+static void flush(struct file *file)
 {
     size_t done = 0;
-    while (done < used) {
-        ssize_t n = write(fd, buf + done, used - done);
+    while (done < file->used) {
+        ssize_t n = write(file->fd, file->buf + done, file->used - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            vg_say("truth file: %s; %zu bytes are lost", strerror(errno), used - done);
+            vg_say("truth file: %s; %zu bytes are lost", strerror(errno), file->used - done);
             break;
         }
         done += (size_t)n;
     }
-    used = 0;
+    file->used = 0;
+}
+
+void vg_truth_flush(void)
+{
+    for (int i = 0; i < FILES; i++)
+        flush(&files[i]);
 }
 
 void vg_truth_close(void)
 {
-    if (fd >= 0)
-        close(fd);
-    fd = -1;
-    used = 0;
+    for (int i = 0; i < FILES; i++) {
+        if (files[i].fd >= 0)
+            close(files[i].fd);
+        files[i].fd = -1;
+        files[i].used = 0;
+    }
 }
 
 static char *put(char *p, uint64_t v)
@@ -88,9 +113,10 @@ void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uin
 {
     if (name_len > 32768)
         name_len = 32768;
-    if (used + name_len + 150 > sizeof buf)
-        vg_truth_flush();
-    char *p = buf + used;
+    struct file *file = &files[KERNELS];
+    if (file->used + name_len + 150 > sizeof file->buf)
+        flush(file);
+    char *p = file->buf + file->used;
     p = put(p, (uint64_t)gpu);
     p = put(p, queue);
     p = put(p, index);
@@ -100,5 +126,20 @@ void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uin
     memcpy(p, name, name_len);
     p += name_len;
     *p++ = '\n';
-    used = (size_t)(p - buf);
+    file->used = (size_t)(p - file->buf);
+}
+
+void vg_truth_copy(int gpu, uint64_t queue, uint64_t start, uint64_t end, uint64_t bytes)
+{
+    struct file *file = &files[COPIES];
+    if (file->used + 150 > sizeof file->buf)
+        flush(file);
+    char *p = file->buf + file->used;
+    p = put(p, (uint64_t)gpu);
+    p = put(p, queue);
+    p = put(p, vg_ticks_to_ns(start));
+    p = put(p, vg_ticks_to_ns(end));
+    p = put(p, bytes);
+    p[-1] = '\n';
+    file->used = (size_t)(p - file->buf);
 }

@@ -1,0 +1,135 @@
+/*
+ * The copies, by GPU and direction: how many, how much, how fast; below them what was counted and not timed, and why.
+ */
+#include "tui/draw.h"
+#include "tui/labels.h"
+
+#include <stdio.h>
+
+/*
+ * X(header, width, least terminal width) in the order of the screen; `make_cells` fills them in this order. Rates of
+ * bytes are decimal, as everybody's bandwidth is; sizes are binary.
+ */
+#define COPIES_COLUMNS(X) \
+    X("GPU", 4, 0)        \
+    X("COPY", 4, 0)       \
+    X("COPY/s", 6, 0)     \
+    X("B/s", 6, 0)        \
+    X("%TIME", 5, 32)     \
+    X("P50", 6, 52)       \
+    X("P99", 6, 38)       \
+    X("MEAN B", 6, 59)    \
+    X("SPEED", 6, 66)     \
+    X("COPIES", 6, 73)    \
+    X("BYTES", 6, 80)     \
+    X("%UNTMD", 6, 87)    \
+    X("MIN", 6, 94)       \
+    X("MAX", 6, 101)
+
+enum {
+#define ONE(...) +1
+    CELLS = 0 COPIES_COLUMNS(ONE),
+#undef ONE
+};
+
+struct cells {
+    struct rtl_number text[CELLS];
+};
+
+static struct rtl_number time_or_none(bool measured, uint64_t ns, enum rtl_unit units)
+{
+    return measured ? rtl_format_time(ns, units) : (struct rtl_number){RTL_NONE};
+}
+
+static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_copies_row *row)
+{
+    const struct rtl_copies_snapshot *copies = row->copies;
+    const struct rtl_number none = {RTL_NONE};
+    bool span = ui->model->span_ns, timed = row->window.count;
+    struct cells c;
+    int i = 0;
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", copies->gpu);
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_direction_text(copies->direction));
+    c.text[i++] = span ? rtl_format_rate(row->rate) : none;
+    c.text[i++] = span ? rtl_format_rate(row->bandwidth) : none;
+    c.text[i++] = span && timed ? rtl_format_share(row->share) : none;
+    c.text[i++] = time_or_none(timed, row->p50, ui->units);
+    c.text[i++] = time_or_none(timed, row->p99, ui->units);
+    c.text[i++] = row->window_count ? rtl_format_bytes(row->window_bytes / row->window_count) : none;
+    c.text[i++] = timed && row->window.total_ns
+                      ? rtl_format_rate((double)row->window_timed_bytes / (double)row->window.total_ns * 1e9)
+                      : none;
+    c.text[i++] = rtl_format_count(copies->count);
+    c.text[i++] = rtl_format_bytes(copies->bytes);
+    c.text[i++] = rtl_format_share((double)row->untimed / (double)copies->count);
+    c.text[i++] = time_or_none(timed, row->window.min_ns, ui->units);
+    c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
+    return c;
+}
+
+/* Without cells: the headers. */
+static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const struct cells *cells)
+{
+    int at = 1, i = 0;
+#define CELL(header, width, from)                                                            \
+    if (cols >= (from)) {                                                                    \
+        rtl_frame_right(frame, line, at, width, role, cells ? cells->text[i].text : header); \
+        at += (width) + 1;                                                                   \
+    }                                                                                        \
+    i++;
+    COPIES_COLUMNS(CELL)
+#undef CELL
+}
+
+/* The reasons that hold, one after another: the number of the n-th and how many copies, or -1. */
+static int nth_reason(const struct rtl_model *model, int n, uint64_t *count)
+{
+    for (int reason = 0; reason < RTL_COPY_UNTIMED_LIMIT; reason++) {
+        *count = 0;
+        for (uint32_t i = 0; i < model->copies_count; i++)
+            *count += model->copies[i].copies->untimed[reason];
+        if (*count && n-- == 0)
+            return reason;
+    }
+    return -1;
+}
+
+int rtl_draw_copies_lines(const struct rtl_model *model)
+{
+    uint64_t count;
+    int reasons = 0;
+    while (nth_reason(model, reasons, &count) >= 0)
+        reasons++;
+    return (int)model->copies_count + (reasons ? 1 + reasons : 0);
+}
+
+/* Line i of those there are to scroll through: the copies, an empty one, the reasons. */
+static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, int i)
+{
+    const struct rtl_model *m = ui->model;
+    uint64_t count;
+    if (i < (int)m->copies_count) {
+        struct cells cells = make_cells(ui, &m->copies[i]);
+        draw_cells(frame, line, cols, RTL_ROLE_NORMAL, &cells);
+        return;
+    }
+    int reason = nth_reason(m, i - (int)m->copies_count - 1, &count);
+    if (reason < 0)
+        return;
+    const char *text = rtl_copy_reason_text((unsigned)reason);
+    rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_WARN, "%s not timed: %s", rtl_format_count(count).text,
+                     text ? text : "for a reason of a newer library");
+}
+
+void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
+{
+    const struct rtl_model *m = ui->model;
+    int lines = rtl_draw_copies_lines(m);
+    rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
+    draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, NULL);
+    if (!lines)
+        rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
+                      ui->replay ? "no copy was recorded up to here" : "no copy was asked of the runtime yet");
+    for (int i = 0; i < l->table.rows && ui->copies_top + i < lines; i++)
+        draw_line(ui, frame, l->table.row + i, l->table.cols, ui->copies_top + i);
+}

@@ -1,0 +1,292 @@
+/*
+ * Copies through the library's hooks, with a stand-in for the runtime that a test can make refuse, lie, or keep a copy
+ * waiting: each reason for which a copy isn't timed, and many threads at once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sched.h>
+
+#include "runtime_fixture.h"
+
+enum { THREADS = 4, EACH = 20000, HOST = 78 };
+
+static _Atomic bool lies, refuses, fails;    /* about times; to keep times; to copy */
+static _Atomic int switched_on, switched_off; /* calls */
+static _Atomic bool waits;                    /* copies are over when the test says so */
+
+/* No two copies end at the same time. */
+static uint64_t tick(void)
+{
+    static _Atomic uint64_t now = 1000000;
+    return atomic_fetch_add(&now, 100000);
+}
+
+static void engine(hsa_signal_t signal, uint64_t ticks)
+{
+    uint64_t start = tick();
+    struct record *record = (struct record *)(uintptr_t)signal.handle;
+    __atomic_store_n(&record->copy_start, start, __ATOMIC_RELEASE);
+    __atomic_store_n(&record->copy_end, start + ticks, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&record->signal.value, 1, __ATOMIC_RELEASE);
+}
+
+/* Takes a tick for every ten bytes. */
+static hsa_status_t runtime_copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
+                                 uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
+{
+    struct record *record = (struct record *)(uintptr_t)signal.handle;
+    (void)to, (void)to_agent, (void)from, (void)from_agent, (void)n, (void)after;
+    if (fails)
+        return HSA_STATUS_ERROR;
+    if (!waits && size % 30 == 20) { /* a copy kernel */
+        __atomic_store_n(&record->copy_start, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&record->copy_end, 0, __ATOMIC_RELAXED);
+        uint64_t start = tick();
+        __atomic_store_n(&record->signal.start_ts, start, __ATOMIC_RELEASE);
+        __atomic_store_n(&record->signal.end_ts, start + size / 10, __ATOMIC_RELEASE);
+        __atomic_fetch_sub(&record->signal.value, 1, __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n(&record->copy_start, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&record->copy_end, 0, __ATOMIC_RELAXED);
+        if (!waits)
+            engine(signal, size / 10);
+    }
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t runtime_enable(bool on)
+{
+    atomic_fetch_add(on ? &switched_on : &switched_off, 1);
+    return refuses ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t runtime_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time)
+{
+    const struct record *record = (const struct record *)(uintptr_t)signal.handle;
+    bool by_engine = __atomic_load_n(&record->copy_end, __ATOMIC_ACQUIRE) != 0;
+    uint64_t start = by_engine ? __atomic_load_n(&record->copy_start, __ATOMIC_ACQUIRE)
+                               : __atomic_load_n(&record->signal.start_ts, __ATOMIC_ACQUIRE);
+    uint64_t end = by_engine ? __atomic_load_n(&record->copy_end, __ATOMIC_ACQUIRE)
+                             : __atomic_load_n(&record->signal.end_ts, __ATOMIC_ACQUIRE);
+    time->start = (start - (lies ? 500000 : 0)) * 10;
+    time->end = end * 10;
+    return HSA_STATUS_SUCCESS;
+}
+
+static void load(void)
+{
+    memset(&root.more, 0, sizeof root.more);
+    fill_tables();
+    ext.slot[3] = (void *)runtime_enable;
+    ext.slot[5] = (void *)runtime_time;
+    ext.slot[15] = (void *)runtime_copy;
+    lies = refuses = fails = waits = false;
+    switched_on = switched_off = 0;
+    assert_true(OnLoad(&root, 1, 0, NULL));
+}
+
+static struct rtl_copies *line_to(void)
+{
+    return &rtl_tool.segment.copies[RTL_COPIES_OF(0, RTL_COPY_H2D)];
+}
+
+static const struct rtl_histogram *times_to(void)
+{
+    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_COPIES(RTL_COPIES_OF(0, RTL_COPY_H2D))];
+}
+
+static hsa_status_t to_gpu(size_t bytes, hsa_signal_t signal)
+{
+    hsa_status_t (*copy)(void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *,
+                         hsa_signal_t) = ext.slot[15];
+    return copy(NULL, (hsa_agent_t){77}, NULL, (hsa_agent_t){HOST}, bytes, 0, NULL, signal);
+}
+
+static uint64_t over(void)
+{
+    uint64_t sum = __atomic_load_n(&times_to()->count, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < RTL_COPY_UNTIMED_LIMIT; i++)
+        sum += __atomic_load_n(&line_to()->untimed[i], __ATOMIC_ACQUIRE);
+    return sum;
+}
+
+static void wait_over(void)
+{
+    while (over() != AT(line_to()->count))
+        sched_yield();
+}
+
+static void set(hsa_signal_t signal, int64_t value)
+{
+    __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, value, __ATOMIC_RELAXED);
+}
+
+/* `n` copies one after another; all but `timed` end under that reason. */
+static void expect(int n, enum rtl_copy_reason why, uint64_t timed)
+{
+    uint64_t counted = AT(line_to()->count), before = AT(line_to()->untimed[why]), times = AT(times_to()->count);
+    hsa_signal_t signal = app_signal(0);
+    for (int i = 0; i < n; i++) {
+        set(signal, 1);
+        assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+        if (i % 500 == 499) { /* the worker shall not run out of cards, however late it is */
+            app_signal_destroy(signal);
+            wait_over();
+            signal = app_signal(0);
+        }
+    }
+    app_signal_destroy(signal);
+    wait_over();
+    assert_int_equal(AT(line_to()->count) - counted, n);
+    assert_int_equal(AT(times_to()->count) - times, timed);
+    assert_int_equal(AT(line_to()->untimed[why]) - before, (uint64_t)n - timed);
+}
+
+static void timed_and_kept_so(void **state)
+{
+    (void)state;
+    load();
+    hsa_status_t (*enable)(bool) = ext.slot[3];
+    assert_int_equal(enable(false), HSA_STATUS_SUCCESS); /* before we have: it is the application's own business */
+    assert_int_equal(switched_off, 1);
+    expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
+    assert_int_equal(switched_on, 1);
+    assert_int_equal(AT(times_to()->total_ns), 10 * 3000);
+    assert_int_equal(AT(line_to()->timed_bytes), 10 * 3000);
+    assert_int_equal(enable(false), HSA_STATUS_SUCCESS);
+    assert_int_equal(switched_off, 1); /* not any more */
+    assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
+    assert_int_equal(switched_on, 2);
+    fails = true; /* what the runtime refuses is no copy, and its signal is free again */
+    hsa_signal_t signal = app_signal(1);
+    uint64_t counted = AT(line_to()->count);
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(to_gpu(3000, signal), HSA_STATUS_ERROR);
+    assert_int_equal(AT(line_to()->count), counted);
+    fails = false;
+    app_signal_destroy(signal);
+    expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
+    OnUnload();
+}
+
+static void not_believed_when_the_runtime_says_otherwise(void **state)
+{
+    (void)state;
+    load();
+    lies = true;
+    expect(10, RTL_COPY_UNTIMED_BAD_TIME, 0);
+    OnUnload();
+    load();
+    refuses = true;
+    expect(10, RTL_COPY_UNTIMED_NOT_PROFILED, 0);
+    OnUnload();
+    load(); /* and right again with the next runtime */
+    expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
+    OnUnload();
+}
+
+static void in_flight_when_it_ends(void **state)
+{
+    enum { MANY = 4096 };
+    static hsa_signal_t signal[MANY + 3];
+    (void)state;
+    load();
+    expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
+    uint64_t before = AT(line_to()->untimed[RTL_COPY_UNTIMED_ABANDONED]);
+    waits = true;
+    for (int i = 0; i < MANY + 3; i++) {
+        signal[i] = app_signal(1);
+        assert_int_equal(to_gpu(3000, signal[i]), HSA_STATUS_SUCCESS);
+    }
+    assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_NO_ROOM]), 3);
+    app_signal_destroy(signal[0]);
+    set(signal[1], 2); /* on it again: neither can be told from the other */
+    assert_int_equal(to_gpu(3000, signal[1]), HSA_STATUS_SUCCESS);
+    set(signal[2], 0); /* over without times */
+    engine(signal[3], 300);
+    while (AT(line_to()->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]) != 1 || AT(times_to()->count) < 2)
+        sched_yield();
+    OnUnload();
+    wait_over();
+    assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_SIGNAL_GONE]), 1);
+    assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_ABANDONED]) - before, MANY - 4);
+    /* late ones count, and nothing else */
+    assert_int_equal(to_gpu(3000, signal[9]), HSA_STATUS_SUCCESS);
+    assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_SHUTDOWN]), 1);
+    wait_over();
+    load(); /* all cards are free again */
+    expect(5000, RTL_COPY_UNTIMED_BAD_TIME, 5000);
+    OnUnload();
+}
+
+static void batches_are_said(void **state)
+{
+    (void)state;
+    load();
+    assert_false(AT(rtl_tool.segment.header->notes) & RTL_NOTE_COPIES_UNSEEN);
+    ((hsa_status_t(*)(const void *, uint32_t, uint32_t, const hsa_signal_t *))ext.slot[78])(NULL, 0, 0, NULL);
+    OnUnload();
+}
+
+/* Each thread uses its signals again and again, destroys some, and has copies of its own lengths. */
+static _Atomic uint64_t sent, sent_bytes;
+
+static void *fire(void *data)
+{
+    unsigned random = (unsigned)(uintptr_t)data * 977 + 5;
+    hsa_signal_t signal[4];
+    for (int i = 0; i < 4; i++)
+        signal[i] = app_signal(0);
+    for (int n = 0; n < EACH; n++) {
+        random = random * 1664525u + 1013904223u;
+        unsigned at = random >> 30;
+        size_t bytes = 10 * (64 + (random >> 8) % 5000);
+        set(signal[at], 1);
+        to_gpu(bytes, signal[at]);
+        atomic_fetch_add(&sent, 1);
+        atomic_fetch_add(&sent_bytes, bytes);
+        if (random >> 20 & 1) {
+            app_signal_destroy(signal[at]);
+            signal[at] = app_signal(0);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        app_signal_destroy(signal[i]);
+    return NULL;
+}
+
+static void many_threads(void **state)
+{
+    pthread_t thread[THREADS];
+    (void)state;
+    load();
+    uint64_t counted = AT(line_to()->count), times = AT(times_to()->count), total = AT(times_to()->total_ns);
+    uint64_t timed_bytes = AT(line_to()->timed_bytes), no_room = AT(line_to()->untimed[RTL_COPY_UNTIMED_NO_ROOM]);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, fire, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    wait_over();
+    OnUnload();
+    assert_int_equal(AT(line_to()->count) - counted, sent);
+    /* a thread may find all cards taken when the worker doesn't get the CPU: those are not timed, and said to be */
+    no_room = AT(line_to()->untimed[RTL_COPY_UNTIMED_NO_ROOM]) - no_room;
+    assert_int_equal(AT(times_to()->count) - times + no_room, sent);
+    assert_int_equal(AT(times_to()->total_ns) - total, AT(line_to()->timed_bytes) - timed_bytes);
+    if (!no_room)
+        assert_int_equal(AT(times_to()->total_ns) - total, sent_bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timed_and_kept_so),      cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
+        cmocka_unit_test(in_flight_when_it_ends), cmocka_unit_test(batches_are_said),
+        cmocka_unit_test(many_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_signals);
+}

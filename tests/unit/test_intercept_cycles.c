@@ -1,0 +1,227 @@
+/*
+ * Queues and code objects that come and go while other threads dispatch, a GPU completes and the worker collects: all at
+ * once, on the stand-in for the runtime, so that ThreadSanitizer sees it (make tsan). It can't be used with the real one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runtime_fixture.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+enum {
+    DISPATCHERS = 4,
+    LOADERS = 2,
+    QUEUES = 1000,  /* each dispatcher opens and closes */
+    PACKETS = 24,   /* on each */
+    LOADS = 3000,   /* each loader loads and unloads */
+    IN_FLIGHT = 64, /* packets that the GPU can have of one queue */
+};
+
+/* --- a GPU that completes what it was given, in its own time; what is on a queue that goes away never completes --- */
+
+static struct lane {
+    pthread_mutex_t lock;
+    packet_t packet[IN_FLIGHT];
+    unsigned n;
+} lanes[DISPATCHERS + LOADERS];
+static __thread struct lane *lane; /* of this thread's queue */
+static _Atomic bool gpu_over;
+
+static void *gpu(void *data)
+{
+    uint64_t tick = 1000000;
+    unsigned seed = 1;
+    while (!atomic_load(&gpu_over)) {
+        for (int i = 0; i < DISPATCHERS; i++) {
+            pthread_mutex_lock(&lanes[i].lock);
+            for (int burst = rand_r(&seed) % 4; burst >= 0 && lanes[i].n; burst--) {
+                unsigned which = (unsigned)rand_r(&seed) % lanes[i].n; /* in any order */
+                complete(&lanes[i].packet[which], tick += 10, 3);
+                lanes[i].packet[which] = lanes[i].packet[--lanes[i].n];
+            }
+            pthread_mutex_unlock(&lanes[i].lock);
+        }
+        sched_yield();
+    }
+    return data;
+}
+
+static void give_to_gpu(const packet_t *packet)
+{
+    if (!packet->completion_signal.handle)
+        return;
+    for (;; sched_yield()) {
+        pthread_mutex_lock(&lane->lock);
+        bool room = lane->n < IN_FLIGHT;
+        if (room)
+            lane->packet[lane->n++] = *packet;
+        pthread_mutex_unlock(&lane->lock);
+        if (room)
+            return;
+    }
+}
+
+static hsa_status_t queue_ends(hsa_queue_t *queue)
+{
+    (void)queue;
+    pthread_mutex_lock(&lane->lock);
+    lane->n = 0;
+    pthread_mutex_unlock(&lane->lock);
+    return HSA_STATUS_SUCCESS;
+}
+
+/* --- code objects: executable H has one kernel, whose name and address follow from H --- */
+
+static uint64_t object_of(uint64_t executable)
+{
+    return 0x100000 + executable % 8 * 64; /* the loaders' next names lie where others lay */
+}
+
+static hsa_status_t one_symbol(hsa_executable_t executable,
+                               hsa_status_t (*see)(hsa_executable_t, hsa_executable_symbol_t, void *), void *data)
+{
+    return see(executable, (hsa_executable_symbol_t){executable.handle}, data);
+}
+
+static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
+{
+    char name[16];
+    int length = snprintf(name, sizeof name, "k%03u.kd", (unsigned)(symbol.handle % 50));
+    if (what == HSA_EXECUTABLE_SYMBOL_INFO_TYPE)
+        *(hsa_symbol_kind_t *)answer = HSA_SYMBOL_KIND_KERNEL;
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH)
+        *(uint32_t *)answer = (uint32_t)length;
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME)
+        memcpy(answer, name, (size_t)length);
+    else
+        *(uint64_t *)answer = object_of(symbol.handle);
+    return HSA_STATUS_SUCCESS;
+}
+
+static void load(uint64_t handle)
+{
+    hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
+    freeze((hsa_executable_t){handle}, NULL);
+}
+
+static void unload(uint64_t handle)
+{
+    hsa_status_t (*destroy)(hsa_executable_t) = core.slot[84];
+    destroy((hsa_executable_t){handle});
+}
+
+/* --- threads --- */
+
+static uint64_t launched[DISPATCHERS + LOADERS][50]; /* by name; each thread its own row */
+
+/* Opens a queue, dispatches, closes it with work under way; every third time all has completed before. */
+static void *opens_and_closes(void *data)
+{
+    uintptr_t id = (uintptr_t)data;
+    uint64_t handle = 8 * (100 + id) + id; /* an executable and an address of its own */
+    lane = &lanes[id];
+    load(handle);
+    for (int i = 0; i < QUEUES; i++) {
+        hsa_queue_t *queue = app_queue();
+        packet_t p = kernel_packet(object_of(handle), 0);
+        for (int j = 0; j < PACKETS; j++) {
+            hand_over(&p, 1);
+            give_to_gpu(&written[0]);
+            launched[id][handle % 50]++;
+        }
+        for (bool busy = i % 3 == 0; busy; sched_yield()) {
+            pthread_mutex_lock(&lane->lock);
+            busy = lane->n != 0;
+            pthread_mutex_unlock(&lane->lock);
+        }
+        app_queue_destroy(queue);
+    }
+    return NULL;
+}
+
+/* Loads, dispatches once or twice on a queue that stays, unloads; every name comes to every address. */
+static void *loads_and_unloads(void *data)
+{
+    uintptr_t id = (uintptr_t)data;
+    lane = &lanes[id];
+    hsa_queue_t *queue = app_queue();
+    for (uint64_t i = 0; i < LOADS; i++) {
+        uint64_t handle = 8 * (i * LOADERS + id) + id; /* an address of this thread's alone, i-th name */
+        packet_t p = kernel_packet(object_of(handle), 0);
+        load(handle);
+        for (uint64_t n = 0; n <= i % 2; n++) {
+            hand_over(&p, 1);
+            if (written[0].completion_signal.handle)
+                complete(&written[0], 5000000 + i, 2);
+            launched[id][handle % 50]++;
+        }
+        unload(handle);
+    }
+    app_queue_destroy(queue);
+    return NULL;
+}
+
+static uint64_t calls_of(uint32_t row)
+{
+    uint64_t calls = 0;
+    for (uint64_t slot = 0; slot < RTL_QUEUES_MAX; slot++)
+        calls += AT(rtl_tool.segment.dispatches[slot * RTL_KERNELS_MAX + row].calls);
+    return calls;
+}
+
+static void all_at_once(void **state)
+{
+    pthread_t thread[DISPATCHERS + LOADERS], engine;
+    uint64_t total = 0, counted = 0, untimed = 0, timed = 0;
+    (void)state;
+    fill_tables();
+    core.slot[9] = (void *)queue_ends;
+    core.slot[93] = (void *)about_symbol;
+    core.slot[94] = (void *)one_symbol;
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    for (int i = 0; i < DISPATCHERS + LOADERS; i++)
+        pthread_mutex_init(&lanes[i].lock, NULL);
+    assert_int_equal(pthread_create(&engine, NULL, gpu, NULL), 0);
+    for (uintptr_t i = 0; i < DISPATCHERS + LOADERS; i++)
+        assert_int_equal(
+            pthread_create(&thread[i], NULL, i < DISPATCHERS ? opens_and_closes : loads_and_unloads, (void *)i), 0);
+    for (int i = 0; i < DISPATCHERS + LOADERS; i++)
+        pthread_join(thread[i], NULL);
+    atomic_store(&gpu_over, true);
+    pthread_join(engine, NULL);
+    OnUnload(); /* the worker has ended: all that can be known is */
+
+    for (uint32_t row = RTL_KERNEL_FIRST; row < atomic_load(&rtl_tool.segment.kernel_count); row++) {
+        const struct rtl_kernel *kernel = &rtl_tool.segment.kernels[row];
+        unsigned name = 0;
+        uint64_t wanted = 0;
+        assert_int_equal(sscanf(rtl_tool.segment.names + kernel->name_offset, "k%3u", &name), 1);
+        for (int i = 0; i < DISPATCHERS + LOADERS; i++)
+            wanted += launched[i][name];
+        assert_int_equal(calls_of(row), wanted);
+        timed += AT(rtl_tool.segment.histograms[row].count);
+        total += wanted;
+    }
+    assert_int_equal(total, DISPATCHERS * QUEUES * PACKETS + LOADERS * (LOADS + LOADS / 2));
+    for (uint32_t slot = 0; slot < RTL_QUEUES_MAX; slot++) {
+        counted += AT(rtl_tool.segment.queues[slot].dispatches);
+        untimed += sum_untimed(&rtl_tool.segment.queues[slot]);
+    }
+    assert_int_equal(counted, total);
+    assert_int_equal(timed + untimed, counted);
+    assert_true(timed >= counted / 4);
+    assert_int_equal(AT(rtl_tool.segment.header->notes), 0); /* nothing unknown, no slot shared */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_signals);
+}
