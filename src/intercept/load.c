@@ -25,6 +25,12 @@
 /* Extended dispatch packets came with this step of the amd_ext table. */
 enum { STEP_EXTENDED_DISPATCH = 0x0D };
 
+/*
+ * hsa_amd_queue_create came with this step. In which slot it lies differs between the branches of the runtime's public
+ * source, and hooking the wrong function is worse than none: queues made by it aren't seen.
+ */
+enum { STEP_QUEUES_UNSEEN = 0x10 };
+
 /* The amd_ext table of release 6.0, from which on intercept queues may fill up. */
 enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
 
@@ -131,8 +137,21 @@ static void read_environment(void)
                 getenv("RTL_TRACE"));
 }
 
+/* What goes into a queue that isn't seen may carry any signal: those of the application's tell no times then. */
+static bool queues_unseen(void)
+{
+    if (rtl_tool.hsa.ext_step < STEP_QUEUES_UNSEEN)
+        return false;
+    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
+    if (!load.said)
+        rtl_say("queues made by hsa_amd_queue_create, which this runtime has, are not counted");
+    load.said = true;
+    return true;
+}
+
 static void hook(void *table)
 {
+    bool unseen = queues_unseen(), timed = rtl_tool.settings.mode != RTL_MODE_LITE && !unseen;
 #define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
     HOOK(queue_create, rtl_queue_create);
     HOOK(queue_destroy, rtl_queue_destroy);
@@ -143,7 +162,7 @@ static void hook(void *table)
     /* lite leaves the application's signals alone: there it doesn't even look at them */
     if (rtl_tool.settings.mode != RTL_MODE_LITE)
         rtl_own_hook(table);
-    rtl_own_start(rtl_tool.settings.mode != RTL_MODE_LITE);
+    rtl_own_start(timed);
 }
 
 /* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
