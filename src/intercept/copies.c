@@ -13,7 +13,7 @@
 #include "intercept/tool.h"
 #include "intercept/worker.h"
 
-enum { WORDS = RTL_COPY_CARDS / 64 };
+enum { WORDS = RTL_COPY_CARDS / 64, DOUBTS = 8 };
 
 /* A copy that is timed. Its maker fills it in before it is in flight; then it is the worker's. */
 struct copy {
@@ -39,6 +39,7 @@ static _Atomic uint32_t hint; /* any: the word where a free one was found last *
 /* Whether what is behind signals is what we take it for. Any; UNKNOWN -> the other two once a load. */
 enum layout { UNKNOWN, RIGHT, WRONG };
 static _Atomic int layout;
+static _Atomic uint32_t doubts; /* any: copies that the runtime told other times of */
 
 enum profiling { OFF, ON, REFUSED };
 static _Atomic int profiling;   /* any, under the lock: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
@@ -116,7 +117,9 @@ static void compare(const struct rtl_gpu *gpu, uint64_t old_end, const amd_signa
                  rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.start, &start) ==
                      HSA_STATUS_SUCCESS &&
                  near(told.end, end, 1000000) && near(told.end - told.start, end - start, 2000 + (end - start) / 64);
-    atomic_compare_exchange_strong(&layout, &unknown, right ? RIGHT : WRONG);
+    /* the runtime may have set its clocks between two of the questions, so one wrong answer is none */
+    if (right || atomic_fetch_add(&doubts, 1) + 1 >= DOUBTS)
+        atomic_compare_exchange_strong(&layout, &unknown, right ? RIGHT : WRONG);
 }
 
 void rtl_copies_compare(struct rtl_own *own, uintptr_t use, const amd_signal_t *signal)
@@ -444,6 +447,7 @@ void rtl_copies_forget(void)
     atomic_store(&profiling, OFF);
     app_profiles = false;
     atomic_store(&layout, UNKNOWN);
+    atomic_store(&doubts, 0);
 }
 
 /* --- hooks --- */
