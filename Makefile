@@ -38,7 +38,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches fuzzers demo check check-releases bench fuzz asan tsan install uninstall \
+.PHONY: all vgpu units programs benches fuzzers demo check check-releases bench fuzz soak asan tsan install uninstall \
         deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/rtl-top ## build librtl.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
@@ -97,7 +97,7 @@ $(O)/tests/$(1)/%: $(O)/obj/exe/tests/$(1)/%.o $(call obj,exe,$(WRITER) $(READER
 # what runs on gfx906 and gfx90a: hipcc of Debian 12 knows no newer GPU that the software GPU models
 $(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags | $(O)/.has-gpu
 	@mkdir -p $$(@D)
-	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra --offload-arch=gfx906 --offload-arch=gfx90a -Isrc -o $$@ $$< -pthread
+	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra --offload-arch=gfx906 --offload-arch=gfx90a -Isrc -o $$@ $$< -Wl,--as-needed -lhsa-runtime64 -pthread
 endef
 $(eval $(call c_program,programs))
 # code objects alone, for the programs that load them without HIP
@@ -140,6 +140,11 @@ bench: ## what it costs, in one run; nothing is asserted
 fuzz: ## fuzz the reader of the segment for FUZZ_SECONDS (default 600)
 	@tools/deps build unit test
 	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),600)
+
+soak: ## mixed work under librtl.so and rtl-top for SOAK_SECONDS (default 600): exact counts, flat memory, no error
+	@tools/deps build gpu unit test
+	@$(MAKE) --no-print-directory all vgpu programs
+	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) tests/e2e/intercept-soak.t
 
 asan: ## unit tests with the address and undefined-behaviour sanitizers, in build/asan
 	@tools/deps build unit test

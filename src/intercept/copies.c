@@ -2,6 +2,7 @@
 #include "intercept/copies.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "intercept/agents.h"
@@ -41,7 +42,9 @@ static _Atomic int layout;
 static _Atomic uint32_t doubts; /* any: copies that the runtime told other times of */
 
 enum profiling { OFF, ON, REFUSED };
-static _Atomic int profiling;   /* any: OFF -> the other two once a load */
+static _Atomic int profiling;   /* any, under the lock: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
+static bool app_profiles;       /* any, under the lock: the application wants copies timed itself */
+static pthread_mutex_t profiling_lock = PTHREAD_MUTEX_INITIALIZER; /* so that what is said here is what the runtime does */
 static _Atomic bool worker_up;  /* any sets, load clears */
 static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
 static _Atomic uint32_t asked;  /* any: copies that came since there could be none; 0 = it was never refused */
@@ -197,11 +200,26 @@ static struct rtl_gpu *gpu_of(hsa_agent_t agent)
 static bool profiled(void)
 {
     int was = atomic_load_explicit(&profiling, memory_order_acquire);
-    if (was == OFF) {
-        was = rtl_tool.hsa.amd_profiling_async_copy_enable(true) == HSA_STATUS_SUCCESS ? ON : REFUSED;
+    if (was == OFF) { /* once a load, and again after nothing was timed for a while */
+        pthread_mutex_lock(&profiling_lock);
+        was = atomic_load_explicit(&profiling, memory_order_relaxed);
+        if (was == OFF)
+            was = rtl_tool.hsa.amd_profiling_async_copy_enable(true) == HSA_STATUS_SUCCESS ? ON : REFUSED;
         atomic_store_explicit(&profiling, was, memory_order_release);
+        pthread_mutex_unlock(&profiling_lock);
     }
     return was == ON;
+}
+
+void rtl_copies_rest(void)
+{
+    pthread_mutex_lock(&profiling_lock);
+    if (atomic_load_explicit(&profiling, memory_order_relaxed) == ON) {
+        atomic_store_explicit(&profiling, OFF, memory_order_release);
+        if (!app_profiles)
+            rtl_tool.hsa.amd_profiling_async_copy_enable(false);
+    }
+    pthread_mutex_unlock(&profiling_lock);
 }
 
 /* The worker is there, or is made now. Where it can't be, that is tried less and less often. */
@@ -275,6 +293,9 @@ static void pass(hsa_signal_t signal)
 static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes, hsa_signal_t signal)
 {
     struct request r = {.gpu = gpu, .bytes = bytes};
+    /* a process may do nothing but copy: then it is copies that bring the worker to the control page (mode.h) */
+    if (rtl_mode_unheard() && worker_there() && atomic_load(&rtl_tool.parked))
+        rtl_worker_wake();
     atomic_fetch_add(&asking, 1); /* before the policy: the worker changes that, then looks at this (mode.c) */
     r.asking = true;
     enum rtl_policy policy = (enum rtl_policy)atomic_load(&rtl_tool.policy);
@@ -424,6 +445,7 @@ void rtl_copies_forget(void)
     atomic_store(&worker_up, false);
     atomic_store(&asked, 0);
     atomic_store(&profiling, OFF);
+    app_profiles = false;
     atomic_store(&layout, UNKNOWN);
     atomic_store(&doubts, 0);
 }
@@ -511,12 +533,18 @@ static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t 
     return rtl_tool.hsa.amd_memory_async_batch_copy(operations, count, n, after);
 }
 
-/* What the application switches on stays on; what we have switched on it can't switch off. */
+/* What the application switches on stays on; what we have switched on it can't switch off, but it is off once we rest. */
 static hsa_status_t enable(bool on)
 {
-    if (!on && recording() && atomic_load_explicit(&profiling, memory_order_acquire) == ON)
-        return HSA_STATUS_SUCCESS;
-    return rtl_tool.hsa.amd_profiling_async_copy_enable(on);
+    if (!recording())
+        return rtl_tool.hsa.amd_profiling_async_copy_enable(on);
+    pthread_mutex_lock(&profiling_lock);
+    bool ours = !on && atomic_load_explicit(&profiling, memory_order_relaxed) == ON;
+    hsa_status_t status = ours ? HSA_STATUS_SUCCESS : rtl_tool.hsa.amd_profiling_async_copy_enable(on);
+    if (status == HSA_STATUS_SUCCESS)
+        app_profiles = on;
+    pthread_mutex_unlock(&profiling_lock);
+    return status;
 }
 
 void rtl_copies_hook(void *table)

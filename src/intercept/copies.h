@@ -7,8 +7,9 @@
  * for something else. A copy in flight has a card of its own kind, which that table finds like a kernel's.
  *
  * The runtime has copies timed only when it is asked to (hsa_amd_profiling_async_copy_enable): we do so before the first
- * copy that is to be timed, and do not let the application switch it off again, whatever the mode is later. It costs two small commands a copy on the copy
- * engine; the application sees nothing of it but that hsa_amd_profiling_get_async_copy_time answers.
+ * copy that is to be timed, and don't let the application switch it off again, until the mode has changed and none is in
+ * flight any more: then it is as the application wants it. It costs two small commands a copy on the copy engine; the
+ * application sees nothing of it but that hsa_amd_profiling_get_async_copy_time answers.
  *
  * Where the times are. A copy kernel leaves them where kernels do. The copy engines want them elsewhere: the runtime
  * keeps them in words of its own behind the signal's, the same on all releases known, but no contract. So what is
@@ -49,6 +50,9 @@ bool rtl_copies_asked_for(void);
 bool rtl_copies_pending(void);
 /* Worker, at its end: the rest is given up. */
 void rtl_copies_give_up(struct rtl_harvest *harvest);
+
+/* Worker: none is timed now, nor will be until the mode changes: the runtime may leave it, too. */
+void rtl_copies_rest(void);
 
 /* Load: the runtime is going. */
 void rtl_copies_forget(void);

@@ -33,14 +33,25 @@ enum {
 
 union packet {
     hsa_kernel_dispatch_packet_t kernel;
-    struct { /* vendor packets; in extended dispatches the kernel object is at the same place */
+    struct { /* vendor packets */
         uint16_t header;
         uint8_t format;
     } vendor;
+    struct { /* hsa_amd_ext_kernel_dispatch_packet_t: what isn't named is where a kernel dispatch has it */
+        uint16_t header;
+        uint8_t format, setup;
+        uint16_t workgroup[3], reserved;
+        uint32_t clusters_x;
+        uint16_t clusters_y, clusters_z;
+        uint8_t cluster_size[3]; /* in workgroups */
+    } extended;
     hsa_barrier_and_packet_t barrier; /* its completion signal is where all packets have theirs */
     char bytes[64];
 };
 _Static_assert(sizeof(union packet) == 64, "AQL packet");
+_Static_assert(offsetof(union packet, extended.clusters_x) == 12 && offsetof(union packet, extended.cluster_size) == 20 &&
+                   offsetof(hsa_kernel_dispatch_packet_t, private_segment_size) == 24,
+               "only the grid differs");
 _Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) ==
                        offsetof(hsa_kernel_dispatch_packet_t, completion_signal) &&
                    offsetof(hsa_barrier_or_packet_t, completion_signal) ==
@@ -206,17 +217,23 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
     return give_up_on(tap, line, (enum rtl_untimed_reason)reason);
 }
 
-/* A dispatch of a format that can be recognised and counted, but not timed. */
-static __attribute__((noinline)) void see_extended(struct rtl_tap *tap, const hsa_kernel_dispatch_packet_t *packet)
+/*
+ * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what the
+ * GPU writes into the completion signal.
+ */
+static __attribute__((noinline)) uint16_t see_extended(struct rtl_tap *tap, const union packet *packet, bool may_inject,
+                                                       enum rtl_policy policy)
 {
-    uint32_t row = rtl_kernels_row(packet->kernel_object);
-    if (row >= atomic_load_explicit(&tap->rows_ready, memory_order_acquire))
-        row = make_ready(tap, row);
-    struct rtl_dispatches *line = &tap->dispatches[row];
-    count(tap, &line->calls, 1);
-    count(tap, &line->untimed, 1);
-    count(tap, &tap->line->dispatches, 1);
-    count(tap, &tap->line->untimed[RTL_UNTIMED_FORMAT], 1);
+    union packet decoded = *packet;
+    const uint32_t clusters[3] = {packet->extended.clusters_x, packet->extended.clusters_y,
+                                  packet->extended.clusters_z};
+    uint32_t grid[3];
+    for (int i = 0; i < 3; i++)
+        grid[i] = clusters[i] * packet->extended.cluster_size[i] * packet->extended.workgroup[i];
+    decoded.kernel.grid_size_x = grid[0];
+    decoded.kernel.grid_size_y = grid[1];
+    decoded.kernel.grid_size_z = grid[2];
+    return see_kernel(tap, &decoded.kernel, may_inject, policy);
 }
 
 /* Counts any packet; for a kernel dispatch, decides. */
@@ -228,7 +245,7 @@ static inline uint16_t see(struct rtl_tap *tap, const union packet *packet, bool
     else if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
         return see_kernel(tap, &packet->kernel, may_inject, policy);
     else if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended)
-        see_extended(tap, &packet->kernel);
+        return see_extended(tap, packet, may_inject, policy);
     if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
         see_signal(type, packet);
     return RTL_NO_SIGNAL;

@@ -27,6 +27,12 @@
 /* Extended dispatch packets came with this step of the amd_ext table. */
 enum { STEP_EXTENDED_DISPATCH = 0x0D };
 
+/*
+ * hsa_amd_queue_create came with this step. In which slot it lies differs between the branches of the runtime's public
+ * source, and hooking the wrong function is worse than none: queues made by it aren't seen.
+ */
+enum { STEP_QUEUES_UNSEEN = 0x10 };
+
 /* The amd_ext table of release 6.0, from which on intercept queues may fill up. */
 enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
 
@@ -138,6 +144,18 @@ static void read_environment(void)
                 getenv("RTL_TRACE"));
 }
 
+/* What goes into a queue that isn't seen may carry any signal: those of the application's tell no times then. */
+static bool queues_unseen(void)
+{
+    if (rtl_tool.hsa.ext_step < STEP_QUEUES_UNSEEN)
+        return false;
+    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
+    if (!load.said)
+        rtl_say("queues made by hsa_amd_queue_create, which this runtime has, are not counted");
+    load.said = true;
+    return true;
+}
+
 static void hook(void *table)
 {
 #define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
@@ -151,6 +169,8 @@ static void hook(void *table)
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_own_hook(table);
     rtl_own_start(rtl_mode_again());
+    if (queues_unseen())
+        rtl_own_stop();
 }
 
 /* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */

@@ -147,6 +147,7 @@ static void leave(const struct rtl_harvest *harvest)
 {
     if (mode.leaving == QUIET && !harvest->open_cards && !rtl_copies_pending()) {
         rtl_own_leave();
+        rtl_copies_rest();
         mode.leaving = SETTLED;
     } else if (mode.leaving == LEAVING && !any_inside() && !rtl_copies_asked_for()) {
         mode.leaving = QUIET;

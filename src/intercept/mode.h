@@ -56,7 +56,7 @@ bool rtl_mode_again(void);
 /* Worker, every round: looks at the page and does what it says. */
 void rtl_mode_mind(struct rtl_harvest *harvest, uint64_t now_ns);
 
-/* Worker, before it sleeps: something was said since then. */
+/* Any: something was said that the worker hasn't heard. The worker asks before it sleeps. */
 bool rtl_mode_unheard(void);
 
 #endif

@@ -6,8 +6,8 @@
  * maps it read-only. The segment says which descriptor it is: rtl_header.control_fd, control_inode.
  *
  * The word holds two things that viewers say, and a check:
- *  - beat: changes as long as somebody watches, at least once a second. Whoever watches adds one; two do no harm. In
- *    mode auto dispatches are timed while it changes, and RTL_BEAT_NS after it changed last they aren't any more: that
+ *  - beat: changes as long as somebody watches, at least every 1.5 s. Whoever watches adds one; two do no harm. In mode
+ *    auto dispatches are timed while it changes, and RTL_BEAT_NS after it changed last they aren't any more: that
  *    is how a viewer that was killed is noticed.
  *  - wish: the mode that somebody asked for last, and a number that is another with each wish. The library publishes the
  *    number of the wish that it took up (RTL_IN_FORCE in segment.h).
@@ -45,7 +45,7 @@ struct rtl_control {
     uint64_t pad0[5];
     /* viewers */
     _Alignas(64) uint64_t word; /* compare-and-swap; the library loads it, relaxed */
-    uint64_t writer;            /* pid of the viewer that wrote last, for display only */
+    uint64_t writer;            /* pid of the viewer that beat last, for display only */
     uint64_t pad1[6];
 };
 static_assert(sizeof(struct rtl_control) == 128, "control page");

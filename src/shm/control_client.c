@@ -123,7 +123,13 @@ static void say(struct rtl_control *page, const struct rtl_wish *wish)
                                         __ATOMIC_RELAXED))
             break;
     }
-    __atomic_store_n(&page->writer, (uint64_t)getpid(), __ATOMIC_RELAXED);
+    if (!wish)
+        __atomic_store_n(&page->writer, (uint64_t)getpid(), __ATOMIC_RELAXED);
+}
+
+uint64_t rtl_control_writer(const struct rtl_control_link *link)
+{
+    return link->page ? __atomic_load_n(&link->page->writer, __ATOMIC_RELAXED) : 0;
 }
 
 void rtl_control_beat(struct rtl_control_link *link)

@@ -68,7 +68,9 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
-    if (o->frames != 1) /* one frame shows what there is: nothing that was timed from now on would be in it */
+    if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
+        rtl_waker_look(waker, frame->model);
+    else
         rtl_waker_beat(waker, frame->model);
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
@@ -85,6 +87,9 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
         if (!alive)
             rtl_model_exited(frame->model);
         record(tape, frame->model->latest, !alive);
+        if (!frame->number && o->frames != 1 && frame->model->no_waking[0] &&
+            frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
+            rtl_complain("mode auto only counts for you: %s", frame->model->no_waking);
         if (!write_frame(frame, out)) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;

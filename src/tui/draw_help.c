@@ -108,6 +108,11 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
         line_put(p, RTL_ROLE_TITLE, "This process");
         line_put(p, RTL_ROLE_NORMAL, "  library %s, HSA runtime %u.%u", s->library_version, s->runtime_major,
                  s->runtime_minor);
+        if (s->mode != s->mode_started)
+            line_put(p, RTL_ROLE_NORMAL, "  mode %s now, %s when it was started", rtl_mode_label(s->mode),
+                     rtl_mode_label(s->mode_started));
+        if (m->watcher)
+            line_put(p, RTL_ROLE_NORMAL, "  rtl-top %llu said last that it watches", (unsigned long long)m->watcher);
         line_put(p, RTL_ROLE_NORMAL, "  completion worker %s of CPU time; %s histogram chunks used",
                  rtl_format_time(s->worker_cpu_ns, RTL_UNIT_AUTO).text, rtl_format_count(s->chunks_used).text);
     }

@@ -142,6 +142,7 @@ struct rtl_model {
     bool damaged;            /* the segment could no longer be read */
 
     /* of the control page; waker.h */
+    uint64_t watcher;   /* pid of the viewer that said last that it watches, by its own account; 0 = none */
     uint32_t wanted;    /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
     char no_waking[64]; /* why auto can't be made to time from here; "" = it can */
 };

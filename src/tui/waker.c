@@ -16,9 +16,15 @@ void rtl_waker_close(struct rtl_waker *waker)
 
 void rtl_waker_beat(struct rtl_waker *waker, struct rtl_model *model)
 {
+    rtl_waker_look(waker, model);
     rtl_control_beat(&waker->link);
+}
+
+void rtl_waker_look(struct rtl_waker *waker, struct rtl_model *model)
+{
     if (!model)
         return;
+    model->watcher = rtl_control_writer(&waker->link);
     model->wanted = rtl_control_wanted(waker->reader, &waker->link);
     if (!waker->link.page)
         snprintf(model->no_waking, sizeof model->no_waking, "%s",

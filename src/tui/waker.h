@@ -15,7 +15,10 @@ struct rtl_waker {
 void rtl_waker_open(struct rtl_waker *waker, const struct rtl_reader *reader);
 void rtl_waker_close(struct rtl_waker *waker);
 
-/* Somebody watches: at each refresh, and at least once a second. The model learns what is wanted, or why it is in vain. */
+/* Only looks: the model learns which mode is wanted, who watched last, or why none of it can be had. */
+void rtl_waker_look(struct rtl_waker *waker, struct rtl_model *model);
+
+/* Somebody watches: at each refresh, and at least every 1.5 seconds. Looks, too. */
 void rtl_waker_beat(struct rtl_waker *waker, struct rtl_model *model);
 
 #endif

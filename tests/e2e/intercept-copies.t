@@ -136,6 +136,11 @@ play unasked off
 is "unasked, off: nothing is counted" "$("$O/rtl-top" -p "$program" --json -n 1 | jq -c .copies)" "[]"
 close_it
 
+# With nobody who watches they are counted only.
+play reuse auto
+is "reuse, auto: counted only" "$(untimed) $(timed)" '{"unwatched":2000} 0'
+close_it
+
 # What can't be timed
 play counter
 is "counter: a signal on eight copies at once is counted so" "$(untimed) $(timed)" '{"on_several":159,"shared_signal":1} 20'

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/intercept.sh"
 
 scenes=intercept_late
-play
+play late
 value() { sed -n "s/^$1 //p" "$work/out"; }
 reason() { look untimed | awk -v key="$1" '$2 == key { print $3 }'; }
 is "after OnUnload: the segment says so" "$(look state)" "state unloaded"

@@ -9,8 +9,11 @@
 #include <cmocka.h>
 
 #include <sched.h>
+#include <sys/mman.h>
 
 #include "runtime_fixture.h"
+
+#include "intercept/mode.h"
 
 enum { THREADS = 4, EACH = 20000, HOST = 78 };
 
@@ -232,6 +235,72 @@ static void batches_are_said(void **state)
     OnUnload();
 }
 
+static struct rtl_control *page;
+static uint16_t wishes;
+
+/* As `rtl-top --mode` does it; with a process that does nothing but copy. */
+static void change(enum rtl_mode mode, enum rtl_force force)
+{
+    struct rtl_in_force now = {0};
+    hsa_signal_t signal = app_signal(0);
+    wishes++;
+    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_wish){wishes, wishes, (uint8_t)mode}), __ATOMIC_RELEASE);
+    for (int i = 0; i < 60000 && (now.number != wishes || now.force != force); i++) {
+        set(signal, 1);
+        assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
+    }
+    assert_int_equal(now.number, wishes);
+    assert_int_equal(now.force, force);
+    app_signal_destroy(signal);
+    wait_over();
+}
+
+static void wait_switched_off(int times)
+{
+    for (int i = 0; i < 60000 && switched_off < times; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(switched_off, times);
+}
+
+static void as_the_mode_wants_it(void **state)
+{
+    (void)state;
+    load();
+    page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
+    assert_true(page != MAP_FAILED);
+    expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
+    assert_int_equal(switched_on, 1);
+    change(RTL_MODE_LITE, RTL_FORCE_TIMING);
+    expect(10, RTL_COPY_UNTIMED_LITE, 0);
+    wait_switched_off(1); /* the runtime is left as the application would have it */
+    change(RTL_MODE_OFF, RTL_FORCE_OFF);
+    uint64_t counted = AT(line_to()->count);
+    hsa_signal_t signal = app_signal(1);
+    assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+    assert_int_equal(AT(line_to()->count), counted);
+    app_signal_destroy(signal);
+    change(RTL_MODE_DEFAULT, RTL_FORCE_TIMING);
+    expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
+    assert_int_equal(switched_on, 2);
+    hsa_status_t (*enable)(bool) = ext.slot[3];
+    assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
+    change(RTL_MODE_AUTO, RTL_FORCE_TIMING); /* the wish brought a beat with it, */
+    signal = app_signal(0);
+    for (int i = 0; i < 60000 && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
+        set(signal, 1);
+        assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    app_signal_destroy(signal);
+    wait_over();
+    expect(10, RTL_COPY_UNTIMED_UNWATCHED, 0); /* which is over */
+    OnUnload();
+    assert_int_equal(switched_off, 1); /* what the application switched on stays on */
+    munmap(page, RTL_CONTROL_BYTES);
+}
+
 /* Each thread uses its signals again and again, destroys some, and has copies of its own lengths. */
 static _Atomic uint64_t sent, sent_bytes;
 
@@ -286,7 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timed_and_kept_so),      cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
         cmocka_unit_test(in_flight_when_it_ends), cmocka_unit_test(batches_are_said),
-        cmocka_unit_test(many_threads),
+        cmocka_unit_test(many_threads),           cmocka_unit_test(as_the_mode_wants_it),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

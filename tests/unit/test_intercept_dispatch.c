@@ -253,26 +253,57 @@ static void unwatched_queue_ends_it(void **state)
     assert_int_equal(AT(rtl_tool.segment.header->queues_refused), 1);
 }
 
-static void extended_dispatches_are_counted_by_their_format(void **state)
+/* As public headers of the runtime have it from step 0x0D on; the fields that a kernel dispatch has elsewhere. */
+static packet_t extended_packet(uint64_t own)
+{
+    static const uint8_t fields[12] = {5, 0, 0, 0, 3, 0, 2, 0, 4, 2, 1, 0}; /* clusters 5 3 2, of workgroups 4 2 1 */
+    packet_t p = kernel_packet(KERNEL, own);
+    p.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE;
+    p.setup = 3; /* amd_format, and a setup of 0 */
+    p.workgroup_size_x = 64;
+    p.workgroup_size_y = 2;
+    p.workgroup_size_z = 1;
+    memcpy((char *)&p + 12, fields, sizeof fields);
+    return p;
+}
+
+static void extended_dispatches_are_decoded_by_their_format(void **state)
 {
     (void)state;
     struct rtl_queue *line = line_of();
-    uint64_t dispatches = AT(line->dispatches);
-    packet_t p = kernel_packet(KERNEL, 0);
-    p.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE;
-    p.setup = 3; /* amd_format */
+    uint64_t dispatches = AT(line->dispatches), completed = AT(line->completed), total = total_ns();
+    const struct rtl_dispatches *kernel = &rtl_tool.segment.dispatches[RTL_KERNEL_FIRST];
+    uint64_t calls = AT(kernel->calls);
+    packet_t p = extended_packet(0), before = p;
     hand_over(&p, 1);
-    assert_int_equal(line->untimed[RTL_UNTIMED_FORMAT], 1);
     assert_int_equal(line->dispatches, dispatches + 1);
+    assert_int_equal(AT(kernel->calls), calls + 1);
+    assert_int_equal(AT(kernel->grid[0]), 5 * 4 * 64);
+    assert_int_equal(AT(kernel->grid[1]), 3 * 2 * 2);
+    assert_int_equal(AT(kernel->grid[2]), 2 * 1 * 1);
+    assert_int_equal(AT(kernel->workgroup[1]), 2);
+    complete(&written[0], 50000000, 13);
+    written[0].completion_signal.handle = 0;
+    assert_memory_equal(&written[0], &before, sizeof p); /* nothing else of it is changed */
+    hsa_signal_t signal = app_signal(1);
+    p = extended_packet(signal.handle);
+    hand_over(&p, 1);
+    assert_ptr_equal(written_from, &p);
+    complete(&written[0], 50000100, 4);
+    wait_completed(line, completed + 2);
+    assert_int_equal(total_ns(), total + 130 + 40);
+    app_signal_destroy(signal);
+
+    p = extended_packet(0);
     p.setup = 2; /* barrier_value */
     hand_over(&p, 1);
-    assert_int_equal(line->untimed[RTL_UNTIMED_FORMAT], 1);
+    assert_ptr_equal(written_from, &p);
     rtl_tool.extended = false; /* an older runtime: the format means nothing there */
     p.setup = 3;
     hand_over(&p, 1);
     rtl_tool.extended = true;
-    assert_int_equal(line->untimed[RTL_UNTIMED_FORMAT], 1);
-    assert_int_equal(line->dispatches, dispatches + 1);
+    assert_ptr_equal(written_from, &p);
+    assert_int_equal(line->dispatches, dispatches + 2);
 }
 
 static void batches_are_decided_packet_by_packet(void **state)
@@ -539,7 +570,7 @@ int main(void)
         cmocka_unit_test(signals_on_several_things_at_once_are_shared_for_good),
         cmocka_unit_test(signals_that_tell_no_times_are_counted_so),
         cmocka_unit_test(signals_for_other_processes_are_left_alone),
-        cmocka_unit_test(extended_dispatches_are_counted_by_their_format),
+        cmocka_unit_test(extended_dispatches_are_decoded_by_their_format),
         cmocka_unit_test(batches_are_decided_packet_by_packet),
         cmocka_unit_test(batches_beyond_the_ring_are_only_passed_on),
         cmocka_unit_test(batches_past_the_end_of_the_ring_are_not_read),

@@ -290,6 +290,21 @@ static void honesty(void **state)
     p->mode = RTL_MODE_OFF;
     synth_tick(p, m, 14 * RTL_SEC);
     drawn(24, 80, "mode off: nothing is counted");
+    p->mode = RTL_MODE_AUTO;
+    synth_tick(p, m, 14 * RTL_SEC + 1);
+    drawn(24, 80, "mode auto: timing (watched), ");
+    p->counting = true;
+    p->queues[0].untimed[RTL_UNTIMED_UNWATCHED] += 300;
+    synth_tick(p, m, 14 * RTL_SEC + 2);
+    drawn(24, 80, "mode auto: counting, ");
+    drawn(24, 160, ", unwatched 0.");
+    drawn(24, 80, "drop 500"); /* that nobody watched is no drop */
+    m->wanted = RTL_MODE_LITE;
+    drawn(24, 120, "mode auto: lite wanted, from the next dispatch on; counting, ");
+    m->wanted = RTL_MODE_NONE;
+    snprintf(m->no_waking, sizeof m->no_waking, "another user's process");
+    drawn(24, 120, "mode auto: counting, not to be woken by you: another user's process, ");
+    m->no_waking[0] = '\0';
     p->mode = 77; /* a newer library */
     p->notes = 1u << 30;
     synth_tick(p, m, 15 * RTL_SEC);

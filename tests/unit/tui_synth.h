@@ -48,6 +48,7 @@ struct synth {
     bool no_clock; /* no GPU's clock was compared yet */
     int gpu_count;
     uint32_t mode, state, notes;
+    bool counting; /* in auto: nobody watches */
     uint64_t heartbeat_ns, passes;
     bool parked;
     void *garbage[4096]; /* octaves of the snapshots: freed at the end */
@@ -149,7 +150,9 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
                              .library_version = "test",
                              .mode = p->mode,
                              .mode_started = p->mode,
-                             .in_force = p->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING,
+                             .in_force = p->mode == RTL_MODE_OFF ? RTL_FORCE_OFF
+                                         : p->counting            ? RTL_FORCE_COUNTING
+                                                                  : RTL_FORCE_TIMING,
                              .state = p->state,
                              .notes = p->notes,
                              .start_mono_ns = SYNTH_START,

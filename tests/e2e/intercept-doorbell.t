@@ -1,0 +1,36 @@
+#!/bin/sh
+# Programs that ring the hardware's doorbell themselves: with RTL_MODE=off they find the queue that they would find without
+# the library. On an intercept queue there is no such doorbell, whatever tool makes it; who looks sees that.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/intercept.sh"
+scenes=intercept_doorbell
+
+found() { sed -n 's/^rings //p' "$work/out"; }
+ends_well() { # name
+    has "$1: all completes" "$(cat "$work/out")" '^done'
+    close_scene
+    is "$1: ends well" "$status $(cat "$work/err")" "0 "
+}
+tools=
+play ring
+is "without the library: hardware" "$(found)" itself
+ends_well "without the library"
+tools=$noop
+play ring
+is "with any tool that intercepts: none" "$(found)" "by the runtime"
+ends_well "with any tool that intercepts"
+unset tools
+
+RTL_MODE=off
+export RTL_MODE
+play ring
+is "off: hardware" "$(found)" itself
+is "off: nothing is counted" "$(look counted)" "counted 0"
+ends_well "off"
+unset RTL_MODE
+play ring
+is "default: none" "$(found)" "by the runtime"
+check "default: all accounted for" wait_until 60 settled 0
+check "default: counts are the program's" counted_as_launched
+ends_well "default"
+finish

@@ -1,0 +1,98 @@
+#!/bin/sh
+# Mixed work for SOAK_SECONDS (5; `make soak`: 600) on the software GPU with a watcher attached: counts are exact, memory is
+# flat, nobody complains and the watcher doesn't get stuck. Figures are in the lines that begin with #.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/exact.sh" # without_hips_own
+
+seconds=${SOAK_SECONDS:-5}
+warm=$((seconds / 5 > 2 ? seconds / 5 : 2)) # from then on memory is compared
+INTERCEPT_KERNELS=$tap_top/$O/tests/programs
+export INTERCEPT_KERNELS
+cat >"$work/script" <<'EOT'
+soak_0*     fixed 1us
+soak_1*     lognormal 4us 0.5
+soak_2*     bimodal 2us 60us 0.95
+soak_event  uniform 2us 8us
+soak_graph  fixed 500ns
+raw_*       fixed 0ns
+*           fixed 2us
+EOT
+
+mkfifo "$work/in" "$work/frames.fifo"
+on_gpu --script "$work/script" -- "$O/tests/programs/soak" --seconds "$seconds" --hold \
+    <"$work/in" >"$work/out" 2>"$work/err" &
+program=$!
+tap_pids="$tap_pids $program"
+exec 3>"$work/in" # held open, by nobody else: the program ends when it is closed
+check "it begins" wait_until 60 grep -q '^memory 0 ' "$work/out"
+wait_until 60 traced "$program"
+"$O/rtl-top" -p "$program" --json -d 0.5 >"$work/frames.fifo" 2>"$work/watcher.err" 3>&- &
+watcher=$!
+tap_pids="$tap_pids $watcher"
+jq -c --unbuffered '[.state, .dispatches.counted, .dispatches.timed, (.dispatches.untimed | add), (.kernels | length)]' \
+    <"$work/frames.fifo" >"$work/frames" 3>&- &
+reader=$!
+tap_pids="$tap_pids $reader"
+
+# what the watcher holds, every second while there is work
+over=$(($(date +%s) + seconds + 300))
+while alive "$program" && ! grep -q '^holding' "$work/out" && [ "$(date +%s)" -lt "$over" ]; do
+    awk -v page="$(getconf PAGESIZE)" '{ print $2 * page / 1024 }' "/proc/$watcher/statm" >>"$work/watcher.rss" 2>/dev/null
+    sleep 1
+done
+has "it holds" "$(cat "$work/out")" '^holding'
+has "the program's own verdict" "$(cat "$work/out")" '^soak: PASS'
+is "it said nothing on standard error" "$(without_hips_own <"$work/err")" ""
+
+# --- counts ---
+json() { jq -r "$1" "$work/json"; }
+all_known() {
+    "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" && test "$(json '.dispatches | .timed + (.untimed | add) == .counted')" = true
+}
+check "timed and untimed are all that was counted" wait_until 60 all_known
+is "the kernels add up to the dispatches" "$(json '([.kernels[].calls] | add) == .dispatches.counted')" true
+sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
+json '.kernels[] | select(.calls > 0) | select(.name | test("^(soak|raw|mod)")) | "\(.name) \(.calls)"' | sort >"$work/counted"
+check "each kernel's count is the program's" diff "$work/launched" "$work/counted"
+check "there were kernels of all kinds" test "$(wc -l <"$work/launched")" -ge 55
+check "most dispatches outside the flood were timed" \
+    sh -c "jq -e '[.kernels[] | select(.name | startswith(\"soak\"))] | ([.[].timed] | add) > 0.5 * ([.[].calls] | add)' '$work/json'"
+is "nothing to say" "$("$O/tests/programs/intercept_dump" "$program" note)" ""
+
+# --- memory, while there was work ---
+memory() { # first|last, what
+    awk -v from="$warm" -v to="$seconds" -v what="$2" -v want="$1" '
+        /^memory/ && $2 >= from && $2 < to { for (i = 3; i < NF; i += 2) if ($i == what) { if (!n++) first = $(i + 1); last = $(i + 1) } }
+        END { if (n > 1) print (want == "first" ? first : last) }' "$work/out"
+}
+grown() { # what most
+    echo "$1: $(memory first "$1") after $warm s, then $(memory last "$1")"
+    test -n "$(memory last "$1")" && test "$(($(memory last "$1") - $(memory first "$1")))" -le "$2"
+}
+check "the program's memory is flat to 8 MB" grown rss 8192
+check "its mappings are flat" grown maps 32
+check "its descriptors are flat" grown fds 2
+watched() { awk -v from="$warm" 'NR == int(from) { first = $1 } { last = $1 } END { print first, last }' "$work/watcher.rss"; }
+check "the watcher's memory is flat to 2 MB" sh -c "echo $(watched) | awk '{ exit !(\$1 > 0 && \$2 - \$1 <= 2048) }'"
+
+# --- the watcher ---
+counted=$(json .dispatches.counted)
+check "the watcher is not stuck: it shows the last dispatch" wait_until 60 \
+    sh -c "tail -n 1 '$work/frames' | jq -e '.[1] == $counted and .[2] + .[3] == $counted'"
+check "its counts never ran backwards, and grew" sh -c \
+    "jq -se '[.[][1]] | . == sort and (unique | length) > 2' '$work/frames'"
+exec 3>&-
+wait "$program"
+is "the program ends well" "$?" 0
+wait "$watcher"
+is "the watcher sees it" "$?" 6
+wait "$reader"
+is "and says so" "$(tail -n 1 "$work/frames" | jq -r '.[0]')" exited
+is "the watcher had nothing to complain of" "$(cat "$work/watcher.err")" ""
+tap_pids=
+
+json '.dispatches | "# \(.counted) dispatches counted, \(.timed) timed, \([.untimed | to_entries[] | select(.value > 0) | "\(.key) \(.value)"] | join(", ")) untimed"'
+sed -n 's/^work/# work:/p' "$work/out"
+echo "# $(wc -l <"$work/launched") kernel names, $(wc -l <"$work/frames") frames; the program's memory in KB" \
+    "$(memory first rss) after $warm s, $(memory last rss) after $seconds s; the watcher's $(watched)"
+finish
