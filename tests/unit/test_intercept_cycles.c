@@ -1,6 +1,7 @@
 /*
- * Queues and code objects that come and go while other threads dispatch, a GPU completes and the worker collects: all at
- * once, on the stand-in for the runtime, so that ThreadSanitizer sees it (make tsan). It can't be used with the real one.
+ * Queues and code objects that come and go while other threads dispatch, a GPU completes and the worker collects: all
+ * at once, on the stand-in for the runtime, so that ThreadSanitizer sees it (make tsan). It can't be used with the real
+ * one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
