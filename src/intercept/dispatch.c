@@ -209,8 +209,8 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
 }
 
 /*
- * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what the
- * GPU writes into the completion signal.
+ * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what
+ * the GPU writes into the completion signal.
  */
 static __attribute__((noinline)) uint16_t see_extended(struct rtl_tap *tap, const union packet *packet,
                                                        bool may_inject)

@@ -1,5 +1,5 @@
 /*
- * Mixed work for as long as is wanted, with an exact tally (tests/soak runs it): a server's life in one program.
+ * Mixed work for as long as is wanted, with an exact tally (`make soak`): a server's life in one program.
  *
  * soak --seconds N [--hold]
  *
