@@ -93,6 +93,7 @@ tap_pids=
 
 json '.dispatches | "# \(.counted) dispatches counted, \(.timed) timed, \([.untimed | to_entries[] | select(.value > 0) | "\(.key) \(.value)"] | join(", ")) untimed"'
 sed -n 's/^work/# work:/p' "$work/out"
+awk -v every=$(((seconds + 9) / 10)) '/^memory/ && $2 % every == 0 { print "#", $0 }' "$work/out"
 echo "# $(wc -l <"$work/launched") kernel names, $(wc -l <"$work/frames") frames; the program's memory in KB" \
     "$(memory first rss) after $warm s, $(memory last rss) after $seconds s; the watcher's $(watched)"
 finish

@@ -1,13 +1,13 @@
 /*
- * Mixed work for as long as is wanted, with an exact tally (tests/soak runs it): a server's life in one program.
+ * Mixed work for as long as is wanted, with an exact tally (`make soak`): a server's life in one program.
  *
  * soak --seconds N [--hold]
  *
  * A thread with eight streams draws from: bursts of launches, kernels with events of their own, graph replays and new
  * graphs, copies both ways whose content is verified, one stream waiting for another, streams and events that come and
  * go, modules that are loaded, launched from and unloaded. Beside it raw HSA queues and signals come and go, and for
- * three of ten seconds a third thread floods an HSA queue as fast as the queue takes it. It is one HIP thread because HIP
- * 5.2, with no tool either, corrupts its heap after some ten seconds of such work on several.
+ * three of ten seconds a third thread floods an HSA queue as fast as the queue takes it. It is one HIP thread because
+ * HIP 5.2, with no tool either, corrupts its heap after some ten seconds of such work on several.
  *
  * Prints "memory SECOND rss KB maps N fds N dispatches N" now and then; at the end "launched KERNEL N" for each kernel,
  * "work ..." with how often each thing was done, and "soak: PASS, ...".
@@ -118,7 +118,8 @@ void load_flood(void)
 hsa_queue_t *open_queue(uint32_t packets)
 {
     hsa_queue_t *queue = nullptr;
-    hsa(hsa_queue_create(gpu, packets, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, UINT32_MAX, UINT32_MAX, &queue), "queue");
+    hsa(hsa_queue_create(gpu, packets, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, UINT32_MAX, UINT32_MAX, &queue),
+        "queue");
     return queue;
 }
 
@@ -128,7 +129,8 @@ void put(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
     uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
     while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
         std::this_thread::yield();
-    hsa_kernel_dispatch_packet_t *packet = (hsa_kernel_dispatch_packet_t *)queue->base_address + (index & (queue->size - 1));
+    hsa_kernel_dispatch_packet_t *ring = (hsa_kernel_dispatch_packet_t *)queue->base_address;
+    hsa_kernel_dispatch_packet_t *packet = &ring[index & (queue->size - 1)];
     std::memset((char *)packet + 4, 0, sizeof *packet - 4);
     unsigned type = object ? HSA_PACKET_TYPE_KERNEL_DISPATCH : HSA_PACKET_TYPE_BARRIER_AND, setup = 0;
     if (object) {
@@ -403,7 +405,8 @@ int main(int argc, char **argv)
             tell_memory(told);
         }
         usleep(50000);
-        tenth = (long)std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun).count() / 100;
+        auto since = std::chrono::steady_clock::now() - begun;
+        tenth = (long)std::chrono::duration_cast<std::chrono::milliseconds>(since).count() / 100;
     }
     over = true;
     for (std::thread &each : threads)
