@@ -103,16 +103,16 @@ for number in 1 2 3; do "$top" -r "$work/many.db" --recording $number --json | c
 is "and replays as its own" "$(cat "$work/sums")" "$(for file in "$work"/live.*; do cksum <"$file"; done | sort)"
 
 # --- a recorder that is killed ---
-"$top" -p "$demo" --json -d 0.05 -w "$work/killed.db" >"$work/live" &
+"$top" -p "$demo" --json -d 0.05 -w "$work/killed.db" >"$work/live.killed" &
 recorder=$!
 tap_pids="$tap_pids $recorder"
-frames() { [ "$(wc -l <"$work/live")" -ge "$1" ]; }
+frames() { [ "$(wc -l <"$work/live.killed")" -ge "$1" ]; }
 wait_until 20 frames 8
 end_process "$recorder" KILL
-written=$(wc -l <"$work/live")
+written=$(wc -l <"$work/live.killed")
 "$top" -r "$work/killed.db" --json >"$work/again"
 check "the file of a killed recorder is sound" sound "$work/killed.db"
-check "and lacks nothing that was shown" sh -c "head -n $written '$work/again' | cmp - '$work/live'"
+check "and lacks nothing that was shown" sh -c "head -n $written '$work/again' | cmp - '$work/live.killed'"
 
 # --- a full disk: the frames go on, the file stays sound ---
 (
