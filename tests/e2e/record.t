@@ -116,8 +116,8 @@ check "and lacks nothing that was shown" sh -c "head -n $written '$work/again' |
 
 # --- a full disk: the frames go on, the file stays sound ---
 (
-    ulimit -f 400 # in blocks of 512 bytes
-    "$top" -p "$first" --json -n 60 -d 0.05 -w "$work/full.db" 2>"$work/err" | tail -n 1 >"$work/out"
+    ulimit -f 900 # in blocks of 512 bytes: the first frame fits in any case, all of them don't
+    "$top" -p "$first" --json -n 120 -d 0.05 -w "$work/full.db" 2>"$work/err" | tail -n 1 >"$work/out"
 )
 is "a write that fails is told once" "$(grep -c '^rtl-top: recording: cannot write .*full.db' "$work/err") $(wc -l <"$work/err")" "1 1"
 check "the frames go on" jq -e '.kernels | length == 60' "$work/out"
