@@ -9,8 +9,8 @@
  * three of ten seconds a third thread floods an HSA queue as fast as the queue takes it. It is one HIP thread because
  * HIP 5.2, with no tool either, corrupts its heap after some ten seconds of such work on several.
  *
- * The seconds begin when each of these has been done a few times. Prints "memory SECOND rss KB maps N fds N dispatches N"
- * now and then; at the end "launched KERNEL N" for each kernel, "work ..." with how often each thing was done, and
+ * The seconds begin when each of these has been done a few times. Prints "memory SECOND rss KB maps N fds N dispatches
+ * N" now and then; at the end "launched KERNEL N" for each kernel, "work ..." with how often each thing was done, and
  * "soak: PASS, ...".
  */
 #include "hip_check.h"
@@ -284,6 +284,7 @@ void mix(const std::vector<char> *modules, tally &t)
     HIP(hipMalloc((void **)&out, 4096));
     HIP(hipMalloc((void **)&device, 2 * half));
     HIP(hipHostMalloc((void **)&pinned, 2 * half, hipHostMallocDefault));
+    std::memset(pinned, 0, 2 * half); /* its pages, too, are there from the first second on */
     hipGraphExec_t graph = make_graph(lanes[0].stream, out);
 
     /* first everything once on each stream: what memory is needed for the first time is no leak */
