@@ -49,7 +49,8 @@ union packet {
     char bytes[64];
 };
 _Static_assert(sizeof(union packet) == 64, "AQL packet");
-_Static_assert(offsetof(union packet, extended.clusters_x) == 12 && offsetof(union packet, extended.cluster_size) == 20 &&
+_Static_assert(offsetof(union packet, extended.clusters_x) == 12 &&
+                   offsetof(union packet, extended.cluster_size) == 20 &&
                    offsetof(hsa_kernel_dispatch_packet_t, private_segment_size) == 24,
                "only the grid differs");
 _Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) ==
@@ -218,8 +219,8 @@ static inline uint16_t see_kernel(struct rtl_tap *tap, const hsa_kernel_dispatch
 }
 
 /*
- * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what the
- * GPU writes into the completion signal.
+ * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what
+ * the GPU writes into the completion signal.
  */
 static __attribute__((noinline)) uint16_t see_extended(struct rtl_tap *tap, const union packet *packet, bool may_inject,
                                                        enum rtl_policy policy)

@@ -32,6 +32,7 @@ is "foreign: signals not seen made are left alone" "$(untimed)" '{"unsafe_signal
 
 # A kernel whose signal is destroyed before it could complete, one whose queue is; the latter's signal goes on living.
 scene_lost() {
+    rm -f "$work/out" # of the scene before
     mkfifo "$work/lost"
     RTL_MODE=default on_gpu --script "$work/script" "$program_of_scenes" lost --hold <"$work/lost" >"$work/out" 2>"$work/err" &
     program=$!

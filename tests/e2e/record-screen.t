@@ -76,7 +76,7 @@ keys Escape q
 check "left with q" shows 'status 0'
 
 # --- a full disk is said, and the viewer goes on ---
-terminal 100 24 "cd $work; ulimit -f 300; $top -p $demo -d 0.1 -w full.db; echo status \$?; exec cat"
+terminal 100 24 "cd $work; ulimit -f 900; $top -p $demo -d 0.1 -w full.db; echo status \$?; exec cat"
 check "a full disk is said on screen" shows 'recording: cannot write .*full.db|rec FAILS full.db'
 check "and the viewer goes on" shows '\[LIVE\]' 'rec FAILS full.db'
 keys q

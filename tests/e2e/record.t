@@ -103,21 +103,21 @@ for number in 1 2 3; do "$top" -r "$work/many.db" --recording $number --json | c
 is "and replays as its own" "$(cat "$work/sums")" "$(for file in "$work"/live.*; do cksum <"$file"; done | sort)"
 
 # --- a recorder that is killed ---
-"$top" -p "$demo" --json -d 0.05 -w "$work/killed.db" >"$work/live" &
+"$top" -p "$demo" --json -d 0.05 -w "$work/killed.db" >"$work/live.killed" &
 recorder=$!
 tap_pids="$tap_pids $recorder"
-frames() { [ "$(wc -l <"$work/live")" -ge "$1" ]; }
+frames() { [ "$(wc -l <"$work/live.killed")" -ge "$1" ]; }
 wait_until 20 frames 8
 end_process "$recorder" KILL
-written=$(wc -l <"$work/live")
+written=$(wc -l <"$work/live.killed")
 "$top" -r "$work/killed.db" --json >"$work/again"
 check "the file of a killed recorder is sound" sound "$work/killed.db"
-check "and lacks nothing that was shown" sh -c "head -n $written '$work/again' | cmp - '$work/live'"
+check "and lacks nothing that was shown" sh -c "head -n $written '$work/again' | cmp - '$work/live.killed'"
 
 # --- a full disk: the frames go on, the file stays sound ---
 (
-    ulimit -f 400 # in blocks of 512 bytes
-    "$top" -p "$first" --json -n 60 -d 0.05 -w "$work/full.db" 2>"$work/err" | tail -n 1 >"$work/out"
+    ulimit -f 900 # in blocks of 512 bytes: the first frame fits in any case, all of them don't
+    "$top" -p "$first" --json -n 120 -d 0.05 -w "$work/full.db" 2>"$work/err" | tail -n 1 >"$work/out"
 )
 is "a write that fails is told once" "$(grep -c '^rtl-top: recording: cannot write .*full.db' "$work/err") $(wc -l <"$work/err")" "1 1"
 check "the frames go on" jq -e '.kernels | length == 60' "$work/out"

@@ -179,8 +179,8 @@ static void use_inherited(void)
     alarm(PATIENCE);
     meet("hsa_init", hsa_init());
     meet("hsa_shut_down", hsa_shut_down());
-    meet("executable_create", hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL,
-                                                        &executable));
+    meet("executable_create",
+         hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL, &executable));
     meet("executable_freeze", hsa_executable_freeze(executable, NULL));
     meet("executable_destroy", hsa_executable_destroy(executable));
     meet("signal_create", hsa_signal_create(1, 0, NULL, &signal));

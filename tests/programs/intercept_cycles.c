@@ -3,8 +3,8 @@
  *
  * intercept_cycles queues N | executables N | crowd: prints "launched KERNEL N" and "signalled KERNEL N" as
  * intercept_scenes does, for N cycles also "memory CYCLES rss KB maps N fds N" (the process as /proc shows it after a
- * tenth of them, when everything has been used once, and after all) and "reused N" (kernels where one of another name was), then "holding" until standard input
- * is closed.
+ * tenth of them, when everything has been used once, and after all) and "reused N" (kernels where one of another name
+ * was), then "holding" until standard input is closed.
  */
 #include "intercept_hsa.h"
 

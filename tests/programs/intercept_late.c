@@ -1,10 +1,10 @@
 /*
  * What goes on after OnUnload: threads that dispatch through it, work in flight, hooks that are called later.
  *
- * A runtime that shuts down calls OnUnload while its own threads still run; here the call is made at a known moment, with
- * the runtime alive behind it. Prints "total N" for all that was dispatched, "before N" for what of it was certainly
- * dispatched before OnUnload and completed, and "gated N" for what was in flight and stayed so until after it; then
- * "holding" until standard input is closed.
+ * A runtime that shuts down calls OnUnload while its own threads still run; here the call is made at a known moment,
+ * with the runtime alive behind it. Prints "total N" for all that was dispatched, "before N" for what of it was
+ * certainly dispatched before OnUnload and completed, and "gated N" for what was in flight and stayed so until after
+ * it; then "holding" until standard input is closed.
  */
 #include "intercept_hsa.h"
 

@@ -1,6 +1,7 @@
 /*
- * Queues and code objects that come and go while other threads dispatch, a GPU completes and the worker collects: all at
- * once, on the stand-in for the runtime, so that ThreadSanitizer sees it (make tsan). It can't be used with the real one.
+ * Queues and code objects that come and go while other threads dispatch, a GPU completes and the worker collects: all
+ * at once, on the stand-in for the runtime, so that ThreadSanitizer sees it (make tsan). It can't be used with the real
+ * one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,8 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     DISPATCHERS = 4,
@@ -218,10 +221,51 @@ static void all_at_once(void **state)
     assert_int_equal(AT(rtl_tool.segment.header->notes), 0); /* nothing unknown, no slot shared */
 }
 
+/* A child shares its parent's segment: whatever it does on the queues that it inherited stays out of it. */
+static void child_counts_nothing(void **state)
+{
+    static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    int status = 0;
+    (void)state;
+    lane = &own;
+    fill_tables();
+    core.slot[93] = (void *)about_symbol;
+    core.slot[94] = (void *)one_symbol;
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    load(8);
+    hsa_queue_t *queue = app_queue();
+    packet_t p = kernel_packet(object_of(8), 0);
+    hand_over(&p, 1);
+    uint64_t before = AT(line_of()->dispatches), packets = AT(line_of()->packets);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        for (int i = 0; i < 10; i++)
+            hand_over(&p, 1);
+        bool untouched = written[0].completion_signal.handle == 0;
+        load(16);
+        unload(16);
+        app_queue_destroy(queue);
+        app_queue();
+        hand_over(&p, 1);
+        OnUnload();
+        _exit(untouched ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(AT(line_of()->dispatches), before);
+    assert_int_equal(AT(line_of()->packets), packets);
+    assert_int_equal(AT(rtl_tool.segment.header->state), RTL_STATE_LIVE);
+    assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_FORKED);
+    app_queue_destroy(queue);
+    OnUnload();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_at_once),
+        cmocka_unit_test(child_counts_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

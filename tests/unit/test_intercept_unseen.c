@@ -1,6 +1,6 @@
 /*
- * A runtime that is newer than any at hand: it has a creator of queues whose place in the table isn't known. That is said,
- * once, and what may go into such queues unseen is allowed for.
+ * A runtime that is newer than any at hand: it has a creator of queues whose place in the table isn't known. That is
+ * said, once, and what may go into such queues unseen is allowed for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
