@@ -241,12 +241,14 @@ static __attribute__((noinline)) uint16_t see_extended(struct rtl_tap *tap, cons
 static inline uint16_t see(struct rtl_tap *tap, const union packet *packet, bool may_inject, enum rtl_policy policy)
 {
     uint32_t type = packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
-    if (__builtin_expect(policy == RTL_PASS_ON, 0))
-        ;
-    else if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
+    bool off = policy == RTL_PASS_ON;
+    if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH && !off, 1))
         return see_kernel(tap, &packet->kernel, may_inject, policy);
-    else if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended)
-        return see_extended(tap, packet, may_inject, policy);
+    if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended) {
+        if (!off)
+            return see_extended(tap, packet, may_inject, policy);
+        type = HSA_PACKET_TYPE_KERNEL_DISPATCH; /* its signal will hold what a kernel's does */
+    }
     if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
         see_signal(type, packet);
     return RTL_NO_SIGNAL;
