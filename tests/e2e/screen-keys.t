@@ -163,8 +163,9 @@ check "Ctrl-L draws afresh" shows '%TIME CALL/s' '\[LIVE\]'
 keys -l "$(printf '\033[200~')"
 keys -l "$(printf '\033[1;5C')"
 keys -l "$(printf '\033[99;99;99z')"
-keys -l "$(printf '\033x')"
+keys -l "$(printf '\033OZ')"
 check "unknown sequences are swallowed" shows '%TIME CALL/s.*60/60' 'sort %TIME v' '\[LIVE\]'
+is "and nothing was recorded" "$(find . -maxdepth 1 -name 'rtl-top-*.db')" ""
 
 keys q
 check "q quits with status 0" shows '^status 0'
