@@ -350,6 +350,8 @@ void mix(const std::vector<char> *modules, tally &t)
             t.streams++;
         }
         HIP(hipGetLastError());
+        for (unsigned s = 0; s < STREAMS && i % 500 == 499; s++) /* as every server does now and then */
+            HIP(hipStreamSynchronize(lanes[s].stream));
     }
     HIP(hipStreamSynchronize(lanes[0].stream));
     HIP(hipGraphExecDestroy(graph));
