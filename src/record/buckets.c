@@ -24,6 +24,10 @@ static void put_number(struct rtl_growing *text, int64_t value)
 {
     char digits[NUMBER_BYTES];
     int n = 0;
+    if (value >= 0 && value < 10) { /* nearly all gaps, and many counts: a snapshot writes some hundred numbers a kernel */
+        text->bytes[text->used++] = (char)('0' + value);
+        return;
+    }
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
         digits[n++] = (char)('0' + left % 10);

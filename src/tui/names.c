@@ -86,6 +86,8 @@ static char *escaped(const char *bytes, size_t length)
     bool cut = length > RAW_MAX;
     if (cut)
         length = RAW_MAX;
+    else if (rtl_text_plain(bytes, length) == length)
+        return strndup(bytes, length);
     size_t size = length * 10 + 8; /* the longest escape of one byte is "\x00"; of four, "\u{10ffff}" */
     char *big = malloc(size);
     if (!big)

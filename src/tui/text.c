@@ -68,19 +68,28 @@ bool rtl_text_code_is_safe(uint32_t code)
     return code >= 0xa1 && code < 0x557;
 }
 
+size_t rtl_text_plain(const char *bytes, size_t length)
+{
+    size_t n = 0;
+    while (n < length && bytes[n] >= 0x20 && bytes[n] < 0x7f)
+        n++;
+    return n;
+}
+
 size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
 {
     size_t used = 0, at = 0;
     if (!size)
         return 0;
     while (at < length) {
-        uint32_t code = (unsigned char)bytes[at];
+        size_t plain = rtl_text_plain(bytes + at, length - at < size - used ? length - at : size - used - 1);
+        memcpy(out + used, bytes + at, plain); /* nearly all of a name */
+        used += plain;
+        at += plain;
+        if (at == length)
+            break;
+        uint32_t code = 0;
         char piece[16];
-        if (code < 0x80 && rtl_text_code_is_safe(code) && used + 2 <= size) { /* nearly all of a name */
-            out[used++] = bytes[at++];
-            continue;
-        }
-        code = 0;
         size_t step = rtl_utf8_decode(bytes + at, length - at, &code), n;
         if (step && rtl_text_code_is_safe(code)) {
             memcpy(piece, bytes + at, step);

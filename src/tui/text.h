@@ -19,6 +19,9 @@ size_t rtl_utf8_encode(char *out, uint32_t code);
 /* True for code points that take exactly one column in every terminal and control nothing. */
 bool rtl_text_code_is_safe(uint32_t code);
 
+/* How many bytes from the first are printable ASCII, which needs no escape. */
+size_t rtl_text_plain(const char *bytes, size_t length);
+
 /* Untrusted bytes -> safe text, terminated, never cutting an escape in two. Returns the bytes written. */
 size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length);
 
