@@ -63,10 +63,11 @@ void rtl_full_prepare(struct rtl_tap *tap)
 
 void rtl_full_release(struct rtl_tap *tap)
 {
+    struct rtl_pool *maker = tap->gauges_of; /* tap->pool is NULL if the queue was made while all comes to its end */
     for (int i = 0; i < RTL_MARKS; i++) {
         struct rtl_gauge *gauge = &tap->gauge[i];
-        if (gauge->signal.handle && (!gauge->index || is_read(gauge)))
-            tap->pool->maker.destroy(gauge->signal);
+        if (maker && gauge->signal.handle && (!gauge->index || is_read(gauge)))
+            maker->maker.destroy(gauge->signal);
         gauge->signal.handle = 0;
     }
     tap->gauges_of = NULL;

@@ -79,7 +79,7 @@ struct rtl_tap {
     struct rtl_mark mark[RTL_MARKS]; /* and some before it, a quarter of the queue apart */
     uint32_t marks;
     struct rtl_gauge gauge[RTL_MARKS];
-    const struct rtl_pool *gauges_of; /* create: made along with that pool */
+    struct rtl_pool *gauges_of; /* create: made along with that pool */
 
     struct rtl_pending pending;
 
