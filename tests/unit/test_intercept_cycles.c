@@ -11,6 +11,8 @@
 
 #include "runtime_fixture.h"
 
+#include "intercept/worker.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -261,9 +263,35 @@ static void child_counts_nothing(void **state)
     OnUnload();
 }
 
+/* A queue that is made while all comes to its end has no pool; the tap that it gets has the gauges of the one before. */
+static void queue_at_the_end(void **state)
+{
+    static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    (void)state;
+    lane = &own;
+    fill_tables();
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    rtl_tool.fragile = true; /* as on a runtime before 6.0 */
+    app_queue_destroy(app_queue());
+    struct rtl_tap *tap = atomic_load(&rtl_taps);
+    while (tap && !tap->gauges_of)
+        tap = tap->next;
+    assert_non_null(tap);
+    rtl_worker_stop();
+    hsa_queue_t *queue = app_queue();
+    assert_non_null(queue);
+    assert_null(tap->pool);
+    alarm(60); /* a crash inside would leave a lock taken */
+    OnUnload();
+    alarm(0);
+    assert_null(tap->gauges_of);
+    app_queue_destroy(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queue_at_the_end),
         cmocka_unit_test(all_at_once),
         cmocka_unit_test(child_counts_nothing),
     };
