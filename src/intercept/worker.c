@@ -114,12 +114,18 @@ static uint32_t state_of(const struct rtl_harvest *harvest, const struct rtl_tap
     return (state == RTL_TAP_LIVE || state == RTL_TAP_GONE) && ours ? state : RTL_TAP_FREE;
 }
 
-/* Any: a GONE tap whose worker has ended, having accounted for it. */
-static void reclaim(struct rtl_tap *tap)
+/*
+ * Any: a GONE tap of that pool, whose worker has ended, having accounted for it. Looked at under the lock that taps are
+ * opened under: between a look and the next it may have become another queue's, and gone again, not accounted for.
+ */
+static void reclaim(struct rtl_tap *tap, const struct rtl_pool *pool)
 {
     uint32_t gone = RTL_TAP_GONE;
-    if (atomic_compare_exchange_strong(&tap->state, &gone, RTL_TAP_DEAD)) /* one of us */
+    pthread_mutex_lock(&rtl_tool.create);
+    if (__atomic_load_n(&tap->pool, __ATOMIC_RELAXED) == pool &&
+        atomic_compare_exchange_strong(&tap->state, &gone, RTL_TAP_DEAD)) /* one of us */
         rtl_tap_free(tap);
+    pthread_mutex_unlock(&rtl_tool.create);
 }
 
 /* Its hardware queue is gone: what hasn't completed never will. */
@@ -142,8 +148,9 @@ static uint32_t round_of_taps(struct rtl_harvest *harvest)
     for (struct rtl_tap *tap = taps; tap; tap = tap->next) {
         uint32_t state = state_of(harvest, tap);
         if (state == RTL_TAP_FREE) {
-            if (atomic_load_explicit(&tap->state, memory_order_relaxed) == RTL_TAP_GONE)
-                reclaim(tap); /* of a load before this one */
+            const struct rtl_pool *pool = __atomic_load_n(&tap->pool, __ATOMIC_RELAXED);
+            if (pool != harvest->pool && atomic_load_explicit(&tap->state, memory_order_relaxed) == RTL_TAP_GONE)
+                reclaim(tap, pool); /* of a load before this one */
             continue;
         }
         done += rtl_harvest_tap(harvest, tap, MOST_A_TAP);
@@ -518,7 +525,8 @@ struct rtl_pool *rtl_worker_pool(int *verdict)
 
 void rtl_worker_settle(struct rtl_tap *tap)
 {
-    if (!tap->pool) { /* nothing on it was ever timed, and no worker knows it */
+    const struct rtl_pool *pool = tap->pool;
+    if (!pool) { /* nothing on it was ever timed, and no worker knows it */
         rtl_tap_free(tap);
         return;
     }
@@ -528,7 +536,7 @@ void rtl_worker_settle(struct rtl_tap *tap)
     while (atomic_load(&tap->state) == RTL_TAP_GONE) {
         uint32_t state = atomic_load(&worker.state);
         if (state == NONE || state == STOPPED)
-            reclaim(tap);
+            reclaim(tap, pool);
         else if (rtl_clock_now() >= until)
             return; /* the worker, or the one of the next load, will come to it */
         else
