@@ -42,9 +42,9 @@ static _Atomic int layout;
 static _Atomic uint32_t doubts; /* any: copies that the runtime told other times of */
 
 enum profiling { OFF, ON, REFUSED };
-static _Atomic int profiling;   /* any, under the lock: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
+static _Atomic int profiling;   /* under the lock; any: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
 static bool app_profiles;       /* any, under the lock: the application wants copies timed itself */
-static pthread_mutex_t profiling_lock = PTHREAD_MUTEX_INITIALIZER; /* so that what is said here is what the runtime does */
+static pthread_mutex_t profiling_lock = PTHREAD_MUTEX_INITIALIZER; /* what is said here is what the runtime does */
 static _Atomic bool worker_up;  /* any sets, load clears */
 static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
 static _Atomic uint32_t asked;  /* any: copies that came since there could be none; 0 = it was never refused */
@@ -533,7 +533,9 @@ static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t 
     return rtl_tool.hsa.amd_memory_async_batch_copy(operations, count, n, after);
 }
 
-/* What the application switches on stays on; what we have switched on it can't switch off, but it is off once we rest. */
+/*
+ * What the application switches on stays on. What we have switched on it can't switch off, but it is off once we rest.
+ */
 static hsa_status_t enable(bool on)
 {
     if (!recording())

@@ -139,9 +139,9 @@ static bool any_inside(void)
 }
 
 /*
- * Kernels and copies in flight on the application's signals are still harvested after the mode has changed, and for so long those
- * signals are followed: whoever uses one again ends what it was on. It is over when no dispatch is inside that began
- * before, and a round later none is in flight.
+ * Kernels and copies in flight on the application's signals are still harvested after the mode has changed, and for so
+ * long those signals are followed: whoever uses one again ends what it was on. It is over when no dispatch or copy is
+ * inside that began before, and a round later none is in flight.
  */
 static void leave(const struct rtl_harvest *harvest)
 {

@@ -24,7 +24,7 @@ static void put_number(struct rtl_growing *text, int64_t value)
 {
     char digits[NUMBER_BYTES];
     int n = 0;
-    if (value >= 0 && value < 10) { /* nearly all gaps, and many counts: a snapshot writes some hundred numbers a kernel */
+    if (value >= 0 && value < 10) { /* nearly all gaps, and many counts: there are some hundred numbers a kernel */
         text->bytes[text->used++] = (char)('0' + value);
         return;
     }

@@ -28,6 +28,7 @@
  * Why a counted dispatch was not timed. X(symbol, number, JSON key, text on screen, writer)
  * writer: DISPATCH = the thread that submits to the queue (numbers 0..7 and 16..20), WORKER = the completion worker
  * (numbers 8..15). The writer decides which cache line of rtl_queue the counter lives in (rtl_queue_untimed).
+ * 6 was "format": a dispatch packet that could be counted only, and is decoded now.
  */
 #define RTL_UNTIMED_REASONS(X)                                                                           \
     X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application's", DISPATCH)         \
@@ -36,7 +37,6 @@
     X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH) \
     X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)      \
     X(NO_ROOM, 5, "no_room", "too many dispatches in flight to remember one more", DISPATCH)              \
-    X(FORMAT, 6, "format", "a dispatch packet of a format that the library does not know", DISPATCH)     \
     X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", DISPATCH) \
     X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)        \
     X(BAD_TIME, 9, "bad_time", "the timestamps were missing or ran backwards", WORKER)                   \

@@ -1,7 +1,7 @@
 /*
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
- * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency] [hold]: prints
+ * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | copies] [hold]: prints
  * "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches (of
  * their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
  * chunk, which isn't part of the time, keeps the queue from filling up.
@@ -9,6 +9,7 @@
  * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
  * `signalled`: each dispatch carries a signal of the program's, which it sets first. `latency`: each dispatch is waited
  * for on its signal, with a spinning thread, and the times are from before the submission to after the wait.
+ * `copies`: instead of dispatches, copies of 64 bytes to the GPU, a signal each, in chunks that are waited for.
  * With `hold` the process stays until its standard input is closed.
  */
 #include "../programs/intercept_hsa.h"
@@ -41,6 +42,21 @@ static uint64_t wait_for_one(hsa_queue_t *queue, uint64_t object, hsa_signal_t s
     return clock_ns() - start;
 }
 
+/* What the submission of a chunk of copies takes, a copy: from host memory to what the agents say is the GPU's. */
+static double copy_chunk(char *block)
+{
+    for (int i = 0; i < CHUNK; i++)
+        hsa_signal_store_relaxed(own[i], 1);
+    uint64_t start = clock_ns();
+    for (int i = 0; i < CHUNK; i++)
+        must(hsa_amd_memory_async_copy(block, gpu_agent, block + 2048, cpu_agent, 64, 0, NULL, own[i]), "copy");
+    double mean = (double)(clock_ns() - start) / CHUNK;
+    for (int i = 0; i < CHUNK; i++)
+        while (hsa_signal_load_scacquire(own[i]) >= 1)
+            __builtin_ia32_pause();
+    return mean;
+}
+
 int main(int argc, char **argv)
 {
     unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
@@ -51,10 +67,15 @@ int main(int argc, char **argv)
         die("no GPU, or wrong usage");
     bool signalled = given(argc, argv, "signalled");
     bool latency = given(argc, argv, "latency");
-    bool each = given(argc, argv, "each");
+    bool each = given(argc, argv, "each"), copies = given(argc, argv, "copies");
+    void *block = NULL;
     load_family(&family, "hsa_");
-    for (int i = 0; (signalled || latency) && i < CHUNK; i++)
+    for (int i = 0; (signalled || latency || copies) && i < CHUNK; i++)
         must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");
+    if (copies) {
+        must(hsa_amd_memory_pool_allocate(kernarg_pool, 4096, 0, &block), "memory");
+        must(hsa_amd_agents_allow_access(1, &gpu_agent, NULL, block), "access");
+    }
     hsa_queue_t *queue = open_queue(4096);
     unsigned long chunks = latency || each ? wanted : wanted / CHUNK + 1, kernel = 0;
     const int in_chunk = each ? 1 : CHUNK;
@@ -69,6 +90,10 @@ int main(int argc, char **argv)
     for (unsigned long c = 0; c < chunks; c++) {
         if (latency) {
             mean[c] = (double)wait_for_one(queue, family.object[c % kernels], own[c % CHUNK]);
+            continue;
+        }
+        if (copies) {
+            mean[c] = copy_chunk(block);
             continue;
         }
         uint64_t start = clock_ns();
@@ -92,6 +117,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < CHUNK && own[i].handle; i++)
         must(hsa_signal_destroy(own[i]), "destroy signal");
     free(mean);
+    if (block)
+        hsa_amd_memory_pool_free(block);
     must(hsa_queue_destroy(queue), "destroy queue");
     must(hsa_shut_down(), "shut down");
     return 0;
