@@ -520,7 +520,8 @@ static hsa_status_t copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_
                                                               n, after, signal));
 }
 
-/* The signals are in the operations, whose layout no release at hand tells: all that is over is read now. */
+/* The signals are in the operations, which aren't read here: all that is over is harvested now. */
+static hsa_status_t (*batch_copy)(const void *, uint32_t, uint32_t, const hsa_signal_t *); /* load: before our hook */
 static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
 {
     if (recording() && atomic_load(&rtl_tool.policy) != RTL_PASS_ON) {
@@ -530,7 +531,7 @@ static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t 
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
         errno = error;
     }
-    return rtl_tool.hsa.amd_memory_async_batch_copy(operations, count, n, after);
+    return batch_copy(operations, count, n, after);
 }
 
 /*
@@ -549,13 +550,16 @@ static hsa_status_t enable(bool on)
     return status;
 }
 
-void rtl_copies_hook(void *table)
+bool rtl_copies_hook(void *table)
 {
 #define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
     HOOK(amd_memory_async_copy, copy);
     HOOK(amd_memory_async_copy_rect, copy_rect);
     HOOK(amd_memory_async_copy_on_engine, copy_on_engine);
-    HOOK(amd_memory_async_batch_copy, copy_batch);
     HOOK(amd_profiling_async_copy_enable, enable);
 #undef HOOK
+    bool exported;
+    batch_copy = (hsa_status_t(*)(const void *, uint32_t, uint32_t, const hsa_signal_t *))rtl_hsa_hook_exported(
+        table, &rtl_tool.hsa, "hsa_amd_memory_async_batch_copy", (void (*)(void))copy_batch, &exported);
+    return batch_copy || !exported;
 }

@@ -57,7 +57,7 @@ void rtl_copies_rest(void);
 /* Load: the runtime is going. */
 void rtl_copies_forget(void);
 
-/* Load: puts the hooks in. */
-void rtl_copies_hook(void *table);
+/* Load: puts the hooks in. False when this runtime copies in batches and those can't be hooked: they aren't seen then. */
+bool rtl_copies_hook(void *table);
 
 #endif

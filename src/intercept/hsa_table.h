@@ -42,12 +42,14 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(amd_profiling_async_copy_enable, EXT, 3, (bool))                                                             \
     X(amd_profiling_get_async_copy_time, EXT, 5, (hsa_signal_t, hsa_amd_profiling_async_copy_time_t *))            \
     X(amd_profiling_convert_tick_to_system_domain, EXT, 6, (hsa_agent_t, uint64_t, uint64_t *))                    \
+    X(amd_queue_cu_set_mask, EXT, 10, (const hsa_queue_t *, uint32_t, const uint32_t *))                           \
     X(amd_memory_async_copy, EXT, 15,                                                                              \
       (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t))      \
     X(amd_signal_create, MOVED, 31, (hsa_signal_value_t, uint32_t, const hsa_agent_t *, uint64_t, hsa_signal_t *)) \
     X(amd_queue_intercept_create, MOVED, 35,                                                                       \
       (hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t, hsa_queue_t **))    \
     X(amd_queue_intercept_register, MOVED, 36, (hsa_queue_t *, rtl_packet_handler, void *))                        \
+    X(amd_queue_set_priority, MOVED, 37, (hsa_queue_t *, hsa_amd_queue_priority_t))                                \
     X(amd_memory_async_copy_rect, MOVED, 38,                                                                       \
       (const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *,               \
        const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *, hsa_signal_t))
@@ -64,8 +66,7 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
 #define RTL_HSA_LATER(X)                                                                                          \
     X(amd_memory_async_copy_on_engine, 16,                                                                        \
       (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, int, \
-       bool))                                                                                                     \
-    X(amd_memory_async_batch_copy, 78, (const void *, uint32_t, uint32_t, const hsa_signal_t *))
+       bool))
 
 #define RTL_HSA_FIELD(field, table, slot, arguments)        hsa_status_t(*field) arguments;
 #define RTL_HSA_ACTION_FIELD(field, table, slot, arguments) void(*field) arguments;
@@ -103,5 +104,13 @@ bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_
 
 /* Puts a hook into the runtime's table, where there is such a function. Only from OnLoad. */
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void));
+
+/*
+ * Hooks a function of the newest releases whose slot differs between them in ways that no version tells: the runtime is
+ * asked for it, through the function of that name that it exports. Returns what was in the slot, or NULL when there is
+ * none; *exported says whether the runtime has such a function at all. Only from OnLoad, where nobody else calls it.
+ */
+void (*rtl_hsa_hook_exported(void *table, const struct rtl_hsa *hsa, const char *name, void (*hook)(void),
+                             bool *exported))(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "intercept/copies.h"
+#include "intercept/descriptors.h"
 #include "intercept/kernels.h"
 #include "intercept/mode.h"
 #include "intercept/own.h"
@@ -26,12 +27,6 @@
 
 /* Extended dispatch packets came with this step of the amd_ext table. */
 enum { STEP_EXTENDED_DISPATCH = 0x0D };
-
-/*
- * hsa_amd_queue_create came with this step. In which slot it lies differs between the branches of the runtime's public
- * source, and hooking the wrong function is worse than none: queues made by it aren't seen.
- */
-enum { STEP_QUEUES_UNSEEN = 0x10 };
 
 /* The amd_ext table of release 6.0, from which on intercept queues may fill up. */
 enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
@@ -144,18 +139,6 @@ static void read_environment(void)
                 getenv("RTL_TRACE"));
 }
 
-/* What goes into a queue that isn't seen may carry any signal: those of the application's tell no times then. */
-static bool queues_unseen(void)
-{
-    if (rtl_tool.hsa.ext_step < STEP_QUEUES_UNSEEN)
-        return false;
-    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
-    if (!load.said)
-        rtl_say("queues made by hsa_amd_queue_create, which this runtime has, are not counted");
-    load.said = true;
-    return true;
-}
-
 static void hook(void *table)
 {
 #define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
@@ -165,12 +148,21 @@ static void hook(void *table)
     HOOK(executable_destroy, rtl_executable_destroy);
     HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
 #undef HOOK
-    rtl_copies_hook(table);
+    bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_own_hook(table);
     rtl_own_start(rtl_mode_again());
-    if (queues_unseen())
+    /* what isn't seen may carry any signal: those of the application's tell no times then */
+    if (!queues || !copies)
         rtl_own_stop();
+    if (!copies)
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
+    if (!queues) {
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
+        if (!load.said)
+            rtl_say("queues made by hsa_amd_queue_create, which this runtime has, are not counted");
+        load.said = true;
+    }
 }
 
 /* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */

@@ -29,7 +29,7 @@ static bool interceptible(hsa_queue_type32_t type)
     return type != HSA_QUEUE_TYPE_COOPERATIVE;
 }
 
-static bool same_library(void (*a)(void), void (*b)(void))
+bool rtl_queue_same_library(void (*a)(void), void (*b)(void))
 {
     Dl_info in_a, in_b;
     void *at_a, *at_b;
@@ -40,8 +40,8 @@ static bool same_library(void (*a)(void), void (*b)(void))
 
 void rtl_queues_look_around(void)
 {
-    rtl_tool.chained = !same_library((void (*)(void))rtl_tool.hsa.queue_create,
-                                     (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
+    rtl_tool.chained = !rtl_queue_same_library((void (*)(void))rtl_tool.hsa.queue_create,
+                                               (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
 }
 
 /* UINT32_MAX stands for "as the runtime likes" (HIP passes it), which intercept queues of some releases refuse. */
@@ -50,22 +50,13 @@ static uint32_t segment_size(uint32_t size)
     return size == UINT32_MAX ? 0 : size;
 }
 
-struct request {
-    hsa_agent_t agent;
-    uint32_t size;
-    hsa_queue_type32_t type;
-    rtl_queue_error error;
-    void *data;
-    uint32_t private_segment, group_segment;
-};
-
-static hsa_status_t plain(const struct request *r, hsa_queue_t **queue)
+static hsa_status_t plain(const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     return rtl_tool.hsa.queue_create(r->agent, r->size, r->type, r->error, r->data, r->private_segment,
                                      r->group_segment, queue);
 }
 
-static hsa_status_t intercepted(const struct request *r, hsa_queue_t **queue)
+static hsa_status_t intercepted(const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     return rtl_tool.hsa.amd_queue_intercept_create(r->agent, r->size, r->type, r->error, r->data,
                                                    segment_size(r->private_segment), segment_size(r->group_segment),
@@ -91,7 +82,7 @@ static void finish(struct rtl_tap *tap, hsa_queue_t *queue)
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-static void refuse(void)
+void rtl_queue_unseen(void)
 {
     rtl_own_stop(); /* what goes into that queue isn't seen: it may carry a signal that another queue's kernel had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
@@ -99,12 +90,12 @@ static void refuse(void)
 }
 
 /* Nobody before us. */
-static bool create_first(struct rtl_tap *tap, const struct request *r, hsa_queue_t **queue)
+static bool create_first(struct rtl_tap *tap, const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     hsa_queue_t *made = NULL;
     if (intercepted(r, &made) != HSA_STATUS_SUCCESS || !made)
         return false;
-    if (!join(tap, made)) {
+    if ((r->apply && !r->apply(r, made)) || !join(tap, made)) {
         rtl_tool.hsa.queue_destroy(made);
         return false;
     }
@@ -113,9 +104,10 @@ static bool create_first(struct rtl_tap *tap, const struct request *r, hsa_queue
 }
 
 /* Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. */
-static bool create_chained(struct rtl_tap *tap, const struct request *r, hsa_queue_t **queue, hsa_status_t *status)
+static bool create_chained(struct rtl_tap *tap, const struct rtl_queue_request *r, hsa_queue_t **queue,
+                           hsa_status_t *status)
 {
-    *status = plain(r, queue);
+    *status = r->plain(r, queue);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
     if (join(tap, *queue))
@@ -129,28 +121,27 @@ static bool create_chained(struct rtl_tap *tap, const struct request *r, hsa_que
     return true;
 }
 
-hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
-                              void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
-    struct request r = {agent, size, type, error, data, private_segment, group_segment};
     int saved = errno;
     struct rtl_gpu *gpu = NULL;
 
     if (atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed) && queue)
-        gpu = rtl_gpu_find(agent);
+        gpu = rtl_gpu_find(r->agent);
     if (!gpu) { /* not recording, or no GPU's queue */
         errno = saved;
-        return plain(&r, queue);
+        return r->plain(r, queue);
     }
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
     bool tapped = false;
-    struct rtl_tap *tap = interceptible(type) && rtl_probe_safe(agent) ? rtl_tap_open(gpu) : NULL;
+    struct rtl_tap *tap =
+        r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent) ? rtl_tap_open(gpu) : NULL;
     if (tap) {
-        if (!rtl_tool.chained)
-            tapped = create_first(tap, &r, &made);
+        if (!r->chained)
+            tapped = create_first(tap, r, &made);
         else
-            tapped = create_chained(tap, &r, &made, &status);
+            tapped = create_chained(tap, r, &made, &status);
     }
     if (tapped) {
         finish(tap, made);
@@ -163,11 +154,27 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
     if (made)
         *queue = made;
     else if (status == HSA_STATUS_SUCCESS)
-        status = plain(&r, queue); /* with an error of its own if the arguments are wrong */
+        status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
     if (status == HSA_STATUS_SUCCESS)
-        refuse();
+        rtl_queue_unseen();
     errno = saved;
     return status;
+}
+
+hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                              void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    const struct rtl_queue_request r = {.agent = agent,
+                                        .size = size,
+                                        .type = type,
+                                        .error = error,
+                                        .data = data,
+                                        .private_segment = private_segment,
+                                        .group_segment = group_segment,
+                                        .intercept = true,
+                                        .chained = rtl_tool.chained,
+                                        .plain = plain};
+    return rtl_queue_make(&r, queue);
 }
 
 hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -186,7 +193,7 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
     } else {
         if (tap)
             rtl_tap_close(tap);
-        refuse();
+        rtl_queue_unseen();
     }
     errno = saved;
     return status;

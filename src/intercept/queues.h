@@ -9,6 +9,28 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                               void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue);
 hsa_status_t rtl_queue_destroy(hsa_queue_t *queue);
 
+/*
+ * A queue as the application asked for it, and how it would get it without us: `plain` makes it, from `descriptor` if it
+ * was described so; `apply`, where there is one, gives an intercept queue what its creation can't say (false: it can't).
+ */
+struct rtl_queue_request {
+    hsa_agent_t agent;
+    uint32_t size;
+    hsa_queue_type32_t type;
+    rtl_queue_error error;
+    void *data;
+    uint32_t private_segment, group_segment;
+    bool intercept; /* it may be an intercept queue as far as the caller knows */
+    bool chained;   /* what `plain` calls is another tool's */
+    hsa_status_t (*plain)(const struct rtl_queue_request *request, hsa_queue_t **queue);
+    bool (*apply)(const struct rtl_queue_request *request, hsa_queue_t *queue);
+    void *descriptor;
+};
+hsa_status_t rtl_queue_make(const struct rtl_queue_request *request, hsa_queue_t **queue);
+/* The application got queues whose packets aren't seen. */
+void rtl_queue_unseen(void);
+bool rtl_queue_same_library(void (*a)(void), void (*b)(void));
+
 /* For tools that are loaded after us and make intercept queues themselves: theirs are tapped too. */
 hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
                                         rtl_queue_error error, void *data, uint32_t private_segment,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 21, BUCKETS = RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS };
+enum { NUMBER_BYTES = 21, PAIR_BYTES = 2 * NUMBER_BYTES + 2, BUCKETS = RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS };
 
 static bool make_room(struct rtl_growing *text, size_t bytes)
 {
@@ -20,80 +20,97 @@ static bool make_room(struct rtl_growing *text, size_t bytes)
     return true;
 }
 
-static void put_number(struct rtl_growing *text, int64_t value)
+/* Where `at` is then. */
+static char *put_number(char *at, int64_t value)
 {
     char digits[NUMBER_BYTES];
     int n = 0;
     if (value >= 0 && value < 10) { /* nearly all gaps, and many counts: there are some hundred numbers a kernel */
-        text->bytes[text->used++] = (char)('0' + value);
-        return;
+        *at++ = (char)('0' + value);
+        return at;
     }
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
         digits[n++] = (char)('0' + left % 10);
     while (left /= 10);
     if (value < 0)
-        digits[n++] = '-';
+        *at++ = '-';
     while (n)
-        text->bytes[text->used++] = digits[--n];
+        *at++ = digits[--n];
+    return at;
 }
 
-/* One pair; *last is the number of the pair before. */
-static bool put_pair(struct rtl_growing *text, uint32_t *last, uint32_t number, int64_t count)
+/* The text as it is written: room for PAIR_BYTES a pair is made before. */
+struct pairs {
+    char *begin, *at;
+    uint32_t last; /* the number of the pair before */
+};
+
+static bool begin_pairs(struct rtl_growing *text, struct pairs *pairs, size_t room)
 {
-    if (!make_room(text, 2 * NUMBER_BYTES + 4))
+    size_t used = pairs->begin ? (size_t)(pairs->at - pairs->begin) : 0;
+    text->used = used;
+    if (!make_room(text, room * PAIR_BYTES + 2))
         return false;
-    text->bytes[text->used] = text->used ? ',' : '[';
-    text->used++;
-    put_number(text, number - *last);
-    text->bytes[text->used++] = ',';
-    put_number(text, count);
-    *last = number;
+    pairs->begin = text->bytes;
+    pairs->at = text->bytes + used;
     return true;
 }
 
-static bool end(struct rtl_growing *text)
+static void put_pair(struct pairs *pairs, uint32_t number, int64_t count)
 {
-    if (!text->used)
-        return true;
-    if (!make_room(text, 2))
-        return false;
-    text->bytes[text->used++] = ']';
-    text->bytes[text->used] = 0;
-    return true;
+    *pairs->at = pairs->at == pairs->begin ? '[' : ',';
+    pairs->at = put_number(pairs->at + 1, number - pairs->last);
+    *pairs->at++ = ',';
+    pairs->at = put_number(pairs->at, count);
+    pairs->last = number;
+}
+
+static void end_pairs(struct rtl_growing *text, struct pairs *pairs)
+{
+    if (pairs->at != pairs->begin) {
+        *pairs->at++ = ']';
+        *pairs->at = 0;
+    }
+    text->used = (size_t)(pairs->at - pairs->begin);
 }
 
 bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                        struct rtl_growing *text)
 {
-    uint32_t last = 0, at = 0;
-    text->used = 0;
+    struct pairs pairs = {0};
+    uint32_t at = 0;
     for (uint32_t i = 0; i < later->octave_count; i++) {
         const struct rtl_octave *o = &later->octaves[i], *was = NULL;
         while (earlier && at < earlier->octave_count && earlier->octaves[at].octave < o->octave)
             at++;
         if (earlier && at < earlier->octave_count && earlier->octaves[at].octave == o->octave)
             was = &earlier->octaves[at];
+        if (!begin_pairs(text, &pairs, RTL_CHUNK_BUCKETS))
+            return false;
         for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++) {
             uint64_t grown = o->bucket[b] - (was ? was->bucket[b] : 0);
-            if (grown && !put_pair(text, &last, o->octave * RTL_CHUNK_BUCKETS + b, (int64_t)grown))
-                return false;
+            if (grown)
+                put_pair(&pairs, o->octave * RTL_CHUNK_BUCKETS + b, (int64_t)grown);
         }
     }
-    return end(text);
+    end_pairs(text, &pairs);
+    return true;
 }
 
 bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                       struct rtl_growing *text)
 {
-    uint32_t last = 0;
-    text->used = 0;
+    struct pairs pairs = {0};
+    if (later->coarse && !begin_pairs(text, &pairs, RTL_OCTAVES_MAX))
+        return false;
     for (uint32_t i = 0; later->coarse && i < RTL_OCTAVES_MAX; i++) {
         uint64_t grown = later->coarse[i] - (earlier && earlier->coarse ? earlier->coarse[i] : 0);
-        if (grown && !put_pair(text, &last, i, (int64_t)grown))
-            return false;
+        if (grown)
+            put_pair(&pairs, i, (int64_t)grown);
     }
-    return end(text);
+    end_pairs(text, &pairs);
+    return true;
 }
 
 /* The next number and the mark behind it; false at anything else. */

@@ -13,10 +13,11 @@
 struct walk {
     const struct rtl_histogram_copy *earlier, *later;
     uint32_t at_earlier, at_later, octave;
-    uint64_t grown[RTL_CHUNK_BUCKETS]; /* of `octave` */
-    uint64_t sum;                      /* of grown */
-    bool coarse;                       /* some of it may lie anywhere in the octave */
-    bool approximate;                  /* some octave so far was */
+    const uint64_t *grown;            /* of `octave`: what the later copy has, or, where that isn't it, `mine` */
+    uint64_t mine[RTL_CHUNK_BUCKETS];
+    uint64_t sum;     /* of grown */
+    bool coarse;      /* some of it may lie anywhere in the octave */
+    bool approximate; /* some octave so far was */
 };
 
 enum { MIDDLE_BUCKET = 26 }; /* around 2^0.5 times the octave's first value */
@@ -45,28 +46,46 @@ static void grow_by_buckets(struct walk *w, const struct rtl_octave *earlier, co
     uint64_t sum = 0, any = 0;
     if (!earlier) {
         for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
-            sum += w->grown[i] = later->bucket[i];
+            sum += later->bucket[i];
+        w->grown = later->bucket;
         w->sum = sum;
         return;
     }
     for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++) {
         uint64_t grown = later->bucket[i] - earlier->bucket[i];
-        w->grown[i] = grown;
+        w->mine[i] = grown;
         sum += grown;
         any |= grown;
     }
     if (any >> 63) { /* some shrank: no honest segment */
         sum = 0;
         for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
-            sum += w->grown[i] = minus(later->bucket[i], earlier->bucket[i]);
+            sum += w->mine[i] = minus(later->bucket[i], earlier->bucket[i]);
     }
+    w->grown = w->mine;
     w->sum = sum;
+}
+
+/* Adds what is known for the octave only. */
+static void grow_by_octave(struct walk *w, uint64_t count)
+{
+    if (w->grown != w->mine)
+        memcpy(w->mine, w->grown, sizeof w->mine);
+    w->mine[MIDDLE_BUCKET] += count;
+    w->grown = w->mine;
+    w->sum += count;
+    w->coarse = w->approximate = true;
 }
 
 /* The next octave that grew, in w->octave and w->grown. */
 static bool next_octave(struct walk *w)
 {
     while (++w->octave < RTL_OCTAVES_MAX) {
+        if (!w->later->coarse) { /* the others are not there */
+            if (w->at_later >= w->later->octave_count)
+                break;
+            w->octave = w->later->octaves[w->at_later].octave;
+        }
         uint32_t k = w->octave;
         uint64_t coarse = w->later->coarse ? w->later->coarse[k] : 0;
         const struct rtl_octave *later = octave_of(w->later, &w->at_later, k);
@@ -74,15 +93,16 @@ static bool next_octave(struct walk *w)
             coarse = minus(coarse, w->earlier->coarse[k]);
         if (!later && !coarse)
             continue;
-        w->sum = 0;
-        if (later)
+        w->coarse = false;
+        if (later) {
             grow_by_buckets(w, w->earlier ? octave_of(w->earlier, &w->at_earlier, k) : NULL, later);
-        else
-            memset(w->grown, 0, sizeof w->grown);
-        w->coarse = coarse != 0;
-        w->grown[MIDDLE_BUCKET] += coarse;
-        w->sum += coarse;
-        w->approximate |= w->coarse;
+            w->at_later++;
+        } else {
+            w->grown = memset(w->mine, 0, sizeof w->mine);
+            w->sum = 0;
+        }
+        if (coarse)
+            grow_by_octave(w, coarse);
         if (w->sum)
             return true;
     }
@@ -96,6 +116,7 @@ static struct walk start(const struct rtl_histogram_copy *earlier, const struct 
     w.later = later;
     w.at_earlier = w.at_later = 0;
     w.octave = UINT32_MAX;
+    w.grown = w.mine;
     w.sum = 0;
     w.coarse = w.approximate = false;
     return w;

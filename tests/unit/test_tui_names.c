@@ -3,6 +3,7 @@
 
 #include "tui/demangle.h"
 #include "tui/names.h"
+#include "tui/names_ahead.h"
 #include "tui/text.h"
 
 static void shortened(const char *raw, const char *wanted)
@@ -262,6 +263,74 @@ static void random_names_do_no_harm(void **state)
     }
 }
 
+enum { MANY = 1500 };
+
+/* Kernels whose short forms are alike in pairs, so that the order in which they are made shows in the cells. */
+static struct rtl_snapshot many_kernels(char (*raw)[64])
+{
+    struct rtl_snapshot s = {.kernels = calloc(MANY, sizeof *s.kernels), .kernel_count = MANY};
+    assert_non_null(s.kernels);
+    for (uint32_t i = 0; i < MANY; i++) {
+        s.kernels[i].id = i;
+        s.kernels[i].name_length =
+            (uint32_t)snprintf(raw[i], sizeof raw[i], "_ZN3abcL6k%05uE%s.kd", i / 2, i % 2 ? "Pf" : "Pd");
+        s.kernels[i].name = raw[i];
+    }
+    return s;
+}
+
+static const char *whole_cell(struct rtl_names *names, const struct rtl_kernel_snapshot *k)
+{
+    return rtl_names_cell(names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false);
+}
+
+static void names_made_ahead_are_those_made_when_asked_for(void **state)
+{
+    (void)state;
+    static char raw[MANY][64];
+    struct rtl_snapshot s = many_kernels(raw);
+    struct rtl_names *asked = rtl_names_create(), *ahead = rtl_names_create();
+    assert_true(asked && ahead);
+    struct rtl_names_ahead *a = rtl_names_ahead_start(ahead, &s, false);
+    assert_non_null(a);
+    uint32_t marked = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        const struct rtl_kernel_snapshot *k = &s.kernels[i];
+        const char *wanted = whole_cell(asked, k);
+        rtl_names_ahead_wait(a, k);
+        assert_string_equal(whole_cell(ahead, k), wanted);
+        assert_string_equal(rtl_names_form(ahead, k->id, k->name, k->name_length, RTL_NAME_FULL),
+                            rtl_names_form(asked, k->id, k->name, k->name_length, RTL_NAME_FULL));
+        marked += strchr(wanted, '~') != NULL;
+    }
+    assert_int_equal(marked, MANY / 2);
+    rtl_names_ahead_end(a);
+    rtl_names_free(asked);
+    rtl_names_free(ahead);
+    free(s.kernels);
+}
+
+static void names_made_ahead_may_be_given_up(void **state)
+{
+    (void)state;
+    static char raw[MANY][64];
+    struct rtl_snapshot s = many_kernels(raw);
+    for (uint32_t wanted = 0; wanted < MANY; wanted += 499) {
+        struct rtl_names *names = rtl_names_create();
+        assert_non_null(names);
+        struct rtl_names_ahead *a = rtl_names_ahead_start(names, &s, false);
+        rtl_names_ahead_wait(a, &s.kernels[wanted]);
+        rtl_names_ahead_end(a); /* the rest is made by whoever asks */
+        assert_string_equal(whole_cell(names, &s.kernels[MANY - 2]), "k00749");
+        rtl_names_free(names);
+    }
+    s.kernel_count = 10; /* not worth a thread: there is nothing to wait for */
+    assert_null(rtl_names_ahead_start(NULL, &s, false));
+    rtl_names_ahead_wait(NULL, &s.kernels[0]);
+    rtl_names_ahead_end(NULL);
+    free(s.kernels);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +343,8 @@ int main(void)
         cmocka_unit_test(forms),
         cmocka_unit_test(a_bomb_costs_a_bounded_time),
         cmocka_unit_test(random_names_do_no_harm),
+        cmocka_unit_test(names_made_ahead_are_those_made_when_asked_for),
+        cmocka_unit_test(names_made_ahead_may_be_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

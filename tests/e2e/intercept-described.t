@@ -1,0 +1,68 @@
+#!/bin/sh
+# Queues made by hsa_amd_queue_create: the slot of a function is found by asking the runtime, on the real one, for the
+# functions that it exports; and behind a stand-in for a runtime that has the new one, all queues that can be intercepted
+# are, while the application sees what it would see without the library.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/intercept.sh"
+
+tools=$tap_top/$O/tests/programs/intercept_slots_preload.so
+play any
+close_scene
+is "asking for slots: the program ends well" "$status" 0
+check "asking for slots: what is there is found, where it is looked for" awk '
+    /: slot / {
+        asked[$1]++; slot = $3 + 0; first = (asked[$1] - 1) * 5; total++
+        if ($5 + 0 != (slot >= first ? slot : -1)) { print; wrong++ }
+    }
+    END { print total + 0 " answers"; exit total < 32 || wrong }' "$work/out"
+has "asking for slots: not in another table's" "$(cat "$work/out")" '^hsa_queue_destroy, of the other table: found -1$'
+has "asking for slots: nothing is left behind" "$(cat "$work/out")" '^the table is as it was$'
+
+tools=$tap_top/$O/tests/programs/intercept_described_preload.so
+scenes=intercept_described
+export DESCRIBED_TOOL DESCRIBED_SLOT DESCRIBED_AS DESCRIBED_STEP
+DESCRIBED_TOOL='' DESCRIBED_SLOT=79 DESCRIBED_AS=runtime DESCRIBED_STEP=16
+play
+if grep -q 'too old' "$work/err"; then # the stand-in needs release 5.6; the others are in make check-releases
+    close_scene
+    finish
+fi
+close_scene
+is "without the library: ends well, and the runtime made all queues" "$status $(cat "$work/err")" "0 made 4"
+grep -vE '^(launched|unseen)' "$work/out" >"$work/plain"
+has "without the library: the array got its queues" "$(cat "$work/plain")" '^queue 5 is there, 1024 packets$'
+
+DESCRIBED_TOOL=$tap_top/$O/librtl.so
+# its slot, what the table says of itself, whose function it is, and how many queues that one makes
+for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 4"; do
+    # shellcheck disable=SC2086 # four words
+    set -- $case
+    DESCRIBED_SLOT=$1 DESCRIBED_STEP=$2 DESCRIBED_AS=$3
+    name="slot $1, step $2, $3's"
+    play
+    check "$name: all over" wait_until 60 settled 0
+    check "$name: counts are the program's" counted_as_launched
+    is "$name: all timed" "$(look timed)" "timed 600"
+    has "$name: the one that can't be intercepted is counted" "$(look over)" ' queues 1 '
+    is "$name: and said" "$(look note)" "note queue_not_intercepted"
+    close_scene
+    is "$name: ends well" "$status $(cat "$work/err")" "0 made $4"
+    is "$name: the application sees the same" "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
+done
+
+play copy
+has "a batch of copies: comes to where it was meant for" "$(cat "$work/out")" '^batch of copies: 0x1005$'
+has "a batch of copies: is said" "$(look note)" '^note copies_unseen$'
+close_scene
+is "a batch of copies: ends well" "$status" 0
+
+DESCRIBED_AS=hidden
+play
+is "a function that can't be found: nothing is counted" "$(look counted)" "counted 0"
+is "a function that can't be found: a note" "$(look note)" "note queue_not_intercepted"
+close_scene
+has "a function that can't be found: a line" "$(cat "$work/err")" \
+    '^librtl: queues made by hsa_amd_queue_create, which this runtime has, are not counted$'
+is "a function that can't be found: the application sees the same" \
+    "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
+finish

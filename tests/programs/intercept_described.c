@@ -1,0 +1,86 @@
+/*
+ * Queues made by hsa_amd_queue_create, which the newest runtimes have and intercept_described_preload.c stands in for:
+ * an array of all kinds at once; and a batch of copies, with any argument. Prints what the application is told of each, "launched NAME N" for what went into
+ * those that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
+ */
+#include "intercept_hsa.h"
+
+#include <dlfcn.h>
+
+#include "intercept_described.h"
+
+enum { PLAIN, URGENT, DEVICE_RING, ENGINE, WRONG, LAST, KINDS };
+
+static hsa_status_t (*create)(hsa_agent_t, struct description *, uint32_t);
+
+static struct description describe(void)
+{
+    struct description d = {.version = 1, .size_bytes = 1024 * 64, .priority = HSA_AMD_QUEUE_PRIORITY_NORMAL};
+    d.compute.private_segment = UINT32_MAX;
+    return d;
+}
+
+static void run(const char *what, hsa_queue_t *queue, uint64_t object, const char *name, int count)
+{
+    for (int i = 0; i < count; i++)
+        launch(queue, object);
+    drain(queue);
+    printf("%s %s %d\n", what, name, count);
+}
+
+int main(int argc, char **argv)
+{
+    struct family family;
+    (void)argv;
+    struct description d[KINDS];
+    uint32_t mask[2] = {0xffffffff, 0xff}, set[2] = {0, 0};
+    if (!open_runtime())
+        die("no GPU");
+    const char *runtime = getenv("HSA_TOOLS_LIB"); /* the stand-in is loaded as a tool */
+    void *library = runtime ? dlopen(runtime, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void *symbol = library ? dlsym(library, "hsa_amd_queue_create") : NULL;
+    if (!symbol)
+        die("no hsa_amd_queue_create");
+    memcpy(&create, &symbol, sizeof create);
+    load_family(&family, "hsa_");
+
+    for (int i = 0; i < KINDS; i++)
+        d[i] = describe();
+    d[URGENT].priority = HSA_AMD_QUEUE_PRIORITY_HIGH;
+    d[URGENT].compute.mask = mask;
+    d[URGENT].compute.mask_bits = 64;
+    d[DEVICE_RING].flags = 1;
+    d[ENGINE].engine = 1;
+    d[WRONG].reserved[7] = 1;
+    d[LAST].compute.type = HSA_QUEUE_TYPE_SINGLE;
+    printf("status 0x%x\n", create(gpu_agent, d, KINDS));
+    for (int i = 0; i < KINDS; i++)
+        printf("queue %d %s, %u packets\n", i, d[i].queue ? "is there" : "is none", d[i].queue ? d[i].queue->size : 0);
+    if (hsa_amd_queue_cu_get_mask(d[URGENT].queue, 64, set) == HSA_STATUS_SUCCESS)
+        printf("mask %08x %08x\n", set[1], set[0]);
+
+    struct description other = describe(), small = describe();
+    other.version = 2;
+    small.size_bytes = 64;
+    printf("version 2: 0x%x\n", create(gpu_agent, &other, 1));
+    printf("none: 0x%x\n", create(gpu_agent, NULL, 1));
+    printf("none of them: 0x%x\n", create(gpu_agent, &small, 0));
+    printf("too small: 0x%x\n", create(gpu_agent, &small, 1));
+
+    if (argc > 1) {
+        hsa_status_t (*copy)(const void *, uint32_t, uint32_t, const hsa_signal_t *) = NULL;
+        symbol = dlsym(library, "hsa_amd_memory_async_batch_copy");
+        memcpy(&copy, &symbol, sizeof copy);
+        printf("batch of copies: 0x%x\n", copy(d, 7, 1, &(hsa_signal_t){0}));
+    }
+    fflush(stdout);
+    run("launched", d[PLAIN].queue, family.object[0], "hsa_00", 300);
+    run("launched", d[URGENT].queue, family.object[1], "hsa_01", 200);
+    run("launched", d[LAST].queue, family.object[2], "hsa_02", 100);
+    run("unseen", d[DEVICE_RING].queue, family.object[3], "hsa_03", 50);
+    hold();
+    for (int i = 0; i < KINDS; i++)
+        if (d[i].queue)
+            must(hsa_queue_destroy(d[i].queue), "destroy queue");
+    return 0;
+}

@@ -1,0 +1,189 @@
+/*
+ * The real runtime as one that has hsa_amd_queue_create and, in the slot before it, hsa_amd_memory_async_batch_copy:
+ * what no release at hand does. It is loaded as a tool
+ * and hands librtl.so (DESCRIBED_TOOL, if any) a table with a longer amd_ext, in which the function lies in slot
+ * DESCRIBED_SLOT; the application finds it in here, too, as it would in the runtime's own file. It keeps the contract of the public header: descriptors of version 1, checked, each
+ * queue created with its priority and mask, the first error told, and the exported function going through the table.
+ *
+ * Behind it all stands the real runtime. DESCRIBED_AS: "runtime" (its functions for intercept queues seem to lie in the
+ * same library as the new one), "tool" (another tool seems to have hooked the new one), "hidden" (no such function can
+ * be found). DESCRIBED_STEP is the step that the table says. At the end it tells how many queues it made itself.
+ */
+#include <dlfcn.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept_described.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct version {
+    uint32_t major, minor, step, reserved;
+};
+struct root {
+    struct version version;
+    void *core, *amd_ext, *more[8];
+};
+enum { SLOTS = 128, CORE_QUEUE_CREATE = 7, CREATE = 37, REGISTER = 38 }; /* of intercept queues, from 5.6 on */
+
+typedef void (*function)(void);
+static struct {
+    struct version version;
+    function slot[SLOTS];
+} table;
+static int own_slot = 79;
+static int made;
+static void (*tool_unload)(void);
+static hsa_status_t (*queue_create)(hsa_agent_t, uint32_t, hsa_queue_type32_t,
+                                    void (*)(hsa_status_t, hsa_queue_t *, void *), void *, uint32_t, uint32_t,
+                                    hsa_queue_t **);
+
+EXPORT int OnLoad(void *given, uint64_t version, uint64_t failed, const char *const *names);
+EXPORT void OnUnload(void);
+EXPORT hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct description *d, uint32_t count);
+EXPORT hsa_status_t hsa_amd_memory_async_batch_copy(const void *operations, uint32_t count, uint32_t n,
+                                                    const hsa_signal_t *after);
+
+static bool zero(const void *bytes, size_t n)
+{
+    static const char none[32];
+    return memcmp(bytes, none, n) == 0;
+}
+
+static hsa_status_t create_one(hsa_agent_t agent, struct description *d)
+{
+    d->queue = NULL;
+    if (d->version != 1 || d->traffic_class || !zero(d->reserved_header, 3) || !zero(d->reserved, 20) ||
+        !d->size_bytes || (d->size_bytes & (d->size_bytes - 1)) || d->size_bytes % 64 || d->compute.mask_bits % 32)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (d->engine > 2)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (d->engine)
+        return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
+    hsa_status_t status = queue_create(agent, d->size_bytes / 64, d->compute.type, d->error, d->data,
+                                       d->compute.private_segment, UINT32_MAX, &d->queue);
+    if (!status)
+        status = hsa_amd_queue_set_priority(d->queue, d->priority);
+    if (!status && d->compute.mask_bits)
+        status = hsa_amd_queue_cu_set_mask(d->queue, d->compute.mask_bits, d->compute.mask);
+    if (status)
+        d->queue = NULL;
+    else
+        made++;
+    return status;
+}
+
+static hsa_status_t create(hsa_agent_t agent, struct description *d, uint32_t count)
+{
+    hsa_status_t first = d && count ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 0; d && i < count; i++) {
+        hsa_status_t status = create_one(agent, &d[i]);
+        if (first == HSA_STATUS_SUCCESS)
+            first = status;
+    }
+    return first;
+}
+
+hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct description *d, uint32_t count)
+{
+    return ((hsa_status_t(*)(hsa_agent_t, struct description *, uint32_t))table.slot[own_slot])(agent, d, count);
+}
+
+/* It only says that it was called: what the operations are doesn't matter to what is tested. */
+static hsa_status_t batch_copy(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
+{
+    return operations && count == 7 && n == 1 && after ? HSA_STATUS_ERROR_INVALID_REGION : HSA_STATUS_ERROR_FATAL;
+}
+
+hsa_status_t hsa_amd_memory_async_batch_copy(const void *operations, uint32_t count, uint32_t n,
+                                             const hsa_signal_t *after)
+{
+    return ((hsa_status_t(*)(const void *, uint32_t, uint32_t, const hsa_signal_t *))table.slot[own_slot - 1])(
+        operations, count, n, after);
+}
+
+/* By where these lie the library knows the runtime's own file. */
+static function real_create, real_register;
+static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, void *error, void *data,
+                                     uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    return ((hsa_status_t(*)(hsa_agent_t, uint32_t, hsa_queue_type32_t, void *, void *, uint32_t, uint32_t,
+                             hsa_queue_t **))real_create)(agent, size, type, error, data, private_segment,
+                                                          group_segment, queue);
+}
+
+static hsa_status_t intercept_register(hsa_queue_t *queue, void *handler, void *data)
+{
+    return ((hsa_status_t(*)(hsa_queue_t *, void *, void *))real_register)(queue, handler, data);
+}
+
+/* In the slots around it: nobody has a reason to call these. */
+static hsa_status_t astray(void)
+{
+    fprintf(stderr, "intercept_described: a function was called that nobody asked for\n");
+    abort();
+}
+
+int OnLoad(void *given, uint64_t version, uint64_t failed, const char *const *names)
+{
+    struct root *real = given, root = *real;
+    struct version *ext = real->amd_ext;
+    const char *as = getenv("DESCRIBED_AS") ? getenv("DESCRIBED_AS") : "runtime";
+    uint32_t slots = (ext->minor - (uint32_t)sizeof *ext) / 8;
+    if (getenv("DESCRIBED_SLOT"))
+        own_slot = atoi(getenv("DESCRIBED_SLOT"));
+    memcpy(&queue_create, (char *)real->core + sizeof *ext + CORE_QUEUE_CREATE * 8, 8);
+    memcpy(&table, ext, ext->minor);
+    for (uint32_t i = slots; i < SLOTS; i++)
+        table.slot[i] = (function)astray;
+    table.slot[own_slot] = (function)create;
+    table.slot[own_slot - 1] = (function)batch_copy;
+    real_create = table.slot[CREATE];
+    real_register = table.slot[REGISTER];
+    if (strcmp(as, "hidden") != 0)
+        table.slot[REGISTER] = (function)intercept_register;
+    if (strcmp(as, "runtime") == 0)
+        table.slot[CREATE] = (function)intercept_create;
+    table.version.minor = (uint32_t)sizeof table.version + ((uint32_t)own_slot + 3) * 8;
+    table.version.step = getenv("DESCRIBED_STEP") ? (uint32_t)atoi(getenv("DESCRIBED_STEP")) : 0x10;
+    root.amd_ext = &table;
+
+    if (slots < 55) {
+        fprintf(stderr, "intercept_described: this release is too old\n");
+        return 1;
+    }
+    const char *path = getenv("DESCRIBED_TOOL");
+    if (!path || !*path)
+        return 1;
+    void *tool = dlopen(path, RTLD_NOW);
+    int (*tool_load)(void *, uint64_t, uint64_t, const char *const *) = NULL;
+    void *symbol = tool ? dlsym(tool, "OnLoad") : NULL;
+    if (!symbol) {
+        fprintf(stderr, "intercept_described: %s\n", dlerror());
+        return 1;
+    }
+    memcpy(&tool_load, &symbol, sizeof symbol);
+    symbol = dlsym(tool, "OnUnload");
+    memcpy(&tool_unload, &symbol, sizeof symbol);
+    int result = tool_load(&root, version, failed, names);
+    for (uint32_t i = 0; i < slots; i++) /* its hooks go into the real table */
+        if (i != REGISTER && i != CREATE)
+            memcpy((char *)ext + sizeof *ext + i * 8, &table.slot[i], 8);
+    return result;
+}
+
+void OnUnload(void)
+{
+    if (tool_unload)
+        tool_unload();
+}
+
+__attribute__((destructor)) static void say(void)
+{
+    if (queue_create)
+        fprintf(stderr, "made %d\n", made);
+}

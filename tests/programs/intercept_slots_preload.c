@@ -1,0 +1,44 @@
+/*
+ * A tool that asks the runtime for the slots of functions that it exports, as the library does for one function whose
+ * slot no version tells, and says them beside the slots that the library knows. It uses the library's own source.
+ */
+#include <dlfcn.h>
+
+#include "intercept/hsa_table.c"
+
+__attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
+                                                  const char *const *names);
+__attribute__((visibility("default"))) void OnUnload(void);
+
+int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
+{
+    const struct root *root = table;
+    uint32_t bytes = ((const struct version *)root->amd_ext)->minor;
+    char before[4096], after[4096];
+    (void)version, (void)failed, (void)names;
+    memcpy(before, root->amd_ext, bytes);
+    for (int i = 0; i < RTL_HSA_COUNT; i++) {
+        void *symbol = dlsym(RTLD_DEFAULT, functions[i].name);
+        void (*exported)(void);
+        memcpy(&exported, &symbol, sizeof exported);
+        if (functions[i].table == CORE || !symbol)
+            continue; /* the interface for tools is not exported */
+        int known = (int)functions[i].slot + (functions[i].table == MOVED ? rtl_hsa_shift(bytes) : 0);
+        if (functions[i].table == LATER && !slot_of(root, (enum rtl_hsa_function)i))
+            known = -1;
+        for (uint32_t first = 0; first < 16; first += 5) /* wherever it starts to look */
+            printf("%s: slot %d, found %d\n", functions[i].name, known, slot_behind(table, exported, first));
+    }
+    void *core = dlsym(RTLD_DEFAULT, "hsa_queue_destroy");
+    void (*exported)(void);
+    memcpy(&exported, &core, sizeof exported);
+    printf("hsa_queue_destroy, of the other table: found %d\n", slot_behind(table, exported, 0));
+    memcpy(after, root->amd_ext, bytes);
+    printf("the table is %s\n", memcmp(before, after, bytes) ? "changed" : "as it was");
+    fflush(stdout);
+    return 1;
+}
+
+void OnUnload(void)
+{
+}
