@@ -362,11 +362,22 @@ static bool is_over(struct copy *copy)
            rtl_own_look(copy->own, &copy->card, copy->value);
 }
 
+static void put_event(const struct rtl_gpu *gpu, const struct copy *copy, uint64_t start, uint64_t duration_ns)
+{
+    struct rtl_event_record event = {
+        .duration_ns = duration_ns,
+        .kernel = copy->line % RTL_DIRECTION_COUNT,
+        .flags = RTL_EVENT_COPY,
+        .grid = {(uint32_t)copy->bytes, (uint32_t)(copy->bytes >> 32)},
+    };
+    rtl_harvest_event(gpu, start, &event);
+}
+
 static void record(struct rtl_harvest *harvest, const struct copy *copy)
 {
     struct rtl_copies *line = &rtl_tool.segment.copies[copy->line];
     enum rtl_copy_reason why = RTL_COPY_UNTIMED_BAD_TIME;
-    uint64_t start = copy->card.start_ts, end = copy->card.end_ts;
+    uint64_t start = copy->card.start_ts, end = copy->card.end_ts, duration_ns;
     struct rtl_gpu *gpu;
 
     switch (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED)) {
@@ -381,9 +392,11 @@ static void record(struct rtl_harvest *harvest, const struct copy *copy)
             break;
         gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
         rtl_harvest_see_tick(gpu, end);
-        if (rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_COPIES(copy->line),
-                                rtl_ticks_to_ns(&gpu->rate, end - start))) {
+        duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
+        if (rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_COPIES(copy->line), duration_ns)) {
             rtl_count(&line->timed_bytes, copy->bytes);
+            if (rtl_tool.trace)
+                put_event(gpu, copy, start, duration_ns);
             return;
         }
         why = RTL_COPY_UNTIMED_NO_MEMORY;

@@ -110,25 +110,28 @@ static void untimed(struct rtl_harvest *harvest, struct rtl_tap *tap, uint16_t n
     rtl_count(&tap->line->untimed[reason], 1);
 }
 
-/* The dispatch as a record of the event ring. Behind see_tick, so that the line is good. */
+void rtl_harvest_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event)
+{
+    bool known = gpu->line.slope > 0;
+    event->start_ns = known ? rtl_line_at(&gpu->line, start) : rtl_ticks_to_ns(&gpu->rate, start);
+    event->agent = (uint8_t)gpu->index;
+    event->flags |= known ? 0 : RTL_EVENT_AGENT_CLOCK;
+    rtl_event_put(&rtl_tool.segment, event);
+}
+
 static void put_event(const struct rtl_harvest *harvest, const struct rtl_tap *tap, uint16_t number, uint64_t start,
                       uint64_t duration_ns)
 {
     const struct rtl_inflight *inflight = &harvest->pool->inflight[number];
-    const struct rtl_gpu *gpu = tap->gpu;
-    bool known = gpu->line.slope > 0;
     struct rtl_event_record event = {
-        .start_ns = known ? rtl_line_at(&gpu->line, start) : rtl_ticks_to_ns(&gpu->rate, start),
         .duration_ns = duration_ns,
         .kernel = inflight->kernel,
         .generation = atomic_load_explicit(&tap->generation, memory_order_relaxed),
         .queue = (uint16_t)tap->slot,
-        .agent = (uint8_t)gpu->index,
-        .flags = known ? 0 : RTL_EVENT_AGENT_CLOCK,
         .grid = {inflight->grid[0], inflight->grid[1], inflight->grid[2]},
         .workgroup = {inflight->workgroup[0], inflight->workgroup[1], inflight->workgroup[2]},
     };
-    rtl_event_put(&rtl_tool.segment, &event);
+    rtl_harvest_event(tap->gpu, start, &event);
 }
 
 /* A card that has no times says why; what the GPU writes says nothing. */

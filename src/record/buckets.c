@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/quantile.h"
+
 enum { NUMBER_BYTES = 21, PAIR_BYTES = 2 * NUMBER_BYTES + 2, BUCKETS = RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS };
 
 static bool make_room(struct rtl_growing *text, size_t bytes)
@@ -25,10 +27,6 @@ static char *put_number(char *at, int64_t value)
 {
     char digits[NUMBER_BYTES];
     int n = 0;
-    if (value >= 0 && value < 10) { /* nearly all gaps, and many counts: there are some hundred numbers a kernel */
-        *at++ = (char)('0' + value);
-        return at;
-    }
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
         digits[n++] = (char)('0' + left % 10);
@@ -40,77 +38,95 @@ static char *put_number(char *at, int64_t value)
     return at;
 }
 
-/* The text as it is written: room for PAIR_BYTES a pair is made before. */
-struct pairs {
-    char *begin, *at;
-    uint32_t last; /* the number of the pair before */
-};
-
-static bool begin_pairs(struct rtl_growing *text, struct pairs *pairs, size_t room)
+/* The same; nearly all gaps and many counts have one digit or two, and there are some hundred numbers a kernel. */
+static inline char *put_small(char *at, int64_t value)
 {
-    size_t used = pairs->begin ? (size_t)(pairs->at - pairs->begin) : 0;
+    if (value < 0 || value >= 100)
+        return put_number(at, value);
+    if (value >= 10)
+        *at++ = (char)('0' + value / 10);
+    *at++ = (char)('0' + value % 10);
+    return at;
+}
+
+/* Begins with the comma that the first pair's bracket takes the place of; there is room for PAIR_BYTES. */
+static inline char *put_pair(char *at, int64_t gap, int64_t count)
+{
+    *at++ = ',';
+    at = put_small(at, gap);
+    *at++ = ',';
+    return put_small(at, count);
+}
+
+/* What lies in front of `at` is text, and of more there is room for that many pairs and the end. */
+static char *room_for(struct rtl_growing *text, size_t used, size_t pairs)
+{
     text->used = used;
-    if (!make_room(text, room * PAIR_BYTES + 2))
-        return false;
-    pairs->begin = text->bytes;
-    pairs->at = text->bytes + used;
-    return true;
+    return make_room(text, pairs * PAIR_BYTES + 2) ? text->bytes + used : NULL;
 }
 
-static void put_pair(struct pairs *pairs, uint32_t number, int64_t count)
+static void end(struct rtl_growing *text, char *at)
 {
-    *pairs->at = pairs->at == pairs->begin ? '[' : ',';
-    pairs->at = put_number(pairs->at + 1, number - pairs->last);
-    *pairs->at++ = ',';
-    pairs->at = put_number(pairs->at, count);
-    pairs->last = number;
-}
-
-static void end_pairs(struct rtl_growing *text, struct pairs *pairs)
-{
-    if (pairs->at != pairs->begin) {
-        *pairs->at++ = ']';
-        *pairs->at = 0;
-    }
-    text->used = (size_t)(pairs->at - pairs->begin);
+    text->used = at ? (size_t)(at - text->bytes) : 0;
+    if (!text->used)
+        return;
+    text->bytes[0] = '[';
+    *at++ = ']';
+    *at = 0;
+    text->used++;
 }
 
 bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                        struct rtl_growing *text)
 {
-    struct pairs pairs = {0};
-    uint32_t at = 0;
+    uint32_t last = 0, before = 0;
+    char *at = NULL;
     for (uint32_t i = 0; i < later->octave_count; i++) {
         const struct rtl_octave *o = &later->octaves[i], *was = NULL;
-        while (earlier && at < earlier->octave_count && earlier->octaves[at].octave < o->octave)
-            at++;
-        if (earlier && at < earlier->octave_count && earlier->octaves[at].octave == o->octave)
-            was = &earlier->octaves[at];
-        if (!begin_pairs(text, &pairs, RTL_CHUNK_BUCKETS))
+        while (earlier && before < earlier->octave_count && earlier->octaves[before].octave < o->octave)
+            before++;
+        if (earlier && before < earlier->octave_count && earlier->octaves[before].octave == o->octave)
+            was = &earlier->octaves[before];
+        at = room_for(text, at ? (size_t)(at - text->bytes) : 0, RTL_CHUNK_BUCKETS);
+        if (!at)
             return false;
         for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++) {
             uint64_t grown = o->bucket[b] - (was ? was->bucket[b] : 0);
-            if (grown)
-                put_pair(&pairs, o->octave * RTL_CHUNK_BUCKETS + b, (int64_t)grown);
+            if (!grown)
+                continue;
+            uint32_t number = o->octave * RTL_CHUNK_BUCKETS + b;
+            at = put_pair(at, number - last, (int64_t)grown);
+            last = number;
         }
     }
-    end_pairs(text, &pairs);
+    end(text, at);
     return true;
 }
 
 bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                       struct rtl_growing *text)
 {
-    struct pairs pairs = {0};
-    if (later->coarse && !begin_pairs(text, &pairs, RTL_OCTAVES_MAX))
+    uint32_t last = 0;
+    char *at = later->coarse ? room_for(text, 0, RTL_OCTAVES_MAX) : NULL;
+    if (later->coarse && !at)
         return false;
-    for (uint32_t i = 0; later->coarse && i < RTL_OCTAVES_MAX; i++) {
+    for (uint32_t i = 0; at && i < RTL_OCTAVES_MAX; i++) {
         uint64_t grown = later->coarse[i] - (earlier && earlier->coarse ? earlier->coarse[i] : 0);
-        if (grown)
-            put_pair(&pairs, i, (int64_t)grown);
+        if (!grown)
+            continue;
+        at = put_pair(at, i - last, (int64_t)grown);
+        last = i;
     }
-    end_pairs(text, &pairs);
+    end(text, at);
     return true;
+}
+
+bool rtl_growth_tell(struct rtl_growth *growth, const struct rtl_histogram_copy *earlier,
+                     const struct rtl_histogram_copy *later)
+{
+    static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
+    growth->any = rtl_quantiles(earlier, later, q, RTL_RECORDED_QUANTILES, growth->quantile);
+    return rtl_buckets_write(earlier, later, &growth->buckets) && rtl_coarse_write(earlier, later, &growth->coarse);
 }
 
 /* The next number and the mark behind it; false at anything else. */

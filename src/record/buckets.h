@@ -5,6 +5,7 @@
 #ifndef RTL_RECORD_BUCKETS_H
 #define RTL_RECORD_BUCKETS_H
 
+#include "record/schema.h"
 #include "shm/segment_reader.h"
 
 /* Text that grows; the owner frees `bytes`. */
@@ -20,6 +21,16 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
 /* Counts that are known per octave only, likewise. */
 bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                       struct rtl_growing *text);
+
+/* What a histogram grew by as a recording tells it. The owner frees both texts. */
+struct rtl_growth {
+    bool any;
+    uint64_t quantile[RTL_RECORDED_QUANTILES]; /* RTL_QUANTILE_COLUMNS; only if any */
+    struct rtl_growing buckets, coarse;
+};
+/* Into `growth`, whose texts are emptied first. False without memory. */
+bool rtl_growth_tell(struct rtl_growth *growth, const struct rtl_histogram_copy *earlier,
+                     const struct rtl_histogram_copy *later);
 
 /* Adds what the text says. The octaves of `to` are its own (malloc). False when the text is wrong or without memory;
  * the number of octaves that may still be added is counted down in *room. */

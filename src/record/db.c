@@ -191,6 +191,8 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     db->write = options->write;
     /* for reading, too: the journal of a recorder that was killed has to be rolled back, where that is permitted */
     int flags = SQLITE_OPEN_READWRITE | (options->write ? SQLITE_OPEN_CREATE : 0);
+    /* nobody asks what it has allocated, and keeping count takes a lock each time; later calls are refused, harmlessly */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code) {
         fail(db, code);

@@ -24,7 +24,7 @@ struct rtl_recording {
     struct rtl_snapshot last; /* the last frame written */
     bool has_last;
     struct told told;
-    struct rtl_growing buckets, coarse;
+    struct rtl_growth growth; /* of the histogram that is being written */
 };
 
 enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
@@ -72,8 +72,8 @@ void rtl_recording_close(struct rtl_recording *r)
     rtl_db_close(r->db);
     if (r->has_last)
         rtl_snapshot_free(&r->last);
-    free(r->buckets.bytes);
-    free(r->coarse.bytes);
+    free(r->growth.buckets.bytes);
+    free(r->growth.coarse.bytes);
     free(r->kind);
     free(r->title);
     free(r->recorder);
@@ -123,22 +123,24 @@ static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s
     return rtl_db_run(st) ? rtl_db_last_id(r->db) : 0;
 }
 
-/* Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. */
-static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
-                          const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
+/*
+ * Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. `growth`: as
+ * it was made before, if it was.
+ */
+static int bind_growth(struct rtl_recording *r, struct rtl_db_statement *st, int at,
+                       const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now,
+                       const struct rtl_growth *growth)
 {
-    static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
-    uint64_t v[RTL_RECORDED_QUANTILES];
-    bool any = rtl_quantiles(before, now, q, RTL_RECORDED_QUANTILES, v);
+    if (!growth && !rtl_growth_tell(&r->growth, before, now))
+        rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
+    const struct rtl_growth *g = growth ? growth : &r->growth;
     at = rtl_fields_bind(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, before, now);
     for (int i = 0; i < RTL_RECORDED_QUANTILES; i++, at++)
-        if (any)
-            rtl_db_bind_int(st, at, (int64_t)v[i]);
+        if (g->any)
+            rtl_db_bind_int(st, at, (int64_t)g->quantile[i]);
         else
             rtl_db_bind_null(st, at);
-    if (!rtl_buckets_write(before, now, &r->buckets) || !rtl_coarse_write(before, now, &r->coarse))
-        rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
-    const struct rtl_growing *texts[] = {&r->buckets, &r->coarse};
+    const struct rtl_growing *texts[] = {&g->buckets, &g->coarse};
     for (int i = 0; i < 2; i++, at++)
         if (texts[i]->used)
             rtl_db_bind_text(st, at, texts[i]->bytes, texts[i]->used);
@@ -147,25 +149,29 @@ static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, 
     return at;
 }
 
+static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
+                          const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
+{
+    return bind_growth(r, st, at, before, now, NULL);
+}
+
 static bool histogram_differs(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
 {
     return rtl_fields_differ(rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, a, b);
 }
 
-static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k)
+static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k, const struct rtl_kernel_told *told)
 {
     if (k->id < RTL_KERNELS_MAX && r->told.kernel[k->id / 8] >> k->id % 8 & 1)
         return;
-    const char *full = "", *short_name = "";
     struct rtl_db_statement *st = rtl_db_prepare(
         r->db, "INSERT OR IGNORE INTO rtl_kernel(recording, kernel, name, full_name, short_name, first) "
                "VALUES(?, ?, ?, ?, ?, ?)");
-    r->facts.names(r->facts.context, k, &full, &short_name);
     rtl_db_bind_int(st, 1, r->id);
     rtl_db_bind_int(st, 2, k->id);
     rtl_db_bind_text(st, 3, k->name, k->name_length);
-    bind_string(st, 4, full);
-    bind_string(st, 5, short_name);
+    bind_string(st, 4, told->full);
+    bind_string(st, 5, told->short_name);
     rtl_db_bind_int(st, 6, (int64_t)r->sequence);
     rtl_db_run(st);
     if (k->id < RTL_KERNELS_MAX)
@@ -185,8 +191,11 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
             at++;
         if (at < old && r->last.kernels[at].id == k->id)
             was = &r->last.kernels[at];
-        if (!was)
-            write_name(r, k);
+        struct rtl_kernel_told told = {.full = "", .short_name = ""};
+        if (!was) {
+            r->facts.tell(r->facts.context, k, &told);
+            write_name(r, k, &told);
+        }
         bool launch = !was || rtl_fields_differ(rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, was, k);
         if (was && !launch && !rtl_fields_differ(rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k) &&
             !histogram_differs(&was->histogram, &k->histogram))
@@ -194,7 +203,7 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
         rtl_db_bind_int(sample, 1, frame);
         rtl_db_bind_int(sample, 2, k->id);
         int next = rtl_fields_bind(sample, 3, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k);
-        next = bind_histogram(r, sample, next, was ? &was->histogram : NULL, &k->histogram);
+        next = bind_growth(r, sample, next, was ? &was->histogram : NULL, &k->histogram, told.growth);
         if (launch)
             rtl_fields_bind(sample, next, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, NULL, k);
         else

@@ -11,10 +11,17 @@
 
 #include <sys/types.h>
 
+#include "record/buckets.h"
 #include "record/schema.h"
 
 #define RTL_RECORDING_SNAPSHOT "snapshot"
 #define RTL_RECORDING_SERIES   "series"
+
+/* What a recording is told about a kernel that is new in it; all of it stays valid until the next call. */
+struct rtl_kernel_told {
+    const char *full, *short_name;   /* how it is named for people */
+    const struct rtl_growth *growth; /* of its histogram since the start, if it is at hand; otherwise NULL */
+};
 
 /* What is told about the process beside its segment; strings are copied. */
 struct rtl_recording_facts {
@@ -22,8 +29,7 @@ struct rtl_recording_facts {
     pid_t pid;
     const char *title, *recorder; /* title: as on screen; recorder: name and version of this program */
     uint64_t interval_ns;
-    /* How a kernel is named for people: both stay valid until the next call. */
-    void (*names)(void *context, const struct rtl_kernel_snapshot *kernel, const char **full, const char **short_name);
+    void (*tell)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_kernel_told *told);
     void *context;
 };
 

@@ -42,6 +42,7 @@ struct rtl_rocpd {
     rtl_rocpd_escape *escape;
     int64_t pid, process, recording_row, batch_row, api_row;
     int64_t type; /* string: KernelExecution */
+    int64_t copy_type[RTL_DIRECTION_COUNT], copy_queue[RTL_AGENTS_MAX]; /* 0 and -1 = not met yet */
     int64_t unknown; /* string: what a kernel without a name is called */
     char host[80];
     int64_t start, end;               /* of the first and the last op */
@@ -224,6 +225,32 @@ static int64_t queue_id(struct rtl_rocpd *r, const struct rtl_event_record *even
     return queue->id;
 }
 
+/* What the directions are called as an opType: as other tools call them, but that they have no word for the last. */
+static int64_t copy_type(struct rtl_rocpd *r, uint32_t direction)
+{
+    static const char *const types[RTL_DIRECTION_COUNT] = {[RTL_COPY_H2D] = "CopyHostToDevice",
+                                                           [RTL_COPY_D2H] = "CopyDeviceToHost",
+                                                           [RTL_COPY_D2D] = "CopyDeviceToDevice",
+                                                           [RTL_COPY_P2P] = "CopyPeerToPeer"};
+    direction %= RTL_DIRECTION_COUNT;
+    if (!r->copy_type[direction])
+        r->copy_type[direction] = string_id(r->db, types[direction]);
+    return r->copy_type[direction];
+}
+
+/* No queue of the application's: what its copies are on. */
+static int64_t copy_queue(struct rtl_rocpd *r, uint32_t agent)
+{
+    char identity[JSON_BYTES];
+    agent = agent < RTL_AGENTS_MAX ? agent : RTL_AGENTS_MAX - 1;
+    if (r->copy_queue[agent] < 0) {
+        snprintf(identity, sizeof identity, "{\"process\":%" PRId64 ",\"copies\":true,\"gpu\":%" PRId64 ",", r->process,
+                 gpu_id(r, agent));
+        r->copy_queue[agent] = entity(r->db, "queue", identity, "\"queue\":null");
+    }
+    return r->copy_queue[agent];
+}
+
 /* --- beginning --- */
 
 static void find_process(struct rtl_rocpd *r, const char *title)
@@ -293,7 +320,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     r->pid = pid;
     r->signals = -1;
     for (int i = 0; i < RTL_AGENTS_MAX; i++)
-        r->gpu[i] = -1;
+        r->gpu[i] = r->copy_queue[i] = -1;
     for (int i = 0; i < RTL_QUEUES_MAX; i++)
         r->depth[i] = -1;
     gethostname(host, sizeof host - 1);
@@ -341,8 +368,11 @@ void rtl_rocpd_free(struct rtl_rocpd *r)
 static void add_text_row(struct rtl_rocpd *r, const int64_t *values, const struct rtl_event_record *e)
 {
     char text[120];
-    snprintf(text, sizeof text, "wg=%u,%u,%u grid=%u,%u,%u", e->workgroup[0], e->workgroup[1], e->workgroup[2],
-             e->grid[0], e->grid[1], e->grid[2]);
+    if (e->flags & RTL_EVENT_COPY)
+        snprintf(text, sizeof text, "size=%" PRIu64, (uint64_t)e->grid[1] << 32 | e->grid[0]);
+    else
+        snprintf(text, sizeof text, "wg=%u,%u,%u grid=%u,%u,%u", e->workgroup[0], e->workgroup[1], e->workgroup[2],
+                 e->grid[0], e->grid[1], e->grid[2]);
     struct rtl_db_statement *add = rtl_db_prepare(r->db, insert_row);
     for (int i = 0; i < COLUMNS - 1; i++)
         rtl_db_bind_int(add, i + 1, values[i]);
@@ -365,17 +395,18 @@ static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records
         int64_t start = bounded(e->start_ns), duration = bounded(e->duration_ns);
         v[0] = r->process << RTL_ROCPD_SEQUENCE_BITS | (int64_t)(e->sequence & ((1ull << RTL_ROCPD_SEQUENCE_BITS) - 1));
         v[1] = gpu_id(r, e->agent);
-        v[2] = queue_id(r, e);
+        bool copy = e->flags & RTL_EVENT_COPY;
+        v[2] = copy ? copy_queue(r, e->agent) : queue_id(r, e);
         v[3] = start;
         v[4] = duration;
-        v[5] = kernel_id(r, e->kernel);
-        v[6] = r->type;
+        v[5] = copy ? STRING_EMPTY : kernel_id(r, e->kernel);
+        v[6] = copy ? copy_type(r, e->kernel) : r->type;
         if (*first || start < r->start)
             r->start = start;
         if (*first || start + duration > r->end)
             r->end = start + duration;
         *first = false;
-        if (rtl_rocpd_pack(e->grid, e->workgroup, &v[7]))
+        if (!copy && rtl_rocpd_pack(e->grid, e->workgroup, &v[7]))
             r->rows.count++;
         else
             add_text_row(r, v, e);
@@ -410,9 +441,9 @@ static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state
     char json[JSON_BYTES], number[32];
     const struct rtl_events *e = &state->events;
     snprintf(json, sizeof json,
-             "{\"process\":%" PRId64 ",\"rows\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"before\":%" PRIu64
+             "{\"process\":%" PRId64 ",\"rows\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"before\":%" PRIu64
              ",\"untimed\":%" PRIu64 ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"end\":\"%s\"}",
-             r->process, e->next - e->first - e->lost, e->lost, e->first, r->untimed, r->start, r->end,
+             r->process, e->next - e->first - e->lost, state->copies, e->lost, e->first, r->untimed, r->start, r->end,
              state->end ? state->end : "none: it was cut off");
     set_metadata(r->db, r->recording_row, json);
     snprintf(number, sizeof number, "%" PRIu64, r->batch);

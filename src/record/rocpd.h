@@ -1,5 +1,6 @@
 /*
- * A trace in the rocpd schema: a row of rocpd_op for every record of the event ring, and what explains the rows.
+ * A trace in the rocpd schema: a row of rocpd_op for every record of the event ring, and what explains the rows. A copy
+ * has no description; its kind is what opType says, as in RPD's files, and it is on a queue for the copies of its GPU.
  *
  * The names of tables, columns and views are the format that other tools read. What is ours stands in rocpd_metadata, so
  * that there are no tables but rocpd's: JSON under the tags "process N", "gpu N", "queue N" and "recording N". N of gpu
@@ -31,6 +32,7 @@ struct rtl_rocpd; /* one recording of one process into one file */
 /* What is known at a moment; written with the rows. */
 struct rtl_rocpd_state {
     struct rtl_events events;
+    uint64_t copies; /* of what was read */
     const char *end; /* why it ended, NULL while it goes on */
 };
 

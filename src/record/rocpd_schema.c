@@ -4,7 +4,7 @@
 /*
  * dims, as rtl_rocpd_pack makes it: bits 0-1 say how. 0: workgroup x - 1 in 10 bits, then the workgroups in x, all else
  * is 1. 1: workgroup x - 1, y - 1 (10 bits each), z - 1 (6); workgroups in x (14), y - 1 (12), z - 1 (8). What doesn't fit
- * is text. Rare: `duration`, not `end`, because it is short.
+ * is text, and of a copy its size. Rare: `duration`, not `end`, because it is short.
  */
 #define WX "((dims >> 2 & 1023) + 1)"
 #define WY "((dims >> 12 & 1023) + 1)"
@@ -14,6 +14,9 @@
     " CASE dims & 3 WHEN 0 THEN printf('hwq=0x%x wg=%d,1,1 grid=%d,1,1', queueId, " WX ", (dims >> 12) * " WX ")" \
     " ELSE printf('hwq=0x%x wg=%d,%d,%d grid=%d,%d,%d', queueId, " WX ", " WY ", " WZ ","                       \
     " (dims >> 28 & 16383) * " WX ", ((dims >> 42 & 4095) + 1) * " WY ", ((dims >> 54 & 255) + 1) * " WZ ") END END"
+
+/* What an op is called: a copy has no description (string 1 is empty), but a type. */
+#define NAME_ID "iif(o.description_id = 1, o.opType_id, o.description_id)"
 
 const struct rtl_db_set rtl_rocpd_set = {
     .table = "rocpd_op",
@@ -69,16 +72,16 @@ const struct rtl_db_set rtl_rocpd_set = {
         " SELECT s.string AS Name, count(*) AS Calls, sum(o.duration) AS TotalNs, round(avg(o.duration), 1) AS AvgNs,"
         "  min(o.duration) AS MinNs, max(o.duration) AS MaxNs,"
         "  round(100.0 * sum(o.duration) / (SELECT sum(duration) FROM rocpd_op WHERE gpuId >= 0), 2) AS Pct"
-        " FROM rocpd_op o JOIN rocpd_string s ON s.id = o.description_id"
-        " WHERE o.gpuId >= 0 GROUP BY o.description_id ORDER BY TotalNs DESC;"
-        /* busy: the union of the kernels' intervals, so that overlapping kernels don't make more than 100 % */
+        " FROM rocpd_op o JOIN rocpd_string s ON s.id = " NAME_ID
+        " WHERE o.gpuId >= 0 GROUP BY " NAME_ID " ORDER BY TotalNs DESC;"
+        /* busy: the union of the kernels' intervals, so that overlapping kernels don't make more than 100 %; no copies */
         "CREATE VIEW busy AS"
         " SELECT gpuId, round(100.0 * sum(alone) / (max(end) - min(start)), 2) AS utilization_pct, count(*) AS ops,"
         "  sum(alone) AS busy_ns, max(end) - min(start) AS wall_ns"
         " FROM (SELECT gpuId, start, end,"
         "   max(0, end - max(start, ifnull(max(end) OVER (PARTITION BY gpuId ORDER BY start, id"
         "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start))) AS alone"
-        "  FROM rocpd_op WHERE gpuId >= 0)"
+        "  FROM rocpd_op WHERE gpuId >= 0 AND description_id <> 1)"
         " GROUP BY gpuId;",
 };
 

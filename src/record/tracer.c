@@ -40,14 +40,17 @@ static uint64_t now_ns(void)
 
 static bool write_out(struct rtl_tracer *t, uint32_t count)
 {
+    for (uint32_t i = 0; i < count; i++)
+        t->state.copies += (t->buffer[i].flags & RTL_EVENT_COPY) != 0;
     enum rtl_db_status status = rtl_rocpd_write(t->rocpd, t->buffer, count, &t->state);
     if (status == RTL_DB_OK) {
         t->result.rows += count;
+        t->result.copies = t->state.copies;
         t->result.lost = t->state.events.lost;
         return true;
     }
     t->result.status = (int)status;
-    snprintf(t->result.why, sizeof t->result.why, "%s (%llu dispatches are in it, %u more are not)", rtl_db_why(t->db),
+    snprintf(t->result.why, sizeof t->result.why, "%s (%llu dispatches and copies are in it, %u more are not)", rtl_db_why(t->db),
              (unsigned long long)t->result.rows, count);
     return false;
 }

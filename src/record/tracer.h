@@ -30,7 +30,7 @@ struct rtl_tracer_options {
 struct rtl_tracer_result {
     int status;    /* exit status of rtl-top */
     char why[512]; /* one line when the status is not 0 */
-    uint64_t rows; /* written */
+    uint64_t rows, copies; /* written: all, and those of them that are copies */
     uint64_t lost; /* overwritten in the ring before they were read, since the recording began */
     uint64_t before; /* overwritten before it began */
     bool exited;   /* it ended because the process did */

@@ -50,8 +50,11 @@
 #define RTL_SEGMENT_NAME "rtl-segment"
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
-#define RTL_SEGMENT_MINOR 2u /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20 */
-#define RTL_FEATURES_REQUIRED 0ull /* bits that a reader must know */
+/* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring */
+#define RTL_SEGMENT_MINOR 3u
+/* bits that a reader must know */
+#define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
+#define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
 /* bits that a reader may ignore */
 #define RTL_FEATURE_EVENTS 1ull /* the sections RING and EVENTS are there: the process was started with RTL_TRACE */
 #define RTL_FEATURE_COPIES 2ull /* the section COPIES is there, and a histogram for each of its entries */
@@ -243,17 +246,20 @@ struct rtl_event_record { /* worker; one cache line */
     uint64_t sequence;       /* number of the record from 1; 0 while it is being written */
     uint64_t start_ns;       /* CLOCK_MONOTONIC; the agent's own clock where the flag says so */
     uint64_t duration_ns;    /* what the histogram counted */
-    uint32_t kernel;         /* row */
+    uint32_t kernel;         /* row; of a copy: enum rtl_direction */
     uint32_t generation;     /* of the queue slot since the queue was described; 0 = shared by several */
-    uint16_t queue;          /* slot */
+    uint16_t queue;          /* slot; of a copy 0, with generation 0 */
     uint8_t agent;           /* index into the agents */
     uint8_t flags;           /* RTL_EVENT_* */
-    uint32_t grid[3];        /* work-items */
+    uint32_t grid[3];        /* work-items; of a copy: its bytes, the lower 32 bits first, and 0 */
     uint16_t workgroup[3];
     uint16_t pad;
     uint64_t correlation;    /* of the API call or marker that it belongs to; 0 = none known */
 };
-enum { RTL_EVENT_AGENT_CLOCK = 1u << 0 }; /* the runtime told no host time: start_ns are the agent's ticks in ns */
+enum {
+    RTL_EVENT_AGENT_CLOCK = 1u << 0, /* the runtime told no host time: start_ns are the agent's ticks in ns */
+    RTL_EVENT_COPY = 1u << 1,        /* a copy; otherwise a dispatch */
+};
 
 struct rtl_header {
     /* load */

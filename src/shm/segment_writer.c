@@ -207,7 +207,7 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->minor = RTL_SEGMENT_MINOR;
     h->header_bytes = sizeof *h;
     h->size = segment->size;
-    h->features_required = RTL_FEATURES_REQUIRED;
+    h->features_required = segment->ring ? RTL_FEATURE_COPY_EVENTS : 0;
     h->features_optional = RTL_FEATURE_COPIES | (segment->ring ? RTL_FEATURE_EVENTS : 0);
     h->section_count = RTL_SECTION_KNOWN;
     for (int i = 0; i < RTL_SECTION_KNOWN; i++)

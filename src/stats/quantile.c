@@ -143,6 +143,8 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
     struct rtl_window window = {0};
     if (none_new(earlier, later))
         return window;
+    if (!earlier && !later->approximate && later->count && later->min_ns <= later->max_ns) /* all of it is known */
+        return (struct rtl_window){later->count, later->total_ns, later->min_ns, later->max_ns, false};
     struct walk w = start(earlier, later);
     uint64_t first_end = 0, last_low = 0;
     while (next_octave(&w)) {

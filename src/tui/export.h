@@ -25,8 +25,10 @@ struct rtl_export_name {
 struct rtl_export_op {
     int64_t id, gpu, queue, sequence, start, end;
     const struct rtl_export_name *name, *type;
-    bool has_shape;
+    bool has_shape; /* a dispatch */
     unsigned long workgroup[3], grid[3];
+    bool has_bytes; /* a copy */
+    uint64_t bytes;
 };
 
 struct rtl_export {

@@ -5,6 +5,7 @@
 #include "tui/watch.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,7 +89,7 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
 
 /* --- ops --- */
 
-/* "hwq=0x1 wg=256,1,1 grid=1024,1,1", as rocpd has it. */
+/* "hwq=0x1 wg=256,1,1 grid=1024,1,1", as rocpd has it; of a copy "hwq=0x1 size=4096". */
 static bool parse_shape(const char *text, struct rtl_export_op *op)
 {
     const char *wg = strstr(text, "wg="), *grid = strstr(text, "grid=");
@@ -110,7 +111,9 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
                                  .sequence = rtl_db_int(e->ops, 3),
                                  .start = rtl_db_int(e->ops, 4),
                                  .end = rtl_db_int(e->ops, 5)};
-    op->has_shape = parse_shape(rtl_db_text(e->ops, 8, NULL), op);
+    const char *text = rtl_db_text(e->ops, 8, NULL), *size = strstr(text, "size=");
+    op->has_shape = parse_shape(text, op);
+    op->has_bytes = size && sscanf(size, "size=%" SCNu64, &op->bytes) == 1;
     op->name = rtl_export_name(e, rtl_db_int(e->ops, 6));
     op->type = rtl_export_name(e, rtl_db_int(e->ops, 7));
     return !rtl_db_status(e->db) && !rtl_sink_failed(e->sink);
@@ -167,7 +170,7 @@ static int export_to(const char *file, const char *out, void (*format)(struct rt
         }
     free(e.name);
     if (!status)
-        fprintf(stderr, "rtl-top: %llu dispatches and markers in %s\n", (unsigned long long)e.written, out);
+        fprintf(stderr, "rtl-top: %llu dispatches, copies and markers in %s\n", (unsigned long long)e.written, out);
     return status;
 }
 

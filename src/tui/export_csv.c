@@ -23,7 +23,7 @@ static void field(struct rtl_sink *sink, const char *text)
 void rtl_export_csv(struct rtl_export *e)
 {
     static const char header[] = "op,gpu,queue,sequence,start_ns,end_ns,duration_ns,workgroup_x,workgroup_y,workgroup_z,"
-                                 "grid_x,grid_y,grid_z,type,kernel\n";
+                                 "grid_x,grid_y,grid_z,type,kernel,bytes\n";
     struct rtl_export_op op;
     rtl_sink_write(e->sink, header, sizeof header - 1);
     while (rtl_export_next(e, &op)) {
@@ -37,7 +37,10 @@ void rtl_export_csv(struct rtl_export *e)
         field(e->sink, op.type ? op.type->raw : "");
         rtl_sink_write(e->sink, ",", 1);
         field(e->sink, op.name ? op.name->raw : "");
-        rtl_sink_write(e->sink, "\n", 1);
+        if (op.has_bytes)
+            rtl_sink_print(e->sink, ",%" PRIu64 "\n", op.bytes);
+        else
+            rtl_sink_write(e->sink, ",\n", 2);
         e->written++;
     }
 }

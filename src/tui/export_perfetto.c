@@ -131,13 +131,17 @@ static void describe_lane(struct perfetto *p, size_t track)
     char tag[40], facts[160] = "", name[260], more[40] = "";
     snprintf(tag, sizeof tag, "queue %" PRId64, l->queue);
     look_up(p, tag,
-            "SELECT ' of process ' || json_extract(p.value, '$.pid') FROM rocpd_metadata q JOIN rocpd_metadata p"
+            "SELECT iif(json_extract(q.value, '$.copies'), 'copies', '') || ' of process ' ||"
+            " json_extract(p.value, '$.pid') FROM rocpd_metadata q JOIN rocpd_metadata p"
             " ON p.tag = 'process ' || json_extract(q.value, '$.process')"
             " WHERE q.tag = ? AND json_valid(q.value) AND json_valid(p.value)",
             facts, sizeof facts);
     if (l->number)
         snprintf(more, sizeof more, " (overlapping %" PRId64 ")", l->number);
-    snprintf(name, sizeof name, "queue %" PRId64 "%s%s", l->queue, facts, more);
+    if (*facts && *facts != ' ')
+        snprintf(name, sizeof name, "%s%s", facts, more);
+    else
+        snprintf(name, sizeof name, "queue %" PRId64 "%s%s", l->queue, facts, more);
     describe(p, "thread_name", gpu_pid(l->gpu), (int64_t)track + 1, name);
 }
 
@@ -190,14 +194,17 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
     begin_event(p, "X", gpu_pid(op->gpu), (int64_t)track + 1);
     put_time(p, "ts", start - p->base);
     put_time(p, "dur", op->end > start ? op->end - start : 0);
-    put_name(p, op->name ? op->name->shown : "(unknown)");
+    bool named = op->name && *op->name->raw; /* copies aren't: their type says what they are */
+    put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
     rtl_sink_print(p->sink, ",\"cat\":");
     string(p->sink, op->type ? op->type->raw : "");
     rtl_sink_print(p->sink, ",\"args\":{\"op\":%" PRId64, op->id);
     if (op->has_shape)
         rtl_sink_print(p->sink, ",\"grid\":\"%lu,%lu,%lu\",\"workgroup\":\"%lu,%lu,%lu\"", op->grid[0], op->grid[1],
                        op->grid[2], op->workgroup[0], op->workgroup[1], op->workgroup[2]);
-    if (op->name && strcmp(op->name->shown, op->name->full)) {
+    if (op->has_bytes)
+        rtl_sink_print(p->sink, ",\"bytes\":%" PRIu64, op->bytes);
+    if (named && strcmp(op->name->shown, op->name->full)) {
         rtl_sink_print(p->sink, ",\"kernel\":");
         string(p->sink, op->name->full);
     }

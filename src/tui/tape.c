@@ -5,13 +5,13 @@
 #include <string.h>
 
 /* Both forms are the model's own: kernels are called in the file what they are called on the screen. */
-static void names(void *context, const struct rtl_kernel_snapshot *k, const char **full, const char **short_name)
+static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
 {
     const struct rtl_tape *tape = context;
     struct rtl_names *n = tape->model->names;
-    rtl_names_ahead_wait(tape->ahead, k);
-    *full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
-    *short_name =
+    told->growth = rtl_ahead_wait(tape->ahead, k);
+    told->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
+    told->short_name =
         rtl_names_cell(n, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, tape->options->ascii);
 }
 
@@ -37,19 +37,19 @@ static enum rtl_db_status open_recording(struct rtl_tape *tape, const char *kind
                                               .title = tape->title,
                                               .recorder = "rtl-top " RTL_TOP_VERSION,
                                               .interval_ns = tape->options->delay_ns,
-                                              .names = names,
+                                              .tell = tell,
                                               .context = tape};
     return rtl_recording_open(path, tape->options->force, busy_ms, &facts, recording, tape->why, sizeof tape->why);
 }
 
-static void names_ahead(struct rtl_tape *tape, const struct rtl_snapshot *snapshot)
+static void start_ahead(struct rtl_tape *tape, const struct rtl_snapshot *snapshot)
 {
-    tape->ahead = rtl_names_ahead_start(tape->model->names, snapshot, tape->options->ascii);
+    tape->ahead = rtl_ahead_start(tape->model->names, snapshot, tape->options->ascii);
 }
 
-static void names_ahead_end(struct rtl_tape *tape)
+static void end_ahead(struct rtl_tape *tape)
 {
-    rtl_names_ahead_end(tape->ahead);
+    rtl_ahead_end(tape->ahead);
     tape->ahead = NULL;
 }
 
@@ -65,9 +65,9 @@ enum rtl_db_status rtl_tape_add(struct rtl_tape *tape, const struct rtl_snapshot
     if (!tape->recording)
         return RTL_DB_OK;
     if (!rtl_recording_frames(tape->recording))
-        names_ahead(tape, snapshot);
+        start_ahead(tape, snapshot);
     tape->last = rtl_recording_add(tape->recording, snapshot, real_ns, exited);
-    names_ahead_end(tape);
+    end_ahead(tape);
     if (tape->last)
         snprintf(tape->why, sizeof tape->why, "%s", rtl_recording_why(tape->recording));
     return tape->last;
@@ -83,7 +83,7 @@ enum rtl_db_status rtl_tape_snapshot(struct rtl_tape *tape, const char *path, co
                                      uint64_t real_ns, unsigned busy_ms)
 {
     struct rtl_recording *recording;
-    names_ahead(tape, snapshot); /* beside the opening, too */
+    start_ahead(tape, snapshot); /* beside the opening, too */
     enum rtl_db_status status = open_recording(tape, RTL_RECORDING_SNAPSHOT, path, busy_ms, &recording);
     if (!status) {
         status = rtl_recording_add(recording, snapshot, real_ns, false);
@@ -91,6 +91,6 @@ enum rtl_db_status rtl_tape_snapshot(struct rtl_tape *tape, const char *path, co
             snprintf(tape->why, sizeof tape->why, "%s", rtl_recording_why(recording));
         rtl_recording_close(recording);
     }
-    names_ahead_end(tape);
+    end_ahead(tape);
     return status;
 }

@@ -6,8 +6,8 @@
 #define RTL_TUI_TAPE_H
 
 #include "record/recording.h"
+#include "tui/ahead.h"
 #include "tui/model.h"
-#include "tui/names_ahead.h"
 #include "tui/options.h"
 
 enum { RTL_TAPE_PATH = 512 };
@@ -19,7 +19,7 @@ struct rtl_tape {
     const char *title; /* outlives the tape */
     char path[RTL_TAPE_PATH];
     struct rtl_recording *recording; /* NULL = off */
-    struct rtl_names_ahead *ahead;   /* while a frame is written in which all kernels are new; otherwise NULL */
+    struct rtl_ahead *ahead;   /* while a frame is written in which all kernels are new; otherwise NULL */
     enum rtl_db_status last;         /* of the last frame */
     char why[512];                   /* what the last failure was */
 };

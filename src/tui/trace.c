@@ -118,8 +118,10 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid)
         rtl_complain("%s", result.why);
         return result.status;
     }
-    fprintf(stderr, "rtl-top: %llu dispatches of process %d (%s) in %s, %llu lost", (unsigned long long)result.rows,
-            (int)pid, title, o->trace, (unsigned long long)result.lost);
+    fprintf(stderr, "rtl-top: %llu dispatches", (unsigned long long)(result.rows - result.copies));
+    if (result.copies)
+        fprintf(stderr, " and %llu copies", (unsigned long long)result.copies);
+    fprintf(stderr, " of process %d (%s) in %s, %llu lost", (int)pid, title, o->trace, (unsigned long long)result.lost);
     if (result.lost)
         fputs(": a larger event ring holds more (RTL_TRACE=64M)", stderr);
     if (result.before)

@@ -32,7 +32,7 @@ INSERT INTO rocpd_monitor VALUES (1, 'gpu', 0, 'sclk', 1000000, 1010000, '1700.5
 EOF
 "$top" export "$work/other.db" --perfetto "$work/other.json" --csv "$work/other.csv" 2>"$work/said"
 is "another tool's file: 0" "$?" 0
-has "it says how much" "$(cat "$work/said")" '^rtl-top: 6 dispatches and markers in .*other.json$'
+has "it says how much" "$(cat "$work/said")" '^rtl-top: 6 dispatches, copies and markers in .*other.json$'
 events() { jq -r ".traceEvents[] | select($1) | $2" "$work/other.json"; }
 is "slices are where they belong, in us, with their names" "$(events '.ph == "X" and .cat == "KernelExecution"' \
     '[.pid - 5000000, .ts, .dur, .name] | @tsv' | sed -n '1p; 2p; 4p')" "$(printf '0\t0\t5\tbasic_template<f32,3>\n0\t0.5\t0\tbasic_template<f32,3>\n0\t7\t13\tbasic_template<f32,3>')"
@@ -64,7 +64,7 @@ wait "$program"
 "$top" export "$work/ours.db" --perfetto "$work/ours.json" --csv "$work/ours.csv" 2>/dev/null
 rows=$(sqlite3 "$work/ours.db" 'SELECT count(*) FROM rocpd_op')
 check "there are rows" test "$rows" -gt 1000
-is "each is a slice and a line" "$(jq '[.traceEvents[] | select(.cat == "KernelExecution")] | length' "$work/ours.json") $(($(wc -l <"$work/ours.csv") - 1))" "$rows $rows"
+is "each is a slice and a line" "$(jq '[.traceEvents[] | select(.ph == "X" and .pid >= 5000000)] | length' "$work/ours.json") $(($(wc -l <"$work/ours.csv") - 1))" "$rows $rows"
 is "GPUs have their address" "$(jq -r '.traceEvents[] | select(.name == "process_name" and .pid >= 5000000) | .args.name' "$work/ours.json" | sort)" \
     "$(printf 'GPU 0 gfx90a 0000:03:00.0\nGPU 1 gfx90a 0000:04:00.0')"
 has "queues say whose they are" "$(jq -r '.traceEvents[] | select(.name == "thread_name") | .args.name' "$work/ours.json")" "^queue [0-9]+ of process $program"

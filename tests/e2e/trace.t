@@ -74,8 +74,39 @@ is "and of the second recorder" "$?" 0
 check "HIP: every dispatch, kernel, GPU and time is the model's, from two recorders at once" \
     tests/e2e/compare-trace "$work/truth" "$work/hip.db"
 sed 's/^/# /' "$work/check.out"
-has "it says how many" "$(said)" '^rtl-top: [0-9]+ dispatches of process [0-9]+ .* in .*hip.db, 0 lost'
+has "it says how many" "$(said)" '^rtl-top: [0-9]+ dispatches( and [0-9]+ copies)? of process [0-9]+ .* in .*hip.db, 0 lost'
 is "why it ended" "$(recording "$work/hip.db" end)" "the process ended"
+
+# --- copies, as rows of their own ---
+start 1 --gpus 2 -- "$programs/intercept_copies" reuse
+wait_until 60 is_held
+all_over() {
+    "$top" -p "$program" --json -n 1 >"$work/json" && jq -e '.copies | length > 0 and all(.count == .timed + (.untimed | add // 0))' "$work/json"
+}
+check "copies: all over" wait_until 60 all_over
+"$top" -p "$program" --trace "$work/copies.db" -n 1 -d 0.1 2>"$work/said"
+is "copies: it says how many" "$(sed 's/ of process.*//' "$work/said")" \
+    "rtl-top: $(jq .dispatches.timed "$work/json") dispatches and $(jq '[.copies[].timed] | add' "$work/json") copies"
+jq -r '.copies[] | select(.timed > 0) |
+    [.gpu, {h2d: "CopyHostToDevice", d2h: "CopyDeviceToHost", d2d: "CopyDeviceToDevice", p2p: "CopyPeerToPeer"}[.direction],
+     .timed, .total_ns, .min_ns, .max_ns, .timed_bytes] | @tsv' "$work/json" | sort >"$work/live"
+sqlite3 -separator '	' "$work/copies.db" "SELECT g.number, t.string, count(*), sum(o.end - o.start), min(o.end - o.start),
+    max(o.end - o.start), sum(CAST(substr(completionSignal, instr(completionSignal, 'size=') + 5) AS INT)) FROM rocpd_op o
+    JOIN rocpd_string t ON t.id = o.opType_id
+    JOIN (SELECT CAST(substr(tag, 5) AS INT) AS id, rank() OVER (ORDER BY json_extract(value, '\$.pci')) - 1 AS number
+        FROM rocpd_metadata WHERE tag GLOB 'gpu *') g ON g.id = o.gpuId
+    WHERE t.string GLOB 'Copy*' GROUP BY 1, 2" | sort >"$work/rows"
+is "copies: rows are what the live counters say, GPU by GPU" "$(diff "$work/live" "$work/rows" | head -n 5)" ""
+is "copies: in all directions" "$(cut -f2 "$work/rows" | sort -u | wc -l)" 4
+"$top" export "$work/copies.db" --csv "$work/copies.csv" --perfetto "$work/copies.json" 2>"$work/said"
+is "copies: in the CSV, with their bytes" "$(awk -F, '$14 ~ /^Copy/ { n += $16 } END { print n }' "$work/copies.csv")" \
+    "$(awk '{ n += $7 } END { print n }' "$work/rows")"
+is "copies: on tracks of their own" "$(jq -r '.traceEvents[] | select(.name == "thread_name") | .args.name' "$work/copies.json" |
+    sed 's/[0-9][0-9]*/N/g' | grep copies | sort -u | head -n 1)" "copies of process N"
+is "copies: named by what they are, with their bytes" \
+    "$(jq '[.traceEvents[] | select(.ph == "X" and (.name | startswith("Copy"))) | .args.bytes] | add' "$work/copies.json")" \
+    "$(awk '{ n += $7 } END { print n }' "$work/rows")"
+close_program
 
 # --- two processes, one file ---
 start 1 --gpus 2 -- "$programs/hsa_dispatch" --launches 3000 --gpus 2

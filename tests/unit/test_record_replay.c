@@ -34,16 +34,16 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static void names(void *context, const struct rtl_kernel_snapshot *k, const char **full, const char **short_name)
+static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
 {
     (void)context;
-    *full = *short_name = k->name;
+    told->full = told->short_name = k->name;
 }
 
 static struct rtl_recording *recording_of(const char *kind, pid_t pid)
 {
     const struct rtl_recording_facts facts = {
-        .kind = kind, .pid = pid, .title = "serve", .recorder = "test", .interval_ns = RTL_SEC, .names = names};
+        .kind = kind, .pid = pid, .title = "serve", .recorder = "test", .interval_ns = RTL_SEC, .tell = tell};
     struct rtl_recording *r;
     if (rtl_recording_open(path, false, 50, &facts, &r, why, sizeof why))
         fail_msg("%s", why);

@@ -91,6 +91,28 @@ static void assert_sql(const struct setup *s, const char *sql, const char *want)
     rtl_db_close(db);
 }
 
+static void copies_have_a_type_and_a_size(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_event_record records[5] = {0};
+    for (uint32_t i = 0; i < 4; i++)
+        records[i] = (struct rtl_event_record){.start_ns = 1000 + 10 * i,
+                                               .duration_ns = 100 + i,
+                                               .kernel = i, /* the direction */
+                                               .flags = RTL_EVENT_COPY,
+                                               .grid = {i + 1, i == 3 ? 2 : 0}};
+    records[4] = (struct rtl_event_record){.start_ns = 1000, .duration_ns = 7, .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
+    write_records(s, records, 5);
+    assert_sql(s, "SELECT Name || ' ' || Calls || ' ' || TotalNs FROM top WHERE Name GLOB 'Copy*' ORDER BY TotalNs",
+               "CopyHostToDevice 1 100|CopyDeviceToHost 1 101|CopyDeviceToDevice 1 102|CopyPeerToPeer 1 103");
+    assert_sql(s, "SELECT substr(completionSignal, instr(completionSignal, ' ') + 1) FROM rocpd_op ORDER BY id",
+               "size=1|size=2|size=3|size=8589934596|wg=64,1,1 grid=64,1,1");
+    assert_sql(s, "SELECT count(DISTINCT queueId) || ' ' || count(DISTINCT description_id) FROM rocpd_op", "2 2");
+    assert_sql(s, "SELECT count(*) FROM rocpd_op o JOIN rocpd_metadata m ON m.tag = 'queue ' || o.queueId"
+                  " WHERE iif(json_valid(m.value), json_extract(m.value, '$.copies'), 0)", "4");
+    assert_sql(s, "SELECT ops || ' ' || busy_ns FROM busy", "1 7"); /* of kernels */
+}
+
 static void every_table_column_and_view(void **state)
 {
     static const struct {
@@ -223,7 +245,8 @@ static void records_that_lie(void **state)
     free(records);
     assert_sql(s, "PRAGMA integrity_check", "ok");
     assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE end >= start AND start >= 0", "3000");
-    assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE completionSignal NOT GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'", "0");
+    assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE completionSignal NOT GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'"
+                  " AND completionSignal NOT GLOB 'hwq=0x* size=*'", "0");
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB '* [0-9]*' AND NOT json_valid(value)", "0");
 }
 
@@ -265,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_table_column_and_view, start, stop),
+        cmocka_unit_test_setup_teardown(copies_have_a_type_and_a_size, start, stop),
         cmocka_unit_test_setup_teardown(rows_say_what_the_records_said, start, stop),
         cmocka_unit_test_setup_teardown(written_twice_is_there_once, start, stop),
         cmocka_unit_test_setup_teardown(looks_become_counters, start, stop),

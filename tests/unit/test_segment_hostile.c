@@ -280,9 +280,9 @@ static void versions_are_named(void **state)
     char why[300];
     char own[24];
     h->major = 7;
-    h->minor = 3;
+    h->minor = 4;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
-    assert_non_null(strstr(why, "7.3"));
+    assert_non_null(strstr(why, "7.4"));
     snprintf(own, sizeof own, "%u.%u", RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
     assert_non_null(strstr(why, own));
     h->major = RTL_SEGMENT_MAJOR;
@@ -292,7 +292,7 @@ static void versions_are_named(void **state)
     h->features_required = 4;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
     assert_non_null(strstr(why, "0x4"));
-    assert_non_null(strstr(why, "1.3"));
+    assert_non_null(strstr(why, "1.4"));
 }
 
 /* Larger strides and capacities, further sections, a longer header: a later minor version, read like this one. */

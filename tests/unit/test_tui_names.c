@@ -1,9 +1,9 @@
 /* Kernel names: shortening rules, rows that stay apart, names that another process chose to do harm. */
 #include "tui_synth.h"
 
+#include "tui/ahead.h"
 #include "tui/demangle.h"
 #include "tui/names.h"
-#include "tui/names_ahead.h"
 #include "tui/text.h"
 
 static void shortened(const char *raw, const char *wanted)
@@ -289,22 +289,38 @@ static void names_made_ahead_are_those_made_when_asked_for(void **state)
     (void)state;
     static char raw[MANY][64];
     struct rtl_snapshot s = many_kernels(raw);
+    struct rtl_octave octave = {.octave = 7};
+    struct rtl_growth growth = {0};
+    octave.bucket[3] = 40;
+    octave.bucket[9] = 2;
+    for (uint32_t i = 0; i < MANY; i += 2)
+        s.kernels[i].histogram = (struct rtl_histogram_copy){
+            .octaves = &octave, .octave_count = 1, .count = 42, .total_ns = 9000, .min_ns = 134, .max_ns = 147};
     struct rtl_names *asked = rtl_names_create(), *ahead = rtl_names_create();
     assert_true(asked && ahead);
-    struct rtl_names_ahead *a = rtl_names_ahead_start(ahead, &s, false);
+    struct rtl_ahead *a = rtl_ahead_start(ahead, &s, false);
     assert_non_null(a);
     uint32_t marked = 0;
     for (uint32_t i = 0; i < MANY; i++) {
         const struct rtl_kernel_snapshot *k = &s.kernels[i];
         const char *wanted = whole_cell(asked, k);
-        rtl_names_ahead_wait(a, k);
+        const struct rtl_growth *made = rtl_ahead_wait(a, k);
         assert_string_equal(whole_cell(ahead, k), wanted);
+        assert_true(made && rtl_growth_tell(&growth, NULL, &k->histogram));
+        assert_int_equal(made->any, growth.any);
+        assert_int_equal(made->any, i % 2 == 0);
+        assert_memory_equal(made->quantile, growth.quantile, made->any ? sizeof growth.quantile : 0);
+        assert_int_equal(made->buckets.used, growth.buckets.used);
+        assert_memory_equal(made->buckets.bytes, growth.buckets.bytes, growth.buckets.used);
+        assert_int_equal(made->coarse.used, 0);
         assert_string_equal(rtl_names_form(ahead, k->id, k->name, k->name_length, RTL_NAME_FULL),
                             rtl_names_form(asked, k->id, k->name, k->name_length, RTL_NAME_FULL));
         marked += strchr(wanted, '~') != NULL;
     }
     assert_int_equal(marked, MANY / 2);
-    rtl_names_ahead_end(a);
+    rtl_ahead_end(a);
+    free(growth.buckets.bytes);
+    free(growth.coarse.bytes);
     rtl_names_free(asked);
     rtl_names_free(ahead);
     free(s.kernels);
@@ -318,16 +334,16 @@ static void names_made_ahead_may_be_given_up(void **state)
     for (uint32_t wanted = 0; wanted < MANY; wanted += 499) {
         struct rtl_names *names = rtl_names_create();
         assert_non_null(names);
-        struct rtl_names_ahead *a = rtl_names_ahead_start(names, &s, false);
-        rtl_names_ahead_wait(a, &s.kernels[wanted]);
-        rtl_names_ahead_end(a); /* the rest is made by whoever asks */
+        struct rtl_ahead *a = rtl_ahead_start(names, &s, false);
+        rtl_ahead_wait(a, &s.kernels[wanted]);
+        rtl_ahead_end(a); /* the rest is made by whoever asks */
         assert_string_equal(whole_cell(names, &s.kernels[MANY - 2]), "k00749");
         rtl_names_free(names);
     }
     s.kernel_count = 10; /* not worth a thread: there is nothing to wait for */
-    assert_null(rtl_names_ahead_start(NULL, &s, false));
-    rtl_names_ahead_wait(NULL, &s.kernels[0]);
-    rtl_names_ahead_end(NULL);
+    assert_null(rtl_ahead_start(NULL, &s, false));
+    rtl_ahead_wait(NULL, &s.kernels[0]);
+    rtl_ahead_end(NULL);
     free(s.kernels);
 }
 
