@@ -1,5 +1,6 @@
 /*
- * The hook on hsa_amd_queue_create: an array of descriptors, a queue for each.
+ * The hooks on what the newest releases make queues with. hsa_amd_queue_create takes an array of descriptors, a queue for
+ * each; hsa_amd_counted_queue_acquire lends one out.
  *
  * In which slot of the table it lies differs between the branches of the runtime's public source, so it is asked of the
  * runtime itself, through the function that it exports (rtl_hsa_hook_exported). The descriptor's layout, version 1, is
@@ -131,14 +132,38 @@ static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *desc
     return first;
 }
 
-bool rtl_descriptors_hook(void *table)
+/*
+ * Queues that the runtime lends to several users at once, each of whom gives its share back: they stay the runtime's own,
+ * and are only told of.
+ */
+typedef hsa_status_t (*acquirer)(hsa_agent_t, hsa_queue_type32_t, hsa_amd_queue_priority_t, rtl_queue_error, void *,
+                                 uint64_t, hsa_queue_t **);
+static acquirer acquire; /* load: the function before our hook */
+static hsa_status_t rtl_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t type, hsa_amd_queue_priority_t priority,
+                                      rtl_queue_error error, void *data, uint64_t flags, hsa_queue_t **queue)
+{
+    hsa_status_t status = acquire(agent, type, priority, error, data, flags, queue);
+    if (status == HSA_STATUS_SUCCESS && atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed))
+        rtl_queue_unseen();
+    return status;
+}
+
+static bool hook_acquire(void *table)
 {
     bool exported;
+    acquire = (acquirer)rtl_hsa_hook_exported(table, &rtl_tool.hsa, "hsa_amd_counted_queue_acquire",
+                                              (void (*)(void))rtl_queue_acquire, &exported);
+    return acquire || !exported;
+}
+
+bool rtl_descriptors_hook(void *table)
+{
+    bool exported, shared = hook_acquire(table);
     create = (creator)rtl_hsa_hook_exported(table, &rtl_tool.hsa, "hsa_amd_queue_create",
                                             (void (*)(void))rtl_queues_create, &exported);
     if (!create)
-        return !exported && rtl_tool.hsa.ext_step < STEP;
+        return shared && !exported && rtl_tool.hsa.ext_step < STEP;
     chained = !rtl_queue_same_library((void (*)(void))create,
                                       (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
-    return true;
+    return shared;
 }

@@ -160,7 +160,7 @@ static void hook(void *table)
     if (!queues) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
         if (!load.said)
-            rtl_say("queues made by hsa_amd_queue_create, which this runtime has, are not counted");
+            rtl_say("this runtime makes queues in ways (hsa_amd_queue_create) that can't be hooked: those are not counted");
         load.said = true;
     }
 }

@@ -52,6 +52,8 @@ done
 
 play copy
 has "a batch of copies: comes to where it was meant for" "$(cat "$work/out")" '^batch of copies: 0x1005$'
+has "a borrowed queue: it is the runtime's" "$(cat "$work/out")" '^borrowed: 0x0, 77$'
+has "a borrowed queue: is counted as one that can't be intercepted" "$(look over)" ' queues 2 '
 has "a batch of copies: is said" "$(look note)" '^note copies_unseen$'
 close_scene
 is "a batch of copies: ends well" "$status" 0
@@ -62,7 +64,7 @@ is "a function that can't be found: nothing is counted" "$(look counted)" "count
 is "a function that can't be found: a note" "$(look note)" "note queue_not_intercepted"
 close_scene
 has "a function that can't be found: a line" "$(cat "$work/err")" \
-    '^librtl: queues made by hsa_amd_queue_create, which this runtime has, are not counted$'
+    '^librtl: this runtime makes queues in ways \(hsa_amd_queue_create\) that can.t be hooked: those are not counted$'
 is "a function that can't be found: the application sees the same" \
     "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
 finish

@@ -71,6 +71,12 @@ int main(int argc, char **argv)
         hsa_status_t (*copy)(const void *, uint32_t, uint32_t, const hsa_signal_t *) = NULL;
         symbol = dlsym(library, "hsa_amd_memory_async_batch_copy");
         memcpy(&copy, &symbol, sizeof copy);
+        hsa_status_t (*borrow)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **) = NULL;
+        symbol = dlsym(library, "hsa_amd_counted_queue_acquire");
+        memcpy(&borrow, &symbol, sizeof borrow);
+        hsa_queue_t *borrowed = NULL;
+        int told = borrow((hsa_agent_t){77}, 77, 77, (void *)77, (void *)77, 77, &borrowed);
+        printf("borrowed: 0x%x, %d\n", told, (int)(uintptr_t)borrowed);
         printf("batch of copies: 0x%x\n", copy(d, 7, 1, &(hsa_signal_t){0}));
     }
     fflush(stdout);
