@@ -112,7 +112,7 @@ enum { RTL_IDLE_COUNT = 0 RTL_IDLE_CLASSES(RTL_ONE_IDLE), RTL_IDLE_LIMIT = 8 };
     X(UNLOADED, 2, "unloaded")
 
 #define RTL_ENUM_MODE(sym, num, name, text) RTL_MODE_##sym = (num),
-enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) };
+enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) RTL_MODE_COUNT };
 #undef RTL_ENUM_MODE
 
 #define RTL_ENUM_REASON(sym, num, key, text, writer) RTL_UNTIMED_##sym = (num),

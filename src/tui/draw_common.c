@@ -247,13 +247,15 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
                                             [RTL_PROMPT_FILTER] = "filter: ",
                                             [RTL_PROMPT_INTERVAL] = "interval in seconds: ",
                                             [RTL_PROMPT_TIME] = "time (14:02:31, +30, -5m): ",
-                                            [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves"};
+                                            [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves",
+                                            [RTL_PROMPT_MODE] = "mode: Up and Down choose, Enter asks the process for it, "
+                                                                "Esc leaves"};
     if (ui->prompt != RTL_PROMPT_NONE) {
         /* without a status line the question goes over the last line there is */
         int row = at.rows ? at.row : frame->rows - 1;
         rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, ' ');
         int col = rtl_frame_put(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, questions[ui->prompt]);
-        if (ui->prompt == RTL_PROMPT_SORT)
+        if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE)
             return;
         int columns = rtl_text_columns(ui->typed), room = frame->cols - col - 1;
         const char *text =

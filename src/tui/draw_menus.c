@@ -1,40 +1,59 @@
-/* What lies over a view: the sort menu; and the list of processes, which comes before any view. */
+/* What lies over a view: menus of columns and modes; and the list of processes, which comes before any view. */
 #include "tui/draw.h"
 #include "tui/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+struct line {
+    const char *name, *meaning;
+    int number; /* what choosing it means */
+};
+
+/* The lines over the view, scrolled so that the choice stays in sight. */
+static void draw_lines(struct rtl_frame *frame, const struct line *line, int lines, int choice, int width)
 {
-    int lines = 0, chosen = 0, width = frame->cols < 64 ? frame->cols : 64;
-    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
-        if (rtl_columns[i].order != RTL_ORDER_NO) {
-            if (i == ui->menu)
-                chosen = lines;
-            lines++;
-        }
-    /* what does not fit is scrolled so that the choice stays in sight */
+    int chosen = 0;
+    if (width > frame->cols)
+        width = frame->cols;
+    for (int i = 0; i < lines; i++)
+        if (line[i].number == choice)
+            chosen = i;
     int room = frame->rows > 6 ? frame->rows - 4 : frame->rows - 1;
     int shown = lines < room ? lines : room;
     int top = chosen >= shown ? chosen - shown + 1 : 0;
     int row = frame->rows > lines + 8 ? 5 : 1;
-    for (int i = 0, line = 0; i < RTL_COLUMN_COUNT; i++) {
-        if (rtl_columns[i].order == RTL_ORDER_NO)
-            continue;
-        int at = line++ - top;
-        if (at < 0 || at >= shown)
-            continue;
-        bool is_chosen = i == ui->menu;
+    for (int at = 0; at < shown; at++) {
+        const struct line *l = &line[top + at];
+        bool is_chosen = top + at == chosen;
         enum rtl_role role = is_chosen ? RTL_ROLE_SELECTED : RTL_ROLE_HEADER;
         rtl_frame_fill(frame, row + at, 0, width, role, ' ');
-        rtl_frame_printf(frame, row + at, 0, width, role, "%c %-7s %s", is_chosen ? '>' : ' ', rtl_columns[i].header,
-                         rtl_columns[i].meaning);
+        rtl_frame_printf(frame, row + at, 0, width, role, "%c %-7s %s", is_chosen ? '>' : ' ', l->name, l->meaning);
         if (is_chosen) {
             frame->cursor_row = row + at;
             frame->cursor_col = 0;
         }
     }
+}
+
+void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    struct line line[RTL_COLUMN_COUNT];
+    int lines = 0;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        if (rtl_columns[i].order != RTL_ORDER_NO)
+            line[lines++] = (struct line){rtl_columns[i].header, rtl_columns[i].meaning, i};
+    draw_lines(frame, line, lines, ui->menu, 64);
+}
+
+void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    static const struct line line[] = {
+#define MODE(sym, num, name, text) {name, text, num},
+        RTL_MODES(MODE)
+#undef MODE
+    };
+    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, 80);
 }
 
 void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,

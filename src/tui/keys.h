@@ -79,6 +79,7 @@ enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8
     X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "copy the full name (OSC 52)")                     \
     X(RECORD, 'x', 0, 0, RTL_IN_DATA, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)")      \
     X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, "", "add a snapshot to that file")                                    \
+    X(MODE, 'M', 0, 0, RTL_IN_DATA, "", "have the process go on in another mode")                             \
     X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, "", "up")                                                           \
     X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, "", "down")                                                     \
     X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, "", "a page up")                            \

@@ -203,8 +203,17 @@ static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
         snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
         snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
     }
-    ui->menu = (int)ui->model->sort;
+    ui->menu = prompt == RTL_PROMPT_MODE ? (int)ui->model->latest->snapshot.mode : (int)ui->model->sort;
     return RTL_UI_DRAW;
+}
+
+static unsigned open_modes(struct rtl_ui *ui)
+{
+    if (ui->replay || !ui->model->latest || ui->model->state == RTL_TARGET_EXITED) {
+        rtl_ui_say(ui, ui->replay ? "this is a recording: its mode was what it was" : "there is no process any more");
+        return RTL_UI_DRAW;
+    }
+    return open_prompt(ui, RTL_PROMPT_MODE);
 }
 
 static void set_filter(struct rtl_ui *ui, const char *text)
@@ -251,7 +260,17 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     }
     if (prompt == RTL_PROMPT_SORT)
         return sort_by(ui, (enum rtl_column)ui->menu);
-    return RTL_UI_DRAW;
+    return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
+}
+
+static void step_menu(struct rtl_ui *ui, int step)
+{
+    if (ui->prompt == RTL_PROMPT_SORT)
+        ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
+    else if (ui->menu >= RTL_MODE_COUNT) /* one of a newer library */
+        ui->menu = RTL_MODE_AUTO;
+    else if (ui->menu + step >= 0 && ui->menu + step < RTL_MODE_COUNT)
+        ui->menu += step;
 }
 
 /* What is typed takes effect at once, so that the list under it is the answer. */
@@ -274,10 +293,10 @@ static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
         return close_prompt(ui, false);
     if (key == RTL_KEY_ENTER || key == '\n')
         return close_prompt(ui, true);
-    if (ui->prompt == RTL_PROMPT_SORT) {
+    if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE) {
         int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
         if (step)
-            ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
+            step_menu(ui, step);
         return key == 'q' ? close_prompt(ui, false) : RTL_UI_DRAW;
     }
     if (key == RTL_KEY_BACKSPACE || key == 8) {
@@ -434,6 +453,8 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
             return RTL_UI_DRAW;
         }
         return RTL_UI_DRAW | (action == RTL_ACTION_RECORD ? RTL_UI_RECORD : RTL_UI_SNAPSHOT);
+    case RTL_ACTION_MODE:
+        return open_modes(ui);
     case RTL_ACTION_INTERVAL:
         if (ui->replay) {
             rtl_ui_say(ui, "the interval is the recorder's: + and - change the speed");

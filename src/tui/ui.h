@@ -27,12 +27,21 @@ enum {
     RTL_UI_SNAPSHOT = 64,
     RTL_UI_STEP = 128, /* replay: ui->step frames further */
     RTL_UI_SEEK = 256, /* replay: to ui->seek_ns */
+    RTL_UI_MODE = 512, /* ask the process for the mode ui->menu */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
 
 enum rtl_view { RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_COPIES, RTL_VIEW_DETAIL, RTL_VIEW_HELP };
-enum rtl_prompt { RTL_PROMPT_NONE, RTL_PROMPT_FIND, RTL_PROMPT_FILTER, RTL_PROMPT_INTERVAL, RTL_PROMPT_SORT, RTL_PROMPT_TIME };
+enum rtl_prompt {
+    RTL_PROMPT_NONE,
+    RTL_PROMPT_FIND,
+    RTL_PROMPT_FILTER,
+    RTL_PROMPT_INTERVAL,
+    RTL_PROMPT_SORT,
+    RTL_PROMPT_TIME,
+    RTL_PROMPT_MODE,
+};
 
 struct rtl_ui {
     struct rtl_model *model;
@@ -66,7 +75,7 @@ struct rtl_ui {
     char typed[RTL_FILTER_MAX];
     char kept_filter[RTL_FILTER_MAX]; /* what Esc in the filter prompt goes back to */
     char search[RTL_FILTER_MAX];
-    int menu; /* chosen line of the sort menu: a column */
+    int menu; /* chosen line of a menu: a column to sort by, or a mode */
 
     char message[160];   /* one line for the user, until the next key or for RTL_MESSAGE_NS */
     uint64_t message_ns; /* monotonic */

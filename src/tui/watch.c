@@ -7,6 +7,7 @@
  */
 #include "tui/watch.h"
 #include "tui/draw.h"
+#include "tui/labels.h"
 #include "tui/player.h"
 #include "tui/screen.h"
 #include "tui/tape.h"
@@ -93,6 +94,24 @@ static void take_snapshot(struct watch *w)
         rtl_ui_say(&w->ui, "no snapshot: %s", w->tape.why);
     else
         rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", tick->snapshot.kernel_count, w->tape.path);
+}
+
+/* What became of the wish is on the mode's line with the next frames. */
+static void ask_for_mode(struct watch *w)
+{
+    char why[256];
+    struct rtl_control_link link;
+    int mode = w->ui.menu;
+    if (mode < 0 || mode >= RTL_MODE_COUNT)
+        return;
+    if (rtl_control_open(w->reader, &link, why, sizeof why) != RTL_READER_OK) {
+        rtl_ui_say(&w->ui, "%s", why);
+        return;
+    }
+    rtl_control_ask(w->reader, &link, (enum rtl_mode)mode);
+    rtl_control_close(&link);
+    rtl_waker_look(&w->waker, w->ui.model);
+    rtl_ui_say(&w->ui, "process %d was asked for mode %s", (int)w->ui.pid, rtl_mode_label((unsigned)mode));
 }
 
 /* The screen is held, the recording is not. */
@@ -205,6 +224,8 @@ static bool press(struct watch *w, uint32_t key)
         toggle_record(w);
     if (asked & RTL_UI_SNAPSHOT)
         take_snapshot(w);
+    if (asked & RTL_UI_MODE && !w->player)
+        ask_for_mode(w);
     if (asked & RTL_UI_COPY)
         rtl_screen_copy(w->ui.copy);
     if (asked)

@@ -54,6 +54,11 @@ keys F6 Escape
 check "F6 too, and Esc leaves it" shows 'sort CALLS v'
 keys P
 
+keys M
+check "M shows the modes" shows '^> default +times every kernel' 'mode: Up and Down choose'
+keys Down Down Down Down Down k k Enter
+check "a process that can't be told says so, and is watched on" shows "process $demo .*has no control page" 'KERNEL'
+
 keys f triton
 check "f filters while it is typed" shows 'filter: triton' 'KERNEL +[0-9]/60|KERNEL +[1-5][0-9]/60'
 keys Enter

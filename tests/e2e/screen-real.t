@@ -19,6 +19,16 @@ check "kernels of the program" shows '\[LIVE\]' 'gemm TN BBS MT128x128x64 MI16x1
     'paged_attention_ll4mi_QKV' 'triton_poi_fused_embedding'
 check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed ncclDevKernel'
 check "both GPUs" shows 'G0\[\|+.*[0-9]% q.*gfx90a' 'G1\[\|+.*[0-9]% q'
+keys M
+check "M shows the modes, and which one it is" shows '^  off +loaded' '^> lite +times only kernels that carry no' \
+    'mode: Up and Down choose, Enter asks the process for it'
+keys Up Up Up Down Down Escape
+check "Esc leaves them alone" shows 'mode lite: '
+keys M j Enter
+check "Enter has the process go on in another" shows 'mode default: ' 'gemm TN BBS'
+check "which JSON confirms" wait_until 60 sh -c "'$top' -p $serve --json -n 1 | jq -e '.mode == \"default\"'"
+keys M k Enter
+check "and back" shows 'mode lite: '
 keys N
 check "a fixed duration is seen" shows ' 7\.(0[0-9])u  7\.0[0-9]u .*rotary_embedding_kernel'
 check "both of two peaks" shows ' 20[6-9]u   2(49|5[0-3])u .*gemm TN BBS MT16x16x512 MI16x16x1 SK3'
