@@ -571,8 +571,8 @@ bool rtl_copies_hook(void *table)
     HOOK(amd_memory_async_copy_on_engine, copy_on_engine);
     HOOK(amd_profiling_async_copy_enable, enable);
 #undef HOOK
-    bool exported;
+    bool maybe;
     batch_copy = (hsa_status_t(*)(const void *, uint32_t, uint32_t, const hsa_signal_t *))rtl_hsa_hook_exported(
-        table, &rtl_tool.hsa, "hsa_amd_memory_async_batch_copy", (void (*)(void))copy_batch, &exported);
-    return batch_copy || !exported;
+        table, "hsa_amd_memory_async_batch_copy", (void (*)(void))copy_batch, &maybe);
+    return !maybe;
 }

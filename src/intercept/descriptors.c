@@ -90,8 +90,10 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
 {
     d->queue = NULL;
     if (d->engine != ENGINE_COMPUTE) {
-        rtl_own_stop(); /* no kernels go into it, but signals may that kernels had */
-        return create(agent, d, 1);
+        hsa_status_t status = create(agent, d, 1);
+        if (d->queue)
+            rtl_own_stop(); /* no kernels go into it, but signals may that kernels had */
+        return status;
     }
     const struct rtl_queue_request r = {.agent = agent,
                                         .size = d->size_bytes / PACKET_BYTES,
@@ -107,7 +109,10 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
                                         .descriptor = d};
     hsa_queue_t *queue = NULL;
     hsa_status_t status = rtl_queue_make(&r, &queue);
-    d->queue = status == HSA_STATUS_SUCCESS ? queue : NULL;
+    if (status == HSA_STATUS_SUCCESS)
+        d->queue = queue;
+    else if (d->queue) /* the runtime gave one, and some news with it */
+        rtl_queue_unseen();
     return status;
 }
 
@@ -117,7 +122,7 @@ static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *desc
     if (!descriptors || !count || !atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed))
         return create(agent, descriptors, count);
     for (uint32_t i = 0; i < count; i++)
-        if (descriptors[i].version != VERSION) { /* then not even the size of a descriptor is known */
+        if (descriptors[i].version != VERSION) { /* then not even the size of one is known: it counts as one queue */
             hsa_status_t status = create(agent, descriptors, count);
             if (status == HSA_STATUS_SUCCESS || i > 0)
                 rtl_queue_unseen();
@@ -148,22 +153,16 @@ static hsa_status_t rtl_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t type
     return status;
 }
 
-static bool hook_acquire(void *table)
-{
-    bool exported;
-    acquire = (acquirer)rtl_hsa_hook_exported(table, &rtl_tool.hsa, "hsa_amd_counted_queue_acquire",
-                                              (void (*)(void))rtl_queue_acquire, &exported);
-    return acquire || !exported;
-}
-
 bool rtl_descriptors_hook(void *table)
 {
-    bool exported, shared = hook_acquire(table);
-    create = (creator)rtl_hsa_hook_exported(table, &rtl_tool.hsa, "hsa_amd_queue_create",
-                                            (void (*)(void))rtl_queues_create, &exported);
-    if (!create)
-        return shared && !exported && rtl_tool.hsa.ext_step < STEP;
-    chained = !rtl_queue_same_library((void (*)(void))create,
-                                      (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
-    return shared;
+    bool maybe_acquire, maybe;
+    acquire = (acquirer)rtl_hsa_hook_exported(table, "hsa_amd_counted_queue_acquire", (void (*)(void))rtl_queue_acquire,
+                                              &maybe_acquire);
+    create = (creator)rtl_hsa_hook_exported(table, "hsa_amd_queue_create", (void (*)(void))rtl_queues_create, &maybe);
+    if (create)
+        chained = !rtl_queue_same_library((void (*)(void))create,
+                                          (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
+    else
+        maybe |= rtl_tool.hsa.ext_step >= STEP;
+    return !maybe && !maybe_acquire;
 }

@@ -184,32 +184,37 @@ static int slot_behind(void *table, void (*exported)(void), uint32_t first)
     return through && found < end - first && before[found] ? (int)(first + found) : -1;
 }
 
-/* In the runtime's own file: a function of that name elsewhere is another's. */
-static void (*find_exported(const struct rtl_hsa *hsa, const char *name))(void)
+/*
+ * In the runtime's own file, in which its tables lie: a function of that name elsewhere is another's. False when that
+ * file can't be found (the runtime is part of a program without a symbol table, say).
+ */
+static bool find_exported(const void *ext, const char *name, void (**function)(void))
 {
     Dl_info runtime;
-    void *at, *symbol = NULL;
-    void (*function)(void);
-    memcpy(&at, &hsa->amd_queue_intercept_register, sizeof at);
-    void *library = dladdr(at, &runtime) ? dlopen(runtime.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    if (library) {
-        symbol = dlsym(library, name);
+    void *library = dladdr(ext, &runtime) ? dlopen(runtime.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *symbol = library ? dlsym(library, name) : NULL;
+    memcpy(function, &symbol, sizeof *function);
+    if (library)
         dlclose(library);
-    }
-    memcpy(&function, &symbol, sizeof function);
-    return function;
+    return library != NULL;
 }
 
-void (*rtl_hsa_hook_exported(void *table, const struct rtl_hsa *hsa, const char *name, void (*hook)(void),
-                             bool *exported))(void)
+void (*rtl_hsa_hook_exported(void *table, const char *name, void (*hook)(void), bool *maybe))(void)
 {
     const struct root *root = table;
-    void (**slots)(void) = (void (**)(void))((char *)root->amd_ext + sizeof(struct version));
-    void (*function)(void) = find_exported(hsa, name);
-    *exported = function != NULL;
-    int slot = function ? slot_behind(table, function, SLOTS_KNOWN) : -1;
-    if (slot < 0)
+    const struct version *version = root->amd_ext;
+    void (**slots)(void) = (void (**)(void))((char *)root->amd_ext + sizeof *version);
+    void (*function)(void);
+    *maybe = false;
+    if (!find_exported(root->amd_ext, name, &function)) {
+        *maybe = version->minor > sizeof *version + SLOTS_KNOWN * sizeof *slots;
         return NULL;
+    }
+    int slot = function ? slot_behind(table, function, SLOTS_KNOWN) : -1;
+    if (slot < 0) {
+        *maybe = function != NULL;
+        return NULL;
+    }
     void (*before)(void) = slots[slot];
     slots[slot] = hook;
     return before;

@@ -61,7 +61,7 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
 
 /*
  * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
- * The enumeration of engines is not in older headers; operations are passed on unread.
+ * The enumeration of engines is not in older headers.
  */
 #define RTL_HSA_LATER(X)                                                                                          \
     X(amd_memory_async_copy_on_engine, 16,                                                                        \
@@ -107,10 +107,10 @@ void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void
 
 /*
  * Hooks a function of the newest releases whose slot differs between them in ways that no version tells: the runtime is
- * asked for it, through the function of that name that it exports. Returns what was in the slot, or NULL when there is
- * none; *exported says whether the runtime has such a function at all. Only from OnLoad, where nobody else calls it.
+ * asked for it, through the function of that name that it exports. Returns what was in the slot, or NULL when it is
+ * not hooked; *maybe then says whether the runtime may have such a function all the same. Only from OnLoad, where nobody
+ * else calls it.
  */
-void (*rtl_hsa_hook_exported(void *table, const struct rtl_hsa *hsa, const char *name, void (*hook)(void),
-                             bool *exported))(void);
+void (*rtl_hsa_hook_exported(void *table, const char *name, void (*hook)(void), bool *maybe))(void);
 
 #endif

@@ -160,7 +160,8 @@ static void hook(void *table)
     if (!queues) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
         if (!load.said)
-            rtl_say("this runtime makes queues in ways (hsa_amd_queue_create) that can't be hooked: those are not counted");
+            rtl_say("this runtime may make queues in ways that can't be hooked (hsa_amd_queue_create): those are not "
+                    "counted");
         load.said = true;
     }
 }

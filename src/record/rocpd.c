@@ -145,7 +145,7 @@ static int64_t kernel_id(struct rtl_rocpd *r, uint32_t kernel)
         return 0;
     }
     r->escape(safe, room, name, strlen(name));
-    int64_t id = string_id(r->db, safe);
+    int64_t id = *safe ? string_id(r->db, safe) : r->unknown; /* without a name are copies */
     free(safe);
     return r->kernel[kernel] = id;
 }

@@ -6,6 +6,7 @@
  * lock. A kernel's growth is written by the thread before the number says so, and read after.
  */
 #include "tui/ahead.h"
+#include "tui/demangle.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -45,14 +46,14 @@ static bool keep(struct rtl_growing *to, const struct rtl_growing *text)
     return true;
 }
 
-/* False without memory: a cell that could not be made is the uncut form itself. */
+/* False without memory: then the full name is "?", or the cell is the uncut form itself. */
 static bool make_one(struct rtl_ahead *a, uint32_t i, struct rtl_growth *growth)
 {
     const struct rtl_kernel_snapshot *k = &a->snapshot->kernels[i];
-    rtl_names_form(a->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
+    const char *full = rtl_names_form(a->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
     const char *cell =
         rtl_names_cell(a->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, a->ascii);
-    if (cell == rtl_names_form(a->names, k->id, k->name, k->name_length, RTL_NAME_SHORT) ||
+    if (!strcmp(full, "?") || cell == rtl_names_form(a->names, k->id, k->name, k->name_length, RTL_NAME_SHORT) ||
         !rtl_growth_tell(growth, NULL, &k->histogram))
         return false;
     struct rtl_growth *kept = &a->growth[i];
@@ -80,6 +81,7 @@ static void *make(void *context)
     }
     free(growth.buckets.bytes);
     free(growth.coarse.bytes);
+    rtl_demangle_rest();
     return NULL;
 }
 

@@ -89,7 +89,10 @@ static _Noreturn void serve(int fd)
 {
     static char name[NAME_MAX_BYTES + 1];
     struct rlimit memory;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* the thread that asked may have all blocked */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);      /* of that thread's death */
     prctl(PR_SET_NAME, "rtl-demangle");
     memory.rlim_cur = memory.rlim_max = address_space() + HELPER_MEMORY;
     setrlimit(RLIMIT_AS, &memory);
@@ -192,6 +195,11 @@ static char *demangle_apart(const char *name, size_t length)
     helper.late++;
     stop_helper();
     return NULL;
+}
+
+void rtl_demangle_rest(void)
+{
+    stop_helper();
 }
 
 char *rtl_demangle(const char *name, size_t length)

@@ -28,17 +28,18 @@ if grep -q 'too old' "$work/err"; then # the stand-in needs release 5.6; the oth
     finish
 fi
 close_scene
-is "without the library: ends well, and the runtime made all queues" "$status $(cat "$work/err")" "0 made 4"
+is "without the library: ends well, and the runtime made all queues" "$status $(cat "$work/err")" "0 made 4, gave 0 0 0"
 grep -vE '^(launched|unseen)' "$work/out" >"$work/plain"
 has "without the library: the array got its queues" "$(cat "$work/plain")" '^queue 5 is there, 1024 packets$'
 
 DESCRIBED_TOOL=$tap_top/$O/librtl.so
 # its slot, what the table says of itself, whose function it is, and how many queues that one makes
 for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 4"; do
-    # shellcheck disable=SC2086 # four words
+    # shellcheck disable=SC2086 # several words
     set -- $case
     DESCRIBED_SLOT=$1 DESCRIBED_STEP=$2 DESCRIBED_AS=$3
     name="slot $1, step $2, $3's"
+    made="$4, gave 0 0 1" # one queue was asked for with a high priority, which is set on the intercept queue
     play
     check "$name: all over" wait_until 60 settled 0
     check "$name: counts are the program's" counted_as_launched
@@ -46,7 +47,7 @@ for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 4"
     has "$name: the one that can't be intercepted is counted" "$(look over)" ' queues 1 '
     is "$name: and said" "$(look note)" "note queue_not_intercepted"
     close_scene
-    is "$name: ends well" "$status $(cat "$work/err")" "0 made $4"
+    is "$name: ends well, and priorities are what was asked for" "$status $(cat "$work/err")" "0 made $made"
     is "$name: the application sees the same" "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
 done
 
@@ -58,13 +59,27 @@ has "a batch of copies: is said" "$(look note)" '^note copies_unseen$'
 close_scene
 is "a batch of copies: ends well" "$status" 0
 
-DESCRIBED_AS=hidden
-play
-is "a function that can't be found: nothing is counted" "$(look counted)" "counted 0"
-is "a function that can't be found: a note" "$(look note)" "note queue_not_intercepted"
+DESCRIBED_AS=runtime
+play none
+check "kernels with signals of the application's: all over" wait_until 60 settled 0
+is "kernels with signals of the application's: timed" "$(look timed) $(look untimed | awk '{ n += $3 } END { print n }')" "timed 20 0"
 close_scene
-has "a function that can't be found: a line" "$(cat "$work/err")" \
-    '^librtl: this runtime makes queues in ways \(hsa_amd_queue_create\) that can.t be hooked: those are not counted$'
-is "a function that can't be found: the application sees the same" \
-    "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
+play engine
+check "beside a queue of a copy engine: all over" wait_until 60 settled 0
+is "beside a queue of a copy engine: not timed" "$(look timed) $(look untimed | awk '{ n += $3 } END { print n }')" "timed 0 20"
+is "beside a queue of a copy engine: no queue is said to be missed" "$(look note)" ""
+close_scene
+
+for step in 16 15; do
+    DESCRIBED_AS=hidden DESCRIBED_STEP=$step
+    play copy
+    name="functions that can't be found, step $step"
+    is "$name: nothing is counted" "$(look counted)" "counted 0"
+    is "$name: notes" "$(look note | tr '\n' ' ')" "note queue_not_intercepted note copies_unseen "
+    close_scene
+    has "$name: a line" "$(cat "$work/err")" \
+        '^librtl: this runtime may make queues in ways that can.t be hooked \(hsa_amd_queue_create\): those are not counted$'
+    is "$name: the application sees the same" \
+        "$(grep -vE '^(launched|unseen|borrowed|batch)' "$work/out")" "$(cat "$work/plain")"
+done
 finish

@@ -1,7 +1,10 @@
 /*
  * Queues made by hsa_amd_queue_create, which the newest runtimes have and intercept_described_preload.c stands in for:
- * an array of all kinds at once; and a batch of copies, with any argument. Prints what the application is told of each, "launched NAME N" for what went into
- * those that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
+ * an array of all kinds at once. Prints what the application is told of each, "launched NAME N" for what went into those
+ * that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
+ *
+ * With the argument "copy" also a batch of copies and a borrowed queue. With "engine" or "none" nothing but kernels with
+ * signals of the application's, on a queue that was made together with one of a copy engine, or alone.
  */
 #include "intercept_hsa.h"
 
@@ -28,10 +31,23 @@ static void run(const char *what, hsa_queue_t *queue, uint64_t object, const cha
     printf("%s %s %d\n", what, name, count);
 }
 
+static void launch_signalled(hsa_queue_t *queue, uint64_t object)
+{
+    hsa_signal_t own;
+    must(hsa_signal_create(1, 0, NULL, &own), "signal");
+    for (int i = 0; i < 20; i++) {
+        hsa_signal_store_screlease(own, 1);
+        launch_packet(queue, object, own, BARRIER_BIT, true);
+        while (hsa_signal_wait_scacquire(own, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1)
+            ;
+    }
+    must(hsa_signal_destroy(own), "destroy signal");
+    puts("launched hsa_00 20");
+}
+
 int main(int argc, char **argv)
 {
     struct family family;
-    (void)argv;
     struct description d[KINDS];
     uint32_t mask[2] = {0xffffffff, 0xff}, set[2] = {0, 0};
     if (!open_runtime())
@@ -46,11 +62,18 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < KINDS; i++)
         d[i] = describe();
+    if (argc > 1 && strcmp(argv[1], "copy") != 0) {
+        d[1].engine = 1;
+        must(create(gpu_agent, d, argv[1][0] == 'e' ? 2 : 1), "queues");
+        launch_signalled(d[0].queue, family.object[0]);
+        hold();
+        return 0;
+    }
     d[URGENT].priority = HSA_AMD_QUEUE_PRIORITY_HIGH;
     d[URGENT].compute.mask = mask;
     d[URGENT].compute.mask_bits = 64;
     d[DEVICE_RING].flags = 1;
-    d[ENGINE].engine = 1;
+    d[ENGINE].engine = 2;
     d[WRONG].reserved[7] = 1;
     d[LAST].compute.type = HSA_QUEUE_TYPE_SINGLE;
     printf("status 0x%x\n", create(gpu_agent, d, KINDS));

@@ -1,14 +1,15 @@
 /*
  * The real runtime as one that has hsa_amd_queue_create and, in the slots before it, hsa_amd_memory_async_batch_copy and
- * hsa_amd_counted_queue_acquire:
- * what no release at hand does. It is loaded as a tool
- * and hands librtl.so (DESCRIBED_TOOL, if any) a table with a longer amd_ext, in which the function lies in slot
- * DESCRIBED_SLOT; the application finds it in here, too, as it would in the runtime's own file. It keeps the contract of the public header: descriptors of version 1, checked, each
- * queue created with its priority and mask, the first error told, and the exported function going through the table.
+ * hsa_amd_counted_queue_acquire: what no release at hand does. It is loaded as a tool and hands librtl.so
+ * (DESCRIBED_TOOL, if any) a table with a longer amd_ext, in which the function lies in slot DESCRIBED_SLOT; the
+ * application finds it in here, too, as it would in the runtime's own file. It keeps the contract of the public header:
+ * descriptors of version 1, checked, each queue created with its priority and mask, the first error told, and the
+ * exported function going through the table.
  *
  * Behind it all stands the real runtime. DESCRIBED_AS: "runtime" (its functions for intercept queues seem to lie in the
- * same library as the new one), "tool" (another tool seems to have hooked the new one), "hidden" (no such function can
- * be found). DESCRIBED_STEP is the step that the table says. At the end it tells how many queues it made itself.
+ * same library as the new one), "tool" (another tool seems to have hooked the new one), "hidden" (nobody can tell in
+ * which file the table lies). DESCRIBED_STEP is the step that the table says. At the end it tells how many queues it made
+ * itself, and how many were given a low, a normal and a high priority through the table.
  */
 #include <dlfcn.h>
 #include <hsa/hsa.h>
@@ -29,7 +30,7 @@ struct root {
     struct version version;
     void *core, *amd_ext, *more[8];
 };
-enum { SLOTS = 128, CORE_QUEUE_CREATE = 7, CREATE = 37, REGISTER = 38 }; /* of intercept queues, from 5.6 on */
+enum { SLOTS = 128, CORE_QUEUE_CREATE = 7, CREATE = 37, REGISTER = 38, PRIORITY = 39 }; /* from 5.6 on */
 
 typedef void (*function)(void);
 static struct {
@@ -37,13 +38,13 @@ static struct {
     function slot[SLOTS];
 } table;
 static int own_slot = 79;
-static int made;
+static int made, given[3];
 static void (*tool_unload)(void);
 static hsa_status_t (*queue_create)(hsa_agent_t, uint32_t, hsa_queue_type32_t,
                                     void (*)(hsa_status_t, hsa_queue_t *, void *), void *, uint32_t, uint32_t,
                                     hsa_queue_t **);
 
-EXPORT int OnLoad(void *given, uint64_t version, uint64_t failed, const char *const *names);
+EXPORT int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
 EXPORT hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct description *d, uint32_t count);
 EXPORT hsa_status_t hsa_amd_memory_async_batch_copy(const void *operations, uint32_t count, uint32_t n,
@@ -65,7 +66,7 @@ static hsa_status_t create_one(hsa_agent_t agent, struct description *d)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     if (d->engine > 2)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    if (d->engine)
+    if (d->engine == 2)
         return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
     hsa_status_t status = queue_create(agent, d->size_bytes / 64, d->compute.type, d->error, d->data,
                                        d->compute.private_segment, UINT32_MAX, &d->queue);
@@ -127,8 +128,8 @@ hsa_status_t hsa_amd_memory_async_batch_copy(const void *operations, uint32_t co
         operations, count, n, after);
 }
 
-/* By where these lie the library knows the runtime's own file. */
-static function real_create, real_register;
+/* By where the first of these lies the library knows whose the new function is. */
+static function real_create, real_priority;
 static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, void *error, void *data,
                                      uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
@@ -137,9 +138,11 @@ static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue
                                                           group_segment, queue);
 }
 
-static hsa_status_t intercept_register(hsa_queue_t *queue, void *handler, void *data)
+static hsa_status_t set_priority(hsa_queue_t *queue, int priority)
 {
-    return ((hsa_status_t(*)(hsa_queue_t *, void *, void *))real_register)(queue, handler, data);
+    if (priority >= 0 && priority < 3)
+        given[priority]++;
+    return ((hsa_status_t(*)(hsa_queue_t *, int))real_priority)(queue, priority);
 }
 
 /* In the slots around it: nobody has a reason to call these. */
@@ -149,9 +152,9 @@ static hsa_status_t astray(void)
     abort();
 }
 
-int OnLoad(void *given, uint64_t version, uint64_t failed, const char *const *names)
+int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *names)
 {
-    struct root *real = given, root = *real;
+    struct root *real = runtime, root = *real;
     struct version *ext = real->amd_ext;
     const char *as = getenv("DESCRIBED_AS") ? getenv("DESCRIBED_AS") : "runtime";
     uint32_t slots = (ext->minor - (uint32_t)sizeof *ext) / 8;
@@ -165,14 +168,15 @@ int OnLoad(void *given, uint64_t version, uint64_t failed, const char *const *na
     table.slot[own_slot - 1] = (function)batch_copy;
     table.slot[own_slot - 2] = (function)acquire;
     real_create = table.slot[CREATE];
-    real_register = table.slot[REGISTER];
-    if (strcmp(as, "hidden") != 0)
-        table.slot[REGISTER] = (function)intercept_register;
+    real_priority = table.slot[PRIORITY];
+    table.slot[PRIORITY] = (function)set_priority;
     if (strcmp(as, "runtime") == 0)
         table.slot[CREATE] = (function)intercept_create;
     table.version.minor = (uint32_t)sizeof table.version + ((uint32_t)own_slot + 3) * 8;
     table.version.step = getenv("DESCRIBED_STEP") ? (uint32_t)atoi(getenv("DESCRIBED_STEP")) : 0x10;
-    root.amd_ext = &table;
+    root.amd_ext = &table; /* in this file's data, by which the library finds its functions */
+    if (strcmp(as, "hidden") == 0)
+        root.amd_ext = memcpy(malloc(sizeof table), &table, sizeof table);
 
     if (slots < 55) {
         fprintf(stderr, "intercept_described: this release is too old\n");
@@ -193,8 +197,8 @@ int OnLoad(void *given, uint64_t version, uint64_t failed, const char *const *na
     memcpy(&tool_unload, &symbol, sizeof symbol);
     int result = tool_load(&root, version, failed, names);
     for (uint32_t i = 0; i < slots; i++) /* its hooks go into the real table */
-        if (i != REGISTER && i != CREATE)
-            memcpy((char *)ext + sizeof *ext + i * 8, &table.slot[i], 8);
+        if (i != PRIORITY && i != CREATE)
+            memcpy((char *)ext + sizeof *ext + i * 8, (char *)root.amd_ext + sizeof *ext + i * 8, 8);
     return result;
 }
 
@@ -207,5 +211,5 @@ void OnUnload(void)
 __attribute__((destructor)) static void say(void)
 {
     if (queue_create)
-        fprintf(stderr, "made %d\n", made);
+        fprintf(stderr, "made %d, gave %d %d %d\n", made, given[0], given[1], given[2]);
 }

@@ -5,6 +5,7 @@
 #ifndef RUNTIME_FIXTURE_H
 #define RUNTIME_FIXTURE_H
 
+#include <dlfcn.h>
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -177,6 +178,18 @@ static hsa_status_t own_signal_made(hsa_signal_value_t value, uint32_t n, const 
     hsa_status_t status = signal_made(value, n, consumers, HSA_AMD_SIGNAL_AMD_GPU_ONLY, signal);
     ((amd_signal_t *)(uintptr_t)signal->handle)->kind = AMD_SIGNAL_KIND_USER;
     return status;
+}
+
+/*
+ * Where the library looks for what the newest runtimes export: the table lies in this program, whose file can't be opened
+ * as a library, and then it could be that there is something which isn't seen. This runtime has nothing of that kind.
+ */
+__attribute__((visibility("default"))) void *dlopen(const char *file, int mode)
+{
+    static void *(*real)(const char *, int);
+    void *symbol = dlsym(RTLD_NEXT, "dlopen");
+    memcpy(&real, &symbol, sizeof real);
+    return real(strstr(file ? file : "", "/test_") ? NULL : file, mode);
 }
 
 static hsa_status_t nothing(void)

@@ -226,15 +226,6 @@ static void in_flight_when_it_ends(void **state)
     OnUnload();
 }
 
-static void batches_are_said(void **state)
-{
-    (void)state;
-    load();
-    assert_false(AT(rtl_tool.segment.header->notes) & RTL_NOTE_COPIES_UNSEEN);
-    ((hsa_status_t(*)(const void *, uint32_t, uint32_t, const hsa_signal_t *))ext.slot[78])(NULL, 0, 0, NULL);
-    OnUnload();
-}
-
 static struct rtl_control *page;
 static uint16_t wishes;
 
@@ -354,7 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timed_and_kept_so),      cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
-        cmocka_unit_test(in_flight_when_it_ends), cmocka_unit_test(batches_are_said),
+        cmocka_unit_test(in_flight_when_it_ends),
         cmocka_unit_test(many_threads),           cmocka_unit_test(as_the_mode_wants_it),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);

@@ -326,6 +326,28 @@ static void names_made_ahead_are_those_made_when_asked_for(void **state)
     free(s.kernels);
 }
 
+/* A name that is demangled in a helper process: one that a thread started must not be missed when the thread is gone. */
+static void costly_names_ahead_and_later(void **state)
+{
+    (void)state;
+    static char raw[MANY][64];
+    static const char first[] = "_Z1aP1BS0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_",
+                      later[] = "_Z1cP1BS0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_";
+    struct rtl_snapshot s = many_kernels(raw);
+    rtl_demangle_rest();
+    s.kernels[5].name = first;
+    s.kernels[5].name_length = strlen(first);
+    struct rtl_names *names = rtl_names_create();
+    assert_non_null(names);
+    struct rtl_ahead *a = rtl_ahead_start(names, &s, false);
+    assert_non_null(rtl_ahead_wait(a, &s.kernels[MANY - 1]));
+    rtl_ahead_end(a);
+    assert_non_null(strstr(rtl_names_form(names, 5, first, strlen(first), RTL_NAME_FULL), "a(B*, B*, "));
+    assert_non_null(strstr(rtl_names_form(names, MANY, later, strlen(later), RTL_NAME_FULL), "c(B*, B*, "));
+    rtl_names_free(names);
+    free(s.kernels);
+}
+
 static void names_made_ahead_may_be_given_up(void **state)
 {
     (void)state;
@@ -357,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_cut_shows_what_differs),
         cmocka_unit_test(whole_names_differ_too),
         cmocka_unit_test(forms),
+        cmocka_unit_test(costly_names_ahead_and_later), /* before bombs, after which there is no helper any more */
         cmocka_unit_test(a_bomb_costs_a_bounded_time),
         cmocka_unit_test(random_names_do_no_harm),
         cmocka_unit_test(names_made_ahead_are_those_made_when_asked_for),
