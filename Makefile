@@ -23,8 +23,7 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-TUI       := $(wildcard src/tui/*.c)
-TUI_LIB   := $(filter-out src/tui/main.c,$(TUI))
+VIEWER    := $(wildcard src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/tui/*.c)
 VGPU      := $(wildcard tests/vgpu/*.c)
 UNIT      := $(wildcard tests/unit/test_*.c)
 PROGRAM   := $(wildcard tests/programs/*.c)
@@ -67,7 +66,7 @@ $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lstdc++ -lm
-$(O)/rtl-top: $(call obj,exe,$(TUI) $(RECORD) $(READER))
+$(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- the software GPU and everything that only tests and the demo use ---
@@ -79,7 +78,7 @@ $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 
 units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
-$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(TUI_LIB))
+$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 

@@ -24,7 +24,7 @@ enum { RTL_ROCPD_PAGE = 16384, RTL_ROCPD_SCHEMA = 3, RTL_ROCPD_SEQUENCE_BITS = 4
 
 extern const struct rtl_db_set rtl_rocpd_set;
 
-/* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (tui/text.h), which lies above this. */
+/* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (text/text.h), which lies above this. */
 typedef size_t rtl_rocpd_escape(char *out, size_t size, const char *bytes, size_t length);
 
 struct rtl_rocpd; /* one recording of one process into one file */

@@ -34,13 +34,6 @@ int rtl_draw_copies_lines(const struct rtl_model *model);
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at); /* all on one line */
 
-/* One cell of the kernel table as text; false when it was not measured (then the text is "-"). Text output too. */
-bool rtl_draw_cell(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
-                   enum rtl_unit units, char *out, size_t size);
-
-/* The honesty line as text, most important first; used by the text output too. */
-void rtl_draw_honesty_text(const struct rtl_model *model, char *out, size_t size);
-
 /* A list to choose a process from; `chosen` is the marked line. */
 struct rtl_draw_choice {
     char text[240];

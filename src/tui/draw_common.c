@@ -1,9 +1,9 @@
 /* What all views share: header, honesty, status and key lines, cells of the table. See draw.h. */
 #include "tui/draw.h"
-#include "tui/labels.h"
-#include "tui/text.h"
+#include "model/cells.h"
+#include "model/labels.h"
+#include "text/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -87,72 +87,6 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     rtl_frame_put(frame, at.row, col, right - col - 1, RTL_ROLE_VALUE, cut);
 }
 
-/* Appends to a string of bounded size. */
-static void append(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *out, size_t size, const char *format, ...)
-{
-    size_t used = strlen(out);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out + used, size - used, format, args);
-    va_end(args);
-}
-
-void rtl_draw_honesty_text(const struct rtl_model *m, char *out, size_t size)
-{
-    const struct rtl_snapshot *s = &m->latest->snapshot;
-    *out = 0;
-    append(out, size, "mode %s: ", rtl_mode_label(s->mode));
-    if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
-        append(out, size, "%s wanted, from the next dispatch on; ", rtl_mode_label(m->wanted));
-    if (s->mode == RTL_MODE_AUTO)
-        append(out, size, "%s, ", s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
-    if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
-        append(out, size, "not to be woken by you: %s, ", m->no_waking);
-    if (s->mode == RTL_MODE_OFF && m->counted)
-        append(out, size, "nothing is counted now, %s dispatches were before", rtl_format_count(m->counted).text);
-    else if (s->mode == RTL_MODE_OFF)
-        append(out, size, "nothing is counted");
-    else if (!m->counted)
-        append(out, size, m->zero ? "no dispatch since zero" : "no dispatch yet");
-    else if (!m->untimed)
-        append(out, size, "all of %s dispatches timed", rtl_format_count(m->counted).text);
-    else
-        append(out, size, "%s%% NOT timed of %s", rtl_format_share((double)m->untimed / (double)m->counted).text,
-               rtl_format_count(m->counted).text);
-    /* the reasons, the largest first */
-    bool done[RTL_UNTIMED_LIMIT] = {false};
-    const char *closing = "";
-    for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted; n++) {
-        int worst = -1;
-        for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
-            if (!done[i] && m->untimed_by[i] && (worst < 0 || m->untimed_by[i] > m->untimed_by[worst]))
-                worst = i;
-        if (worst < 0)
-            break;
-        done[worst] = true;
-        const char *key = rtl_reason_key((unsigned)worst);
-        append(out, size, "%s%s %s", n ? ", " : " (", key ? key : "other reasons",
-               rtl_format_share((double)m->untimed_by[worst] / (double)m->counted).text);
-        closing = ")";
-    }
-    append(out, size, "%s", closing);
-    if (s->queues_refused)
-        append(out, size, "; %s queues not counted", rtl_format_count(s->queues_refused).text);
-    if (s->kernels_over)
-        append(out, size, "; %s kernels without a row", rtl_format_count(s->kernels_over).text);
-#define NOTE(sym, bit, key, text)  \
-    if (s->notes & RTL_NOTE_##sym) \
-        append(out, size, "; %s", text);
-    RTL_NOTES(NOTE)
-#undef NOTE
-#define BIT(sym, bit, key, text) | RTL_NOTE_##sym
-    uint32_t unknown = s->notes & ~(uint32_t)(0 RTL_NOTES(BIT));
-#undef BIT
-    if (unknown)
-        append(out, size, "; notes 0x%x of a newer library", unknown);
-}
-
 void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
@@ -167,7 +101,7 @@ void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
         snprintf(age, sizeof age, "  idle, age %s", rtl_format_interval(ns).text);
     else
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
-    rtl_draw_honesty_text(m, text, sizeof text);
+    rtl_honesty_text(m, text, sizeof text);
     int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
     const struct rtl_snapshot *s = &m->latest->snapshot;
     bool loud = m->untimed > m->untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
@@ -221,24 +155,24 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
     *out = 0;
     window_text(m, window, sizeof window);
     if (ui->record[0])
-        append(out, size, "rec %s | ", ui->record);
+        rtl_text_append(out, size, "rec %s | ", ui->record);
     if (ui->view == RTL_VIEW_KERNELS) {
         bool ascending = (rtl_columns[m->sort].order == RTL_ORDER_ASC) != m->reverse;
-        append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
+        rtl_text_append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
                rtl_model_is_held(m) ? " held" : "");
     }
-    append(out, size, "window %s", window);
+    rtl_text_append(out, size, "window %s", window);
     /* narrow screens have no column of totals, so there it only matters after zero was pressed */
     if (m->window_ns != RTL_WINDOW_ALL && (m->zero || cols >= 100))
-        append(out, size, " | since %s %s", m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
+        rtl_text_append(out, size, " | since %s %s", m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
     if (ui->view == RTL_VIEW_KERNELS) {
-        append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
+        rtl_text_append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
         if (m->hide_idle)
-            append(out, size, " | idle hidden");
+            rtl_text_append(out, size, " | idle hidden");
     }
     if (ui->view != RTL_VIEW_QUEUES && ui->view != RTL_VIEW_COPIES)
-        append(out, size, " | names %s", rtl_name_form_name(ui->names));
-    append(out, size, " | units %s", rtl_unit_name(ui->units));
+        rtl_text_append(out, size, " | names %s", rtl_name_form_name(ui->names));
+    rtl_text_append(out, size, " | units %s", rtl_unit_name(ui->units));
 }
 
 void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
@@ -319,87 +253,6 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         rtl_frame_put(frame, at.row, end + 2, 8, RTL_ROLE_LABEL, quit);
     }
 }
-
-static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t z)
-{
-    if (z > 1)
-        snprintf(out, size, "%llux%llux%llu", (unsigned long long)x, (unsigned long long)y, (unsigned long long)z);
-    else if (y > 1)
-        snprintf(out, size, "%llux%llu", (unsigned long long)x, (unsigned long long)y);
-    else
-        snprintf(out, size, "%llu", (unsigned long long)x);
-}
-
-bool rtl_draw_cell(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
-                   enum rtl_unit units, char *out, size_t size)
-{
-    const struct rtl_kernel_snapshot *k = row->kernel;
-    bool timed = row->window.count > 0, measured = true;
-    struct rtl_number n = {RTL_NONE};
-    switch (column) {
-    case RTL_COLUMN_TIME:
-        if ((measured = timed))
-            n = rtl_format_share(row->share);
-        break;
-    case RTL_COLUMN_RATE:
-        if ((measured = model->span_ns > 0))
-            n = rtl_format_rate(row->rate);
-        break;
-    case RTL_COLUMN_CALLS:
-        n = rtl_format_count(row->calls);
-        break;
-    case RTL_COLUMN_TOTAL:
-        if ((measured = row->timed > 0))
-            n = rtl_format_time(row->total_ns, units);
-        break;
-    case RTL_COLUMN_MEAN:
-        if ((measured = timed))
-            n = rtl_format_time(row->window.total_ns / row->window.count, units);
-        break;
-    case RTL_COLUMN_MIN:
-        if ((measured = timed))
-            n = rtl_format_time(row->window.min_ns, units);
-        break;
-    case RTL_COLUMN_P50:
-        if ((measured = timed))
-            n = rtl_format_time(row->p50, units);
-        break;
-    case RTL_COLUMN_P90:
-        if ((measured = timed))
-            n = rtl_format_time(row->p90, units);
-        break;
-    case RTL_COLUMN_P99:
-        if ((measured = timed))
-            n = rtl_format_time(row->p99, units);
-        break;
-    case RTL_COLUMN_MAX:
-        if ((measured = timed))
-            n = rtl_format_time(row->window.max_ns, units);
-        break;
-    case RTL_COLUMN_UNTIMED:
-        if ((measured = row->calls > 0))
-            n = rtl_format_share((double)row->untimed / (double)row->calls);
-        break;
-    case RTL_COLUMN_GRID:
-    case RTL_COLUMN_WORKGROUP:
-        if (!(measured = k->calls && k->grid[0]))
-            break;
-        if (column == RTL_COLUMN_GRID)
-            dimensions(out, size, k->grid[0], k->grid[1], k->grid[2]);
-        else
-            dimensions(out, size, k->workgroup[0], k->workgroup[1], k->workgroup[2]);
-        return true;
-    case RTL_COLUMN_LDS:
-        if ((measured = k->calls && k->grid[0]))
-            n = rtl_format_bytes(k->lds_bytes);
-        break;
-    default:
-        measured = false;
-    }
-    snprintf(out, size, "%s", n.text);
-    return measured;
-}
-
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
     if (!at.rows || !row)

@@ -2,7 +2,7 @@
  * The copies, by GPU and direction: how many, how much, how fast; below them what was counted and not timed, and why.
  */
 #include "tui/draw.h"
-#include "tui/labels.h"
+#include "model/labels.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,8 @@
  * the window beside it.
  */
 #include "tui/draw.h"
-#include "tui/text.h"
+#include "model/cells.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -170,8 +171,8 @@ static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
     if (at.rows < 11 || !row->kernel->calls)
         return;
     char grid[48], group[48], text[160];
-    bool known = rtl_draw_cell(ui->model, row, RTL_COLUMN_GRID, ui->units, grid, sizeof grid) &&
-                 rtl_draw_cell(ui->model, row, RTL_COLUMN_WORKGROUP, ui->units, group, sizeof group);
+    bool known = rtl_cell_text(ui->model, row, RTL_COLUMN_GRID, ui->units, grid, sizeof grid) &&
+                 rtl_cell_text(ui->model, row, RTL_COLUMN_WORKGROUP, ui->units, group, sizeof group);
     if (!known)
         return;
     rtl_frame_fill(frame, at.row + 10, at.col, 1, RTL_ROLE_DIM, 0x2502);

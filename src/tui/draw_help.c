@@ -3,7 +3,7 @@
  * on top, with the figures.
  */
 #include "tui/draw.h"
-#include "tui/labels.h"
+#include "model/labels.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* The main screen: gauges, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
 #include "tui/draw.h"
-#include "tui/text.h"
+#include "model/cells.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -161,7 +162,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
                 draw_trend(m, frame, line, l->column_at[i], l->column_width[i], row);
             continue;
         }
-        bool measured = rtl_draw_cell(m, row, (enum rtl_column)i, ui->units, text, sizeof text);
+        bool measured = rtl_cell_text(m, row, (enum rtl_column)i, ui->units, text, sizeof text);
         rtl_frame_right(frame, line, l->column_at[i], l->column_width[i], measured ? role : RTL_ROLE_DIM, text);
     }
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];

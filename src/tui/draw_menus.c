@@ -1,6 +1,6 @@
 /* What lies over a view: menus of columns and modes; and the list of processes, which comes before any view. */
 #include "tui/draw.h"
-#include "tui/text.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>

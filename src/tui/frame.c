@@ -1,6 +1,6 @@
 /* The cell buffer. See frame.h. */
 #include "tui/frame.h"
-#include "tui/text.h"
+#include "text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

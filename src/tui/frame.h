@@ -2,7 +2,7 @@
  * The screen as memory: a grid of cells, each a code point with a meaning (role). Pure; what draws knows no terminal.
  *
  * Every write is clipped to the frame, so nothing that draws has to know how small a terminal can be. With `ascii`
- * every mark has a twin in ASCII. Text passed in is safe text (tui/text.h).
+ * every mark has a twin in ASCII. Text passed in is safe text (text/text.h).
  */
 #ifndef RTL_TUI_FRAME_H
 #define RTL_TUI_FRAME_H

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "tui/columns.h"
+#include "model/columns.h"
 #include "tui/frame.h"
 
 enum rtl_layout_kind { RTL_LAYOUT_NOTHING, RTL_LAYOUT_LINE, RTL_LAYOUT_FULL };

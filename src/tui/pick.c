@@ -1,7 +1,8 @@
 /* Choosing a process when none was given: a list of the traced ones that renews itself. */
+#include "session/complain.h"
+#include "session/target.h"
 #include "tui/draw.h"
 #include "tui/screen.h"
-#include "tui/target.h"
 #include "tui/watch.h"
 
 #include <stdlib.h>

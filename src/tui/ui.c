@@ -1,8 +1,8 @@
 /* Keys to state. See ui.h. */
 #include "tui/ui.h"
+#include "session/player.h"
+#include "text/text.h"
 #include "tui/draw.h"
-#include "tui/player.h"
-#include "tui/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/model.h"
+#include "text/units.h"
 #include "tui/keys.h"
 #include "tui/layout.h"
-#include "tui/model.h"
-#include "tui/units.h"
 
 /* What rtl_ui_key asks for, bits. */
 enum {

@@ -6,16 +6,16 @@
  * viewer was stopped) is left out.
  */
 #include "tui/watch.h"
+#include "model/labels.h"
+#include "session/complain.h"
+#include "session/player.h"
+#include "session/tape.h"
+#include "session/target.h"
+#include "session/waker.h"
 #include "tui/draw.h"
-#include "tui/labels.h"
-#include "tui/player.h"
 #include "tui/screen.h"
-#include "tui/tape.h"
-#include "tui/target.h"
 #include "tui/ui.h"
-#include "tui/waker.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,16 +35,6 @@ struct watch {
 };
 
 enum { SCREEN_BUSY_MS = 300 }; /* how long another writer of the recording may hold up the screen */
-
-void rtl_complain(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("rtl-top: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
 
 /* What the status line says about the recording. */
 static void tell_record(struct watch *w)
@@ -355,24 +345,8 @@ int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_
     return status;
 }
 
-int rtl_replay(const struct rtl_options *options)
+int rtl_watch_replay(const struct rtl_options *options, struct rtl_player *player)
 {
-    struct rtl_player player;
-    char why[512];
-    int status = (int)rtl_player_open(&player, options->replay, options->pid, options->recording, why, sizeof why);
-    if (status) {
-        rtl_complain("%s", why);
-        return status;
-    }
-    struct watch w = {.options = options, .player = &player};
-    if (options->output != RTL_OUTPUT_SCREEN) {
-        status = rtl_batch_replay(options, &player);
-    } else if (!isatty(STDOUT_FILENO)) {
-        rtl_complain("standard output is not a terminal: use -b, --csv or --json");
-        status = RTL_READER_USAGE;
-    } else {
-        status = watch(&w, player.pid, player.title);
-    }
-    rtl_player_close(&player);
-    return status;
+    struct watch w = {.options = options, .player = player};
+    return watch(&w, player->pid, player->title);
 }

@@ -5,10 +5,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/output.h"
 #include "record/buckets.h"
 #include "record/recording.h"
-#include "tui/output.h"
-#include "tui/player.h"
+#include "session/player.h"
 
 enum { FRAMES = 190 };
 

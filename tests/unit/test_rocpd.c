@@ -8,7 +8,7 @@
 
 #include "record/rocpd.h"
 #include "shm/event_ring.h"
-#include "tui/text.h"
+#include "text/text.h"
 
 struct setup {
     struct rtl_segment segment;

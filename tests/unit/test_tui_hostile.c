@@ -9,8 +9,8 @@
 
 #include <json-c/json.h>
 
+#include "command/output.h"
 #include "tui/draw.h"
-#include "tui/output.h"
 
 enum { KERNELS = 6, QUEUES = 3, ROUNDS = 1500, DAMAGE_MAX = 6 };
 

@@ -1,10 +1,10 @@
 /* Kernel names: shortening rules, rows that stay apart, names that another process chose to do harm. */
 #include "tui_synth.h"
 
-#include "tui/ahead.h"
-#include "tui/demangle.h"
-#include "tui/names.h"
-#include "tui/text.h"
+#include "session/ahead.h"
+#include "text/demangle.h"
+#include "text/names.h"
+#include "text/text.h"
 
 static void shortened(const char *raw, const char *wanted)
 {

@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "record/db.h"
-#include "tui/options.h"
+#include "session/options.h"
 
 /* Parses a command line given as words; the text is in `said` until the next call. */
 static char *said;

@@ -1,7 +1,7 @@
 /* Numbers and text for people: units, intervals, escaping, cutting. */
 #include "tui_synth.h"
 
-#include "tui/text.h"
+#include "text/text.h"
 
 #define TIME(ns, unit, wanted) assert_string_equal(rtl_format_time(ns, RTL_UNIT_##unit).text, wanted)
 

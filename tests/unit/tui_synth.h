@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
+#include "model/model.h"
 #include "stats/histogram.h"
 #include "tui/draw.h"
-#include "tui/model.h"
 
 enum { SYNTH_KERNELS = 32, SYNTH_QUEUES = 8, SYNTH_OCTAVES = 36 };
 #define SYNTH_START (100 * RTL_SEC)

@@ -1,0 +1,230 @@
+/* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
+#include "command/output.h"
+#include "command/run.h"
+#include "session/complain.h"
+#include "session/player.h"
+#include "session/tape.h"
+#include "session/target.h"
+#include "session/waker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
+
+/* Waits for the deadline; false once the process has ended. */
+static bool wait_until(struct rtl_reader *reader, struct rtl_waker *waker, struct rtl_model *model, uint64_t deadline)
+{
+    for (;;) {
+        uint64_t now = rtl_mono_ns();
+        rtl_waker_beat(waker, model);
+        if (!rtl_reader_alive(reader))
+            return false;
+        if (now >= deadline)
+            return true;
+        uint64_t until = deadline - now > LOOK_NS ? now + LOOK_NS : deadline;
+        struct timespec t = {.tv_sec = (time_t)(until / RTL_SEC), .tv_nsec = (long)(until % RTL_SEC)};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    }
+}
+
+static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
+{
+    switch (frame->options->output) {
+    case RTL_OUTPUT_JSON:
+        return rtl_output_json(frame, out);
+    case RTL_OUTPUT_CSV:
+        return rtl_output_csv(frame, out);
+    default:
+        return rtl_output_text(frame, out);
+    }
+}
+
+/* 0, or the exit status after an error was reported; -1 when the reader of a pipe went away, which is no error. */
+static int flush(FILE *out, const char *name)
+{
+    errno = 0;
+    if (!fflush(out) && !ferror(out))
+        return 0;
+    if (errno == EPIPE)
+        return -1;
+    rtl_complain("cannot write to %s: %s", name, errno ? strerror(errno) : "write error");
+    return RTL_READER_USAGE;
+}
+
+/* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording
+ * when it can. */
+static void record(struct rtl_tape *tape, const struct rtl_tick *tick, bool exited)
+{
+    enum rtl_db_status before = tape->last;
+    if (rtl_tape_add(tape, &tick->snapshot, tick->real_ns, exited) && !before)
+        rtl_complain("recording: %s", tape->why);
+}
+
+static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_waker *waker,
+               struct rtl_tape *tape, FILE *out, const char *name)
+{
+    const struct rtl_options *o = frame->options;
+    uint64_t next = rtl_mono_ns();
+    if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
+        rtl_waker_look(waker, frame->model);
+    else
+        rtl_waker_beat(waker, frame->model);
+    for (bool alive = true;;) {
+        struct rtl_snapshot snapshot = {0};
+        alive = alive && rtl_reader_alive(reader);
+        enum rtl_reader_status status = rtl_reader_snapshot(reader, &snapshot);
+        if (status == RTL_READER_VERSION) {
+            rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
+            return RTL_READER_VERSION;
+        }
+        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_real_ns())) {
+            rtl_complain("out of memory");
+            return RTL_READER_USAGE;
+        }
+        if (!alive)
+            rtl_model_exited(frame->model);
+        record(tape, frame->model->latest, !alive);
+        if (!frame->number && o->frames != 1 && frame->model->no_waking[0] &&
+            frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
+            rtl_complain("mode auto only counts for you: %s", frame->model->no_waking);
+        if (!write_frame(frame, out)) {
+            rtl_complain("out of memory");
+            return RTL_READER_USAGE;
+        }
+        int wrong = flush(out, name);
+        if (wrong)
+            return wrong < 0 ? 0 : wrong;
+        if (!alive)
+            return RTL_READER_EXITED;
+        if (++frame->number == o->frames)
+            return 0;
+        next += o->delay_ns;
+        uint64_t now = rtl_mono_ns();
+        if (next < now)
+            next = now;
+        alive = wait_until(reader, waker, frame->model, next);
+    }
+}
+
+static struct rtl_model *make_model(const struct rtl_options *options)
+{
+    struct rtl_model *model = rtl_model_create();
+    if (!model) {
+        rtl_complain("out of memory");
+        return NULL;
+    }
+    model->window_ns = options->window_ns;
+    model->sort = options->sort;
+    model->reverse = options->reverse;
+    snprintf(model->filter, sizeof model->filter, "%s", options->filter);
+    return model;
+}
+
+static FILE *open_output(const struct rtl_options *options, const char **name)
+{
+    *name = options->file ? options->file : "standard output";
+    signal(SIGPIPE, SIG_IGN); /* an error of the stream tells more */
+    FILE *out = options->file ? fopen(options->file, "we") : stdout;
+    if (!out)
+        rtl_complain("cannot open %s: %s", options->file, strerror(errno));
+    return out;
+}
+
+static int close_output(const struct rtl_options *options, FILE *out, int status)
+{
+    if (!options->file || !fclose(out) || (status && status != RTL_READER_EXITED))
+        return status;
+    rtl_complain("cannot write to %s: %s", options->file, strerror(errno));
+    return RTL_READER_USAGE;
+}
+
+int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+{
+    char title[160];
+    const char *name;
+    struct rtl_tape tape;
+    FILE *out = open_output(options, &name);
+    if (!out)
+        return RTL_READER_USAGE;
+    struct rtl_output_frame frame = {.model = make_model(options), .options = options, .pid = pid, .title = title};
+    int status = RTL_READER_USAGE;
+    if (frame.model) {
+        rtl_target_title(pid, "", title, sizeof title);
+        rtl_tape_init(&tape, frame.model, options, pid, title);
+        if (options->write && rtl_tape_start(&tape, 0)) {
+            rtl_complain("%s", tape.why);
+            status = (int)tape.last;
+        } else {
+            struct rtl_waker waker;
+            rtl_waker_open(&waker, reader);
+            status = run(&frame, reader, &waker, &tape, out, name);
+            rtl_waker_close(&waker);
+            if (tape.last && (!status || status == RTL_READER_EXITED))
+                status = (int)tape.last; /* the end is missing */
+            rtl_tape_stop(&tape);
+        }
+        rtl_model_free(frame.model);
+    }
+    return close_output(options, out, status);
+}
+
+/* All frames of a recording, as fast as they can be written. */
+int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *player)
+{
+    const char *name;
+    FILE *out = open_output(options, &name);
+    if (!out)
+        return RTL_READER_USAGE;
+    struct rtl_output_frame frame = {
+        .model = make_model(options), .options = options, .pid = player->pid, .title = player->title};
+    int status = frame.model ? 0 : RTL_READER_USAGE;
+    player->model = frame.model;
+    if (!status)
+        rtl_player_names(player, options->ascii);
+    while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
+        status = (int)rtl_player_show(player, (uint32_t)frame.number);
+        if (status) {
+            rtl_complain("%s", rtl_replay_why(player->replay));
+        } else if (!write_frame(&frame, out)) {
+            rtl_complain("out of memory");
+            status = RTL_READER_USAGE;
+        } else {
+            status = flush(out, name);
+        }
+        frame.number++;
+    }
+    rtl_model_free(frame.model);
+    return close_output(options, out, status < 0 ? 0 : status);
+}
+
+int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+{
+    char title[160];
+    struct rtl_tape tape;
+    struct rtl_snapshot snapshot = {0};
+    struct rtl_model *model = make_model(options);
+    int status = RTL_READER_USAGE;
+    if (!model)
+        return status;
+    rtl_target_title(pid, "", title, sizeof title);
+    rtl_tape_init(&tape, model, options, pid, title);
+    status = (int)rtl_reader_snapshot(reader, &snapshot);
+    if (status == RTL_READER_VERSION) {
+        rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
+    } else if (status) {
+        rtl_complain("out of memory");
+    } else {
+        status = (int)rtl_tape_snapshot(&tape, options->snapshot, &snapshot, rtl_real_ns(), 0);
+        if (status)
+            rtl_complain("%s", tape.why);
+        else
+            printf("%u kernels of process %d written to %s\n", snapshot.kernel_count, (int)pid, options->snapshot);
+    }
+    rtl_snapshot_free(&snapshot);
+    rtl_model_free(model);
+    return status;
+}

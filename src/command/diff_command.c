@@ -1,0 +1,284 @@
+/* rtl-top diff A.db B.db: two recordings side by side, as text or JSON, with an exit status for tests of performance.
+ */
+#include "record/diff.h"
+#include "record/replay.h"
+#include "session/commands.h"
+#include "session/complain.h"
+#include "text/names.h"
+#include "text/text.h"
+#include "text/units.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct side {
+    const char *path;
+    int64_t recording;
+    struct rtl_replay *replay;
+    struct rtl_snapshot earlier, later;
+    struct rtl_span span;
+    uint64_t ns; /* length of the span */
+};
+
+struct command {
+    struct side a, b;
+    bool has_limit, json;
+    double limit;
+    uint64_t rows; /* 0 = all */
+    struct rtl_names *names;
+};
+
+#define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
+
+/* "10%" and "10" alike. */
+static bool parse_percent(const char *text, double *share)
+{
+    char *end;
+    if (*text != '.' && (*text < '0' || *text > '9'))
+        return false;
+    double value = strtod(text, &end);
+    if (*end == '%')
+        end++;
+    if (*end || !(value >= 0 && value <= 1e6))
+        return false;
+    *share = value / 100;
+    return true;
+}
+
+static bool parse_recordings(const char *text, int64_t *a, int64_t *b)
+{
+    char *end;
+    errno = 0;
+    *a = strtoll(text, &end, 10);
+    if (end == text || *end != ',' || *a < 1)
+        return false;
+    text = end + 1;
+    *b = strtoll(text, &end, 10);
+    return end != text && !*end && !errno && *b >= 1;
+}
+
+static int parse(struct command *c, int argc, char **argv)
+{
+    enum { FAIL_OVER = 256, JSON, RECORDINGS };
+    static const struct option options[] = {{"fail-over", required_argument, NULL, FAIL_OVER},
+                                            {"json", no_argument, NULL, JSON},
+                                            {"recordings", required_argument, NULL, RECORDINGS},
+                                            {NULL, 0, NULL, 0}};
+    char *end;
+    optind = 0;
+    for (int o; (o = getopt_long(argc, argv, ":n:", options, NULL)) != -1;)
+        switch (o) {
+        case FAIL_OVER:
+            if (!parse_percent(optarg, &c->limit))
+                return WRONG("--fail-over wants a percentage such as 10%%, not '%s'", optarg);
+            c->has_limit = true;
+            break;
+        case JSON:
+            c->json = true;
+            break;
+        case RECORDINGS:
+            if (!parse_recordings(optarg, &c->a.recording, &c->b.recording))
+                return WRONG("--recordings wants two numbers such as 1,2, not '%s'", optarg);
+            break;
+        case 'n':
+            c->rows = strtoull(optarg, &end, 10);
+            if (*end || *optarg < '0' || *optarg > '9' || !c->rows)
+                return WRONG("-n wants a number of kernels from 1, not '%s'", optarg);
+            break;
+        default:
+            if (o == ':')
+                return WRONG("%s wants an argument", argv[optind - 1]);
+            return WRONG("diff has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
+        }
+    if (argc - optind != 2)
+        return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
+    c->a.path = argv[optind];
+    c->b.path = argv[optind + 1];
+    return 0;
+}
+
+/* A snapshot counts from the start of the process, a time series from its first frame. */
+static int load(struct side *side)
+{
+    char why[512];
+    bool exited;
+    int status = (int)rtl_replay_open(side->path, 0, side->recording, &side->replay, why, sizeof why);
+    if (status) {
+        rtl_complain("%s", why);
+        return status;
+    }
+    uint32_t last = rtl_replay_facts(side->replay)->frames - 1;
+    if (last)
+        status = (int)rtl_replay_read(side->replay, 0, &side->earlier, &exited);
+    if (!status)
+        status = (int)rtl_replay_read(side->replay, last, &side->later, &exited);
+    if (status) {
+        rtl_complain("%s", rtl_replay_why(side->replay));
+        return status;
+    }
+    side->span = (struct rtl_span){last ? &side->earlier : NULL, &side->later};
+    uint64_t from = last ? side->earlier.taken_mono_ns : side->later.start_mono_ns;
+    side->ns = side->later.taken_mono_ns > from ? side->later.taken_mono_ns - from : 0;
+    return 0;
+}
+
+static void unload(struct side *side)
+{
+    rtl_snapshot_free(&side->earlier);
+    rtl_snapshot_free(&side->later);
+    rtl_replay_close(side->replay);
+}
+
+static const char *short_name(struct command *c, const struct rtl_diff_row *row, uint32_t n)
+{
+    return rtl_names_cell(c->names, n, row->name, row->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false);
+}
+
+struct cell {
+    char text[24];
+};
+
+static struct cell change_cell(bool measured, double change)
+{
+    struct cell cell = {RTL_NONE};
+    if (measured && fabs(change) < 100)
+        snprintf(cell.text, sizeof cell.text, "%+.1f%%", change * 100);
+    else if (measured)
+        snprintf(cell.text, sizeof cell.text, "%+.0fx", change);
+    return cell;
+}
+
+static const char *time_cell(bool measured, uint64_t ns, struct rtl_number *n)
+{
+    *n = measured ? rtl_format_time(ns, RTL_UNIT_AUTO) : (struct rtl_number){RTL_NONE};
+    return n->text;
+}
+
+static const char *share_cell(const struct rtl_diff_side *side, struct rtl_number *n)
+{
+    *n = side->timed ? rtl_format_share(side->share) : (struct rtl_number){RTL_NONE};
+    return n->text;
+}
+
+static void print_row(struct command *c, const struct rtl_diff_row *row, uint32_t at)
+{
+    struct rtl_number n[6], calls_a = rtl_format_count(row->a.calls), calls_b = rtl_format_count(row->b.calls);
+    double p50 = 0, p99 = 0;
+    bool has50 = rtl_diff_p50(row, &p50), has99 = rtl_diff_p99(row, &p99);
+    struct cell c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
+    const char *mark = c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
+    const char *fate = !row->a.there ? "  (new)" : !row->b.there ? "  (gone)" : "";
+    char cost[32];
+    snprintf(cost, sizeof cost, "%s%s",
+             row->cost_ns < 0   ? "-"
+             : row->cost_ns > 0 ? "+"
+                                : "",
+             rtl_format_time((uint64_t)fabs(row->cost_ns), RTL_UNIT_AUTO).text);
+    printf("%s%7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s%s\n", mark, cost, share_cell(&row->a, &n[0]),
+           share_cell(&row->b, &n[1]), row->a.there ? calls_a.text : RTL_NONE, row->b.there ? calls_b.text : RTL_NONE,
+           time_cell(row->a.timed, row->a.p50, &n[2]), time_cell(row->b.timed, row->b.p50, &n[3]), c50.text,
+           time_cell(row->a.timed, row->a.p99, &n[4]), time_cell(row->b.timed, row->b.p99, &n[5]), c99.text,
+           short_name(c, row, at), fate);
+}
+
+static void put(struct json_object *o, const char *key, struct json_object *value)
+{
+    json_object_object_add(o, key, value);
+}
+
+static void put_side(struct json_object *o, const char *key, const struct rtl_diff_side *side)
+{
+    struct json_object *s = json_object_new_object();
+    put(o, key, s);
+    put(s, "calls", json_object_new_uint64(side->calls));
+    put(s, "timed", json_object_new_uint64(side->timed));
+    put(s, "total_ns", side->timed ? json_object_new_uint64(side->total_ns) : NULL);
+    put(s, "share", side->timed ? json_object_new_double(side->share) : NULL);
+    put(s, "p50_ns", side->timed ? json_object_new_uint64(side->p50) : NULL);
+    put(s, "p99_ns", side->timed ? json_object_new_uint64(side->p99) : NULL);
+}
+
+static void print_json(struct command *c, const struct rtl_diff_row *row, uint32_t at)
+{
+    struct json_object *o = json_object_new_object();
+    double change;
+    put(o, "name", json_object_new_string(rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)));
+    put(o, "short", json_object_new_string(short_name(c, row, at)));
+    put(o, "cost_ns", json_object_new_int64((int64_t)row->cost_ns));
+    put(o, "p50_change", rtl_diff_p50(row, &change) ? json_object_new_double(change) : NULL);
+    put(o, "p99_change", rtl_diff_p99(row, &change) ? json_object_new_double(change) : NULL);
+    put(o, "slower", c->has_limit ? json_object_new_boolean(rtl_diff_is_slower(row, c->limit)) : NULL);
+    put_side(o, "a", &row->a);
+    put_side(o, "b", &row->b);
+    puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(o);
+}
+
+static void print_head(const struct command *c, const struct rtl_diff *diff)
+{
+    const struct side *sides[] = {&c->a, &c->b};
+    const uint64_t totals[] = {diff->total_a, diff->total_b};
+    for (int i = 0; i < 2; i++) {
+        const struct rtl_replay_facts *f = rtl_replay_facts(sides[i]->replay);
+        char title[160];
+        rtl_text_escape(title, sizeof title, f->title, strlen(f->title));
+        printf("%s  %s  recording %lld of process %d, %s of %s  kernel time %s  %s\n", i ? "B" : "A", sides[i]->path,
+               (long long)f->id, (int)f->pid, f->snapshot ? "snapshot" : "series", rtl_format_age(sides[i]->ns).text,
+               rtl_format_time(totals[i], RTL_UNIT_AUTO).text, title);
+    }
+    printf(" %7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s\n", "COST", "%A", "%B", "CALLSA", "CALLSB", "P50 A",
+           "P50 B", "CHANGE", "P99 A", "P99 B", "CHANGE", "KERNEL");
+}
+
+static int compare(struct command *c)
+{
+    struct rtl_diff diff;
+    uint32_t slower = 0;
+    c->names = rtl_names_create();
+    if (!c->names || !rtl_diff_make(&c->a.span, &c->b.span, &diff)) {
+        rtl_complain("out of memory");
+        return RTL_READER_USAGE;
+    }
+    if (!c->json)
+        print_head(c, &diff);
+    for (uint32_t i = 0; i < diff.count; i++) {
+        slower += c->has_limit && rtl_diff_is_slower(&diff.rows[i], c->limit);
+        if (c->rows && i >= c->rows)
+            continue;
+        if (c->json)
+            print_json(c, &diff.rows[i], i);
+        else
+            print_row(c, &diff.rows[i], i);
+    }
+    if (c->has_limit && !c->json)
+        printf("%u of %u kernels slower by more than %g%%%s\n", slower, diff.count, c->limit * 100,
+               slower ? ", marked !" : "");
+    rtl_diff_free(&diff);
+    return slower ? (int)RTL_DB_SLOWER : 0;
+}
+
+int rtl_diff_command(int argc, char **argv)
+{
+    struct command c = {0};
+    int status = parse(&c, argc, argv);
+    if (status)
+        return status;
+    status = load(&c.a);
+    if (!status)
+        status = load(&c.b);
+    if (!status)
+        status = compare(&c);
+    rtl_names_free(c.names);
+    unload(&c.a);
+    unload(&c.b);
+    if (fflush(stdout) && errno != EPIPE) {
+        rtl_complain("cannot write: %s", strerror(errno));
+        return RTL_READER_USAGE;
+    }
+    return status;
+}

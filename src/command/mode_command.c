@@ -1,0 +1,61 @@
+/* --mode: has a live process go on in another mode, and says from when on. */
+#include "command/run.h"
+#include "model/labels.h"
+#include "session/complain.h"
+#include "session/target.h"
+#include "shm/control_client.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { LOOK_NS = 5000000 };
+static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches takes it up within milliseconds */
+
+/* Waits until the wish was taken up: true, and what is in force since then. */
+static bool wait_taken(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
+{
+    for (uint64_t waited = 0; waited < PATIENCE_NS; waited += LOOK_NS) {
+        if (rtl_reader_in_force(reader, now) && (int16_t)(now->number - number) >= 0)
+            return true;
+        if (!rtl_reader_alive(reader))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+    return false;
+}
+
+int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+{
+    char why[512], title[160];
+    struct rtl_control_link link;
+    struct rtl_in_force before = {0}, now = {0};
+    enum rtl_reader_status status = rtl_control_open(reader, &link, why, sizeof why);
+    if (status == RTL_READER_OK && !rtl_reader_in_force(reader, &before)) {
+        snprintf(why, sizeof why, "the segment of process %d is damaged: it says no mode", (int)pid);
+        status = RTL_READER_VERSION;
+        rtl_control_close(&link);
+    }
+    if (status != RTL_READER_OK) {
+        rtl_complain("%s", why);
+        return (int)status;
+    }
+    rtl_target_title(pid, "", title, sizeof title);
+    const char *mode = rtl_mode_label((unsigned)options->mode), *was = rtl_mode_label(before.mode);
+    uint16_t number = rtl_control_ask(reader, &link, (enum rtl_mode)options->mode);
+    bool taken = before.mode != options->mode && wait_taken(reader, number, &now); /* the same: nothing to wait for */
+    rtl_control_close(&link);
+    if (!taken && !rtl_reader_alive(reader)) {
+        rtl_complain("process %d exited before it took up the mode", (int)pid);
+        return RTL_READER_EXITED;
+    }
+    if (before.mode == options->mode && (!taken || now.mode == before.mode))
+        printf("process %d (%s): mode %s, as before\n", (int)pid, title, mode);
+    else if (!taken)
+        printf("process %d (%s): mode %s from its next dispatch on, %s until then\n", (int)pid, title, mode, was);
+    else if (now.mode != options->mode)
+        printf("process %d (%s): mode %s: somebody else asked for it meanwhile\n", (int)pid, title,
+               rtl_mode_label(now.mode));
+    else
+        printf("process %d (%s): mode %s, was %s\n", (int)pid, title, mode, was);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/*
+ * Frames for programs and pipes: text, CSV, JSON. Each writes one frame of a model to a stream; errors of the stream
+ * are looked at by the caller (rtl_batch), once a frame.
+ */
+#ifndef RTL_COMMAND_OUTPUT_H
+#define RTL_COMMAND_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "model/model.h"
+#include "session/options.h"
+
+struct rtl_output_frame {
+    struct rtl_model *model;
+    const struct rtl_options *options;
+    pid_t pid;
+    const char *title; /* command line, safe text */
+    uint64_t number;   /* frames written before */
+};
+
+bool rtl_output_text(const struct rtl_output_frame *frame, FILE *out); /* false without memory */
+bool rtl_output_csv(const struct rtl_output_frame *frame, FILE *out);
+bool rtl_output_json(const struct rtl_output_frame *frame, FILE *out);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
+ * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
+ */
+#include "command/output.h"
+#include "model/labels.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+enum { JSON_VERSION = 1 }; /* of these keys; grows when one changes its meaning or goes */
+
+/* Without memory json-c returns NULL, and NULL is null: a frame would lie. So every step is checked by this flag. */
+struct writer {
+    bool failed;
+};
+
+static void put(struct writer *w, struct json_object *object, const char *key, struct json_object *value)
+{
+    if (!value || json_object_object_add(object, key, value)) {
+        json_object_put(value);
+        w->failed = true;
+    }
+}
+
+static void put_number(struct writer *w, struct json_object *object, const char *key, uint64_t value)
+{
+    put(w, object, key, json_object_new_uint64(value));
+}
+
+static void put_measured(struct writer *w, struct json_object *object, const char *key, bool measured, uint64_t value)
+{
+    if (measured)
+        put_number(w, object, key, value);
+    else if (json_object_object_add(object, key, NULL))
+        w->failed = true;
+}
+
+static void put_text(struct writer *w, struct json_object *object, const char *key, const char *value)
+{
+    put(w, object, key, json_object_new_string(value));
+}
+
+static struct json_object *object_in(struct writer *w, struct json_object *parent, const char *key)
+{
+    struct json_object *child = json_object_new_object();
+    put(w, parent, key, child);
+    return w->failed ? NULL : child;
+}
+
+static struct json_object *object_at_end(struct writer *w, struct json_object *array)
+{
+    struct json_object *child = json_object_new_object();
+    if (!child || json_object_array_add(array, child)) {
+        json_object_put(child);
+        w->failed = true;
+        return NULL;
+    }
+    return child;
+}
+
+static void put_quantiles(struct writer *w, struct json_object *parent, const char *key,
+                          const struct rtl_histogram_copy *h)
+{
+    static const double q[] = {0.5, 0.99};
+    uint64_t v[2] = {0, 0};
+    bool any = rtl_quantiles(NULL, h, q, 2, v);
+    struct json_object *o = object_in(w, parent, key);
+    if (!o)
+        return;
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p99_ns", any, v[1]);
+}
+
+static void put_process(struct writer *w, struct json_object *root, const struct rtl_output_frame *f)
+{
+    const struct rtl_model *m = f->model;
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    put(w, root, "version", json_object_new_int(JSON_VERSION));
+    put(w, root, "pid", json_object_new_int64(f->pid));
+    put_text(w, root, "comm", s->comm);
+    put_number(w, root, "time_ns", m->latest->real_ns);
+    put_measured(w, root, "window_ns", m->previous, m->span_ns);
+    put_text(w, root, "mode", rtl_mode_label(s->mode));
+    put_text(w, root, "in_force", rtl_force_key(s->in_force));
+    put_text(w, root, "state", rtl_target_json(m->state));
+    struct json_object *o = object_in(w, root, "dispatches");
+    if (!o)
+        return;
+    put_number(w, o, "counted", s->counted);
+    put_number(w, o, "timed", s->timed);
+    struct json_object *untimed = object_in(w, o, "untimed");
+    for (unsigned i = 0; untimed && i < RTL_UNTIMED_LIMIT; i++) {
+        char unnamed[24];
+        snprintf(unnamed, sizeof unnamed, "reason_%u", i);
+        if (rtl_reason_key(i) || s->untimed[i])
+            put_number(w, untimed, rtl_reason_key(i) ? rtl_reason_key(i) : unnamed, s->untimed[i]);
+    }
+    o = object_in(w, root, "signals");
+    if (!o)
+        return;
+    put_number(w, o, "in_use", s->signals_in_use);
+    put_number(w, o, "free", s->signals_free);
+    put_number(w, o, "created", s->signals_created);
+    put_number(w, o, "peak", s->signals_peak);
+    put_number(w, o, "limit", s->signals_limit);
+}
+
+static struct json_object *array_in(struct writer *w, struct json_object *root, const char *key)
+{
+    struct json_object *array = json_object_new_array();
+    put(w, root, key, array);
+    return w->failed ? NULL : array;
+}
+
+static void put_queues(struct writer *w, struct json_object *root, const struct rtl_model *m)
+{
+    struct json_object *array = array_in(w, root, "queues");
+    for (uint32_t i = 0; array && i < m->queue_count; i++) {
+        const struct rtl_queue_snapshot *q = m->queues[i].queue;
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_number(w, o, "id", q->queue_id);
+        put_number(w, o, "gpu", q->gpu);
+        put_number(w, o, "depth", q->depth);
+        put_number(w, o, "dispatches", q->dispatches);
+        put_quantiles(w, o, "wait", &q->wait);
+        put_quantiles(w, o, "gap", &q->gap);
+    }
+}
+
+static void put_idle(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+{
+    static const uint64_t below[] = {
+#define BELOW(number, below_ns, header) [number] = below_ns,
+        RTL_IDLE_CLASSES(BELOW)
+#undef BELOW
+    };
+    struct json_object *array = array_in(w, gpu, "idle");
+    for (int c = 0; array && c < RTL_IDLE_COUNT; c++) {
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_measured(w, o, "below_ns", below[c] != UINT64_MAX, below[c]);
+        put_number(w, o, "count", agent->idle[c].count);
+        put_number(w, o, "total_ns", agent->idle[c].total_ns);
+    }
+}
+
+static void put_clock(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+{
+    struct json_object *o = object_in(w, gpu, "clock");
+    char text[40];
+    if (!o)
+        return;
+    put_measured(w, o, "tick_hz", agent->tick_hz, agent->tick_hz);
+    put_measured(w, o, "residual_ns", agent->clock_residuals, agent->clock_residual_ns);
+    put_measured(w, o, "residual_max_ns", agent->clock_residuals, agent->clock_residual_most_ns);
+    double ppm = (double)agent->clock_drift_ppb / 1000;
+    snprintf(text, sizeof text, "%.3f", ppm);
+    if (agent->clock_drift_over_ns)
+        put(w, o, "drift_ppm", json_object_new_double_s(ppm, text));
+    else
+        put_measured(w, o, "drift_ppm", false, 0);
+}
+
+static void put_gpus(struct writer *w, struct json_object *root, const struct rtl_model *m)
+{
+    struct json_object *array = array_in(w, root, "gpus");
+    for (uint32_t i = 0; array && i < m->gpu_count; i++) {
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        const struct rtl_agent_snapshot *agent = m->gpus[i].agent;
+        put_number(w, o, "id", agent->gpu);
+        put_text(w, o, "name", agent->name);
+        put_text(w, o, "pci", rtl_format_pci(agent->bdf).text);
+        if (*agent->uuid)
+            put_text(w, o, "uuid", agent->uuid);
+        else
+            put_measured(w, o, "uuid", false, 0);
+        char text[24];
+        snprintf(text, sizeof text, "%.4f", m->gpus[i].busy);
+        if (m->previous && m->gpus[i].busy >= 0)
+            put(w, o, "busy", json_object_new_double_s(m->gpus[i].busy, text));
+        else
+            put_measured(w, o, "busy", false, 0);
+        put_number(w, o, "busy_ns", agent->busy_ns);
+        put_idle(w, o, agent);
+        put_clock(w, o, agent);
+    }
+}
+
+static void put_copies(struct writer *w, struct json_object *root, const struct rtl_model *m)
+{
+    static const double q[] = {0.5, 0.99};
+    struct json_object *array = array_in(w, root, "copies");
+    bool window = m->previous;
+    for (uint32_t i = 0; array && i < m->copies_count; i++) {
+        const struct rtl_copies_row *row = &m->copies[i];
+        const struct rtl_copies_snapshot *c = row->copies;
+        uint64_t v[2] = {0, 0};
+        bool any = rtl_quantiles(NULL, &c->histogram, q, 2, v), recent = window && row->window.count;
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_number(w, o, "gpu", c->gpu);
+        put_text(w, o, "direction", rtl_direction_key(c->direction));
+        put_number(w, o, "count", c->count);
+        put_number(w, o, "timed", c->histogram.count);
+        struct json_object *untimed = object_in(w, o, "untimed");
+        for (unsigned r = 0; untimed && r < RTL_COPY_UNTIMED_LIMIT; r++) {
+            char unnamed[24];
+            snprintf(unnamed, sizeof unnamed, "reason_%u", r);
+            if (c->untimed[r])
+                put_number(w, untimed, rtl_copy_reason_key(r) ? rtl_copy_reason_key(r) : unnamed, c->untimed[r]);
+        }
+        put_number(w, o, "bytes", c->bytes);
+        put_number(w, o, "timed_bytes", c->timed_bytes);
+        put_measured(w, o, "total_ns", any, c->histogram.total_ns);
+        put_measured(w, o, "min_ns", any, c->histogram.min_ns);
+        put_measured(w, o, "max_ns", any, c->histogram.max_ns);
+        put_measured(w, o, "p50_ns", any, v[0]);
+        put_measured(w, o, "p99_ns", any, v[1]);
+        struct json_object *recently = object_in(w, o, "window");
+        if (!recently)
+            return;
+        put_measured(w, recently, "count", window, row->window_count);
+        put_measured(w, recently, "bytes", window, row->window_bytes);
+        put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
+        put_measured(w, recently, "total_ns", recent, row->window.total_ns);
+        put_measured(w, recently, "p50_ns", recent, row->p50);
+        put_measured(w, recently, "p99_ns", recent, row->p99);
+    }
+}
+
+static void put_kernel(struct writer *w, struct json_object *o, const struct rtl_output_frame *f,
+                       const struct rtl_row *row)
+{
+    static const double q[] = {0.5, 0.9, 0.99};
+    const struct rtl_model *m = f->model;
+    const struct rtl_kernel_snapshot *k = row->kernel;
+    uint64_t v[3] = {0, 0, 0};
+    bool any = rtl_quantiles(NULL, &k->histogram, q, 3, v), window = m->previous, recent = window && row->window.count;
+    put_text(w, o, "name", rtl_names_form(m->names, row->id, k->name, k->name_length, RTL_NAME_MANGLED));
+    put_text(w, o, "short", rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
+    put_number(w, o, "calls", k->calls);
+    put_number(w, o, "timed", k->histogram.count);
+    put_measured(w, o, "total_ns", any, k->histogram.total_ns);
+    put_measured(w, o, "min_ns", any, k->histogram.min_ns);
+    put_measured(w, o, "max_ns", any, k->histogram.max_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p90_ns", any, v[1]);
+    put_measured(w, o, "p99_ns", any, v[2]);
+    struct json_object *recently = object_in(w, o, "window");
+    if (!recently)
+        return;
+    put_measured(w, recently, "calls", window, row->window_calls);
+    put_measured(w, recently, "total_ns", recent, row->window.total_ns);
+    put_measured(w, recently, "p50_ns", recent, row->p50);
+    put_measured(w, recently, "p99_ns", recent, row->p99);
+}
+
+bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
+{
+    struct writer w = {false};
+    struct json_object *root = json_object_new_object();
+    if (!root)
+        return false;
+    put_process(&w, root, f);
+    put_queues(&w, root, f->model);
+    put_gpus(&w, root, f->model);
+    put_copies(&w, root, f->model);
+    struct json_object *kernels = w.failed ? NULL : array_in(&w, root, "kernels");
+    for (uint32_t i = 0; kernels && !w.failed && i < f->model->shown; i++) {
+        struct json_object *o = object_at_end(&w, kernels);
+        if (o)
+            put_kernel(&w, o, f, &f->model->rows[f->model->order[i]]);
+    }
+    size_t length = 0;
+    const char *line =
+        w.failed
+            ? NULL
+            : json_object_to_json_string_length(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+    if (line) {
+        fwrite(line, 1, length, out);
+        fputc('\n', out);
+    }
+    json_object_put(root);
+    return line != NULL;
+}

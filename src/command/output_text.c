@@ -1,0 +1,133 @@
+/* One frame as plain text: sums, GPUs, queues, copies, kernels in the order of the screen. Columns come from the table. */
+#include "command/output.h"
+#include "model/cells.h"
+#include "model/labels.h"
+#include "text/text.h"
+
+#include <string.h>
+#include <time.h>
+
+/* Share of the window that the GPU was idle in gaps of each class, and how well its clock is known. */
+static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_row *gpu, FILE *out)
+{
+    const struct rtl_agent_snapshot *a = gpu->agent;
+    bool measured = gpu->idle_rate >= 0;
+    fprintf(out, "GPU %u idle", a->gpu);
+#define CLASS(number, below, header)                                                                  \
+    fprintf(out, "  %s %s%s", header, measured ? rtl_format_share(gpu->idle[number]).text : RTL_NONE, \
+            measured ? "%" : "");
+    RTL_IDLE_CLASSES(CLASS)
+#undef CLASS
+    fprintf(out, "  gaps %s/s  clock off %s drift %s ppm\n", measured ? rtl_format_rate(gpu->idle_rate).text : RTL_NONE,
+            a->clock_residuals ? rtl_format_time(a->clock_residual_ns, f->options->units).text : RTL_NONE,
+            a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb).text : RTL_NONE);
+}
+
+static void write_sums(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    time_t seconds = (time_t)(m->latest->real_ns / RTL_SEC);
+    struct tm local;
+    char when[40] = "", honesty[1024];
+    if (localtime_r(&seconds, &local))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+    fprintf(out, "rtl-top  %s  pid %d  %s  %s\n", *f->title ? f->title : s->comm, (int)f->pid,
+            rtl_target_json(m->state), when);
+    fprintf(out, "window %s%s  totals since %s %s\n", m->base ? "" : "since start ",
+            rtl_format_interval(m->span_ns).text, m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
+    rtl_honesty_text(m, honesty, sizeof honesty);
+    fprintf(out, "%s\n", honesty);
+    fprintf(out,
+            "dispatches %s/s  kernels %u  drop %s  signals in use %llu free %llu created %llu peak %llu limit %llu\n",
+            rtl_format_rate(m->rate).text, m->row_count, rtl_format_count(m->lost).text,
+            (unsigned long long)s->signals_in_use, (unsigned long long)s->signals_free,
+            (unsigned long long)s->signals_created, (unsigned long long)s->signals_peak,
+            (unsigned long long)s->signals_limit);
+    for (uint32_t i = 0; i < m->gpu_count; i++) {
+        const struct rtl_gpu_row *gpu = &m->gpus[i];
+        fprintf(out, "GPU %u %s %s  busy %s%s  queues %u  depth %s\n", gpu->agent->gpu, gpu->agent->name,
+                rtl_format_pci(gpu->agent->bdf).text, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
+                gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_count(gpu->depth).text);
+        write_idle(f, gpu, out);
+    }
+}
+
+static const char *time_or_none(bool measured, uint64_t ns, enum rtl_unit units, struct rtl_number *n)
+{
+    *n = measured ? rtl_format_time(ns, units) : (struct rtl_number){RTL_NONE};
+    return n->text;
+}
+
+static void write_queues(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    enum rtl_unit units = f->options->units;
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        const struct rtl_queue_row *row = &m->queues[i];
+        struct rtl_number n[4];
+        fprintf(out, "queue %llu GPU %u%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s\n",
+                (unsigned long long)row->queue->queue_id, row->queue->gpu,
+                row->queue->shared ? " shared"
+                : row->queue->live ? ""
+                                   : " destroyed",
+                rtl_format_count(row->queue->depth).text, rtl_format_count(row->queue->dispatches).text,
+                rtl_format_rate(row->rate).text, time_or_none(row->has_wait, row->wait_p50, units, &n[0]),
+                time_or_none(row->has_wait, row->wait_p99, units, &n[1]),
+                time_or_none(row->has_gap, row->gap_p50, units, &n[2]),
+                time_or_none(row->has_gap, row->gap_p99, units, &n[3]));
+    }
+}
+
+static void write_copies(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    enum rtl_unit units = f->options->units;
+    for (uint32_t i = 0; i < m->copies_count; i++) {
+        const struct rtl_copies_row *row = &m->copies[i];
+        bool timed = row->window.count;
+        struct rtl_number n[2];
+        fprintf(out, "copies GPU %u %s  %s %s/s  bytes %s %s/s  p50 %s p99 %s", row->copies->gpu,
+                rtl_direction_text(row->copies->direction), rtl_format_count(row->copies->count).text,
+                rtl_format_rate(row->rate).text, rtl_format_bytes(row->copies->bytes).text,
+                rtl_format_rate(row->bandwidth).text, time_or_none(timed, row->p50, units, &n[0]),
+                time_or_none(timed, row->p99, units, &n[1]));
+        for (unsigned r = 0, any = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
+            if (row->copies->untimed[r] && rtl_copy_reason_key(r))
+                fprintf(out, "%s %s %s", any++ ? "," : "  not timed:", rtl_format_count(row->copies->untimed[r]).text,
+                        rtl_copy_reason_key(r));
+        fputc('\n', out);
+    }
+}
+
+static bool in_text(int column)
+{
+    return column != RTL_COLUMN_NAME && column != RTL_COLUMN_TREND;
+}
+
+bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    if (f->number)
+        fputc('\n', out);
+    write_sums(f, out);
+    write_queues(f, out);
+    write_copies(f, out);
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        if (in_text(i))
+            fprintf(out, "%*s ", rtl_columns[i].width, rtl_columns[i].header);
+    fprintf(out, "%s\n", rtl_columns[RTL_COLUMN_NAME].header);
+    for (uint32_t r = 0; r < m->shown; r++) {
+        const struct rtl_row *row = &m->rows[m->order[r]];
+        for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+            char text[48];
+            if (!in_text(i))
+                continue;
+            rtl_cell_text(m, row, (enum rtl_column)i, f->options->units, text, sizeof text);
+            fprintf(out, "%*s ", rtl_columns[i].width, text);
+        }
+        fprintf(out, "%s%s\n", rtl_model_name(m, row, f->options->names, RTL_NAMES_WHOLE, f->options->ascii),
+                row->calls && !row->timed && row->untimed ? "  (not timed)" : "");
+    }
+    return true;
+}

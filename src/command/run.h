@@ -1,0 +1,21 @@
+/* What rtl-top does without a screen. All return an exit status. */
+#ifndef RTL_COMMAND_RUN_H
+#define RTL_COMMAND_RUN_H
+
+#include "session/options.h"
+#include "session/player.h"
+#include "shm/segment_reader.h"
+
+/* Frame by frame into a stream: text, CSV or JSON; of a process, or of a recording that the caller has opened. */
+int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
+int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *player);
+
+/* --snapshot */
+int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
+/* --mode: has the process go on in options->mode. */
+int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
+/* --trace; 0 also when the recording ended because the process did. `watch` is for the screen beside it. */
+int rtl_trace(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
+              int (*watch)(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid));
+
+#endif

@@ -1,0 +1,134 @@
+/* --trace: the recorder alone, until it is told to stop, or beside what else watches the process. */
+#include "command/run.h"
+#include "record/tracer.h"
+#include "session/complain.h"
+#include "session/target.h"
+#include "session/waker.h"
+#include "text/text.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t told_to_stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    told_to_stop = 1;
+}
+
+/* Before there is a file: from then on a signal ends the recording as it should be. */
+static void mind_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        sigaction(stops[i], &action, NULL);
+}
+
+/* Until the time is over, the recorder has ended or a signal comes. */
+static void wait_alone(const struct rtl_options *o, struct rtl_waker *waker, struct rtl_tracer *tracer)
+{
+    uint64_t from = rtl_mono_ns();
+    while (!told_to_stop && rtl_tracer_running(tracer)) {
+        rtl_waker_beat(waker, NULL);
+        uint64_t over = rtl_mono_ns() - from, rest = 50000000;
+        if (o->frames) {
+            if (over / o->delay_ns >= o->frames)
+                return;
+            uint64_t left = o->frames > UINT64_MAX / o->delay_ns ? rest : o->frames * o->delay_ns - over;
+            rest = left < rest ? left : rest;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = (long)rest}, NULL);
+    }
+}
+
+/* While frames are written: a signal ends the recording as it should be, then the program, as it would have. */
+static void *wait_for_signal(void *data)
+{
+    struct rtl_tracer *tracer = data;
+    sigset_t stops;
+    int number = 0;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGHUP);
+    if (sigwait(&stops, &number) == 0) {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
+        rtl_tracer_stop(tracer);
+        signal(number, SIG_DFL);
+        pthread_sigmask(SIG_UNBLOCK, &stops, NULL);
+        raise(number);
+    }
+    return NULL;
+}
+
+/* What goes into a stream, while a thread waits for the signals that end it. */
+static int stream_beside(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid, struct rtl_tracer *tracer)
+{
+    sigset_t stops;
+    pthread_t waiter;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &stops, NULL);
+    bool waits = pthread_create(&waiter, NULL, wait_for_signal, tracer) == 0;
+    int status = rtl_batch(o, reader, pid);
+    if (waits) {
+        pthread_cancel(waiter); /* sigwait is where it is, and a cancellation point */
+        pthread_join(waiter, NULL);
+    }
+    return status;
+}
+
+int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
+              int (*watch)(const struct rtl_options *, struct rtl_reader *, pid_t))
+{
+    char why[600], title[160];
+    struct rtl_tracer *tracer;
+    rtl_target_title(pid, "", title, sizeof title);
+    struct rtl_tracer_options options = {.pid = pid,
+                                         .title = title,
+                                         .file = o->trace,
+                                         .force = o->force,
+                                         .escape = rtl_text_escape,
+                                         .look_ns = o->delay_ns};
+    bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
+    if (alone)
+        mind_signals();
+    int status = rtl_tracer_start(&options, &tracer, why, sizeof why);
+    if (status) {
+        rtl_complain("%s", why);
+        return status;
+    }
+    if (alone) {
+        struct rtl_waker waker;
+        rtl_waker_open(&waker, reader);
+        wait_alone(o, &waker, tracer);
+        rtl_waker_close(&waker);
+    } else if (o->output == RTL_OUTPUT_SCREEN) {
+        status = watch(o, reader, pid);
+    } else {
+        status = stream_beside(o, reader, pid, tracer);
+    }
+    struct rtl_tracer_result result = rtl_tracer_stop(tracer);
+    if (result.status) {
+        rtl_complain("%s", result.why);
+        return result.status;
+    }
+    fprintf(stderr, "rtl-top: %llu dispatches", (unsigned long long)(result.rows - result.copies));
+    if (result.copies)
+        fprintf(stderr, " and %llu copies", (unsigned long long)result.copies);
+    fprintf(stderr, " of process %d (%s) in %s, %llu lost", (int)pid, title, o->trace, (unsigned long long)result.lost);
+    if (result.lost)
+        fputs(": a larger event ring holds more (RTL_TRACE=64M)", stderr);
+    if (result.before)
+        fprintf(stderr, "; %llu ended before and are not in it", (unsigned long long)result.before);
+    fputc('\n', stderr);
+    return status;
+}

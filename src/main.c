@@ -1,0 +1,135 @@
+/* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
+#include "command/run.h"
+#include "session/commands.h"
+#include "session/complain.h"
+#include "tui/watch.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int print(const char *text)
+{
+    if (text)
+        fputs(text, stdout);
+    if (fflush(stdout) && errno != EPIPE) {
+        rtl_complain("cannot write: %s", strerror(errno));
+        return RTL_READER_USAGE;
+    }
+    return 0;
+}
+
+/* Without -p and without a terminal to choose on: say which processes there are. */
+static int no_process(void)
+{
+    pid_t *pids = NULL;
+    int count = rtl_discover(&pids);
+    fputs("rtl-top: which process? Give it with -p PID; traced now:", stderr);
+    for (int i = 0; i < count && i < 20; i++)
+        fprintf(stderr, " %d", (int)pids[i]);
+    fputs(count <= 0   ? " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)\n"
+          : count > 20 ? " ...\n"
+                       : "\n",
+          stderr);
+    free(pids);
+    return RTL_READER_USAGE;
+}
+
+/* "rtl-top NAME ...": the status of the command, or -1 when there is none of that name. */
+static int command(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int, char **);
+    } commands[] = {
+#define COMMAND(sym, name_, function, arguments, meaning) {name_, function},
+        RTL_COMMANDS(COMMAND)
+#undef COMMAND
+    };
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    return -1;
+}
+
+static int replay(const struct rtl_options *options, bool terminal)
+{
+    struct rtl_player player;
+    char why[512];
+    int status = (int)rtl_player_open(&player, options->replay, options->pid, options->recording, why, sizeof why);
+    if (status) {
+        rtl_complain("%s", why);
+        return status;
+    }
+    if (options->output != RTL_OUTPUT_SCREEN) {
+        status = rtl_batch_replay(options, &player);
+    } else if (!terminal) {
+        rtl_complain("standard output is not a terminal: use -b, --csv or --json");
+        status = RTL_READER_USAGE;
+    } else {
+        status = rtl_watch_replay(options, &player);
+    }
+    rtl_player_close(&player);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct rtl_options options;
+    struct rtl_reader *reader = NULL;
+    char *text, why[512] = "";
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
+    int done = command(argc, argv);
+    if (done >= 0)
+        return done;
+    enum rtl_parsed parsed = rtl_options_parse(argc, argv, &options, &text);
+    if (parsed != RTL_PARSED_RUN) {
+        int status = RTL_READER_USAGE;
+        if (parsed == RTL_PARSED_DONE)
+            status = print(text);
+        else if (text)
+            fputs(text, stderr);
+        free(text);
+        return status;
+    }
+    const char *no_color = getenv("NO_COLOR");
+    options.no_color |= no_color && *no_color;
+    options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    bool screen = options.output == RTL_OUTPUT_SCREEN;
+    bool terminal = isatty(STDOUT_FILENO);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of the write, not the end */
+    if (options.replay)
+        return replay(&options, terminal);
+    bool alone = options.trace && screen && !options.write; /* a recorder of traces needs no terminal */
+    if (!options.pid && (!screen || terminal || alone)) {
+        if (!screen || alone)
+            return no_process();
+        options.pid = rtl_pick(&options);
+        if (options.pid <= 0)
+            return options.pid < 0 ? RTL_READER_USAGE : 0;
+    }
+    /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
+    enum rtl_reader_status status =
+        options.pid ? rtl_reader_open(options.pid, &reader, why, sizeof why) : RTL_READER_OK;
+    if (status != RTL_READER_OK) {
+        rtl_complain("%s", why);
+        return (int)status;
+    }
+    if (screen && !terminal && !options.snapshot && !alone && options.mode < 0) {
+        rtl_complain("standard output is not a terminal: use -b, --csv or --json");
+        rtl_reader_close(reader);
+        return RTL_READER_USAGE;
+    }
+    int result = options.mode >= 0  ? rtl_change_mode(&options, reader, options.pid)
+                 : options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
+                 : options.trace    ? rtl_trace(&options, reader, options.pid, rtl_watch)
+                 : screen           ? rtl_watch(&options, reader, options.pid)
+                                    : rtl_batch(&options, reader, options.pid);
+    rtl_reader_close(reader);
+    return result;
+}

@@ -1,0 +1,142 @@
+/* What the model's numbers look like in words. See cells.h. */
+#include "model/cells.h"
+#include "model/labels.h"
+#include "text/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
+{
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    *out = 0;
+    rtl_text_append(out, size, "mode %s: ", rtl_mode_label(s->mode));
+    if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
+        rtl_text_append(out, size, "%s wanted, from the next dispatch on; ", rtl_mode_label(m->wanted));
+    if (s->mode == RTL_MODE_AUTO)
+        rtl_text_append(out, size, "%s, ", s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
+    if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
+        rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_waking);
+    if (s->mode == RTL_MODE_OFF && m->counted)
+        rtl_text_append(out, size, "nothing is counted now, %s dispatches were before", rtl_format_count(m->counted).text);
+    else if (s->mode == RTL_MODE_OFF)
+        rtl_text_append(out, size, "nothing is counted");
+    else if (!m->counted)
+        rtl_text_append(out, size, m->zero ? "no dispatch since zero" : "no dispatch yet");
+    else if (!m->untimed)
+        rtl_text_append(out, size, "all of %s dispatches timed", rtl_format_count(m->counted).text);
+    else
+        rtl_text_append(out, size, "%s%% NOT timed of %s", rtl_format_share((double)m->untimed / (double)m->counted).text,
+               rtl_format_count(m->counted).text);
+    /* the reasons, the largest first */
+    bool done[RTL_UNTIMED_LIMIT] = {false};
+    const char *closing = "";
+    for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted; n++) {
+        int worst = -1;
+        for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
+            if (!done[i] && m->untimed_by[i] && (worst < 0 || m->untimed_by[i] > m->untimed_by[worst]))
+                worst = i;
+        if (worst < 0)
+            break;
+        done[worst] = true;
+        const char *key = rtl_reason_key((unsigned)worst);
+        rtl_text_append(out, size, "%s%s %s", n ? ", " : " (", key ? key : "other reasons",
+               rtl_format_share((double)m->untimed_by[worst] / (double)m->counted).text);
+        closing = ")";
+    }
+    rtl_text_append(out, size, "%s", closing);
+    if (s->queues_refused)
+        rtl_text_append(out, size, "; %s queues not counted", rtl_format_count(s->queues_refused).text);
+    if (s->kernels_over)
+        rtl_text_append(out, size, "; %s kernels without a row", rtl_format_count(s->kernels_over).text);
+#define NOTE(sym, bit, key, text)  \
+    if (s->notes & RTL_NOTE_##sym) \
+        rtl_text_append(out, size, "; %s", text);
+    RTL_NOTES(NOTE)
+#undef NOTE
+#define BIT(sym, bit, key, text) | RTL_NOTE_##sym
+    uint32_t unknown = s->notes & ~(uint32_t)(0 RTL_NOTES(BIT));
+#undef BIT
+    if (unknown)
+        rtl_text_append(out, size, "; notes 0x%x of a newer library", unknown);
+}
+
+static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t z)
+{
+    if (z > 1)
+        snprintf(out, size, "%llux%llux%llu", (unsigned long long)x, (unsigned long long)y, (unsigned long long)z);
+    else if (y > 1)
+        snprintf(out, size, "%llux%llu", (unsigned long long)x, (unsigned long long)y);
+    else
+        snprintf(out, size, "%llu", (unsigned long long)x);
+}
+
+bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
+                   enum rtl_unit units, char *out, size_t size)
+{
+    const struct rtl_kernel_snapshot *k = row->kernel;
+    bool timed = row->window.count > 0, measured = true;
+    struct rtl_number n = {RTL_NONE};
+    switch (column) {
+    case RTL_COLUMN_TIME:
+        if ((measured = timed))
+            n = rtl_format_share(row->share);
+        break;
+    case RTL_COLUMN_RATE:
+        if ((measured = model->span_ns > 0))
+            n = rtl_format_rate(row->rate);
+        break;
+    case RTL_COLUMN_CALLS:
+        n = rtl_format_count(row->calls);
+        break;
+    case RTL_COLUMN_TOTAL:
+        if ((measured = row->timed > 0))
+            n = rtl_format_time(row->total_ns, units);
+        break;
+    case RTL_COLUMN_MEAN:
+        if ((measured = timed))
+            n = rtl_format_time(row->window.total_ns / row->window.count, units);
+        break;
+    case RTL_COLUMN_MIN:
+        if ((measured = timed))
+            n = rtl_format_time(row->window.min_ns, units);
+        break;
+    case RTL_COLUMN_P50:
+        if ((measured = timed))
+            n = rtl_format_time(row->p50, units);
+        break;
+    case RTL_COLUMN_P90:
+        if ((measured = timed))
+            n = rtl_format_time(row->p90, units);
+        break;
+    case RTL_COLUMN_P99:
+        if ((measured = timed))
+            n = rtl_format_time(row->p99, units);
+        break;
+    case RTL_COLUMN_MAX:
+        if ((measured = timed))
+            n = rtl_format_time(row->window.max_ns, units);
+        break;
+    case RTL_COLUMN_UNTIMED:
+        if ((measured = row->calls > 0))
+            n = rtl_format_share((double)row->untimed / (double)row->calls);
+        break;
+    case RTL_COLUMN_GRID:
+    case RTL_COLUMN_WORKGROUP:
+        if (!(measured = k->calls && k->grid[0]))
+            break;
+        if (column == RTL_COLUMN_GRID)
+            dimensions(out, size, k->grid[0], k->grid[1], k->grid[2]);
+        else
+            dimensions(out, size, k->workgroup[0], k->workgroup[1], k->workgroup[2]);
+        return true;
+    case RTL_COLUMN_LDS:
+        if ((measured = k->calls && k->grid[0]))
+            n = rtl_format_bytes(k->lds_bytes);
+        break;
+    default:
+        measured = false;
+    }
+    snprintf(out, size, "%s", n.text);
+    return measured;
+}

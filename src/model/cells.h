@@ -1,0 +1,15 @@
+/* What the model's numbers look like in words, for the screen and for text output. Pure. */
+#ifndef RTL_MODEL_CELLS_H
+#define RTL_MODEL_CELLS_H
+
+#include "model/model.h"
+#include "text/units.h"
+
+/* One cell of the kernel table; false when it was not measured (then the text is "-"). */
+bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
+                   enum rtl_unit units, char *out, size_t size);
+
+/* The mode, what of the dispatches was not timed and why, and what else has to be known, most important first. */
+void rtl_honesty_text(const struct rtl_model *model, char *out, size_t size);
+
+#endif

@@ -1,0 +1,333 @@
+/*
+ * Snapshots, spans and the life of the target. See model.h; the rows made of them are in model_rows.c.
+ */
+#include "model/model.h"
+#include "model/model_rows.h"
+#include "text/units.h"
+
+#include "stats/histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *json, *mark;
+} targets[] = {
+#define TARGET(sym, json_, mark_) [RTL_TARGET_##sym] = {json_, mark_},
+    RTL_TARGET_STATES(TARGET)
+#undef TARGET
+};
+
+const char *rtl_target_json(enum rtl_target_state state)
+{
+    return state < RTL_TARGET_COUNT ? targets[state].json : "live";
+}
+
+const char *rtl_target_mark(enum rtl_target_state state)
+{
+    return state < RTL_TARGET_COUNT ? targets[state].mark : "LIVE";
+}
+
+static void release(struct rtl_tick *tick)
+{
+    if (tick && !--tick->references) {
+        rtl_snapshot_free(&tick->snapshot);
+        free(tick);
+    }
+}
+
+static struct rtl_tick *share(struct rtl_tick *tick)
+{
+    if (tick)
+        tick->references++;
+    return tick;
+}
+
+static void drop_oldest(struct rtl_model *model, int count)
+{
+    for (int i = 0; i < count; i++)
+        release(model->ring[i]);
+    model->ring_count -= count;
+    memmove(model->ring, model->ring + count, (size_t)model->ring_count * sizeof *model->ring);
+}
+
+struct rtl_model *rtl_model_create(void)
+{
+    struct rtl_model *model = calloc(1, sizeof *model);
+    if (!model)
+        return NULL;
+    model->names = rtl_names_create();
+    model->rank = calloc(RTL_KERNELS_MAX, sizeof *model->rank);
+    model->window_ns = 10 * RTL_SEC;
+    model->sort = RTL_COLUMN_TIME;
+    model->busy = -1;
+    model->wanted = RTL_MODE_NONE;
+    if (!model->names || !model->rank) {
+        rtl_model_free(model);
+        return NULL;
+    }
+    return model;
+}
+
+void rtl_model_free(struct rtl_model *model)
+{
+    if (!model)
+        return;
+    drop_oldest(model, model->ring_count);
+    release(model->latest);
+    release(model->previous);
+    release(model->zero);
+    for (int i = 0; i < RTL_KERNELS_MAX; i++)
+        free(model->history[i]);
+    rtl_names_free(model->names);
+    free(model->rows);
+    free(model->order);
+    free(model->rank);
+    free(model);
+}
+
+/* Puts what was the latest snapshot into the ring if the one before it lies far enough back. */
+static void remember(struct rtl_model *model, struct rtl_tick *tick)
+{
+    if (model->window_ns == RTL_WINDOW_INTERVAL || model->window_ns == RTL_WINDOW_ALL) {
+        drop_oldest(model, model->ring_count);
+        return;
+    }
+    if (model->ring_count) {
+        uint64_t newest = model->ring[model->ring_count - 1]->snapshot.taken_mono_ns;
+        /* The first of each span of time is kept. Spans lie at fixed times, so that what is kept follows from the recent
+         * past alone, and a recording that is entered in the middle shows what was shown then. Two places are for the
+         * one that starts the window and the one that is about to. */
+        uint64_t spacing = model->window_ns / (RTL_MODEL_RING - 3);
+        if (tick->snapshot.taken_mono_ns / spacing == newest / spacing)
+            return;
+    }
+    if (model->ring_count == RTL_MODEL_RING)
+        drop_oldest(model, 1);
+    model->ring[model->ring_count++] = share(tick);
+}
+
+/* The newest snapshot that is at least a window old starts the window; what is older than it is let go. */
+static void choose_base(struct rtl_model *model)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    const struct rtl_tick *base = NULL;
+    if (model->window_ns == RTL_WINDOW_ALL) {
+        base = model->zero;
+    } else if (model->window_ns == RTL_WINDOW_INTERVAL) {
+        base = model->previous;
+    } else {
+        int at = -1;
+        /* half a spacing of tolerance: timers are late by a little, and 9.99 s are 10 s */
+        uint64_t enough = model->window_ns - model->window_ns / 40;
+        for (int i = 0; i < model->ring_count; i++)
+            if (now->taken_mono_ns - model->ring[i]->snapshot.taken_mono_ns >= enough)
+                at = i;
+        if (at > 0)
+            drop_oldest(model, at);
+        base = model->ring_count ? model->ring[0] : model->previous;
+    }
+    /* never look behind the point where the user said zero */
+    if (model->zero && (!base || base->snapshot.taken_mono_ns < model->zero->snapshot.taken_mono_ns))
+        base = model->zero;
+    model->base = base;
+    uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
+    model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
+}
+
+/*
+ * Stale means: something is in flight and the worker has not made a pass for a while (it hangs, or the process is
+ * stopped). A parked worker is idle; a dispatch that has just woken it up must not raise an alarm, so what is parked
+ * only counts from when we saw it.
+ */
+static void watch_worker(struct rtl_model *model)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    const struct rtl_snapshot *before = model->previous ? &model->previous->snapshot : NULL;
+    model->stale_ns = 0;
+    model->state = RTL_TARGET_LIVE;
+    if (!rtl_model_in_flight(model) || now->state != RTL_STATE_LIVE) {
+        model->stuck_since_ns = 0;
+        return;
+    }
+    bool moved = before && (before->passes != now->passes || before->heartbeat_mono_ns != now->heartbeat_mono_ns);
+    if (moved || !model->stuck_since_ns)
+        model->stuck_since_ns = !now->parked && now->heartbeat_mono_ns && now->heartbeat_mono_ns < now->taken_mono_ns
+                                    ? now->heartbeat_mono_ns
+                                    : now->taken_mono_ns;
+    uint64_t stuck = now->taken_mono_ns - model->stuck_since_ns;
+    if (stuck >= RTL_STALE_AFTER_NS) {
+        model->state = RTL_TARGET_STALE;
+        model->stale_ns = stuck;
+    }
+}
+
+/* Appends the last interval's p99 to every kernel's history. */
+static void extend_history(struct rtl_model *model)
+{
+    if (!model->previous)
+        return;
+    const struct rtl_snapshot *now = &model->latest->snapshot, *before = &model->previous->snapshot;
+    uint32_t slot = (uint32_t)(model->ticks % RTL_MODEL_HISTORY);
+    const double q = 0.99;
+    model->history_ns[slot] = now->taken_mono_ns - before->taken_mono_ns;
+    for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
+        if (model->history[i])
+            model->history[i][slot] = RTL_HISTORY_NONE;
+    uint32_t old = 0;
+    for (uint32_t i = 0; i < now->kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &now->kernels[i];
+        while (old < before->kernel_count && before->kernels[old].id < k->id)
+            old++;
+        const struct rtl_histogram_copy *was =
+            old < before->kernel_count && before->kernels[old].id == k->id ? &before->kernels[old].histogram : NULL;
+        uint64_t p99;
+        if (k->id >= RTL_KERNELS_MAX || (was && was->count == k->histogram.count) ||
+            !rtl_quantiles(was, &k->histogram, &q, 1, &p99))
+            continue;
+        uint16_t *history = model->history[k->id];
+        if (!history) {
+            history = malloc(RTL_MODEL_HISTORY * sizeof *history);
+            if (!history)
+                continue; /* a trend less is no reason to stop */
+            for (int h = 0; h < RTL_MODEL_HISTORY; h++)
+                history[h] = RTL_HISTORY_NONE;
+            model->history[k->id] = history;
+        }
+        history[slot] = (uint16_t)rtl_bucket_of(p99);
+    }
+}
+
+bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns)
+{
+    struct rtl_tick *tick = malloc(sizeof *tick);
+    if (!tick) {
+        rtl_snapshot_free(snapshot);
+        return false;
+    }
+    tick->snapshot = *snapshot;
+    tick->real_ns = real_ns;
+    tick->references = 1;
+    memset(snapshot, 0, sizeof *snapshot);
+    release(model->previous);
+    model->previous = model->latest;
+    model->latest = tick;
+    if (model->previous)
+        remember(model, model->previous);
+    model->ticks++;
+    extend_history(model);
+    watch_worker(model);
+    choose_base(model);
+    return true;
+}
+
+bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns)
+{
+    return rtl_model_add_past(model, snapshot, real_ns) && rtl_model_refresh(model);
+}
+
+void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
+{
+    drop_oldest(model, model->ring_count);
+    release(model->latest);
+    release(model->previous);
+    model->latest = model->previous = NULL;
+    if (model->zero && model->zero->snapshot.taken_mono_ns > mono_ns) {
+        release(model->zero);
+        model->zero = NULL;
+    }
+    model->base = NULL;
+    model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
+    model->worst = NULL;
+    model->ticks = 0;
+    model->held_until_ns = model->stuck_since_ns = 0;
+    for (int i = 0; i < RTL_KERNELS_MAX; i++) {
+        free(model->history[i]);
+        model->history[i] = NULL;
+    }
+}
+
+void rtl_model_exited(struct rtl_model *model)
+{
+    model->state = RTL_TARGET_EXITED;
+    model->stale_ns = 0;
+}
+
+void rtl_model_zero(struct rtl_model *model)
+{
+    if (!model->latest)
+        return;
+    release(model->zero);
+    model->zero = share(model->latest);
+    drop_oldest(model, model->ring_count);
+    rtl_model_refresh(model);
+}
+
+void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns)
+{
+    model->window_ns = window_ns;
+    rtl_model_refresh(model);
+}
+
+void rtl_model_hold(struct rtl_model *model)
+{
+    if (!model->latest)
+        return;
+    uint64_t now = model->latest->snapshot.taken_mono_ns;
+    uint64_t interval = model->previous ? now - model->previous->snapshot.taken_mono_ns : 0;
+    uint64_t least = 3 * interval + interval / 2; /* half a one more, so that the third is still held */
+    model->held_until_ns = now + (least > RTL_MODEL_HOLD_NS ? least : RTL_MODEL_HOLD_NS);
+}
+
+bool rtl_model_is_held(const struct rtl_model *model)
+{
+    return model->latest && model->latest->snapshot.taken_mono_ns < model->held_until_ns;
+}
+
+bool rtl_model_refresh(struct rtl_model *model)
+{
+    if (!model->latest)
+        return true;
+    choose_base(model);
+    return rtl_model_make_rows(model);
+}
+
+uint32_t rtl_model_history_length(const struct rtl_model *model)
+{
+    uint64_t intervals = model->ticks ? model->ticks - 1 : 0;
+    return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
+}
+
+uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
+{
+    if (!row->history || back >= rtl_model_history_length(model))
+        return 0;
+    uint16_t bucket = row->history[(model->ticks - back) % RTL_MODEL_HISTORY];
+    return bucket == RTL_HISTORY_NONE ? 0 : rtl_bucket_middle(bucket) | !bucket;
+}
+
+uint64_t rtl_model_in_flight(const struct rtl_model *model)
+{
+    uint64_t depth = 0;
+    if (model->latest)
+        for (uint32_t i = 0; i < model->latest->snapshot.queue_count; i++)
+            if (model->latest->snapshot.queues[i].live)
+                depth += model->latest->snapshot.queues[i].depth;
+    return depth;
+}
+
+uint64_t rtl_model_write_age(const struct rtl_model *model, bool *parked)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    *parked = now->parked;
+    return now->heartbeat_mono_ns && now->taken_mono_ns > now->heartbeat_mono_ns
+               ? now->taken_mono_ns - now->heartbeat_mono_ns
+               : 0;
+}
+
+uint64_t rtl_model_since(const struct rtl_model *model)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    uint64_t from = model->zero ? model->zero->snapshot.taken_mono_ns : now->start_mono_ns;
+    return now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
+}

@@ -1,0 +1,427 @@
+/*
+ * Rows, sums and their order. See model.h.
+ *
+ * Snapshots list kernels in ascending id, so rows of two snapshots are matched by walking both. Order: the chosen
+ * column, what was not measured last, ties by id, so that rows hold still.
+ */
+#include "model/model_rows.h"
+#include "text/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(struct rtl_model *model, uint32_t count)
+{
+    if (count <= model->row_size)
+        return true;
+    uint32_t size = count + count / 4 + 64;
+    struct rtl_row *rows = realloc(model->rows, size * sizeof *rows);
+    if (rows)
+        model->rows = rows;
+    uint32_t *order = realloc(model->order, size * sizeof *order);
+    if (order)
+        model->order = order;
+    if (!rows || !order)
+        return false;
+    model->row_size = size;
+    return true;
+}
+
+/* Finds a kernel of ascending ids, remembering where the last one was. */
+static const struct rtl_kernel_snapshot *find_next(const struct rtl_tick *tick, uint32_t *at, uint32_t id)
+{
+    if (!tick)
+        return NULL;
+    while (*at < tick->snapshot.kernel_count && tick->snapshot.kernels[*at].id < id)
+        ++*at;
+    return *at < tick->snapshot.kernel_count && tick->snapshot.kernels[*at].id == id ? &tick->snapshot.kernels[*at]
+                                                                                     : NULL;
+}
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static double per_second(uint64_t count, uint64_t ns)
+{
+    return ns ? (double)count * 1e9 / (double)ns : 0;
+}
+
+static void make_row(struct rtl_model *model, struct rtl_row *row)
+{
+    static const double q[] = {0.5, 0.9, 0.99};
+    const struct rtl_kernel_snapshot *k = row->kernel, *zero = row->zero;
+    row->calls = grown(k->calls, zero ? zero->calls : 0);
+    row->timed = grown(k->histogram.count, zero ? zero->histogram.count : 0);
+    row->untimed = grown(k->untimed, zero ? zero->untimed : 0);
+    row->total_ns = grown(k->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
+    row->window_calls = grown(k->calls, row->base ? row->base->calls : 0);
+    row->rate = per_second(row->window_calls, model->span_ns);
+    row->window = (struct rtl_window){0};
+    row->history = k->id < RTL_KERNELS_MAX ? model->history[k->id] : NULL;
+    const struct rtl_histogram_copy *from = row->base ? &row->base->histogram : NULL;
+    if (from && from->count == k->histogram.count)
+        return;
+    uint64_t out[3];
+    row->window = rtl_window_between(from, &k->histogram);
+    if (row->window.count && rtl_quantiles(from, &k->histogram, q, 3, out)) {
+        row->p50 = out[0];
+        row->p90 = out[1];
+        row->p99 = out[2];
+    } else {
+        row->window.count = 0;
+    }
+    if (!from && row->window.count) { /* since the start the exact extremes are known */
+        row->window.min_ns = k->histogram.min_ns;
+        row->window.max_ns = k->histogram.max_ns;
+    }
+}
+
+static void make_kernels(struct rtl_model *model)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    uint32_t base_at = 0, zero_at = 0;
+    uint64_t window_total = 0;
+    model->row_count = now->kernel_count;
+    model->worst = NULL;
+    for (uint32_t i = 0; i < now->kernel_count; i++) {
+        struct rtl_row *row = &model->rows[i];
+        *row = (struct rtl_row){.id = now->kernels[i].id, .kernel = &now->kernels[i]};
+        row->base = find_next(model->base, &base_at, row->id);
+        row->zero = find_next(model->zero, &zero_at, row->id);
+        make_row(model, row);
+        window_total += row->window.total_ns;
+        if (row->window.count && (!model->worst || row->p99 > model->worst->p99))
+            model->worst = row;
+    }
+    for (uint32_t i = 0; i < model->row_count; i++)
+        model->rows[i].share = window_total ? (double)model->rows[i].window.total_ns / (double)window_total : 0;
+}
+
+static const struct rtl_queue_snapshot *queue_before(const struct rtl_tick *tick,
+                                                     const struct rtl_queue_snapshot *queue)
+{
+    if (tick)
+        for (uint32_t i = 0; i < tick->snapshot.queue_count; i++)
+            if (tick->snapshot.queues[i].slot == queue->slot)
+                return &tick->snapshot.queues[i];
+    return NULL;
+}
+
+static const struct rtl_copies_snapshot *copies_before(const struct rtl_tick *tick,
+                                                       const struct rtl_copies_snapshot *copies)
+{
+    if (tick)
+        for (uint32_t i = 0; i < tick->snapshot.copies_count; i++)
+            if (tick->snapshot.copies[i].agent == copies->agent &&
+                tick->snapshot.copies[i].direction == copies->direction)
+                return &tick->snapshot.copies[i];
+    return NULL;
+}
+
+static void make_copies(struct rtl_model *model)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    model->copies_count = 0;
+    for (uint32_t i = 0; i < now->copies_count && i < RTL_COPIES_MAX; i++) {
+        const struct rtl_copies_snapshot *copies = &now->copies[i], *base = copies_before(model->base, copies);
+        struct rtl_copies_row row = {.copies = copies};
+        uint64_t out[2] = {0, 0};
+        for (int r = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
+            row.untimed += copies->untimed[r];
+        row.window = rtl_window_between(base ? &base->histogram : NULL, &copies->histogram);
+        row.window_count = grown(copies->count, base ? base->count : 0);
+        row.window_bytes = grown(copies->bytes, base ? base->bytes : 0);
+        row.window_timed_bytes = grown(copies->timed_bytes, base ? base->timed_bytes : 0);
+        rtl_quantiles(base ? &base->histogram : NULL, &copies->histogram, q, 2, out);
+        row.p50 = out[0];
+        row.p99 = out[1];
+        row.rate = per_second(row.window_count, model->span_ns);
+        row.bandwidth = per_second(row.window_bytes, model->span_ns);
+        row.share = model->span_ns ? (double)row.window.total_ns / (double)model->span_ns : 0;
+        uint32_t at = model->copies_count++; /* the agents' order need not be the GPUs' */
+        for (; at > 0 && model->copies[at - 1].copies->gpu > copies->gpu; at--)
+            model->copies[at] = model->copies[at - 1];
+        model->copies[at] = row;
+    }
+}
+
+static void make_queues(struct rtl_model *model)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    model->queue_count = now->queue_count < RTL_QUEUES_MAX ? now->queue_count : RTL_QUEUES_MAX;
+    for (uint32_t i = 0; i < model->queue_count; i++) {
+        const struct rtl_queue_snapshot *queue = &now->queues[i], *base = queue_before(model->base, queue);
+        struct rtl_queue_row *row = &model->queues[i];
+        uint64_t out[2];
+        *row = (struct rtl_queue_row){.queue = queue};
+        row->rate = per_second(grown(queue->dispatches, base ? base->dispatches : 0), model->span_ns);
+        row->has_wait = rtl_quantiles(base ? &base->wait : NULL, &queue->wait, q, 2, out);
+        if (row->has_wait) {
+            row->wait_p50 = out[0];
+            row->wait_p99 = out[1];
+        }
+        row->has_gap = rtl_quantiles(base ? &base->gap : NULL, &queue->gap, q, 2, out);
+        if (row->has_gap) {
+            row->gap_p50 = out[0];
+            row->gap_p99 = out[1];
+        }
+    }
+}
+
+static const struct rtl_agent_snapshot *agent_before(const struct rtl_tick *tick, uint32_t gpu)
+{
+    if (tick)
+        for (uint32_t i = 0; i < tick->snapshot.agent_count; i++)
+            if (tick->snapshot.agents[i].gpu == gpu)
+                return &tick->snapshot.agents[i];
+    return NULL;
+}
+
+/* Gaps are counted after they ended, so for a moment they may be more than all of the window. */
+static void make_idle(struct rtl_gpu_row *row, const struct rtl_agent_snapshot *base, uint64_t span_ns)
+{
+    uint64_t count = 0;
+    for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+        const struct rtl_idle *now = &row->agent->idle[c], none = {0, 0}, *before = base ? &base->idle[c] : &none;
+        double idle = (double)grown(now->total_ns, before->total_ns) / (double)span_ns;
+        row->idle[c] = idle < 1 ? idle : 1;
+        count += grown(now->count, before->count);
+    }
+    row->idle_rate = per_second(count, span_ns);
+}
+
+static void make_gpus(struct rtl_model *model)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    double sum = 0;
+    uint32_t measured = 0;
+    model->gpu_count = now->agent_count < RTL_AGENTS_MAX ? now->agent_count : RTL_AGENTS_MAX;
+    for (uint32_t i = 0; i < model->gpu_count; i++) {
+        const struct rtl_agent_snapshot *agent = &now->agents[i];
+        struct rtl_gpu_row *row = &model->gpus[i];
+        const struct rtl_agent_snapshot *base = agent_before(model->base, agent->gpu);
+        *row = (struct rtl_gpu_row){.agent = agent, .busy = -1, .idle_rate = -1};
+        for (int c = 0; c < RTL_IDLE_COUNT; c++)
+            row->idle[c] = -1;
+        if (model->span_ns) {
+            /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
+            double busy = (double)grown(agent->busy_ns, base ? base->busy_ns : 0) / (double)model->span_ns;
+            make_idle(row, base, model->span_ns);
+            row->busy = busy < 1 ? busy : 1;
+            sum += row->busy;
+            measured++;
+        }
+        for (uint32_t j = 0; j < model->queue_count; j++) {
+            const struct rtl_queue_snapshot *queue = model->queues[j].queue;
+            if (queue->gpu != agent->gpu)
+                continue;
+            row->rate += model->queues[j].rate;
+            if (queue->live) {
+                row->queues++;
+                row->depth += queue->depth;
+            }
+        }
+    }
+    model->busy = measured ? sum / measured : -1;
+}
+
+/* Reasons that lie in the mode or in the application: the others are time that we meant to take and lost. */
+static bool is_by_design(int reason)
+{
+    return reason == RTL_UNTIMED_OWN_SIGNAL || reason == RTL_UNTIMED_BATCH || reason == RTL_UNTIMED_UNSAFE_SIGNAL ||
+           reason == RTL_UNTIMED_SHARED_SIGNAL || reason == RTL_UNTIMED_SIGNAL_GONE ||
+           reason == RTL_UNTIMED_UNWATCHED;
+}
+
+static void make_sums(struct rtl_model *model)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    const struct rtl_snapshot *zero = model->zero ? &model->zero->snapshot : NULL;
+    const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
+    model->counted = grown(now->counted, zero ? zero->counted : 0);
+    model->timed = grown(now->timed, zero ? zero->timed : 0);
+    model->untimed = grown(now->untimed_total, zero ? zero->untimed_total : 0);
+    model->lost = 0;
+    for (int i = 0; i < RTL_UNTIMED_LIMIT; i++) {
+        model->untimed_by[i] = grown(now->untimed[i], zero ? zero->untimed[i] : 0);
+        if (!is_by_design(i))
+            model->lost += model->untimed_by[i];
+    }
+    model->rate = per_second(grown(now->counted, base ? base->counted : 0), model->span_ns);
+}
+
+/* --- order --- */
+
+struct sort_item {
+    double value; /* what is not measured is below everything */
+    const char *name;
+    uint32_t index; /* of the row, which is in the order of the ids */
+};
+
+static double column_value(const struct rtl_row *row, enum rtl_column column)
+{
+    bool timed = row->window.count > 0;
+    switch (column) {
+    case RTL_COLUMN_TIME:
+        return timed ? row->share : -1;
+    case RTL_COLUMN_RATE:
+        return row->rate;
+    case RTL_COLUMN_CALLS:
+        return (double)row->calls;
+    case RTL_COLUMN_TOTAL:
+        return row->timed ? (double)row->total_ns : -1;
+    case RTL_COLUMN_MEAN:
+        return timed ? (double)row->window.total_ns / (double)row->window.count : -1;
+    case RTL_COLUMN_MIN:
+        return timed ? (double)row->window.min_ns : -1;
+    case RTL_COLUMN_P50:
+        return timed ? (double)row->p50 : -1;
+    case RTL_COLUMN_P90:
+        return timed ? (double)row->p90 : -1;
+    case RTL_COLUMN_P99:
+        return timed ? (double)row->p99 : -1;
+    case RTL_COLUMN_MAX:
+        return timed ? (double)row->window.max_ns : -1;
+    case RTL_COLUMN_UNTIMED:
+        return row->calls ? (double)row->untimed / (double)row->calls : -1;
+    default:
+        return 0;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct sort_item *x = a, *y = b;
+    /* not measured comes last in both directions: the caller negates what ascends but keeps -inf */
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct sort_item *x = a, *y = b;
+    int c = strcmp(x->name, y->name);
+    return c ? c : x->index < y->index ? -1 : 1;
+}
+
+static int by_name_down(const void *a, const void *b)
+{
+    const struct sort_item *x = a, *y = b;
+    int c = strcmp(y->name, x->name);
+    return c ? c : x->index < y->index ? -1 : 1;
+}
+
+static const char *form_of(struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form)
+{
+    return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
+}
+
+static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
+{
+    if (model->hide_idle && !row->window_calls)
+        return false;
+    return !model->filter[0] ||
+           rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, model->filter);
+}
+
+static bool make_order(struct rtl_model *model)
+{
+    struct sort_item *items = malloc((model->row_count + 1) * sizeof *items);
+    bool held = rtl_model_is_held(model);
+    bool ascending = (rtl_columns[model->sort].order == RTL_ORDER_ASC) != model->reverse;
+    if (!items)
+        return false;
+    model->shown = 0;
+    for (uint32_t i = 0; i < model->row_count; i++) {
+        struct rtl_row *row = &model->rows[i];
+        if (!is_shown(model, row))
+            continue;
+        struct sort_item *item = &items[model->shown++];
+        item->index = i;
+        item->name = "";
+        if (held) { /* as it was; what is new comes last */
+            uint32_t rank = row->id < RTL_KERNELS_MAX ? model->rank[row->id] : 0;
+            item->value = rank ? -(double)rank : -1e18;
+        } else {
+            double value = column_value(row, model->sort);
+            item->value = value < 0 ? -1e300 : ascending ? -value : value;
+            if (model->sort == RTL_COLUMN_NAME)
+                item->name = form_of(model, row, RTL_NAME_SHORT);
+        }
+    }
+    qsort(items, model->shown, sizeof *items,
+          held || model->sort != RTL_COLUMN_NAME ? by_value
+          : ascending                            ? by_name
+                                                 : by_name_down);
+    memset(model->rank, 0, RTL_KERNELS_MAX * sizeof *model->rank);
+    for (uint32_t i = 0; i < model->shown; i++) {
+        model->order[i] = items[i].index;
+        if (model->rows[items[i].index].id < RTL_KERNELS_MAX)
+            model->rank[model->rows[items[i].index].id] = i + 1;
+    }
+    free(items);
+    return true;
+}
+
+bool rtl_model_make_rows(struct rtl_model *model)
+{
+    if (!make_room(model, model->latest->snapshot.kernel_count)) {
+        model->row_count = model->shown = 0;
+        return false;
+    }
+    make_kernels(model);
+    make_queues(model);
+    make_copies(model);
+    make_gpus(model);
+    make_sums(model);
+    return make_order(model);
+}
+
+void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse)
+{
+    model->sort = column;
+    model->reverse = reverse;
+    model->held_until_ns = 0;
+    rtl_model_refresh(model);
+}
+
+int rtl_model_position(const struct rtl_model *model, uint32_t id)
+{
+    return id < RTL_KERNELS_MAX ? (int)model->rank[id] - 1 : -1;
+}
+
+const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
+{
+    uint32_t low = 0, high = model->row_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (model->rows[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < model->row_count && model->rows[low].id == id ? &model->rows[low] : NULL;
+}
+
+int rtl_model_search(struct rtl_model *model, const char *text, int from, int step)
+{
+    int count = (int)model->shown;
+    for (int i = 0; i < count; i++) {
+        int at = (((from + i * step) % count) + count) % count;
+        const struct rtl_row *row = &model->rows[model->order[at]];
+        if (rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, text))
+            return at;
+    }
+    return -1;
+}
+
+const char *rtl_model_name(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form, int width,
+                           bool ascii)
+{
+    return rtl_names_cell(model->names, row->id, row->kernel->name, row->kernel->name_length, form, width, ascii);
+}

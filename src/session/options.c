@@ -1,0 +1,273 @@
+/* The command line. See options.h. */
+#include "session/options.h"
+#include "model/labels.h"
+#include "model/model.h"
+#include "record/db.h"
+#include "session/commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTION(sym, letter_, name_, argument_, meaning_) \
+    [RTL_OPTION_##sym] = {.letter = letter_, .name = name_, .argument = argument_, .meaning = meaning_},
+const struct rtl_option_facts rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
+#undef OPTION
+
+enum { LONG_ONLY = 0x1000 }; /* getopt's value for options without a letter */
+
+static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(text, format, args) < 0)
+        *text = NULL;
+    va_end(args);
+    return result;
+}
+
+#define WRONG(text, ...) say(text, RTL_PARSED_WRONG, "rtl-top: " __VA_ARGS__)
+
+static enum rtl_parsed help(char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    if (!out)
+        return RTL_PARSED_DONE;
+    fputs(
+        "usage: rtl-top [-p PID] [options]\n"
+        "Shows which GPU kernels a process runs, how often and how long, while it runs. The process has to be started\n"
+        "with librtl.so: HSA_TOOLS_LIB=librtl.so program...\n\n",
+        out);
+    for (int i = 0; i < RTL_OPTION_COUNT; i++) {
+        const struct rtl_option_facts *o = &rtl_options[i];
+        char names[48];
+        if (o->letter)
+            snprintf(names, sizeof names, "-%c, --%s%s%s", o->letter, o->name, *o->argument ? " " : "", o->argument);
+        else
+            snprintf(names, sizeof names, "    --%s%s%s", o->name, *o->argument ? " " : "", o->argument);
+        fprintf(out, "  %-22s %s\n", names, o->meaning);
+    }
+    fputs("\ncommands:\n", out);
+#define COMMAND(sym, name, function, arguments, text) \
+    fprintf(out, "  rtl-top %s %s\n%25s%s\n", name, arguments, "", text);
+    RTL_COMMANDS(COMMAND)
+#undef COMMAND
+    fputs("\nexit status:\n", out);
+#define STATUS(sym, status, meaning) fprintf(out, "  %-2d %s\n", status, meaning);
+    RTL_READER_ERRORS(STATUS)
+    RTL_DB_ERRORS(STATUS)
+#undef STATUS
+    fputs("\nkeys on the screen: press ? there; everything else: man rtl-top\n", out);
+    fclose(out);
+    return RTL_PARSED_DONE;
+}
+
+static enum rtl_parsed sort_help(char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    if (!out)
+        return RTL_PARSED_DONE;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        if (rtl_columns[i].order != RTL_ORDER_NO)
+            fprintf(out, "%-8s %s\n", rtl_columns[i].key, rtl_columns[i].meaning);
+    fclose(out);
+    return RTL_PARSED_DONE;
+}
+
+/* A whole number of decimal digits in [least, most]. */
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    if (!*text || strspn(text, "0123456789") != strlen(text))
+        return false;
+    errno = 0;
+    *value = strtoull(text, NULL, 10);
+    return !errno && *value >= least && *value <= most;
+}
+
+static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **text)
+{
+    uint64_t value;
+    if (strchr(arg, ','))
+        return WRONG(text, "-p takes one process in this version, '%s' is a list: start one rtl-top for each\n", arg);
+    if (!number(arg, 1, 0x7fffffff, &value))
+        return WRONG(text, "-p wants the number of a process, not '%s'\n", arg);
+    o->pid = (pid_t)value;
+    return RTL_PARSED_RUN;
+}
+
+static enum rtl_parsed set_output(struct rtl_options *o, enum rtl_output output, char **text)
+{
+    if (o->output != RTL_OUTPUT_SCREEN && o->output != output)
+        return WRONG(text, "-b, --json and --csv exclude one another\n");
+    o->output = output;
+    return RTL_PARSED_RUN;
+}
+
+static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, char **text, bool *has_window)
+{
+    switch (option) {
+    case RTL_OPTION_PID:
+        return set_pid(o, arg, text);
+    case RTL_OPTION_DELAY:
+        if (!rtl_parse_interval(arg, &o->delay_ns))
+            return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'\n", arg);
+        break;
+    case RTL_OPTION_FRAMES:
+        if (!number(arg, 1, INT64_MAX, &o->frames))
+            return WRONG(text, "-n wants a number of frames from 1, not '%s'\n", arg);
+        break;
+    case RTL_OPTION_BATCH:
+        return set_output(o, RTL_OUTPUT_TEXT, text);
+    case RTL_OPTION_JSON:
+        return set_output(o, RTL_OUTPUT_JSON, text);
+    case RTL_OPTION_CSV:
+        return set_output(o, RTL_OUTPUT_CSV, text);
+    case RTL_OPTION_OUTPUT:
+        o->file = arg;
+        break;
+    case RTL_OPTION_WRITE:
+        o->write = arg;
+        break;
+    case RTL_OPTION_REPLAY:
+        o->replay = arg;
+        break;
+    case RTL_OPTION_SNAPSHOT:
+        o->snapshot = arg;
+        break;
+    case RTL_OPTION_RECORDING: {
+        uint64_t value;
+        if (!number(arg, 1, INT64_MAX, &value))
+            return WRONG(text, "--recording wants the number of a recording, not '%s'\n", arg);
+        o->recording = (int64_t)value;
+        break;
+    }
+    case RTL_OPTION_FORCE:
+        o->force = true;
+        break;
+    case RTL_OPTION_SORT:
+        if (!strcmp(arg, "help"))
+            return sort_help(text);
+        if (!rtl_column_parse(arg, &o->sort, &o->reverse))
+            return WRONG(text, "-s does not know the key '%s'; 'rtl-top -s help' lists them\n", arg);
+        break;
+    case RTL_OPTION_FILTER:
+        if (strlen(arg) >= RTL_FILTER_MAX)
+            return WRONG(text, "-F takes at most %d bytes\n", RTL_FILTER_MAX - 1);
+        o->filter = arg;
+        break;
+    case RTL_OPTION_WINDOW:
+        *has_window = true;
+        if (!strcmp(arg, "all"))
+            o->window_ns = RTL_WINDOW_ALL;
+        else if (!rtl_parse_interval(arg, &o->window_ns))
+            return WRONG(text, "--window wants seconds from 0.05 to 3600, or 'all', not '%s'\n", arg);
+        break;
+    case RTL_OPTION_NAMES:
+        if (!rtl_name_form_parse(arg, &o->names))
+            return WRONG(text, "--names wants short, template, full or mangled, not '%s'\n", arg);
+        break;
+    case RTL_OPTION_UNITS:
+        if (!rtl_unit_parse(arg, &o->units))
+            return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'\n", arg);
+        break;
+    case RTL_OPTION_TRACE:
+        o->trace = arg;
+        break;
+    case RTL_OPTION_MODE:
+        o->mode = rtl_mode_parse(arg);
+        if (o->mode < 0)
+#define NAME(sym, num, name, text) " " name
+            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'\n", arg);
+#undef NAME
+        break;
+    case RTL_OPTION_NO_COLOR:
+        o->no_color = true;
+        break;
+    case RTL_OPTION_ASCII:
+        o->ascii = true;
+        break;
+    case RTL_OPTION_HELP:
+        return help(text);
+    case RTL_OPTION_VERSION:
+        return say(text, RTL_PARSED_DONE, "rtl-top " RTL_TOP_VERSION " (reads segments of version %u.x)\n",
+                   RTL_SEGMENT_MAJOR);
+    default:
+        break;
+    }
+    return RTL_PARSED_RUN;
+}
+
+static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text)
+{
+    if (o->file && o->output == RTL_OUTPUT_SCREEN)
+        return WRONG(text, "-o goes with -b, --json or --csv\n");
+    if (o->replay && (o->write || o->snapshot))
+        return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot\n");
+    if (o->trace && (o->replay || o->snapshot))
+        return WRONG(text, "--trace records a process: it does not go with -r or --snapshot\n");
+    if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
+        return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv\n");
+    if (o->snapshot && !o->pid)
+        return WRONG(text, "--snapshot needs a process: -p PID\n");
+    if (o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || o->output != RTL_OUTPUT_SCREEN))
+        return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like\n");
+    if (o->mode >= 0 && !o->pid)
+        return WRONG(text, "--mode needs a process: -p PID\n");
+    if (o->recording && !o->replay)
+        return WRONG(text, "--recording goes with -r\n");
+    if (o->force && !o->write && !o->snapshot && !o->trace)
+        return WRONG(text, "--force goes with -w, --snapshot or --trace\n");
+    if (has_window && o->output == RTL_OUTPUT_JSON)
+        return WRONG(text, "--window does not go with --json, whose window is the last interval\n");
+    if (!has_window && o->output != RTL_OUTPUT_SCREEN)
+        o->window_ns = RTL_WINDOW_INTERVAL;
+    return RTL_PARSED_RUN;
+}
+
+enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *options, char **text)
+{
+    struct option longs[RTL_OPTION_COUNT + 1] = {0};
+    char letters[2 * RTL_OPTION_COUNT + 2] = ":";
+    size_t used = 1;
+    bool has_window = false;
+    *text = NULL;
+    *options =
+        (struct rtl_options){.delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME,
+                             .mode = -1};
+    for (int i = 0; i < RTL_OPTION_COUNT; i++) {
+        const struct rtl_option_facts *o = &rtl_options[i];
+        longs[i] = (struct option){.name = o->name,
+                                   .has_arg = *o->argument ? required_argument : no_argument,
+                                   .val = o->letter ? o->letter : LONG_ONLY + i};
+        if (o->letter) {
+            letters[used++] = (char)o->letter;
+            if (*o->argument)
+                letters[used++] = ':';
+        }
+    }
+    optind = 0; /* start afresh: tests parse more than once */
+    for (int c; (c = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
+        int option = c >= LONG_ONLY ? c - LONG_ONLY : 0;
+        if (c == ':')
+            return WRONG(text, "%s wants an argument; 'rtl-top --help' lists the options\n", argv[optind - 1]);
+        if (c == '?') {
+            if (optopt && optopt < LONG_ONLY)
+                return WRONG(text, "no option -%c; 'rtl-top --help' lists the options\n", optopt);
+            return WRONG(text, "no option %s; 'rtl-top --help' lists the options\n", argv[optind - 1]);
+        }
+        while (c < LONG_ONLY && option < RTL_OPTION_COUNT && rtl_options[option].letter != c)
+            option++;
+        enum rtl_parsed result = set(options, option, optarg, text, &has_window);
+        if (result != RTL_PARSED_RUN)
+            return result;
+    }
+    if (optind < argc)
+        return WRONG(text, "'%s' is not an option; a process is given with -p PID\n", argv[optind]);
+    return check(options, has_window, text);
+}

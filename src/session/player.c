@@ -1,0 +1,127 @@
+/* Frames of a recording into a model. See player.h. */
+#include "session/player.h"
+#include "text/text.h"
+#include "text/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum rtl_db_status rtl_player_open(struct rtl_player *player, const char *path, pid_t pid, int64_t recording, char *why,
+                                   size_t why_bytes)
+{
+    memset(player, 0, sizeof *player);
+    enum rtl_db_status status = rtl_replay_open(path, pid, recording, &player->replay, why, why_bytes);
+    if (status)
+        return status;
+    const struct rtl_replay_facts *facts = rtl_replay_facts(player->replay);
+    player->frames = facts->frames;
+    player->pid = facts->pid;
+    rtl_text_escape(player->title, sizeof player->title, facts->title, strlen(facts->title));
+    return RTL_DB_OK;
+}
+
+void rtl_player_names(struct rtl_player *player, bool ascii)
+{
+    const char *name;
+    size_t length;
+    uint32_t id;
+    for (uint32_t n = 0; rtl_replay_kernel(player->replay, n, &id, &name, &length); n++)
+        rtl_names_cell(player->model->names, id, name, length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, ascii);
+}
+
+void rtl_player_close(struct rtl_player *player)
+{
+    rtl_replay_close(player->replay);
+    player->replay = NULL;
+}
+
+static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool last)
+{
+    struct rtl_snapshot snapshot;
+    bool exited = false;
+    enum rtl_db_status status = rtl_replay_read(player->replay, frame, &snapshot, &exited);
+    if (status)
+        return status;
+    uint64_t time_ns = rtl_replay_time(player->replay, frame);
+    bool added =
+        last ? rtl_model_add(player->model, &snapshot, time_ns) : rtl_model_add_past(player->model, &snapshot, time_ns);
+    if (exited)
+        rtl_model_exited(player->model);
+    player->at = frame;
+    player->started = true;
+    return added ? RTL_DB_OK : RTL_DB_FAILED;
+}
+
+/* The first frame that what is shown at `frame` depends on: trends look back so many intervals, the window so long. */
+static uint32_t past_of(const struct rtl_player *player, uint32_t frame)
+{
+    uint64_t now = rtl_replay_mono(player->replay, frame), window = player->model->window_ns;
+    uint64_t span = window == RTL_WINDOW_ALL || window == RTL_WINDOW_INTERVAL ? 0 : window + window / 2;
+    uint32_t from = frame;
+    while (from && (frame - from <= RTL_MODEL_HISTORY || now - rtl_replay_mono(player->replay, from) <= span))
+        from--;
+    return from;
+}
+
+enum rtl_db_status rtl_player_show(struct rtl_player *player, uint32_t frame)
+{
+    if (frame >= player->frames)
+        frame = player->frames - 1;
+    if (player->started && frame == player->at)
+        return RTL_DB_OK;
+    uint32_t from = frame;
+    if (!player->started || frame < player->at || frame - player->at > 1) {
+        from = past_of(player, frame);
+        if (player->started && player->at < frame && player->at >= from)
+            from = player->at + 1; /* what the model has is part of it */
+        else
+            rtl_model_forget(player->model, rtl_replay_mono(player->replay, frame));
+    }
+    enum rtl_db_status status = RTL_DB_OK;
+    for (; from <= frame && !status; from++)
+        status = add(player, from, from == frame);
+    return status;
+}
+
+uint64_t rtl_player_gap(const struct rtl_player *player)
+{
+    if (player->at + 1 >= player->frames)
+        return 0;
+    return rtl_replay_mono(player->replay, player->at + 1) - rtl_replay_mono(player->replay, player->at);
+}
+
+bool rtl_parse_seek(const char *text, uint64_t now_ns, uint64_t *to_ns)
+{
+    char *end;
+    if (*text == '+' || *text == '-') {
+        if (text[1] < '0' || text[1] > '9')
+            return false;
+        double value = strtod(text + 1, &end) * (!strcmp(end, "h") ? 3600e9 : !strcmp(end, "m") ? 60e9 : 1e9);
+        if ((*end && strcmp(end, "s") && strcmp(end, "m") && strcmp(end, "h")) || !(value < 1e18))
+            return false;
+        uint64_t by = (uint64_t)value;
+        *to_ns = *text == '+' ? now_ns + by : now_ns > by ? now_ns - by : 0;
+        return true;
+    }
+    unsigned hour, minute, second = 0;
+    int used = 0, more = 0;
+    if (sscanf(text, "%2u:%2u%n", &hour, &minute, &used) != 2 || !used || *text < '0' || *text > '9')
+        return false;
+    if (text[used] == ':' && sscanf(text + used, ":%2u%n", &second, &more) == 1)
+        used += more;
+    time_t now = (time_t)(now_ns / RTL_SEC);
+    struct tm local;
+    if (text[used] || hour > 23 || minute > 59 || second > 59 || !localtime_r(&now, &local))
+        return false;
+    local.tm_hour = (int)hour;
+    local.tm_min = (int)minute;
+    local.tm_sec = (int)second;
+    local.tm_isdst = -1;
+    time_t to = mktime(&local);
+    if (to < 0)
+        return false;
+    *to_ns = (uint64_t)to * RTL_SEC + RTL_SEC - 1; /* all of that second */
+    return true;
+}

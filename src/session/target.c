@@ -1,0 +1,68 @@
+/* Facts about a process out of /proc. See target.h. */
+#include "session/target.h"
+#include "text/text.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
+{
+    char path[40], bytes[512];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, bytes, sizeof bytes) : -1;
+    if (fd >= 0)
+        close(fd);
+    while (n > 0 && !bytes[n - 1])
+        n--;
+    if (n <= 0) {
+        snprintf(out, size, "%s", fallback);
+        return;
+    }
+    const char *start = bytes;
+    for (ssize_t i = 0; i < n && bytes[i]; i++) /* "/usr/bin/python3 serve.py" -> "python3 serve.py" */
+        if (bytes[i] == '/' && i + 1 < n && bytes[i + 1])
+            start = bytes + i + 1;
+    for (ssize_t i = 0; i < n; i++)
+        if (!bytes[i])
+            bytes[i] = ' ';
+    rtl_text_escape(out, size, start, (size_t)(bytes + n - start));
+}
+
+void rtl_target_user(pid_t pid, char *out, size_t size)
+{
+    char path[40];
+    struct stat facts;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (stat(path, &facts)) {
+        snprintf(out, size, "?");
+        return;
+    }
+    const struct passwd *user = getpwuid(facts.st_uid);
+    if (user)
+        rtl_text_escape(out, size, user->pw_name, strlen(user->pw_name));
+    else
+        snprintf(out, size, "%u", (unsigned)facts.st_uid);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+uint64_t rtl_mono_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t rtl_real_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}

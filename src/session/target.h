@@ -1,0 +1,17 @@
+/* What the viewer shows about a process beside its segment: command line and owner. */
+#ifndef RTL_SESSION_TARGET_H
+#define RTL_SESSION_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The command line as safe text, the program's folder dropped; `fallback` when it can't be read. */
+void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size);
+/* The name of the process's owner, or the number. */
+void rtl_target_user(pid_t pid, char *out, size_t size);
+
+uint64_t rtl_mono_ns(void);
+uint64_t rtl_real_ns(void);
+
+#endif

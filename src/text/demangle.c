@@ -1,0 +1,215 @@
+/*
+ * Demangling with a bound on time and memory. See demangle.h.
+ *
+ * One helper process serves all names that could be expensive: it reads a length and a name from a socket, answers with
+ * a length and the result. If it takes too long it is killed and the name stays mangled; after a few such names no more
+ * are tried, so a hostile process costs the viewer a bounded time once.
+ */
+#include "text/demangle.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* From libstdc++, which C has no header for: an allocated string, or NULL with *status set. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+enum {
+    NAME_MAX_BYTES = 16 << 10,   /* longer names are shown as they are */
+    RESULT_MAX_BYTES = 64 << 10, /* longer results are refused */
+    REFERENCES_CHEAP = 12,       /* each reference can at most double the work */
+    HELPER_MEMORY = 256 << 20,
+    CPU_MAX_MS = 200, /* of the helper's time, for one name */
+    LOOK_MS = 50,
+    WAIT_MAX_MS = 5000, /* whatever it is that it waits for */
+    LATE_MAX = 4,
+};
+
+static struct {
+    pid_t pid;
+    int fd;
+    int late; /* names that took too long */
+} helper = {.fd = -1};
+
+static char *demangle_here(const char *name)
+{
+    int status = 0;
+    return __cxa_demangle(name, NULL, NULL, &status);
+}
+
+static unsigned references(const char *name, size_t length)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i + 1 < length; i++) {
+        char next = name[i + 1];
+        n += (name[i] == 'S' || name[i] == 'T') &&
+             (next == '_' || (next >= '0' && next <= '9') || (next >= 'A' && next <= 'Z'));
+    }
+    return n;
+}
+
+static bool transfer(int fd, void *data, size_t bytes, bool write_it)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = write_it ? send(fd, (char *)data + done, bytes - done, MSG_NOSIGNAL)
+                             : recv(fd, (char *)data + done, bytes - done, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+/* What is mapped already; sanitizers map a lot. */
+static rlim_t address_space(void)
+{
+    unsigned long long pages = 0;
+    FILE *in = fopen("/proc/self/statm", "r");
+    if (in && fscanf(in, "%llu", &pages) != 1)
+        pages = 0;
+    if (in)
+        fclose(in);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static _Noreturn void serve(int fd)
+{
+    static char name[NAME_MAX_BYTES + 1];
+    struct rlimit memory;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* the thread that asked may have all blocked */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);      /* of that thread's death */
+    prctl(PR_SET_NAME, "rtl-demangle");
+    memory.rlim_cur = memory.rlim_max = address_space() + HELPER_MEMORY;
+    setrlimit(RLIMIT_AS, &memory);
+    for (int sig = 1; sig < NSIG; sig++)
+        signal(sig, sig == SIGINT || sig == SIGTSTP || sig == SIGQUIT || sig == SIGWINCH ? SIG_IGN : SIG_DFL);
+    for (uint32_t length; transfer(fd, &length, sizeof length, false) && length <= NAME_MAX_BYTES;) {
+        if (!transfer(fd, name, length, false))
+            break;
+        name[length] = 0;
+        char *plain = demangle_here(name);
+        uint32_t bytes = plain && strlen(plain) <= RESULT_MAX_BYTES ? (uint32_t)strlen(plain) : 0;
+        if (!transfer(fd, &bytes, sizeof bytes, true) || (bytes && !transfer(fd, plain, bytes, true)))
+            break;
+        free(plain);
+    }
+    _exit(0);
+}
+
+static void stop_helper(void)
+{
+    if (helper.fd < 0)
+        return;
+    close(helper.fd);
+    helper.fd = -1;
+    kill(helper.pid, SIGKILL);
+    while (waitpid(helper.pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+static bool start_helper(void)
+{
+    int fds[2];
+    if (helper.fd >= 0)
+        return true;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+        return false;
+    helper.pid = fork();
+    if (helper.pid < 0) {
+        close(fds[0]);
+        close(fds[1]);
+        return false;
+    }
+    if (!helper.pid) {
+        /* it must not keep the terminal, a pipe or the target's segment open after the viewer */
+        if (fds[1] != 3)
+            dup2(fds[1], 3);
+        for (int fd = 0; fd < 1024; fd++)
+            if (fd != 3)
+                close(fd);
+        serve(3);
+    }
+    close(fds[1]);
+    helper.fd = fds[0];
+    return true;
+}
+
+/* CPU time that the helper has used, in ms: a busy machine must not make a harmless name look like a bomb. */
+static uint64_t helper_cpu_ms(void)
+{
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(helper.pid, &clock) || clock_gettime(clock, &used))
+        return 0;
+    return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
+static bool answer_in_time(void)
+{
+    uint64_t start = helper_cpu_ms();
+    for (int waited = 0; waited < WAIT_MAX_MS; waited += LOOK_MS) {
+        struct pollfd p = {.fd = helper.fd, .events = POLLIN};
+        if (poll(&p, 1, LOOK_MS) > 0)
+            return true;
+        if (helper_cpu_ms() - start > CPU_MAX_MS)
+            return false;
+    }
+    return false;
+}
+
+static char *demangle_apart(const char *name, size_t length)
+{
+    uint32_t bytes = (uint32_t)length;
+    char *plain = NULL;
+    if (helper.late >= LATE_MAX || !start_helper())
+        return NULL;
+    bool sent = transfer(helper.fd, &bytes, sizeof bytes, true);
+    char *copy = sent ? strndup(name, length) : NULL;
+    sent = copy && transfer(helper.fd, copy, length, true);
+    free(copy);
+    if (sent && answer_in_time() && transfer(helper.fd, &bytes, sizeof bytes, false) && bytes <= RESULT_MAX_BYTES) {
+        plain = bytes ? malloc(bytes + 1) : NULL;
+        if (!bytes)
+            return NULL;
+        if (plain && answer_in_time() && transfer(helper.fd, plain, bytes, false)) {
+            plain[bytes] = 0;
+            return plain;
+        }
+    }
+    free(plain);
+    helper.late++;
+    stop_helper();
+    return NULL;
+}
+
+void rtl_demangle_rest(void)
+{
+    stop_helper();
+}
+
+char *rtl_demangle(const char *name, size_t length)
+{
+    if (length < 3 || length > NAME_MAX_BYTES || name[0] != '_' || name[1] != 'Z' || memchr(name, 0, length))
+        return NULL;
+    if (references(name, length) > REFERENCES_CHEAP)
+        return demangle_apart(name, length);
+    char *copy = strndup(name, length);
+    char *plain = copy ? demangle_here(copy) : NULL;
+    free(copy);
+    return plain;
+}

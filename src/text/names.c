@@ -1,0 +1,319 @@
+/*
+ * The names of one process: made at first sight, kept, told apart. See names.h.
+ *
+ * Names are made when they are first asked for, so that the first frame of a process with 10,000 kernels pays for the
+ * rows that it shows. A column's names live in a hash set; when its geometry changes they are made again in the order
+ * in which the kernels were first seen, so that the row that had the plain name keeps it.
+ */
+#include "text/names.h"
+#include "text/demangle.h"
+#include "text/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/segment.h"
+
+enum {
+    RAW_MAX = 32 << 10,    /* bytes of a name that are looked at; the rest is cut, said with "…" */
+    WIDTH_FOR_CHOICE = 24, /* narrower columns are cut in one place only */
+    COLUMNS_CACHED = 2,    /* the table's column and the whole names */
+};
+
+struct entry {
+    char *forms[RTL_NAME_FORM_COUNT];
+    const char *raw; /* the reader's, stable */
+    size_t length;
+    uint32_t hash; /* of the raw name */
+};
+
+/* One column's cells: what is shown for a kernel, and the set of what has been given away. */
+struct column {
+    enum rtl_name_form form;
+    int width;
+    bool ascii, valid;
+    char *cell[RTL_KERNELS_MAX];
+    bool known[RTL_KERNELS_MAX]; /* is in `seen` */
+    char **set;
+    size_t set_size, set_used; /* size is a power of two */
+    uint32_t *seen;            /* ids in the order of first sight */
+    size_t seen_count, seen_size;
+};
+
+struct rtl_names {
+    struct entry entries[RTL_KERNELS_MAX];
+    struct column columns[COLUMNS_CACHED];
+};
+
+static const struct {
+    const char *name;
+} forms[] = {
+#define FORM(sym, label, text) [RTL_NAME_##sym] = {label},
+    RTL_NAME_FORMS(FORM)
+#undef FORM
+};
+
+const char *rtl_name_form_name(enum rtl_name_form form)
+{
+    return form < RTL_NAME_FORM_COUNT ? forms[form].name : forms[0].name;
+}
+
+bool rtl_name_form_parse(const char *name, enum rtl_name_form *form)
+{
+    for (int i = 0; i < RTL_NAME_FORM_COUNT; i++)
+        if (!strcmp(name, forms[i].name)) {
+            *form = (enum rtl_name_form)i;
+            return true;
+        }
+    return false;
+}
+
+static uint32_t hash_bytes(const char *bytes, size_t length)
+{
+    uint32_t h = 2166136261u; /* FNV-1a, then mixed: its low digits are shown */
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)bytes[i]) * 16777619u;
+    h ^= h >> 16;
+    h *= 0x85ebca6bu;
+    h ^= h >> 13;
+    h *= 0xc2b2ae35u;
+    return h ^ h >> 16;
+}
+
+static char *escaped(const char *bytes, size_t length)
+{
+    bool cut = length > RAW_MAX;
+    if (cut)
+        length = RAW_MAX;
+    else if (rtl_text_plain(bytes, length) == length)
+        return strndup(bytes, length);
+    size_t size = length * 10 + 8; /* the longest escape of one byte is "\x00"; of four, "\u{10ffff}" */
+    char *big = malloc(size);
+    if (!big)
+        return NULL;
+    size_t used = rtl_text_escape(big, size - 4, bytes, length);
+    if (cut)
+        memcpy(big + used, "…", sizeof "…");
+    char *fit = realloc(big, used + (cut ? sizeof "…" : 1));
+    return fit ? fit : big;
+}
+
+static size_t without_suffix(const char *raw, size_t length)
+{
+    return length > 3 && !memcmp(raw + length - 3, ".kd", 3) ? length - 3 : length;
+}
+
+char *rtl_name_full(const char *raw, size_t length)
+{
+    length = without_suffix(raw, length);
+    char *plain = rtl_demangle(raw, length);
+    char *safe = plain ? escaped(plain, strlen(plain)) : escaped(raw, length);
+    free(plain);
+    return safe;
+}
+
+struct rtl_names *rtl_names_create(void)
+{
+    return calloc(1, sizeof(struct rtl_names));
+}
+
+static void column_clear(struct column *c)
+{
+    for (size_t i = 0; i < c->seen_count; i++) {
+        free(c->cell[c->seen[i]]);
+        c->cell[c->seen[i]] = NULL;
+    }
+    free(c->set);
+    c->set = NULL;
+    c->set_size = c->set_used = 0;
+}
+
+void rtl_names_free(struct rtl_names *names)
+{
+    if (!names)
+        return;
+    for (size_t i = 0; i < COLUMNS_CACHED; i++) {
+        column_clear(&names->columns[i]);
+        free(names->columns[i].seen);
+    }
+    for (size_t i = 0; i < RTL_KERNELS_MAX; i++)
+        for (int f = 0; f < RTL_NAME_FORM_COUNT; f++)
+            free(names->entries[i].forms[f]);
+    free(names);
+}
+
+const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw, size_t length,
+                           enum rtl_name_form form)
+{
+    if (id >= RTL_KERNELS_MAX || form >= RTL_NAME_FORM_COUNT)
+        return "?";
+    struct entry *e = &names->entries[id];
+    if (!e->forms[form]) {
+        if (!e->raw) {
+            e->raw = raw;
+            e->length = length;
+            e->hash = hash_bytes(raw, length);
+        }
+        if (form == RTL_NAME_MANGLED) {
+            e->forms[form] = escaped(raw, without_suffix(raw, length));
+        } else if (form == RTL_NAME_FULL) {
+            e->forms[form] = rtl_name_full(raw, length);
+        } else {
+            const char *full = rtl_names_form(names, id, raw, length, RTL_NAME_FULL);
+            const char *plain = rtl_names_form(names, id, raw, length, RTL_NAME_MANGLED);
+            e->forms[form] = form == RTL_NAME_SHORT ? rtl_name_short(plain, full) : rtl_name_template(full);
+        }
+        if (e->forms[form] && !*e->forms[form]) {
+            free(e->forms[form]);
+            e->forms[form] = strdup("(no name)");
+        }
+    }
+    return e->forms[form] ? e->forms[form] : "?";
+}
+
+static char **set_slot(char **set, size_t size, const char *text)
+{
+    size_t at = hash_bytes(text, strlen(text)) & (size - 1);
+    while (set[at] && strcmp(set[at], text))
+        at = (at + 1) & (size - 1);
+    return &set[at];
+}
+
+/* Room for one more; false without memory. */
+static bool set_grow(struct column *c)
+{
+    if (c->set_used * 2 < c->set_size)
+        return true;
+    size_t size = c->set_size ? c->set_size * 2 : 256;
+    char **bigger = calloc(size, sizeof *bigger);
+    if (!bigger)
+        return false;
+    for (size_t i = 0; i < c->set_size; i++)
+        if (c->set[i])
+            *set_slot(bigger, size, c->set[i]) = c->set[i];
+    free(c->set);
+    c->set = bigger;
+    c->set_size = size;
+    return true;
+}
+
+/*
+ * False when the ends that a cut name shows are those of another row, too: it would look different and mean nothing.
+ * ("...f16>" stands at the end of bf16's name as well as of f16's.)
+ */
+static bool tells_apart(const struct rtl_names *names, const struct column *c, uint32_t id, const char *whole,
+                        const char *cell)
+{
+    size_t cell_length = strlen(cell), length = strlen(whole), head = 0, tail = 0;
+    while (cell[head] && cell[head] == whole[head])
+        head++;
+    while (tail < cell_length && tail < length && cell[cell_length - 1 - tail] == whole[length - 1 - tail])
+        tail++;
+    for (size_t i = 0; i < c->seen_count; i++) {
+        uint32_t other = c->seen[i];
+        const char *theirs = other == id || !c->cell[other] ? NULL : names->entries[other].forms[c->form];
+        size_t their_length = theirs ? strlen(theirs) : 0;
+        if (theirs && their_length >= head + tail && !strncmp(theirs, whole, head) &&
+            !strcmp(theirs + their_length - tail, whole + length - tail))
+            return false;
+    }
+    return true;
+}
+
+/* Fills in the cell of one kernel from its whole name: cut so that nothing else looks like it, with ~hash at last. */
+static bool make_cell(struct rtl_names *names, struct column *c, uint32_t id)
+{
+    const char *whole = names->entries[id].forms[c->form];
+    if (!whole)
+        whole = "?";
+    int width = c->width == RTL_NAMES_WHOLE ? rtl_text_columns(whole) + 16 : c->width;
+    size_t size = strlen(whole) + 24;
+    char *cell = malloc(size);
+    if (!cell || !set_grow(c)) {
+        free(cell);
+        return false;
+    }
+    char **slot = NULL;
+    bool taken = true;
+    /* instances of one template differ in the middle: showing more of the end may tell them apart better than a hash */
+    for (int tenths = 4; taken && tenths <= 7; tenths++) {
+        rtl_text_cut(cell, size, whole, width, tenths == 4 ? 0 : width * tenths / 10, c->ascii);
+        slot = set_slot(c->set, c->set_size, cell);
+        bool is_cut = strcmp(cell, whole) != 0;
+        taken = *slot || (is_cut && !tells_apart(names, c, id, whole, cell));
+        if (!is_cut || width < WIDTH_FOR_CHOICE)
+            break;
+    }
+    /* more digits only where the same three stand already; at last the row's number, which is unique */
+    for (int digits = 3; taken && digits <= 9; digits++) {
+        char mark[16];
+        if (digits <= 8)
+            snprintf(mark, sizeof mark, "~%0*x", digits, names->entries[id].hash >> (32 - 4 * digits));
+        else
+            snprintf(mark, sizeof mark, "~#%u", id);
+        int columns = (int)strlen(mark);
+        if (columns >= width) /* nothing can be told apart here: show what there is */
+            break;
+        rtl_text_cut(cell, size, whole, width - columns, 0, c->ascii);
+        snprintf(cell + strlen(cell), size - strlen(cell), "%s", mark);
+        slot = set_slot(c->set, c->set_size, cell);
+        taken = *slot;
+    }
+    c->cell[id] = cell;
+    if (!*slot) {
+        *slot = cell;
+        c->set_used++;
+    }
+    return true;
+}
+
+static bool note_seen(struct column *c, uint32_t id)
+{
+    if (c->seen_count == c->seen_size) {
+        size_t size = c->seen_size ? c->seen_size * 2 : 64;
+        uint32_t *bigger = realloc(c->seen, size * sizeof *bigger);
+        if (!bigger)
+            return false;
+        c->seen = bigger;
+        c->seen_size = size;
+    }
+    c->seen[c->seen_count++] = id;
+    return true;
+}
+
+const char *rtl_names_cell(struct rtl_names *names, uint32_t id, const char *raw, size_t length,
+                           enum rtl_name_form form, int width, bool ascii)
+{
+    if (id >= RTL_KERNELS_MAX || form >= RTL_NAME_FORM_COUNT || width < 0)
+        return "";
+    struct column *c = &names->columns[width == RTL_NAMES_WHOLE];
+    const char *whole = rtl_names_form(names, id, raw, length, form);
+    if (!c->valid || c->form != form || c->width != width || c->ascii != ascii) {
+        column_clear(c);
+        c->form = form;
+        c->width = width;
+        c->ascii = ascii;
+        c->valid = true;
+        for (size_t i = 0; i < c->seen_count; i++) {
+            uint32_t other = c->seen[i];
+            rtl_names_form(names, other, names->entries[other].raw, names->entries[other].length, form);
+            if (!make_cell(names, c, other))
+                return whole;
+        }
+    }
+    if (!c->cell[id]) {
+        if (!make_cell(names, c, id))
+            return whole;
+        if (!c->known[id] && note_seen(c, id))
+            c->known[id] = true;
+    }
+    return c->cell[id];
+}
+
+bool rtl_names_match(struct rtl_names *names, uint32_t id, const char *raw, size_t length, const char *needle)
+{
+    return rtl_text_contains(rtl_names_form(names, id, raw, length, RTL_NAME_FULL), needle) ||
+           rtl_text_contains(rtl_names_form(names, id, raw, length, RTL_NAME_SHORT), needle) ||
+           rtl_text_contains(rtl_names_form(names, id, raw, length, RTL_NAME_MANGLED), needle);
+}

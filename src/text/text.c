@@ -1,0 +1,213 @@
+/* Escaping, measuring and cutting text. See text.h. */
+#include "text/text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t rtl_utf8_decode(const char *text, size_t left, uint32_t *code)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (!left)
+        return 0;
+    if (s[0] < 0x80) {
+        *code = s[0];
+        return 1;
+    }
+    size_t length = s[0] >= 0xf0 && s[0] <= 0xf4  ? 4
+                    : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                                                  : 0;
+    if (!length || length > left)
+        return 0;
+    uint32_t c = s[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (s[i] & 0x3fu);
+    }
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        return 0;
+    *code = c;
+    return length;
+}
+
+size_t rtl_utf8_encode(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xe0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+bool rtl_text_code_is_safe(uint32_t code)
+{
+    if (code >= 0x20 && code < 0x7f)
+        return true;
+    /* Latin, Greek, Cyrillic and Armenian letters: one column everywhere. Combining marks, wide scripts, right-to-left
+     * and format characters are not: whether a terminal gives them one column is its own business. */
+    if (code == 0xad || (code >= 0x300 && code < 0x370) || (code >= 0x483 && code < 0x48a))
+        return false;
+    return code >= 0xa1 && code < 0x557;
+}
+
+size_t rtl_text_plain(const char *bytes, size_t length)
+{
+    size_t n = 0;
+    while (n < length && bytes[n] >= 0x20 && bytes[n] < 0x7f)
+        n++;
+    return n;
+}
+
+size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
+{
+    size_t used = 0, at = 0;
+    if (!size)
+        return 0;
+    while (at < length) {
+        size_t plain = rtl_text_plain(bytes + at, length - at < size - used ? length - at : size - used - 1);
+        memcpy(out + used, bytes + at, plain); /* nearly all of a name */
+        used += plain;
+        at += plain;
+        if (at == length)
+            break;
+        uint32_t code = 0;
+        char piece[16];
+        size_t step = rtl_utf8_decode(bytes + at, length - at, &code), n;
+        if (step && rtl_text_code_is_safe(code)) {
+            memcpy(piece, bytes + at, step);
+            n = step;
+        } else if (step && code >= 0x80) {
+            n = (size_t)snprintf(piece, sizeof piece, "\\u{%x}", code);
+        } else {
+            step = 1;
+            n = (size_t)snprintf(piece, sizeof piece, "\\x%02x", (unsigned char)bytes[at]);
+        }
+        if (used + n + 1 > size)
+            break;
+        memcpy(out + used, piece, n);
+        used += n;
+        at += step;
+    }
+    out[used] = 0;
+    return used;
+}
+
+int rtl_text_columns(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+size_t rtl_text_offset(const char *text, int column)
+{
+    size_t at = 0;
+    while (text[at]) {
+        if (((unsigned char)text[at] & 0xc0) != 0x80 && column-- <= 0)
+            break;
+        at++;
+    }
+    return at;
+}
+
+bool rtl_text_token_edge(char before, char after)
+{
+    bool word_before = isalnum((unsigned char)before) || (before & 0x80);
+    bool word_after = isalnum((unsigned char)after) || (after & 0x80);
+    if (word_before != word_after)
+        return true;
+    return !word_before; /* between two marks; inside a word only after a mark */
+}
+
+/* The byte nearest to `from`, at most `reach` away on the given side, where a token ends; `from` itself if none. */
+static size_t edge_near(const char *text, size_t from, size_t least, size_t most)
+{
+    for (size_t away = 0; away <= 6; away++) {
+        if (from >= least + away && from - away > 0 && rtl_text_token_edge(text[from - away - 1], text[from - away]))
+            return from - away;
+        if (from + away <= most && rtl_text_token_edge(text[from + away - 1], text[from + away]))
+            return from + away;
+    }
+    return from;
+}
+
+void rtl_text_cut(char *out, size_t size, const char *text, int width, int keep_end, bool ascii)
+{
+    const char *mark = ascii ? ".." : "…";
+    int mark_columns = ascii ? 2 : 1;
+    int columns = rtl_text_columns(text);
+    if (!size)
+        return;
+    if (width < 0)
+        width = 0;
+    if (columns <= width) {
+        snprintf(out, size, "%s", text);
+        return;
+    }
+    if (width <= mark_columns + 1) { /* no room for a mark worth having */
+        snprintf(out, size, "%.*s", (int)rtl_text_offset(text, width), text);
+        return;
+    }
+    int room = width - mark_columns;
+    int tail = keep_end > 0 ? keep_end : room * 2 / 5;
+    if (tail > room - 1)
+        tail = room - 1;
+    /* Move the start of the tail to an edge (it may only shrink), then give the head all that is left and do the same
+     * there: both ends of the cut then show whole tokens where there are any near. */
+    size_t tail_at = rtl_text_offset(text, columns - tail);
+    size_t end = strlen(text);
+    size_t most = tail_at + 6 < end ? tail_at + 6 : end - 1;
+    tail_at = edge_near(text, tail_at, tail_at, most > tail_at ? most : tail_at);
+    while (tail_at < end &&
+           (((unsigned char)text[tail_at] & 0xc0) == 0x80 || text[tail_at] == ',' || text[tail_at] == ' '))
+        tail_at++; /* whole characters, and no separator that separates nothing */
+    tail = rtl_text_columns(text + tail_at);
+    size_t head_end = rtl_text_offset(text, room - tail);
+    size_t least = head_end > 6 ? head_end - 6 : 1;
+    head_end = edge_near(text, head_end, least, head_end);
+    while (head_end > 0 && ((unsigned char)text[head_end] & 0xc0) == 0x80)
+        head_end--;
+    snprintf(out, size, "%.*s%s%s", (int)head_end, text, mark, text + tail_at);
+}
+
+bool rtl_text_contains(const char *text, const char *needle)
+{
+    size_t length = strlen(needle);
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < length && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)needle[i]))
+            i++;
+        if (i == length)
+            return true;
+    }
+    return !length;
+}
+
+void rtl_text_append(char *out, size_t size, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + used, size - used, format, args);
+    va_end(args);
+}
