@@ -41,56 +41,51 @@ const char *rtl_force_key(unsigned force)
     return force < sizeof names / sizeof *names ? names[force] : "unknown";
 }
 
-static const struct {
+/* --- what has a key for programs and a text for people --- */
+
+struct label {
     const char *key, *text;
-} reasons[RTL_UNTIMED_LIMIT] = {
-#define REASON(sym, num, name, meaning, writer) [num] = {name, meaning},
-    RTL_UNTIMED_REASONS(REASON)
-#undef REASON
 };
+static const struct label reasons[RTL_UNTIMED_LIMIT] = {
+#define LABEL(sym, num, key, text, writer) [num] = {key, text},
+    RTL_UNTIMED_REASONS(LABEL)};
+static const struct label copy_reasons[RTL_COPY_UNTIMED_LIMIT] = {RTL_COPY_REASONS(LABEL)};
+static const struct label directions[RTL_DIRECTION_COUNT] = {RTL_DIRECTIONS(LABEL)};
+#undef LABEL
+
+static struct label label_of(const struct label *labels, unsigned count, unsigned number)
+{
+    return number < count ? labels[number] : (struct label){NULL, NULL};
+}
 
 const char *rtl_reason_key(unsigned reason)
 {
-    return reason < RTL_UNTIMED_LIMIT ? reasons[reason].key : NULL;
+    return label_of(reasons, RTL_UNTIMED_LIMIT, reason).key;
 }
 
 const char *rtl_reason_text(unsigned reason)
 {
-    return reason < RTL_UNTIMED_LIMIT ? reasons[reason].text : NULL;
+    return label_of(reasons, RTL_UNTIMED_LIMIT, reason).text;
 }
-
-static const struct {
-    const char *key, *text;
-} copy_reasons[RTL_COPY_UNTIMED_LIMIT] = {
-#define REASON(sym, num, name, meaning, writer) [num] = {name, meaning},
-    RTL_COPY_REASONS(REASON)
-#undef REASON
-};
 
 const char *rtl_copy_reason_key(unsigned reason)
 {
-    return reason < RTL_COPY_UNTIMED_LIMIT ? copy_reasons[reason].key : NULL;
+    return label_of(copy_reasons, RTL_COPY_UNTIMED_LIMIT, reason).key;
 }
 
 const char *rtl_copy_reason_text(unsigned reason)
 {
-    return reason < RTL_COPY_UNTIMED_LIMIT ? copy_reasons[reason].text : NULL;
+    return label_of(copy_reasons, RTL_COPY_UNTIMED_LIMIT, reason).text;
 }
-
-static const struct {
-    const char *key, *text;
-} directions[RTL_DIRECTION_COUNT] = {
-#define DIRECTION(sym, num, name, short_, meaning) [num] = {name, short_},
-    RTL_DIRECTIONS(DIRECTION)
-#undef DIRECTION
-};
 
 const char *rtl_direction_key(unsigned direction)
 {
-    return direction < RTL_DIRECTION_COUNT ? directions[direction].key : "unknown";
+    const char *key = label_of(directions, RTL_DIRECTION_COUNT, direction).key;
+    return key ? key : "unknown";
 }
 
 const char *rtl_direction_text(unsigned direction)
 {
-    return direction < RTL_DIRECTION_COUNT ? directions[direction].text : "?";
+    const char *text = label_of(directions, RTL_DIRECTION_COUNT, direction).text;
+    return text ? text : "?";
 }
