@@ -7,9 +7,10 @@
  * that of the public header; what is not exactly that goes to the runtime as it came, and its queue is counted as
  * refused.
  *
- * An intercept queue can be what a descriptor asks for if it is a compute queue in system memory: priority and mask of
- * compute units are then set on it before anybody has it. A ring in device memory can't be had with an intercept queue;
- * taking it from the application would distort it, so such a queue stays plain.
+ * An intercept queue can be what a descriptor asks for if it is a compute queue: priority and mask of compute units are
+ * set on it before anybody has it. Its ring is in system memory always. HIP wants it in the GPU's on some GPUs from ROCm
+ * 10 on, where a dispatch costs a little less then: such a queue gets it in system memory, as all had it before, and
+ * that is said, because a queue that nobody sees is no use. Whatever else is asked for stays plain.
  */
 #include "intercept/descriptors.h"
 
@@ -21,13 +22,13 @@
 
 /* hsa_amd_queue_create came with this step in the releases; the branches number differently. */
 enum { STEP = 0x10 };
-enum { VERSION = 1, ENGINE_COMPUTE = 0, PACKET_BYTES = 64 };
+enum { VERSION = 1, RING_IN_DEVICE = 1, ENGINE_COMPUTE = 0, PACKET_BYTES = 64 };
 
 /* Of HSA_STATUS_CU_MASK_REDUCED, which older headers lack: the mask is set, as far as the system allows. */
 enum { MASK_REDUCED = 44 };
 
 struct descriptor {
-    uint16_t version, flags; /* flags: where the ring lies; 0 is system memory */
+    uint16_t version, flags; /* flags: where what of it lies; 0 is system memory */
     uint8_t engine, reserved_header[3];
     uint32_t size_bytes;
     hsa_amd_queue_priority_t priority;
@@ -62,6 +63,8 @@ static hsa_status_t plain(const struct rtl_queue_request *r, hsa_queue_t **queue
 static bool apply(const struct rtl_queue_request *r, hsa_queue_t *queue)
 {
     const struct descriptor *d = r->descriptor;
+    if (d->flags & RING_IN_DEVICE)
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_RING_MOVED);
     if (d->priority != HSA_AMD_QUEUE_PRIORITY_NORMAL &&
         rtl_tool.hsa.amd_queue_set_priority(queue, d->priority) != HSA_STATUS_SUCCESS)
         return false;
@@ -80,7 +83,7 @@ static bool is_zero(const void *bytes, size_t count)
 /* Nothing is asked for that an intercept queue can't be; what is wrong in it the runtime says. */
 static bool can_be_intercepted(const struct descriptor *d)
 {
-    return d->flags == 0 && d->traffic_class == 0 && is_zero(d->reserved_header, sizeof d->reserved_header) &&
+    return (d->flags & ~RING_IN_DEVICE) == 0 && d->traffic_class == 0 && is_zero(d->reserved_header, sizeof d->reserved_header) &&
            is_zero(d->reserved, sizeof d->reserved) && is_zero(d->compute.reserved, sizeof d->compute.reserved) &&
            d->size_bytes >= PACKET_BYTES && (d->size_bytes & (d->size_bytes - 1)) == 0 &&
            (d->compute.mask_bits != 0) == (d->compute.mask != NULL) && d->compute.mask_bits % 32 == 0;

@@ -87,7 +87,8 @@
     X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                 \
     X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                \
     X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")      \
-    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted") \
+    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)

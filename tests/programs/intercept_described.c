@@ -12,7 +12,7 @@
 
 #include "intercept_described.h"
 
-enum { PLAIN, URGENT, DEVICE_RING, ENGINE, WRONG, LAST, KINDS };
+enum { PLAIN, URGENT, DEVICE_RING, DEVICE_ALL, ENGINE, WRONG, LAST, KINDS };
 
 static hsa_status_t (*create)(hsa_agent_t, struct description *, uint32_t);
 
@@ -73,6 +73,7 @@ int main(int argc, char **argv)
     d[URGENT].compute.mask = mask;
     d[URGENT].compute.mask_bits = 64;
     d[DEVICE_RING].flags = 1;
+    d[DEVICE_ALL].flags = 3;
     d[ENGINE].engine = 2;
     d[WRONG].reserved[7] = 1;
     d[LAST].compute.type = HSA_QUEUE_TYPE_SINGLE;
@@ -106,7 +107,8 @@ int main(int argc, char **argv)
     run("launched", d[PLAIN].queue, family.object[0], "hsa_00", 300);
     run("launched", d[URGENT].queue, family.object[1], "hsa_01", 200);
     run("launched", d[LAST].queue, family.object[2], "hsa_02", 100);
-    run("unseen", d[DEVICE_RING].queue, family.object[3], "hsa_03", 50);
+    run("launched", d[DEVICE_RING].queue, family.object[3], "hsa_03", 60);
+    run("unseen", d[DEVICE_ALL].queue, family.object[4], "hsa_04", 50);
     hold();
     for (int i = 0; i < KINDS; i++)
         if (d[i].queue)
