@@ -1,8 +1,8 @@
 /*
  * rtl-top export: a trace in the rocpd schema, ours or another tool's, as JSON for Perfetto or as CSV.
  *
- * Both stream: ops are sorted by start (by SQLite, which uses a temporary file for much) and written one by one; what is
- * kept is the names of kernels and the tracks.
+ * Both stream: ops are sorted by start (by SQLite, which uses a temporary file for much) and written one by one; what
+ * is kept is the names of kernels and the tracks.
  */
 #ifndef RTL_COMMAND_EXPORT_H
 #define RTL_COMMAND_EXPORT_H

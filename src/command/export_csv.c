@@ -22,8 +22,9 @@ static void field(struct rtl_sink *sink, const char *text)
 
 void rtl_export_csv(struct rtl_export *e)
 {
-    static const char header[] = "op,gpu,queue,sequence,start_ns,end_ns,duration_ns,workgroup_x,workgroup_y,workgroup_z,"
-                                 "grid_x,grid_y,grid_z,type,kernel,bytes\n";
+    static const char header[] =
+        "op,gpu,queue,sequence,start_ns,end_ns,duration_ns,workgroup_x,workgroup_y,workgroup_z,"
+        "grid_x,grid_y,grid_z,type,kernel,bytes\n";
     struct rtl_export_op op;
     rtl_sink_write(e->sink, header, sizeof header - 1);
     while (rtl_export_next(e, &op)) {

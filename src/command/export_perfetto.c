@@ -1,9 +1,9 @@
 /*
- * A trace as JSON in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open: a process for each GPU, in
- * it a track for each queue, counters for what rocpd_monitor holds, and the API calls and markers by thread.
+ * A trace as JSON in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open: a process for each GPU,
+ * in it a track for each queue, counters for what rocpd_monitor holds, and the API calls and markers by thread.
  *
- * A track shows slices that nest or follow one another; kernels of a queue that overlap get further tracks. Times are in
- * us since the first op, with the ns behind the point; where the file's clock began is in otherData.
+ * A track shows slices that nest or follow one another; kernels of a queue that overlap get further tracks. Times are
+ * in us since the first op, with the ns behind the point; where the file's clock began is in otherData.
  */
 #include "command/export.h"
 #include "text/text.h"
@@ -28,7 +28,7 @@ struct perfetto {
     struct rtl_export *export;
     struct rtl_sink *sink;
     int64_t base;
-    bool any; /* an event was written: the next needs a comma */
+    bool any;          /* an event was written: the next needs a comma */
     struct lane *lane; /* its index is the track's number */
     size_t lanes, lanes_room;
 };
@@ -63,7 +63,8 @@ static void string(struct rtl_sink *sink, const char *text)
 
 static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
 {
-    rtl_sink_print(p->sink, "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64, p->any ? ",\n" : "", phase, pid, tid);
+    rtl_sink_print(p->sink, "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64, p->any ? ",\n" : "", phase, pid,
+                   tid);
     p->any = true;
 }
 
@@ -113,10 +114,11 @@ static void describe_gpu(struct perfetto *p, int64_t gpu)
     snprintf(tag, sizeof tag, "gpu %" PRId64, gpu);
     if (gpu < 0)
         snprintf(name, sizeof name, "markers");
-    else if (look_up(p, tag,
-                     "SELECT ifnull(json_extract(value, '$.name'), '') || ' ' || ifnull(json_extract(value, '$.pci'), '')"
-                     " FROM rocpd_metadata WHERE tag = ? AND json_valid(value)",
-                     facts, sizeof facts))
+    else if (look_up(
+                 p, tag,
+                 "SELECT ifnull(json_extract(value, '$.name'), '') || ' ' || ifnull(json_extract(value, '$.pci'), '')"
+                 " FROM rocpd_metadata WHERE tag = ? AND json_valid(value)",
+                 facts, sizeof facts))
         snprintf(name, sizeof name, "GPU %" PRId64 " %s", gpu, facts);
     else
         snprintf(name, sizeof name, "GPU %" PRId64, gpu);
@@ -190,7 +192,8 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
     }
     struct lane *lane = &p->lane[track];
     int64_t over = lane->end > op->start ? lane->end - op->start : 0;
-    int64_t start = over && over <= SHAKE_NS ? lane->end : op->start; /* drawn that much shorter, or it would be dropped */
+    int64_t start =
+        over && over <= SHAKE_NS ? lane->end : op->start; /* drawn that much shorter, or it would be dropped */
     begin_event(p, "X", gpu_pid(op->gpu), (int64_t)track + 1);
     put_time(p, "ts", start - p->base);
     put_time(p, "dur", op->end > start ? op->end - start : 0);
@@ -264,8 +267,8 @@ void rtl_export_perfetto(struct rtl_export *e)
     struct perfetto p = {.export = e, .sink = e->sink};
     struct rtl_export_op op;
     p.base = rtl_db_one(e->db, "SELECT min(start) FROM rocpd_op");
-    rtl_sink_print(p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\"},\"traceEvents\":[\n",
-                   p.base);
+    rtl_sink_print(
+        p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\"},\"traceEvents\":[\n", p.base);
     while (rtl_export_next(e, &op) && !rtl_db_status(e->db))
         put_op(&p, &op);
     put_counters(&p);

@@ -1,4 +1,4 @@
-/* One frame as plain text: sums, GPUs, queues, copies, kernels in the order of the screen. Columns come from the table. */
+/* One frame as plain text: sums, GPUs, queues, copies, kernels in the order of the screen; columns as in the table. */
 #include "command/output.h"
 #include "model/cells.h"
 #include "model/labels.h"

@@ -23,8 +23,8 @@ struct copy {
     uint64_t bytes;
     uint32_t line; /* in the segment */
     /* also looked at by who finds the card on a signal, and only believed if it is still there afterwards (relaxed) */
-    _Atomic uint64_t old_end;       /* what an engine had left in the signal before */
-    struct rtl_gpu *_Atomic gpu;    /* the one whose clock its times are of */
+    _Atomic uint64_t old_end;    /* what an engine had left in the signal before */
+    struct rtl_gpu *_Atomic gpu; /* the one whose clock its times are of */
 };
 
 /*
@@ -42,10 +42,10 @@ static _Atomic int layout;
 static _Atomic uint32_t doubts; /* any: copies that the runtime told other times of */
 
 enum profiling { OFF, ON, REFUSED };
-static _Atomic int profiling;   /* under the lock; any: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
-static bool app_profiles;       /* any, under the lock: the application wants copies timed itself */
+static _Atomic int profiling; /* under the lock; any: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
+static bool app_profiles;     /* any, under the lock: the application wants copies timed itself */
 static pthread_mutex_t profiling_lock = PTHREAD_MUTEX_INITIALIZER; /* what is said here is what the runtime does */
-static _Atomic bool worker_up;  /* any sets, load clears */
+static _Atomic bool worker_up;                                     /* any sets, load clears */
 static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
 static _Atomic uint32_t asked;  /* any: copies that came since there could be none; 0 = it was never refused */
 static _Atomic uint64_t ready;  /* any: agents whose lines' pages are present, a bit each; once set for ever */
@@ -112,11 +112,11 @@ static void compare(const struct rtl_gpu *gpu, uint64_t old_end, const amd_signa
 
     if (!agent.handle || !read_times(old_end, signal, &own))
         return;
-    bool right = rtl_tool.hsa.amd_profiling_get_async_copy_time(handle, &told) == HSA_STATUS_SUCCESS &&
-                 rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.end, &end) == HSA_STATUS_SUCCESS &&
-                 rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.start, &start) ==
-                     HSA_STATUS_SUCCESS &&
-                 near(told.end, end, 1000000) && near(told.end - told.start, end - start, 2000 + (end - start) / 64);
+    bool right =
+        rtl_tool.hsa.amd_profiling_get_async_copy_time(handle, &told) == HSA_STATUS_SUCCESS &&
+        rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.end, &end) == HSA_STATUS_SUCCESS &&
+        rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.start, &start) == HSA_STATUS_SUCCESS &&
+        near(told.end, end, 1000000) && near(told.end - told.start, end - start, 2000 + (end - start) / 64);
     /* the runtime may have set its clocks between two of the questions, so one wrong answer is none */
     if (right || atomic_fetch_add(&doubts, 1) + 1 >= DOUBTS)
         atomic_compare_exchange_strong(&layout, &unknown, right ? RIGHT : WRONG);
@@ -174,7 +174,7 @@ static bool land(struct copy *copy)
 
 struct request {
     struct rtl_gpu *gpu; /* NULL: it isn't counted */
-    bool asking; /* it is in that counter */
+    bool asking;         /* it is in that counter */
     uint32_t line;
     uint64_t bytes;
     struct copy *copy; /* NULL: it isn't timed, for this reason: */

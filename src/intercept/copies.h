@@ -6,16 +6,16 @@
  * runtime has its times written behind it, and they are read by the worker, or by whoever is about to use the signal
  * for something else. A copy in flight has a card of its own kind, which that table finds like a kernel's.
  *
- * The runtime has copies timed only when it is asked to (hsa_amd_profiling_async_copy_enable): we do so before the first
- * copy that is to be timed, and don't let the application switch it off again, until the mode has changed and none is in
- * flight any more: then it is as the application wants it. It costs two small commands a copy on the copy engine; the
- * application sees nothing of it but that hsa_amd_profiling_get_async_copy_time answers.
+ * The runtime has copies timed only when it is asked to (hsa_amd_profiling_async_copy_enable): we do so before the
+ * first copy that is to be timed, and don't let the application switch it off again, until the mode has changed and
+ * none is in flight any more: then it is as the application wants it. It costs two small commands a copy on the copy
+ * engine; the application sees nothing of it but that hsa_amd_profiling_get_async_copy_time answers.
  *
  * Where the times are. A copy kernel leaves them where kernels do. The copy engines want them elsewhere: the runtime
  * keeps them in words of its own behind the signal's, the same on all releases known, but no contract. So what is
- * found there is believed only after one copy in each load whose times the runtime itself was asked for, too; until then
- * those that are over wait. The runtime isn't asked each time: it takes a lock and now and then a system call for it,
- * and the signal may be at its next use on the dispatch path.
+ * found there is believed only after one copy in each load whose times the runtime itself was asked for, too; until
+ * then those that are over wait. The runtime isn't asked each time: it takes a lock and now and then a system call for
+ * it, and the signal may be at its next use on the dispatch path.
  */
 #ifndef RTL_INTERCEPT_COPIES_H
 #define RTL_INTERCEPT_COPIES_H
@@ -38,7 +38,8 @@ bool rtl_copies_stamped(const amd_signal_t *card, const amd_signal_t *signal, st
 
 /*
  * While it isn't known whether what is read there is right: asks the runtime about a copy that is over; from then on it
- * does nothing. Whoever may read the signal's memory; `use` is what it is on, and `own` where that can change meanwhile (else NULL).
+ * does nothing. Whoever may read the signal's memory; `use` is what it is on, and `own` where that can change meanwhile
+ * (else NULL).
  */
 void rtl_copies_compare(struct rtl_own *own, uintptr_t use, const amd_signal_t *signal);
 
@@ -57,7 +58,7 @@ void rtl_copies_rest(void);
 /* Load: the runtime is going. */
 void rtl_copies_forget(void);
 
-/* Load: puts the hooks in. False when this runtime copies in batches and those can't be hooked: they aren't seen then. */
+/* Load: puts the hooks in. False when this runtime may copy in batches that can't be hooked: those aren't seen. */
 bool rtl_copies_hook(void *table);
 
 #endif

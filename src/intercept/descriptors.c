@@ -1,6 +1,6 @@
 /*
- * The hooks on what the newest releases make queues with. hsa_amd_queue_create takes an array of descriptors, a queue for
- * each; hsa_amd_counted_queue_acquire lends one out.
+ * The hooks on what the newest releases make queues with. hsa_amd_queue_create takes an array of descriptors, a queue
+ * for each; hsa_amd_counted_queue_acquire lends one out.
  *
  * In which slot of the table it lies differs between the branches of the runtime's public source, so it is asked of the
  * runtime itself, through the function that it exports (rtl_hsa_hook_exported). The descriptor's layout, version 1, is
@@ -8,9 +8,9 @@
  * refused.
  *
  * An intercept queue can be what a descriptor asks for if it is a compute queue: priority and mask of compute units are
- * set on it before anybody has it. Its ring is in system memory always. HIP wants it in the GPU's on some GPUs from ROCm
- * 10 on, where a dispatch costs a little less then: such a queue gets it in system memory, as all had it before, and
- * that is said, because a queue that nobody sees is no use. Whatever else is asked for stays plain.
+ * set on it before anybody has it. Its ring is in system memory always. HIP wants it in the GPU's on some GPUs from
+ * ROCm 10 on, where a dispatch costs a little less then: such a queue gets it in system memory, as all had it before,
+ * and that is said, because a queue that nobody sees is no use. Whatever else is asked for stays plain.
  */
 #include "intercept/descriptors.h"
 
@@ -83,10 +83,11 @@ static bool is_zero(const void *bytes, size_t count)
 /* Nothing is asked for that an intercept queue can't be; what is wrong in it the runtime says. */
 static bool can_be_intercepted(const struct descriptor *d)
 {
-    return (d->flags & ~RING_IN_DEVICE) == 0 && d->traffic_class == 0 && is_zero(d->reserved_header, sizeof d->reserved_header) &&
-           is_zero(d->reserved, sizeof d->reserved) && is_zero(d->compute.reserved, sizeof d->compute.reserved) &&
-           d->size_bytes >= PACKET_BYTES && (d->size_bytes & (d->size_bytes - 1)) == 0 &&
-           (d->compute.mask_bits != 0) == (d->compute.mask != NULL) && d->compute.mask_bits % 32 == 0;
+    return (d->flags & ~RING_IN_DEVICE) == 0 && d->traffic_class == 0 &&
+           is_zero(d->reserved_header, sizeof d->reserved_header) && is_zero(d->reserved, sizeof d->reserved) &&
+           is_zero(d->compute.reserved, sizeof d->compute.reserved) && d->size_bytes >= PACKET_BYTES &&
+           (d->size_bytes & (d->size_bytes - 1)) == 0 && (d->compute.mask_bits != 0) == (d->compute.mask != NULL) &&
+           d->compute.mask_bits % 32 == 0;
 }
 
 static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
@@ -141,8 +142,8 @@ static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *desc
 }
 
 /*
- * Queues that the runtime lends to several users at once, each of whom gives its share back: they stay the runtime's own,
- * and are only told of.
+ * Queues that the runtime lends to several users at once, each of whom gives its share back: they stay the runtime's
+ * own, and are only told of.
  */
 typedef hsa_status_t (*acquirer)(hsa_agent_t, hsa_queue_type32_t, hsa_amd_queue_priority_t, rtl_queue_error, void *,
                                  uint64_t, hsa_queue_t **);
@@ -163,8 +164,8 @@ bool rtl_descriptors_hook(void *table)
                                               &maybe_acquire);
     create = (creator)rtl_hsa_hook_exported(table, "hsa_amd_queue_create", (void (*)(void))rtl_queues_create, &maybe);
     if (create)
-        chained = !rtl_queue_same_library((void (*)(void))create,
-                                          (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
+        chained =
+            !rtl_queue_same_library((void (*)(void))create, (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
     else
         maybe |= rtl_tool.hsa.ext_step >= STEP;
     return !maybe && !maybe_acquire;

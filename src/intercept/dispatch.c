@@ -359,8 +359,9 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
 }
 
 /*
- * A packet that carries no signal of ours, and a mark with it: on the packet if it has none, else on a barrier behind it
- * that waits for nothing and holds nothing up. Only on runtimes whose queues must not fill up, once in a quarter of one.
+ * A packet that carries no signal of ours, and a mark with it: on the packet if it has none, else on a barrier behind
+ * it that waits for nothing and holds nothing up. Only on runtimes whose queues must not fill up, once in a quarter of
+ * one.
  */
 static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const union packet *packet,
                                                    rtl_packet_writer writer)

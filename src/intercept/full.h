@@ -7,9 +7,9 @@
  *
  * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
  * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty or all packets carry
- * signals of the application's, a signal of the queue's own is sent along (a gauge; four a queue): on the packet if that
- * has none, else on an empty barrier behind it, the one packet that the library ever adds. A GPU that takes nothing for
- * half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
+ * signals of the application's, a signal of the queue's own is sent along (a gauge; four a queue): on the packet if
+ * that has none, else on an empty barrier behind it, the one packet that the library ever adds. A GPU that takes
+ * nothing for half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
  */
 #ifndef RTL_INTERCEPT_FULL_H
 #define RTL_INTERCEPT_FULL_H

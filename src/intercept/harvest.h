@@ -47,8 +47,8 @@ void rtl_harvest_close(struct rtl_harvest *harvest, struct rtl_tap *tap);
 void rtl_harvest_see_tick(struct rtl_gpu *gpu, uint64_t tick);
 
 /*
- * Puts a record into the event ring, where there is one, with its agent and, from the tick at which it started, its time.
- * Behind rtl_harvest_see_tick of its end.
+ * Puts a record into the event ring, where there is one, with its agent and, from the tick at which it started, its
+ * time. Behind rtl_harvest_see_tick of its end.
  */
 void rtl_harvest_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event);
 

@@ -58,7 +58,7 @@ static struct {
     struct rtl_said said; /* load, then worker */
     /* worker */
     enum { SETTLED, LEAVING, QUIET } leaving; /* the application's signals are followed, and soon not any more */
-    uint64_t published, seen, mask; /* as they were stored last: in lines that every dispatch reads */
+    uint64_t published, seen, mask;           /* as they were stored last: in lines that every dispatch reads */
 } mode;
 
 static uint64_t word_now(void)

@@ -36,7 +36,7 @@ struct rtl_said {
     enum rtl_mode mode; /* in force */
     uint16_t number;    /* of the wish that it came from */
     uint16_t beat;
-    uint64_t beat_at;   /* when that was seen first */
+    uint64_t beat_at; /* when that was seen first */
     bool watched;
 };
 

@@ -53,8 +53,8 @@ struct rtl_own {
 
 /*
  * True while packets that carry such signals are followed, because their dispatches are timed or some still are in
- * flight. Load, then worker set and clear it as the mode wants (mode.h); cleared for good (until the next load) when the
- * application gets a queue that isn't watched: what is put on that is not seen here.
+ * flight. Load, then worker set and clear it as the mode wants (mode.h); cleared for good (until the next load) when
+ * the application gets a queue that isn't watched: what is put on that is not seen here.
  */
 extern _Atomic bool rtl_own_timed;
 

@@ -135,8 +135,7 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
     bool tapped = false;
-    struct rtl_tap *tap =
-        r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent) ? rtl_tap_open(gpu) : NULL;
+    struct rtl_tap *tap = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent) ? rtl_tap_open(gpu) : NULL;
     if (tap) {
         if (!r->chained)
             tapped = create_first(tap, r, &made);

@@ -10,8 +10,9 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 hsa_status_t rtl_queue_destroy(hsa_queue_t *queue);
 
 /*
- * A queue as the application asked for it, and how it would get it without us: `plain` makes it, from `descriptor` if it
- * was described so; `apply`, where there is one, gives an intercept queue what its creation can't say (false: it can't).
+ * A queue as the application asked for it, and how it would get it without us: `plain` makes it, from `descriptor` if
+ * it was described so; `apply`, where there is one, gives an intercept queue what its creation can't say (false: it
+ * can't).
  */
 struct rtl_queue_request {
     hsa_agent_t agent;

@@ -61,7 +61,10 @@ bool rtl_trace_parse(const char *trace, uint32_t *records)
     }
     for (; *trace >= '0' && *trace <= '9' && size <= most; trace++)
         size = size * 10 + (uint64_t)(*trace - '0');
-    unit = *trace == 'K' || *trace == 'k' ? 10 : *trace == 'M' || *trace == 'm' ? 20 : *trace == 'G' || *trace == 'g' ? 30 : 0;
+    unit = *trace == 'K' || *trace == 'k'   ? 10
+           : *trace == 'M' || *trace == 'm' ? 20
+           : *trace == 'G' || *trace == 'g' ? 30
+                                            : 0;
     if (!unit || trace[1] || size > most >> unit || size << unit < RTL_EVENTS_MIN * sizeof(struct rtl_event_record))
         return false;
     *records = RTL_EVENTS_MIN;

@@ -21,8 +21,9 @@ struct rtl_settings {
 };
 
 /*
- * Pure: the value of RTL_TRACE. *records becomes the size of the event ring, a power of two: 0 for NULL, empty or "0", the
- * default for "1", otherwise what a size such as 512K, 64M or 1G holds, rounded up. False when it was not understood.
+ * Pure: the value of RTL_TRACE. *records becomes the size of the event ring, a power of two: 0 for NULL, empty or "0",
+ * the default for "1", otherwise what a size such as 512K, 64M or 1G holds, rounded up. False when it was not
+ * understood.
  */
 bool rtl_trace_parse(const char *trace, uint32_t *records);
 

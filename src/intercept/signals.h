@@ -39,8 +39,8 @@ struct rtl_inflight {
     uint64_t index;               /* how many packets its queue had been handed, this one included */
     uint32_t grid[3];             /* these two only for the event ring (rtl_tool.trace) */
     uint16_t workgroup[3];
-    struct rtl_own *own;          /* cards: the signal, */
-    int64_t value;                /* and its value when the packet went */
+    struct rtl_own *own; /* cards: the signal, */
+    int64_t value;       /* and its value when the packet went */
 };
 
 /* Numbers that are free, in order. */

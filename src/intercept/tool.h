@@ -25,10 +25,10 @@ struct rtl_tool {
     bool trace;            /* load: there is an event ring, dispatches say what they are for it */
     bool extended;         /* load: vendor packets of format 3 are kernel dispatches here */
     /* the mode in force, and how a dispatch sees that somebody asks for another (mode.h) */
-    _Atomic uint32_t policy;          /* enum rtl_policy; load, then worker store (release), dispatch loads (acquire) */
+    _Atomic uint32_t policy; /* enum rtl_policy; load, then worker store (release), dispatch loads (acquire) */
     const struct rtl_control *control; /* load: the page that viewers write to */
-    _Atomic uint64_t control_seen;    /* its word as it was last looked at: load, then worker store, dispatch loads */
-    _Atomic uint64_t control_mask;    /* the bits of it that matter: likewise */
+    _Atomic uint64_t control_seen;     /* its word as it was last looked at: load, then worker store, dispatch loads */
+    _Atomic uint64_t control_mask;     /* the bits of it that matter: likewise */
 
     /* load; constant while a runtime is loaded */
     _Alignas(64) struct rtl_segment segment;

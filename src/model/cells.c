@@ -14,11 +14,13 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
     if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
         rtl_text_append(out, size, "%s wanted, from the next dispatch on; ", rtl_mode_label(m->wanted));
     if (s->mode == RTL_MODE_AUTO)
-        rtl_text_append(out, size, "%s, ", s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
+        rtl_text_append(out, size, "%s, ",
+                        s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
     if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
         rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_waking);
     if (s->mode == RTL_MODE_OFF && m->counted)
-        rtl_text_append(out, size, "nothing is counted now, %s dispatches were before", rtl_format_count(m->counted).text);
+        rtl_text_append(out, size, "nothing is counted now, %s dispatches were before",
+                        rtl_format_count(m->counted).text);
     else if (s->mode == RTL_MODE_OFF)
         rtl_text_append(out, size, "nothing is counted");
     else if (!m->counted)
@@ -26,8 +28,9 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
     else if (!m->untimed)
         rtl_text_append(out, size, "all of %s dispatches timed", rtl_format_count(m->counted).text);
     else
-        rtl_text_append(out, size, "%s%% NOT timed of %s", rtl_format_share((double)m->untimed / (double)m->counted).text,
-               rtl_format_count(m->counted).text);
+        rtl_text_append(out, size, "%s%% NOT timed of %s",
+                        rtl_format_share((double)m->untimed / (double)m->counted).text,
+                        rtl_format_count(m->counted).text);
     /* the reasons, the largest first */
     bool done[RTL_UNTIMED_LIMIT] = {false};
     const char *closing = "";
@@ -41,7 +44,7 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
         done[worst] = true;
         const char *key = rtl_reason_key((unsigned)worst);
         rtl_text_append(out, size, "%s%s %s", n ? ", " : " (", key ? key : "other reasons",
-               rtl_format_share((double)m->untimed_by[worst] / (double)m->counted).text);
+                        rtl_format_share((double)m->untimed_by[worst] / (double)m->counted).text);
         closing = ")";
     }
     rtl_text_append(out, size, "%s", closing);

@@ -95,9 +95,9 @@ static void remember(struct rtl_model *model, struct rtl_tick *tick)
     }
     if (model->ring_count) {
         uint64_t newest = model->ring[model->ring_count - 1]->snapshot.taken_mono_ns;
-        /* The first of each span of time is kept. Spans lie at fixed times, so that what is kept follows from the recent
-         * past alone, and a recording that is entered in the middle shows what was shown then. Two places are for the
-         * one that starts the window and the one that is about to. */
+        /* The first of each span of time is kept. Spans lie at fixed times, so that what is kept follows from the
+         * recent past alone, and a recording that is entered in the middle shows what was shown then. Two places are
+         * for the one that starts the window and the one that is about to. */
         uint64_t spacing = model->window_ns / (RTL_MODEL_RING - 3);
         if (tick->snapshot.taken_mono_ns / spacing == newest / spacing)
             return;

@@ -191,7 +191,7 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     db->write = options->write;
     /* for reading, too: the journal of a recorder that was killed has to be rolled back, where that is permitted */
     int flags = SQLITE_OPEN_READWRITE | (options->write ? SQLITE_OPEN_CREATE : 0);
-    /* nobody asks what it has allocated, and keeping count takes a lock each time; later calls are refused, harmlessly */
+    /* nobody asks what it has allocated, and keeping count takes locks; later calls are refused, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code) {
@@ -447,7 +447,8 @@ struct rows_cursor {
     size_t at;
 };
 
-static int rows_connect(sqlite3 *handle, void *data, int argc, const char *const *argv, sqlite3_vtab **out, char **error)
+static int rows_connect(sqlite3 *handle, void *data, int argc, const char *const *argv, sqlite3_vtab **out,
+                        char **error)
 {
     const struct rtl_db_rows *rows = data;
     char sql[160] = "CREATE TABLE rtl_rows(c0";
@@ -560,8 +561,9 @@ static void nothing(sqlite3_context *context, int argc, sqlite3_value **argv)
 void rtl_db_mute(struct rtl_db *db, const char *function)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-    int code = db->status ? SQLITE_OK
-                          : sqlite3_create_function_v2(db->handle, function, -1, flags, NULL, nothing, NULL, NULL, NULL);
+    int code = db->status
+                   ? SQLITE_OK
+                   : sqlite3_create_function_v2(db->handle, function, -1, flags, NULL, nothing, NULL, NULL, NULL);
     if (code)
         fail(db, code);
 }

@@ -113,8 +113,8 @@ double rtl_db_real(struct rtl_db_statement *st, int column);
 const char *rtl_db_text(struct rtl_db_statement *st, int column, size_t *bytes);
 
 /*
- * Many rows at a time, for "INSERT ... SELECT * FROM rtl_rows": the table's rows are `count` times `columns` integers in
- * memory, read while the statement runs. Twice as fast as binding and running a statement for each row.
+ * Many rows at a time, for "INSERT ... SELECT * FROM rtl_rows": the table's rows are `count` times `columns` integers
+ * in memory, read while the statement runs. Twice as fast as binding and running a statement for each row.
  */
 struct rtl_db_rows {
     unsigned columns; /* 1 to 16 */

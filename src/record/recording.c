@@ -1,4 +1,5 @@
 /* Frames into a file: what changed since the frame before. See recording.h; the tables are in schema.h. */
+/* clang-format off */
 #include "record/recording.h"
 #include "record/buckets.h"
 #include "record/facts.h"
@@ -249,7 +250,8 @@ static void write_untimed(struct rtl_recording *r, int64_t frame, const struct r
 static void write_queues(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_queue_sample(frame, slot" RTL_FIELD_NAMES(QUEUE) ") VALUES(?, ?" RTL_FIELD_MARKS(QUEUE) ")");
+        r->db, "INSERT INTO rtl_queue_sample(frame, slot" RTL_FIELD_NAMES(QUEUE) ") VALUES(?, ?"
+               RTL_FIELD_MARKS(QUEUE) ")");
     uint32_t at = 0, old = r->has_last ? r->last.queue_count : 0;
     for (uint32_t i = 0; i < s->queue_count && !rtl_db_status(r->db); i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i], *was = NULL;
@@ -289,7 +291,8 @@ static void write_gpu(struct rtl_recording *r, const struct rtl_agent_snapshot *
 static void write_gpus(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT OR IGNORE INTO rtl_gpu_sample(frame, gpu" RTL_FIELD_NAMES(BUSY) ") VALUES(?, ?" RTL_FIELD_MARKS(BUSY) ")");
+        r->db, "INSERT OR IGNORE INTO rtl_gpu_sample(frame, gpu" RTL_FIELD_NAMES(BUSY) ") VALUES(?, ?"
+               RTL_FIELD_MARKS(BUSY) ")");
     for (uint32_t i = 0; i < s->agent_count; i++) {
         const struct rtl_agent_snapshot *a = &s->agents[i], *was = NULL;
         for (uint32_t j = 0; r->has_last && !was && j < r->last.agent_count; j++)

@@ -64,10 +64,10 @@ static void copy_text(char *to, size_t size, const char *from)
 static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "SELECT id, pid, kind, title, recorder, interval_ns, comm, library" RTL_FIELD_NAMES(RECORDING)
-               " FROM rtl_recording WHERE (?1 = 0 OR pid = ?1) AND (?2 = 0 OR id = ?2) AND "
-               "EXISTS (SELECT 1 FROM rtl_frame WHERE recording = rtl_recording.id) "
-               "ORDER BY kind = 'series' DESC, id DESC LIMIT 1");
+        r->db, "SELECT id, pid, kind, title, recorder, interval_ns, comm, library" RTL_FIELD_NAMES(
+                   RECORDING) " FROM rtl_recording WHERE (?1 = 0 OR pid = ?1) AND (?2 = 0 OR id = ?2) AND "
+                              "EXISTS (SELECT 1 FROM rtl_frame WHERE recording = rtl_recording.id) "
+                              "ORDER BY kind = 'series' DESC, id DESC LIMIT 1");
     rtl_db_bind_int(st, 1, pid);
     rtl_db_bind_int(st, 2, recording);
     if (!rtl_db_step(st))
@@ -88,8 +88,8 @@ static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
 
 static void load_frames(struct rtl_replay *r)
 {
-    struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "SELECT id, time_ns, mono_ns FROM rtl_frame WHERE recording = ? ORDER BY sequence");
+    struct rtl_db_statement *st =
+        rtl_db_prepare(r->db, "SELECT id, time_ns, mono_ns FROM rtl_frame WHERE recording = ? ORDER BY sequence");
     uint32_t size = 0;
     rtl_db_bind_int(st, 1, r->facts.id);
     while (rtl_db_step(st)) {

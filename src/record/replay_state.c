@@ -27,7 +27,8 @@ void rtl_replay_printable(char *to, size_t bytes, const char *from)
 
 static void load_names(struct rtl_replay_state *state)
 {
-    struct rtl_db_statement *st = rtl_db_prepare(state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ? ORDER BY first, kernel");
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ? ORDER BY first, kernel");
     rtl_db_bind_int(st, 1, state->recording);
     while (rtl_db_step(st)) {
         size_t bytes;
@@ -204,7 +205,8 @@ static struct rtl_kernel_snapshot *kernel_of(struct rtl_replay_state *state, int
     k = &s->kernels[low];
     memmove(k + 1, k, (s->kernel_count - low) * sizeof *k);
     s->kernel_count++;
-    *k = (struct rtl_kernel_snapshot){.id = (uint32_t)id, .name = state->names[id], .name_length = state->name_lengths[id]};
+    *k = (struct rtl_kernel_snapshot){
+        .id = (uint32_t)id, .name = state->names[id], .name_length = state->name_lengths[id]};
     if (!k->name) {
         k->name = "(unnamed kernel)";
         k->name_length = strlen(k->name);
@@ -236,7 +238,8 @@ static int take_histogram(struct rtl_replay_state *state, struct rtl_db_statemen
                           struct rtl_histogram_copy *h)
 {
     at = rtl_fields_take(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, h);
-    if (!rtl_buckets_add(h, rtl_db_text(st, at, NULL), &state->room) || !rtl_coarse_add(h, rtl_db_text(st, at + 1, NULL)))
+    if (!rtl_buckets_add(h, rtl_db_text(st, at, NULL), &state->room) ||
+        !rtl_coarse_add(h, rtl_db_text(st, at + 1, NULL)))
         damaged(state, "a histogram is not one");
     return at + 2;
 }
@@ -244,8 +247,9 @@ static int take_histogram(struct rtl_replay_state *state, struct rtl_db_statemen
 static void add_kernels(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(KERNEL) RTL_FIELD_NAMES(HISTOGRAM)
-                                  ", buckets, coarse" RTL_FIELD_NAMES(LAUNCH) " FROM rtl_kernel_sample WHERE frame = ?");
+        rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(KERNEL)
+                                      RTL_FIELD_NAMES(HISTOGRAM) ", buckets, coarse" RTL_FIELD_NAMES(
+                                          LAUNCH) " FROM rtl_kernel_sample WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st)) {
         struct rtl_kernel_snapshot *k = kernel_of(state, rtl_db_int(st, 0));
@@ -276,8 +280,8 @@ static void add_queues(struct rtl_replay_state *state, int64_t frame)
             q->untimed[reason] += (uint64_t)rtl_db_int(st, 2);
     }
     rtl_db_reset(st);
-    st = rtl_db_prepare(state->db, "SELECT slot, kind" RTL_FIELD_NAMES(HISTOGRAM)
-                                   ", buckets, coarse FROM rtl_queue_histogram WHERE frame = ?");
+    st = rtl_db_prepare(state->db, "SELECT slot, kind" RTL_FIELD_NAMES(
+                                       HISTOGRAM) ", buckets, coarse FROM rtl_queue_histogram WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false)))
         take_histogram(state, st, 2, strcmp(rtl_db_text(st, 1, NULL), "gap") ? &q->wait : &q->gap);
@@ -315,14 +319,13 @@ static void add_copies(struct rtl_replay_state *state, int64_t frame)
     if (!state->copies)
         return;
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT agent, direction" RTL_FIELD_NAMES(COPIES) RTL_FIELD_NAMES(HISTOGRAM)
-                                  ", buckets, coarse FROM rtl_copies_sample WHERE frame = ?");
+        rtl_db_prepare(state->db, "SELECT agent, direction" RTL_FIELD_NAMES(COPIES) RTL_FIELD_NAMES(
+                                      HISTOGRAM) ", buckets, coarse FROM rtl_copies_sample WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (c = copies_of(state, st, true)))
         take_histogram(state, st, rtl_fields_take(st, 2, rtl_copies_fields, RTL_COPIES_FIELD_COUNT, c), &c->histogram);
     rtl_db_reset(st);
-    st = rtl_db_prepare(state->db,
-                        "SELECT agent, direction, reason, copies FROM rtl_copies_untimed WHERE frame = ?");
+    st = rtl_db_prepare(state->db, "SELECT agent, direction, reason, copies FROM rtl_copies_untimed WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (c = copies_of(state, st, false))) {
         int64_t reason = rtl_db_int(st, 2);

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 enum {
-    ROWS = 8192,         /* at a time: their integers stay in the cache */
-    COLUMNS = 8,         /* of the statement below */
-    QUEUES_MAX = 65536,  /* identities of queues in one recording; a damaged segment could make any number */
-    LOOKS_MAX = 4096,    /* monitor rows between two writes */
+    ROWS = 8192,        /* at a time: their integers stay in the cache */
+    COLUMNS = 8,        /* of the statement below */
+    QUEUES_MAX = 65536, /* identities of queues in one recording; a damaged segment could make any number */
+    LOOKS_MAX = 4096,   /* monitor rows between two writes */
     JSON_BYTES = 640,
     STRING_EMPTY = 1,
 };
@@ -41,14 +41,14 @@ struct rtl_rocpd {
     struct rtl_reader *reader;
     rtl_rocpd_escape *escape;
     int64_t pid, process, recording_row, batch_row, api_row;
-    int64_t type; /* string: KernelExecution */
+    int64_t type;                                                       /* string: KernelExecution */
     int64_t copy_type[RTL_DIRECTION_COUNT], copy_queue[RTL_AGENTS_MAX]; /* 0 and -1 = not met yet */
     int64_t unknown; /* string: what a kernel without a name is called */
     char host[80];
-    int64_t start, end;               /* of the first and the last op */
-    uint64_t untimed, batch;          /* when last looked at */
-    int64_t looked;                   /* when */
-    int64_t kernel[RTL_KERNELS_MAX];  /* strings, 0 = not met yet */
+    int64_t start, end;              /* of the first and the last op */
+    uint64_t untimed, batch;         /* when last looked at */
+    int64_t looked;                  /* when */
+    int64_t kernel[RTL_KERNELS_MAX]; /* strings, 0 = not met yet */
     struct queue queue[RTL_QUEUES_MAX];
     uint32_t queues;
     int64_t gpu[RTL_AGENTS_MAX]; /* -1 = not met yet */
@@ -104,7 +104,8 @@ static int64_t entity(struct rtl_db *db, const char *kind, const char *identity,
     rtl_db_reset(find);
     if (number >= 0)
         return number;
-    struct rtl_db_statement *count = rtl_db_prepare(db, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB ?1 || ' *'");
+    struct rtl_db_statement *count =
+        rtl_db_prepare(db, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB ?1 || ' *'");
     rtl_db_bind_text(count, 1, kind, strlen(kind));
     number = rtl_db_step(count) ? rtl_db_int(count, 0) : 0;
     rtl_db_reset(count);
@@ -220,7 +221,8 @@ static int64_t queue_id(struct rtl_rocpd *r, const struct rtl_event_record *even
     if (event->generation)
         q ? snprintf(more, sizeof more, "\"queue\":%" PRIu64, q->queue_id)
           : snprintf(more, sizeof more, "\"queue\":null"); /* gone before it was looked at */
-    *queue = (struct queue){.generation = event->generation, .known = true, .id = entity(r->db, "queue", identity, more)};
+    *queue =
+        (struct queue){.generation = event->generation, .known = true, .id = entity(r->db, "queue", identity, more)};
     r->queues++;
     return queue->id;
 }
@@ -255,7 +257,8 @@ static int64_t copy_queue(struct rtl_rocpd *r, uint32_t agent)
 
 static void find_process(struct rtl_rocpd *r, const char *title)
 {
-    char safe[200], quoted[420], comm[2 * RTL_COMM_MAX + 4], identity[JSON_BYTES], more[2 * JSON_BYTES - 20], number[32];
+    char safe[200], quoted[420], comm[2 * RTL_COMM_MAX + 4], identity[JSON_BYTES], more[2 * JSON_BYTES - 20],
+        number[32];
     const struct rtl_snapshot *s = &r->facts;
     r->escape(safe, sizeof safe, title, strlen(title));
     quote(quoted, sizeof quoted, safe);
@@ -286,8 +289,8 @@ static void add_marker(struct rtl_rocpd *r, const char *title)
     r->escape(safe, sizeof safe, title, strlen(title));
     snprintf(text, sizeof text, "rtl-top --trace: process %" PRId64 " %s", r->pid, safe);
     int64_t marker = string_id(r->db, "UserMarker"), name = string_id(r->db, text);
-    struct rtl_db_statement *add = rtl_db_prepare(
-        r->db, "INSERT INTO rocpd_api(pid,tid,start,end,apiName_id,args_id) VALUES(?1,?1,?2,?2,?3,?4)");
+    struct rtl_db_statement *add =
+        rtl_db_prepare(r->db, "INSERT INTO rocpd_api(pid,tid,start,end,apiName_id,args_id) VALUES(?1,?1,?2,?2,?3,?4)");
     rtl_db_bind_int(add, 1, r->pid);
     rtl_db_bind_int(add, 2, r->start);
     rtl_db_bind_int(add, 3, marker);
@@ -441,8 +444,9 @@ static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state
     char json[JSON_BYTES], number[32];
     const struct rtl_events *e = &state->events;
     snprintf(json, sizeof json,
-             "{\"process\":%" PRId64 ",\"rows\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"before\":%" PRIu64
-             ",\"untimed\":%" PRIu64 ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"end\":\"%s\"}",
+             "{\"process\":%" PRId64 ",\"rows\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"lost\":%" PRIu64
+             ",\"before\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64
+             ",\"end\":\"%s\"}",
              r->process, e->next - e->first - e->lost, state->copies, e->lost, e->first, r->untimed, r->start, r->end,
              state->end ? state->end : "none: it was cut off");
     set_metadata(r->db, r->recording_row, json);

@@ -2,15 +2,15 @@
  * A trace in the rocpd schema: a row of rocpd_op for every record of the event ring, and what explains the rows. A copy
  * has no description; its kind is what opType says, as in RPD's files, and it is on a queue for the copies of its GPU.
  *
- * The names of tables, columns and views are the format that other tools read. What is ours stands in rocpd_metadata, so
- * that there are no tables but rocpd's: JSON under the tags "process N", "gpu N", "queue N" and "recording N". N of gpu
- * and queue is what gpuId and queueId say; a GPU is known by its PCI address, so it has one number however many
- * processes use it. The id of an op is N of its process << 40 plus the record's number in that process: recorded twice, a
- * dispatch is one row. sequenceId is that number, and the gaps in it are what was lost.
+ * The names of tables, columns and views are the format that other tools read. What is ours stands in rocpd_metadata,
+ * so that there are no tables but rocpd's: JSON under the tags "process N", "gpu N", "queue N" and "recording N". N of
+ * gpu and queue is what gpuId and queueId say; a GPU is known by its PCI address, so it has one number however many
+ * processes use it. The id of an op is N of its process << 40 plus the record's number in that process: recorded twice,
+ * a dispatch is one row. sequenceId is that number, and the gaps in it are what was lost.
  *
- * Row layout, by measurement (2-core VM, page of 16 kB): 35 bytes a dispatch, where plain columns take 44 and a row with
- * its text 79. `end`, sequenceId and completionSignal are virtual generated columns: they are computed when they are
- * read, from `duration` and `dims`.
+ * Row layout, by measurement (2-core VM, page of 16 kB): 35 bytes a dispatch, where plain columns take 44 and a row
+ * with its text 79. `end`, sequenceId and completionSignal are virtual generated columns: they are computed when they
+ * are read, from `duration` and `dims`.
  *
  * Threads: that of the database.
  */
@@ -24,7 +24,8 @@ enum { RTL_ROCPD_PAGE = 16384, RTL_ROCPD_SCHEMA = 3, RTL_ROCPD_SEQUENCE_BITS = 4
 
 extern const struct rtl_db_set rtl_rocpd_set;
 
-/* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (text/text.h), which lies above this. */
+/* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (text/text.h), which lies above
+ * this. */
 typedef size_t rtl_rocpd_escape(char *out, size_t size, const char *bytes, size_t length);
 
 struct rtl_rocpd; /* one recording of one process into one file */

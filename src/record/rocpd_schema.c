@@ -1,10 +1,11 @@
 /* The rocpd schema: names of tables, columns and views are the format. See rocpd.h. */
+/* clang-format off */
 #include "record/rocpd.h"
 
 /*
  * dims, as rtl_rocpd_pack makes it: bits 0-1 say how. 0: workgroup x - 1 in 10 bits, then the workgroups in x, all else
- * is 1. 1: workgroup x - 1, y - 1 (10 bits each), z - 1 (6); workgroups in x (14), y - 1 (12), z - 1 (8). What doesn't fit
- * is text, and of a copy its size. Rare: `duration`, not `end`, because it is short.
+ * is 1. 1: workgroup x - 1, y - 1 (10 bits each), z - 1 (6); workgroups in x (14), y - 1 (12), z - 1 (8). What doesn't
+ * fit is text, and of a copy its size. Rare: `duration`, not `end`, because it is short.
  */
 #define WX "((dims >> 2 & 1023) + 1)"
 #define WY "((dims >> 12 & 1023) + 1)"

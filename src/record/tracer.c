@@ -50,8 +50,8 @@ static bool write_out(struct rtl_tracer *t, uint32_t count)
         return true;
     }
     t->result.status = (int)status;
-    snprintf(t->result.why, sizeof t->result.why, "%s (%llu dispatches and copies are in it, %u more are not)", rtl_db_why(t->db),
-             (unsigned long long)t->result.rows, count);
+    snprintf(t->result.why, sizeof t->result.why, "%s (%llu dispatches and copies are in it, %u more are not)",
+             rtl_db_why(t->db), (unsigned long long)t->result.rows, count);
     return false;
 }
 
@@ -132,10 +132,11 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
     if (status)
         return fail(t, status);
     if (!rtl_reader_events_begin(t->reader, &t->state.events)) {
-        snprintf(why, why_bytes,
-                 "process %d has no event ring to trace: start it with RTL_TRACE=1 in its environment (man librtl); its "
-                 "statistics can be watched without",
-                 (int)o->pid);
+        snprintf(
+            why, why_bytes,
+            "process %d has no event ring to trace: start it with RTL_TRACE=1 in its environment (man librtl); its "
+            "statistics can be watched without",
+            (int)o->pid);
         return fail(t, RTL_READER_NO_RING);
     }
     t->result.before = t->state.events.first;

@@ -22,18 +22,18 @@ struct rtl_tracer_options {
     pid_t pid;
     const char *title; /* the command line, for the file */
     const char *file;
-    bool force;        /* replace a file that is not ours */
+    bool force; /* replace a file that is not ours */
     rtl_rocpd_escape *escape;
-    uint64_t look_ns;  /* between two looks at queue depths and signals */
+    uint64_t look_ns; /* between two looks at queue depths and signals */
 };
 
 struct rtl_tracer_result {
-    int status;    /* exit status of rtl-top */
-    char why[512]; /* one line when the status is not 0 */
+    int status;            /* exit status of rtl-top */
+    char why[512];         /* one line when the status is not 0 */
     uint64_t rows, copies; /* written: all, and those of them that are copies */
-    uint64_t lost; /* overwritten in the ring before they were read, since the recording began */
-    uint64_t before; /* overwritten before it began */
-    bool exited;   /* it ended because the process did */
+    uint64_t lost;         /* overwritten in the ring before they were read, since the recording began */
+    uint64_t before;       /* overwritten before it began */
+    bool exited;           /* it ended because the process did */
 };
 
 /* Opens everything, so that whatever is wrong is known now, and starts the thread. 0, or an exit status and `why`. */

@@ -2,8 +2,8 @@
  * What a recording's first frame tells of each kernel, made by a thread of its own ahead of the one that writes it: its
  * names, and the text of its histogram. It is half of the work.
  *
- * While it runs, the thread is the only one that makes names: whoever wants one waits for it first (rtl_ahead_wait), and
- * then finds it made. That wait is the hand-over: what the thread wrote before is seen after it.
+ * While it runs, the thread is the only one that makes names: whoever wants one waits for it first (rtl_ahead_wait),
+ * and then finds it made. That wait is the hand-over: what the thread wrote before is seen after it.
  */
 #ifndef RTL_SESSION_AHEAD_H
 #define RTL_SESSION_AHEAD_H

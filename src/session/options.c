@@ -237,9 +237,8 @@ enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *opt
     size_t used = 1;
     bool has_window = false;
     *text = NULL;
-    *options =
-        (struct rtl_options){.delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME,
-                             .mode = -1};
+    *options = (struct rtl_options){
+        .delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME, .mode = -1};
     for (int i = 0; i < RTL_OPTION_COUNT; i++) {
         const struct rtl_option_facts *o = &rtl_options[i];
         longs[i] = (struct option){.name = o->name,

@@ -16,29 +16,29 @@
 #define RTL_TOP_VERSION "0.1.0"
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
-#define RTL_OPTIONS(X)                                                                              \
-    X(PID, 'p', "pid", "PID", "the process to watch; without it, choose one from a list")           \
-    X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")             \
-    X(FRAMES, 'n', "frames", "N", "stop after N frames")                                            \
-    X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                             \
-    X(JSON, 0, "json", "", "one JSON object a line for each frame")                                 \
-    X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                \
-    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE")                           \
-    X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")           \
-    X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")   \
-    X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")        \
+#define RTL_OPTIONS(X)                                                                                 \
+    X(PID, 'p', "pid", "PID", "the process to watch; without it, choose one from a list")              \
+    X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")                \
+    X(FRAMES, 'n', "frames", "N", "stop after N frames")                                               \
+    X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                                \
+    X(JSON, 0, "json", "", "one JSON object a line for each frame")                                    \
+    X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                   \
+    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE")                              \
+    X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")            \
+    X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")      \
+    X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")           \
     X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)") \
-    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default, full or auto")   \
-    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                             \
-    X(FORCE, 0, "force", "", "let -w, --snapshot and --trace replace a file that is no recording")   \
-    X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")             \
-    X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")     \
-    X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)") \
-    X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")       \
-    X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                   \
-    X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")              \
-    X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                     \
-    X(HELP, 'h', "help", "", "this help")                                                           \
+    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default, full or auto")     \
+    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                \
+    X(FORCE, 0, "force", "", "let -w, --snapshot and --trace replace a file that is no recording")     \
+    X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                \
+    X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")        \
+    X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")    \
+    X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")          \
+    X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                      \
+    X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                 \
+    X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                        \
+    X(HELP, 'h', "help", "", "this help")                                                              \
     X(VERSION, 'V', "version", "", "version of rtl-top and of the segments that it reads")
 
 #define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
@@ -52,9 +52,9 @@ struct rtl_options {
     uint64_t delay_ns;
     uint64_t frames; /* 0 = no end */
     enum rtl_output output;
-    const char *file; /* NULL = stdout */
+    const char *file;                      /* NULL = stdout */
     const char *write, *replay, *snapshot; /* files, or NULL */
-    int64_t recording; /* 0 = the newest */
+    int64_t recording;                     /* 0 = the newest */
     bool force;
     enum rtl_column sort;
     bool reverse;

@@ -19,7 +19,7 @@ struct rtl_tape {
     const char *title; /* outlives the tape */
     char path[RTL_TAPE_PATH];
     struct rtl_recording *recording; /* NULL = off */
-    struct rtl_ahead *ahead;   /* while a frame is written in which all kernels are new; otherwise NULL */
+    struct rtl_ahead *ahead;         /* while a frame is written in which all kernels are new; otherwise NULL */
     enum rtl_db_status last;         /* of the last frame */
     char why[512];                   /* what the last failure was */
 };

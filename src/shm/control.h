@@ -9,8 +9,8 @@
  *  - beat: changes as long as somebody watches, at least every 1.5 s. Whoever watches adds one; two do no harm. In mode
  *    auto dispatches are timed while it changes, and RTL_BEAT_NS after it changed last they aren't any more: that
  *    is how a viewer that was killed is noticed.
- *  - wish: the mode that somebody asked for last, and a number that is another with each wish. The library publishes the
- *    number of the wish that it took up (RTL_IN_FORCE in segment.h).
+ *  - wish: the mode that somebody asked for last, and a number that is another with each wish. The library publishes
+ * the number of the wish that it took up (RTL_IN_FORCE in segment.h).
  *  - check: a function of the two, so that a word that no viewer wrote says nothing.
  *
  * Rules for viewers: change the word by compare-and-swap, keeping what isn't theirs; a word whose check is wrong may be
@@ -29,10 +29,10 @@
 
 #include "shm/tables.h"
 
-#define RTL_CONTROL_NAME "rtl-control"
-#define RTL_CONTROL_MAGIC 0x314c54434c5452ffull /* 0xff "RTLCTL1" read as little-endian */
+#define RTL_CONTROL_NAME    "rtl-control"
+#define RTL_CONTROL_MAGIC   0x314c54434c5452ffull /* 0xff "RTLCTL1" read as little-endian */
 #define RTL_CONTROL_VERSION 1u
-#define RTL_BEAT_NS 3000000000ull /* a beat holds for that long */
+#define RTL_BEAT_NS         3000000000ull /* a beat holds for that long */
 
 enum { RTL_CONTROL_BYTES = 4096, RTL_MODE_NONE = 0xff };
 

@@ -56,10 +56,11 @@ static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char
                            "changed while it runs (RTL_MODE=auto costs nearly as little, and can)",
                            (int)reader->pid, reader->comm);
     if (h->minor < 2)
-        return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
-                           "process %d (%s): its librtl.so (segment version %u.%u) has no control page, which came with "
-                           "%u.2: its mode cannot be changed while it runs",
-                           (int)reader->pid, reader->comm, h->major, h->minor, RTL_SEGMENT_MAJOR);
+        return rtl_explain(
+            RTL_READER_NO_CONTROL, why, why_bytes,
+            "process %d (%s): its librtl.so (segment version %u.%u) has no control page, which came with "
+            "%u.2: its mode cannot be changed while it runs",
+            (int)reader->pid, reader->comm, h->major, h->minor, RTL_SEGMENT_MAJOR);
     return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
                        "process %d (%s) has no control page: it said so on its standard error when it was started",
                        (int)reader->pid, reader->comm);

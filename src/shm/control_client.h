@@ -25,7 +25,7 @@ void rtl_control_beat(struct rtl_control_link *link);
 /* The viewer that did so last, by its own account; 0 when none did. */
 uint64_t rtl_control_writer(const struct rtl_control_link *link);
 
-/* Asks for a mode. Returns the number of the wish: it was taken up once the segment says that number, or a later one. */
+/* Asks for a mode. Returns the number of the wish: it was taken up once the segment says that one, or a later one. */
 uint16_t rtl_control_ask(const struct rtl_reader *reader, struct rtl_control_link *link, enum rtl_mode mode);
 
 /* The mode that was asked for and not taken up so far, or RTL_MODE_NONE. */

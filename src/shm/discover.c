@@ -221,7 +221,8 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
     struct search s = {.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
     int pidfd = open_pidfd(process.tgid);
     search_process(&s);
-    for (uint64_t waited = 0; s.being_made && s.status == RTL_READER_NOT_TRACED && waited < patience; waited += LOOK_NS) {
+    for (uint64_t waited = 0; s.being_made && s.status == RTL_READER_NOT_TRACED && waited < patience;
+         waited += LOOK_NS) {
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
         s = (struct search){.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
         search_process(&s);

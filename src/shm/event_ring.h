@@ -1,6 +1,7 @@
 /*
- * The event ring's writer: one thread (the completion worker) appends, the oldest record is overwritten, nobody is waited
- * for. About 10 stores, no lock, no allocation, no syscall, and no page fault, because all of its pages are there.
+ * The event ring's writer: one thread (the completion worker) appends, the oldest record is overwritten, nobody is
+ * waited for. About 10 stores, no lock, no allocation, no syscall, and no page fault, because all of its pages are
+ * there.
  */
 #ifndef RTL_SHM_EVENT_RING_H
 #define RTL_SHM_EVENT_RING_H

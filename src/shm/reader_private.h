@@ -19,8 +19,8 @@ struct rtl_reader {
     const char *base; /* the mapping, or NULL: then everything goes through pread */
     uint64_t size;    /* as fstat says, not the header */
     struct rtl_view view[RTL_SECTION_KNOWN];
-    bool events; /* RING and EVENTS are there */
-    bool copies; /* COPIES is there */
+    bool events;                      /* RING and EVENTS are there */
+    bool copies;                      /* COPIES is there */
     uint32_t kernels, queues, agents; /* rows used: capacity, but never more than this version knows */
     char comm[RTL_COMM_MAX + 1];
     struct rtl_header header; /* copy from when it was opened: the fields written at load */

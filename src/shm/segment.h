@@ -38,6 +38,7 @@
  * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC of the host, *_ticks the agent's own clock.
  * Sources: the layout follows measurements of our own (README, "What it costs").
  */
+/* clang-format off */
 #ifndef RTL_SHM_SEGMENT_H
 #define RTL_SHM_SEGMENT_H
 

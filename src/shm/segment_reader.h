@@ -16,15 +16,15 @@
 #include "shm/segment.h"
 
 /* X(symbol, exit status of rtl-top, what it means); the messages themselves name pid, user and remedy */
-#define RTL_READER_ERRORS(X)                                              \
-    X(OK, 0, "success")                                                   \
-    X(USAGE, 1, "wrong usage or an unexpected failure of the system")     \
-    X(NO_PROCESS, 2, "no such process")                                   \
-    X(NOT_TRACED, 3, "the process is not traced")                         \
-    X(PERMISSION, 4, "not permitted to look into the process")            \
-    X(VERSION, 5, "the segment is of another version, or damaged")        \
-    X(EXITED, 6, "the process exited while it was watched")               \
-    X(NO_RING, 7, "the process has no event ring to trace")              \
+#define RTL_READER_ERRORS(X)                                          \
+    X(OK, 0, "success")                                               \
+    X(USAGE, 1, "wrong usage or an unexpected failure of the system") \
+    X(NO_PROCESS, 2, "no such process")                               \
+    X(NOT_TRACED, 3, "the process is not traced")                     \
+    X(PERMISSION, 4, "not permitted to look into the process")        \
+    X(VERSION, 5, "the segment is of another version, or damaged")    \
+    X(EXITED, 6, "the process exited while it was watched")           \
+    X(NO_RING, 7, "the process has no event ring to trace")           \
     X(NO_CONTROL, 8, "the mode of the process cannot be changed while it runs")
 
 #define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
@@ -59,35 +59,35 @@ struct rtl_octave {
 /* A consistent copy of one histogram: the sum of all buckets and coarse counts is `count`. */
 struct rtl_histogram_copy {
     uint64_t count, total_ns, min_ns, max_ns;
-    bool approximate;            /* count was taken from the buckets after bounded retries, or some of it is coarse */
-    uint32_t octave_count;       /* ascending */
-    struct rtl_octave *octaves;  /* owned by the snapshot */
-    uint64_t *coarse;            /* RTL_OCTAVES_MAX counts, or NULL; owned by the snapshot */
+    bool approximate;           /* count was taken from the buckets after bounded retries, or some of it is coarse */
+    uint32_t octave_count;      /* ascending */
+    struct rtl_octave *octaves; /* owned by the snapshot */
+    uint64_t *coarse;           /* RTL_OCTAVES_MAX counts, or NULL; owned by the snapshot */
 };
 
 struct rtl_kernel_snapshot {
-    uint32_t id;                 /* the segment's row: stable for the life of the process */
-    const char *name;            /* full, mangled, NUL-terminated, untrusted bytes; owned by the reader, stable */
+    uint32_t id;      /* the segment's row: stable for the life of the process */
+    const char *name; /* full, mangled, NUL-terminated, untrusted bytes; owned by the reader, stable */
     size_t name_length;
-    uint64_t calls;              /* every dispatch */
-    uint64_t untimed;            /* dispatch path's and worker's together */
-    uint32_t grid[3];            /* of the last dispatch seen on the busiest queue */
+    uint64_t calls;   /* every dispatch */
+    uint64_t untimed; /* dispatch path's and worker's together */
+    uint32_t grid[3]; /* of the last dispatch seen on the busiest queue */
     uint16_t workgroup[3];
     uint32_t lds_bytes, scratch_bytes;
     struct rtl_histogram_copy histogram; /* histogram.count = timed dispatches */
 };
 
 struct rtl_queue_snapshot {
-    uint32_t slot, agent, gpu;   /* gpu: number on screen */
+    uint32_t slot, agent, gpu; /* gpu: number on screen */
     uint64_t queue_id;
     bool live, shared;
     uint32_t size_packets;
     uint64_t dispatches, injected, completed, packets;
-    uint64_t depth;              /* injected - completed, never negative */
+    uint64_t depth; /* injected - completed, never negative */
     uint64_t untimed[RTL_UNTIMED_LIMIT];
     struct rtl_histogram_copy wait, gap;
-    uint32_t generation;         /* as struct rtl_queue has it: tells queues that had the slot one after another */
-    uint64_t dispatches_before;  /* of earlier queues in this slot; `dispatches` is this queue's alone */
+    uint32_t generation;        /* as struct rtl_queue has it: tells queues that had the slot one after another */
+    uint64_t dispatches_before; /* of earlier queues in this slot; `dispatches` is this queue's alone */
 };
 
 struct rtl_agent_snapshot {
@@ -103,16 +103,16 @@ struct rtl_agent_snapshot {
 };
 
 struct rtl_copies_snapshot {
-    uint32_t agent, gpu;         /* gpu: number on screen */
-    uint32_t direction;          /* enum rtl_direction */
-    uint64_t count, bytes;       /* every copy */
+    uint32_t agent, gpu;   /* gpu: number on screen */
+    uint32_t direction;    /* enum rtl_direction */
+    uint64_t count, bytes; /* every copy */
     uint64_t timed_bytes;
     uint64_t untimed[RTL_COPY_UNTIMED_LIMIT];
     struct rtl_histogram_copy histogram; /* histogram.count = timed copies */
 };
 
 struct rtl_snapshot {
-    uint64_t taken_mono_ns;      /* CLOCK_MONOTONIC when the copy was taken */
+    uint64_t taken_mono_ns; /* CLOCK_MONOTONIC when the copy was taken */
     uint64_t pid;
     char comm[RTL_COMM_MAX + 1]; /* printable ASCII only */
     char library_version[33];
@@ -123,15 +123,15 @@ struct rtl_snapshot {
     bool parked;
     uint64_t kernels_over, queues_refused, chunks_used;
     uint64_t signals_in_use, signals_free, signals_created, signals_destroyed, signals_peak, signals_limit;
-    uint64_t counted, timed, untimed_total;      /* sums over the queues and kernels */
-    uint64_t untimed[RTL_UNTIMED_LIMIT];         /* by reason, sums over the queues */
+    uint64_t counted, timed, untimed_total; /* sums over the queues and kernels */
+    uint64_t untimed[RTL_UNTIMED_LIMIT];    /* by reason, sums over the queues */
     uint32_t kernel_count, queue_count, agent_count;
-    struct rtl_kernel_snapshot *kernels;  /* ascending id; rows that were never called are left out */
-    struct rtl_queue_snapshot *queues;    /* ascending slot; slots never used are left out */
-    struct rtl_agent_snapshot *agents;    /* ascending gpu */
+    struct rtl_kernel_snapshot *kernels; /* ascending id; rows that were never called are left out */
+    struct rtl_queue_snapshot *queues;   /* ascending slot; slots never used are left out */
+    struct rtl_agent_snapshot *agents;   /* ascending gpu */
     uint32_t copies_count;
-    struct rtl_copies_snapshot *copies;   /* ascending agent, direction; those without a copy are left out */
-    void *storage;                        /* what the histogram copies point into */
+    struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
+    void *storage;                      /* what the histogram copies point into */
 };
 
 /*
@@ -161,8 +161,8 @@ uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader);
 bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events);
 
 /*
- * Copies up to `most` records, oldest first, each whole. 0 when there is none now. Bounded work whatever the segment holds:
- * at most as many records are looked at as the ring has, and the numbers in them are untrusted.
+ * Copies up to `most` records, oldest first, each whole. 0 when there is none now. Bounded work whatever the segment
+ * holds: at most as many records are looked at as the ring has, and the numbers in them are untrusted.
  */
 uint32_t rtl_reader_events(const struct rtl_reader *reader, struct rtl_events *events, struct rtl_event_record *out,
                            uint32_t most);

@@ -27,13 +27,14 @@ struct rtl_segment {
     struct rtl_dispatches *dispatches; /* [slot * RTL_KERNELS_MAX + kernel] */
     char *names;
     struct rtl_copies *copies;
-    struct rtl_ring *ring;    /* NULL: no event ring */
+    struct rtl_ring *ring; /* NULL: no event ring */
     struct rtl_event_record *events;
-    uint64_t event_mask;      /* records - 1 */
-    uint64_t event_next;      /* worker: records written, ever */
+    uint64_t event_mask; /* records - 1 */
+    uint64_t event_next; /* worker: records written, ever */
     uint64_t size;
     int fd;
-    const struct rtl_control *control; /* read-only; a page of zeros of the library's own where there is no control page */
+    const struct rtl_control
+        *control; /* read-only; a page of zeros of the library's own where there is no control page */
     /* private copies: never read back from the segment */
     _Atomic uint32_t kernel_count;
     _Atomic uint64_t names_used;
@@ -54,7 +55,8 @@ struct rtl_segment_config {
  * no memory for the event ring alone, the segment is made without it: look at segment->ring. Likewise the control page:
  * then it is rtl_control_none.
  */
-int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why, size_t why_bytes);
+int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why,
+                       size_t why_bytes);
 
 /* A control page on which nobody ever says anything. */
 extern const struct rtl_control rtl_control_none;

@@ -8,11 +8,11 @@
 #define RTL_SHM_TABLES_H
 
 /* X(symbol, number, name in RTL_MODE and on screen, meaning) */
-#define RTL_MODES(X)                                                                                     \
-    X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                                    \
-    X(LITE, 1, "lite", "times only kernels that carry no completion signal of the application's")        \
-    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")                     \
-    X(FULL, 3, "full", "as default: graph replays come as dispatches, or not at all where unsafe")   \
+#define RTL_MODES(X)                                                                               \
+    X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                              \
+    X(LITE, 1, "lite", "times only kernels that carry no completion signal of the application's")  \
+    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")               \
+    X(FULL, 3, "full", "as default: graph replays come as dispatches, or not at all where unsafe") \
     X(AUTO, 4, "auto", "counts every dispatch, times them only while somebody watches")
 
 /* X(other name, symbol of the mode it stands for) */
@@ -30,76 +30,77 @@
  * (numbers 8..15). The writer decides which cache line of rtl_queue the counter lives in (rtl_queue_untimed).
  * 6 was "format": a dispatch packet that could be counted only, and is decoded now.
  */
-#define RTL_UNTIMED_REASONS(X)                                                                           \
-    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application's", DISPATCH)         \
-    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                  \
-    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)  \
-    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH) \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)      \
-    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to remember one more", DISPATCH)              \
-    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", DISPATCH) \
-    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)        \
-    X(BAD_TIME, 9, "bad_time", "the timestamps were missing or ran backwards", WORKER)                   \
-    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER) \
-    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                          \
-    X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER) \
-    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER) \
+#define RTL_UNTIMED_REASONS(X)                                                                                 \
+    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application's", DISPATCH)               \
+    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                        \
+    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)        \
+    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH)       \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)            \
+    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to remember one more", DISPATCH)                   \
+    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", \
+      DISPATCH)                                                                                                \
+    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)              \
+    X(BAD_TIME, 9, "bad_time", "the timestamps were missing or ran backwards", WORKER)                         \
+    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                     \
+    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                              \
+    X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER)    \
+    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)    \
     X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)
 
 /* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
-#define RTL_DIRECTIONS(X)                                                                                \
-    X(H2D, 0, "h2d", "H2D", "host to GPU")                                                               \
-    X(D2H, 1, "d2h", "D2H", "GPU to host")                                                               \
-    X(D2D, 2, "d2d", "D2D", "within a GPU")                                                              \
+#define RTL_DIRECTIONS(X)                   \
+    X(H2D, 0, "h2d", "H2D", "host to GPU")  \
+    X(D2H, 1, "d2h", "D2H", "GPU to host")  \
+    X(D2D, 2, "d2d", "D2D", "within a GPU") \
     X(P2P, 3, "p2p", "P2P", "to another GPU; counted with the one it comes from")
 
 /*
  * Why a counted copy was not timed. X(symbol, number, JSON key, text on screen, writer)
  * writer: CALLER = any thread, when it copies (numbers 0..7), WORKER = the completion worker (numbers 8..15).
  */
-#define RTL_COPY_REASONS(X)                                                                              \
-    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                       \
+#define RTL_COPY_REASONS(X)                                                                                            \
+    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                                     \
     X(UNSAFE_SIGNAL, 1, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", CALLER) \
-    X(ON_SEVERAL, 2, "on_several", "its signal was still on something else", CALLER)                     \
-    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                      \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)        \
-    X(NO_ROOM, 5, "no_room", "too many copies in flight to remember one more", CALLER)                   \
-    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)   \
-    X(UNWATCHED, 7, "unwatched", "nobody watched: auto only counts then", CALLER)                        \
-    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was put on something else before it completed", WORKER) \
-    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)             \
-    X(BAD_TIME, 10, "bad_time", "the timestamps were missing or ran backwards", WORKER)                  \
-    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)               \
+    X(ON_SEVERAL, 2, "on_several", "its signal was still on something else", CALLER)                                   \
+    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                                    \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)                      \
+    X(NO_ROOM, 5, "no_room", "too many copies in flight to remember one more", CALLER)                                 \
+    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)                 \
+    X(UNWATCHED, 7, "unwatched", "nobody watched: auto only counts then", CALLER)                                      \
+    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was put on something else before it completed", WORKER)           \
+    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                           \
+    X(BAD_TIME, 10, "bad_time", "the timestamps were missing or ran backwards", WORKER)                                \
+    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                             \
     X(NO_MEMORY, 12, "no_memory", "no memory for its histogram", WORKER)
 
 /*
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
  * Bits are only ever set.
  */
-#define RTL_NOTES(X)                                                                                     \
-    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted") \
+#define RTL_NOTES(X)                                                                                          \
+    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")     \
     X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used") \
-    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")       \
-    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")           \
-    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")     \
-    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")              \
-    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")              \
-    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                 \
-    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                \
-    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")      \
-    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted") \
+    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")            \
+    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                \
+    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")          \
+    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                   \
+    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                   \
+    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                      \
+    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                     \
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                        \
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")       \
     X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
  * Ascending; the last one has no bound.
  */
-#define RTL_IDLE_CLASSES(X)      \
-    X(0, 10000ull, "<10u")       \
-    X(1, 100000ull, "<100u")     \
-    X(2, 1000000ull, "<1m")      \
-    X(3, 10000000ull, "<10m")    \
-    X(4, 100000000ull, "<100m")  \
+#define RTL_IDLE_CLASSES(X)     \
+    X(0, 10000ull, "<10u")      \
+    X(1, 100000ull, "<100u")    \
+    X(2, 1000000ull, "<1m")     \
+    X(3, 10000000ull, "<10m")   \
+    X(4, 100000000ull, "<100m") \
     X(5, UINT64_MAX, "more")
 
 #define RTL_ONE_IDLE(...) +1
@@ -107,9 +108,9 @@ enum { RTL_IDLE_COUNT = 0 RTL_IDLE_CLASSES(RTL_ONE_IDLE), RTL_IDLE_LIMIT = 8 };
 #undef RTL_ONE_IDLE
 
 /* X(symbol, number, name): the life of a segment, written by the library only. */
-#define RTL_STATES(X)                                                                                    \
-    X(STARTING, 0, "starting")                                                                           \
-    X(LIVE, 1, "live")                                                                                   \
+#define RTL_STATES(X)          \
+    X(STARTING, 0, "starting") \
+    X(LIVE, 1, "live")         \
     X(UNLOADED, 2, "unloaded")
 
 #define RTL_ENUM_MODE(sym, num, name, text) RTL_MODE_##sym = (num),

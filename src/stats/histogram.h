@@ -13,8 +13,8 @@
 #define RTL_VALUE_MAX ((1ull << 40) - 1) /* ns; 1099 s */
 
 /*
- * floor(log2 v) of a value that isn't 0. x86-64's BSR keeps its target for a 0 and so waits for whatever was last there,
- * which made each record wait for the one before; a fresh zero as the target ends that.
+ * floor(log2 v) of a value that isn't 0. x86-64's BSR keeps its target for a 0 and so waits for whatever was last
+ * there, which made each record wait for the one before; a fresh zero as the target ends that.
  */
 static inline uint64_t rtl_log2(uint64_t v)
 {

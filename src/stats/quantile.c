@@ -13,7 +13,7 @@
 struct walk {
     const struct rtl_histogram_copy *earlier, *later;
     uint32_t at_earlier, at_later, octave;
-    const uint64_t *grown;            /* of `octave`: what the later copy has, or, where that isn't it, `mine` */
+    const uint64_t *grown; /* of `octave`: what the later copy has, or, where that isn't it, `mine` */
     uint64_t mine[RTL_CHUNK_BUCKETS];
     uint64_t sum;     /* of grown */
     bool coarse;      /* some of it may lie anywhere in the octave */

@@ -14,7 +14,7 @@
 
 struct rtl_window {
     uint64_t count, total_ns;
-    uint64_t min_ns, max_ns;  /* all values are within; 0 when count is 0 */
+    uint64_t min_ns, max_ns; /* all values are within; 0 when count is 0 */
     bool approximate;
 };
 

@@ -71,9 +71,9 @@ bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram,
 
 /*
  * counter += n as a release store of the only writing thread. The one instruction on x86-64 is as good an order to any
- * reader (stores aren't reordered, volatile keeps the compiler from it) and spares the loop what a compiler makes of the
- * atomic load and store: three instructions, and a barrier to keeping pointers in registers. ThreadSanitizer can't see
- * into it and gets the atomics.
+ * reader (stores aren't reordered, volatile keeps the compiler from it) and spares the loop what a compiler makes of
+ * the atomic load and store: three instructions, and a barrier to keeping pointers in registers. ThreadSanitizer can't
+ * see into it and gets the atomics.
  */
 #if defined __SANITIZE_THREAD__
 #define RTL_RECORDER_ATOMICS 1

@@ -63,7 +63,8 @@ static size_t operator_end(const char *text, size_t at)
 
 static bool operator_at(const char *text, size_t at)
 {
-    return text[at] == 'o' && !strncmp(text + at, "operator", 8) && (!at || !is_word(text[at - 1])) && !is_word(text[at + 8]);
+    return text[at] == 'o' && !strncmp(text + at, "operator", 8) && (!at || !is_word(text[at - 1])) &&
+           !is_word(text[at + 8]);
 }
 
 /* Length of the name without its parameter list: the last round bracket that opens at depth 0 behind a name. */

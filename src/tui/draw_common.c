@@ -159,12 +159,13 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
     if (ui->view == RTL_VIEW_KERNELS) {
         bool ascending = (rtl_columns[m->sort].order == RTL_ORDER_ASC) != m->reverse;
         rtl_text_append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
-               rtl_model_is_held(m) ? " held" : "");
+                        rtl_model_is_held(m) ? " held" : "");
     }
     rtl_text_append(out, size, "window %s", window);
     /* narrow screens have no column of totals, so there it only matters after zero was pressed */
     if (m->window_ns != RTL_WINDOW_ALL && (m->zero || cols >= 100))
-        rtl_text_append(out, size, " | since %s %s", m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
+        rtl_text_append(out, size, " | since %s %s", m->zero ? "zero" : "start",
+                        rtl_format_age(rtl_model_since(m)).text);
     if (ui->view == RTL_VIEW_KERNELS) {
         rtl_text_append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
         if (m->hide_idle)
@@ -182,8 +183,9 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
                                             [RTL_PROMPT_INTERVAL] = "interval in seconds: ",
                                             [RTL_PROMPT_TIME] = "time (14:02:31, +30, -5m): ",
                                             [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves",
-                                            [RTL_PROMPT_MODE] = "mode: Up and Down choose, Enter asks the process for it, "
-                                                                "Esc leaves"};
+                                            [RTL_PROMPT_MODE] =
+                                                "mode: Up and Down choose, Enter asks the process for it, "
+                                                "Esc leaves"};
     if (ui->prompt != RTL_PROMPT_NONE) {
         /* without a status line the question goes over the last line there is */
         int row = at.rows ? at.row : frame->rows - 1;

@@ -32,7 +32,14 @@ enum {
 #define RTL_KEY_CTRL(letter) ((letter)&0x1f)
 
 /* Where a key is bound, bits. */
-enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8, RTL_IN_REPLAY = 16, RTL_IN_COPIES = 32 };
+enum {
+    RTL_IN_KERNELS = 1,
+    RTL_IN_QUEUES = 2,
+    RTL_IN_DETAIL = 4,
+    RTL_IN_HELP = 8,
+    RTL_IN_REPLAY = 16,
+    RTL_IN_COPIES = 32
+};
 #define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES)
 #define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
@@ -77,7 +84,7 @@ enum { RTL_IN_KERNELS = 1, RTL_IN_QUEUES = 2, RTL_IN_DETAIL = 4, RTL_IN_HELP = 8
     X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, "", "hide or show kernels that were not called in the window")         \
     X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, "", "one line a GPU, or several in a line")                        \
     X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "copy the full name (OSC 52)")                     \
-    X(RECORD, 'x', 0, 0, RTL_IN_DATA, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)")      \
+    X(RECORD, 'x', 0, 0, RTL_IN_DATA, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)")     \
     X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, "", "add a snapshot to that file")                                    \
     X(MODE, 'M', 0, 0, RTL_IN_DATA, "", "have the process go on in another mode")                             \
     X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, "", "up")                                                           \

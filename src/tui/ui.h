@@ -66,7 +66,7 @@ struct rtl_ui {
     double speed;
     int step;
     uint64_t seek_ns; /* since 1970 */
-    char record[48]; /* what is being recorded into, for the status line; "" = nothing */
+    char record[48];  /* what is being recorded into, for the status line; "" = nothing */
 
     bool paused;
     uint64_t paused_ns; /* monotonic */

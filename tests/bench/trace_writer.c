@@ -1,6 +1,7 @@
 /*
- * A process with an event ring that is written at a rate: trace_writer RATE [KERNELS], in records a second, 0 = as fast as
- * it goes. Stands in for a GPU faster than the software one can be. Ends when it is killed or its standard input ends.
+ * A process with an event ring that is written at a rate: trace_writer RATE [KERNELS], in records a second, 0 = as fast
+ * as it goes. Stands in for a GPU faster than the software one can be. Ends when it is killed or its standard input
+ * ends.
  */
 #include <fcntl.h>
 #include <math.h>

@@ -19,6 +19,11 @@ is "every script says what it is for" "$(for file in $(echo "$text" | xargs grep
 done)" ""
 is "tests are executable" "$(for file in $(echo "$files" | grep -E '\.t$'); do [ -x "$file" ] || echo "$file"; done)" ""
 is "lines end without blanks" "$(echo "$text" | grep -E '\.(c|h|hip)$' | xargs grep -nE '[ 	]+$' /dev/null | head)" ""
+# the style is that of one version of the formatter: others differ in details
+if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+    check "C code is in the house style (clang-format -i)" \
+        sh -c "git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror"
+fi
 
 # the direction between the parts (CONTRIBUTING.md)
 is "the library includes nothing of the viewer" "$(grep -nE '#include "(text|model|session|command|tui)/|shm/segment_reader|stats/quantile' src/intercept/*.c src/intercept/*.h)" ""

@@ -140,8 +140,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     /* the ring has gone round: 24 records, the first 8 overwritten */
     ((struct rtl_ring *)entry(h, RTL_SECTION_RING, 0))->head = EVENTS + 8;
     for (uint32_t i = 0; i < EVENTS; i++)
-        *(struct rtl_event_record *)entry(h, RTL_SECTION_EVENTS, i) = (struct rtl_event_record){
-            .sequence = (i < 8 ? EVENTS : 0) + i + 1, .start_ns = 1000 * i, .duration_ns = 10 * i, .kernel = i % KERNELS};
+        *(struct rtl_event_record *)entry(h, RTL_SECTION_EVENTS, i) =
+            (struct rtl_event_record){.sequence = (i < 8 ? EVENTS : 0) + i + 1,
+                                      .start_ns = 1000 * i,
+                                      .duration_ns = 10 * i,
+                                      .kernel = i % KERNELS};
     return 0;
 }
 

@@ -9,14 +9,13 @@
 #include <cstdlib>
 
 /* A HIP call that fails ends the program: what follows would only hide the cause. */
-#define HIP(call)                                                                                        \
-    do {                                                                                                 \
-        hipError_t rtl_error_ = (call);                                                                  \
-        if (rtl_error_ != hipSuccess) {                                                                  \
-            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                           \
-                         hipGetErrorString(rtl_error_));                                                 \
-            std::exit(2);                                                                                \
-        }                                                                                                \
+#define HIP(call)                                                                                              \
+    do {                                                                                                       \
+        hipError_t rtl_error_ = (call);                                                                        \
+        if (rtl_error_ != hipSuccess) {                                                                        \
+            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorString(rtl_error_)); \
+            std::exit(2);                                                                                      \
+        }                                                                                                      \
     } while (0)
 
 struct verdict {

@@ -4,13 +4,13 @@
  * hsa_dispatch [--launches N] [--queues Q] [--kernels K] [--threads T] [--signals E] [--gpus G] [--hold]
  *
  * Each thread feeds its share of the Q queues with N/T dispatches of K kernels (1..100), drawn unevenly; every E-th
- * dispatch carries a completion signal of the program's own, as RCCL's do. A barrier packet every 512 packets bounds how
- * far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner queue fills up). Prints
+ * dispatch carries a completion signal of the program's own, as RCCL's do. A barrier packet every 512 packets bounds
+ * how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner queue fills up). Prints
  * "launched KERNEL N" for each kernel and closes with "hsa_dispatch: PASS, ...".
  *
- * The code objects lie beside the program (kernels-gfx90a.co, kernels-gfx906.co). On a GPU that hipcc of Debian 12 can't
- * compile for, the gfx90a one is relabelled: only the machine in its ELF header is changed, which is enough where kernels
- * aren't executed.
+ * The code objects lie beside the program (kernels-gfx90a.co, kernels-gfx906.co). On a GPU that hipcc of Debian 12
+ * can't compile for, the gfx90a one is relabelled: only the machine in its ELF header is changed, which is enough where
+ * kernels aren't executed.
  */
 #include <elf.h>
 #include <errno.h>
@@ -112,7 +112,8 @@ static char *code_object(const char *isa, size_t *size)
     return bytes;
 }
 
-static hsa_status_t each_symbol(hsa_executable_t executable, hsa_agent_t agent, hsa_executable_symbol_t symbol, void *data)
+static hsa_status_t each_symbol(hsa_executable_t executable, hsa_agent_t agent, hsa_executable_symbol_t symbol,
+                                void *data)
 {
     (void)executable;
     (void)agent;
@@ -194,7 +195,8 @@ static void barrier(struct feed *feed)
     hsa_signal_store_relaxed(feed->barrier, 1);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->completion_signal = feed->barrier;
-    publish(feed, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER, 0, index);
+    publish(feed, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER, 0,
+            index);
     wait_for(feed->barrier);
 }
 
@@ -262,8 +264,9 @@ static void *run_share(void *data)
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: hsa_dispatch [--launches N] [--queues 1..%d] [--kernels 1..%d] [--threads 1..%d]\n"
-                    "                    [--signals EVERY] [--gpus 1..%d] [--hold]\n",
+    fprintf(stderr,
+            "usage: hsa_dispatch [--launches N] [--queues 1..%d] [--kernels 1..%d] [--threads 1..%d]\n"
+            "                    [--signals EVERY] [--gpus 1..%d] [--hold]\n",
             QUEUES_MAX, KERNELS_MAX, THREADS_MAX, GPUS_MAX);
     exit(2);
 }

@@ -1,9 +1,9 @@
 /*
  * Copies in every way that the runtime offers, on two GPUs: intercept_copies SCENE [--hold].
  *
- * Prints "copies GPU DIRECTION COUNT BYTES" for what it had copied, GPUs in the runtime's order, then "intercept_copies:
- * PASS", and with --hold "holding" until standard input is closed. Data is checked, and so are the times that the
- * application itself asks for.
+ * Prints "copies GPU DIRECTION COUNT BYTES" for what it had copied, GPUs in the runtime's order, then
+ * "intercept_copies: PASS", and with --hold "holding" until standard input is closed. Data is checked, and so are the
+ * times that the application itself asks for.
  */
 #include "intercept_hsa.h"
 
@@ -107,7 +107,7 @@ static void send(unsigned g, enum direction direction, size_t bytes, hsa_signal_
     send_after(g, direction, bytes, signal, (hsa_signal_t){0});
 }
 
-/* What the application asks the runtime for: something that makes sense if it asked for times, and once more the same. */
+/* What the application asks the runtime for: what makes sense if it asked for times, and once more the same. */
 static void check_times(hsa_signal_t signal)
 {
     hsa_amd_profiling_async_copy_time_t time = {0, 0}, again = {0, 0};
@@ -344,8 +344,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*play)(void);
-    } scenes[] = {{"reuse", scene_reuse},     {"chain", scene_chain}, {"times", scene_times},
-                  {"counter", scene_counter}, {"rect", scene_rect},   {"engine", scene_engine},
+    } scenes[] = {{"reuse", scene_reuse},     {"chain", scene_chain},     {"times", scene_times},
+                  {"counter", scene_counter}, {"rect", scene_rect},       {"engine", scene_engine},
                   {"odd", scene_odd},         {"threads", scene_threads}, {"unasked", scene_unasked},
                   {"again", scene_again}};
     setup();

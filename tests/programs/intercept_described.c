@@ -1,10 +1,10 @@
 /*
  * Queues made by hsa_amd_queue_create, which the newest runtimes have and intercept_described_preload.c stands in for:
- * an array of all kinds at once. Prints what the application is told of each, "launched NAME N" for what went into those
- * that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
+ * an array of all kinds at once. Prints what the application is told of each, "launched NAME N" for what went into
+ * those that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
  *
- * With the argument "copy" also a batch of copies and a borrowed queue. With "engine" or "none" nothing but kernels with
- * signals of the application's, on a queue that was made together with one of a copy engine, or alone.
+ * With the argument "copy" also a batch of copies and a borrowed queue. With "engine" or "none" nothing but kernels
+ * with signals of the application's, on a queue that was made together with one of a copy engine, or alone.
  */
 #include "intercept_hsa.h"
 

@@ -1,6 +1,6 @@
 /*
- * The real runtime as one that has hsa_amd_queue_create and, in the slots before it, hsa_amd_memory_async_batch_copy and
- * hsa_amd_counted_queue_acquire: what no release at hand does. It is loaded as a tool and hands librtl.so
+ * The real runtime as one that has hsa_amd_queue_create and, in the slots before it, hsa_amd_memory_async_batch_copy
+ * and hsa_amd_counted_queue_acquire: what no release at hand does. It is loaded as a tool and hands librtl.so
  * (DESCRIBED_TOOL, if any) a table with a longer amd_ext, in which the function lies in slot DESCRIBED_SLOT; the
  * application finds it in here, too, as it would in the runtime's own file. It keeps the contract of the public header:
  * descriptors of version 1, checked, each queue created with its priority and mask, the first error told, and the
@@ -8,8 +8,8 @@
  *
  * Behind it all stands the real runtime. DESCRIBED_AS: "runtime" (its functions for intercept queues seem to lie in the
  * same library as the new one), "tool" (another tool seems to have hooked the new one), "hidden" (nobody can tell in
- * which file the table lies). DESCRIBED_STEP is the step that the table says. At the end it tells how many queues it made
- * itself, and how many were given a low, a normal and a high priority through the table.
+ * which file the table lies). DESCRIBED_STEP is the step that the table says. At the end it tells how many queues it
+ * made itself, and how many were given a low, a normal and a high priority through the table.
  */
 #include <dlfcn.h>
 #include <hsa/hsa.h>
@@ -117,8 +117,9 @@ static hsa_status_t acquire(hsa_agent_t agent, uint32_t type, int priority, void
 hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int priority, void *error, void *data,
                                            uint64_t flags, hsa_queue_t **queue)
 {
-    return ((hsa_status_t(*)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **))
-                table.slot[own_slot - 2])(agent, type, priority, error, data, flags, queue);
+    return ((hsa_status_t(*)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t,
+                             hsa_queue_t **))table.slot[own_slot - 2])(agent, type, priority, error, data, flags,
+                                                                       queue);
 }
 
 hsa_status_t hsa_amd_memory_async_batch_copy(const void *operations, uint32_t count, uint32_t n,

@@ -181,8 +181,9 @@ static hsa_status_t own_signal_made(hsa_signal_value_t value, uint32_t n, const 
 }
 
 /*
- * Where the library looks for what the newest runtimes export: the table lies in this program, whose file can't be opened
- * as a library, and then it could be that there is something which isn't seen. This runtime has nothing of that kind.
+ * Where the library looks for what the newest runtimes export: the table lies in this program, whose file can't be
+ * opened as a library, and then it could be that there is something which isn't seen. This runtime has nothing of that
+ * kind.
  */
 __attribute__((visibility("default"))) void *dlopen(const char *file, int mode)
 {

@@ -23,7 +23,8 @@ static bool same(const struct rtl_wish *a, const struct rtl_wish *b)
 static void words_are_what_was_said(void **state)
 {
     (void)state;
-    static const uint8_t modes[] = {RTL_MODE_OFF, RTL_MODE_LITE, RTL_MODE_DEFAULT, RTL_MODE_FULL, RTL_MODE_AUTO, RTL_MODE_NONE};
+    static const uint8_t modes[] = {RTL_MODE_OFF,  RTL_MODE_LITE, RTL_MODE_DEFAULT,
+                                    RTL_MODE_FULL, RTL_MODE_AUTO, RTL_MODE_NONE};
     uint64_t random = 42;
     for (int i = 0; i < 100000; i++) {
         uint64_t r = fixture_random(&random);
@@ -329,9 +330,12 @@ static void viewers_at_once_keep_what_is_not_theirs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_what_was_said),         cmocka_unit_test(nonsense_says_nothing),
-        cmocka_unit_test(beats_hold_for_three_seconds),    cmocka_unit_test(wishes_change_the_mode),
-        cmocka_unit_test(pages_that_are_none_are_refused), cmocka_unit_test(no_file_is_written_to),
+        cmocka_unit_test(words_are_what_was_said),
+        cmocka_unit_test(nonsense_says_nothing),
+        cmocka_unit_test(beats_hold_for_three_seconds),
+        cmocka_unit_test(wishes_change_the_mode),
+        cmocka_unit_test(pages_that_are_none_are_refused),
+        cmocka_unit_test(no_file_is_written_to),
         cmocka_unit_test(viewers_at_once_keep_what_is_not_theirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,7 +256,7 @@ static void half_made_first(int ready)
     pause();
 }
 
-/* Who attaches at the moment of the start waits for the segment; a process that stopped in that moment is told apart. */
+/* Who attaches at the start waits for the segment; a process that stopped in that moment is told apart. */
 static void segments_in_the_making(void **state)
 {
     (void)state;

@@ -245,8 +245,8 @@ static void in_another_pid_namespace(void **state)
 
 /*
  * A link that leads to something of that name which is no memfd: not opened, so that it can't block or lie. The folder
- * is a tmpfs that is mounted nowhere, so that its root is all of the path that the link shows; in a chroot, too, where "/"
- * is no mount point that could be made private.
+ * is a tmpfs that is mounted nowhere, so that its root is all of the path that the link shows; in a chroot, too, where
+ * "/" is no mount point that could be made private.
  */
 static void with_a_pipe_of_that_name(int ready)
 {

@@ -17,7 +17,7 @@
 
 enum { THREADS = 4, EACH = 20000, HOST = 78 };
 
-static _Atomic bool lies, refuses, fails;    /* about times; to keep times; to copy */
+static _Atomic bool lies, refuses, fails;     /* about times; to keep times; to copy */
 static _Atomic int switched_on, switched_off; /* calls */
 static _Atomic bool waits;                    /* copies are over when the test says so */
 
@@ -235,7 +235,8 @@ static void change(enum rtl_mode mode, enum rtl_force force)
     struct rtl_in_force now = {0};
     hsa_signal_t signal = app_signal(0);
     wishes++;
-    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_wish){wishes, wishes, (uint8_t)mode}), __ATOMIC_RELEASE);
+    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_wish){wishes, wishes, (uint8_t)mode}),
+                     __ATOMIC_RELEASE);
     for (int i = 0; i < 60000 && (now.number != wishes || now.force != force); i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
@@ -259,7 +260,8 @@ static void as_the_mode_wants_it(void **state)
 {
     (void)state;
     load();
-    page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
+    page =
+        mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
     assert_true(page != MAP_FAILED);
     expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
     assert_int_equal(switched_on, 1);
@@ -345,8 +347,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timed_and_kept_so),      cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
-        cmocka_unit_test(in_flight_when_it_ends),
-        cmocka_unit_test(many_threads),           cmocka_unit_test(as_the_mode_wants_it),
+        cmocka_unit_test(in_flight_when_it_ends), cmocka_unit_test(many_threads),
+        cmocka_unit_test(as_the_mode_wants_it),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

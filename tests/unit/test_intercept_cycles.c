@@ -263,7 +263,7 @@ static void child_counts_nothing(void **state)
     OnUnload();
 }
 
-/* A queue that is made while all comes to its end has no pool; the tap that it gets has the gauges of the one before. */
+/* A queue that is made while all comes to its end has no pool; its tap has the gauges of the one before. */
 static void queue_at_the_end(void **state)
 {
     static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};

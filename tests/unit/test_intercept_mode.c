@@ -57,7 +57,10 @@ static void change(enum rtl_mode mode)
 {
     wishes++;
     say((uint8_t)mode);
-    wait_for(mode == RTL_MODE_OFF ? RTL_FORCE_OFF : mode == RTL_MODE_AUTO ? RTL_FORCE_COUNTING : RTL_FORCE_TIMING, wishes);
+    wait_for(mode == RTL_MODE_OFF    ? RTL_FORCE_OFF
+             : mode == RTL_MODE_AUTO ? RTL_FORCE_COUNTING
+                                     : RTL_FORCE_TIMING,
+             wishes);
     assert_int_equal(in_force().mode, mode);
 }
 
@@ -94,8 +97,8 @@ static void auto_counts_and_nothing_else(void **state)
     hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
     assert_int_equal(freeze((hsa_executable_t){9}, NULL), HSA_STATUS_SUCCESS);
     assert_non_null(app_queue());
-    page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-                (int)rtl_tool.segment.header->control_fd, 0);
+    page =
+        mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
     assert_true(page != MAP_FAILED);
 
     struct rtl_queue *line = line_of();
@@ -348,9 +351,9 @@ static void the_mode_outlives_the_runtime(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(auto_counts_and_nothing_else), cmocka_unit_test(who_watches_wakes_the_timing),
-        cmocka_unit_test(in_flight_across_a_change),    cmocka_unit_test(signals_used_unseen),
-        cmocka_unit_test(off_passes_on_and_comes_back), cmocka_unit_test(counts_are_exact_whatever_is_said),
+        cmocka_unit_test(auto_counts_and_nothing_else),  cmocka_unit_test(who_watches_wakes_the_timing),
+        cmocka_unit_test(in_flight_across_a_change),     cmocka_unit_test(signals_used_unseen),
+        cmocka_unit_test(off_passes_on_and_comes_back),  cmocka_unit_test(counts_are_exact_whatever_is_said),
         cmocka_unit_test(the_mode_outlives_the_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);

@@ -326,7 +326,7 @@ static void names_made_ahead_are_those_made_when_asked_for(void **state)
     free(s.kernels);
 }
 
-/* A name that is demangled in a helper process: one that a thread started must not be missed when the thread is gone. */
+/* Names that a helper process demangles: one that a thread started must not be missed when that is gone. */
 static void costly_names_ahead_and_later(void **state)
 {
     (void)state;

@@ -39,8 +39,13 @@ static int start(void **state)
     for (uint32_t a = 0; a < 2; a++)
         s->segment.agents[a] = (struct rtl_agent){.state = 1, .gpu = a, .bdf = 0x10300 + 0x100 * a, .name = "gfx\"90a"};
     for (uint32_t q = 0; q < 3; q++)
-        s->segment.queues[q] = (struct rtl_queue){.generation = 2, .agent = q % 2, .queue_id = 70 + q, .live = 1,
-                                                  .packets = 1, .injected = 9, .completed = 5};
+        s->segment.queues[q] = (struct rtl_queue){.generation = 2,
+                                                  .agent = q % 2,
+                                                  .queue_id = 70 + q,
+                                                  .live = 1,
+                                                  .packets = 1,
+                                                  .injected = 9,
+                                                  .completed = 5};
     fixture_kernel(&s->segment, "plain");
     fixture_kernel(&s->segment, "with \"quotes\" and \x01\xff bytes");
     s->reader = fixture_reader(&s->segment);
@@ -101,15 +106,18 @@ static void copies_have_a_type_and_a_size(void **state)
                                                .kernel = i, /* the direction */
                                                .flags = RTL_EVENT_COPY,
                                                .grid = {i + 1, i == 3 ? 2 : 0}};
-    records[4] = (struct rtl_event_record){.start_ns = 1000, .duration_ns = 7, .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
+    records[4] =
+        (struct rtl_event_record){.start_ns = 1000, .duration_ns = 7, .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
     write_records(s, records, 5);
     assert_sql(s, "SELECT Name || ' ' || Calls || ' ' || TotalNs FROM top WHERE Name GLOB 'Copy*' ORDER BY TotalNs",
                "CopyHostToDevice 1 100|CopyDeviceToHost 1 101|CopyDeviceToDevice 1 102|CopyPeerToPeer 1 103");
     assert_sql(s, "SELECT substr(completionSignal, instr(completionSignal, ' ') + 1) FROM rocpd_op ORDER BY id",
                "size=1|size=2|size=3|size=8589934596|wg=64,1,1 grid=64,1,1");
     assert_sql(s, "SELECT count(DISTINCT queueId) || ' ' || count(DISTINCT description_id) FROM rocpd_op", "2 2");
-    assert_sql(s, "SELECT count(*) FROM rocpd_op o JOIN rocpd_metadata m ON m.tag = 'queue ' || o.queueId"
-                  " WHERE iif(json_valid(m.value), json_extract(m.value, '$.copies'), 0)", "4");
+    assert_sql(s,
+               "SELECT count(*) FROM rocpd_op o JOIN rocpd_metadata m ON m.tag = 'queue ' || o.queueId"
+               " WHERE iif(json_valid(m.value), json_extract(m.value, '$.copies'), 0)",
+               "4");
     assert_sql(s, "SELECT ops || ' ' || busy_ns FROM busy", "1 7"); /* of kernels */
 }
 
@@ -151,14 +159,39 @@ static void rows_say_what_the_records_said(void **state)
 {
     struct setup *s = *state;
     struct rtl_event_record records[] = {
-        {.start_ns = 1000, .duration_ns = 500, .kernel = 2, .queue = 0, .generation = 2, .agent = 0,
-         .grid = {1024, 1, 1}, .workgroup = {256, 1, 1}},
-        {.start_ns = 1200, .duration_ns = 800, .kernel = 2, .queue = 2, .generation = 2, .agent = 0,
-         .grid = {96, 40, 6}, .workgroup = {32, 8, 2}},
-        {.start_ns = 5000, .duration_ns = 0, .kernel = 3, .queue = 1, .generation = 2, .agent = 1,
-         .grid = {100, 7, 1}, .workgroup = {64, 2, 1}}, /* no multiple: text */
-        {.start_ns = 1ull << 55, .duration_ns = 9, .kernel = 999, .queue = 1, .generation = 4, .agent = 1,
-         .grid = {UINT32_MAX, 1, 1}, .workgroup = {1, 1, 1}, .sequence = 77},
+        {.start_ns = 1000,
+         .duration_ns = 500,
+         .kernel = 2,
+         .queue = 0,
+         .generation = 2,
+         .agent = 0,
+         .grid = {1024, 1, 1},
+         .workgroup = {256, 1, 1}},
+        {.start_ns = 1200,
+         .duration_ns = 800,
+         .kernel = 2,
+         .queue = 2,
+         .generation = 2,
+         .agent = 0,
+         .grid = {96, 40, 6},
+         .workgroup = {32, 8, 2}},
+        {.start_ns = 5000,
+         .duration_ns = 0,
+         .kernel = 3,
+         .queue = 1,
+         .generation = 2,
+         .agent = 1,
+         .grid = {100, 7, 1},
+         .workgroup = {64, 2, 1}}, /* no multiple: text */
+        {.start_ns = 1ull << 55,
+         .duration_ns = 9,
+         .kernel = 999,
+         .queue = 1,
+         .generation = 4,
+         .agent = 1,
+         .grid = {UINT32_MAX, 1, 1},
+         .workgroup = {1, 1, 1},
+         .sequence = 77},
     };
     write_records(s, records, 4);
     assert_sql(s, "SELECT string FROM rocpd_op o JOIN rocpd_string n ON n.id = o.description_id ORDER BY o.id",
@@ -170,7 +203,8 @@ static void rows_say_what_the_records_said(void **state)
                "1000 1500|1200 2000|5000 5000|36028797018963968 36028797018963977");
     assert_sql(s, "SELECT gpuId FROM rocpd_op ORDER BY id", "0|0|1|1");
     assert_sql(s, "SELECT sequenceId FROM rocpd_op ORDER BY id", "1|2|3|77");
-    assert_sql(s, "SELECT string FROM rocpd_op o JOIN rocpd_string n ON n.id = o.opType_id GROUP BY 1", "KernelExecution");
+    assert_sql(s, "SELECT string FROM rocpd_op o JOIN rocpd_string n ON n.id = o.opType_id GROUP BY 1",
+               "KernelExecution");
     assert_sql(s, "SELECT roctxId + correlation_id FROM rocpd_op GROUP BY 1", "0");
     assert_sql(s, "SELECT json_extract(value, '$.pci') FROM rocpd_metadata WHERE tag GLOB 'gpu *' ORDER BY tag",
                "0001:03:00.0|0001:04:00.0");
@@ -182,15 +216,21 @@ static void rows_say_what_the_records_said(void **state)
     assert_sql(s, "SELECT start FROM rocpd_api", "1000"); /* the marker spans the ops */
     assert_sql(s, "SELECT s.string FROM rocpd_api a JOIN rocpd_string s ON s.id = a.args_id",
                "rtl-top --trace: process 4711 serve \"x\"");
-    assert_sql(s, "SELECT json_extract(value, '$.rows') || json_extract(value, '$.lost') FROM rocpd_metadata"
-                  " WHERE tag = 'recording 0'", "40");
+    assert_sql(s,
+               "SELECT json_extract(value, '$.rows') || json_extract(value, '$.lost') FROM rocpd_metadata"
+               " WHERE tag = 'recording 0'",
+               "40");
 }
 
 static void written_twice_is_there_once(void **state)
 {
     struct setup *s = *state;
-    struct rtl_event_record record = {.start_ns = 1000, .duration_ns = 500, .kernel = 2, .generation = 2,
-                                      .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
+    struct rtl_event_record record = {.start_ns = 1000,
+                                      .duration_ns = 500,
+                                      .kernel = 2,
+                                      .generation = 2,
+                                      .grid = {64, 1, 1},
+                                      .workgroup = {64, 1, 1}};
     write_records(s, &record, 1);
     rtl_rocpd_free(s->rocpd);
     rtl_db_close(s->db);
@@ -214,15 +254,23 @@ static void written_twice_is_there_once(void **state)
 static void looks_become_counters(void **state)
 {
     struct setup *s = *state;
-    struct rtl_event_record record = {.start_ns = 1000, .duration_ns = 500, .kernel = 2, .queue = 1, .generation = 2,
-                                      .agent = 1, .grid = {64, 1, 1}, .workgroup = {64, 1, 1}};
+    struct rtl_event_record record = {.start_ns = 1000,
+                                      .duration_ns = 500,
+                                      .kernel = 2,
+                                      .queue = 1,
+                                      .generation = 2,
+                                      .agent = 1,
+                                      .grid = {64, 1, 1},
+                                      .workgroup = {64, 1, 1}};
     rtl_rocpd_look(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) FROM rocpd_monitor", "0"); /* nothing holds until it is looked at again */
     rtl_rocpd_look(s->rocpd);
     write_records(s, &record, 1);
-    assert_sql(s, "SELECT deviceType || deviceId || monitorType || '=' || value FROM rocpd_monitor WHERE end >= start"
-                  " ORDER BY id", "process4711signals in use=12|gpu0queue 0 depth=4");
+    assert_sql(s,
+               "SELECT deviceType || deviceId || monitorType || '=' || value FROM rocpd_monitor WHERE end >= start"
+               " ORDER BY id",
+               "process4711signals in use=12|gpu0queue 0 depth=4");
 }
 
 /* Whatever stands in records: the file stays whole, and no row is worse than nonsense. */
@@ -245,8 +293,10 @@ static void records_that_lie(void **state)
     free(records);
     assert_sql(s, "PRAGMA integrity_check", "ok");
     assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE end >= start AND start >= 0", "3000");
-    assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE completionSignal NOT GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'"
-                  " AND completionSignal NOT GLOB 'hwq=0x* size=*'", "0");
+    assert_sql(s,
+               "SELECT count(*) FROM rocpd_op WHERE completionSignal NOT GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'"
+               " AND completionSignal NOT GLOB 'hwq=0x* size=*'",
+               "0");
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB '* [0-9]*' AND NOT json_valid(value)", "0");
 }
 
@@ -264,7 +314,8 @@ static void shapes_are_packed(void **state)
             static const uint16_t sizes[] = {1, 2, 4, 7, 8, 16, 32, 64, 256, 1000, 1024, 1025};
             uint64_t r = fixture_random(&random);
             e->workgroup[d] = i % 3 && d ? 1 : sizes[r % 12];
-            e->grid[d] = i % 5 && d ? e->workgroup[d] : (uint32_t)(e->workgroup[d] * (1 + (r >> 20) % (r % 2 ? 300 : 20000)));
+            e->grid[d] =
+                i % 5 && d ? e->workgroup[d] : (uint32_t)(e->workgroup[d] * (1 + (r >> 20) % (r % 2 ? 300 : 20000)));
         }
         int64_t dims;
         packed += rtl_rocpd_pack(e->grid, e->workgroup, &dims);

@@ -260,8 +260,8 @@ static void every_byte_of_the_header(void **state)
             if (i >= offsetof(struct rtl_header, kernel_count) && i < offsetof(struct rtl_header, agent_count) + 4)
                 continue;
             /* nor are copies that are said not to be there */
-            bool feature = i == offsetof(struct rtl_header, features_optional) ||
-                           i == offsetof(struct rtl_header, section_count);
+            bool feature =
+                i == offsetof(struct rtl_header, features_optional) || i == offsetof(struct rtl_header, section_count);
             /* nor is a section that lies a little beside its place without touching another */
             bool place = i >= offsetof(struct rtl_header, section) && i < offsetof(struct rtl_header, pid);
             bytes[i] = wrong[w];
@@ -287,7 +287,7 @@ static void versions_are_named(void **state)
     assert_non_null(strstr(why, own));
     h->major = RTL_SEGMENT_MAJOR;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK); /* a newer minor is fine */
-    h->features_optional = ~RTL_FEATURE_EVENTS; /* but a ring that isn't there */
+    h->features_optional = ~RTL_FEATURE_EVENTS;                                  /* but a ring that isn't there */
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
     h->features_required = 4;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);

@@ -151,8 +151,8 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
                              .mode = p->mode,
                              .mode_started = p->mode,
                              .in_force = p->mode == RTL_MODE_OFF ? RTL_FORCE_OFF
-                                         : p->counting            ? RTL_FORCE_COUNTING
-                                                                  : RTL_FORCE_TIMING,
+                                         : p->counting           ? RTL_FORCE_COUNTING
+                                                                 : RTL_FORCE_TIMING,
                              .state = p->state,
                              .notes = p->notes,
                              .start_mono_ns = SYNTH_START,

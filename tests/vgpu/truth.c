@@ -1,6 +1,6 @@
 /*
- * truth.c - the model's own record of what happened: a line for every kernel dispatch that completed, and in a file of its
- * own one for every copy command of the copy engines.
+ * truth.c - the model's own record of what happened: a line for every kernel dispatch that completed, and in a file of
+ * its own one for every copy command of the copy engines.
  *
  * The engine formats into a buffer and writes it out when it is full, when a millisecond has passed and before it goes
  * to sleep; so at most the last millisecond is lost when the process is killed, and a file never ends within a line.
