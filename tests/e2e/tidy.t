@@ -22,7 +22,7 @@ is "lines end without blanks" "$(echo "$text" | grep -E '\.(c|h|hip)$' | xargs g
 # the style is that of one version of the formatter: others differ in details
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     check "C code is in the house style (clang-format -i)" \
-        sh -c "git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror"
+        sh -c "printf '%s\\n' \"\$1\" | grep -E '\\.(c|h)\$' | xargs clang-format --dry-run -Werror" sh "$files"
 fi
 
 # the direction between the parts (CONTRIBUTING.md)
