@@ -9,6 +9,7 @@ tools=$tap_top/$O/tests/programs/intercept_slots_preload.so
 play any
 close_scene
 is "asking for slots: the program ends well" "$status" 0
+# shellcheck disable=SC2016 # awk's own variables
 check "asking for slots: what is there is found, where it is looked for" awk '
     /: slot / {
         asked[$1]++; slot = $3 + 0; first = (asked[$1] - 1) * 5; total++
