@@ -84,6 +84,7 @@ int main(int argc, char **argv)
     char *text, why[512] = "";
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
+    signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
     int done = command(argc, argv);
     if (done >= 0)
         return done;
@@ -102,7 +103,6 @@ int main(int argc, char **argv)
     options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
-    signal(SIGXFSZ, SIG_IGN); /* a limit of the file size is an error of the write, not the end */
     if (options.replay)
         return replay(&options, terminal);
     bool alone = options.trace && screen && !options.write; /* a recorder of traces needs no terminal */
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     int result = options.mode >= 0  ? rtl_change_mode(&options, reader, options.pid)
                  : options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
                  : options.trace    ? rtl_trace(&options, reader, options.pid, rtl_watch)
-                 : screen           ? rtl_watch(&options, reader, options.pid)
+                 : screen           ? rtl_watch(&options, reader, options.pid, NULL)
                                     : rtl_batch(&options, reader, options.pid);
     rtl_reader_close(reader);
     return result;

@@ -126,6 +126,13 @@ static struct rtl_model *make_model(const struct rtl_options *options)
 
 static FILE *open_output(const struct rtl_options *options, const char **name)
 {
+    /* what is written to must not be what is read, or recorded into: opening empties it */
+    const char *const others[] = {options->replay, options->write, options->trace};
+    for (size_t i = 0; options->file && i < sizeof others / sizeof *others; i++)
+        if (others[i] && rtl_target_same_file(options->file, others[i])) {
+            rtl_complain("-o %s is the recording itself: give the output another name", options->file);
+            return NULL;
+        }
     *name = options->file ? options->file : "standard output";
     signal(SIGPIPE, SIG_IGN); /* an error of the stream tells more */
     FILE *out = options->file ? fopen(options->file, "we") : stdout;

@@ -93,7 +93,8 @@ static int parse(struct command *c, int argc, char **argv)
         default:
             if (o == ':')
                 return WRONG("%s wants an argument", argv[optind - 1]);
-            return WRONG("diff has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
+            return optopt ? WRONG("diff has no option -%c; 'rtl-top --help' shows what it takes", optopt)
+                          : WRONG("diff has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
         }
     if (argc - optind != 2)
         return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);

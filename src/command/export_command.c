@@ -2,6 +2,7 @@
 #include "command/export.h"
 #include "session/commands.h"
 #include "session/complain.h"
+#include "session/target.h"
 #include "text/text.h"
 
 #include <getopt.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "shm/segment_reader.h"
 
@@ -122,18 +122,12 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
 
 /* --- the command --- */
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 static int export_to(const char *file, const char *out, void (*format)(struct rtl_export *))
 {
     char why[512];
     struct rtl_export e = {0};
     struct rtl_db_options options = {.foreign = true};
-    if (same_file(file, out))
+    if (rtl_target_same_file(file, out))
         return WRONG("%s is the recording itself: give the export another name", out);
     int status = (int)rtl_db_open(file, &options, &e.db, why, sizeof why);
     if (status) {
@@ -193,7 +187,8 @@ int rtl_export_command(int argc, char **argv)
         default:
             if (o == ':')
                 return WRONG("%s wants a file to write, or - for standard output", argv[optind - 1]);
-            return WRONG("export has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
+            return optopt ? WRONG("export has no option -%c; 'rtl-top --help' shows what it takes", optopt)
+                          : WRONG("export has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
         }
     if (argc - optind != 1 || (!perfetto && !csv))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);

@@ -15,8 +15,9 @@
 
 enum {
     GPU_PID = 5000000, /* beyond the pids of Linux */
-    LANES_MAX = 64,    /* of a queue; what overlaps more is drawn over the last */
-    SHAKE_NS = 1000,   /* two kernels in a row may overlap by that much: host times are made of a line through clocks */
+    RECORDING_TID = 6000000,
+    LANES_MAX = 64,  /* of a queue; what overlaps more is drawn over the last */
+    SHAKE_NS = 1000, /* two kernels in a row may overlap by that much: host times are made of a line through clocks */
 };
 
 struct lane {
@@ -244,9 +245,13 @@ static void put_api(struct perfetto *p)
                        " LEFT JOIN rocpd_api last ON last.id = a.before"
                        " LEFT JOIN rocpd_string n ON n.id = a.apiName_id LEFT JOIN rocpd_string s ON s.id = a.args_id"
                        " WHERE a.end >= a.start ORDER BY a.pid, a.tid, a.start");
+    int64_t recordings = 0;
     while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
         int64_t pid = rtl_db_int(get, 0), tid = rtl_db_int(get, 1), start = rtl_db_int(get, 2);
         bool marker = !strcmp(rtl_db_text(get, 4, NULL), "UserMarker");
+        /* recordings of one process may overlap without nesting: each has a track of its own */
+        if (marker && !strncmp(rtl_db_text(get, 5, NULL), "rtl-top --trace: ", 17))
+            tid = RECORDING_TID + ++recordings;
         if (rtl_db_int(get, 6)) {
             char name[60];
             snprintf(name, sizeof name, "process %" PRId64, pid);

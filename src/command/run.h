@@ -2,6 +2,7 @@
 #ifndef RTL_COMMAND_RUN_H
 #define RTL_COMMAND_RUN_H
 
+#include "session/beside.h"
 #include "session/options.h"
 #include "session/player.h"
 #include "shm/segment_reader.h"
@@ -15,7 +16,8 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *read
 /* --mode: has the process go on in options->mode. */
 int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
 /* --trace; 0 also when the recording ended because the process did. `watch` is for the screen beside it. */
-int rtl_trace(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
-              int (*watch)(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid));
+typedef int rtl_watcher(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
+                        const struct rtl_beside *beside);
+int rtl_trace(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid, rtl_watcher *watch);
 
 #endif

@@ -21,13 +21,28 @@ static void on_signal(int number)
     told_to_stop = 1;
 }
 
+/* What ends a recording. A hangup that is ignored already stays so (nohup); shells ignore an interrupt for whatever
+ * they start in the background, where it is asked for by kill. */
+static sigset_t stops(void)
+{
+    struct sigaction hangup;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
+        sigaddset(&set, SIGHUP);
+    return set;
+}
+
 /* Before there is a file: from then on a signal ends the recording as it should be. */
 static void mind_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
-    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
-        sigaction(stops[i], &action, NULL);
+    sigset_t minded = stops();
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&minded, number) == 1)
+            sigaction(number, &action, NULL);
 }
 
 /* Until the time is over, the recorder has ended or a signal comes. */
@@ -47,50 +62,79 @@ static void wait_alone(const struct rtl_options *o, struct rtl_waker *waker, str
     }
 }
 
-/* While frames are written: a signal ends the recording as it should be, then the program, as it would have. */
+struct tracing {
+    struct rtl_tracer *tracer;
+    const char *file, *title;
+    pid_t pid;
+    sigset_t stops;
+};
+
+/* Ends the recording and says how it went; its exit status. */
+static int end(const struct tracing *t)
+{
+    struct rtl_tracer_result result = rtl_tracer_stop(t->tracer);
+    if (result.status) {
+        rtl_complain("%s", result.why);
+        return result.status;
+    }
+    fprintf(stderr, "rtl-top: %llu dispatches", (unsigned long long)(result.rows - result.copies));
+    if (result.copies)
+        fprintf(stderr, " and %llu copies", (unsigned long long)result.copies);
+    fprintf(stderr, " of process %d (%s) in %s, %llu lost", (int)t->pid, t->title, t->file,
+            (unsigned long long)result.lost);
+    if (result.lost)
+        fputs(": a larger event ring holds more (RTL_TRACE=64M)", stderr);
+    if (result.before)
+        fprintf(stderr, "; %llu ended before and are not in it", (unsigned long long)result.before);
+    fputc('\n', stderr);
+    return 0;
+}
+
+/*
+ * While frames are written: a signal ends the recording as it should be, then the program, as it would have. A
+ * recording that ends by itself, because the disk is full, say, is told when it does.
+ */
 static void *wait_for_signal(void *data)
 {
-    struct rtl_tracer *tracer = data;
-    sigset_t stops;
-    int number = 0;
-    sigemptyset(&stops);
-    sigaddset(&stops, SIGINT);
-    sigaddset(&stops, SIGTERM);
-    sigaddset(&stops, SIGHUP);
-    if (sigwait(&stops, &number) == 0) {
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
-        rtl_tracer_stop(tracer);
-        signal(number, SIG_DFL);
-        pthread_sigmask(SIG_UNBLOCK, &stops, NULL);
-        raise(number);
-    }
+    const struct tracing *t = data;
+    const char *trouble = NULL;
+    int number;
+    do {
+        number = sigtimedwait(&t->stops, NULL, &(struct timespec){.tv_sec = 1});
+        if (!trouble && (trouble = rtl_tracer_trouble(t->tracer)))
+            rtl_complain("the trace has ended: %s", trouble);
+    } while (number < 0);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
+    end(t);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &t->stops, NULL);
+    raise(number);
     return NULL;
 }
 
 /* What goes into a stream, while a thread waits for the signals that end it. */
-static int stream_beside(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid, struct rtl_tracer *tracer)
+static int stream_beside(const struct rtl_options *o, struct rtl_reader *reader, struct tracing *tracing)
 {
-    sigset_t stops;
     pthread_t waiter;
-    sigemptyset(&stops);
-    sigaddset(&stops, SIGINT);
-    sigaddset(&stops, SIGTERM);
-    sigaddset(&stops, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &stops, NULL);
-    bool waits = pthread_create(&waiter, NULL, wait_for_signal, tracer) == 0;
-    int status = rtl_batch(o, reader, pid);
+    pthread_sigmask(SIG_BLOCK, &tracing->stops, NULL);
+    bool waits = pthread_create(&waiter, NULL, wait_for_signal, tracing) == 0;
+    int status = rtl_batch(o, reader, tracing->pid);
     if (waits) {
-        pthread_cancel(waiter); /* sigwait is where it is, and a cancellation point */
+        pthread_cancel(waiter); /* sigtimedwait is where it is, and a cancellation point */
         pthread_join(waiter, NULL);
     }
     return status;
 }
 
-int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
-              int (*watch)(const struct rtl_options *, struct rtl_reader *, pid_t))
+static const char *trouble(void *tracer)
+{
+    return rtl_tracer_trouble(tracer);
+}
+
+int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid, rtl_watcher *watch)
 {
     char why[600], title[160];
-    struct rtl_tracer *tracer;
+    struct tracing tracing = {.file = o->trace, .title = title, .pid = pid, .stops = stops()};
     rtl_target_title(pid, "", title, sizeof title);
     struct rtl_tracer_options options = {.pid = pid,
                                          .title = title,
@@ -101,7 +145,7 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
     if (alone)
         mind_signals();
-    int status = rtl_tracer_start(&options, &tracer, why, sizeof why);
+    int status = rtl_tracer_start(&options, &tracing.tracer, why, sizeof why);
     if (status) {
         rtl_complain("%s", why);
         return status;
@@ -109,26 +153,13 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
     if (alone) {
         struct rtl_waker waker;
         rtl_waker_open(&waker, reader);
-        wait_alone(o, &waker, tracer);
+        wait_alone(o, &waker, tracing.tracer);
         rtl_waker_close(&waker);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
-        status = watch(o, reader, pid);
+        status = watch(o, reader, pid, &(struct rtl_beside){.trouble = trouble, .context = tracing.tracer});
     } else {
-        status = stream_beside(o, reader, pid, tracer);
+        status = stream_beside(o, reader, &tracing);
     }
-    struct rtl_tracer_result result = rtl_tracer_stop(tracer);
-    if (result.status) {
-        rtl_complain("%s", result.why);
-        return result.status;
-    }
-    fprintf(stderr, "rtl-top: %llu dispatches", (unsigned long long)(result.rows - result.copies));
-    if (result.copies)
-        fprintf(stderr, " and %llu copies", (unsigned long long)result.copies);
-    fprintf(stderr, " of process %d (%s) in %s, %llu lost", (int)pid, title, o->trace, (unsigned long long)result.lost);
-    if (result.lost)
-        fputs(": a larger event ring holds more (RTL_TRACE=64M)", stderr);
-    if (result.before)
-        fprintf(stderr, "; %llu ended before and are not in it", (unsigned long long)result.before);
-    fputc('\n', stderr);
-    return status;
+    int traced = end(&tracing);
+    return traced ? traced : status;
 }

@@ -63,15 +63,17 @@ static hsa_status_t plain(const struct rtl_queue_request *r, hsa_queue_t **queue
 static bool apply(const struct rtl_queue_request *r, hsa_queue_t *queue)
 {
     const struct descriptor *d = r->descriptor;
-    if (d->flags & RING_IN_DEVICE)
-        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_RING_MOVED);
     if (d->priority != HSA_AMD_QUEUE_PRIORITY_NORMAL &&
         rtl_tool.hsa.amd_queue_set_priority(queue, d->priority) != HSA_STATUS_SUCCESS)
         return false;
-    if (!d->compute.mask_bits)
-        return true;
-    int set = (int)rtl_tool.hsa.amd_queue_cu_set_mask(queue, d->compute.mask_bits, d->compute.mask);
-    return set == (int)HSA_STATUS_SUCCESS || set == MASK_REDUCED;
+    if (d->compute.mask_bits) {
+        int set = (int)rtl_tool.hsa.amd_queue_cu_set_mask(queue, d->compute.mask_bits, d->compute.mask);
+        if (set != (int)HSA_STATUS_SUCCESS && set != MASK_REDUCED)
+            return false;
+    }
+    if (d->flags & RING_IN_DEVICE)
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_RING_MOVED);
+    return true;
 }
 
 static bool is_zero(const void *bytes, size_t count)

@@ -38,10 +38,10 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         path, &(struct rtl_db_options){.write = true, .force = force, .busy_ms = busy_ms}, &db, why, why_bytes);
     if (status)
         return status;
-    if (rtl_db_need(db, &rtl_series_set) || rtl_db_need(db, &rtl_copies_set)) {
-        status = rtl_db_commit(db);
-        if (!status)
-            status = RTL_DB_FAILED;
+    status = rtl_db_need(db, &rtl_series_set);
+    if (!status)
+        status = rtl_db_need(db, &rtl_copies_set);
+    if (status) {
         snprintf(why, why_bytes, "%s", rtl_db_why(db));
         rtl_db_close(db);
         return status;

@@ -308,6 +308,24 @@ static void move_marker(struct rtl_rocpd *r)
     rtl_db_run(set);
 }
 
+static void make_views(struct rtl_db *db)
+{
+    for (int i = 0; i < RTL_ROCPD_VIEWS; i++) {
+        const struct rtl_rocpd_view *view = &rtl_rocpd_views[i];
+        char drop[64];
+        struct rtl_db_statement *get = rtl_db_prepare(db, "SELECT sql = ?2 FROM sqlite_master WHERE name = ?1");
+        rtl_db_bind_text(get, 1, view->name, strlen(view->name));
+        rtl_db_bind_text(get, 2, view->sql, strlen(view->sql));
+        bool there = rtl_db_step(get), same = there && rtl_db_int(get, 0);
+        rtl_db_reset(get);
+        if (same)
+            continue;
+        snprintf(drop, sizeof drop, "DROP VIEW IF EXISTS %s", view->name);
+        rtl_db_exec(db, drop);
+        rtl_db_exec(db, view->sql);
+    }
+}
+
 struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, int64_t pid, const char *title,
                                   rtl_rocpd_escape *escape)
 {
@@ -337,6 +355,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     rtl_db_mute(db, "printf");
     rtl_db_exec(db, "PRAGMA cache_size=-16384");
     rtl_db_begin(db);
+    make_views(db);
     rtl_db_exec(db, "INSERT OR IGNORE INTO rocpd_string(id,string) VALUES(1,'')");
     if (!rtl_db_one(db, "SELECT count(*) FROM rocpd_metadata WHERE tag = 'schema_version'")) {
         snprintf(number, sizeof number, "%d", RTL_ROCPD_SCHEMA);

@@ -24,6 +24,13 @@ enum { RTL_ROCPD_PAGE = 16384, RTL_ROCPD_SCHEMA = 3, RTL_ROCPD_SEQUENCE_BITS = 4
 
 extern const struct rtl_db_set rtl_rocpd_set;
 
+/* Views that may be others in a file of an earlier rtl-top: they are brought up to date when a recording begins. */
+enum { RTL_ROCPD_VIEWS = 2 };
+struct rtl_rocpd_view {
+    const char *name, *sql; /* the statement as SQLite keeps it */
+};
+extern const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS];
+
 /* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (text/text.h), which lies above
  * this. */
 typedef size_t rtl_rocpd_escape(char *out, size_t size, const char *bytes, size_t length);

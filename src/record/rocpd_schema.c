@@ -16,9 +16,6 @@
     " ELSE printf('hwq=0x%x wg=%d,%d,%d grid=%d,%d,%d', queueId, " WX ", " WY ", " WZ ","                       \
     " (dims >> 28 & 16383) * " WX ", ((dims >> 42 & 4095) + 1) * " WY ", ((dims >> 54 & 255) + 1) * " WZ ") END END"
 
-/* What an op is called: a copy has no description (string 1 is empty), but a type. */
-#define NAME_ID "iif(o.description_id = 1, o.opType_id, o.description_id)"
-
 const struct rtl_db_set rtl_rocpd_set = {
     .table = "rocpd_op",
     .sql =
@@ -68,22 +65,30 @@ const struct rtl_db_set rtl_rocpd_set = {
         "CREATE TABLE rocpd_monitor("
         " id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER, monitorType TEXT,"
         " start INTEGER, end INTEGER, value TEXT);"
-        "CREATE VIEW rocpd_ustring AS SELECT id, string FROM rocpd_string;"
-        "CREATE VIEW top AS"
-        " SELECT s.string AS Name, count(*) AS Calls, sum(o.duration) AS TotalNs, round(avg(o.duration), 1) AS AvgNs,"
-        "  min(o.duration) AS MinNs, max(o.duration) AS MaxNs,"
-        "  round(100.0 * sum(o.duration) / (SELECT sum(duration) FROM rocpd_op WHERE gpuId >= 0), 2) AS Pct"
-        " FROM rocpd_op o JOIN rocpd_string s ON s.id = " NAME_ID
-        " WHERE o.gpuId >= 0 GROUP BY " NAME_ID " ORDER BY TotalNs DESC;"
-        /* busy: the union of the kernels' intervals, so that overlapping kernels don't make more than 100 %; no copies */
-        "CREATE VIEW busy AS"
-        " SELECT gpuId, round(100.0 * sum(alone) / (max(end) - min(start)), 2) AS utilization_pct, count(*) AS ops,"
-        "  sum(alone) AS busy_ns, max(end) - min(start) AS wall_ns"
-        " FROM (SELECT gpuId, start, end,"
-        "   max(0, end - max(start, ifnull(max(end) OVER (PARTITION BY gpuId ORDER BY start, id"
-        "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start))) AS alone"
-        "  FROM rocpd_op WHERE gpuId >= 0 AND description_id <> 1)"
-        " GROUP BY gpuId;",
+        "CREATE VIEW rocpd_ustring AS SELECT id, string FROM rocpd_string;",
+};
+
+/* What an op is called: a copy has no description (string 1 is empty), but a type. */
+#define NAME_ID "iif(o.description_id = 1, o.opType_id, o.description_id)"
+
+const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
+    {"top",
+     "CREATE VIEW top AS"
+     " SELECT s.string AS Name, count(*) AS Calls, sum(o.duration) AS TotalNs, round(avg(o.duration), 1) AS AvgNs,"
+     "  min(o.duration) AS MinNs, max(o.duration) AS MaxNs,"
+     "  round(100.0 * sum(o.duration) / (SELECT sum(duration) FROM rocpd_op WHERE gpuId >= 0), 2) AS Pct"
+     " FROM rocpd_op o JOIN rocpd_string s ON s.id = " NAME_ID
+     " WHERE o.gpuId >= 0 GROUP BY " NAME_ID " ORDER BY TotalNs DESC"},
+    /* the union of the kernels' intervals, so that overlapping kernels don't make more than 100 %; no copies */
+    {"busy",
+     "CREATE VIEW busy AS"
+     " SELECT gpuId, round(100.0 * sum(alone) / (max(end) - min(start)), 2) AS utilization_pct, count(*) AS ops,"
+     "  sum(alone) AS busy_ns, max(end) - min(start) AS wall_ns"
+     " FROM (SELECT gpuId, start, end,"
+     "   max(0, end - max(start, ifnull(max(end) OVER (PARTITION BY gpuId ORDER BY start, id"
+     "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start))) AS alone"
+     "  FROM rocpd_op WHERE gpuId >= 0 AND description_id <> 1)"
+     " GROUP BY gpuId"},
 };
 
 bool rtl_rocpd_pack(const uint32_t grid[3], const uint16_t workgroup[3], int64_t *dims)

@@ -167,6 +167,11 @@ bool rtl_tracer_running(struct rtl_tracer *t)
     return !atomic_load(&t->over);
 }
 
+const char *rtl_tracer_trouble(struct rtl_tracer *t)
+{
+    return atomic_load(&t->over) && t->result.status ? t->result.why : NULL;
+}
+
 struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *t)
 {
     atomic_store(&t->stop, true);

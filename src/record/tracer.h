@@ -42,6 +42,9 @@ int rtl_tracer_start(const struct rtl_tracer_options *options, struct rtl_tracer
 /* False once it has ended by itself. */
 bool rtl_tracer_running(struct rtl_tracer *tracer);
 
+/* Why it ended before it was told to, one line; NULL while all is well. Stays valid until it is stopped. */
+const char *rtl_tracer_trouble(struct rtl_tracer *tracer);
+
 /* Writes what is in the ring, closes the file and says how it went. Frees the tracer. */
 struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *tracer);
 

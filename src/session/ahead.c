@@ -47,14 +47,14 @@ static bool keep(struct rtl_growing *to, const struct rtl_growing *text)
     return true;
 }
 
-/* False without memory: then the full name is "?", or the cell is the uncut form itself. */
+/* False without memory: then there is no full name, or the cell is the uncut form itself. */
 static bool make_one(struct rtl_ahead *a, uint32_t i, struct rtl_growth *growth)
 {
     const struct rtl_kernel_snapshot *k = &a->snapshot->kernels[i];
     const char *full = rtl_names_form(a->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
     const char *cell =
         rtl_names_cell(a->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, a->ascii);
-    if (!strcmp(full, "?") || cell == rtl_names_form(a->names, k->id, k->name, k->name_length, RTL_NAME_SHORT) ||
+    if (full == rtl_name_missing || cell == rtl_names_form(a->names, k->id, k->name, k->name_length, RTL_NAME_SHORT) ||
         !rtl_growth_tell(growth, NULL, &k->histogram))
         return false;
     struct rtl_growth *kept = &a->growth[i];
@@ -74,6 +74,8 @@ static void *make(void *context)
         while (i < end && make_one(a, i, &growth))
             i++;
         ended = i < end || i == s->kernel_count || atomic_load_explicit(&a->no_longer, memory_order_relaxed);
+        if (ended) /* before it is said, because then others demangle */
+            rtl_demangle_rest();
         pthread_mutex_lock(&a->lock);
         a->made = i;
         a->ended = ended;
@@ -82,7 +84,6 @@ static void *make(void *context)
     }
     free(growth.buckets.bytes);
     free(growth.coarse.bytes);
-    rtl_demangle_rest();
     return NULL;
 }
 

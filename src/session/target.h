@@ -2,6 +2,7 @@
 #ifndef RTL_SESSION_TARGET_H
 #define RTL_SESSION_TARGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -10,6 +11,9 @@
 void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size);
 /* The name of the process's owner, or the number. */
 void rtl_target_user(pid_t pid, char *out, size_t size);
+
+/* Two names of one file; a file that isn't there has only the name that was given. */
+bool rtl_target_same_file(const char *a, const char *b);
 
 uint64_t rtl_mono_ns(void);
 uint64_t rtl_real_ns(void);

@@ -52,8 +52,9 @@ static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char
     const struct rtl_header *h = &reader->header;
     if (h->mode == RTL_MODE_OFF)
         return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
-                           "process %d (%s) was started with RTL_MODE=off, where nothing is hooked: its mode cannot be "
-                           "changed while it runs (RTL_MODE=auto costs nearly as little, and can)",
+                           "process %d (%s): RTL_MODE=off hooks nothing, so its mode cannot be changed while it runs "
+                           "(RTL_MODE=auto costs "
+                           "nearly as little, and can)",
                            (int)reader->pid, reader->comm);
     if (h->minor < 2)
         return rtl_explain(
@@ -61,9 +62,10 @@ static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char
             "process %d (%s): its librtl.so (segment version %u.%u) has no control page, which came with "
             "%u.2: its mode cannot be changed while it runs",
             (int)reader->pid, reader->comm, h->major, h->minor, RTL_SEGMENT_MAJOR);
-    return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
-                       "process %d (%s) has no control page: it said so on its standard error when it was started",
-                       (int)reader->pid, reader->comm);
+    return rtl_explain(
+        RTL_READER_NO_CONTROL, why, why_bytes,
+        "process %d (%s) has no control page, as it said on its standard error: its mode cannot be changed",
+        (int)reader->pid, reader->comm);
 }
 
 enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct rtl_control_link *link, char *why,

@@ -46,6 +46,8 @@ struct rtl_names {
     struct column columns[COLUMNS_CACHED];
 };
 
+const char rtl_name_missing[] = "?";
+
 static const struct {
     const char *name;
 } forms[] = {
@@ -147,7 +149,7 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
                            enum rtl_name_form form)
 {
     if (id >= RTL_KERNELS_MAX || form >= RTL_NAME_FORM_COUNT)
-        return "?";
+        return rtl_name_missing;
     struct entry *e = &names->entries[id];
     if (!e->forms[form]) {
         if (!e->raw) {
@@ -169,7 +171,7 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
             e->forms[form] = strdup("(no name)");
         }
     }
-    return e->forms[form] ? e->forms[form] : "?";
+    return e->forms[form] ? e->forms[form] : rtl_name_missing;
 }
 
 static char **set_slot(char **set, size_t size, const char *text)
@@ -226,7 +228,7 @@ static bool make_cell(struct rtl_names *names, struct column *c, uint32_t id)
 {
     const char *whole = names->entries[id].forms[c->form];
     if (!whole)
-        whole = "?";
+        whole = rtl_name_missing;
     int width = c->width == RTL_NAMES_WHOLE ? rtl_text_columns(whole) + 16 : c->width;
     size_t size = strlen(whole) + 24;
     char *cell = malloc(size);

@@ -38,6 +38,9 @@ struct rtl_names;
 struct rtl_names *rtl_names_create(void);
 void rtl_names_free(struct rtl_names *names);
 
+/* What a name is when there is no memory for it: this very string. */
+extern const char rtl_name_missing[];
+
 /* The name in one form, whole; owned by `names` and stable. `raw` has to outlive `names` (the reader's names do). */
 const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw, size_t length,
                            enum rtl_name_form form);

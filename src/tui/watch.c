@@ -30,7 +30,8 @@ struct watch {
     struct rtl_frame frame;
     uint64_t next_ns; /* when the next snapshot is due */
     uint64_t samples;
-    bool ended; /* the last snapshot was taken: nothing more will come */
+    const struct rtl_beside *beside; /* until its trouble was told; or NULL */
+    bool ended;                      /* the last snapshot was taken: nothing more will come */
     bool out_of_memory;
 };
 
@@ -94,6 +95,10 @@ static void ask_for_mode(struct watch *w)
     int mode = w->ui.menu;
     if (mode < 0 || mode >= RTL_MODE_COUNT)
         return;
+    if (!rtl_reader_alive(w->reader)) {
+        rtl_ui_say(&w->ui, "there is no process any more");
+        return;
+    }
     if (rtl_control_open(w->reader, &link, why, sizeof why) != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s", why);
         return;
@@ -101,7 +106,8 @@ static void ask_for_mode(struct watch *w)
     rtl_control_ask(w->reader, &link, (enum rtl_mode)mode);
     rtl_control_close(&link);
     rtl_waker_look(&w->waker, w->ui.model);
-    rtl_ui_say(&w->ui, "process %d was asked for mode %s", (int)w->ui.pid, rtl_mode_label((unsigned)mode));
+    rtl_ui_say(&w->ui, "process %d was asked for mode %s%s", (int)w->ui.pid, rtl_mode_label((unsigned)mode),
+               w->ui.paused ? "; the screen is held and shows it after Space" : "");
 }
 
 /* The screen is held, the recording is not. */
@@ -223,10 +229,20 @@ static bool press(struct watch *w, uint32_t key)
     return true;
 }
 
+static void ask_beside(struct watch *w)
+{
+    const char *trouble = w->beside ? w->beside->trouble(w->beside->context) : NULL;
+    if (!trouble)
+        return;
+    rtl_ui_say(&w->ui, "the trace has ended: %s", trouble);
+    w->beside = NULL;
+}
+
 static void tick(struct watch *w)
 {
     uint64_t now = rtl_mono_ns();
     sample(w);
+    ask_beside(w);
     show(w, false);
     w->next_ns += interval(w);
     if (w->next_ns <= now)
@@ -241,6 +257,7 @@ static void look(struct watch *w)
         if (!rtl_reader_alive(w->reader))
             sample(w);
     }
+    ask_beside(w);
     show(w, false);
 }
 
@@ -334,9 +351,9 @@ static int watch(struct watch *w, pid_t pid, const char *title)
     return status;
 }
 
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid, const struct rtl_beside *beside)
 {
-    struct watch w = {.options = options, .reader = reader};
+    struct watch w = {.options = options, .reader = reader, .beside = beside};
     char title[sizeof w.ui.title];
     rtl_target_title(pid, "", title, sizeof title);
     rtl_waker_open(&w.waker, reader);

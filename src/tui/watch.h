@@ -2,11 +2,13 @@
 #ifndef RTL_TUI_WATCH_H
 #define RTL_TUI_WATCH_H
 
+#include "session/beside.h"
 #include "session/options.h"
 #include "session/player.h"
 #include "shm/segment_reader.h"
 
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
+/* `beside`: what else runs, or NULL. */
+int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid, const struct rtl_beside *beside);
 /* A recording, which the caller has opened and closes. */
 int rtl_watch_replay(const struct rtl_options *options, struct rtl_player *player);
 

@@ -196,7 +196,7 @@ refused "with something else" 1 '--mode changes the mode and ends' "$top" --mode
 refused "not traced" 3 'is not traced' "$top" --mode lite -p $$
 start off
 tell run 10
-refused "started with off" 8 'was started with RTL_MODE=off, where nothing is hooked' "$top" --mode auto -p "$program"
+refused "started with off" 8 'RTL_MODE=off hooks nothing, so its mode cannot be changed' "$top" --mode auto -p "$program"
 stop
 is "started with off: ends well" "$status" 0
 

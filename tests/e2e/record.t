@@ -165,6 +165,19 @@ dd if=/dev/urandom of="$work/torn.db" bs=4096 seek=1 count=60 conv=notrunc 2>/de
 check "a damaged file" gives 13 'damaged' -r "$work/torn.db" -b
 check "no terminal" gives 1 'not a terminal' -r "$work/a.db"
 check "options that exclude one another" gives 1 '-r shows a recording' -r "$work/a.db" -w "$work/x.db" -b
+# what -o names is emptied: that must not be the recording
+cp "$work/a.db" "$work/same.db"
+check "a replay into the recording itself" gives 1 '-o .*same.db is the recording itself' -r "$work/same.db" -b -o "$work/same.db"
+check "frames into what is being recorded" gives 1 '-o .*same.db is the recording itself' -p "$first" -b -w "$work/same.db" -o "$work/same.db"
+check "even before it is there" gives 1 'is the recording itself' -p "$first" -b -w "$work/new.db" -o "$work/new.db"
+check "it is as it was" cmp "$work/a.db" "$work/same.db"
+# not even the tables fit
+small() { # status pattern arguments...
+    (ulimit -f 20 && exec "$top" "$@") >"$work/out" 2>"$work/err"
+}
+small -p "$first" --snapshot "$work/small.db"
+is "a snapshot without room: 12" "$?" 12
+has "a snapshot without room: it is said so" "$(cat "$work/err")" '^rtl-top: cannot write .*small.db: no space left$|^rtl-top: cannot write .*small.db: File too large$'
 # a file that somebody else keeps locked
 mkfifo "$work/hold"
 sqlite3 "$work/s.db" <"$work/hold" >"$work/locked" 2>&1 &

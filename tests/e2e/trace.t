@@ -182,6 +182,32 @@ end_process "$program" KILL
 wait "$recorder"
 is "the process was killed: 0, and the file is whole" "$? $(sql "$work/killed.db" 'PRAGMA integrity_check')" "0 ok"
 
+# --- a file of an earlier version, whose views know no copies ---
+start 1 -- "$programs/hsa_dispatch" --launches 300
+wait_until 60 is_held
+settled
+"$top" -p "$program" --trace "$work/old.db" -n 1 -d 0.1 2>"$work/said"
+sql "$work/old.db" "DROP VIEW top; CREATE VIEW top AS SELECT 1 AS Name; DROP VIEW busy;"
+"$top" -p "$program" --trace "$work/old.db" -n 1 -d 0.1 2>"$work/said"
+is "views are brought up to date" "$(sql "$work/old.db" 'SELECT sum(Calls) FROM top') $(sql "$work/old.db" 'SELECT sum(ops) FROM busy')" "300 300"
+# two recordings of one process overlap without nesting
+"$top" export "$work/old.db" --perfetto "$work/old.json" 2>"$work/said"
+is "recordings have a track each" "$(jq -r '[.traceEvents[] | select(.cat == "marker") | .tid] | length, (unique | length)' "$work/old.json" | tr '\n' ' ')" "2 2 "
+
+# --- a disk that is full, beside frames ---
+(ulimit -f 400 && exec "$top" -p "$program" --trace "$work/full.db" -b -d 0.2) >"$work/frames" 2>"$work/said" 3>&- 4>&- &
+recorder=$!
+tap_pids="$tap_pids $recorder"
+check "frames are written" wait_until 60 test -s "$work/frames"
+end_process "$recorder" INT
+has "a signal beside frames: it says how many" "$(said)" '^rtl-top: 300 dispatches of process'
+(ulimit -f 60 && exec "$top" -p "$program" --trace "$work/full.db" -b -d 0.2) >"$work/frames" 2>"$work/said" 3>&- 4>&- &
+recorder=$!
+tap_pids="$tap_pids $recorder"
+check "a full disk beside frames: it is said at once" wait_until 60 grep -qE 'cannot write .*full.db' "$work/said"
+end_process "$recorder" INT
+close_program
+
 # --- nothing to trace ---
 start 0 -- "$programs/hsa_dispatch" --launches 100
 wait_until 60 is_held

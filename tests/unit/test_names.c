@@ -337,6 +337,8 @@ static void costly_names_ahead_and_later(void **state)
     rtl_demangle_rest();
     s.kernels[5].name = first;
     s.kernels[5].name_length = strlen(first);
+    s.kernels[6].name = "?"; /* looks like what a name is without memory, and is none */
+    s.kernels[6].name_length = 1;
     struct rtl_names *names = rtl_names_create();
     assert_non_null(names);
     struct rtl_ahead *a = rtl_ahead_start(names, &s, false);
