@@ -20,7 +20,7 @@ check "kernels of the program" shows '\[LIVE\]' 'gemm TN BBS MT128x128x64 MI16x1
 check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed ncclDevKernel'
 check "both GPUs" shows 'G0\[\|+.*[0-9]% q.*gfx90a' 'G1\[\|+.*[0-9]% q'
 keys M
-check "M shows the modes, and which one it is" shows '^  off +loaded' '^> lite +times only kernels that carry no' \
+check "M shows the modes, and which one it is" shows '^  off +loaded' '^> lite +times only kernels without a signal' \
     'mode: Up and Down choose, Enter asks the process for it'
 keys Up Up Up Down Down Escape
 check "Esc leaves them alone" shows 'mode lite: '
