@@ -534,7 +534,8 @@ static hsa_status_t copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_
 }
 
 /* The signals are in the operations, which aren't read here: all that is over is harvested now. */
-static hsa_status_t (*batch_copy)(const void *, uint32_t, uint32_t, const hsa_signal_t *); /* load: before our hook */
+typedef hsa_status_t (*batch_copier)(const void *, uint32_t, uint32_t, const hsa_signal_t *);
+static batch_copier batch_copy; /* load: the function before our hook */
 static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
 {
     if (recording() && atomic_load(&rtl_tool.policy) != RTL_PASS_ON) {
@@ -572,7 +573,7 @@ bool rtl_copies_hook(void *table)
     HOOK(amd_profiling_async_copy_enable, enable);
 #undef HOOK
     bool maybe;
-    batch_copy = (hsa_status_t(*)(const void *, uint32_t, uint32_t, const hsa_signal_t *))rtl_hsa_hook_exported(
-        table, "hsa_amd_memory_async_batch_copy", (void (*)(void))copy_batch, &maybe);
+    batch_copy = (batch_copier)rtl_hsa_hook_exported(table, "hsa_amd_memory_async_batch_copy",
+                                                     (void (*)(void))copy_batch, &maybe);
     return !maybe;
 }

@@ -54,11 +54,10 @@ struct rtl_tap {
     char *scratch; /* for batches: as many packets as the queue has slots */
     uint32_t scratch_packets;
     uint32_t slot;
-    _Atomic uint32_t batch; /* signals to take at once; create stores, also later as queues come, dispatch loads */
-    bool named;             /* described in the segment; create only */
-    _Atomic uint32_t
-        generation; /* of the slot since then, 0 = shared; create stores, worker loads, for the event ring */
-    bool shared;    /* the slot is the shared one: others count in it too */
+    _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
+    bool named;                  /* described in the segment; create only */
+    _Atomic uint32_t generation; /* of the slot since then, 0 = shared; create stores, worker loads for events */
+    bool shared;                 /* the slot is the shared one: others count in it too */
 
     _Atomic uint32_t state;      /* enum rtl_tap_state: create and worker store (release), any loads (acquire) */
     _Atomic int verdict;         /* create, load: time dispatches, or the reason why not; dispatch loads */

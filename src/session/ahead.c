@@ -27,11 +27,10 @@ struct rtl_ahead {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t more;
-    uint32_t made; /* kernels of the snapshot, from its first on; under the lock */
-    bool ended;    /* the thread makes no more, for want of memory or because all are made; under the lock */
-    uint32_t seen; /* `made` as the waiter saw it last; the waiter's own */
-    atomic_bool
-        no_longer; /* written by the waiter, read by the thread, relaxed: it says stop, and hands nothing over */
+    uint32_t made;         /* kernels of the snapshot, from its first on; under the lock */
+    bool ended;            /* the thread makes no more, for want of memory or because all are made; under the lock */
+    uint32_t seen;         /* `made` as the waiter saw it last; the waiter's own */
+    atomic_bool no_longer; /* waiter stores, thread loads, relaxed: it says stop, and hands nothing over */
 };
 
 /* The text in no more memory than it needs. */

@@ -10,7 +10,7 @@
  *    auto dispatches are timed while it changes, and RTL_BEAT_NS after it changed last they aren't any more: that
  *    is how a viewer that was killed is noticed.
  *  - wish: the mode that somebody asked for last, and a number that is another with each wish. The library publishes
- * the number of the wish that it took up (RTL_IN_FORCE in segment.h).
+ *    the number of the wish that it took up (RTL_IN_FORCE in segment.h).
  *  - check: a function of the two, so that a word that no viewer wrote says nothing.
  *
  * Rules for viewers: change the word by compare-and-swap, keeping what isn't theirs; a word whose check is wrong may be

@@ -53,8 +53,7 @@ static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char
     if (h->mode == RTL_MODE_OFF)
         return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
                            "process %d (%s): RTL_MODE=off hooks nothing, so its mode cannot be changed while it runs "
-                           "(RTL_MODE=auto costs "
-                           "nearly as little, and can)",
+                           "(RTL_MODE=auto costs nearly as little, and can)",
                            (int)reader->pid, reader->comm);
     if (h->minor < 2)
         return rtl_explain(

@@ -33,8 +33,7 @@ struct rtl_segment {
     uint64_t event_next; /* worker: records written, ever */
     uint64_t size;
     int fd;
-    const struct rtl_control
-        *control; /* read-only; a page of zeros of the library's own where there is no control page */
+    const struct rtl_control *control; /* read-only; zeros of the library's own where there is no control page */
     /* private copies: never read back from the segment */
     _Atomic uint32_t kernel_count;
     _Atomic uint64_t names_used;

@@ -1,4 +1,7 @@
-/* hsa_amd_queue_create as the public header has it, for the program that calls it and the stand-in that has it. */
+/*
+ * hsa_amd_queue_create as the public header has it, for the program that calls it and the stand-in that has it. Written
+ * down again on purpose: with the library's own structure a wrong layout would agree with itself.
+ */
 #ifndef INTERCEPT_DESCRIBED_H
 #define INTERCEPT_DESCRIBED_H
 
