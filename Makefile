@@ -112,11 +112,15 @@ $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $
 	HIPCC='$(HIPCC)' tests/programs/hipcc-gfx942 $@ $< -std=c++17 -O2 -g -Wall -Wextra -Isrc -pthread
 programs: $(O)/tests/programs/hip_basic-gfx942
 
+# What is fuzzed is compiled for it once; the targets are one file each.
+FUZZ_SAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzzers: $(call bin,$(FUZZ))
-$(O)/tests/fuzz/%: tests/fuzz/%.c $(READER) $(wildcard src/*/*.h) | $(O)/.has-build
+$(O)/obj/fuzz/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
-	$(CLANG) $(filter-out -Werror,$(BASE)) -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
-	    -fno-sanitize-recover=undefined -o $@ $< $(READER) -lm
+	$(CLANG) $(filter-out -Werror,$(BASE)) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+$(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(call obj,fuzz,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
 demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing)
@@ -136,7 +140,7 @@ bench: ## what it costs, in one run; nothing is asserted
 	@$(MAKE) --no-print-directory all vgpu benches programs
 	@tests/bench/run
 
-fuzz: ## fuzz the reader of the segment for FUZZ_SECONDS (default 600)
+fuzz: ## fuzz what reads things from outside, FUZZ_SECONDS each (default 600)
 	@tools/deps build unit test
 	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),600)
 
