@@ -25,6 +25,8 @@ if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
         sh -c "printf '%s\\n' \"\$1\" | grep -E '\\.(c|h)\$' | xargs clang-format --dry-run -Werror" sh "$files"
 fi
 
+check "the lists of small faults fit the code" tests/mutants/run --list
+
 # the direction between the parts (CONTRIBUTING.md)
 is "the library includes nothing of the viewer" "$(grep -nE '#include "(text|model|session|command|tui)/|shm/segment_reader|stats/quantile' src/intercept/*.c src/intercept/*.h)" ""
 viewer='src/text src/model src/session src/command src/tui src/main.c'
