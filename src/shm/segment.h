@@ -76,6 +76,7 @@ enum {
     RTL_OCTAVES_MAX = 36,       /* octaves 0..34 are used: values below 2^40 ns */
     RTL_CHUNKS_MAX = 65535,     /* chunk 0 is never used: a directory entry of 0 means none */
     RTL_NAMES_BYTES = 16 << 20,
+    RTL_NAME_MAX = 64 << 10,    /* bytes of one kernel's name, without terminator; in recordings, too */
     RTL_COPIES_MAX = RTL_AGENTS_MAX * RTL_DIRECTION_COUNT,
     RTL_HISTOGRAMS_MAX = RTL_KERNELS_MAX + 2 * RTL_QUEUES_MAX + RTL_COPIES_MAX,
 };
@@ -137,7 +138,8 @@ struct rtl_chunk { uint64_t bucket[RTL_CHUNK_BUCKETS]; };   /* worker */
 enum rtl_kernel_state { RTL_KERNEL_FREE = 0, RTL_KERNEL_READY = 1 };
 struct rtl_kernel { /* the thread of the kernel's first dispatch, once; state last, release */
     uint32_t state;        /* slots may stay FREE for ever: skip them */
-    uint32_t name_length;  /* bytes, without terminator */
+    uint32_t name_length;  /* bytes, without terminator, at most RTL_NAME_MAX: a longer name is cut, and ends in "~"
+                              and 16 digits that tell it from others of the same beginning */
     uint64_t name_offset;  /* bytes into RTL_SECTION_NAMES */
     uint64_t kernel_object; /* handle of the first agent's copy, for display only */
     uint64_t first_mono_ns; /* when the row was made */
