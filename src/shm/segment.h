@@ -30,7 +30,8 @@
  *  - It trusts nothing: each offset, stride, count, id, length is copied once and bounded by the size that
  *    fstat gives (not by the header's). Without the SHRINK seal it reads with pread and never maps.
  *  - Other magic, other major version or an unknown required feature bit: refuse, naming both versions.
- *    Larger strides and sizes, more sections and unknown optional bits are accepted and ignored.
+ *    Larger strides (up to RTL_STRIDE_GROWTH times) and sizes, more sections and unknown optional bits are accepted and
+ *    ignored. Of rows and names it takes no more than this version could have written, whatever their sections hold.
  *  - Retries are bounded; then the sum of the buckets is the count and the row is marked approximate.
  *  - Record n of the event ring is whole when its sequence is n + 1 before and after it was copied; otherwise it was
  *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
@@ -62,6 +63,7 @@
 #define RTL_FEATURES_OPTIONAL (RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES)
 
 enum {
+    RTL_STRIDE_GROWTH = 4,   /* a later minor version's entries are at most that many times as long as this one's */
     RTL_KERNELS_MAX = 16384, /* rows, the two fixed ones below included */
     RTL_KERNEL_OTHER = 0,    /* "(other kernels)": everything beyond the rows */
     RTL_KERNEL_UNKNOWN = 1,  /* "(unknown kernel)": a kernel object that no executable named */
