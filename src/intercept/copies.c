@@ -14,6 +14,7 @@
 #include "intercept/worker.h"
 
 enum { WORDS = RTL_COPY_CARDS / 64, DOUBTS = 8 };
+static const uint64_t WAIT = 1000000000; /* ns; a copy that is over waits so long for its times to be believed */
 
 /* A copy that is timed. Its maker fills it in before it is in flight; then it is the worker's. */
 struct copy {
@@ -21,7 +22,8 @@ struct copy {
     struct rtl_own *own;            /* the signal, */
     int64_t value;                  /* and its value when the copy went */
     uint64_t bytes;
-    uint32_t line; /* in the segment */
+    uint32_t line;        /* in the segment */
+    uint64_t waits_since; /* worker: when it was found to be over, and not believed yet; 0 = it wasn't */
     /* also looked at by who finds the card on a signal, and only believed if it is still there afterwards (relaxed) */
     _Atomic uint64_t old_end;    /* what an engine had left in the signal before */
     struct rtl_gpu *_Atomic gpu; /* the one whose clock its times are of */
@@ -270,6 +272,7 @@ static struct copy *arm(struct request *r, hsa_signal_t signal)
     atomic_store_explicit(&copy->gpu, r->gpu, memory_order_relaxed);
     copy->line = r->line;
     copy->bytes = r->bytes;
+    copy->waits_since = 0;
     const struct record *record = (const struct record *)(uintptr_t)signal.handle; /* the table knows only real ones */
     copy->value = __atomic_load_n(&record->signal.value, __ATOMIC_RELAXED);
     uint64_t old_end = record->id == ID ? __atomic_load_n(&record->copy_end, __ATOMIC_RELAXED) : 0;
@@ -404,11 +407,19 @@ static void record(struct rtl_harvest *harvest, const struct copy *copy)
     untimed(copy->line, why);
 }
 
-/* Over, but nobody knows yet what its times mean. */
-static bool waits(const struct copy *copy)
+/*
+ * Over, but nobody knows yet what its times mean: the next copy may tell. Not for ever, because the worker looks at it
+ * again and again, and there may be no other.
+ */
+static bool waits(struct copy *copy)
 {
-    return __atomic_load_n(&copy->card.value, __ATOMIC_RELAXED) == RTL_CARD_TIMED && copy->card.end_ts != 0 &&
-           atomic_load(&layout) == UNKNOWN;
+    if (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED) != RTL_CARD_TIMED || copy->card.end_ts == 0 ||
+        atomic_load(&layout) != UNKNOWN)
+        return false;
+    uint64_t now = rtl_clock_now();
+    if (!copy->waits_since)
+        copy->waits_since = now;
+    return now - copy->waits_since < WAIT;
 }
 
 uint32_t rtl_copies_harvest(struct rtl_harvest *harvest)

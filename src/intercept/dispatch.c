@@ -316,10 +316,51 @@ static uint64_t before_the_end(const struct rtl_tap *tap, const char *packets, u
     return n < there ? n : there;
 }
 
+static uint32_t type_of(const union packet *packet)
+{
+    return packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+/* One that may carry a mark: its signal is where all have it, and it has none. */
+static bool can_be_marked(const union packet *packet)
+{
+    uint32_t type = type_of(packet);
+    return (type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
+            type == HSA_PACKET_TYPE_BARRIER_OR) &&
+           !packet->barrier.completion_signal.handle;
+}
+
+/* A barrier that waits for nothing and holds nothing up. */
+static const union packet empty_barrier = {
+    .barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE}};
+
+/*
+ * A mark on the last of n packets, or on a barrier behind it, for which there is room. Says how many packets more there
+ * are; `changed` becomes true if there is a mark.
+ */
+static __attribute__((noinline)) uint64_t mark_end(struct rtl_tap *tap, union packet *packets, uint64_t n,
+                                                   bool *changed)
+{
+    uint64_t more = can_be_marked(&packets[n - 1]) ? 0 : 1;
+    union packet *last = &packets[n - 1 + more];
+    if (type_of(&packets[n - 1]) == HSA_PACKET_TYPE_INVALID ||
+        atomic_load_explicit(&tap->verdict, memory_order_relaxed) == RTL_UNTIMED_SHUTDOWN)
+        return 0; /* the GPU won't come behind it; nobody may be given a signal any more */
+    if (more)
+        *last = empty_barrier;
+    tap->written += more;
+    if (!rtl_full_gauge(tap, &last->barrier.completion_signal)) {
+        tap->written -= more;
+        return 0;
+    }
+    *changed = true;
+    return more;
+}
+
 static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union packet *packets, uint64_t n,
                                                 rtl_packet_writer writer, enum rtl_policy policy)
 {
-    union packet on_stack[STACK_PACKETS];
+    union packet on_stack[STACK_PACKETS + 1]; /* room for one behind them, as in the scratch */
     union packet *copy = on_stack;
     uint64_t there = before_the_end(tap, (const char *)packets, n);
     const union packet *ring = (const union packet *)(const void *)tap->ring;
@@ -328,7 +369,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
 
     if (n > STACK_PACKETS) {
         copy = (union packet *)(void *)tap->scratch;
-        room = n <= tap->scratch_packets;
+        room = n < tap->scratch_packets;
     }
     if (__builtin_expect(wraps && n > tap->ring_bytes / sizeof(union packet), 0)) {
         seen = there; /* more than the queue holds: what is behind the end can't be packets of it */
@@ -336,13 +377,15 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
     }
     if (policy != RTL_PASS_ON)
         count(tap, &tap->line->packets, seen);
-    tap->written += n; /* for all of the batch, which no release that minds makes */
+    if (__builtin_expect(tap->written + n > tap->look_at, 0)) /* look_at is UINT64_MAX where queues may fill up */
+        rtl_full_look(tap, n);
     uint64_t now = stamp(&counter);
     for (uint64_t i = 0; i < seen; i++) {
         const union packet *packet = i < there ? &packets[i] : &ring[i - there];
         /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
         if (room)
             copy[i] = *packet;
+        tap->written++;
         uint16_t number = see(tap, room ? &copy[i] : packet, room, policy);
         if (number == RTL_NO_SIGNAL)
             continue;
@@ -351,40 +394,31 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
         if (!rtl_is_card(number)) {
             copy[i].kernel.completion_signal = signal;
             injected = true;
+            if (tap->guarded)
+                rtl_full_mark(tap, number);
         }
     }
-    writer(injected || (wraps && room) ? copy : packets, n);
+    tap->written += n - seen;
+    uint64_t more = room && rtl_full_end_is_due(tap, n) ? mark_end(tap, copy, n, &injected) : 0;
+    writer(injected || (wraps && room) ? copy : packets, n + more);
     if (pushed)
         wake_if_parked();
 }
 
-/*
- * A packet that carries no signal of ours, and a mark with it: on the packet if it has none, else on a barrier behind
- * it that waits for nothing and holds nothing up. Only on runtimes whose queues must not fill up, once in a quarter of
- * one.
+/* A packet that carries no signal of ours, and a mark with it: where queues must not fill up, once in a quarter of one.
  */
 static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const union packet *packet,
                                                    rtl_packet_writer writer)
 {
-    uint32_t type = packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
-    bool known = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
-                 type == HSA_PACKET_TYPE_BARRIER_OR;
-    uint64_t more = known && !packet->barrier.completion_signal.handle ? 0 : 1;
-    union packet pair[2] = {*packet, {.barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE}}};
-
-    tap->written += more;
-    if (atomic_load_explicit(&tap->verdict, memory_order_relaxed) == RTL_UNTIMED_SHUTDOWN ||
-        !rtl_full_gauge(tap, &pair[more].barrier.completion_signal)) {
-        tap->written -= more;
-        writer(packet, 1);
-        return;
-    }
-    writer(pair, 1 + more);
+    union packet pair[2] = {*packet};
+    bool changed = false;
+    uint64_t more = mark_end(tap, pair, 1, &changed);
+    writer(changed ? pair : packet, 1 + more);
 }
 
 static inline void write_unmarked(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer)
 {
-    if (__builtin_expect(rtl_tool.fragile, 0) && rtl_full_mark_is_due(tap))
+    if (__builtin_expect(tap->guarded, 0) && rtl_full_mark_is_due(tap))
         write_gauged(tap, packet, writer);
     else
         writer(packet, 1);
@@ -393,8 +427,8 @@ static inline void write_unmarked(struct rtl_tap *tap, const union packet *packe
 static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer,
                            enum rtl_policy policy)
 {
-    if (__builtin_expect(rtl_tool.fragile, 0) && __builtin_expect(tap->written >= tap->look_at, 0))
-        rtl_full_look(tap);
+    if (__builtin_expect(tap->written >= tap->look_at, 0)) /* never where the queue may fill up */
+        rtl_full_look(tap, 1);
     if (__builtin_expect(policy != RTL_PASS_ON, 1))
         count(tap, &tap->line->packets, 1);
     tap->written++; /* in any mode: the queue must not fill up */
@@ -411,7 +445,7 @@ static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_
         wake_if_parked();
         return;
     }
-    if (__builtin_expect(rtl_tool.fragile, 0))
+    if (__builtin_expect(tap->guarded, 0))
         rtl_full_mark(tap, number);
     union packet copy = *packet;
     copy.kernel.completion_signal = inject(tap, number, now, counter);

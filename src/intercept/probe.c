@@ -3,6 +3,8 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "intercept/hsa_table.h"
@@ -16,8 +18,9 @@ enum {
     GROWTH = (LARGE - SMALL) * 64 / 4 * 3, /* bytes; the rest is what they may have freed meanwhile */
 };
 
-enum answer { UNKNOWN, SAFE, UNSAFE };
-static enum answer answer; /* create, under the lock */
+enum answer { UNKNOWN, SINGLE, BATCHES, UNSAFE };
+static _Atomic int answer; /* create, under the lock; any loads */
+static _Atomic bool said;  /* any: that it is unsafe */
 static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
 
 /* Of glibc's heap; with another allocator it doesn't grow, and the runtime is taken for unsafe. */
@@ -82,35 +85,45 @@ static size_t growth(hsa_agent_t agent, uint32_t packets)
 static enum answer try_it(hsa_agent_t agent)
 {
     if (at_once(agent) < 2)
-        return SAFE;
+        return SINGLE;
     for (int i = 0; i < ROUNDS; i++)
         if (growth(agent, LARGE) < growth(agent, SMALL) + GROWTH)
             return UNSAFE;
-    return SAFE;
+    return BATCHES;
+}
+
+void rtl_probe_look(hsa_agent_t agent)
+{
+    if (!rtl_hsa_may_batch(rtl_tool.hsa.ext_bytes))
+        return;
+    pthread_mutex_lock(&trying);
+    if (atomic_load(&answer) == UNKNOWN)
+        atomic_store(&answer, (int)try_it(agent));
+    pthread_mutex_unlock(&trying);
 }
 
 bool rtl_probe_safe(hsa_agent_t agent)
 {
-    if (!rtl_hsa_may_batch(rtl_tool.hsa.ext_bytes))
+    rtl_probe_look(agent);
+    if (atomic_load(&answer) != UNSAFE)
         return true;
-    bool say = false;
-    pthread_mutex_lock(&trying);
-    if (answer == UNKNOWN) {
-        answer = try_it(agent);
-        say = answer == UNSAFE;
-    }
-    bool safe = answer == SAFE;
-    pthread_mutex_unlock(&trying);
-    if (say) {
+    if (!atomic_exchange(&said, true)) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);
         rtl_say("this runtime's intercept queues overwrite memory (ROCm 7.2.0 to 7.2.4 do): kernels are not counted");
     }
-    return safe;
+    return false;
+}
+
+bool rtl_probe_batches(void)
+{
+    int now = atomic_load(&answer);
+    return now == BATCHES || now == UNSAFE;
 }
 
 void rtl_probe_forget(void)
 {
     pthread_mutex_lock(&trying);
-    answer = UNKNOWN;
+    atomic_store(&answer, UNKNOWN);
+    atomic_store(&said, false);
     pthread_mutex_unlock(&trying);
 }

@@ -68,7 +68,7 @@ static bool join(struct rtl_tap *tap, hsa_queue_t *queue)
 {
     tap->ring = queue->base_address;
     tap->ring_bytes = (uint64_t)queue->size * 64;
-    rtl_tap_make_scratch(tap, queue->size);
+    rtl_tap_make_scratch(tap, queue->size + 1); /* the library may add one packet (full.h) */
     return rtl_tool.hsa.amd_queue_intercept_register(queue, rtl_dispatch, tap) == HSA_STATUS_SUCCESS;
 }
 
@@ -186,6 +186,8 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
         return status;
     int saved = errno;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
+    if (gpu)
+        rtl_probe_look(agent);
     struct rtl_tap *tap = gpu && interceptible(type) ? rtl_tap_open(gpu) : NULL;
     if (tap && join(tap, *queue)) {
         finish(tap, *queue);

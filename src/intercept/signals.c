@@ -130,22 +130,23 @@ void rtl_pool_give_cards(struct rtl_pool *pool, const uint16_t *numbers, uint32_
     give(&pool->free_cards, numbers, n);
 }
 
-uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n)
+uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number))
 {
-    uint32_t gone = 0;
-    while (gone < n) {
+    uint32_t gone = 0, got = 1;
+    for (uint32_t seen = 0; seen < n && got; seen += got) {
         uint16_t numbers[RTL_SIGNALS_BATCH];
-        uint32_t want = n - gone < RTL_SIGNALS_BATCH ? n - gone : RTL_SIGNALS_BATCH;
-        uint32_t got = rtl_pool_take(pool, numbers, want);
+        got = rtl_pool_take(pool, numbers, n - seen < RTL_SIGNALS_BATCH ? n - seen : RTL_SIGNALS_BATCH);
         for (uint32_t i = 0; i < got; i++) {
+            if (is_looked_at(numbers[i])) {
+                rtl_pool_give(pool, &numbers[i], 1);
+                continue;
+            }
             pool->maker.destroy(pool->handle[numbers[i]]);
             pool->handle[numbers[i]].handle = 0;
             drop_number(pool, numbers[i]);
             atomic_fetch_sub_explicit(&pool->created, 1, memory_order_relaxed);
+            gone++;
         }
-        gone += got;
-        if (got < want)
-            break;
     }
     atomic_fetch_add_explicit(&pool->destroyed, gone, memory_order_relaxed);
     return gone;

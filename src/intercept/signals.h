@@ -89,8 +89,9 @@ void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
 uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
 void rtl_pool_give_cards(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
 
-/* Worker: destroys up to n of the free ones, and says how many. */
-uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n);
+/* Worker: destroys up to n of the free ones, and says how many. One that is looked at, which is asked when it can't
+ * come into use any more, is left. */
+uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number));
 
 /* Any: how many lie in the free ring. */
 static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)

@@ -37,7 +37,7 @@ enum { RTL_MARKS = 4, RTL_GAUGE = RTL_SIGNALS_LIMIT };
 
 /* A signal of the tap's own, for a mark where the pool has none left. Nothing is timed with it. */
 struct rtl_gauge {
-    hsa_signal_t signal; /* create; handle 0 = none */
+    hsa_signal_t signal; /* create; handle 0 = none; at the end load takes it away (full.c) */
     uint64_t index;      /* dispatch: the packet that carries it or carried it last */
 };
 
@@ -56,6 +56,7 @@ struct rtl_tap {
     uint32_t slot;
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
     bool named;                  /* described in the segment; create only */
+    bool guarded;                /* the queue must not fill up (full.h) */
     _Atomic uint32_t generation; /* of the slot since then, 0 = shared; create stores, worker loads for events */
     bool shared;                 /* the slot is the shared one: others count in it too */
 
@@ -71,14 +72,15 @@ struct rtl_tap {
     uint16_t cards[RTL_SIGNALS_BATCH];
 
     uint64_t written; /* packets handed on, ever, in this use of the tap */
-    /* only on runtimes whose queues must not fill up (full.c): */
-    uint64_t look_at;                /* `written` at which to look how full the queue is */
+    /* only where the tap is guarded: */
+    uint64_t look_at;                /* `written` at which to look how full the queue is; else UINT64_MAX */
     uint64_t known;                  /* the GPU has taken at least that many of `written` */
     uint64_t stuck_at;               /* `known` when waiting for more was given up; UINT64_MAX = never */
     struct rtl_mark newest;          /* the last packet with a signal of ours */
     struct rtl_mark mark[RTL_MARKS]; /* and some before it, a quarter of the queue apart */
     uint32_t marks;
     struct rtl_gauge gauge[RTL_MARKS];
+    _Atomic uint32_t looking;   /* dispatch stores, whoever destroys signals loads: the mark that it may be reading */
     struct rtl_pool *gauges_of; /* create: made along with that pool */
 
     struct rtl_pending pending;

@@ -10,6 +10,7 @@
 #include "intercept/clock.h"
 #include "intercept/full.h"
 #include "intercept/kernels.h"
+#include "intercept/probe.h"
 #include "intercept/queues.h"
 #include "intercept/tool.h"
 #include "intercept/worker.h"
@@ -162,13 +163,15 @@ struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu)
         tap->cards_cached = 0;
         rtl_pending_drop(&tap->pending, rtl_pending_count(&tap->pending)); /* of a late callback */
         share_signals(tap, pool);
-        if (pool && rtl_tool.fragile)
+        tap->guarded = pool && (rtl_tool.fragile || rtl_probe_batches());
+        if (tap->guarded)
             rtl_full_prepare(tap);
         tap->first = tap->last = tap->cursor = RTL_NO_SIGNAL;
         tap->open = 0;
         tap->last_end = 0;
         tap->written = 0;
-        tap->look_at = 0;
+        tap->look_at = tap->guarded ? 0 : UINT64_MAX;
+        atomic_store_explicit(&tap->looking, RTL_NO_SIGNAL, memory_order_relaxed);
         tap->known = 0;
         tap->stuck_at = UINT64_MAX;
         tap->newest.index = 0;
@@ -233,6 +236,7 @@ void rtl_taps_stop(void)
 
 void rtl_taps_bury(void)
 {
+    rtl_worker_barrier(); /* a dispatch that isn't seen to be inside sees that nothing is timed any more */
     pthread_mutex_lock(&rtl_tool.create);
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
         uint32_t live = RTL_TAP_LIVE;

@@ -21,7 +21,7 @@ struct rtl_tool {
     _Atomic bool counter;                /* load sets, worker clears: stamp with the time stamp counter */
     _Atomic bool fence;                  /* create, worker: no membarrier here, so each dispatch needs its own fence */
     _Atomic bool stopping; /* load: from the end of timing to the next load; taps look at it when opened */
-    bool fragile;          /* load: intercept queues of this runtime must not fill up (dispatch.c) */
+    bool fragile;          /* load: a release before 6.0, where intercept queues must not fill up (full.h) */
     bool trace;            /* load: there is an event ring, dispatches say what they are for it */
     bool extended;         /* load: vendor packets of format 3 are kernel dispatches here */
     /* the mode in force, and how a dispatch sees that somebody asks for another (mode.h) */

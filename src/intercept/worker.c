@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "intercept/copies.h"
+#include "intercept/full.h"
 #include "intercept/harvest.h"
 #include "intercept/kernels.h"
 #include "intercept/mode.h"
@@ -198,7 +199,7 @@ static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
     uint32_t keep = 2 * most + taps * RTL_SIGNALS_BATCH;
     keep = keep < RTL_SIGNALS_START ? RTL_SIGNALS_START : keep;
     if (r->peak_before != UINT32_MAX && created > keep + keep / 2)
-        rtl_pool_destroy(pool, created - keep);
+        rtl_pool_destroy(pool, created - keep, rtl_full_is_looked_at);
     atomic_store_explicit(&pool->refused, false, memory_order_relaxed);
     r->peak_before = r->peak;
     r->peak = open;
@@ -343,7 +344,7 @@ static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
     }
     rtl_copies_give_up(harvest);
     rtl_harvest_flush(harvest);
-    rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT);
+    rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT, rtl_full_is_looked_at);
     rtl_gpus_publish_idle(true);
     r->now = rtl_clock_now();
     publish(harvest, r, true);
@@ -495,7 +496,7 @@ static bool start(void)
     atomic_store(&worker.state, RUNNING);
     if (!start_thread(harvest)) {
         atomic_store(&worker.state, NONE);
-        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT);
+        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_full_is_looked_at);
         rtl_pool_free(pool);
         munmap(harvest, sizeof *harvest);
         return false;

@@ -34,6 +34,10 @@ struct rtl_reader {
     uint64_t retried;   /* tries that met the writer */
     uint64_t unsettled; /* given up on: shown as approximate */
 
+    /* for tests: called before each word that is loaded from a mapping, so that a writer can be put in between */
+    void (*meanwhile)(void *context, uint64_t offset);
+    void *meanwhile_context;
+
     /* liveness, set by discover.c; pid 0 when opened by descriptor */
     pid_t pid;
     int pidfd;           /* -1 when the kernel has none */

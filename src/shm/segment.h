@@ -30,7 +30,8 @@
  *  - It trusts nothing: each offset, stride, count, id, length is copied once and bounded by the size that
  *    fstat gives (not by the header's). Without the SHRINK seal it reads with pread and never maps.
  *  - Other magic, other major version or an unknown required feature bit: refuse, naming both versions.
- *    Larger strides and sizes, more sections and unknown optional bits are accepted and ignored.
+ *    Larger strides (up to RTL_STRIDE_GROWTH times) and sizes, more sections and unknown optional bits are accepted and
+ *    ignored. Of rows and names it takes no more than this version could have written, whatever their sections hold.
  *  - Retries are bounded; then the sum of the buckets is the count and the row is marked approximate.
  *  - Record n of the event ring is whole when its sequence is n + 1 before and after it was copied; otherwise it was
  *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
@@ -62,6 +63,7 @@
 #define RTL_FEATURES_OPTIONAL (RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES)
 
 enum {
+    RTL_STRIDE_GROWTH = 4,   /* a later minor version's entries are at most that many times as long as this one's */
     RTL_KERNELS_MAX = 16384, /* rows, the two fixed ones below included */
     RTL_KERNEL_OTHER = 0,    /* "(other kernels)": everything beyond the rows */
     RTL_KERNEL_UNKNOWN = 1,  /* "(unknown kernel)": a kernel object that no executable named */
@@ -76,6 +78,7 @@ enum {
     RTL_OCTAVES_MAX = 36,       /* octaves 0..34 are used: values below 2^40 ns */
     RTL_CHUNKS_MAX = 65535,     /* chunk 0 is never used: a directory entry of 0 means none */
     RTL_NAMES_BYTES = 16 << 20,
+    RTL_NAME_MAX = 64 << 10,    /* bytes of one kernel's name, without terminator; in recordings, too */
     RTL_COPIES_MAX = RTL_AGENTS_MAX * RTL_DIRECTION_COUNT,
     RTL_HISTOGRAMS_MAX = RTL_KERNELS_MAX + 2 * RTL_QUEUES_MAX + RTL_COPIES_MAX,
 };
@@ -137,7 +140,8 @@ struct rtl_chunk { uint64_t bucket[RTL_CHUNK_BUCKETS]; };   /* worker */
 enum rtl_kernel_state { RTL_KERNEL_FREE = 0, RTL_KERNEL_READY = 1 };
 struct rtl_kernel { /* the thread of the kernel's first dispatch, once; state last, release */
     uint32_t state;        /* slots may stay FREE for ever: skip them */
-    uint32_t name_length;  /* bytes, without terminator */
+    uint32_t name_length;  /* bytes, without terminator, at most RTL_NAME_MAX: a longer name is cut, and ends in "~"
+                              and 16 digits that tell it from others of the same beginning */
     uint64_t name_offset;  /* bytes into RTL_SECTION_NAMES */
     uint64_t kernel_object; /* handle of the first agent's copy, for display only */
     uint64_t first_mono_ns; /* when the row was made */

@@ -64,8 +64,11 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
     if (reader->base) {
         const uint64_t *from = (const uint64_t *)(const void *)(reader->base + offset);
         uint64_t *out = to;
-        for (size_t i = 0; i < bytes / 8; i++)
+        for (size_t i = 0; i < bytes / 8; i++) {
+            if (__builtin_expect(reader->meanwhile != NULL, 0))
+                reader->meanwhile(reader->meanwhile_context, offset + 8 * i);
             out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+        }
         return true;
     }
     char *out = to;
@@ -106,8 +109,8 @@ const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *da
     if (k.state != RTL_KERNEL_READY)
         return NULL;
     const struct rtl_view *names = &reader->view[RTL_SECTION_NAMES];
-    if (k.name_offset > names->capacity || k.name_length > names->capacity - k.name_offset ||
-        k.name_length > reader->name_room) {
+    if (k.name_length > RTL_NAME_MAX || k.name_offset > names->capacity ||
+        k.name_length > names->capacity - k.name_offset || k.name_length > reader->name_room) {
         *damaged = true;
         return NULL;
     }
@@ -152,7 +155,7 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
         bool words = i == RTL_SECTION_NAMES ? s->stride == 1 && s->capacity % 8 == 0 : s->stride % 8 == 0;
         if (s->offset % 64 || s->offset < h->header_bytes)
             return damaged(why, why_bytes, "a section lies in the wrong place");
-        if (s->stride < known_stride[i] || !words || !s->capacity)
+        if (s->stride < known_stride[i] || s->stride > RTL_STRIDE_GROWTH * known_stride[i] || !words || !s->capacity)
             return damaged(why, why_bytes, "a section has entries of the wrong size");
         if (s->offset > h->size || bytes > h->size - s->offset) /* which is not beyond the file's */
             return damaged(why, why_bytes, "a section reaches beyond the end");
@@ -176,7 +179,7 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
                            histograms < kernels + 2 * queues + copies))
         return damaged(why, why_bytes, "the copies don't fit its other sections");
     uint32_t events = reader->view[RTL_SECTION_EVENTS].capacity;
-    if (reader->events && (events & (events - 1)))
+    if (reader->events && ((events & (events - 1)) || events > RTL_EVENTS_LIMIT))
         return damaged(why, why_bytes, "the event ring is of the wrong size");
     reader->kernels = (uint32_t)(kernels < RTL_KERNELS_MAX ? kernels : RTL_KERNELS_MAX);
     reader->queues = (uint32_t)(queues < RTL_QUEUES_MAX ? queues : RTL_QUEUES_MAX);
@@ -251,7 +254,8 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
     if (status == RTL_READER_OK) {
         reader->name = calloc(reader->kernels, sizeof *reader->name);
         reader->name_length = calloc(reader->kernels, sizeof *reader->name_length);
-        reader->name_room = reader->view[RTL_SECTION_NAMES].capacity;
+        uint64_t names = reader->view[RTL_SECTION_NAMES].capacity;
+        reader->name_room = names < RTL_NAMES_BYTES ? names : RTL_NAMES_BYTES;
         rtl_copy_printable(reader->comm, sizeof reader->comm, reader->header.comm, sizeof reader->header.comm);
         if (!reader->name || !reader->name_length)
             status = fail(RTL_READER_USAGE, why, why_bytes, "out of memory");

@@ -135,8 +135,16 @@ struct rtl_snapshot {
 };
 
 /*
+ * What a snapshot takes at most, whatever the segment holds: bytes looked at (less than half of it where entries have
+ * the length that this version writes; mostly the lines of (queue, kernel), holes of the file left out), and memory.
+ * Names are the reader's: RTL_NAMES_BYTES at most, each once.
+ */
+#define RTL_SNAPSHOT_READ_MAX   (768ull << 20)
+#define RTL_SNAPSHOT_MEMORY_MAX (64ull << 20)
+
+/*
  * Takes a snapshot into *snapshot (zero-initialised or freed before). OK, or VERSION when the segment turned out to be
- * damaged, or USAGE when there is no memory. Bounded work whatever the segment holds.
+ * damaged, or USAGE when there is no memory.
  */
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);

@@ -365,11 +365,29 @@ static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
     return RTL_KERNEL_OTHER;
 }
 
+/* Copies a name; of one that is longer than the segment takes its beginning, and what tells it from its like. */
+static void put_name(char *to, uint32_t kept, const char *name, uint32_t length)
+{
+    enum { MARK = 17 };
+    uint64_t hash = 0xcbf29ce484222325ull;
+    if (kept == length) {
+        memcpy(to, name, length);
+        return;
+    }
+    for (uint32_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3ull;
+    memcpy(to, name, kept - MARK);
+    to[kept - MARK] = '~';
+    for (uint32_t i = 1; i < MARK; i++)
+        to[kept - i] = "0123456789abcdef"[hash >> 4 * (i - 1) & 15];
+}
+
 uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, uint32_t length, uint64_t kernel_object)
 {
+    uint32_t kept = length < RTL_NAME_MAX ? length : RTL_NAME_MAX;
     if (atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) >= RTL_KERNELS_MAX)
         return no_room(segment, RTL_NOTE_KERNELS_FULL); /* before names are spent on it */
-    uint64_t room = RTL_ALIGN_UP(length, 8);            /* readers fetch words: none holds parts of two names */
+    uint64_t room = RTL_ALIGN_UP(kept, 8);              /* readers fetch words: none holds parts of two names */
     uint64_t offset = take_name(segment, room);
     if (offset == UINT64_MAX)
         return no_room(segment, RTL_NOTE_NAMES_FULL);
@@ -378,8 +396,8 @@ uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, u
         return no_room(segment, RTL_NOTE_KERNELS_FULL);
 
     struct rtl_kernel *k = &segment->kernels[row];
-    memcpy(segment->names + offset, name, length);
-    __atomic_store_n(&k->name_length, length, __ATOMIC_RELAXED);
+    put_name(segment->names + offset, kept, name, length);
+    __atomic_store_n(&k->name_length, kept, __ATOMIC_RELAXED);
     __atomic_store_n(&k->name_offset, offset, __ATOMIC_RELAXED);
     __atomic_store_n(&k->kernel_object, kernel_object, __ATOMIC_RELAXED);
     __atomic_store_n(&k->first_mono_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);

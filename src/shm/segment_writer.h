@@ -72,7 +72,8 @@ void rtl_segment_note(struct rtl_segment *segment, uint32_t notes);
 /*
  * Takes a row for a kernel of that full name, copies the name and publishes the row. Lock-free, no allocation, no
  * syscall, callable on the dispatch path (once a kernel). RTL_KERNEL_OTHER when rows or names have run out: then the
- * note is set and kernels_over counted. The caller makes sure that one name gets one row.
+ * note is set and kernels_over counted. The caller makes sure that one name gets one row. A name longer than
+ * RTL_NAME_MAX is cut as the contract says.
  */
 uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, uint32_t length, uint64_t kernel_object);
 

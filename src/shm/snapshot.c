@@ -22,6 +22,25 @@ enum {
     BLOCK_BYTES = 256 << 10,
 };
 
+/* One try at a histogram, and what all of them together may take (segment_reader.h). */
+#define TRY_BYTES                                                                                               \
+    (sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) + RTL_OCTAVES_MAX * sizeof(struct rtl_chunk) + \
+     sizeof(struct rtl_coarse))
+#define LINES_BYTES (1ull * RTL_STRIDE_GROWTH * RTL_QUEUES_MAX * RTL_KERNELS_MAX * sizeof(struct rtl_dispatches))
+#define ROWS_BYTES                                 \
+    (RTL_KERNELS_MAX * sizeof(struct rtl_kernel) + \
+     RTL_HISTOGRAMS_MAX *                          \
+         (2 * sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) + sizeof(struct rtl_coarse)))
+static_assert(LINES_BYTES + ROWS_BYTES + RETRIES_ALLOWED * TRY_BYTES + RTL_CHUNKS_MAX * sizeof(struct rtl_chunk) +
+                      RTL_NAMES_BYTES <
+                  RTL_SNAPSHOT_READ_MAX,
+              "bytes looked at");
+static_assert(RTL_CHUNKS_MAX * sizeof(struct rtl_octave) +
+                      RTL_HISTOGRAMS_MAX * (RTL_OCTAVES_MAX + 2) * sizeof(uint64_t) +
+                      RTL_KERNELS_MAX * (sizeof(struct rtl_kernel_snapshot) + sizeof(uint64_t)) <
+                  RTL_SNAPSHOT_MEMORY_MAX * 7 / 8, /* the rest: ends of blocks that nothing fitted into */
+              "memory");
+
 /* One snapshot being taken. */
 struct taking {
     struct rtl_reader *reader;

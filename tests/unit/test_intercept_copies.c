@@ -192,6 +192,26 @@ static void not_believed_when_the_runtime_says_otherwise(void **state)
     OnUnload();
 }
 
+/* One wrong answer, and no copy after it that could tell more. */
+static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
+{
+    (void)state;
+    load();
+    uint64_t bad = AT(line_to()->untimed[RTL_COPY_UNTIMED_BAD_TIME]);
+    hsa_signal_t signal = app_signal(1);
+    lies = true;
+    assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+    app_signal_destroy(signal);
+    for (int i = 0; i < 60000 && !(over() == AT(line_to()->count) && AT(rtl_tool.segment.header->parked)); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(over(), AT(line_to()->count));
+    assert_int_equal(AT(rtl_tool.segment.header->parked), 1);
+    assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_BAD_TIME]), bad + 1);
+    lies = false; /* one wrong answer isn't the last word: the next ones are right, also of cards that had waited */
+    expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
+    OnUnload();
+}
+
 static void in_flight_when_it_ends(void **state)
 {
     enum { MANY = 4096 };
@@ -346,8 +366,11 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timed_and_kept_so),      cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
-        cmocka_unit_test(in_flight_when_it_ends), cmocka_unit_test(many_threads),
+        cmocka_unit_test(timed_and_kept_so),
+        cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
+        cmocka_unit_test(one_wrong_answer_does_not_keep_the_worker_awake),
+        cmocka_unit_test(in_flight_when_it_ends),
+        cmocka_unit_test(many_threads),
         cmocka_unit_test(as_the_mode_wants_it),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);

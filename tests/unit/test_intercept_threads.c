@@ -42,6 +42,39 @@ static void destroy(hsa_signal_t signal)
 
 static const struct rtl_signal_maker maker = {make, destroy};
 
+static bool nobody_looks(uint32_t number)
+{
+    (void)number;
+    return false;
+}
+
+static bool odd_ones_are_looked_at(uint32_t number)
+{
+    return number % 2;
+}
+
+static void signals_that_are_looked_at_stay(void **state)
+{
+    (void)state;
+    struct rtl_pool *pool = rtl_pool_create(&maker, 100);
+    uint16_t numbers[100];
+    assert_int_equal(rtl_pool_make(pool, numbers, 100), 100);
+    rtl_pool_give(pool, numbers, 100);
+    assert_int_equal(rtl_pool_destroy(pool, 100, odd_ones_are_looked_at), 50);
+    assert_int_equal(atomic_load(&alive), 50);
+    assert_int_equal(atomic_load(&pool->created), 50);
+    assert_int_equal(rtl_pool_free_count(pool), 50);
+    assert_int_equal(rtl_pool_take(pool, numbers, 32) + rtl_pool_take(pool, numbers + 32, 32), 50);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(numbers[i] % 2, 1);
+        assert_non_null(rtl_pool_signal(pool, numbers[i]));
+    }
+    rtl_pool_give(pool, numbers, 50);
+    assert_int_equal(rtl_pool_destroy(pool, 1000, nobody_looks), 50);
+    assert_int_equal(atomic_load(&alive), 0);
+    rtl_pool_free(pool);
+}
+
 static void pool_grows_to_its_limit_and_shrinks(void **state)
 {
     (void)state;
@@ -63,11 +96,11 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
             assert_int_not_equal(numbers[i], numbers[j]);
     }
     rtl_pool_give(pool, numbers, 100);
-    assert_int_equal(rtl_pool_destroy(pool, 70), 70);
+    assert_int_equal(rtl_pool_destroy(pool, 70, nobody_looks), 70);
     assert_int_equal(atomic_load(&alive), 30);
     assert_int_equal(rtl_pool_make(pool, numbers, 70), 70); /* numbers are used again */
     rtl_pool_give(pool, numbers, 70);
-    assert_int_equal(rtl_pool_destroy(pool, 4096), 100);
+    assert_int_equal(rtl_pool_destroy(pool, 4096, nobody_looks), 100);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
 }
@@ -85,7 +118,7 @@ static void runtime_that_makes_no_more_is_not_asked_again(void **state)
     atomic_store(&pool->refused, false);
     assert_int_equal(rtl_pool_make(pool, numbers + 10, 1), 1);
     rtl_pool_give(pool, numbers, 11);
-    rtl_pool_destroy(pool, 64);
+    rtl_pool_destroy(pool, 64, nobody_looks);
     rtl_pool_free(pool);
 }
 
@@ -179,7 +212,7 @@ static void signals_go_round(void **state)
     assert_true(atomic_load(&pool->created) <= 50);
     assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
     assert_int_equal(atomic_load(&pool->made), atomic_load(&pool->created)); /* never more than at the most at once */
-    rtl_pool_destroy(pool, 4096);
+    rtl_pool_destroy(pool, 4096, nobody_looks);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
 }
@@ -273,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_grows_to_its_limit_and_shrinks),
+        cmocka_unit_test(signals_that_are_looked_at_stay),
         cmocka_unit_test(runtime_that_makes_no_more_is_not_asked_again),
         cmocka_unit_test(signals_go_round),
         cmocka_unit_test(map_holds_what_was_put),

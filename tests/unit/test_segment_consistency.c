@@ -1,9 +1,11 @@
 /*
- * Consistency while the writer runs at full speed, and after it was killed at any point.
+ * Consistency while the writer runs, and after it was killed at any point.
  *
  * A copy of a histogram that the reader accepts must be whole: the sum of its buckets is its count, and for kernels
- * that always take the same time its total is count times that. Millions are taken. Then processes that record flat out
- * are killed a thousand times, and what they leave must be read right every time.
+ * that always take the same time its total is count times that. Shown in three ways: the writer is stopped after each
+ * of its instructions, and what it would leave behind is read; a writer that follows the contract is put between any
+ * two words that the reader loads; and both run at full speed on two cores, because only that shows the order in which
+ * stores become visible. Processes that record flat out are killed, too, at moments of the kernel's choice.
  */
 #include "segment_fixture.h"
 
@@ -12,14 +14,15 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "shm/reader_private.h"
 
 /* fewer where each is an order of magnitude slower */
 enum {
-    COPIES = FIXTURE_TSAN || FIXTURE_ASAN ? 150000 : 3000000,
-    KILLS = FIXTURE_TSAN || FIXTURE_ASAN ? 150 : 1000,
+    COPIES = FIXTURE_TSAN || FIXTURE_ASAN ? 20000 : 300000,
+    KILLS = FIXTURE_TSAN || FIXTURE_ASAN ? 20 : 100,
 };
 
 enum { KERNELS = 48, READERS = 2 };
@@ -234,9 +237,201 @@ static void killed_writers_leave_nothing_to_misread(void **state)
     print_message("# %d of %d died inside a record\n", inside, KILLS);
 }
 
+/* --- the writer, instruction by instruction --- */
+
+/* The first of an octave, new extremes on either side, the short way, all in one kernel; the sum is known at any time.
+ */
+static const uint64_t stepped[] = {1500, 1500, 1510, 90, 100, 3000000, 1490, 2000};
+enum { STEPPED = sizeof stepped / sizeof *stepped };
+
+/* What a reader finds there is the records up to some one of them: `from` or one more. Returns how many. */
+static uint32_t check_between(struct rtl_reader *reader, uint32_t row, uint32_t from)
+{
+    struct rtl_snapshot snapshot = {0};
+    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+    const struct rtl_kernel_snapshot *k = fixture_find(&snapshot, row);
+    uint32_t count = k ? (uint32_t)k->histogram.count : 0;
+    assert_in_range(count, from, from + 1);
+    assert_true(count <= STEPPED);
+    if (k)
+        assert_int_equal(count, fixture_sum(&k->histogram));
+    if (k && !k->histogram.approximate) {
+        uint64_t total = 0, min = UINT64_MAX, max = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            total += stepped[i];
+            min = stepped[i] < min ? stepped[i] : min;
+            max = stepped[i] > max ? stepped[i] : max;
+        }
+        assert_int_equal(k->histogram.total_ns, total);
+        assert_int_equal(k->histogram.min_ns, min);
+        assert_int_equal(k->histogram.max_ns, max);
+    }
+    rtl_snapshot_free(&snapshot);
+    return count;
+}
+
+static void a_writer_may_stop_after_any_instruction(void **state)
+{
+    (void)state;
+    struct rtl_segment segment;
+    int status = 0;
+    if (FIXTURE_TSAN)
+        skip(); /* a hundred times the instructions, none of them the product's */
+    fixture_segment(&segment);
+    uint32_t row = fixture_kernel(&segment, "stepped"), steps = 0, count = 0;
+    struct rtl_recorder *recorder = rtl_recorder_create(&segment);
+    struct rtl_reader *reader = fixture_reader(&segment);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            _exit(77);
+        raise(SIGSTOP);
+        for (int i = 0; i < STEPPED; i++)
+            rtl_recorder_record(recorder, row, stepped[i]);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip(); /* nothing may be traced here */
+    /* through raise() and out of it again */
+    for (bool done = false; !done; steps++) {
+        assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFSTOPPED(status));
+        done = WSTOPSIG(status) == SIGSTOP && count == STEPPED;
+        uint32_t now = check_between(reader, row, count);
+        /* it goes on where it was: what is shown as approximate holds one more than what was recorded */
+        count = (uint32_t)segment.histograms[row].count;
+        assert_in_range(now, count, count + 1);
+    }
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(count, STEPPED);
+    print_message("# stopped after each of %u instructions\n", steps);
+    rtl_reader_close(reader);
+    rtl_recorder_destroy(recorder);
+    fixture_drop(&segment);
+}
+
+/* --- the reader, word by word --- */
+
+/* A writer that follows the contract and is let go on at words of the reader's that the test chooses. */
+struct interleaved {
+    struct rtl_segment *segment;
+    uint32_t row, stores; /* done so far: five a record */
+    uint32_t word;        /* that the reader loads next, of those that belong to the histogram */
+    struct {
+        uint32_t word, stores;
+    } go[2];
+};
+
+/* All records take 1000 ns but the extremes: record n takes 1000 - n, so that the minimum always changes. */
+static void store_next(struct interleaved *w)
+{
+    struct rtl_histogram *h = &w->segment->histograms[w->row];
+    uint64_t n = w->stores / 5, ns = 1000 - n;
+    uint32_t bucket = rtl_bucket_of(ns);
+    uint16_t chunk = w->segment->directory[w->row].chunk[bucket / RTL_CHUNK_BUCKETS];
+    switch (w->stores++ % 5) {
+    case 0:
+        w->segment->chunks[chunk].bucket[bucket % RTL_CHUNK_BUCKETS]++;
+        break;
+    case 1:
+        h->min_ns = ns;
+        break;
+    case 2:
+        h->max_ns = 1000;
+        break;
+    case 3:
+        h->total_ns += ns;
+        break;
+    default:
+        h->count++;
+    }
+}
+
+static bool lies_in(const struct rtl_segment *segment, uint64_t offset, const void *what, size_t bytes)
+{
+    uint64_t from = (uint64_t)((const char *)what - (const char *)segment->header);
+    return offset >= from && offset < from + bytes;
+}
+
+static void go_on(void *context, uint64_t offset)
+{
+    struct interleaved *w = context;
+    const struct rtl_segment *s = w->segment;
+    if (!lies_in(s, offset, &s->histograms[w->row], sizeof *s->histograms) &&
+        !lies_in(s, offset, &s->directory[w->row], sizeof *s->directory) &&
+        !lies_in(s, offset, &s->chunks[1], sizeof *s->chunks))
+        return; /* of another histogram, or none */
+    for (int i = 0; i < 2; i++)
+        for (uint32_t n = 0; w->word == w->go[i].word && n < w->go[i].stores; n++)
+            store_next(w);
+    w->word++;
+}
+
+static void check_interleaved(struct rtl_reader *reader, struct interleaved *w)
+{
+    struct rtl_snapshot snapshot = {0};
+    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+    const struct rtl_kernel_snapshot *k = fixture_find(&snapshot, w->row);
+    assert_non_null(k);
+    const struct rtl_histogram_copy *h = &k->histogram;
+    if (h->count != fixture_sum(h))
+        fail_msg("the count is not the sum");
+    /* count records of 1000, 999, ... */
+    if (!h->approximate &&
+        (h->total_ns != 1000 * h->count - h->count * (h->count - 1) / 2 || h->min_ns != 1001 - h->count))
+        fail_msg("%u stores before word %u and %u before %u: count %u, total %u, min %u", w->go[0].stores,
+                 w->go[0].word, w->go[1].stores, w->go[1].word, (unsigned)h->count, (unsigned)h->total_ns,
+                 (unsigned)h->min_ns);
+    rtl_snapshot_free(&snapshot);
+}
+
+static void the_writer_may_go_on_between_any_two_words(void **state)
+{
+    (void)state;
+    struct rtl_segment segment;
+    fixture_segment(&segment);
+    struct interleaved w = {.segment = &segment, .row = fixture_kernel(&segment, "interleaved")};
+    struct rtl_reader *reader = fixture_reader(&segment);
+    struct rtl_histogram *h = &segment.histograms[w.row];
+    segment.directory[w.row].chunk[rtl_bucket_of(1000) / RTL_CHUNK_BUCKETS] = 1;
+    w.go[0].word = w.go[1].word = UINT32_MAX;
+    for (int i = 0; i < 10; i++)
+        store_next(&w);
+    reader->meanwhile = go_on;
+    reader->meanwhile_context = &w;
+    check_interleaved(reader, &w);
+    const uint32_t words = w.word, step = FIXTURE_TSAN || FIXTURE_ASAN ? 29 : 3; /* and as many in a second try */
+    uint32_t tried = 0;
+    for (uint32_t first = 0; first < words; first++)
+        for (uint32_t second = first + 1; second < 2 * words; second += step)
+            for (uint32_t stores = 1; stores <= 5; stores++) {
+                memset(h, 0, sizeof *h);
+                memset(&segment.chunks[1], 0, sizeof segment.chunks[1]);
+                w.stores = w.word = 0;
+                for (int i = 0; i < 10; i++)
+                    store_next(&w);
+                w.go[0].word = first;
+                w.go[0].stores = stores;
+                w.go[1].word = second;
+                w.go[1].stores = 6 - stores;
+                check_interleaved(reader, &w);
+                tried++;
+            }
+    print_message("# %u interleavings with a reader of %u words\n", tried, words);
+    rtl_reader_close(reader);
+    fixture_drop(&segment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_writer_may_stop_after_any_instruction),
+        cmocka_unit_test(the_writer_may_go_on_between_any_two_words),
         cmocka_unit_test(accepted_copies_are_whole),
         cmocka_unit_test(killed_writers_leave_nothing_to_misread),
     };

@@ -337,16 +337,44 @@ static void names_of_any_length_until_they_run_out(void **state)
     (void)state;
     struct rtl_segment s;
     static char name[3 << 20];
+    const uint32_t fit = RTL_NAMES_BYTES / RTL_NAME_MAX - 1; /* the two fixed rows' names take some of the last one's */
     fixture_segment(&s);
     memset(name, 'n', sizeof name);
     assert_int_equal(rtl_segment_add_kernel(&s, name, 0, 0), RTL_KERNEL_FIRST); /* no name at all is one, too */
-    for (uint32_t i = 1; i <= 5; i++)
+    for (uint32_t i = 1; i <= fit; i++)
         assert_int_equal(rtl_segment_add_kernel(&s, name, sizeof name, 0), RTL_KERNEL_FIRST + i);
     assert_int_equal(rtl_segment_add_kernel(&s, name, sizeof name, 0), RTL_KERNEL_OTHER);
     assert_int_equal(s.header->notes, RTL_NOTE_NAMES_FULL);
     assert_int_equal(s.header->kernels_over, 1);
-    assert_int_equal(fixture_kernel(&s, "a short one still fits"), RTL_KERNEL_FIRST + 6);
-    assert_memory_equal(s.names + s.kernels[RTL_KERNEL_FIRST + 6].name_offset, "a short one still fits", 22);
+    const struct rtl_kernel *last = &s.kernels[RTL_KERNEL_FIRST + fit + 1];
+    assert_int_equal(fixture_kernel(&s, "a short one still fits"), RTL_KERNEL_FIRST + fit + 1);
+    assert_memory_equal(s.names + last->name_offset, "a short one still fits", 22);
+    fixture_drop(&s);
+}
+
+/* One limit for the segment, its readers and the recordings; what differs beyond it still is told apart. */
+static void longer_names_are_cut_and_stay_different(void **state)
+{
+    (void)state;
+    struct rtl_segment s;
+    static char name[RTL_NAME_MAX + 1000];
+    const uint32_t lengths[] = {RTL_NAME_MAX - 1, RTL_NAME_MAX, RTL_NAME_MAX + 1, sizeof name, sizeof name};
+    enum { NAMES = sizeof lengths / sizeof *lengths };
+    fixture_segment(&s);
+    memset(name, 'n', sizeof name);
+    for (uint32_t i = 0; i < NAMES; i++) {
+        name[sizeof name - 1] = (char)('a' + i); /* the last two differ in their last byte only */
+        uint32_t row = rtl_segment_add_kernel(&s, name, lengths[i], 0);
+        const struct rtl_kernel *k = &s.kernels[row];
+        const char *kept = s.names + k->name_offset;
+        assert_int_equal(row, RTL_KERNEL_FIRST + i);
+        assert_int_equal(k->name_length, lengths[i] < RTL_NAME_MAX ? lengths[i] : RTL_NAME_MAX);
+        assert_memory_equal(kept, name, RTL_NAME_MAX - 17);
+        assert_int_equal(kept[RTL_NAME_MAX - 17], lengths[i] > RTL_NAME_MAX ? '~' : 'n');
+        for (uint32_t j = 0; j < i; j++)
+            if (s.kernels[RTL_KERNEL_FIRST + j].name_length == k->name_length)
+                assert_memory_not_equal(s.names + s.kernels[RTL_KERNEL_FIRST + j].name_offset, kept, RTL_NAME_MAX);
+    }
     fixture_drop(&s);
 }
 
@@ -409,6 +437,7 @@ int main(void)
         cmocka_unit_test(segment_is_sparse_and_not_in_core_dumps),
         cmocka_unit_test(rows_beyond_the_last_go_to_other),
         cmocka_unit_test(names_of_any_length_until_they_run_out),
+        cmocka_unit_test(longer_names_are_cut_and_stay_different),
         cmocka_unit_test(rows_are_taken_by_many_threads_at_once),
     };
     return cmocka_run_group_tests_name("segment writer", tests, NULL, NULL);

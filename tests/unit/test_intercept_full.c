@@ -1,0 +1,210 @@
+/*
+ * Looking how full a queue is, against whoever destroys signals at that very moment. A signal lies on a page of its own
+ * that can't be read: the one that reads it is held there, what the other thread would do is done, and it goes on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "intercept/full.h"
+#include "intercept/tool.h"
+
+enum { PAGE = 4096, SLOTS = 64 };
+
+static void *page;         /* the signal that is read */
+static uint32_t destroyed; /* signals, ever */
+static void (*meanwhile)(void);
+
+static bool make(hsa_signal_t *signal)
+{
+    void *made = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal->handle = (uintptr_t)made;
+    return made != MAP_FAILED;
+}
+
+static void destroy(hsa_signal_t signal)
+{
+    (void)signal; /* what reads it afterwards shall not die here: it is counted */
+    destroyed++;
+}
+
+static const struct rtl_signal_maker maker = {make, destroy};
+static struct rtl_pool *pool;
+static struct rtl_tap tap;
+
+static void held(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    if ((char *)info->si_addr < (char *)page || (char *)info->si_addr >= (char *)page + PAGE)
+        abort();
+    mprotect(page, PAGE, PROT_READ | PROT_WRITE);
+    if (meanwhile)
+        meanwhile();
+    meanwhile = NULL;
+}
+
+static void begin(uint16_t *number)
+{
+    struct sigaction action = {.sa_sigaction = held, .sa_flags = SA_SIGINFO};
+    sigaction(SIGSEGV, &action, NULL);
+    pool = rtl_pool_create(&maker, 8);
+    assert_int_equal(rtl_pool_make(pool, number, 1), 1);
+    memset(&tap, 0, sizeof tap);
+    tap.pool = pool;
+    tap.ring_bytes = SLOTS * 64;
+    tap.guarded = true;
+    tap.looking = RTL_NO_SIGNAL;
+    tap.stuck_at = UINT64_MAX;
+    atomic_store(&rtl_taps, &tap);
+    destroyed = 0;
+}
+
+static void end(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    atomic_store(&rtl_taps, NULL);
+    rtl_pool_free(pool);
+}
+
+/* As the worker does it when the packet is over: harvested, given back, and destroyed at once. */
+static uint16_t number;
+static uint32_t destroyed_meanwhile;
+
+static void harvest_and_destroy(void)
+{
+    atomic_store_explicit(&tap.consumed, tap.newest.index, memory_order_relaxed);
+    rtl_signal_arm(rtl_pool_signal(pool, number));
+    rtl_pool_give(pool, &number, 1);
+    destroyed_meanwhile = rtl_pool_destroy(pool, 8, rtl_full_is_looked_at);
+}
+
+static void a_signal_that_is_read_is_not_destroyed(void **state)
+{
+    (void)state;
+    begin(&number);
+    page = rtl_pool_signal(pool, number);
+    tap.written = SLOTS;
+    rtl_full_mark(&tap, number);
+    mprotect(page, PAGE, PROT_NONE);
+    meanwhile = harvest_and_destroy;
+    destroyed_meanwhile = 99;
+    rtl_full_look(&tap, 1);
+    assert_null(meanwhile); /* it did read the signal */
+    assert_int_equal(destroyed_meanwhile, 0);
+    assert_int_equal(tap.known, SLOTS);                                    /* and found out that the packet is over */
+    assert_int_equal(rtl_pool_destroy(pool, 8, rtl_full_is_looked_at), 1); /* nobody looks any more */
+    end();
+}
+
+/* Harvested before it looks: the signal may be gone, and isn't read. */
+static void a_signal_that_was_given_back_is_not_read(void **state)
+{
+    (void)state;
+    begin(&number);
+    page = rtl_pool_signal(pool, number);
+    tap.written = SLOTS;
+    rtl_full_mark(&tap, number);
+    harvest_and_destroy();
+    assert_int_equal(destroyed, 1);
+    mprotect(page, PAGE, PROT_NONE);
+    meanwhile = abort;
+    rtl_full_look(&tap, 1);
+    assert_ptr_equal(meanwhile, abort);
+    assert_int_equal(tap.known, SLOTS);
+    end();
+}
+
+static void release_gauges(void)
+{
+    __atomic_store_n(&((amd_signal_t *)page)->value, 0, __ATOMIC_RELAXED); /* its packet is over just now */
+    rtl_full_release(&tap);
+}
+
+static void a_gauge_that_is_read_is_not_destroyed(void **state)
+{
+    hsa_signal_t signal;
+    (void)state;
+    begin(&number);
+    rtl_full_prepare(&tap);
+    tap.written = SLOTS;
+    assert_true(rtl_full_gauge(&tap, &signal));
+    page = (void *)(uintptr_t)signal.handle;
+    mprotect(page, PAGE, PROT_NONE);
+    meanwhile = release_gauges;
+    rtl_full_look(&tap, 1);
+    assert_null(meanwhile);
+    assert_int_equal(destroyed, RTL_MARKS - 1); /* the others */
+    assert_int_equal(tap.known, SLOTS);
+    assert_false(rtl_full_gauge(&tap, &signal)); /* there are none any more */
+    end();
+}
+
+static void gauges_go_but_for_those_under_way(void **state)
+{
+    hsa_signal_t signal;
+    (void)state;
+    begin(&number);
+    rtl_full_prepare(&tap);
+    rtl_full_prepare(&tap); /* once is enough */
+    tap.written = 16;
+    assert_true(rtl_full_gauge(&tap, &signal));
+    rtl_full_release(&tap);
+    assert_int_equal(destroyed, RTL_MARKS - 1);
+    assert_null(tap.gauges_of);
+    end();
+}
+
+/* How many packets may be under way: three quarters of the queue, or one batch that is longer. */
+static void *take(void *data)
+{
+    for (uint64_t taken = 1; taken <= *(const uint64_t *)data; taken++) {
+        nanosleep(&(struct timespec){0, 50000}, NULL);
+        atomic_store_explicit(&tap.consumed, taken, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static void a_batch_waits_until_it_fits(void **state)
+{
+    enum { WRITTEN = 60 };
+    static const struct {
+        uint64_t batch, left; /* and how many packets may be left before it goes */
+    } cases[] = {{1, 47}, {8, 40}, {47, 1}, {48, 0}, {49, 0}, {64, 0}};
+    (void)state;
+    for (unsigned c = 0; c < sizeof cases / sizeof cases[0];) {
+        uint64_t taken = WRITTEN - cases[c].left;
+        pthread_t gpu;
+        begin(&number);
+        tap.written = WRITTEN;
+        rtl_full_mark(&tap, number);
+        pthread_create(&gpu, NULL, take, &taken);
+        rtl_full_look(&tap, cases[c].batch);
+        pthread_join(gpu, NULL);
+        bool gave_up = tap.stuck_at != UINT64_MAX; /* the other thread got no CPU for half a second */
+        if (!gave_up)
+            assert_int_equal(tap.known, taken);
+        end();
+        c += !gave_up;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_signal_that_is_read_is_not_destroyed),
+        cmocka_unit_test(a_signal_that_was_given_back_is_not_read),
+        cmocka_unit_test(a_gauge_that_is_read_is_not_destroyed),
+        cmocka_unit_test(gauges_go_but_for_those_under_way),
+        cmocka_unit_test(a_batch_waits_until_it_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+/*
+ * What a snapshot may take: segments of other layouts are read up to a limit and refused beyond it, and the fullest one
+ * that can be made costs what segment_reader.h says. And what changes while it is being read: the writer is put between
+ * any two words that the reader loads.
+ */
+#include "segment_fixture.h"
+
+#include <stdio.h>
+
+#include "shm/reader_private.h"
+
+enum { KERNELS = 20, QUEUES = 3 };
+
+struct setup {
+    struct rtl_segment segment;
+    struct rtl_recorder *recorder;
+};
+
+static int start(void **state)
+{
+    struct setup *s = calloc(1, sizeof *s);
+    char name[32];
+    fixture_segment(&s->segment);
+    s->recorder = rtl_recorder_create(&s->segment);
+    for (uint32_t q = 0; q < QUEUES; q++)
+        s->segment.queues[q] =
+            (struct rtl_queue){.generation = 2, .queue_id = q + 1, .dispatches = 100, .packets = 100};
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        int length = snprintf(name, sizeof name, "kernel number %u", i);
+        uint32_t row = rtl_segment_add_kernel(&s->segment, name, (uint32_t)length, 1);
+        for (uint32_t q = 0; q < QUEUES; q++)
+            s->segment.dispatches[(size_t)q * RTL_KERNELS_MAX + row] =
+                (struct rtl_dispatches){.calls = 10 + (q == 1), .grid = {64 * (q + 1), 1, 1}};
+        for (uint32_t n = 0; n < 30; n++)
+            rtl_recorder_record(s->recorder, row, 1000 * (i + 1) + n);
+    }
+    *state = s;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct setup *s = *state;
+    rtl_recorder_destroy(s->recorder);
+    fixture_drop(&s->segment);
+    free(s);
+    return 0;
+}
+
+/* --- layouts --- */
+
+static void put(int fd, const void *what, size_t bytes, uint64_t at)
+{
+    assert_int_equal(pwrite(fd, what, bytes, (off_t)at), bytes);
+}
+
+/*
+ * The same segment as another version might lay it out: sections from `first` on, entries `growth` times as long, in a
+ * sparse file. Only entries that hold something are written.
+ */
+static int relaid(const struct rtl_segment *segment, uint64_t first, uint32_t growth, uint32_t header_bytes)
+{
+    struct rtl_header header = *segment->header;
+    int fd = memfd_create("relaid", MFD_CLOEXEC);
+    static const char zeros[1024];
+    assert_true(fd >= 0);
+    for (uint32_t i = 0; i < RTL_SECTION_KNOWN; i++) {
+        const struct rtl_section was = segment->header->section[i];
+        struct rtl_section *to = &header.section[i];
+        if (!was.capacity)
+            continue;
+        to->offset = first;
+        to->stride = i == RTL_SECTION_NAMES ? 1 : was.stride * growth;
+        first = RTL_ALIGN_UP(first + (uint64_t)to->stride * to->capacity, 4096);
+        assert_int_equal(ftruncate(fd, (off_t)first), 0);
+        const char *from = (const char *)segment->header + was.offset;
+        if (i == RTL_SECTION_NAMES)
+            put(fd, from, 64 << 10, to->offset);
+        for (uint32_t n = 0; i != RTL_SECTION_NAMES && n < was.capacity; n++)
+            if (memcmp(from + (size_t)n * was.stride, zeros, was.stride) != 0)
+                put(fd, from + (size_t)n * was.stride, was.stride, to->offset + (uint64_t)n * to->stride);
+    }
+    header.size = first;
+    header.header_bytes = header_bytes;
+    put(fd, &header, sizeof header, 0);
+    return fd;
+}
+
+static enum rtl_reader_status open_relaid(const struct setup *s, uint64_t first, uint32_t growth, uint32_t header_bytes,
+                                          struct rtl_reader **reader)
+{
+    char why[200];
+    int fd = relaid(&s->segment, first, growth, header_bytes);
+    enum rtl_reader_status status = rtl_reader_open_fd(fd, reader, why, sizeof why);
+    if (status != RTL_READER_OK)
+        close(fd);
+    return status;
+}
+
+static void longer_entries_are_read_up_to_a_limit(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_reader *reader;
+    for (uint32_t growth = 1; growth <= RTL_STRIDE_GROWTH; growth++) {
+        struct rtl_snapshot snapshot = {0};
+        assert_int_equal(open_relaid(s, 4096, growth, 4096, &reader), RTL_READER_OK);
+        assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+        assert_int_equal(snapshot.kernel_count, KERNELS);
+        for (uint32_t i = 0; i < KERNELS; i++) {
+            assert_int_equal(snapshot.kernels[i].calls, 31);
+            assert_int_equal(snapshot.kernels[i].histogram.count, 30);
+            assert_int_equal(snapshot.kernels[i].histogram.min_ns, 1000 * (i + 1));
+        }
+        rtl_snapshot_free(&snapshot);
+        rtl_reader_close(reader);
+    }
+    assert_int_equal(open_relaid(s, 4096, RTL_STRIDE_GROWTH + 1, 4096, &reader), RTL_READER_VERSION);
+}
+
+static void a_longer_header_is_read_up_to_a_limit(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_reader *reader;
+    assert_int_equal(open_relaid(s, 131072, 1, 65536, &reader), RTL_READER_OK);
+    rtl_reader_close(reader);
+    assert_int_equal(open_relaid(s, 131072, 1, 65537, &reader), RTL_READER_VERSION);
+}
+
+/* What the sections' capacities say can be larger than what anybody wrote: no name is longer than the contract's. */
+static void names_longer_than_the_contract_are_refused(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_kernel *k = &s->segment.kernels[RTL_KERNEL_FIRST];
+    for (uint32_t length = RTL_NAME_MAX; length <= RTL_NAME_MAX + 1; length++) {
+        struct rtl_snapshot snapshot = {0};
+        struct rtl_reader *reader = fixture_reader(&s->segment);
+        k->name_length = length;
+        assert_int_equal(rtl_reader_snapshot(reader, &snapshot),
+                         length <= RTL_NAME_MAX ? RTL_READER_OK : RTL_READER_VERSION);
+        rtl_snapshot_free(&snapshot);
+        rtl_reader_close(reader);
+    }
+    k->name_length = 4;
+    /* a later version's names may have more room, but not more of it is taken */
+    struct rtl_reader *reader;
+    char why[200];
+    int fd = relaid(&s->segment, 4096, 1, 4096);
+    struct rtl_section larger = {.offset = 1u << 30, .stride = 1, .capacity = 3u << 30};
+    uint64_t size = 1ull << 40;
+    put(fd, &larger, sizeof larger, offsetof(struct rtl_header, section) + RTL_SECTION_NAMES * sizeof larger);
+    put(fd, &size, sizeof size, offsetof(struct rtl_header, size));
+    assert_int_equal(ftruncate(fd, (off_t)size), 0);
+    assert_int_equal(rtl_reader_open_fd(fd, &reader, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(reader->name_room, RTL_NAMES_BYTES);
+    rtl_reader_close(reader);
+}
+
+/* A directory's number that is just beyond the chunks that are there. */
+static void the_entry_after_the_last_is_refused(void **state)
+{
+    struct setup *s = *state;
+    uint32_t used = (uint32_t)s->segment.header->chunks_used;
+    assert_true(used > 2);
+    for (uint32_t chunks = used; chunks <= used + 1; chunks++) {
+        struct rtl_snapshot snapshot = {0};
+        s->segment.header->section[RTL_SECTION_CHUNKS].capacity = chunks; /* the last one's number is `used` */
+        struct rtl_reader *reader = fixture_reader(&s->segment);
+        assert_int_equal(rtl_reader_snapshot(reader, &snapshot), chunks > used ? RTL_READER_OK : RTL_READER_VERSION);
+        rtl_snapshot_free(&snapshot);
+        rtl_reader_close(reader);
+    }
+}
+
+/* --- cost --- */
+
+static void count_words(void *context, uint64_t offset)
+{
+    (void)offset;
+    *(uint64_t *)context += 8;
+}
+
+/* Every row, every line, every chunk in use, some of them coarse too, and no record that ever settles. */
+static void the_fullest_segment_costs_what_is_said(void **state)
+{
+    (void)state;
+    struct rtl_segment segment;
+    uint32_t chunk = 1;
+    uint64_t memory = 0, read = 0;
+    fixture_segment(&segment);
+    segment.header->kernel_count = RTL_KERNELS_MAX;
+    for (uint32_t i = 0; i < RTL_HISTOGRAMS_MAX; i++) {
+        segment.histograms[i].count = 1;
+        segment.histograms[i].flags = RTL_HISTOGRAM_COARSE;
+        segment.coarse[i].count[9] = 1 + i % 2;
+        for (uint32_t o = 0; o < 36 && chunk < RTL_CHUNKS_MAX; o++)
+            segment.directory[i].chunk[o] = (uint16_t)chunk++;
+    }
+    for (uint32_t q = 0; q < RTL_QUEUES_MAX; q++) {
+        segment.queues[q].generation = 2;
+        for (uint32_t k = 0; k < RTL_KERNELS_MAX; k += 32) /* something on every page */
+            segment.dispatches[(size_t)q * RTL_KERNELS_MAX + k].calls = 1;
+    }
+    struct rtl_reader *reader = fixture_reader(&segment);
+    struct rtl_snapshot snapshot = {0};
+    reader->meanwhile = count_words;
+    reader->meanwhile_context = &read;
+    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+    assert_int_equal(snapshot.kernel_count, RTL_KERNELS_MAX);
+    assert_int_equal(snapshot.queue_count, RTL_QUEUES_MAX);
+    for (const struct rtl_block *b = snapshot.storage; b; b = b->next)
+        memory += sizeof *b + b->size;
+    memory += RTL_KERNELS_MAX * (sizeof *snapshot.kernels + sizeof(uint64_t));
+    print_message("# %llu MB looked at, %llu MB of memory\n", (unsigned long long)(read >> 20),
+                  (unsigned long long)(memory >> 20));
+    assert_in_range(read, 128 << 20, RTL_SNAPSHOT_READ_MAX / 2); /* entries of this version's length */
+    assert_in_range(memory, 32 << 20, RTL_SNAPSHOT_MEMORY_MAX);
+    rtl_snapshot_free(&snapshot);
+    rtl_reader_close(reader);
+    fixture_drop(&segment);
+}
+
+static void launch_sizes_are_those_of_the_busiest_queue(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_snapshot snapshot = {0};
+    struct rtl_reader *reader = fixture_reader(&s->segment);
+    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+    for (uint32_t i = 0; i < KERNELS; i++)
+        assert_int_equal(snapshot.kernels[i].grid[0], 128); /* neither the first queue's nor the last one's */
+    rtl_snapshot_free(&snapshot);
+    rtl_reader_close(reader);
+}
+
+/* --- a queue's slot that gets another queue while it is being read --- */
+
+struct changing {
+    struct rtl_queue *queue;
+    uint64_t from, to; /* where the slot's identity lies */
+    uint32_t words, begin, finish, next;
+};
+
+/* The writer's part (intercept/queues.c): odd, the words of the new identity, even. `begin` and `finish` are words. */
+static void change_queue(void *context, uint64_t offset)
+{
+    struct changing *c = context;
+    struct rtl_queue *q = c->queue;
+    if (offset < c->from || offset >= c->to)
+        return;
+    if (c->words == c->begin) {
+        c->next = q->generation / 2 + 1;
+        q->generation = 2 * c->next - 1;
+        q->agent = q->size_packets = c->next;
+        q->queue_id = c->next;
+    }
+    if (c->words == c->finish) {
+        q->created_mono_ns = c->next;
+        q->generation = 2 * c->next;
+    }
+    c->words++;
+}
+
+static void a_queue_is_the_old_one_or_the_new(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_queue *queue = &s->segment.queues[1];
+    struct rtl_reader *reader = fixture_reader(&s->segment);
+    enum { WORDS = offsetof(struct rtl_queue, dispatches) / 8 };
+    int seen[2] = {0};
+    for (uint32_t begin = 0; begin < 3 * WORDS; begin++)
+        for (uint32_t finish = begin; finish < 3 * WORDS; finish++) {
+            struct rtl_snapshot snapshot = {0};
+            struct changing c = {.queue = queue, .begin = begin, .finish = finish};
+            c.from = (uint64_t)((char *)queue - (char *)s->segment.header);
+            c.to = c.from + offsetof(struct rtl_queue, dispatches);
+            *queue = (struct rtl_queue){.generation = 14, .agent = 7, .size_packets = 7, .queue_id = 7};
+            queue->dispatches = queue->packets = 1;
+            reader->meanwhile = change_queue;
+            reader->meanwhile_context = &c;
+            assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+            const struct rtl_queue_snapshot *q = &snapshot.queues[1];
+            if (q->queue_id != q->agent || q->queue_id != q->size_packets || q->queue_id * 2 != q->generation)
+                fail_msg("begun before word %u, done before %u: queue %u, agent %u, size %u, generation %u", begin,
+                         finish, (unsigned)q->queue_id, q->agent, q->size_packets, q->generation);
+            seen[q->queue_id == 8]++;
+            rtl_snapshot_free(&snapshot);
+        }
+    assert_true(seen[0] && seen[1]);
+    rtl_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(longer_entries_are_read_up_to_a_limit, start, stop),
+        cmocka_unit_test_setup_teardown(a_longer_header_is_read_up_to_a_limit, start, stop),
+        cmocka_unit_test_setup_teardown(names_longer_than_the_contract_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(the_entry_after_the_last_is_refused, start, stop),
+        cmocka_unit_test(the_fullest_segment_costs_what_is_said),
+        cmocka_unit_test_setup_teardown(launch_sizes_are_those_of_the_busiest_queue, start, stop),
+        cmocka_unit_test_setup_teardown(a_queue_is_the_old_one_or_the_new, start, stop),
+    };
+    return cmocka_run_group_tests_name("what a snapshot takes", tests, NULL, NULL);
+}
