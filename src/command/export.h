@@ -31,12 +31,23 @@ struct rtl_export_op {
     uint64_t bytes;
 };
 
+/* What the file says of a GPU, and of a queue on it; text as it stands there, cut. */
+struct rtl_export_gpu {
+    char pci[32], name[80];
+    int64_t own; /* the number that its processes have for it; -1 = none says, -2 = they have different ones */
+};
+struct rtl_export_queue {
+    char name[128]; /* as its process calls it: "G1 04:00.0 queue 5"; empty in older files */
+    int64_t pid;    /* -1 = not known */
+};
+
 struct rtl_export {
     struct rtl_db *db;
     struct rtl_sink *sink;
     struct rtl_names *names;
-    struct rtl_export_name **name; /* hash table by id */
-    size_t name_slots, name_count; /* slots: a power of two */
+    struct rtl_export_name **name;    /* hash table by id */
+    size_t name_slots, name_count;    /* slots: a power of two */
+    struct rtl_export_queues *queues; /* what is known of them, read on first use */
     struct rtl_db_statement *ops;
     uint64_t written; /* ops */
 };
@@ -45,6 +56,11 @@ struct rtl_export {
 const struct rtl_export_name *rtl_export_name(struct rtl_export *export, int64_t id);
 /* The next op by start; false at the end and after an error, which the database has. */
 bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);
+
+/* NULL where the file says nothing. */
+const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *export, int64_t gpu);
+const struct rtl_export_queue *rtl_export_queue(struct rtl_export *export, int64_t gpu, int64_t queue);
+void rtl_export_queues_free(struct rtl_export *export);
 
 /* Write everything to the sink. Errors stay in the database and the sink. */
 void rtl_export_perfetto(struct rtl_export *export);

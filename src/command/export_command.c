@@ -5,6 +5,8 @@
 #include "session/target.h"
 #include "text/text.h"
 
+#include "record/rocpd.h"
+
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,10 +102,15 @@ static bool parse_shape(const char *text, struct rtl_export_op *op)
 
 bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
 {
-    if (!e->ops)
-        e->ops = rtl_db_prepare(e->db, "SELECT id, ifnull(gpuId, -1), ifnull(queueId, 0), ifnull(sequenceId, 0), start,"
-                                       " end, description_id, opType_id, completionSignal"
-                                       " FROM rocpd_op WHERE start IS NOT NULL AND end >= start ORDER BY start");
+    if (!e->ops) {
+        char sql[1200];
+        snprintf(sql, sizeof sql,
+                 "SELECT id, ifnull(gpuId, -1), ifnull(queueId, 0), ifnull(sequenceId, 0), start,"
+                 " end, description_id, opType_id, %s"
+                 " FROM rocpd_op WHERE start IS NOT NULL AND end >= start ORDER BY start",
+                 rtl_rocpd_signal(e->db));
+        e->ops = rtl_db_prepare(e->db, sql);
+    }
     if (!rtl_db_step(e->ops))
         return false;
     *op = (struct rtl_export_op){.id = rtl_db_int(e->ops, 0),
@@ -156,6 +163,7 @@ static int export_to(const char *file, const char *out, void (*format)(struct rt
     }
     rtl_db_close(e.db);
     rtl_names_free(e.names); /* its names are the table's */
+    rtl_export_queues_free(&e);
     for (size_t i = 0; i < e.name_slots; i++)
         if (e.name[i]) {
             free(e.name[i]->raw);

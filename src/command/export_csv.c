@@ -20,11 +20,28 @@ static void field(struct rtl_sink *sink, const char *text)
     rtl_sink_write(sink, "\"", 1);
 }
 
+/* What the process calls the queue and the GPU: the numbers in front are the file's, which may hold several processes.
+ */
+static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
+{
+    const struct rtl_export_gpu *gpu = rtl_export_gpu(e, op->gpu);
+    const struct rtl_export_queue *queue = rtl_export_queue(e, op->gpu, op->queue);
+    const char *const text[] = {queue ? queue->name : "", gpu ? gpu->pci : "", gpu ? gpu->name : ""};
+    for (int i = 0; i < 3; i++) {
+        rtl_sink_write(e->sink, ",", 1);
+        field(e->sink, text[i]);
+    }
+    if (queue && queue->pid >= 0)
+        rtl_sink_print(e->sink, ",%" PRId64 "\n", queue->pid);
+    else
+        rtl_sink_write(e->sink, ",\n", 2);
+}
+
 void rtl_export_csv(struct rtl_export *e)
 {
     static const char header[] =
         "op,gpu,queue,sequence,start_ns,end_ns,duration_ns,workgroup_x,workgroup_y,workgroup_z,"
-        "grid_x,grid_y,grid_z,type,kernel,bytes\n";
+        "grid_x,grid_y,grid_z,type,kernel,bytes,short,queue_name,gpu_pci,gpu_name,pid\n";
     struct rtl_export_op op;
     rtl_sink_write(e->sink, header, sizeof header - 1);
     while (rtl_export_next(e, &op)) {
@@ -39,9 +56,11 @@ void rtl_export_csv(struct rtl_export *e)
         rtl_sink_write(e->sink, ",", 1);
         field(e->sink, op.name ? op.name->raw : "");
         if (op.has_bytes)
-            rtl_sink_print(e->sink, ",%" PRIu64 "\n", op.bytes);
+            rtl_sink_print(e->sink, ",%" PRIu64 ",", op.bytes);
         else
-            rtl_sink_write(e->sink, ",\n", 2);
+            rtl_sink_write(e->sink, ",,", 2);
+        field(e->sink, op.name && *op.name->raw ? op.name->shown : "");
+        put_names(e, &op);
         e->written++;
     }
 }

@@ -89,20 +89,7 @@ static void describe(struct perfetto *p, const char *what, int64_t pid, int64_t 
     rtl_sink_print(p->sink, "}}");
 }
 
-/* --- what the file says of GPUs, queues and processes; other tools' files say nothing --- */
-
-static bool look_up(struct perfetto *p, const char *tag, const char *sql, char *text, size_t size)
-{
-    if (!rtl_db_has(p->export->db, "rocpd_metadata"))
-        return false;
-    struct rtl_db_statement *get = rtl_db_prepare(p->export->db, sql);
-    rtl_db_bind_text(get, 1, tag, strlen(tag));
-    bool found = rtl_db_step(get);
-    if (found)
-        snprintf(text, size, "%s", rtl_db_text(get, 0, NULL));
-    rtl_db_reset(get);
-    return found;
-}
+/* --- GPUs and queues --- */
 
 static int64_t gpu_pid(int64_t gpu)
 {
@@ -111,16 +98,14 @@ static int64_t gpu_pid(int64_t gpu)
 
 static void describe_gpu(struct perfetto *p, int64_t gpu)
 {
-    char tag[40], facts[160], name[220];
-    snprintf(tag, sizeof tag, "gpu %" PRId64, gpu);
+    const struct rtl_export_gpu *facts = rtl_export_gpu(p->export, gpu);
+    char name[220], own[32] = "";
+    if (facts && facts->own >= 0)
+        snprintf(own, sizeof own, "G%" PRId64 " ", facts->own);
     if (gpu < 0)
         snprintf(name, sizeof name, "markers");
-    else if (look_up(
-                 p, tag,
-                 "SELECT ifnull(json_extract(value, '$.name'), '') || ' ' || ifnull(json_extract(value, '$.pci'), '')"
-                 " FROM rocpd_metadata WHERE tag = ? AND json_valid(value)",
-                 facts, sizeof facts))
-        snprintf(name, sizeof name, "GPU %" PRId64 " %s", gpu, facts);
+    else if (facts && *facts->pci)
+        snprintf(name, sizeof name, "%s%s %s", own, facts->pci, facts->name);
     else
         snprintf(name, sizeof name, "GPU %" PRId64, gpu);
     describe(p, "process_name", gpu_pid(gpu), 0, name);
@@ -128,24 +113,26 @@ static void describe_gpu(struct perfetto *p, int64_t gpu)
     rtl_sink_print(p->sink, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", gpu);
 }
 
+/* As its process calls it, and whose it is. */
+static void name_queue(struct perfetto *p, int64_t gpu, int64_t queue, const char *more, char *name, size_t size)
+{
+    const struct rtl_export_queue *facts = rtl_export_queue(p->export, gpu, queue);
+    char number[40], of[40] = "";
+    snprintf(number, sizeof number, "queue %" PRId64, queue);
+    if (facts && facts->pid >= 0)
+        snprintf(of, sizeof of, " of process %" PRId64, facts->pid);
+    snprintf(name, size, "%s%s%s", facts && *facts->name ? facts->name : number, more, of);
+}
+
 static void describe_lane(struct perfetto *p, size_t track)
 {
     const struct lane *l = &p->lane[track];
-    char tag[40], facts[160] = "", name[260], more[40] = "";
-    snprintf(tag, sizeof tag, "queue %" PRId64, l->queue);
-    look_up(p, tag,
-            "SELECT iif(json_extract(q.value, '$.copies'), 'copies', '') || ' of process ' ||"
-            " json_extract(p.value, '$.pid') FROM rocpd_metadata q JOIN rocpd_metadata p"
-            " ON p.tag = 'process ' || json_extract(q.value, '$.process')"
-            " WHERE q.tag = ? AND json_valid(q.value) AND json_valid(p.value)",
-            facts, sizeof facts);
+    char name[260], full[320], overlapping[40] = "";
+    name_queue(p, l->gpu, l->queue, "", name, sizeof name);
     if (l->number)
-        snprintf(more, sizeof more, " (overlapping %" PRId64 ")", l->number);
-    if (*facts && *facts != ' ')
-        snprintf(name, sizeof name, "%s%s", facts, more);
-    else
-        snprintf(name, sizeof name, "queue %" PRId64 "%s%s", l->queue, facts, more);
-    describe(p, "thread_name", gpu_pid(l->gpu), (int64_t)track + 1, name);
+        snprintf(overlapping, sizeof overlapping, " (overlapping %" PRId64 ")", l->number);
+    snprintf(full, sizeof full, "%s%s", name, overlapping);
+    describe(p, "thread_name", gpu_pid(l->gpu), (int64_t)track + 1, full);
 }
 
 /* --- tracks --- */
@@ -220,6 +207,20 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
 
 /* --- counters and API calls --- */
 
+/* The depth of a queue goes by the queue's name; the rest is called what the file says. */
+static void put_counter_name(struct perfetto *p, int64_t device, const char *text)
+{
+    int64_t queue;
+    int length = 0;
+    char name[260];
+    if (sscanf(text, "queue %18" SCNd64 " depth%n", &queue, &length) == 1 && length && !text[length] &&
+        rtl_export_queue(p->export, device, queue)) {
+        name_queue(p, device, queue, " depth", name, sizeof name);
+        text = name;
+    }
+    put_name(p, text);
+}
+
 static void put_counters(struct perfetto *p)
 {
     if (!rtl_db_has(p->export->db, "rocpd_monitor"))
@@ -230,7 +231,7 @@ static void put_counters(struct perfetto *p)
         bool gpu = strcmp(rtl_db_text(get, 0, NULL), "process") != 0;
         begin_event(p, "C", gpu ? gpu_pid(rtl_db_int(get, 1)) : rtl_db_int(get, 1), 0);
         put_time(p, "ts", rtl_db_int(get, 3) - p->base);
-        put_name(p, rtl_db_text(get, 2, NULL));
+        put_counter_name(p, rtl_db_int(get, 1), rtl_db_text(get, 2, NULL));
         rtl_sink_print(p->sink, ",\"args\":{\"value\":%.15g}}", rtl_db_real(get, 4));
     }
 }

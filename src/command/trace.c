@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t told_to_stop; /* how often: 2 = what is left in the ring is left out */
 
 static void on_signal(int number)
 {
     (void)number;
-    told_to_stop = 1;
+    told_to_stop = told_to_stop ? 2 : 1;
 }
 
 /* What ends a recording. A hangup that is ignored already stays so (nohup); shells ignore an interrupt for whatever
@@ -62,6 +62,22 @@ static void wait_alone(const struct rtl_options *o, struct rtl_waker *waker, str
     }
 }
 
+/* Lets it write what is left in the ring, which may be much, unless another signal comes. */
+static void wait_for_end(struct rtl_tracer *tracer)
+{
+    uint64_t from = rtl_mono_ns();
+    rtl_tracer_end(tracer, false);
+    for (bool said = false; rtl_tracer_running(tracer);) {
+        if (told_to_stop > 1)
+            rtl_tracer_end(tracer, true);
+        else if (!said && rtl_mono_ns() - from > 1000000000) {
+            rtl_complain("writing what is left in the ring: another signal (Ctrl-C) leaves it out");
+            said = true;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+}
+
 struct tracing {
     struct rtl_tracer *tracer;
     const char *file, *title;
@@ -86,6 +102,11 @@ static int end(const struct tracing *t)
         fputs(": a larger event ring holds more (RTL_TRACE=64M)", stderr);
     if (result.before)
         fprintf(stderr, "; %llu ended before and are not in it", (unsigned long long)result.before);
+    if (result.left_out)
+        fprintf(stderr, "; %llu more were left out", (unsigned long long)result.left_out);
+    if (result.unknown)
+        fprintf(stderr, "; %llu name a queue or GPU that the process does not have, or too many of them",
+                (unsigned long long)result.unknown);
     fputc('\n', stderr);
     return 0;
 }
@@ -155,6 +176,7 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
         rtl_waker_open(&waker, reader);
         wait_alone(o, &waker, tracing.tracer);
         rtl_waker_close(&waker);
+        wait_for_end(tracing.tracer);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
         status = watch(o, reader, pid, &(struct rtl_beside){.trouble = trouble, .context = tracing.tracer});
     } else {

@@ -2,27 +2,32 @@
 #include "record/rocpd.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "record/rocpd_numbers.h"
+#include "shm/gpu_names.h"
+
 enum {
-    ROWS = 8192,        /* at a time: their integers stay in the cache */
-    COLUMNS = 8,        /* of the statement below */
-    QUEUES_MAX = 65536, /* identities of queues in one recording; a damaged segment could make any number */
-    LOOKS_MAX = 4096,   /* monitor rows between two writes */
-    JSON_BYTES = 640,
+    ROWS = 8192,      /* at a time: their integers stay in the cache */
+    COLUMNS = 9,      /* of the statement below */
+    LOOKS_MAX = 4096, /* monitor rows between two writes */
     STRING_EMPTY = 1,
+    AGENTS = RTL_AGENTS_MAX + 1, /* the last one is for numbers that no agent can have */
+    DIRECTIONS = RTL_DIRECTION_COUNT + 1,
+    KINDS = RTL_QUEUE_KIND_UNKNOWN + 1,
 };
 
 static const char insert_rows[] = "INSERT OR IGNORE INTO rocpd_op"
-                                  "(id,gpuId,queueId,start,duration,description_id,opType_id,dims)"
+                                  "(id,gpuId,queueId,sequenceId,start,end,description_id,opType_id,dims)"
                                   " SELECT * FROM rtl_rows";
 static const char insert_row[] = "INSERT OR IGNORE INTO rocpd_op"
-                                 "(id,gpuId,queueId,start,duration,description_id,opType_id,dims)"
-                                 " VALUES(?,?,?,?,?,?,?,?)";
+                                 "(id,gpuId,queueId,sequenceId,start,end,description_id,opType_id,completionSignal)"
+                                 " VALUES(?,?,?,?,?,?,?,?,?)";
 
 struct look {
     const char *type; /* of device */
@@ -30,9 +35,16 @@ struct look {
     int64_t queue; /* -1: it is about signals */
 };
 
+struct gpu {
+    bool known, described;
+    int64_t id;        /* in the file */
+    uint32_t own, bdf; /* the process's number; address */
+};
+
 struct queue {
-    uint32_t generation;
     bool known;
+    uint32_t generation;
+    uint8_t agent;
     int64_t id;
 };
 
@@ -40,20 +52,24 @@ struct rtl_rocpd {
     struct rtl_db *db;
     struct rtl_reader *reader;
     rtl_rocpd_escape *escape;
+    struct rtl_numbers *numbers;
     int64_t pid, process, recording_row, batch_row, api_row;
-    int64_t type;                                                       /* string: KernelExecution */
-    int64_t copy_type[RTL_DIRECTION_COUNT], copy_queue[RTL_AGENTS_MAX]; /* 0 and -1 = not met yet */
-    int64_t unknown; /* string: what a kernel without a name is called */
+    int64_t type;                  /* string: KernelExecution */
+    int64_t copy_type[DIRECTIONS]; /* strings, 0 = not met yet */
+    int64_t unknown;               /* string: what a kernel without a name is called */
     char host[80];
+    uint64_t written, copies;        /* records; copies among them */
+    uint64_t strange;                /* of them those whose queue or GPU the process doesn't have */
+    size_t names;                    /* bytes of kernels' names so far */
     int64_t start, end;              /* of the first and the last op */
     uint64_t untimed, batch;         /* when last looked at */
     int64_t looked;                  /* when */
     int64_t kernel[RTL_KERNELS_MAX]; /* strings, 0 = not met yet */
     struct queue queue[RTL_QUEUES_MAX];
-    uint32_t queues;
-    int64_t gpu[RTL_AGENTS_MAX]; /* -1 = not met yet */
-    struct rtl_snapshot facts;   /* the last one taken; names of queues and GPUs */
-    bool fresh;                  /* it was taken in this write */
+    struct gpu gpu[AGENTS];
+    int64_t single[AGENTS][KINDS]; /* queues of the kinds that a GPU has one of, -1 = not met yet */
+    struct rtl_snapshot facts;     /* the last one taken; names of queues and GPUs */
+    bool fresh;                    /* it was taken in this write */
     int64_t depth[RTL_QUEUES_MAX], signals;
     struct look looks[LOOKS_MAX];
     uint32_t look_count;
@@ -91,43 +107,6 @@ static void set_metadata(struct rtl_db *db, int64_t row, const char *value)
     rtl_db_run(set);
 }
 
-/* The row of a kind whose JSON starts like that (its identity comes first), or a new one with what is added behind. */
-static int64_t entity(struct rtl_db *db, const char *kind, const char *identity, const char *more)
-{
-    struct rtl_db_statement *find = rtl_db_prepare(db, "SELECT substr(tag, length(?1) + 2) FROM rocpd_metadata WHERE"
-                                                       " tag GLOB ?1 || ' *' AND substr(value, 1, length(?2)) = ?2");
-    rtl_db_bind_text(find, 1, kind, strlen(kind));
-    rtl_db_bind_text(find, 2, identity, strlen(identity));
-    int64_t number = -1;
-    if (rtl_db_step(find))
-        number = rtl_db_int(find, 0);
-    rtl_db_reset(find);
-    if (number >= 0)
-        return number;
-    struct rtl_db_statement *count =
-        rtl_db_prepare(db, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB ?1 || ' *'");
-    rtl_db_bind_text(count, 1, kind, strlen(kind));
-    number = rtl_db_step(count) ? rtl_db_int(count, 0) : 0;
-    rtl_db_reset(count);
-    char tag[40], json[2 * JSON_BYTES];
-    snprintf(tag, sizeof tag, "%s %" PRId64, kind, number);
-    snprintf(json, sizeof json, "%s%s}", identity, more);
-    add_metadata(db, tag, json);
-    return number;
-}
-
-/* Safe text within a JSON string. */
-static void quote(char *out, size_t size, const char *text)
-{
-    size_t n = 0;
-    for (; *text && n + 3 < size; text++) {
-        if (*text == '"' || *text == '\\')
-            out[n++] = '\\';
-        out[n++] = *text;
-    }
-    out[n] = '\0';
-}
-
 /* --- what rows refer to --- */
 
 static int64_t kernel_id(struct rtl_rocpd *r, uint32_t kernel)
@@ -137,15 +116,17 @@ static int64_t kernel_id(struct rtl_rocpd *r, uint32_t kernel)
     if (r->kernel[kernel])
         return r->kernel[kernel];
     const char *name = rtl_reader_kernel_name(r->reader, kernel);
-    if (!name)
+    size_t length = name ? strlen(name) : 0;
+    if (!name || length > RTL_NAMES_BYTES - r->names) /* more than a segment holds, unless names lie over one another */
         return r->unknown;
-    size_t room = 10 * strlen(name) + 1; /* every byte an escape of a code point */
+    r->names += length;
+    size_t room = 10 * length + 1; /* every byte an escape of a code point */
     char *safe = malloc(room);
     if (!safe) {
         rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
         return 0;
     }
-    r->escape(safe, room, name, strlen(name));
+    r->escape(safe, room, name, length);
     int64_t id = *safe ? string_id(r->db, safe) : r->unknown; /* without a name are copies */
     free(safe);
     return r->kernel[kernel] = id;
@@ -166,111 +147,177 @@ static void refresh(struct rtl_rocpd *r)
 static const struct rtl_agent_snapshot *agent_facts(const struct rtl_rocpd *r, uint32_t agent)
 {
     for (uint32_t i = 0; i < r->facts.agent_count; i++)
-        if (r->facts.agents[i].gpu == agent)
+        if (r->facts.agents[i].agent == agent)
             return &r->facts.agents[i];
     return NULL;
 }
 
-static int64_t gpu_id(struct rtl_rocpd *r, uint32_t agent)
+/* Of GPUs in parts, which may share an address. */
+static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
 {
-    if (agent >= RTL_AGENTS_MAX)
-        agent = RTL_AGENTS_MAX - 1;
-    if (r->gpu[agent] >= 0)
-        return r->gpu[agent];
-    const struct rtl_agent_snapshot *a = agent_facts(r, agent);
-    if (!a) {
-        refresh(r);
-        a = agent_facts(r, agent);
+    uint32_t part = 0;
+    for (uint32_t i = 0; i < r->facts.agent_count; i++) {
+        const struct rtl_agent_snapshot *other = &r->facts.agents[i];
+        part += other->agent < a->agent && other->bdf == a->bdf && !strcmp(other->uuid, a->uuid);
     }
-    char identity[JSON_BYTES], more[JSON_BYTES], name[2 * RTL_AGENT_NAME_MAX + 2];
-    uint32_t bdf = a ? a->bdf : 0;
-    if (a)
-        snprintf(identity, sizeof identity, "{\"host\":\"%s\",\"pci\":\"%04x:%02x:%02x.%x\",", r->host, bdf >> 16,
-                 bdf >> 8 & 0xff, bdf >> 3 & 0x1f, bdf & 7);
-    else
-        snprintf(identity, sizeof identity, "{\"process\":%" PRId64 ",\"agent\":%u,", r->process, agent);
-    quote(name, sizeof name, a ? a->name : "");
-    snprintf(more, sizeof more, "\"name\":\"%s\",\"compute_units\":%u", name, a ? a->compute_units : 0);
-    return r->gpu[agent] = entity(r->db, "gpu", identity, more);
+    return part;
 }
 
-static const struct rtl_queue_snapshot *queue_facts(const struct rtl_rocpd *r, uint32_t slot, uint32_t generation)
+/* Gives an agent its number; `wanted`: only when it can be the one that it has on the screen. */
+static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_agent_snapshot *a, bool wanted)
 {
-    for (uint32_t i = 0; i < r->facts.queue_count; i++) {
-        const struct rtl_queue_snapshot *q = &r->facts.queues[i];
-        /* the generation goes on by 2 when the queue is destroyed, and by another 2 when the slot is used again */
-        if (q->slot == slot && (q->generation == generation || (!q->live && q->generation == generation + 2)))
-            return q;
+    struct gpu *gpu = &r->gpu[agent];
+    struct rtl_gpu_name address = rtl_pci_address(a ? a->bdf : RTL_NO_BDF);
+    struct rtl_numbers_gpu g = {.host = r->host,
+                                .pci = address.text,
+                                .uuid = a ? a->uuid : "",
+                                .part = a ? part_of(r, a) : 0,
+                                .process = r->process,
+                                .agent = a ? -1 : (int64_t)agent,
+                                .own = a ? a->gpu : agent,
+                                .name = a ? a->name : "",
+                                .compute_units = a ? a->compute_units : 0};
+    int64_t id = rtl_numbers_gpu(r->numbers, &g, wanted);
+    if (id >= 0)
+        *gpu = (struct gpu){.known = true, .described = a, .id = id, .own = g.own, .bdf = a ? a->bdf : RTL_NO_BDF};
+}
+
+/* All of the process's GPUs, before others of the file take their numbers. */
+static void number_gpus(struct rtl_rocpd *r)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < r->facts.agent_count; i++) {
+            const struct rtl_agent_snapshot *a = &r->facts.agents[i];
+            if (a->agent < RTL_AGENTS_MAX && !r->gpu[a->agent].known)
+                number_gpu(r, a->agent, a, pass == 0);
+        }
+}
+
+static uint32_t agent_of(const struct rtl_event_record *event)
+{
+    return event->agent < RTL_AGENTS_MAX ? event->agent : RTL_AGENTS_MAX;
+}
+
+static const struct gpu *gpu_of(struct rtl_rocpd *r, uint32_t agent)
+{
+    if (!r->gpu[agent].known) {
+        if (!agent_facts(r, agent))
+            refresh(r);
+        number_gpu(r, agent, agent_facts(r, agent), false);
     }
+    return &r->gpu[agent];
+}
+
+static const struct rtl_queue_snapshot *slot_facts(const struct rtl_rocpd *r, uint32_t slot)
+{
+    for (uint32_t i = 0; i < r->facts.queue_count; i++)
+        if (r->facts.queues[i].slot == slot)
+            return &r->facts.queues[i];
     return NULL;
 }
 
-static int64_t queue_id(struct rtl_rocpd *r, const struct rtl_event_record *event)
+/*
+ * What the queue of an event is. A slot's generation only grows, and the facts are newer than the event: so one that is
+ * larger than the slot's was never there.
+ */
+static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_record *event, uint64_t *queue_id)
 {
-    struct queue *queue = &r->queue[event->queue % RTL_QUEUES_MAX];
-    if (queue->known && (queue->generation == event->generation || r->queues >= QUEUES_MAX))
-        return queue->id;
-    const struct rtl_queue_snapshot *q = queue_facts(r, event->queue, event->generation);
-    if (!q) {
+    if (!event->generation)
+        return RTL_QUEUE_KIND_OTHERS;
+    const struct rtl_queue_snapshot *q = slot_facts(r, event->queue);
+    if (!q || q->generation < event->generation) {
         refresh(r);
-        q = queue_facts(r, event->queue, event->generation);
+        q = slot_facts(r, event->queue);
     }
-    char identity[JSON_BYTES], more[JSON_BYTES] = "\"shared\":true";
-    snprintf(identity, sizeof identity, "{\"process\":%" PRId64 ",\"slot\":%u,\"generation\":%u,\"gpu\":%" PRId64 ",",
-             r->process, event->queue, event->generation, gpu_id(r, event->agent));
-    if (event->generation)
-        q ? snprintf(more, sizeof more, "\"queue\":%" PRIu64, q->queue_id)
-          : snprintf(more, sizeof more, "\"queue\":null"); /* gone before it was looked at */
-    *queue =
-        (struct queue){.generation = event->generation, .known = true, .id = entity(r->db, "queue", identity, more)};
-    r->queues++;
-    return queue->id;
+    if (!q || event->generation & 1 || q->generation < event->generation || event->agent >= RTL_AGENTS_MAX)
+        return RTL_QUEUE_KIND_UNKNOWN;
+    /* the generation goes on by 2 when the queue is destroyed, and by another 2 when the slot is used again */
+    if (q->generation != event->generation && (q->live || q->generation != event->generation + 2))
+        return RTL_QUEUE_KIND_GONE;
+    *queue_id = q->queue_id;
+    return q->agent == event->agent ? RTL_QUEUE_KIND_SEEN : RTL_QUEUE_KIND_UNKNOWN;
+}
+
+/* A queue of those that a GPU of the process has one of. */
+static int64_t single_queue(struct rtl_rocpd *r, uint32_t agent, enum rtl_queue_kind kind)
+{
+    int64_t *id = &r->single[agent][kind];
+    const struct gpu *gpu = gpu_of(r, agent);
+    if (*id < 0)
+        *id = rtl_numbers_queue(
+            r->numbers, &(struct rtl_numbers_queue){
+                            .kind = kind, .process = r->process, .gpu = gpu->id, .own = gpu->own, .bdf = gpu->bdf});
+    return *id;
+}
+
+static int64_t queue_of(struct rtl_rocpd *r, const struct rtl_event_record *event)
+{
+    struct queue *slot = &r->queue[event->queue % RTL_QUEUES_MAX];
+    uint64_t queue_id = 0;
+    if (event->queue < RTL_QUEUES_MAX && slot->known && slot->generation == event->generation &&
+        slot->agent == event->agent)
+        return slot->id;
+    enum rtl_queue_kind kind = event->queue < RTL_QUEUES_MAX ? kind_of(r, event, &queue_id) : RTL_QUEUE_KIND_UNKNOWN;
+    if (kind == RTL_QUEUE_KIND_OTHERS || kind == RTL_QUEUE_KIND_UNKNOWN) {
+        r->strange += kind == RTL_QUEUE_KIND_UNKNOWN;
+        return single_queue(r, agent_of(event), kind);
+    }
+    const struct gpu *gpu = gpu_of(r, agent_of(event));
+    int64_t id = rtl_numbers_queue(r->numbers, &(struct rtl_numbers_queue){.kind = kind,
+                                                                           .process = r->process,
+                                                                           .gpu = gpu->id,
+                                                                           .own = gpu->own,
+                                                                           .bdf = gpu->bdf,
+                                                                           .slot = event->queue,
+                                                                           .generation = event->generation,
+                                                                           .queue_id = queue_id});
+    if (id < 0) { /* too many */
+        r->strange++;
+        return single_queue(r, agent_of(event), RTL_QUEUE_KIND_UNKNOWN);
+    }
+    *slot = (struct queue){.known = true, .generation = event->generation, .agent = event->agent, .id = id};
+    return id;
 }
 
 /* What the directions are called as an opType: as other tools call them, but that they have no word for the last. */
 static int64_t copy_type(struct rtl_rocpd *r, uint32_t direction)
 {
-    static const char *const types[RTL_DIRECTION_COUNT] = {[RTL_COPY_H2D] = "CopyHostToDevice",
-                                                           [RTL_COPY_D2H] = "CopyDeviceToHost",
-                                                           [RTL_COPY_D2D] = "CopyDeviceToDevice",
-                                                           [RTL_COPY_P2P] = "CopyPeerToPeer"};
-    direction %= RTL_DIRECTION_COUNT;
+    static const char *const types[DIRECTIONS] = {[RTL_COPY_H2D] = "CopyHostToDevice",
+                                                  [RTL_COPY_D2H] = "CopyDeviceToHost",
+                                                  [RTL_COPY_D2D] = "CopyDeviceToDevice",
+                                                  [RTL_COPY_P2P] = "CopyPeerToPeer",
+                                                  [RTL_DIRECTION_COUNT] = "Copy"}; /* none of them */
+    direction = direction < RTL_DIRECTION_COUNT ? direction : RTL_DIRECTION_COUNT;
     if (!r->copy_type[direction])
         r->copy_type[direction] = string_id(r->db, types[direction]);
     return r->copy_type[direction];
 }
 
-/* No queue of the application's: what its copies are on. */
-static int64_t copy_queue(struct rtl_rocpd *r, uint32_t agent)
-{
-    char identity[JSON_BYTES];
-    agent = agent < RTL_AGENTS_MAX ? agent : RTL_AGENTS_MAX - 1;
-    if (r->copy_queue[agent] < 0) {
-        snprintf(identity, sizeof identity, "{\"process\":%" PRId64 ",\"copies\":true,\"gpu\":%" PRId64 ",", r->process,
-                 gpu_id(r, agent));
-        r->copy_queue[agent] = entity(r->db, "queue", identity, "\"queue\":null");
-    }
-    return r->copy_queue[agent];
-}
-
 /* --- beginning --- */
+
+static int64_t bounded(uint64_t value)
+{
+    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
+}
 
 static void find_process(struct rtl_rocpd *r, const char *title)
 {
-    char safe[200], quoted[420], comm[2 * RTL_COMM_MAX + 4], identity[JSON_BYTES], more[2 * JSON_BYTES - 20],
-        number[32];
+    char command[200], rocr[32], number[32];
     const struct rtl_snapshot *s = &r->facts;
-    r->escape(safe, sizeof safe, title, strlen(title));
-    quote(quoted, sizeof quoted, safe);
-    quote(comm, sizeof comm, s->comm);
-    snprintf(identity, sizeof identity, "{\"host\":\"%s\",\"pid\":%" PRId64 ",\"start_real_ns\":%" PRIu64 ",", r->host,
-             r->pid, s->start_real_ns);
-    snprintf(more, sizeof more,
-             "\"start_mono_ns\":%" PRIu64 ",\"comm\":\"%s\",\"command\":\"%s\",\"rocr\":\"%u.%u\",\"librtl\":\"%s\"",
-             s->start_mono_ns, comm, quoted, s->runtime_major, s->runtime_minor, s->library_version);
-    int64_t before = rtl_db_one(r->db, "SELECT count(*) FROM rocpd_metadata WHERE tag = 'pid'");
-    r->process = entity(r->db, "process", identity, more);
-    if (before > r->process)
+    bool made;
+    r->escape(command, sizeof command, title, strlen(title));
+    snprintf(rocr, sizeof rocr, "%u.%u", s->runtime_major, s->runtime_minor);
+    r->process = rtl_numbers_process(r->numbers,
+                                     &(struct rtl_numbers_process){.host = r->host,
+                                                                   .pid = r->pid,
+                                                                   .start_real_ns = bounded(s->start_real_ns),
+                                                                   .start_mono_ns = bounded(s->start_mono_ns),
+                                                                   .comm = s->comm,
+                                                                   .command = command,
+                                                                   .rocr = rocr,
+                                                                   .librtl = s->library_version},
+                                     &made);
+    if (!made)
         return; /* recorded before */
     snprintf(number, sizeof number, "%" PRId64, r->pid);
     add_metadata(r->db, "pid", number); /* what other tools look for */
@@ -330,6 +377,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
                                   rtl_rocpd_escape *escape)
 {
     char host[64] = "", name[48], number[32];
+    static const char generated[] = "SELECT count(*) FROM pragma_table_xinfo('rocpd_op') WHERE hidden > 0";
     struct rtl_rocpd *r = calloc(1, sizeof *r);
     if (!r) {
         rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
@@ -340,19 +388,26 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     r->escape = escape;
     r->pid = pid;
     r->signals = -1;
-    for (int i = 0; i < RTL_AGENTS_MAX; i++)
-        r->gpu[i] = r->copy_queue[i] = -1;
+    memset(r->single, -1, sizeof r->single);
     for (int i = 0; i < RTL_QUEUES_MAX; i++)
         r->depth[i] = -1;
     gethostname(host, sizeof host - 1);
-    r->escape(name, sizeof name, host, strlen(host));
-    quote(r->host, sizeof r->host, name);
+    r->escape(r->host, sizeof r->host, host, strlen(host));
     r->rows = (struct rtl_db_rows){.columns = COLUMNS, .values = r->values};
     refresh(r);
 
     rtl_db_need(db, &rtl_rocpd_set);
+    if (!rtl_db_status(db) && rtl_db_one(db, generated) > 0)
+        rtl_db_fail(db, RTL_DB_SCHEMA,
+                    "%s holds a trace of an earlier rtl-top, which can be read and exported, but not added to: choose "
+                    "another name",
+                    rtl_db_path(db));
+    r->numbers = rtl_numbers_open(db);
+    if (!r->numbers) {
+        rtl_rocpd_free(r);
+        return NULL;
+    }
     rtl_db_feed(db, &r->rows);
-    rtl_db_mute(db, "printf");
     rtl_db_exec(db, "PRAGMA cache_size=-16384");
     rtl_db_begin(db);
     make_views(db);
@@ -365,6 +420,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     r->type = string_id(db, "KernelExecution");
     r->unknown = string_id(db, "(unknown kernel)");
     find_process(r, title);
+    number_gpus(r);
     snprintf(name, sizeof name, "recording %" PRId64,
              rtl_db_one(db, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'"));
     r->recording_row = add_metadata(db, name, "{}");
@@ -380,21 +436,25 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
 
 void rtl_rocpd_free(struct rtl_rocpd *r)
 {
-    if (r)
-        rtl_snapshot_free(&r->facts);
+    if (!r)
+        return;
+    rtl_snapshot_free(&r->facts);
+    rtl_numbers_free(r->numbers);
     free(r);
 }
 
 /* --- rows --- */
 
+/* What has no room in `dims`: shapes that are rare, and what a copy has. */
 static void add_text_row(struct rtl_rocpd *r, const int64_t *values, const struct rtl_event_record *e)
 {
-    char text[120];
+    char text[140];
     if (e->flags & RTL_EVENT_COPY)
-        snprintf(text, sizeof text, "size=%" PRIu64, (uint64_t)e->grid[1] << 32 | e->grid[0]);
+        snprintf(text, sizeof text, "hwq=0x%" PRIx64 " size=%" PRIu64, values[2],
+                 (uint64_t)e->grid[1] << 32 | e->grid[0]);
     else
-        snprintf(text, sizeof text, "wg=%u,%u,%u grid=%u,%u,%u", e->workgroup[0], e->workgroup[1], e->workgroup[2],
-                 e->grid[0], e->grid[1], e->grid[2]);
+        snprintf(text, sizeof text, "hwq=0x%" PRIx64 " wg=%u,%u,%u grid=%u,%u,%u", values[2], e->workgroup[0],
+                 e->workgroup[1], e->workgroup[2], e->grid[0], e->grid[1], e->grid[2]);
     struct rtl_db_statement *add = rtl_db_prepare(r->db, insert_row);
     for (int i = 0; i < COLUMNS - 1; i++)
         rtl_db_bind_int(add, i + 1, values[i]);
@@ -402,33 +462,32 @@ static void add_text_row(struct rtl_rocpd *r, const int64_t *values, const struc
     rtl_db_run(add);
 }
 
-static int64_t bounded(uint64_t value)
-{
-    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
-}
-
-static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records, uint32_t count, bool *first)
+static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records, uint32_t count)
 {
     struct rtl_db_statement *add = rtl_db_prepare(r->db, insert_rows);
     r->rows.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_event_record *e = &records[i];
         int64_t *v = &r->values[r->rows.count * COLUMNS];
-        int64_t start = bounded(e->start_ns), duration = bounded(e->duration_ns);
-        v[0] = r->process << RTL_ROCPD_SEQUENCE_BITS | (int64_t)(e->sequence & ((1ull << RTL_ROCPD_SEQUENCE_BITS) - 1));
-        v[1] = gpu_id(r, e->agent);
-        bool copy = e->flags & RTL_EVENT_COPY;
-        v[2] = copy ? copy_queue(r, e->agent) : queue_id(r, e);
-        v[3] = start;
-        v[4] = duration;
-        v[5] = copy ? STRING_EMPTY : kernel_id(r, e->kernel);
-        v[6] = copy ? copy_type(r, e->kernel) : r->type;
-        if (*first || start < r->start)
+        int64_t start = bounded(e->start_ns), end = start + bounded(e->duration_ns);
+        bool copy = e->flags & RTL_EVENT_COPY, first = !r->written++;
+        r->copies += copy;
+        const struct gpu *gpu = gpu_of(r, agent_of(e));
+        uint64_t strange = r->strange;
+        v[1] = gpu->id;
+        v[2] = copy ? single_queue(r, agent_of(e), RTL_QUEUE_KIND_COPIES) : queue_of(r, e);
+        v[3] = (int64_t)(e->sequence & ((1ull << RTL_ROCPD_SEQUENCE_BITS) - 1));
+        v[0] = r->process << RTL_ROCPD_SEQUENCE_BITS | v[3];
+        v[4] = start;
+        v[5] = end;
+        v[6] = copy ? STRING_EMPTY : kernel_id(r, e->kernel);
+        v[7] = copy ? copy_type(r, e->kernel) : r->type;
+        r->strange = strange + (r->strange > strange || !gpu->described);
+        if (first || start < r->start)
             r->start = start;
-        if (*first || start + duration > r->end)
-            r->end = start + duration;
-        *first = false;
-        if (!copy && rtl_rocpd_pack(e->grid, e->workgroup, &v[7]))
+        if (first || end > r->end)
+            r->end = end;
+        if (!copy && rtl_rocpd_pack(e->grid, e->workgroup, &v[8]))
             r->rows.count++;
         else
             add_text_row(r, v, e);
@@ -460,14 +519,14 @@ static void add_looks(struct rtl_rocpd *r)
 
 static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state)
 {
-    char json[JSON_BYTES], number[32];
+    char json[640], number[32];
     const struct rtl_events *e = &state->events;
     snprintf(json, sizeof json,
              "{\"process\":%" PRId64 ",\"rows\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"lost\":%" PRIu64
-             ",\"before\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64
-             ",\"end\":\"%s\"}",
-             r->process, e->next - e->first - e->lost, state->copies, e->lost, e->first, r->untimed, r->start, r->end,
-             state->end ? state->end : "none: it was cut off");
+             ",\"before\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"untimed\":%" PRIu64
+             ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"end\":\"%s\"}",
+             r->process, r->written, r->copies, e->lost, e->first, state->left_out, r->strange, r->untimed, r->start,
+             r->end, state->end ? state->end : "none: it was cut off");
     set_metadata(r->db, r->recording_row, json);
     snprintf(number, sizeof number, "%" PRIu64, r->batch);
     set_metadata(r->db, r->batch_row, number);
@@ -475,18 +534,31 @@ static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state
 }
 
 enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *r, const struct rtl_event_record *records, uint32_t count,
-                                   const struct rtl_rocpd_state *state)
+                                   struct rtl_rocpd_state *state, const _Atomic bool *leave)
 {
-    bool first = state->events.next - state->events.lost - state->events.first == count; /* none were written before */
+    uint32_t done = 0;
     r->fresh = false;
     rtl_db_begin(r->db);
-    for (uint32_t done = 0, n; done < count && !rtl_db_status(r->db); done += n) {
+    rtl_numbers_begin(r->numbers);
+    for (uint32_t n; done < count && !rtl_db_status(r->db) && !(leave && atomic_load(leave)); done += n) {
         n = count - done < ROWS ? count - done : ROWS;
-        add_rows(r, records + done, n, &first);
+        add_rows(r, records + done, n);
     }
+    state->left_out += count - done;
     add_looks(r);
     write_state(r, state);
-    return rtl_db_commit(r->db);
+    enum rtl_db_status status = rtl_db_commit(r->db);
+    if (!status) {
+        state->rows = r->written;
+        state->copies = r->copies;
+        state->unknown = r->strange;
+    }
+    return status;
+}
+
+uint64_t rtl_rocpd_steps(const struct rtl_rocpd *r)
+{
+    return rtl_numbers_steps(r->numbers);
 }
 
 /* --- monitors --- */
@@ -514,8 +586,8 @@ void rtl_rocpd_look(struct rtl_rocpd *r)
         const struct rtl_queue_snapshot *q = &s->queues[i];
         const struct queue *known = &r->queue[q->slot % RTL_QUEUES_MAX];
         int64_t *depth = &r->depth[q->slot % RTL_QUEUES_MAX];
-        if (known->known && q->agent < RTL_AGENTS_MAX && r->gpu[q->agent] >= 0)
-            look_at(r, "gpu", r->gpu[q->agent], known->id, depth, now);
+        if (known->known && known->generation == q->generation && known->agent == q->agent && q->agent < RTL_AGENTS_MAX)
+            look_at(r, "gpu", r->gpu[known->agent].id, known->id, depth, now);
         *depth = bounded(q->depth);
     }
     r->looked = now;

@@ -3,14 +3,14 @@
  * has no description; its kind is what opType says, as in RPD's files, and it is on a queue for the copies of its GPU.
  *
  * The names of tables, columns and views are the format that other tools read. What is ours stands in rocpd_metadata,
- * so that there are no tables but rocpd's: JSON under the tags "process N", "gpu N", "queue N" and "recording N". N of
- * gpu and queue is what gpuId and queueId say; a GPU is known by its PCI address, so it has one number however many
- * processes use it. The id of an op is N of its process << 40 plus the record's number in that process: recorded twice,
- * a dispatch is one row. sequenceId is that number, and the gaps in it are what was lost.
+ * so that there are no tables but rocpd's: which process, GPU and queue a number stands for (rocpd_numbers.h), and a
+ * "recording N" each. The id of an op is the number of its process << 40 plus the record's number in that process:
+ * recorded twice, a dispatch is one row. sequenceId is that number, and the gaps in it are what was lost.
  *
- * Row layout, by measurement (2-core VM, page of 16 kB): 35 bytes a dispatch, where plain columns take 44 and a row
- * with its text 79. `end`, sequenceId and completionSignal are virtual generated columns: they are computed when they
- * are read, from `duration` and `dims`.
+ * Other tools merge, trim and import into such files, so all columns are ordinary ones. The text of completionSignal
+ * would be half of a row: a shape stands in `dims`, packed, and completionSignal has only what doesn't fit there; the
+ * view op has the text for all. Measured (2-core VM, page of 16 kB): 40 bytes a dispatch, and with the text 69; before,
+ * with end, sequenceId and the text in generated columns that nothing could be written into, 32.
  *
  * Threads: that of the database.
  */
@@ -25,7 +25,7 @@ enum { RTL_ROCPD_PAGE = 16384, RTL_ROCPD_SCHEMA = 3, RTL_ROCPD_SEQUENCE_BITS = 4
 extern const struct rtl_db_set rtl_rocpd_set;
 
 /* Views that may be others in a file of an earlier rtl-top: they are brought up to date when a recording begins. */
-enum { RTL_ROCPD_VIEWS = 2 };
+enum { RTL_ROCPD_VIEWS = 4 };
 struct rtl_rocpd_view {
     const char *name, *sql; /* the statement as SQLite keeps it */
 };
@@ -40,8 +40,11 @@ struct rtl_rocpd; /* one recording of one process into one file */
 /* What is known at a moment; written with the rows. */
 struct rtl_rocpd_state {
     struct rtl_events events;
-    uint64_t copies; /* of what was read */
     const char *end; /* why it ended, NULL while it goes on */
+    /* what rtl_rocpd_write has done with what was read */
+    uint64_t rows, copies; /* written: all, and those of them that are copies */
+    uint64_t left_out;     /* because it was told to leave */
+    uint64_t unknown; /* written with a queue or GPU that the process doesn't have, or of which there are too many */
 };
 
 /*
@@ -52,12 +55,21 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
                                   rtl_rocpd_escape *escape);
 void rtl_rocpd_free(struct rtl_rocpd *rocpd);
 
-/* Writes records and the state in one transaction. Nothing more can be written after an error. */
+/*
+ * Writes records and the state in one transaction. Bounded work a record, whatever the segment holds; once *leave is
+ * set (NULL = never) it writes no more than the few thousand that it is at. Nothing more can be written after an error.
+ */
 enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *rocpd, const struct rtl_event_record *records, uint32_t count,
-                                   const struct rtl_rocpd_state *state);
+                                   struct rtl_rocpd_state *state, const _Atomic bool *leave);
 
 /* Takes a look at the queues' depth and the signals in use: a row of rocpd_monitor each, with the next write. */
 void rtl_rocpd_look(struct rtl_rocpd *rocpd);
+
+/* Searches in memory so far, see identities.h: tests tell by it how much work there was. */
+uint64_t rtl_rocpd_steps(const struct rtl_rocpd *rocpd);
+
+/* The SQL expression for an op's shape as text, from a row of rocpd_op in this file, by whatever tool it is. */
+const char *rtl_rocpd_signal(struct rtl_db *db);
 
 /* Packs work-items and workgroup into the value of `dims`; false when they don't fit: then it is text. Pure. */
 bool rtl_rocpd_pack(const uint32_t grid[3], const uint16_t workgroup[3], int64_t *dims);

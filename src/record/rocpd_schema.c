@@ -3,18 +3,28 @@
 #include "record/rocpd.h"
 
 /*
- * dims, as rtl_rocpd_pack makes it: bits 0-1 say how. 0: workgroup x - 1 in 10 bits, then the workgroups in x, all else
- * is 1. 1: workgroup x - 1, y - 1 (10 bits each), z - 1 (6); workgroups in x (14), y - 1 (12), z - 1 (8). What doesn't
- * fit is text, and of a copy its size. Rare: `duration`, not `end`, because it is short.
+ * dims, as rtl_rocpd_pack makes it: bits 0-1 say how. 2: workgroup x is 1 << 4 bits, then the workgroups in x, all else
+ * is 1. 0: workgroup x - 1 in 10 bits, the rest as before. 1: workgroup x - 1, y - 1 (10 bits each), z - 1 (6);
+ * workgroups in x (14), y - 1 (12), z - 1 (8). What doesn't fit is text in completionSignal, and so is the size of a copy.
  */
 #define WX "((dims >> 2 & 1023) + 1)"
 #define WY "((dims >> 12 & 1023) + 1)"
 #define WZ "((dims >> 22 & 63) + 1)"
-#define COMPLETION_SIGNAL                                                                                       \
-    "CASE typeof(dims) WHEN 'text' THEN printf('hwq=0x%x %s', queueId, dims) WHEN 'integer' THEN"               \
-    " CASE dims & 3 WHEN 0 THEN printf('hwq=0x%x wg=%d,1,1 grid=%d,1,1', queueId, " WX ", (dims >> 12) * " WX ")" \
-    " ELSE printf('hwq=0x%x wg=%d,%d,%d grid=%d,%d,%d', queueId, " WX ", " WY ", " WZ ","                       \
-    " (dims >> 28 & 16383) * " WX ", ((dims >> 42 & 4095) + 1) * " WY ", ((dims >> 54 & 255) + 1) * " WZ ") END END"
+#define SIGNAL                                                                                                        \
+    "CASE WHEN completionSignal IS NULL AND typeof(dims) = 'integer' THEN CASE dims & 3"                              \
+    " WHEN 2 THEN printf('hwq=0x%x wg=%d,1,1 grid=%d,1,1', queueId, 1 << (dims >> 2 & 15), (dims >> 6) << (dims >> 2 & 15))" \
+    " WHEN 0 THEN printf('hwq=0x%x wg=%d,1,1 grid=%d,1,1', queueId, " WX ", (dims >> 12) * " WX ")"                   \
+    " WHEN 1 THEN printf('hwq=0x%x wg=%d,%d,%d grid=%d,%d,%d', queueId, " WX ", " WY ", " WZ ","                      \
+    " (dims >> 28 & 16383) * " WX ", ((dims >> 42 & 4095) + 1) * " WY ", ((dims >> 54 & 255) + 1) * " WZ ") END"      \
+    " ELSE completionSignal END"
+
+const char *rtl_rocpd_signal(struct rtl_db *db)
+{
+    /* dims of an earlier rtl-top is what its completionSignal was computed from */
+    static const char plain[] = "SELECT count(*) FROM pragma_table_xinfo('rocpd_op')"
+                                " WHERE hidden = 0 AND name IN ('completionSignal', 'queueId', 'dims')";
+    return rtl_db_one(db, plain) == 3 ? SIGNAL : "completionSignal";
+}
 
 const struct rtl_db_set rtl_rocpd_set = {
     .table = "rocpd_op",
@@ -24,16 +34,15 @@ const struct rtl_db_set rtl_rocpd_set = {
         " id INTEGER PRIMARY KEY,"
         " gpuId INTEGER,"
         " queueId INTEGER,"
-        " sequenceId INTEGER GENERATED ALWAYS AS (id & 1099511627775) VIRTUAL,"
-        " completionSignal TEXT GENERATED ALWAYS AS (" COMPLETION_SIGNAL ") VIRTUAL,"
+        " sequenceId INTEGER,"
+        " completionSignal TEXT,"
         " start INTEGER,"
-        " end INTEGER GENERATED ALWAYS AS (start + duration) VIRTUAL,"
+        " end INTEGER,"
         " description_id INTEGER REFERENCES rocpd_string(id),"
         " opType_id INTEGER REFERENCES rocpd_string(id),"
         " roctxId INTEGER DEFAULT 0,"
         " correlation_id INTEGER DEFAULT 0,"
-        " duration INTEGER,"
-        " dims);"
+        " dims INTEGER);"
         "CREATE TABLE rocpd_api("
         " id INTEGER PRIMARY KEY,"
         " pid INTEGER,"
@@ -49,17 +58,18 @@ const struct rtl_db_set rtl_rocpd_set = {
         " id INTEGER PRIMARY KEY,"
         " api_id INTEGER REFERENCES rocpd_api(id),"
         " op_id INTEGER REFERENCES rocpd_op(id));"
+        /* what RPD calls api_ptr_id others call api_id: who writes fills his own */
         "CREATE TABLE rocpd_kernelapi("
-        " api_ptr_id INTEGER PRIMARY KEY REFERENCES rocpd_api(id),"
-        " api_id INTEGER GENERATED ALWAYS AS (api_ptr_id) VIRTUAL,"
+        " api_ptr_id INTEGER UNIQUE REFERENCES rocpd_api(id),"
+        " api_id INTEGER UNIQUE REFERENCES rocpd_api(id),"
         " stream TEXT,"
         " gridX INTEGER, gridY INTEGER, gridZ INTEGER,"
         " workgroupX INTEGER, workgroupY INTEGER, workgroupZ INTEGER,"
         " groupSegmentSize INTEGER, privateSegmentSize INTEGER,"
         " kernelName_id INTEGER REFERENCES rocpd_string(id));"
         "CREATE TABLE rocpd_copyapi("
-        " api_ptr_id INTEGER PRIMARY KEY REFERENCES rocpd_api(id),"
-        " api_id INTEGER GENERATED ALWAYS AS (api_ptr_id) VIRTUAL,"
+        " api_ptr_id INTEGER UNIQUE REFERENCES rocpd_api(id),"
+        " api_id INTEGER UNIQUE REFERENCES rocpd_api(id),"
         " stream TEXT, size INTEGER, dst TEXT, src TEXT, kind INTEGER, sync INTEGER);"
         "CREATE TABLE rocpd_metadata(id INTEGER PRIMARY KEY, tag TEXT, value TEXT);"
         "CREATE TABLE rocpd_monitor("
@@ -74,11 +84,11 @@ const struct rtl_db_set rtl_rocpd_set = {
 const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
     {"top",
      "CREATE VIEW top AS"
-     " SELECT s.string AS Name, count(*) AS Calls, sum(o.duration) AS TotalNs, round(avg(o.duration), 1) AS AvgNs,"
-     "  min(o.duration) AS MinNs, max(o.duration) AS MaxNs,"
-     "  round(100.0 * sum(o.duration) / (SELECT sum(duration) FROM rocpd_op WHERE gpuId >= 0), 2) AS Pct"
+     " SELECT s.string AS Name, count(*) AS Calls, sum(o.end - o.start) AS TotalNs, round(avg(o.end - o.start), 1) AS AvgNs,"
+     "  min(o.end - o.start) AS MinNs, max(o.end - o.start) AS MaxNs,"
+     "  round(100.0 * sum(o.end - o.start) / (SELECT sum(end - start) FROM rocpd_op WHERE gpuId >= 0 AND end >= start), 2) AS Pct"
      " FROM rocpd_op o JOIN rocpd_string s ON s.id = " NAME_ID
-     " WHERE o.gpuId >= 0 GROUP BY " NAME_ID " ORDER BY TotalNs DESC"},
+     " WHERE o.gpuId >= 0 AND o.end >= o.start GROUP BY " NAME_ID " ORDER BY TotalNs DESC"},
     /* the union of the kernels' intervals, so that overlapping kernels don't make more than 100 %; no copies */
     {"busy",
      "CREATE VIEW busy AS"
@@ -87,8 +97,21 @@ const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
      " FROM (SELECT gpuId, start, end,"
      "   max(0, end - max(start, ifnull(max(end) OVER (PARTITION BY gpuId ORDER BY start, id"
      "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start))) AS alone"
-     "  FROM rocpd_op WHERE gpuId >= 0 AND description_id <> 1)"
+     "  FROM rocpd_op WHERE gpuId >= 0 AND end >= start AND description_id <> 1)"
      " GROUP BY gpuId"},
+    {"op",
+     "CREATE VIEW op AS"
+     " SELECT o.id, gpuId, queueId, sequenceId, start, end, d.string AS description, t.string AS opType,"
+     "  " SIGNAL " AS completionSignal"
+     " FROM rocpd_op o LEFT JOIN rocpd_string d ON d.id = o.description_id"
+     " LEFT JOIN rocpd_string t ON t.id = o.opType_id"},
+    {"api",
+     "CREATE VIEW api AS"
+     " SELECT a.id, pid, tid, start, end, d.string AS domain, c.string AS category, n.string AS apiName,"
+     "  s.string AS args"
+     " FROM rocpd_api a LEFT JOIN rocpd_string d ON d.id = a.domain_id"
+     " LEFT JOIN rocpd_string c ON c.id = a.category_id LEFT JOIN rocpd_string n ON n.id = a.apiName_id"
+     " LEFT JOIN rocpd_ustring s ON s.id = a.args_id"},
 };
 
 bool rtl_rocpd_pack(const uint32_t grid[3], const uint16_t workgroup[3], int64_t *dims)
@@ -103,7 +126,9 @@ bool rtl_rocpd_pack(const uint32_t grid[3], const uint16_t workgroup[3], int64_t
     if (w[0] > 1024 || w[1] > 1024 || w[2] > 64)
         return false;
     if (w[1] == 1 && w[2] == 1 && n[1] == 1 && n[2] == 1) {
-        *dims = (int64_t)(n[0] << 12 | (w[0] - 1) << 2);
+        uint64_t log2 = (uint64_t)__builtin_ctzll(w[0]);
+        *dims = w[0] == 1ull << log2 ? (int64_t)(n[0] << 6 | log2 << 2 | 2) :
+                (int64_t)(n[0] << 12 | (w[0] - 1) << 2);
         return true;
     }
     if (n[0] > 16383 || n[1] > 4096 || n[2] > 256)

@@ -20,8 +20,9 @@ enum {
 
 struct rtl_tracer {
     pthread_t thread;
-    _Atomic bool stop; /* the owner asks */
-    _Atomic bool over; /* the thread has ended */
+    _Atomic bool stop;  /* the owner asks */
+    _Atomic bool leave; /* the owner can't wait for what is in the ring */
+    _Atomic bool over;  /* the thread has ended */
     struct rtl_reader *reader;
     struct rtl_db *db;
     struct rtl_rocpd *rocpd;
@@ -40,13 +41,13 @@ static uint64_t now_ns(void)
 
 static bool write_out(struct rtl_tracer *t, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        t->state.copies += (t->buffer[i].flags & RTL_EVENT_COPY) != 0;
-    enum rtl_db_status status = rtl_rocpd_write(t->rocpd, t->buffer, count, &t->state);
+    enum rtl_db_status status = rtl_rocpd_write(t->rocpd, t->buffer, count, &t->state, &t->leave);
     if (status == RTL_DB_OK) {
-        t->result.rows += count;
+        t->result.rows = t->state.rows;
         t->result.copies = t->state.copies;
         t->result.lost = t->state.events.lost;
+        t->result.left_out = t->state.left_out;
+        t->result.unknown = t->state.unknown;
         return true;
     }
     t->result.status = (int)status;
@@ -77,7 +78,7 @@ static void *run(void *data)
         uint32_t n = rtl_reader_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
         have += n;
         left -= stop ? (n < left ? n : left) : 0; /* a process that goes on is not read for ever */
-        bool last = (!alive && !n) || (stop && (!n || !left));
+        bool last = (!alive && !n) || (stop && (!n || !left)) || atomic_load(&t->leave);
         if (now - looked >= t->look_ns || last) {
             rtl_rocpd_look(t->rocpd);
             looked = now;
@@ -172,9 +173,16 @@ const char *rtl_tracer_trouble(struct rtl_tracer *t)
     return atomic_load(&t->over) && t->result.status ? t->result.why : NULL;
 }
 
-struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *t)
+void rtl_tracer_end(struct rtl_tracer *t, bool at_once)
 {
     atomic_store(&t->stop, true);
+    if (at_once)
+        atomic_store(&t->leave, true);
+}
+
+struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *t)
+{
+    rtl_tracer_end(t, false);
     pthread_join(t->thread, NULL);
     struct rtl_tracer_result result = t->result;
     fail(t, 0);

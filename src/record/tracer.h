@@ -33,6 +33,8 @@ struct rtl_tracer_result {
     uint64_t rows, copies; /* written: all, and those of them that are copies */
     uint64_t lost;         /* overwritten in the ring before they were read, since the recording began */
     uint64_t before;       /* overwritten before it began */
+    uint64_t left_out;     /* read and not written, because it had to end at once */
+    uint64_t unknown;      /* written with a queue or GPU that the process doesn't have */
     bool exited;           /* it ended because the process did */
 };
 
@@ -44,6 +46,12 @@ bool rtl_tracer_running(struct rtl_tracer *tracer);
 
 /* Why it ended before it was told to, one line; NULL while all is well. Stays valid until it is stopped. */
 const char *rtl_tracer_trouble(struct rtl_tracer *tracer);
+
+/*
+ * Asks it to end, and returns at once: what is in the ring now is written, at most as much as the ring holds.
+ * `at_once`: that is left out, and what was written stays.
+ */
+void rtl_tracer_end(struct rtl_tracer *tracer, bool at_once);
 
 /* Writes what is in the ring, closes the file and says how it went. Frees the tracer. */
 struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *tracer);

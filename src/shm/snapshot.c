@@ -492,6 +492,7 @@ static bool copy_agents(struct taking *t)
         memset(to, 0, sizeof *to);
         rtl_copy_printable(to->name, sizeof to->name, a.name, sizeof a.name);
         to->gpu = gpu_of[i] = a.gpu;
+        to->agent = i;
         to->busy_ns = a.busy_ns;
         to->tick_hz = a.tick_hz;
         to->bdf = a.bdf;

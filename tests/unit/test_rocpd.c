@@ -2,99 +2,7 @@
  * A trace in the rocpd schema: every table, column and view of the format is there, rows say what the records said, and
  * records that lie can't break the file.
  */
-#include "segment_fixture.h"
-
-#include <stdio.h>
-
-#include "record/rocpd.h"
-#include "shm/event_ring.h"
-#include "text/text.h"
-
-struct setup {
-    struct rtl_segment segment;
-    struct rtl_reader *reader;
-    struct rtl_db *db;
-    struct rtl_rocpd *rocpd;
-    char path[64];
-};
-
-static struct rtl_db *open_db(const char *path, bool write)
-{
-    char why[300];
-    struct rtl_db *db;
-    struct rtl_db_options options = {.write = write, .page_bytes = RTL_ROCPD_PAGE};
-    if (rtl_db_open(path, &options, &db, why, sizeof why))
-        fail_msg("%s", why);
-    return db;
-}
-
-static int start(void **state)
-{
-    struct setup *s = calloc(1, sizeof *s);
-    struct rtl_segment_config config = fixture_config;
-    char why[300];
-    config.events = RTL_EVENTS_MIN;
-    if (rtl_segment_create(&s->segment, &config, why, sizeof why))
-        return 1;
-    for (uint32_t a = 0; a < 2; a++)
-        s->segment.agents[a] = (struct rtl_agent){.state = 1, .gpu = a, .bdf = 0x10300 + 0x100 * a, .name = "gfx\"90a"};
-    for (uint32_t q = 0; q < 3; q++)
-        s->segment.queues[q] = (struct rtl_queue){.generation = 2,
-                                                  .agent = q % 2,
-                                                  .queue_id = 70 + q,
-                                                  .live = 1,
-                                                  .packets = 1,
-                                                  .injected = 9,
-                                                  .completed = 5};
-    fixture_kernel(&s->segment, "plain");
-    fixture_kernel(&s->segment, "with \"quotes\" and \x01\xff bytes");
-    s->reader = fixture_reader(&s->segment);
-    snprintf(s->path, sizeof s->path, "/tmp/rtl-test-rocpd-%d.db", (int)getpid());
-    unlink(s->path);
-    s->db = open_db(s->path, true);
-    s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve \"x\"", rtl_text_escape);
-    if (!s->rocpd)
-        fail_msg("%s", rtl_db_why(s->db));
-    *state = s;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    struct setup *s = *state;
-    rtl_rocpd_free(s->rocpd);
-    rtl_db_close(s->db);
-    rtl_reader_close(s->reader);
-    fixture_drop(&s->segment);
-    unlink(s->path);
-    free(s);
-    return 0;
-}
-
-static void write_records(struct setup *s, struct rtl_event_record *records, uint32_t n)
-{
-    struct rtl_rocpd_state state = {.events = {.next = n}};
-    for (uint32_t i = 0; i < n; i++)
-        if (!records[i].sequence)
-            records[i].sequence = i + 1;
-    if (rtl_rocpd_write(s->rocpd, records, n, &state))
-        fail_msg("%s", rtl_db_why(s->db));
-}
-
-/* What another connection reads: printf is muted on the writer's. */
-static void assert_sql(const struct setup *s, const char *sql, const char *want)
-{
-    struct rtl_db *db = open_db(s->path, false);
-    struct rtl_db_statement *st = rtl_db_prepare(db, sql);
-    char got[2000] = "";
-    while (rtl_db_step(st))
-        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", *got ? "|" : "", rtl_db_text(st, 0, NULL));
-    if (rtl_db_status(db))
-        fail_msg("%s: %s", sql, rtl_db_why(db));
-    if (strcmp(got, want))
-        fail_msg("%s\n gives %s\n   not %s", sql, got, want);
-    rtl_db_close(db);
-}
+#include "rocpd_fixture.h"
 
 static void copies_have_a_type_and_a_size(void **state)
 {
@@ -111,13 +19,13 @@ static void copies_have_a_type_and_a_size(void **state)
     write_records(s, records, 5);
     assert_sql(s, "SELECT Name || ' ' || Calls || ' ' || TotalNs FROM top WHERE Name GLOB 'Copy*' ORDER BY TotalNs",
                "CopyHostToDevice 1 100|CopyDeviceToHost 1 101|CopyDeviceToDevice 1 102|CopyPeerToPeer 1 103");
-    assert_sql(s, "SELECT substr(completionSignal, instr(completionSignal, ' ') + 1) FROM rocpd_op ORDER BY id",
+    assert_sql(s, "SELECT substr(completionSignal, instr(completionSignal, ' ') + 1) FROM op ORDER BY id",
                "size=1|size=2|size=3|size=8589934596|wg=64,1,1 grid=64,1,1");
     assert_sql(s, "SELECT count(DISTINCT queueId) || ' ' || count(DISTINCT description_id) FROM rocpd_op", "2 2");
     assert_sql(s,
-               "SELECT count(*) FROM rocpd_op o JOIN rocpd_metadata m ON m.tag = 'queue ' || o.queueId"
-               " WHERE iif(json_valid(m.value), json_extract(m.value, '$.copies'), 0)",
-               "4");
+               "SELECT json_extract(m.value, '$.name') || count(*) FROM rocpd_op o JOIN rocpd_metadata m"
+               " ON m.tag = 'queue ' || o.queueId AND m.value LIKE '%\"kind\":\"copies\"%' GROUP BY o.queueId",
+               "G0 0001:03:00.0 copies4");
     assert_sql(s, "SELECT ops || ' ' || busy_ns FROM busy", "1 7"); /* of kernels */
 }
 
@@ -128,7 +36,7 @@ static void every_table_column_and_view(void **state)
     } format[] = {
         {"rocpd_string", "id string"},
         {"rocpd_op", "id gpuId queueId sequenceId completionSignal start end description_id opType_id roctxId "
-                     "correlation_id duration dims"},
+                     "correlation_id dims"},
         {"rocpd_api", "id pid tid start end apiName_id args_id category_id domain_id correlation_id"},
         {"rocpd_api_ops", "id api_id op_id"},
         {"rocpd_kernelapi", "api_ptr_id api_id stream gridX gridY gridZ workgroupX workgroupY workgroupZ "
@@ -139,6 +47,8 @@ static void every_table_column_and_view(void **state)
         {"rocpd_ustring", "id string"},
         {"top", "Name Calls TotalNs AvgNs MinNs MaxNs Pct"},
         {"busy", "gpuId utilization_pct ops busy_ns wall_ns"},
+        {"op", "id gpuId queueId sequenceId start end description opType completionSignal"},
+        {"api", "id pid tid start end domain category apiName args"},
     };
     struct setup *s = *state;
     char sql[300];
@@ -147,7 +57,10 @@ static void every_table_column_and_view(void **state)
         assert_sql(s, sql, format[i].columns);
     }
     assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'table'", "8");
-    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "3");
+    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "5");
+    assert_sql(s,
+               "SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name) WHERE m.type = 'table' AND hidden > 0",
+               "0"); /* other tools write into all of them */
     assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL", "0");
     assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'", "0");
     assert_sql(s, "SELECT id FROM rocpd_string WHERE string = ''", "1");
@@ -158,6 +71,7 @@ static void every_table_column_and_view(void **state)
 static void rows_say_what_the_records_said(void **state)
 {
     struct setup *s = *state;
+    s->segment.queues[1].generation = 6; /* the second one in its slot */
     struct rtl_event_record records[] = {
         {.start_ns = 1000,
          .duration_ns = 500,
@@ -179,7 +93,7 @@ static void rows_say_what_the_records_said(void **state)
          .duration_ns = 0,
          .kernel = 3,
          .queue = 1,
-         .generation = 2,
+         .generation = 6,
          .agent = 1,
          .grid = {100, 7, 1},
          .workgroup = {64, 2, 1}}, /* no multiple: text */
@@ -187,7 +101,7 @@ static void rows_say_what_the_records_said(void **state)
          .duration_ns = 9,
          .kernel = 999,
          .queue = 1,
-         .generation = 4,
+         .generation = 2,
          .agent = 1,
          .grid = {UINT32_MAX, 1, 1},
          .workgroup = {1, 1, 1},
@@ -196,9 +110,10 @@ static void rows_say_what_the_records_said(void **state)
     write_records(s, records, 4);
     assert_sql(s, "SELECT string FROM rocpd_op o JOIN rocpd_string n ON n.id = o.description_id ORDER BY o.id",
                "plain|plain|with \"quotes\" and \\x01\\xff bytes|(unknown kernel)");
-    assert_sql(s, "SELECT completionSignal FROM rocpd_op ORDER BY id",
-               "hwq=0x0 wg=256,1,1 grid=1024,1,1|hwq=0x1 wg=32,8,2 grid=96,40,6|hwq=0x2 wg=64,2,1 grid=100,7,1|"
-               "hwq=0x3 wg=1,1,1 grid=4294967295,1,1");
+    assert_sql(s, "SELECT completionSignal FROM op ORDER BY id",
+               "hwq=0x46 wg=256,1,1 grid=1024,1,1|hwq=0x48 wg=32,8,2 grid=96,40,6|hwq=0x47 wg=64,2,1 grid=100,7,1|"
+               "hwq=0xf4240 wg=1,1,1 grid=4294967295,1,1");
+    assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "70|72|71|1000000");
     assert_sql(s, "SELECT start || ' ' || end FROM rocpd_op ORDER BY id",
                "1000 1500|1200 2000|5000 5000|36028797018963968 36028797018963977");
     assert_sql(s, "SELECT gpuId FROM rocpd_op ORDER BY id", "0|0|1|1");
@@ -208,8 +123,11 @@ static void rows_say_what_the_records_said(void **state)
     assert_sql(s, "SELECT roctxId + correlation_id FROM rocpd_op GROUP BY 1", "0");
     assert_sql(s, "SELECT json_extract(value, '$.pci') FROM rocpd_metadata WHERE tag GLOB 'gpu *' ORDER BY tag",
                "0001:03:00.0|0001:04:00.0");
-    assert_sql(s, "SELECT json_extract(value, '$.queue') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY tag",
-               "70|72|71|"); /* the last one was never looked at: null */
+    assert_sql(s, "SELECT json_extract(value, '$.name') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY id",
+               "G0 0001:03:00.0 queue 70|G0 0001:03:00.0 queue 72|G1 0001:04:00.0 queue 71|"
+               "G1 0001:04:00.0 gone queue 1000000"); /* the last one was never looked at */
+    assert_sql(s, "SELECT json_extract(value, '$.queue') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY id",
+               "70|72|71|");
     assert_sql(s, "SELECT Calls || ' ' || TotalNs || ' ' || MinNs || ' ' || MaxNs FROM top WHERE Name = 'plain'",
                "2 1300 500 800");
     assert_sql(s, "SELECT busy_ns || ' of ' || wall_ns FROM busy WHERE gpuId = 0", "1000 of 1000");
@@ -217,9 +135,9 @@ static void rows_say_what_the_records_said(void **state)
     assert_sql(s, "SELECT s.string FROM rocpd_api a JOIN rocpd_string s ON s.id = a.args_id",
                "rtl-top --trace: process 4711 serve \"x\"");
     assert_sql(s,
-               "SELECT json_extract(value, '$.rows') || json_extract(value, '$.lost') FROM rocpd_metadata"
-               " WHERE tag = 'recording 0'",
-               "40");
+               "SELECT json_extract(value, '$.rows') || json_extract(value, '$.lost') ||"
+               " json_extract(value, '$.unknown') FROM rocpd_metadata WHERE tag = 'recording 0'",
+               "400");
 }
 
 static void written_twice_is_there_once(void **state)
@@ -245,10 +163,13 @@ static void written_twice_is_there_once(void **state)
     s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4712, "serve", rtl_text_escape);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) || ' ' || max(id) FROM rocpd_op", "2 1099511627777");
-    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "1");
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "2"); /* described, used or not */
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'process *'", "2");
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'", "3");
-    assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "0|1");
+    /* its queue's number is the first one's: it gets another, and keeps its name */
+    assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "70|1000000");
+    assert_sql(s, "SELECT DISTINCT json_extract(value, '$.name') FROM rocpd_metadata WHERE tag GLOB 'queue *'",
+               "G0 0001:03:00.0 queue 70");
 }
 
 static void looks_become_counters(void **state)
@@ -270,7 +191,7 @@ static void looks_become_counters(void **state)
     assert_sql(s,
                "SELECT deviceType || deviceId || monitorType || '=' || value FROM rocpd_monitor WHERE end >= start"
                " ORDER BY id",
-               "process4711signals in use=12|gpu0queue 0 depth=4");
+               "process4711signals in use=12|gpu1queue 71 depth=4");
 }
 
 /* Whatever stands in records: the file stays whole, and no row is worse than nonsense. */
@@ -294,7 +215,7 @@ static void records_that_lie(void **state)
     assert_sql(s, "PRAGMA integrity_check", "ok");
     assert_sql(s, "SELECT count(*) FROM rocpd_op WHERE end >= start AND start >= 0", "3000");
     assert_sql(s,
-               "SELECT count(*) FROM rocpd_op WHERE completionSignal NOT GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'"
+               "SELECT count(*) FROM op WHERE completionSignal NOT GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'"
                " AND completionSignal NOT GLOB 'hwq=0x* size=*'",
                "0");
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB '* [0-9]*' AND NOT json_valid(value)", "0");
@@ -323,11 +244,11 @@ static void shapes_are_packed(void **state)
     assert_true(packed > SHAPES / 2 && packed < SHAPES);
     write_records(s, records, SHAPES);
     struct rtl_db *db = open_db(s->path, false);
-    struct rtl_db_statement *st = rtl_db_prepare(db, "SELECT completionSignal FROM rocpd_op ORDER BY id");
+    struct rtl_db_statement *st = rtl_db_prepare(db, "SELECT completionSignal FROM op ORDER BY id");
     for (int i = 0; i < SHAPES; i++) {
         char want[200];
         const struct rtl_event_record *e = &records[i];
-        snprintf(want, sizeof want, "hwq=0x0 wg=%u,%u,%u grid=%u,%u,%u", e->workgroup[0], e->workgroup[1],
+        snprintf(want, sizeof want, "hwq=0x46 wg=%u,%u,%u grid=%u,%u,%u", e->workgroup[0], e->workgroup[1],
                  e->workgroup[2], e->grid[0], e->grid[1], e->grid[2]);
         assert_true(rtl_db_step(st));
         assert_string_equal(rtl_db_text(st, 0, NULL), want);

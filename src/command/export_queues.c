@@ -1,0 +1,152 @@
+/*
+ * What a trace says of its GPUs and queues: the names that their processes call them by. Read once, because a file may
+ * hold any number of them; other tools' files say nothing, then there are numbers only. See export.h.
+ */
+#include "command/export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/identities.h"
+
+enum { MOST = 1 << 20, PROCESS = 1, GPU, QUEUE };
+
+struct rtl_export_queues {
+    struct rtl_identities *index; /* of processes their pid, of GPUs and queues the place below */
+    struct rtl_export_gpu *gpu;
+    struct rtl_export_queue *queue;
+    size_t gpus, gpu_room, queues, queue_room;
+};
+
+static struct rtl_identity identity(uint64_t kind, int64_t number, int64_t gpu)
+{
+    return (struct rtl_identity){{kind, (uint64_t)number, (uint64_t)gpu}};
+}
+
+static int64_t find(const struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu)
+{
+    struct rtl_identity what = identity(kind, number, gpu);
+    return rtl_identities_find(q->index, &what);
+}
+
+/* The first one of a number counts: a file that was put together from several may have more. */
+static bool is_new(struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu, int64_t value)
+{
+    struct rtl_identity what = identity(kind, number, gpu);
+    return rtl_identities_find(q->index, &what) < 0 && rtl_identities_add(q->index, &what, value);
+}
+
+/* Room for one more. */
+static void *more(struct rtl_export *e, void *array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    void *larger = realloc(array, (*room ? 2 * *room : 64) * size);
+    if (!larger) {
+        rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
+        return array;
+    }
+    *room = *room ? 2 * *room : 64;
+    return larger;
+}
+
+static void add_gpu(struct rtl_export *e, int64_t number, const char *pci, const char *name)
+{
+    struct rtl_export_queues *q = e->queues;
+    q->gpu = more(e, q->gpu, q->gpus, &q->gpu_room, sizeof *q->gpu);
+    if (q->gpus == q->gpu_room || !is_new(q, GPU, number, 0, (int64_t)q->gpus))
+        return;
+    struct rtl_export_gpu *gpu = &q->gpu[q->gpus++];
+    *gpu = (struct rtl_export_gpu){.own = -1};
+    snprintf(gpu->pci, sizeof gpu->pci, "%s", pci);
+    snprintf(gpu->name, sizeof gpu->name, "%.79s", name);
+}
+
+static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t own, const char *name, int64_t pid)
+{
+    struct rtl_export_queues *q = e->queues;
+    q->queue = more(e, q->queue, q->queues, &q->queue_room, sizeof *q->queue);
+    if (q->queues == q->queue_room || !is_new(q, QUEUE, number, gpu, (int64_t)q->queues))
+        return;
+    struct rtl_export_queue *queue = &q->queue[q->queues++];
+    *queue = (struct rtl_export_queue){.pid = pid};
+    snprintf(queue->name, sizeof queue->name, "%s", name);
+    int64_t place = find(q, GPU, gpu, 0);
+    if (place < 0 || own < 0)
+        return;
+    struct rtl_export_gpu *on = &q->gpu[place];
+    on->own = on->own == -1 || on->own == own ? own : -2; /* processes don't agree on it */
+}
+
+/* Processes and GPUs before queues, whatever order they stand in. */
+static const char known_sql[] =
+    "SELECT tag, json_extract(v, '$.pid'), json_extract(v, '$.pci'),"
+    " ifnull(json_extract(v, '$.name'), iif(json_extract(v, '$.copies'), 'copies', '')),"
+    " json_extract(v, '$.process'), json_extract(v, '$.gpu'), ifnull(json_extract(v, '$.process_gpu'), -1)"
+    " FROM (SELECT id, tag, iif(json_valid(value), value, '{}') AS v FROM rocpd_metadata WHERE tag GLOB ?1)";
+
+static void read_kind(struct rtl_export *e, const char *glob, size_t prefix, uint64_t kind)
+{
+    struct rtl_db_statement *row = rtl_db_prepare(e->db, known_sql);
+    rtl_db_bind_text(row, 1, glob, strlen(glob));
+    while (rtl_db_step(row) && rtl_identities_count(e->queues->index) < MOST) {
+        int64_t number;
+        char name[sizeof e->queues->queue->name], pci[sizeof e->queues->gpu->pci];
+        if (sscanf(rtl_db_text(row, 0, NULL) + prefix, "%18" SCNd64, &number) != 1)
+            continue;
+        snprintf(pci, sizeof pci, "%s", rtl_db_text(row, 2, NULL));
+        snprintf(name, sizeof name, "%s", rtl_db_text(row, 3, NULL));
+        if (kind == PROCESS)
+            is_new(e->queues, PROCESS, number, 0, rtl_db_int(row, 1));
+        else if (kind == GPU)
+            add_gpu(e, number, pci, name);
+        else
+            add_queue(e, number, rtl_db_int(row, 5), rtl_db_int(row, 6), name,
+                      find(e->queues, PROCESS, rtl_db_int(row, 4), 0));
+    }
+    rtl_db_reset(row);
+}
+
+static bool ready(struct rtl_export *e)
+{
+    if (e->queues)
+        return true;
+    e->queues = calloc(1, sizeof *e->queues);
+    if (!e->queues || !(e->queues->index = rtl_identities_new(MOST))) {
+        free(e->queues);
+        e->queues = NULL;
+        rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
+        return false;
+    }
+    if (rtl_db_has(e->db, "rocpd_metadata")) {
+        read_kind(e, "process [0-9]*", 8, PROCESS);
+        read_kind(e, "gpu [0-9]*", 4, GPU);
+        read_kind(e, "queue [0-9]*", 6, QUEUE);
+    }
+    return true;
+}
+
+const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *e, int64_t gpu)
+{
+    int64_t place = ready(e) ? find(e->queues, GPU, gpu, 0) : -1;
+    return place < 0 ? NULL : &e->queues->gpu[place];
+}
+
+const struct rtl_export_queue *rtl_export_queue(struct rtl_export *e, int64_t gpu, int64_t queue)
+{
+    int64_t place = ready(e) ? find(e->queues, QUEUE, queue, gpu) : -1;
+    return place < 0 ? NULL : &e->queues->queue[place];
+}
+
+void rtl_export_queues_free(struct rtl_export *e)
+{
+    if (!e->queues)
+        return;
+    rtl_identities_free(e->queues->index);
+    free(e->queues->gpu);
+    free(e->queues->queue);
+    free(e->queues);
+    e->queues = NULL;
+}

@@ -1,0 +1,124 @@
+/* A bounded hash table with open addressing. See identities.h. */
+#include "record/identities.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SLOTS_FIRST = 1024 };
+
+struct entry {
+    struct rtl_identity identity;
+    int64_t number; /* -1 = free */
+};
+
+struct rtl_identities {
+    struct entry *entry;
+    size_t slots, count, most; /* slots: a power of two, never more than half of them used */
+    uint64_t seed, steps;
+};
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+static size_t place_of(struct rtl_identities *t, const struct rtl_identity *identity)
+{
+    uint64_t hash = t->seed;
+    for (int i = 0; i < RTL_IDENTITY_WORDS; i++)
+        hash = mix(hash ^ identity->word[i]) + t->seed;
+    size_t at = (size_t)hash & (t->slots - 1);
+    t->steps++;
+    while (t->entry[at].number >= 0 && memcmp(&t->entry[at].identity, identity, sizeof *identity)) {
+        at = (at + 1) & (t->slots - 1);
+        t->steps++;
+    }
+    return at;
+}
+
+static struct entry *make_slots(size_t slots)
+{
+    struct entry *entry = calloc(slots, sizeof *entry);
+    for (size_t i = 0; entry && i < slots; i++)
+        entry[i].number = -1;
+    return entry;
+}
+
+struct rtl_identities *rtl_identities_new(size_t most)
+{
+    struct rtl_identities *t = calloc(1, sizeof *t);
+    if (!t || !(t->entry = make_slots(SLOTS_FIRST))) {
+        free(t);
+        return NULL;
+    }
+    t->slots = SLOTS_FIRST;
+    t->most = most;
+    if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed) { /* early in a machine's life */
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        t->seed = mix((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid());
+    }
+    return t;
+}
+
+void rtl_identities_free(struct rtl_identities *t)
+{
+    if (t)
+        free(t->entry);
+    free(t);
+}
+
+int64_t rtl_identities_find(struct rtl_identities *t, const struct rtl_identity *identity)
+{
+    return t->entry[place_of(t, identity)].number;
+}
+
+static bool grow(struct rtl_identities *t)
+{
+    struct entry *old = t->entry;
+    size_t slots = t->slots;
+    struct entry *more = make_slots(2 * slots);
+    if (!more)
+        return false;
+    t->entry = more;
+    t->slots = 2 * slots;
+    for (size_t i = 0; i < slots; i++)
+        if (old[i].number >= 0)
+            more[place_of(t, &old[i].identity)] = old[i];
+    free(old);
+    return true;
+}
+
+bool rtl_identities_add(struct rtl_identities *t, const struct rtl_identity *identity, int64_t number)
+{
+    if (t->count >= t->most || number < 0 || (2 * (t->count + 1) > t->slots && !grow(t)))
+        return false;
+    t->entry[place_of(t, identity)] = (struct entry){.identity = *identity, .number = number};
+    t->count++;
+    return true;
+}
+
+size_t rtl_identities_count(const struct rtl_identities *t)
+{
+    return t->count;
+}
+
+uint64_t rtl_identities_steps(const struct rtl_identities *t)
+{
+    return t->steps;
+}
+
+uint64_t rtl_identity_text(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    return hash;
+}

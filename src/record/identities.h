@@ -1,0 +1,36 @@
+/*
+ * Which number something has: a hash table from an identity, a few integers, to a number.
+ *
+ * What goes in comes from segments and files that may be hostile, so it is bounded, and its hash is seeded anew in
+ * every run: nobody can choose identities that meet. Nothing is ever taken out.
+ */
+#ifndef RTL_RECORD_IDENTITIES_H
+#define RTL_RECORD_IDENTITIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rtl_identities;
+
+enum { RTL_IDENTITY_WORDS = 5 };
+struct rtl_identity {
+    uint64_t word[RTL_IDENTITY_WORDS]; /* the first one says what kind of thing it is */
+};
+
+struct rtl_identities *rtl_identities_new(size_t most); /* NULL without memory */
+void rtl_identities_free(struct rtl_identities *identities);
+
+/* -1 = not there. */
+int64_t rtl_identities_find(struct rtl_identities *identities, const struct rtl_identity *identity);
+/* For one that is not there. False when it is full or there is no memory. */
+bool rtl_identities_add(struct rtl_identities *identities, const struct rtl_identity *identity, int64_t number);
+size_t rtl_identities_count(const struct rtl_identities *identities);
+
+/* How many places were looked at since it was made: tests tell by that how long a search takes. */
+uint64_t rtl_identities_steps(const struct rtl_identities *identities);
+
+/* Text as a word of an identity. */
+uint64_t rtl_identity_text(const char *text);
+
+#endif

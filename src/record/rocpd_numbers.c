@@ -1,0 +1,363 @@
+/* Numbers of processes, GPUs and queues in a trace. See rocpd_numbers.h. */
+#include "record/rocpd_numbers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/identities.h"
+#include "shm/gpu_names.h"
+
+/* First words of identities. What is there is in the table twice: by what it is, and by its number. */
+enum { PROCESS = 1, GPU, UNDESCRIBED_GPU, QUEUE, PROCESS_TAKEN, GPU_TAKEN, QUEUE_TAKEN };
+
+/* Room for what a process must always get: an entry and a number for each GPU and its two other queues. */
+enum {
+    RESERVE = 1024,
+    ROOM = 2 * (RTL_NUMBERS_MOST + RTL_NUMBERS_QUEUES + RESERVE),
+    PROCESSES_MOST = 1 << 23 /* of the bits of an op's id */
+};
+
+struct rtl_numbers {
+    struct rtl_db *db;
+    struct rtl_identities *table;
+    int64_t seen;                               /* the last row that is in the table */
+    bool in_step;                               /* so are those that others wrote before this transaction */
+    int64_t next_process, next_gpu, next_queue; /* below these all are taken */
+    uint32_t queues;                            /* made by this recording */
+};
+
+/* --- what is in the file --- */
+
+static struct rtl_identity process_identity(const char *host, int64_t pid, int64_t start_real_ns)
+{
+    return (struct rtl_identity){{PROCESS, rtl_identity_text(host), (uint64_t)pid, (uint64_t)start_real_ns}};
+}
+
+static struct rtl_identity gpu_identity(const char *host, const char *pci, const char *uuid, int64_t part)
+{
+    return (struct rtl_identity){
+        {GPU, rtl_identity_text(host), rtl_identity_text(pci), rtl_identity_text(uuid), (uint64_t)part}};
+}
+
+static struct rtl_identity undescribed_identity(int64_t process, int64_t agent)
+{
+    return (struct rtl_identity){{UNDESCRIBED_GPU, (uint64_t)process, (uint64_t)agent}};
+}
+
+/* `slot` and `generation` tell those that were seen; the others are one of a kind on a GPU. */
+static struct rtl_identity queue_identity(int64_t process, int64_t gpu, int64_t kind, int64_t slot, int64_t generation)
+{
+    bool single = kind >= RTL_QUEUE_KIND_OTHERS;
+    return (struct rtl_identity){{QUEUE, (uint64_t)process, (uint64_t)gpu,
+                                  single ? (uint64_t)kind << 32 : (uint64_t)slot, single ? 0 : (uint64_t)generation}};
+}
+
+static struct rtl_identity taken(uint64_t kind, int64_t gpu, int64_t number)
+{
+    return (struct rtl_identity){{kind, (uint64_t)gpu, (uint64_t)number}};
+}
+
+static const char *const queue_kinds[] = {[RTL_QUEUE_KIND_SEEN] = "queue",
+                                          [RTL_QUEUE_KIND_GONE] = "gone",
+                                          [RTL_QUEUE_KIND_OTHERS] = "others",
+                                          [RTL_QUEUE_KIND_COPIES] = "copies",
+                                          [RTL_QUEUE_KIND_UNKNOWN] = "unknown"};
+
+static int queue_kind(const char *key)
+{
+    int kind = RTL_QUEUE_KIND_UNKNOWN;
+    while (kind > RTL_QUEUE_KIND_SEEN && strcmp(key, queue_kinds[kind]))
+        kind--;
+    return kind;
+}
+
+static bool is_free(struct rtl_numbers *n, uint64_t kind, int64_t gpu, int64_t number)
+{
+    struct rtl_identity identity = taken(kind, gpu, number);
+    return rtl_identities_find(n->table, &identity) < 0;
+}
+
+static void too_many(struct rtl_numbers *n)
+{
+    rtl_db_fail(n->db, RTL_DB_SCHEMA,
+                "%s holds more than %d processes, GPUs and queues: choose another name for the trace",
+                rtl_db_path(n->db), RTL_NUMBERS_MOST);
+}
+
+static void put(struct rtl_numbers *n, const struct rtl_identity *identity, int64_t number)
+{
+    if (rtl_identities_find(n->table, identity) >= 0 || rtl_identities_add(n->table, identity, number))
+        return;
+    if (rtl_identities_count(n->table) < ROOM)
+        rtl_db_fail(n->db, RTL_DB_FAILED, "out of memory");
+    else
+        too_many(n);
+}
+
+/* A number of a thing, which a file may hold several times when it was put together from others: the first one counts.
+ */
+static void remember(struct rtl_numbers *n, const struct rtl_identity *identity, uint64_t kind, int64_t gpu,
+                     int64_t number)
+{
+    struct rtl_identity number_taken = taken(kind, gpu, number);
+    put(n, identity, number);
+    put(n, &number_taken, number);
+}
+
+/* Columns of the statement below. */
+enum { ID, TAG, HOST, PID, START, PCI, UUID, PART, OF_PROCESS, AGENT, OF_GPU, KIND, SLOT, GENERATION };
+
+static const char known_sql[] =
+    "SELECT id, tag, json_extract(v, '$.host'), json_extract(v, '$.pid'), json_extract(v, '$.start_real_ns'),"
+    " json_extract(v, '$.pci'), json_extract(v, '$.uuid'), json_extract(v, '$.part'), json_extract(v, '$.process'),"
+    " json_extract(v, '$.agent'), json_extract(v, '$.gpu'), json_extract(v, '$.kind'), json_extract(v, '$.slot'),"
+    " json_extract(v, '$.generation')"
+    " FROM (SELECT id, tag, iif(json_valid(value), value, '{}') AS v FROM rocpd_metadata WHERE id > ?1"
+    " AND (tag GLOB 'process [0-9]*' OR tag GLOB 'gpu [0-9]*' OR tag GLOB 'queue [0-9]*')) ORDER BY id";
+
+static void read_row(struct rtl_numbers *n, struct rtl_db_statement *row)
+{
+    static const char *const kinds[] = {"process ", "gpu ", "queue "};
+    char tag[48];
+    int64_t number = -1;
+    snprintf(tag, sizeof tag, "%s", rtl_db_text(row, TAG, NULL));
+    size_t kind = 0, length = 0;
+    while (kind < 3 && strncmp(tag, kinds[kind], length = strlen(kinds[kind])))
+        kind++;
+    if (kind == 3 || sscanf(tag + length, "%9" SCNd64, &number) != 1)
+        return; /* no number of ours has more digits */
+    char host[128];
+    snprintf(host, sizeof host, "%s", rtl_db_text(row, HOST, NULL));
+    struct rtl_identity identity;
+    if (kind == 0) {
+        identity = process_identity(host, rtl_db_int(row, PID), rtl_db_int(row, START));
+        remember(n, &identity, PROCESS_TAKEN, 0, number);
+    } else if (kind == 1) {
+        char pci[32], uuid[64];
+        snprintf(pci, sizeof pci, "%s", rtl_db_text(row, PCI, NULL));
+        snprintf(uuid, sizeof uuid, "%s", rtl_db_text(row, UUID, NULL));
+        identity = rtl_db_is_null(row, AGENT)
+                       ? gpu_identity(host, pci, uuid, rtl_db_int(row, PART))
+                       : undescribed_identity(rtl_db_int(row, OF_PROCESS), rtl_db_int(row, AGENT));
+        remember(n, &identity, GPU_TAKEN, 0, number);
+    } else {
+        int64_t gpu = rtl_db_int(row, OF_GPU);
+        identity = queue_identity(rtl_db_int(row, OF_PROCESS), gpu, queue_kind(rtl_db_text(row, KIND, NULL)),
+                                  rtl_db_int(row, SLOT), rtl_db_int(row, GENERATION));
+        remember(n, &identity, QUEUE_TAKEN, gpu, number);
+    }
+}
+
+/* Whatever was added since it was last looked at. */
+static void catch_up(struct rtl_numbers *n, size_t most)
+{
+    if (n->in_step)
+        return;
+    n->in_step = true;
+    struct rtl_db_statement *known = rtl_db_prepare(n->db, known_sql);
+    rtl_db_bind_int(known, 1, n->seen);
+    while (rtl_db_step(known)) {
+        n->seen = rtl_db_int(known, ID);
+        read_row(n, known);
+        if (rtl_identities_count(n->table) > most)
+            too_many(n);
+    }
+    rtl_db_reset(known);
+}
+
+struct rtl_numbers *rtl_numbers_open(struct rtl_db *db)
+{
+    struct rtl_numbers *n = calloc(1, sizeof *n);
+    if (!n || !(n->table = rtl_identities_new(ROOM))) {
+        free(n);
+        rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
+        return NULL;
+    }
+    n->db = db;
+    n->next_queue = RTL_NUMBERS_OWN;
+    catch_up(n, 2 * RTL_NUMBERS_MOST); /* so that there is room for a recording's own */
+    n->in_step = false;
+    if (rtl_db_status(db)) {
+        rtl_numbers_free(n);
+        return NULL;
+    }
+    return n;
+}
+
+void rtl_numbers_free(struct rtl_numbers *n)
+{
+    if (n)
+        rtl_identities_free(n->table);
+    free(n);
+}
+
+void rtl_numbers_begin(struct rtl_numbers *n)
+{
+    n->in_step = false;
+}
+
+uint64_t rtl_numbers_steps(const struct rtl_numbers *n)
+{
+    return rtl_identities_steps(n->table);
+}
+
+/* --- what is new --- */
+
+/* The number, also of what another recorder has added meanwhile; -1. */
+static int64_t find(struct rtl_numbers *n, const struct rtl_identity *identity)
+{
+    int64_t number = rtl_identities_find(n->table, identity);
+    if (number >= 0 || n->in_step)
+        return number;
+    catch_up(n, ROOM);
+    return rtl_identities_find(n->table, identity);
+}
+
+static void bind_text(struct rtl_db_statement *st, int at, const char *text)
+{
+    rtl_db_bind_text(st, at, text, strlen(text));
+}
+
+/* Runs what inserts a row of metadata whose tag is the first parameter. */
+static void add_row(struct rtl_numbers *n, struct rtl_db_statement *add, const char *kind, int64_t number)
+{
+    char tag[48];
+    snprintf(tag, sizeof tag, "%s %" PRId64, kind, number);
+    bind_text(add, 1, tag);
+    if (rtl_db_run(add))
+        n->seen = rtl_db_last_id(n->db); /* nobody else has added one since: we have caught up */
+}
+
+int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_process *p, bool *made)
+{
+    struct rtl_identity identity = process_identity(p->host, p->pid, p->start_real_ns);
+    int64_t number = find(n, &identity);
+    *made = number < 0;
+    if (number >= 0)
+        return number;
+    for (number = n->next_process; !is_free(n, PROCESS_TAKEN, 0, number); number++)
+        continue;
+    n->next_process = number + 1;
+    if (number >= PROCESSES_MOST) {
+        rtl_db_fail(n->db, RTL_DB_SCHEMA, "%s holds too many processes: choose another name for the trace",
+                    rtl_db_path(n->db));
+        return 0;
+    }
+    struct rtl_db_statement *add = rtl_db_prepare(
+        n->db, "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('host',?2,'pid',?3,'start_real_ns',?4,"
+               "'start_mono_ns',?5,'comm',?6,'command',?7,'rocr',?8,'librtl',?9))");
+    bind_text(add, 2, p->host);
+    rtl_db_bind_int(add, 3, p->pid);
+    rtl_db_bind_int(add, 4, p->start_real_ns);
+    rtl_db_bind_int(add, 5, p->start_mono_ns);
+    bind_text(add, 6, p->comm);
+    bind_text(add, 7, p->command);
+    bind_text(add, 8, p->rocr);
+    bind_text(add, 9, p->librtl);
+    add_row(n, add, "process", number);
+    remember(n, &identity, PROCESS_TAKEN, 0, number);
+    return number;
+}
+
+int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, bool wanted)
+{
+    bool described = g->agent < 0;
+    struct rtl_identity identity =
+        described ? gpu_identity(g->host, g->pci, g->uuid, g->part) : undescribed_identity(g->process, g->agent);
+    int64_t number = find(n, &identity);
+    if (number >= 0)
+        return number;
+    number = g->own;
+    if (g->own >= RTL_NUMBERS_OWN || !is_free(n, GPU_TAKEN, 0, number)) {
+        if (wanted)
+            return -1;
+        for (number = n->next_gpu; !is_free(n, GPU_TAKEN, 0, number); number++)
+            continue;
+        n->next_gpu = number;
+    }
+    struct rtl_db_statement *add = rtl_db_prepare(
+        n->db, described ? "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('host',?2,'pci',?3,'uuid',?4,"
+                           "'part',?5,'name',?6,'compute_units',?7))"
+                         : "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('process',?2,'agent',?3))");
+    if (described) {
+        bind_text(add, 2, g->host);
+        bind_text(add, 3, g->pci);
+        bind_text(add, 4, g->uuid);
+        rtl_db_bind_int(add, 5, g->part);
+        bind_text(add, 6, g->name);
+        rtl_db_bind_int(add, 7, g->compute_units);
+    } else {
+        rtl_db_bind_int(add, 2, g->process);
+        rtl_db_bind_int(add, 3, g->agent);
+    }
+    add_row(n, add, "gpu", number);
+    remember(n, &identity, GPU_TAKEN, 0, number);
+    return number;
+}
+
+/* What the process calls it, so that whoever compares a trace with the screen finds the same. */
+static void name_queue(const struct rtl_numbers_queue *q, int64_t number, char *name, size_t size)
+{
+    const char *gpu = rtl_gpu_name(q->own, q->bdf).text;
+    switch (q->kind) {
+    case RTL_QUEUE_KIND_SEEN:
+        snprintf(name, size, "%s", rtl_queue_name(q->own, q->bdf, q->queue_id).text);
+        break;
+    case RTL_QUEUE_KIND_GONE:
+        snprintf(name, size, "%s gone queue %" PRId64, gpu, number);
+        break;
+    case RTL_QUEUE_KIND_OTHERS:
+        snprintf(name, size, "%s other queues", gpu);
+        break;
+    case RTL_QUEUE_KIND_COPIES:
+        snprintf(name, size, "%s copies", gpu);
+        break;
+    case RTL_QUEUE_KIND_UNKNOWN:
+        snprintf(name, size, "%s unknown queues", gpu);
+        break;
+    }
+}
+
+int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue *q)
+{
+    bool single = q->kind >= RTL_QUEUE_KIND_OTHERS;
+    struct rtl_identity identity = queue_identity(q->process, q->gpu, q->kind, q->slot, q->generation);
+    int64_t number = find(n, &identity);
+    if (number >= 0)
+        return number;
+    if (!single && (n->queues >= RTL_NUMBERS_QUEUES ||
+                    rtl_identities_count(n->table) >= 2 * (RTL_NUMBERS_MOST + RTL_NUMBERS_QUEUES)))
+        return -1;
+    n->queues += !single;
+    number = q->kind == RTL_QUEUE_KIND_SEEN && q->queue_id < RTL_NUMBERS_OWN ? (int64_t)q->queue_id : -1;
+    if (number < 0 || !is_free(n, QUEUE_TAKEN, q->gpu, number)) {
+        for (number = n->next_queue; !is_free(n, QUEUE_TAKEN, q->gpu, number); number++)
+            continue;
+        n->next_queue = number + 1;
+    }
+    char name[100];
+    name_queue(q, number, name, sizeof name);
+    struct rtl_db_statement *add =
+        rtl_db_prepare(n->db, "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('process',?2,'gpu',?3,"
+                              "'process_gpu',?4,'queue',?5,'name',?6,'kind',?7,'slot',?8,'generation',?9))");
+    rtl_db_bind_int(add, 2, q->process);
+    rtl_db_bind_int(add, 3, q->gpu);
+    rtl_db_bind_int(add, 4, q->own);
+    if (q->kind == RTL_QUEUE_KIND_SEEN)
+        rtl_db_bind_int(add, 5, q->queue_id <= INT64_MAX ? (int64_t)q->queue_id : INT64_MAX);
+    else
+        rtl_db_bind_null(add, 5);
+    bind_text(add, 6, name);
+    bind_text(add, 7, queue_kinds[q->kind]);
+    rtl_db_bind_null(add, 8);
+    rtl_db_bind_null(add, 9);
+    if (!single) {
+        rtl_db_bind_int(add, 8, q->slot);
+        rtl_db_bind_int(add, 9, q->generation);
+    }
+    add_row(n, add, "queue", number);
+    remember(n, &identity, QUEUE_TAKEN, q->gpu, number);
+    return number;
+}
