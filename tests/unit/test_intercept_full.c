@@ -131,10 +131,15 @@ static void a_signal_that_was_given_back_is_not_read(void **state)
     end();
 }
 
-/* Harvested when it is about to say that it looks: it finds out, and doesn't read the signal. */
-static void harvest_destroy_and_watch(void)
+/* Harvested when it is about to say that it looks, and just being destroyed: it finds out, and doesn't read the signal.
+ */
+static void harvest_and_begin_to_destroy(void)
 {
-    harvest_and_destroy();
+    uint16_t taken = RTL_NO_SIGNAL;
+    atomic_store_explicit(&tap.consumed, tap.newest.index, memory_order_relaxed);
+    rtl_pool_give(pool, &number, 1);
+    rtl_pool_take(pool, &taken, 1);
+    destroyed += taken == number && !rtl_full_is_looked_at(number);
     mprotect(page, PAGE, PROT_NONE);
 }
 
@@ -145,7 +150,7 @@ static void a_signal_that_goes_before_it_is_announced_is_not_read(void **state)
     page = rtl_pool_signal(pool, number);
     tap.written = SLOTS;
     rtl_full_mark(&tap, number);
-    meanwhile = harvest_destroy_and_watch;
+    meanwhile = harvest_and_begin_to_destroy;
     mprotect(&tap, (size_t)(&alone.behind - (char *)&tap), PROT_READ);
     rtl_full_look(&tap, 1);
     assert_null(meanwhile);
