@@ -79,6 +79,11 @@ static void idle_so_far(const struct rtl_gpu *gpu, struct rtl_idle idle[RTL_IDLE
     }
 }
 
+uint64_t rtl_gpu_busy_ns(const struct rtl_gpu *gpu)
+{
+    return gpu->busy_before_ns + rtl_ticks_to_ns(&gpu->rate, gpu->busy.total);
+}
+
 static hsa_status_t take_stock(hsa_agent_t agent, void *data)
 {
     struct stock *stock = data;
@@ -109,7 +114,7 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
         if (place >= RTL_AGENTS_MAX || !rtl_segment_populate(&rtl_tool.segment.agents[place], sizeof(struct rtl_agent)))
             break;
         struct rtl_gpu *made = &gpus.gpu[place];
-        uint64_t busy_ns = __atomic_load_n(&rtl_tool.segment.agents[place].busy_ns, __ATOMIC_RELAXED);
+        uint64_t busy_ns = rtl_gpu_busy_ns(made);
         struct rtl_idle idle[RTL_IDLE_COUNT];
         idle_so_far(made, idle);
         memset(made, 0, sizeof *made);

@@ -19,6 +19,10 @@ struct rtl_gpu {
     struct rtl_tick_rate rate; /* create where the runtime tells it; else hz is 0 until the worker has measured */
     struct rtl_line line;      /* ticks to CLOCK_MONOTONIC; slope 0 = none yet */
     struct rtl_calibration calibration; /* where the line comes from */
+    uint64_t near_from, near_ticks;     /* ends in so many ticks from there on are near the line (ticks.h) */
+    uint64_t long_ticks;                /* what takes longer is looked at */
+    uint32_t refused;                   /* ends in a row that weren't believed */
+    bool untold;                        /* what the runtime makes of ticks isn't believed */
     struct rtl_busy busy;               /* in ticks */
     /* of earlier loads of the runtime */
     uint64_t busy_before_ns;
@@ -33,6 +37,9 @@ struct rtl_gpu *rtl_gpu_known(hsa_agent_t agent);
 
 /* Sets the rate of its ticks. Create where the runtime tells it, else worker. */
 void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz);
+
+/* Worker; create where there is none: how long it was busy, over all loads. */
+uint64_t rtl_gpu_busy_ns(const struct rtl_gpu *gpu);
 
 /*
  * Worker: publishes how the GPUs were idle. Gaps are counted when they lie a second behind the newest kernel, or at

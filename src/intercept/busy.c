@@ -100,6 +100,13 @@ void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
     }
 }
 
+void rtl_busy_restart(struct rtl_busy *busy)
+{
+    rtl_busy_settle(busy, 0);
+    busy->count = 0;
+    busy->settled = 0;
+}
+
 /* --- spans --- */
 
 /* Joins the span into the one before it. Its length less what is covered is idle time, in gaps that stay known. */

@@ -49,6 +49,9 @@ void rtl_busy_classes(struct rtl_busy *busy, uint64_t hz);
 /* Adds [start, end); nothing when it is empty. */
 void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t end);
 
+/* The clock of the intervals has leapt: those so far count, and stand in no order to what comes. */
+void rtl_busy_restart(struct rtl_busy *busy);
+
 /* Settles the gaps that lie further than `behind` before the newest end; all of them with 0. */
 void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind);
 

@@ -10,6 +10,7 @@
 #include "intercept/hsa_table.h"
 #include "intercept/mode.h"
 #include "intercept/own.h"
+#include "intercept/ticks.h"
 #include "intercept/tool.h"
 #include "intercept/worker.h"
 
@@ -394,7 +395,8 @@ static void record(struct rtl_harvest *harvest, const struct copy *copy)
         if (start == 0 || end < start || atomic_load(&layout) != RIGHT)
             break;
         gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
-        rtl_harvest_see_tick(gpu, end);
+        if (!rtl_ticks_believed(gpu, start, end, harvest->began)) /* when it was asked for isn't kept */
+            break;
         duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
         if (rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_COPIES(copy->line), duration_ns)) {
             rtl_count(&line->timed_bytes, copy->bytes);

@@ -14,8 +14,8 @@
  * Where the times are. A copy kernel leaves them where kernels do. The copy engines want them elsewhere: the runtime
  * keeps them in words of its own behind the signal's, the same on all releases known, but no contract. So what is
  * found there is believed only after one copy in each load whose times the runtime itself was asked for, too; until
- * then those that are over wait, for a second at most. The runtime isn't asked each time: it takes a lock and now and then a system call for
- * it, and the signal may be at its next use on the dispatch path.
+ * then those that are over wait, for a second at most. The runtime isn't asked each time: it takes a lock and now and
+ * then a system call for it, and the signal may be at its next use on the dispatch path.
  */
 #ifndef RTL_INTERCEPT_COPIES_H
 #define RTL_INTERCEPT_COPIES_H

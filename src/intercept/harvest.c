@@ -9,87 +9,15 @@
 #include "intercept/harvest.h"
 
 #include "intercept/own.h"
+#include "intercept/ticks.h"
 #include "intercept/tool.h"
 #include "shm/event_ring.h"
 
 enum {
-    WINDOW = 16,            /* signals looked at behind the last that was done */
-    WALK = 16,              /* and at the cursor */
-    LOOK_AHEAD = 6,         /* signals fetched into the cache ahead of looking at them */
-    LINE_NS = 20000000,     /* a line from ticks to host time is good for that long: 50 ppm are 1 us then */
-    PROBE_TICKS = 1000000,  /* the slope is taken over that many, between 10 and 52 ms at known rates */
-    ASSUMED_HZ = 100000000, /* when the runtime says nothing useful: the rate of all recent GPUs */
+    WINDOW = 16,    /* signals looked at behind the last that was done */
+    WALK = 16,      /* and at the cursor */
+    LOOK_AHEAD = 6, /* signals fetched into the cache ahead of looking at them */
 };
-
-/* --- time --- */
-
-/* System time, as the runtime has it, less monotonic time; from the tightest of a few looks. */
-static bool system_offset(int64_t *offset)
-{
-    uint64_t best = UINT64_MAX;
-    for (int i = 0; i < 3; i++) {
-        uint64_t system = 0, before = rtl_clock_now();
-        if (rtl_tool.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &system) != HSA_STATUS_SUCCESS)
-            return false;
-        uint64_t after = rtl_clock_now();
-        if (after - before < best) {
-            best = after - before;
-            *offset = (int64_t)(system - (before + best / 2));
-        }
-    }
-    return true;
-}
-
-static void publish_clock(const struct rtl_gpu *gpu)
-{
-    const struct rtl_calibration *c = &gpu->calibration;
-    struct rtl_agent *shared = gpu->shared;
-    __atomic_store_n(&shared->clock_residual_ns, c->residual_ns, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->clock_residual_most_ns, c->residual_most_ns, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->clock_residuals, c->residuals, __ATOMIC_RELEASE);
-    __atomic_store_n(&shared->clock_drift_ppb, (int64_t)(c->drift_ppm * 1000), __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->clock_drift_over_ns, c->drift_over_ns, __ATOMIC_RELEASE);
-}
-
-/* The line through a tick of now, as the runtime converts it. Also finds the tick rate if nobody told it. */
-static void make_line(struct rtl_gpu *gpu, uint64_t tick)
-{
-    uint64_t at = 0, ahead = 0;
-    int64_t offset = 0;
-    hsa_status_t (*convert)(hsa_agent_t, uint64_t, uint64_t *) =
-        rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain;
-    /* the later one first: it may make the runtime look at the clocks again, and both should be of the same look */
-    bool known = convert(gpu->agent, tick + PROBE_TICKS, &ahead) == HSA_STATUS_SUCCESS &&
-                 convert(gpu->agent, tick, &at) == HSA_STATUS_SUCCESS && ahead > at;
-    if (gpu->rate.hz == 0) {
-        uint64_t hz = known ? rtl_tick_rate_guess(PROBE_TICKS, ahead - at) : 0;
-        rtl_gpu_set_rate(gpu, hz ? hz : ASSUMED_HZ);
-        __atomic_store_n(&gpu->shared->tick_hz, gpu->rate.hz, __ATOMIC_RELAXED);
-    }
-    if (known && system_offset(&offset)) {
-        rtl_calibration_add(&gpu->calibration, gpu->rate.hz, tick, at - (uint64_t)offset,
-                            (double)(ahead - at) / PROBE_TICKS);
-        gpu->line = gpu->calibration.line;
-        publish_clock(gpu);
-    } else {
-        if (gpu->line.slope > 0) /* the old line goes on; without one there are no waits */
-            gpu->line.y = rtl_line_at(&gpu->line, tick);
-        gpu->line.x = tick; /* ask again later */
-    }
-}
-
-static inline void see_tick(struct rtl_gpu *gpu, uint64_t tick)
-{
-    int64_t since = (int64_t)(tick - gpu->line.x);
-    if (__builtin_expect(gpu->rate.hz == 0 || gpu->line.x == 0, 0) ||
-        __builtin_expect(since > 0 && rtl_ticks_to_ns(&gpu->rate, (uint64_t)since) > LINE_NS, 0))
-        make_line(gpu, tick);
-}
-
-void rtl_harvest_see_tick(struct rtl_gpu *gpu, uint64_t tick)
-{
-    see_tick(gpu, tick);
-}
 
 /* --- one dispatch --- */
 
@@ -156,18 +84,17 @@ static inline void record(struct rtl_harvest *harvest, struct rtl_tap *tap, uint
     uint64_t end = __atomic_load_n(&signal->end_ts, __ATOMIC_RELAXED);
     struct rtl_gpu *gpu = tap->gpu;
 
-    if (__builtin_expect(start == 0 || end < start, 0)) {
+    uint64_t submit = inflight->counter ? rtl_line_at(&harvest->counter.line, inflight->submit) : inflight->submit;
+    if (__builtin_expect(start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit), 0)) {
         untimed(harvest, tap, number, why_untimed(signal));
         return;
     }
-    see_tick(gpu, end);
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
     if (!rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_KERNEL(inflight->kernel), duration_ns))
         rtl_count(&tap->line->untimed[RTL_UNTIMED_NO_MEMORY], 1);
     else if (__builtin_expect(rtl_tool.trace, 0))
         put_event(harvest, tap, number, start, duration_ns);
     if (__builtin_expect(gpu->line.slope > 0, 1)) {
-        uint64_t submit = inflight->counter ? rtl_line_at(&harvest->counter.line, inflight->submit) : inflight->submit;
         int64_t wait = (int64_t)(rtl_line_at(&gpu->line, start) - submit);
         rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_WAIT(tap->slot), wait > 0 ? (uint64_t)wait : 0);
     }
@@ -300,9 +227,7 @@ static void publish(struct rtl_harvest *harvest, struct rtl_tap *tap, uint32_t d
                      __ATOMIC_RELEASE);
     if (tap->gpu->line.slope > 0 && tap->last_end)
         __atomic_store_n(&tap->line->last_end_mono_ns, rtl_line_at(&tap->gpu->line, tap->last_end), __ATOMIC_RELAXED);
-    __atomic_store_n(&tap->gpu->shared->busy_ns,
-                     tap->gpu->busy_before_ns + rtl_ticks_to_ns(&tap->gpu->rate, tap->gpu->busy.total),
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(&tap->gpu->shared->busy_ns, rtl_gpu_busy_ns(tap->gpu), __ATOMIC_RELAXED);
 }
 
 uint32_t rtl_harvest_tap(struct rtl_harvest *harvest, struct rtl_tap *tap, uint32_t most)

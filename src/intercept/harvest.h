@@ -16,6 +16,7 @@ struct rtl_harvest {
     struct rtl_recorder *recorder;
     struct rtl_pool *pool;
     struct rtl_tsc_line counter;
+    uint64_t began;      /* monotonic ns: when it was made, and nothing of this load was over */
     uint32_t open;       /* dispatches in flight, over all taps, */
     uint32_t open_cards; /* and those of them that carry a signal of the application's */
     uint32_t most;       /* the most signals of ours in flight since somebody looked */
@@ -43,12 +44,9 @@ void rtl_harvest_give_up(struct rtl_harvest *harvest, struct rtl_tap *tap, enum 
 /* Gives back the signals that a tap that is GONE had at hand. */
 void rtl_harvest_close(struct rtl_harvest *harvest, struct rtl_tap *tap);
 
-/* A tick of now: the GPU's rate and line to host time are known, and of late, when this returns. */
-void rtl_harvest_see_tick(struct rtl_gpu *gpu, uint64_t tick);
-
 /*
  * Puts a record into the event ring, where there is one, with its agent and, from the tick at which it started, its
- * time. Behind rtl_harvest_see_tick of its end.
+ * time. Behind rtl_ticks_believed of its end.
  */
 void rtl_harvest_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event);
 

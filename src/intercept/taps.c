@@ -69,15 +69,18 @@ void rtl_tap_free(struct rtl_tap *tap)
     atomic_store_explicit(&tap->state, RTL_TAP_FREE, memory_order_release);
 }
 
+/* Of each slot, as it is published: create. */
+static uint32_t generation_of[RTL_QUEUES_MAX];
+
 /* An identity in the segment changes under an odd generation. Release stores in between keep it in front of them. */
-static void begin_identity(struct rtl_queue *line)
+static void begin_identity(const struct rtl_tap *tap)
 {
-    __atomic_store_n(&line->generation, line->generation + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&tap->line->generation, ++generation_of[tap->slot], __ATOMIC_RELAXED);
 }
 
-static void end_identity(struct rtl_queue *line)
+static void end_identity(const struct rtl_tap *tap)
 {
-    __atomic_store_n(&line->generation, line->generation + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&tap->line->generation, ++generation_of[tap->slot], __ATOMIC_RELEASE);
 }
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELEASE)
@@ -194,7 +197,7 @@ void rtl_tap_name(struct rtl_tap *tap, const hsa_queue_t *queue)
 {
     struct rtl_queue *line = tap->line;
     pthread_mutex_lock(&rtl_tool.create);
-    begin_identity(line);
+    begin_identity(tap);
     STORE(line->agent, tap->gpu->index);
     STORE(line->queue_id, tap->shared ? 0 : queue->id);
     STORE(line->size_packets, queue->size);
@@ -203,10 +206,9 @@ void rtl_tap_name(struct rtl_tap *tap, const hsa_queue_t *queue)
     STORE(line->destroyed_mono_ns, 0);
     if (!tap->shared)
         STORE(line->dispatches_before, __atomic_load_n(&line->dispatches, __ATOMIC_RELAXED));
-    end_identity(line);
+    end_identity(tap);
     if (!tap->shared)
-        atomic_store_explicit(&tap->generation, __atomic_load_n(&line->generation, __ATOMIC_RELAXED),
-                              memory_order_relaxed);
+        atomic_store_explicit(&tap->generation, generation_of[tap->slot], memory_order_relaxed);
     tap->named = true;
     pthread_mutex_unlock(&rtl_tool.create);
 }
@@ -217,10 +219,10 @@ void rtl_tap_close(struct rtl_tap *tap)
     atomic_store_explicit(&tap->verdict, RTL_UNTIMED_SHUTDOWN, memory_order_relaxed);
     pthread_mutex_lock(&rtl_tool.create);
     if (!tap->shared && tap->named) {
-        begin_identity(line);
+        begin_identity(tap);
         STORE(line->live, 0);
         STORE(line->destroyed_mono_ns, rtl_clock_now());
-        end_identity(line);
+        end_identity(tap);
     }
     tap->queue = NULL;
     pthread_mutex_unlock(&rtl_tool.create);
@@ -246,10 +248,10 @@ void rtl_taps_bury(void)
             continue;
         tap->queue = NULL;
         if (!tap->shared) {
-            begin_identity(tap->line);
+            begin_identity(tap);
             STORE(tap->line->live, 0);
             STORE(tap->line->destroyed_mono_ns, rtl_clock_now());
-            end_identity(tap->line);
+            end_identity(tap);
         }
     }
     pthread_mutex_unlock(&rtl_tool.create);

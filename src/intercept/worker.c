@@ -470,6 +470,7 @@ static struct rtl_harvest *make_harvest(struct rtl_pool *pool)
     harvest->recorder = worker.recorder;
     harvest->pool = pool;
     rtl_clock_pair(&tsc, &ns);
+    harvest->began = ns;
     rtl_tsc_line_start(&harvest->counter, tsc, ns);
     return harvest;
 }

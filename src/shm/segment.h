@@ -10,7 +10,8 @@
  * Rules for the writer
  *  - It never reads anything back to decide with: a value that it needs again is kept in private memory. (A
  *    reader can't write a sealed segment, but the rule costs nothing and survives a kernel without the seals.)
- *    Adding to a counter in place decides nothing.
+ *    Adding to a counter in place decides nothing, nor does copying one of its own into another of its own
+ *    (dispatches_before).
  *  - Every field has one writing thread at a time, named beside it: "load" (written once before the state
  *    becomes LIVE), "create" (a runtime call of the application, under the library's own lock), "dispatch" (the
  *    thread that rings that queue's doorbell; the runtime serialises them per queue), "worker" (the one

@@ -12,7 +12,7 @@
     X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                 \
     X(LITE, 1, "lite", "times only kernels without a signal of the application's")    \
     X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")  \
-    X(FULL, 3, "full", "as default; graph replays as dispatches, where that is safe") \
+    X(FULL, 3, "full", "the same as default, which times graph replays, too") \
     X(AUTO, 4, "auto", "counts every dispatch, times them only while somebody watches")
 
 /* X(other name, symbol of the mode it stands for) */
@@ -40,7 +40,7 @@
     X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", \
       DISPATCH)                                                                                                \
     X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)              \
-    X(BAD_TIME, 9, "bad_time", "the timestamps were missing or ran backwards", WORKER)                         \
+    X(BAD_TIME, 9, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)          \
     X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                     \
     X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                              \
     X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER)    \
@@ -69,7 +69,7 @@
     X(UNWATCHED, 7, "unwatched", "nobody watched: auto only counts then", CALLER)                                      \
     X(SHARED_SIGNAL, 8, "shared_signal", "its signal was put on something else before it completed", WORKER)           \
     X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                           \
-    X(BAD_TIME, 10, "bad_time", "the timestamps were missing or ran backwards", WORKER)                                \
+    X(BAD_TIME, 10, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)                 \
     X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                             \
     X(NO_MEMORY, 12, "no_memory", "no memory for its histogram", WORKER)
 

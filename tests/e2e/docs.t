@@ -26,6 +26,18 @@ is "librtl(7) has every mode, reason and note in the words of the table, and no 
     "$(diff "$work/in-tables" "$work/in-man")" ""
 check "there are more than 20 of them" test "$(wc -l <"$work/in-tables")" -gt 20
 
+# README's table of modes, word by word
+cat >"$work/modes.c" <<'EOF'
+#include "shm/tables.h"
+#define MODE(sym, num, name, text) @name@text@
+RTL_MODES(MODE)
+EOF
+${CC:-gcc} -Isrc -E -P "$work/modes.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - >"$work/modes"
+# shellcheck disable=SC2016 # backquotes of the text
+sed -n '/^## Modes/,/^## What/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' README.md >"$work/in-readme"
+check "there are modes" test "$(wc -l <"$work/modes")" -gt 3
+is "README has every mode in the words of the table" "$(diff "$work/modes" "$work/in-readme")" ""
+
 for variable in $(grep -rhoE 'getenv\("[A-Z_]+"\)' src | sed 's/.*"\(.*\)".*/\1/' | grep ^RTL_ | sort -u); do
     check "librtl(7) or rtl-top(1) explains $variable" grep -qE "Ev $variable" man/librtl.7 man/rtl-top.1
 done

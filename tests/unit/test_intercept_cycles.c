@@ -263,6 +263,33 @@ static void child_counts_nothing(void **state)
     OnUnload();
 }
 
+/* Whoever could write to the segment changes what is shown, not what the library does. */
+static void identities_are_not_read_back(void **state)
+{
+    static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    (void)state;
+    lane = &own;
+    fill_tables();
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    hsa_queue_t *queue = app_queue();
+    const struct rtl_tap *tap = handler_data;
+    struct rtl_queue *line = line_of();
+    uint32_t generation = AT(line->generation);
+    assert_true(generation > 0 && generation % 2 == 0);
+    assert_int_equal(atomic_load(&tap->generation), generation);
+    __atomic_store_n(&line->generation, 12345, __ATOMIC_RELAXED);
+    app_queue_destroy(queue);
+    assert_int_equal(AT(line->generation), generation + 2);
+    __atomic_store_n(&line->generation, 777, __ATOMIC_RELAXED);
+    queue = app_queue();
+    assert_ptr_equal(line_of(), line); /* the same slot again */
+    assert_int_equal(AT(line->generation), generation + 4);
+    assert_int_equal(atomic_load(&tap->generation), generation + 4);
+    app_queue_destroy(queue);
+    OnUnload();
+    assert_int_equal(AT(line->generation), generation + 6);
+}
+
 /* A queue that is made while all comes to its end has no pool; its tap has the gauges of the one before. */
 static void queue_at_the_end(void **state)
 {
@@ -291,6 +318,7 @@ static void queue_at_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identities_are_not_read_back),
         cmocka_unit_test(queue_at_the_end),
         cmocka_unit_test(all_at_once),
         cmocka_unit_test(child_counts_nothing),
