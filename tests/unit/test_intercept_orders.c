@@ -1,0 +1,267 @@
+/*
+ * The places where dispatches and the worker have to agree without a lock, in every order that their steps can come in
+ * (interleave.h): parking against a dispatch that has just been pushed, leaving a mode against one that began before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "interleave.h"
+
+/* The sources once more, with steps; what they call elsewhere is the library's own. */
+#define rtl_dispatch       step_dispatch
+#define rtl_said_take      step_said_take
+#define rtl_said_policy    step_said_policy
+#define rtl_said_force     step_said_force
+#define rtl_said_mask      step_said_mask
+#define rtl_mode_start     step_mode_start
+#define rtl_mode_again     step_mode_again
+#define rtl_mode_mind      step_mode_mind
+#define rtl_mode_unheard   step_mode_unheard
+#define rtl_worker_pool    step_worker_pool
+#define rtl_worker_wake    step_worker_wake
+#define rtl_worker_settle  step_worker_settle
+#define rtl_worker_stop    step_worker_stop
+#define rtl_worker_again   step_worker_again
+#define rtl_worker_barrier step_worker_barrier
+#define rtl_worker_forget  step_worker_forget
+
+#include "intercept/dispatch.c"
+#undef STORE
+#define publish mode_publish
+#include "intercept/mode.c"
+#undef publish
+#define QUIET worker_QUIET
+#include "intercept/worker.c"
+#undef QUIET
+
+/* --- one queue, one worker --- */
+
+static struct rtl_harvest harvest;
+static struct rtl_pool *pool;
+static struct rtl_tap tap;
+static struct rtl_control page;
+static amd_signal_t own_signal;
+static bool without_membarrier;
+
+static bool make_one(hsa_signal_t *signal)
+{
+    static amd_signal_t made[RTL_SIGNALS_BATCH];
+    static unsigned n;
+    signal->handle = n < RTL_SIGNALS_BATCH ? (uintptr_t)&made[n++] : 0;
+    return signal->handle != 0;
+}
+
+static void unmake(hsa_signal_t signal)
+{
+    (void)signal;
+}
+
+static int prepare(void **state)
+{
+    static const struct rtl_segment_config config = {.mode = RTL_MODE_DEFAULT, .library_version = "test"};
+    static const struct rtl_signal_maker maker = {make_one, unmake};
+    char why[200];
+    (void)state;
+    if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0)
+        return -1;
+    pool = rtl_pool_create(&maker, 8);
+    tap.line = &rtl_tool.segment.queues[0];
+    tap.dispatches = rtl_tool.segment.dispatches;
+    tap.pool = pool;
+    tap.pending.slot = calloc(16, sizeof tap.pending.slot[0]);
+    tap.pending.mask = 15;
+    tap.batch = 4;
+    tap.rows_ready = RTL_KERNEL_FIRST;
+    rtl_pool_make(pool, tap.cache, 4);
+    rtl_pool_take_cards(pool, tap.cards, 4);
+    rtl_taps = &tap;
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    free(tap.pending.slot);
+    rtl_pool_free(pool);
+    return 0;
+}
+
+static void set(void)
+{
+    memset(&harvest, 0, sizeof harvest);
+    harvest.pool = pool;
+    tap.state = RTL_TAP_LIVE;
+    tap.verdict = RTL_VERDICT_TIME;
+    tap.inside = 0;
+    tap.cached = tap.cards_cached = 4;
+    tap.pending.tail = tap.pending.head = 0;
+    tap.pending.head_seen = 0;
+    tap.first = tap.last = tap.cursor = RTL_NO_SIGNAL;
+    tap.open = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        rtl_signal_arm(rtl_pool_signal(pool, tap.cache[i]));
+        rtl_signal_arm(rtl_pool_signal(pool, tap.cards[i]));
+    }
+    rtl_own_remove((hsa_signal_t){(uintptr_t)&own_signal});
+    memset(&own_signal, 0, sizeof own_signal);
+    own_signal.kind = AMD_SIGNAL_KIND_USER;
+    own_signal.value = 1;
+    rtl_own_add((hsa_signal_t){(uintptr_t)&own_signal});
+    rtl_own_start(true);
+
+    worker.state = RUNNING;
+    worker.kick = 0;
+    worker.doubt = false;
+    stepping.no_membarrier = without_membarrier;
+    rtl_tool.fence = without_membarrier;
+    rtl_tool.parked = 0;
+    rtl_tool.recording = true;
+    memset(&mode, 0, sizeof mode);
+    step_mode_start(RTL_MODE_DEFAULT);
+    page.word = rtl_control_encode((struct rtl_wish){.mode = RTL_MODE_NONE});
+    rtl_tool.control = &page;
+    rtl_tool.control_seen = mode.seen = page.word;
+}
+
+/* --- the application --- */
+
+static void pass(const void *packets, uint64_t n)
+{
+    (void)packets, (void)n;
+}
+
+static void dispatch(uint64_t n, hsa_signal_t signal, uint16_t type)
+{
+    hsa_kernel_dispatch_packet_t packets[2];
+    memset(packets, 0, sizeof packets);
+    for (uint64_t i = 0; i < n; i++) {
+        packets[i].header = (uint16_t)(type << HSA_PACKET_HEADER_TYPE);
+        packets[i].completion_signal = signal;
+    }
+    step_dispatch(packets, n, 0, &tap, pass);
+}
+
+static void dispatches_one(void)
+{
+    dispatch(1, (hsa_signal_t){0}, HSA_PACKET_TYPE_KERNEL_DISPATCH);
+}
+
+static void dispatches_a_batch(void)
+{
+    dispatch(2, (hsa_signal_t){0}, HSA_PACKET_TYPE_KERNEL_DISPATCH);
+}
+
+static void dispatches_signalled(void)
+{
+    dispatch(1, (hsa_signal_t){(uintptr_t)&own_signal}, HSA_PACKET_TYPE_KERNEL_DISPATCH);
+}
+
+/* The wish first, as by rtl-top; then the last packet that this process ever has. */
+static void is_told_and_dispatches(void)
+{
+    struct rtl_wish wish = {.number = 1, .mode = RTL_MODE_LITE};
+    atomic_store((_Atomic uint64_t *)&page.word, rtl_control_encode(wish));
+    dispatch(1, (hsa_signal_t){0}, HSA_PACKET_TYPE_BARRIER_AND);
+}
+
+/* --- the worker --- */
+
+static void parks(void)
+{
+    struct rhythm r = {.pause = PAUSE_MIN};
+    park(&harvest, &r, worker.kick);
+}
+
+static void minds_and_parks(void)
+{
+    struct rhythm r = {.pause = PAUSE_MIN};
+    step_mode_mind(&harvest, 1);
+    park(&harvest, &r, worker.kick);
+}
+
+static const char *nobody_sleeps_on_work(void)
+{
+    bool asleep = stepping.thread[0].asleep != 0;
+    if (!stepping.thread[1].done)
+        return "the dispatch doesn't return";
+    if (asleep && rtl_pending_count(&tap.pending))
+        return "a dispatch is in flight and the worker sleeps";
+    if (asleep && step_mode_unheard())
+        return "a wish was not heard and the worker sleeps";
+    return !asleep && !stepping.thread[0].done ? "the worker doesn't get on" : NULL;
+}
+
+static void try_all(void (*worker_does)(void), void (*application_does)(void), const char *(*check)(void))
+{
+    void (*const bodies[])(void) = {worker_does, application_does};
+    for (int without = 0; without < 2; without++) {
+        without_membarrier = without;
+        assert_null(step_all_orders(set, bodies, 2, check));
+        assert_true(stepping.runs > 1); /* there was something to choose */
+        print_message("# %llu orders\n", (unsigned long long)stepping.runs);
+    }
+}
+
+static void parking_misses_no_dispatch(void **state)
+{
+    (void)state;
+    stepping.watches = 0;
+    step_watch(&rtl_tool.parked, sizeof rtl_tool.parked);
+    step_watch(&tap.pending.tail, sizeof tap.pending.tail);
+    try_all(parks, dispatches_one, nobody_sleeps_on_work);
+    try_all(parks, dispatches_a_batch, nobody_sleeps_on_work);
+    try_all(parks, dispatches_signalled, nobody_sleeps_on_work);
+}
+
+static void parking_misses_no_wish(void **state)
+{
+    (void)state;
+    stepping.watches = 0;
+    step_watch(&rtl_tool.parked, sizeof rtl_tool.parked);
+    step_watch(&rtl_tool.control_seen, sizeof rtl_tool.control_seen);
+    step_watch(&page.word, sizeof page.word);
+    try_all(minds_and_parks, is_told_and_dispatches, nobody_sleeps_on_work);
+}
+
+/* Timing ends; rounds as the worker's follow, as many as it takes where nothing is in flight. */
+static void leaves(void)
+{
+    change(&harvest, RTL_TIME, RTL_COUNT);
+    for (int round = 0; round < 3 && mode.leaving != SETTLED; round++) {
+        leave(&harvest);
+        (void)atomic_load(&tap.pending.tail); /* a step, which the call isn't */
+        rtl_harvest_take_in(&harvest, &tap);
+    }
+}
+
+static const char *nobody_is_left_behind(void)
+{
+    rtl_harvest_take_in(&harvest, &tap);
+    if (harvest.open_cards && !rtl_own_timed)
+        return "a kernel is in flight on a signal that nobody follows any more";
+    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
+}
+
+static void leaving_waits_for_who_began_before(void **state)
+{
+    (void)state;
+    stepping.watches = 0;
+    step_watch(&rtl_tool.policy, sizeof rtl_tool.policy);
+    step_watch(&tap.inside, sizeof tap.inside);
+    step_watch(&tap.pending.tail, sizeof tap.pending.tail);
+    step_watch(&rtl_own_timed, sizeof rtl_own_timed);
+    try_all(leaves, dispatches_signalled, nobody_is_left_behind);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parking_misses_no_dispatch),
+        cmocka_unit_test(parking_misses_no_wish),
+        cmocka_unit_test(leaving_waits_for_who_began_before),
+    };
+    return cmocka_run_group_tests(tests, prepare, clean_up);
+}

@@ -1,0 +1,295 @@
+/*
+ * The application's signals in every order of steps (interleave.h): the worker that looks at one against its
+ * destruction and its next use, two threads that put one on packets at once, a search while others come and go.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "interleave.h"
+
+/* The source once more, with stepping. */
+#define rtl_own_timed      step_own_timed
+#define rtl_own_find       step_own_find
+#define rtl_own_begin      step_own_begin
+#define rtl_own_give_up    step_own_give_up
+#define rtl_own_look       step_own_look
+#define rtl_own_sweep      step_own_sweep
+#define rtl_own_detach     step_own_detach
+#define rtl_own_follow     step_own_follow
+#define rtl_own_unsure     step_own_unsure
+#define rtl_own_leave      step_own_leave
+#define rtl_own_stop       step_own_stop
+#define rtl_own_forget_all step_own_forget_all
+#define rtl_own_start      step_own_start
+#define rtl_own_hook       step_own_hook
+#define rtl_own_add        step_own_add
+#define rtl_own_remove     step_own_remove
+#define rtl_own_copy       step_own_copy
+
+#include "intercept/own.c"
+
+/* Many, so that two of them are in one bucket. */
+enum { SIGNALS = 1 << 16 };
+static amd_signal_t signals[SIGNALS];
+static amd_signal_t *const ours = &signals[0];
+static amd_signal_t *neighbour, *elsewhere; /* in the same bucket; in another */
+static amd_signal_t card[3], taken;
+static struct rtl_own *record, *next_record, *found;
+static bool began[3], looked, stamps_first, reused;
+
+static hsa_signal_t handle_of(const amd_signal_t *signal)
+{
+    return (hsa_signal_t){(uintptr_t)signal};
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    for (int i = 1; i < SIGNALS; i++) {
+        bool same = bucket_of((uintptr_t)&signals[i]) == bucket_of((uintptr_t)ours);
+        if (same && i >= BLOCK && !neighbour)
+            neighbour = &signals[i];
+        else if (!same && i >= BLOCK && !elsewhere)
+            elsewhere = &signals[i];
+    }
+    for (int i = 0; i < SIGNALS; i++)
+        signals[i].kind = AMD_SIGNAL_KIND_USER;
+    for (int i = 1; i < BLOCK - 1; i++)
+        step_own_add(handle_of(&signals[i]));
+    return neighbour && elsewhere ? 0 : -1;
+}
+
+/* Which records these are differs from run to run. */
+static void watch_signal(void)
+{
+    stepping.watches = 0;
+    step_watch(&looking, sizeof looking);
+    step_watch(&record->use, sizeof record->use);
+    step_watch(ours, sizeof *ours);
+    for (int i = 0; i < 3; i++)
+        step_watch(&card[i].value, sizeof card[i].value);
+}
+
+static void watch_bucket(void)
+{
+    stepping.watches = 0;
+    step_watch(&removals, sizeof removals);
+    step_watch(bucket_of((uintptr_t)ours), sizeof bucket[0]);
+    step_watch(&next_record->handle, sizeof next_record->handle);
+    step_watch(&next_record->next, sizeof next_record->next);
+}
+
+/* Just as many signals as there are records: what is removed now is what is taken next. */
+static void set(void)
+{
+    step_own_remove(handle_of(ours));
+    step_own_remove(handle_of(neighbour));
+    step_own_remove(handle_of(elsewhere));
+    step_own_add(handle_of(ours));
+    step_own_add(handle_of(neighbour)); /* before ours in the bucket */
+    record = step_own_find((uintptr_t)ours);
+    next_record = step_own_find((uintptr_t)neighbour);
+    ours->start_ts = ours->end_ts = 0;
+    ours->value = 1;
+    memset(card, 0, sizeof card);
+    for (int i = 0; i < 3; i++)
+        rtl_signal_arm(&card[i]);
+    memset(began, 0, sizeof began);
+    looked = reused = false;
+    found = NULL;
+    memset(&taken, 0, sizeof taken);
+    watch_signal();
+}
+
+static void set_for_search(void)
+{
+    set();
+    watch_bucket();
+}
+
+static void set_in_flight(void)
+{
+    set();
+    step_own_begin(record, (uintptr_t)&card[0]);
+}
+
+/* Only its use: with three threads all else would be too much. */
+static void set_use_in_flight(void)
+{
+    set_in_flight();
+    stepping.watches = 0;
+    step_watch(&record->use, sizeof record->use);
+}
+
+static void try_all(void (*before)(void), const char *(*check)(void), unsigned threads, void (*const *bodies)(void))
+{
+    assert_null(step_all_orders(before, bodies, threads, check));
+    assert_true(stepping.runs > 1); /* there was something to choose */
+    print_message("# %llu orders\n", (unsigned long long)stepping.runs);
+}
+
+/* As a GPU does it. */
+static void completes(uint64_t start, uint64_t end)
+{
+    __atomic_store_n(&ours->start_ts, start, __ATOMIC_RELEASE);
+    __atomic_store_n(&ours->end_ts, end, __ATOMIC_RELEASE);
+    __atomic_store_n(&ours->value, 0, __ATOMIC_RELEASE);
+}
+
+/* The worker takes what the card says, and has the card for another kernel. */
+static void looks(void)
+{
+    looked = step_own_look(record, &card[0], 1);
+    taken = card[0];
+    taken.value = __atomic_load_n(&card[0].value, __ATOMIC_RELAXED);
+    if (looked)
+        rtl_signal_arm(&card[0]);
+}
+
+/* Whoever found the kernel over said so once, and right. */
+static bool ended_with(int64_t how, uint64_t start, uint64_t end)
+{
+    const amd_signal_t *it = looked ? &taken : &card[0];
+    return it->value == how && it->start_ts == start && it->end_ts == end &&
+           (!looked || card[0].value == RTL_SIGNAL_ARMED);
+}
+
+static void destroys(void)
+{
+    if (stamps_first)
+        completes(10, 20);
+    step_own_remove(handle_of(ours));
+    step_gone(ours, sizeof *ours);
+    step_own_add(handle_of(elsewhere)); /* which gets the record */
+}
+
+static const char *ended_once_by_destruction(void)
+{
+    if (!stepping.thread[0].done || !stepping.thread[1].done)
+        return "somebody doesn't get on";
+    if (step_own_find((uintptr_t)elsewhere) != record || record->use != RTL_OWN_IDLE)
+        return "the record's next signal isn't free";
+    if (stamps_first)
+        return ended_with(RTL_CARD_TIMED, 10, 20) ? NULL : "the kernel's times are lost";
+    return ended_with(RTL_CARD_GONE, 0, 0) ? NULL : "the kernel isn't said to have lost its signal";
+}
+
+static void nothing_is_read_after_destruction(void **state)
+{
+    void (*const bodies[])(void) = {looks, destroys};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        stamps_first = i;
+        try_all(set_in_flight, ended_once_by_destruction, 2, bodies);
+    }
+}
+
+/* The kernel is over, and the thread that waited for it uses the signal again. */
+static void uses_again(void)
+{
+    completes(10, 20);
+    __atomic_store_n(&ours->value, 1, __ATOMIC_RELAXED);
+    began[1] = step_own_begin(record, (uintptr_t)&card[1]);
+}
+
+static const char *each_has_its_times(void)
+{
+    if (!ended_with(RTL_CARD_TIMED, 10, 20))
+        return "the first kernel's times are lost";
+    if (!began[1] || record->use != (uintptr_t)&card[1] || card[1].value != RTL_SIGNAL_ARMED)
+        return "the second kernel doesn't have the signal";
+    return ours->start_ts || ours->end_ts ? "the second kernel finds the first one's times" : NULL;
+}
+
+static void next_use_takes_the_times_before(void **state)
+{
+    void (*const bodies[])(void) = {looks, uses_again};
+    (void)state;
+    try_all(set_in_flight, each_has_its_times, 2, bodies);
+}
+
+static void begins_1(void)
+{
+    began[1] = step_own_begin(record, (uintptr_t)&card[1]);
+}
+
+static void begins_2(void)
+{
+    began[2] = step_own_begin(record, (uintptr_t)&card[2]);
+}
+
+/* Who is told that the signal isn't his alone marks his card himself. */
+static const char *nobody_believes_to_be_alone(void)
+{
+    unsigned believe = 0;
+    for (int i = 1; i < 3; i++)
+        believe += began[i] && card[i].value == RTL_SIGNAL_ARMED;
+    if (believe)
+        return "two packets have the signal, and one is taken for the only one";
+    return record->use == RTL_OWN_SHARED ? NULL : "the signal isn't shared";
+}
+
+static void two_at_once_are_always_shared(void **state)
+{
+    void (*const bodies[])(void) = {begins_1, begins_2, looks};
+    (void)state;
+    try_all(set, nobody_believes_to_be_alone, 2, bodies);
+    try_all(set_use_in_flight, nobody_believes_to_be_alone, 3, bodies);
+}
+
+/* Its queue has gone: the worker uses the card for another kernel, if nobody will write to it any more. */
+static void detaches(void)
+{
+    reused = step_own_detach(record, &card[0], true);
+    if (reused)
+        rtl_signal_arm(&card[0]);
+}
+
+static const char *the_card_is_left_alone(void)
+{
+    return reused && card[0].value != RTL_SIGNAL_ARMED ? "a card was ended that another kernel has" : NULL;
+}
+
+static void card_is_used_again_when_nobody_has_it(void **state)
+{
+    void (*const bodies[])(void) = {detaches, begins_1};
+    (void)state;
+    try_all(set_in_flight, the_card_is_left_alone, 2, bodies);
+}
+
+static void searches(void)
+{
+    found = step_own_find((uintptr_t)ours);
+}
+
+/* The record in front of ours goes into another bucket. As rtl_own_remove does it, without its steps in between. */
+static void moves_the_neighbour(void)
+{
+    put_free(unlink_own((uintptr_t)neighbour));
+    step_own_add(handle_of(elsewhere));
+}
+
+static const char *it_was_found(void)
+{
+    return found == record ? NULL : "a signal that was there all the time was not found";
+}
+
+static void search_is_not_led_astray(void **state)
+{
+    void (*const bodies[])(void) = {searches, moves_the_neighbour};
+    (void)state;
+    try_all(set_for_search, it_was_found, 2, bodies);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_read_after_destruction), cmocka_unit_test(next_use_takes_the_times_before),
+        cmocka_unit_test(two_at_once_are_always_shared),     cmocka_unit_test(card_is_used_again_when_nobody_has_it),
+        cmocka_unit_test(search_is_not_led_astray),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}
