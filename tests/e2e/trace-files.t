@@ -79,6 +79,14 @@ is "the export has its shape" "$(exported "$work/1.db" | grep imported | cut -d,
 check "more can be recorded into it" "$top" -p "$program" --trace "$work/1.db" -n 1 -d 0.1
 is "and is there" "$(ops "$work/1.db")" 3001
 
+# --- the tables alone, filled by another tool, which has no empty string, or has it elsewhere ---
+sql "$work/2.db" .schema | sql "$work/bare.db"
+is "the views go by what strings say, not by their number" "$(sql "$work/bare.db" "INSERT INTO rocpd_string VALUES (1, 'kernel'), (2, 'KernelExecution');
+    INSERT INTO rocpd_op(gpuId, start, end, description_id, opType_id) VALUES (0, 10, 20, 1, 2), (0, 30, NULL, 1, 2), (-1, 10, 90, 1, 2);
+    SELECT Name, Calls, TotalNs, Pct FROM top; SELECT gpuId, ops, busy_ns FROM busy;
+    INSERT INTO rocpd_string VALUES (3, ''), (4, 'Copy'); INSERT INTO rocpd_op(gpuId, start, end, description_id, opType_id) VALUES (0, 10, 15, 3, 4);
+    SELECT Name, Calls, TotalNs FROM top; SELECT gpuId, ops, busy_ns FROM busy" | tr '\n' ' ')" "kernel|1|10|100.0 0|1|10 kernel|1|10 Copy|1|5 0|1|10 "
+
 # --- the shape as a column, as other tools' converters look for it ---
 exported "$work/2.db" >"$work/before"
 is "shapes can be written into their column" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = (SELECT completionSignal FROM op
