@@ -123,6 +123,7 @@ static void put_queues(struct writer *w, struct json_object *root, const struct 
             return;
         put_number(w, o, "id", q->queue_id);
         put_number(w, o, "gpu", q->gpu);
+        put_text(w, o, "name", rtl_queue_label(&m->latest->snapshot, q).text);
         put_number(w, o, "depth", q->depth);
         put_number(w, o, "dispatches", q->dispatches);
         put_quantiles(w, o, "wait", &q->wait);

@@ -66,13 +66,11 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
     for (uint32_t i = 0; i < m->queue_count; i++) {
         const struct rtl_queue_row *row = &m->queues[i];
         struct rtl_number n[4];
-        fprintf(out, "queue %llu GPU %u%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s\n",
-                (unsigned long long)row->queue->queue_id, row->queue->gpu,
-                row->queue->shared ? " shared"
-                : row->queue->live ? ""
-                                   : " destroyed",
-                rtl_format_count(row->queue->depth).text, rtl_format_count(row->queue->dispatches).text,
-                rtl_format_rate(row->rate).text, time_or_none(row->has_wait, row->wait_p50, units, &n[0]),
+        fprintf(out, "%s%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s\n",
+                rtl_queue_label(&m->latest->snapshot, row->queue).text,
+                row->queue->live || row->queue->shared ? "" : " destroyed", rtl_format_count(row->queue->depth).text,
+                rtl_format_count(row->queue->dispatches).text, rtl_format_rate(row->rate).text,
+                time_or_none(row->has_wait, row->wait_p50, units, &n[0]),
                 time_or_none(row->has_wait, row->wait_p99, units, &n[1]),
                 time_or_none(row->has_gap, row->gap_p50, units, &n[2]),
                 time_or_none(row->has_gap, row->gap_p99, units, &n[3]));
@@ -87,11 +85,11 @@ static void write_copies(const struct rtl_output_frame *f, FILE *out)
         const struct rtl_copies_row *row = &m->copies[i];
         bool timed = row->window.count;
         struct rtl_number n[2];
-        fprintf(out, "copies GPU %u %s  %s %s/s  bytes %s %s/s  p50 %s p99 %s", row->copies->gpu,
-                rtl_direction_text(row->copies->direction), rtl_format_count(row->copies->count).text,
-                rtl_format_rate(row->rate).text, rtl_format_bytes(row->copies->bytes).text,
-                rtl_format_rate(row->bandwidth).text, time_or_none(timed, row->p50, units, &n[0]),
-                time_or_none(timed, row->p99, units, &n[1]));
+        fprintf(out, "%s copies %s  %s %s/s  bytes %s %s/s  p50 %s p99 %s",
+                rtl_gpu_label(&m->latest->snapshot, row->copies->gpu).text, rtl_direction_text(row->copies->direction),
+                rtl_format_count(row->copies->count).text, rtl_format_rate(row->rate).text,
+                rtl_format_bytes(row->copies->bytes).text, rtl_format_rate(row->bandwidth).text,
+                time_or_none(timed, row->p50, units, &n[0]), time_or_none(timed, row->p99, units, &n[1]));
         for (unsigned r = 0, any = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
             if (row->copies->untimed[r] && rtl_copy_reason_key(r))
                 fprintf(out, "%s %s %s", any++ ? "," : "  not timed:", rtl_format_count(row->copies->untimed[r]).text,

@@ -89,3 +89,22 @@ const char *rtl_direction_text(unsigned direction)
     const char *text = label_of(directions, RTL_DIRECTION_COUNT, direction).text;
     return text ? text : "?";
 }
+
+static uint32_t address_of(const struct rtl_snapshot *s, uint32_t gpu)
+{
+    for (uint32_t i = 0; i < s->agent_count; i++)
+        if (s->agents[i].gpu == gpu)
+            return s->agents[i].bdf;
+    return RTL_NO_BDF;
+}
+
+struct rtl_gpu_name rtl_gpu_label(const struct rtl_snapshot *s, uint32_t gpu)
+{
+    return rtl_gpu_name(gpu, address_of(s, gpu));
+}
+
+struct rtl_gpu_name rtl_queue_label(const struct rtl_snapshot *s, const struct rtl_queue_snapshot *q)
+{
+    uint32_t bdf = address_of(s, q->gpu);
+    return q->shared ? rtl_other_queues_name(q->gpu, bdf) : rtl_queue_name(q->gpu, bdf, q->queue_id);
+}

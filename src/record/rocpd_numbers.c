@@ -309,7 +309,7 @@ static void name_queue(const struct rtl_numbers_queue *q, int64_t number, char *
         snprintf(name, size, "%s gone queue %" PRId64, gpu, number);
         break;
     case RTL_QUEUE_KIND_OTHERS:
-        snprintf(name, size, "%s other queues", gpu);
+        snprintf(name, size, "%s", rtl_other_queues_name(q->own, q->bdf).text);
         break;
     case RTL_QUEUE_KIND_COPIES:
         snprintf(name, size, "%s copies", gpu);

@@ -78,8 +78,10 @@ const struct rtl_db_set rtl_rocpd_set = {
         "CREATE VIEW rocpd_ustring AS SELECT id, string FROM rocpd_string;",
 };
 
-/* What an op is called: a copy has no description (string 1 is empty), but a type. */
-#define NAME_ID "iif(o.description_id = 1, o.opType_id, o.description_id)"
+/* What an op is called: a copy has no description, but a type. In our files the empty string is number 1; after a merge
+ * it may be another, or none. */
+#define EMPTY "(SELECT id FROM rocpd_string WHERE string = '')"
+#define NAME_ID "iif(o.description_id IS " EMPTY ", o.opType_id, o.description_id)"
 
 const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
     {"top",
@@ -97,7 +99,7 @@ const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
      " FROM (SELECT gpuId, start, end,"
      "   max(0, end - max(start, ifnull(max(end) OVER (PARTITION BY gpuId ORDER BY start, id"
      "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start))) AS alone"
-     "  FROM rocpd_op WHERE gpuId >= 0 AND end >= start AND description_id <> 1)"
+     "  FROM rocpd_op WHERE gpuId >= 0 AND end >= start AND description_id IS NOT " EMPTY ")"
      " GROUP BY gpuId"},
     {"op",
      "CREATE VIEW op AS"

@@ -26,3 +26,10 @@ struct rtl_gpu_name rtl_queue_name(uint32_t gpu, uint32_t bdf, uint64_t queue_id
     snprintf(n.text, sizeof n.text, "%.35s queue %" PRIu64, of.text, queue_id);
     return n;
 }
+
+struct rtl_gpu_name rtl_other_queues_name(uint32_t gpu, uint32_t bdf)
+{
+    struct rtl_gpu_name n, of = rtl_gpu_name(gpu, bdf);
+    snprintf(n.text, sizeof n.text, "%.35s other queues", of.text);
+    return n;
+}

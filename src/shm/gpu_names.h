@@ -17,5 +17,6 @@ struct rtl_gpu_name {
 struct rtl_gpu_name rtl_pci_address(uint32_t bdf);            /* "0000:04:00.0", of struct rtl_agent's */
 struct rtl_gpu_name rtl_gpu_name(uint32_t gpu, uint32_t bdf); /* "G1 04:00.0" */
 struct rtl_gpu_name rtl_queue_name(uint32_t gpu, uint32_t bdf, uint64_t queue_id);
+struct rtl_gpu_name rtl_other_queues_name(uint32_t gpu, uint32_t bdf); /* of the slot that several share */
 
 #endif

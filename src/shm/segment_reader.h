@@ -91,7 +91,7 @@ struct rtl_queue_snapshot {
 };
 
 struct rtl_agent_snapshot {
-    uint32_t gpu, agent; /* number on screen; index into the segment's agents, live snapshots only */
+    uint32_t gpu, agent;               /* number on screen; index into the segment's agents, live snapshots only */
     char name[RTL_AGENT_NAME_MAX + 1]; /* printable ASCII only */
     char uuid[RTL_AGENT_UUID_MAX + 1]; /* too; empty: not known */
     uint64_t busy_ns, tick_hz;

@@ -25,7 +25,7 @@ is "the keys of an object" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/j
 is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
     'name short calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
 is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns'
-is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu depth dispatches wait gap'
+is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name depth dispatches wait gap'
 is "of signals, GPUs, dispatches" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
     'in_use free created peak limit|id name pci uuid busy busy_ns idle clock|counted timed untimed|p50_ns p99_ns|'
 is "of a class of idle gaps, of a GPU's clock" "$(jq -rs '.[2].gpus[0] | (.idle[0], .clock) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
@@ -62,8 +62,9 @@ is "the header comes once" "$(grep -c '^time_ns,' "$work/csv")" 1
 "$top" -p "$demo" -b -n 2 -d 0.2 >"$work/text"
 is "two frames of text" "$(grep -c '^rtl-top  segment_demo' "$work/text")" 2
 check "with all kernels" test "$(grep -c 'vectorized_elementwise_kernel' "$work/text")" -gt 4
-check "GPUs and queues" grep -qE '^GPU 0 gfx.*busy [0-9.]+%' "$work/text"
-check "copies" grep -qE '^copies GPU 1 P2P  [0-9.k]+ [0-9.]+/s  bytes [0-9.]+[MG] [0-9.]+[MG]/s  p50 [0-9.]+u p99 [0-9.]+u' "$work/text"
+check "queues go by the names that they have in traces" grep -qE '^G[01] [0-9a-f]+:00.0 queue [0-9]+  depth ' "$work/text"
+check "GPUs" grep -qE '^GPU 0 gfx.*busy [0-9.]+%' "$work/text"
+check "copies" grep -qE '^G1 [0-9a-f]+:00.0 copies P2P  [0-9.k]+ [0-9.]+/s  bytes [0-9.]+[MG] [0-9.]+[MG]/s  p50 [0-9.]+u p99 [0-9.]+u' "$work/text"
 check "without control characters" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/text'"
 is "-o writes to a file" "$("$top" -p "$demo" -b -n 1 -o "$work/file" && grep -c '%TIME' "$work/file")" 1
 is "a reader that goes away is no error" "$("$top" -p "$demo" --json -d 0.05 | head -n 1 | jq .version; echo)" 1

@@ -1,7 +1,7 @@
 /*
  * A process whose event ring is full of records that nothing ever wrote: random queues, generations, GPUs, kernels and
- * times, in a segment that is otherwise a segment's. trace_nonsense [RECORDS] [honest]: with "honest" they are of queues
- * that were there one after another, all in one slot. Says "ready" and ends when its standard input does.
+ * times, in a segment that is otherwise a segment's. trace_nonsense [RECORDS] [honest]: with "honest" they are of
+ * queues that were there one after another, all in one slot. Says "ready" and ends when its standard input does.
  */
 #include <stdio.h>
 #include <stdlib.h>

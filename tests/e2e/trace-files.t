@@ -1,0 +1,122 @@
+#!/bin/sh
+# Traces as files that other tools write into: two are merged, one is trimmed, rows of other tools are imported, the
+# shapes become a column; and files of an earlier rtl-top, whose columns were generated.
+. "$(dirname "$0")/tap.sh"
+
+top=$O/rtl-top
+sql() { sqlite3 -bail "$@" 2>&1; }
+ops() { sql "$1" 'SELECT count(*) FROM rocpd_op'; }
+is_held() { grep -q '^holding' "$work/out" || ! alive "$program"; }
+exported() { "$top" export "$1" --csv - 2>/dev/null | tail -n +2; }
+
+for n in 1 2; do
+    rm -f "$work/in" "$work/out"
+    mkfifo "$work/in"
+    (RTL_TRACE=1 on_gpu --gpus 2 -- "$O/tests/programs/hsa_dispatch" --launches "${n}000" --gpus 2 --hold <"$work/in" \
+        >"$work/out" 2>"$work/err") &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 3>"$work/in"
+    wait_until 60 is_held
+    wait_until 30 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
+    "$top" -p "$program" --trace "$work/$n.db" -n 1 -d 0.1 2>"$work/said"
+    pids="${pids:-} $program"
+    [ "$n" = 2 ] || {
+        exec 3>&-
+        wait "$program"
+    }
+done
+is "two traces" "$(ops "$work/1.db") $(ops "$work/2.db")" "1000 2000"
+is "no column of any table is generated" "$(sql "$work/1.db" "SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name)
+    WHERE m.type = 'table' AND hidden > 0")" 0
+
+# --- merged, by whole rows as they are: the second one's processes get other numbers ---
+cp "$work/1.db" "$work/merged.db"
+is "rows of one trace go into another" "$(sql "$work/merged.db" "ATTACH '$work/2.db' AS b; BEGIN;
+    CREATE TEMP TABLE s AS SELECT y.id AS was, y.string FROM b.rocpd_string y;
+    INSERT OR IGNORE INTO rocpd_string(string) SELECT string FROM s;
+    CREATE TEMP TABLE o AS SELECT * FROM b.rocpd_op;
+    UPDATE o SET id = id + (1 << 40),
+        description_id = (SELECT n.id FROM rocpd_string n JOIN s ON s.string = n.string WHERE s.was = description_id),
+        opType_id = (SELECT n.id FROM rocpd_string n JOIN s ON s.string = n.string WHERE s.was = opType_id);
+    INSERT INTO rocpd_op SELECT * FROM o;
+    INSERT INTO rocpd_api(pid, tid, start, end, apiName_id, args_id) SELECT pid, tid, start, end, 1, 1 FROM b.rocpd_api;
+    INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, value)
+        SELECT deviceType, deviceId, monitorType, start, end, value FROM b.rocpd_monitor;
+    COMMIT")" ""
+is "all are there" "$(ops "$work/merged.db") $(sql "$work/merged.db" 'SELECT sum(Calls) FROM top')" "3000 3000"
+is "with the times, numbers and shapes that they had" \
+    "$(exported "$work/merged.db" | cut -d, -f2-15 | sort)" "$( (exported "$work/1.db" && exported "$work/2.db") | cut -d, -f2-15 | sort)"
+# as a tool does that names the columns it knows
+cp "$work/1.db" "$work/named.db"
+is "and by named columns" "$(sql "$work/named.db" "ATTACH '$work/2.db' AS b;
+    INSERT INTO rocpd_op(gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id)
+        SELECT gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id FROM b.rocpd_op") $(ops "$work/named.db")" " 3000"
+
+# --- trimmed ---
+cp "$work/2.db" "$work/trimmed.db"
+middle=$(sql "$work/trimmed.db" 'SELECT start FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 1000')
+kept=$(sql "$work/trimmed.db" "SELECT count(*) FROM rocpd_op WHERE start < $middle")
+check "something will be left, and something go" test "$kept" -gt 0 -a "$kept" -lt 2000
+is "a trace is trimmed, and what reaches over the edge is cut" "$(sql "$work/trimmed.db" "DELETE FROM rocpd_op WHERE start >= $middle;
+    UPDATE rocpd_op SET end = min(end, $middle); UPDATE rocpd_api SET end = $middle;
+    SELECT count(*), max(end) <= $middle FROM rocpd_op")" "$kept|1"
+is "the views follow" "$(sql "$work/trimmed.db" 'SELECT sum(Calls) FROM top') $(sql "$work/trimmed.db" 'SELECT sum(ops) FROM busy')" "$kept $kept"
+
+# --- imported: rows of other tools ---
+is "other tools' rows are taken" "$(sql "$work/1.db" "INSERT INTO rocpd_string(string) VALUES ('imported'), ('hipLaunchKernel');
+    INSERT INTO rocpd_op(id, gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id)
+        VALUES (5 << 40, 0, 9, '', 'hwq=0x9 wg=8,4,2 grid=80,40,20', 5000, 6000, (SELECT id FROM rocpd_string WHERE string = 'imported'), 2);
+    INSERT INTO rocpd_api(id, pid, tid, start, end, apiName_id, args_id)
+        VALUES (77, 1, 2, 4000, 4100, (SELECT id FROM rocpd_string WHERE string = 'hipLaunchKernel'), 1);
+    INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (77, 5 << 40);
+    INSERT INTO rocpd_kernelapi(api_id, stream, gridX) VALUES (77, '0', 80);
+    INSERT INTO rocpd_copyapi(api_ptr_id, stream, size) VALUES (77, '0', 80)")" ""
+is "view op" "$(sql "$work/1.db" "SELECT gpuId, queueId, start, end, description, opType, completionSignal FROM op WHERE id = 5 << 40")" \
+    "0|9|5000|6000|imported|KernelExecution|hwq=0x9 wg=8,4,2 grid=80,40,20"
+is "view api" "$(sql "$work/1.db" "SELECT pid, tid, start, end, domain, category, apiName, args FROM api WHERE id = 77")" "1|2|4000|4100|||hipLaunchKernel|"
+is "the export has its shape" "$(exported "$work/1.db" | grep imported | cut -d, -f5-15)" "5000,6000,1000,8,4,2,80,40,20,KernelExecution,imported"
+check "more can be recorded into it" "$top" -p "$program" --trace "$work/1.db" -n 1 -d 0.1
+is "and is there" "$(ops "$work/1.db")" 3001
+
+# --- the tables alone, filled by another tool, which has no empty string, or has it elsewhere ---
+sql "$work/2.db" .schema | sql "$work/bare.db"
+is "the views go by what strings say, not by their number" "$(sql "$work/bare.db" "INSERT INTO rocpd_string VALUES (1, 'kernel'), (2, 'KernelExecution');
+    INSERT INTO rocpd_op(gpuId, start, end, description_id, opType_id) VALUES (0, 10, 20, 1, 2), (0, 30, NULL, 1, 2), (-1, 10, 90, 1, 2);
+    SELECT Name, Calls, TotalNs, Pct FROM top; SELECT gpuId, ops, busy_ns FROM busy;
+    INSERT INTO rocpd_string VALUES (3, ''), (4, 'Copy'); INSERT INTO rocpd_op(gpuId, start, end, description_id, opType_id) VALUES (0, 10, 15, 3, 4);
+    SELECT Name, Calls, TotalNs FROM top; SELECT gpuId, ops, busy_ns FROM busy" | tr '\n' ' ')" "kernel|1|10|100.0 0|1|10 kernel|1|10 Copy|1|5 0|1|10 "
+
+# --- the shape as a column, as other tools' converters look for it ---
+exported "$work/2.db" >"$work/before"
+is "shapes can be written into their column" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = (SELECT completionSignal FROM op
+    WHERE op.id = rocpd_op.id); SELECT count(*) FROM rocpd_op WHERE completionSignal GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'")" 2000
+is "and mean the same then" "$(exported "$work/2.db" | diff - "$work/before" | head -n 3)" ""
+
+# --- an earlier rtl-top's file ---
+sql "$work/old.db" "PRAGMA application_id = 0x52544c54; PRAGMA user_version = 1;
+    CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT UNIQUE);
+    CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,
+        sequenceId INTEGER GENERATED ALWAYS AS (id & 1099511627775) VIRTUAL,
+        completionSignal TEXT GENERATED ALWAYS AS (printf('hwq=0x%x wg=64,1,1 grid=%d,1,1', queueId, dims)) VIRTUAL,
+        start INTEGER, end INTEGER GENERATED ALWAYS AS (start + duration) VIRTUAL,
+        description_id INTEGER, opType_id INTEGER, roctxId INTEGER DEFAULT 0, correlation_id INTEGER DEFAULT 0, duration INTEGER, dims);
+    CREATE TABLE rocpd_metadata(id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+    INSERT INTO rocpd_string VALUES (1, ''), (2, 'KernelExecution'), (3, 'old');
+    INSERT INTO rocpd_metadata(tag, value) VALUES ('process 0', '{\"host\":\"h\",\"pid\":77}'), ('gpu 0', '{\"host\":\"h\",\"pci\":\"0000:03:00.0\",\"name\":\"gfx90a\"}'),
+        ('queue 0', '{\"process\":0,\"slot\":1,\"generation\":2,\"gpu\":0,\"queue\":5}'), ('queue 1', '{\"process\":0,\"copies\":true,\"gpu\":0,\"queue\":null}');
+    INSERT INTO rocpd_op(id, gpuId, queueId, start, duration, description_id, opType_id, dims) VALUES (7, 0, 0, 1000, 50, 3, 2, 640), (8, 0, 1, 1000, 50, 3, 2, 64)"
+is "an earlier one is exported" "$(exported "$work/old.db")" \
+    "$(printf '7,0,0,7,1000,1050,50,64,1,1,640,1,1,KernelExecution,old,,old,,0000:03:00.0,gfx90a,77\n8,0,1,8,1000,1050,50,64,1,1,64,1,1,KernelExecution,old,,old,copies,0000:03:00.0,gfx90a,77')"
+is "  with its tracks" "$("$top" export "$work/old.db" --perfetto - 2>/dev/null | jq -r '.traceEvents[] | select(.ph == "M" and .args.name) | .args.name' | tr '\n' ',')" \
+    "0000:03:00.0 gfx90a,queue 0 of process 77,copies of process 77,"
+cp "$work/old.db" "$work/same.db"
+"$top" -p "$program" --trace "$work/old.db" -n 1 -d 0.1 >"$work/said" 2>&1
+is "  and not added to: 11" "$?" 11
+has "  it says why" "$(cat "$work/said")" '^rtl-top: .*old.db holds a trace of an earlier rtl-top, .*: choose another name$'
+is "  in a line, and it is what it was" "$(wc -l <"$work/said") $(sql "$work/old.db" .dump | cksum)" \
+    "1 $(sql "$work/same.db" .dump | cksum)"
+exec 3>&-
+# shellcheck disable=SC2086 # pids
+wait $pids
+finish
