@@ -2,10 +2,11 @@
  * One SQLite file as rtl-top writes and reads it: opening without ever harming another's file, transactions,
  * statements.
  *
- * db.c is the only file that includes sqlite3.h. What stands in the file is up to its users: each brings a set of
- * tables (rtl_db_set) that is created when a recording first needs it, so that snapshots, time series and traces can
- * lie in one file and nothing is there that nobody asked for. A file is ours when its application_id is
- * RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION.
+ * Only src/record/db*.c include sqlite3.h: db_open.c opens, db_vfs.c is what SQLite sees of the disk, db_journal.c
+ * reads what a recorder left behind that was killed, db_guard.c keeps a file from doing harm. What stands in the file
+ * is up to its users: each brings a set of tables (rtl_db_set) that is created when a recording first needs it, so that
+ * snapshots, time series and traces can lie in one file and nothing is there that nobody asked for. A file is ours when
+ * its application_id is RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION.
  *
  * Errors are latched: after the first one every call on the database does nothing until rtl_db_commit or
  * rtl_db_rollback, which clears it. So a writer begins, inserts and looks at what commit returns; a reader steps until
@@ -21,8 +22,12 @@
  * second one, and doesn't work on network file systems. The price: a crash of the machine, not of the program, may
  * damage the file.
  *
- * Threads: one a database. No other descriptor of the file may be closed in the process while a transaction is open
- * (POSIX locks): open databases before, not within.
+ * A file may come from anywhere. A reader changes nothing on the disk: neither the file, nor what lies beside it. What
+ * is read was committed, whether or not its recorder was killed in the middle of the next transaction. A writer touches
+ * the file and its journal. What isn't data is refused, and the work that reading takes is bounded by the file's size.
+ *
+ * Threads: one a database. Several databases of a process may be of one file: nothing here opens or closes a descriptor
+ * of it beside SQLite, which would let go of the process's locks (POSIX).
  */
 #ifndef RTL_RECORD_DB_H
 #define RTL_RECORD_DB_H
@@ -33,6 +38,7 @@
 
 #define RTL_DB_APPLICATION_ID 0x52544c54 /* "RTLT" */
 #define RTL_DB_VERSION        1          /* grows when a table changes its meaning, not when one is added */
+#define RTL_DB_VALUE_MAX      (4 << 20)  /* bytes of a value or a row: names and their escapes are the longest */
 
 /* X(symbol, exit status of rtl-top, what it means); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
 #define RTL_DB_ERRORS(X)                                                         \
@@ -45,7 +51,11 @@
     X(SLOWER, 16, "diff: a kernel got slower than --fail-over allows")
 
 #define RTL_DB_ENUM(sym, status, text) RTL_DB_##sym = (status),
-enum rtl_db_status { RTL_DB_OK = 0, RTL_DB_FAILED = 1, RTL_DB_ERRORS(RTL_DB_ENUM) };
+enum rtl_db_status {
+    RTL_DB_OK = 0,
+    RTL_DB_FAILED = 1,
+    RTL_DB_ERRORS(RTL_DB_ENUM) RTL_DB_STOPPED = -1 /* the user asked to leave (rtl_db_stop_when): no exit status */
+};
 #undef RTL_DB_ENUM
 
 struct rtl_db;
@@ -73,6 +83,13 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
                                size_t why_bytes);
 void rtl_db_close(struct rtl_db *db); /* what was not committed is lost; NULL is nothing */
 
+/*
+ * Asked while a database that this thread uses works, very often: whether the user wants to leave. Then the statement
+ * ends with RTL_DB_STOPPED, and rtl_db_rollback makes the database usable again. NULL: nobody is asked. What is written
+ * is only left off when it takes long.
+ */
+void rtl_db_stop_when(bool (*asked)(void));
+
 const char *rtl_db_path(const struct rtl_db *db);
 enum rtl_db_status rtl_db_status(const struct rtl_db *db); /* the latched error */
 const char *rtl_db_why(const struct rtl_db *db);
@@ -80,6 +97,11 @@ const char *rtl_db_why(const struct rtl_db *db);
 void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/*
+ * Whether the set is there; that its tables are tables, without triggers and without columns or indices that compute
+ * something, is looked at then, and an error (RTL_DB_SCHEMA) when they are not. Before its first statement.
+ */
+bool rtl_db_has_set(struct rtl_db *db, const struct rtl_db_set *set);
 /* Creates the set's tables unless they are there; a transaction of its own unless one is open. */
 enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set);
 bool rtl_db_has(struct rtl_db *db, const char *table_or_view);

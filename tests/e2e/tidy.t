@@ -45,6 +45,7 @@ tui command
 EOF
 is "the recorder includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/record/*.c src/record/*.h)" ""
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
-is "only one file includes SQLite" "$(grep -rlE '#include <sqlite3' src)" src/record/db.c
+is "only the files of the database layer include SQLite" "$(grep -rlE '#include <sqlite3' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""
+is "and are included by nobody else" "$(grep -rlE '#include "record/db_' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""
 is "only one file includes zlib" "$(grep -rlE '#include <zlib' src)" src/record/sink.c
 finish

@@ -1,0 +1,247 @@
+/* Reading a journal that was left behind. See db_journal.h. */
+#include "record/db_journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MAGIC = 8,
+    HEADER = 28, /* magic, records, checksum's start, pages, sector, page size */
+    FIRST_SECTOR = 512,
+    TRAILER = 16, /* what names another file ends in: its length, checksum, magic */
+    STOP_EVERY = 256,
+};
+
+static const unsigned char magic[MAGIC] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+
+bool rtl_journal_is_plain(const char *path, bool *there)
+{
+    struct stat facts;
+    *there = false;
+    if (lstat(path, &facts))
+        return errno == ENOENT;
+    *there = true;
+    return S_ISREG(facts.st_mode) && facts.st_nlink == 1;
+}
+
+static int open_plain(const char *path, uint64_t *size)
+{
+    struct stat facts;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &facts) || !S_ISREG(facts.st_mode)) {
+        close(fd);
+        errno = EINVAL;
+        return -1;
+    }
+    *size = (uint64_t)facts.st_size;
+    return fd;
+}
+
+static bool take(int fd, void *bytes, size_t count, uint64_t at)
+{
+    return pread(fd, bytes, count, (off_t)at) == (ssize_t)count;
+}
+
+static uint32_t big_endian(const unsigned char *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+/* What lies there, as far as SQLite looks before it plays it back: it takes one that begins with 0 for finished. */
+static enum rtl_journal judge(int fd, uint64_t size)
+{
+    unsigned char first = 0, last[MAGIC];
+    if (!size || !take(fd, &first, 1, 0) || !first)
+        return RTL_JOURNAL_NONE;
+    if (size >= TRAILER && take(fd, last, sizeof last, size - MAGIC) && !memcmp(last, magic, MAGIC))
+        return RTL_JOURNAL_NAMES;
+    return RTL_JOURNAL_HOT;
+}
+
+static enum rtl_journal open_to_judge(const char *path, int *fd, uint64_t *size)
+{
+    bool there;
+    *fd = -1;
+    if (!rtl_journal_is_plain(path, &there))
+        return there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED;
+    if (!there)
+        return RTL_JOURNAL_NONE;
+    *fd = open_plain(path, size);
+    if (*fd < 0)
+        return errno == ENOENT ? RTL_JOURNAL_NONE : RTL_JOURNAL_FAILED;
+    return judge(*fd, *size);
+}
+
+enum rtl_journal rtl_journal_judge(const char *path)
+{
+    int fd;
+    uint64_t size;
+    enum rtl_journal is = open_to_judge(path, &fd, &size);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* --- what it has saved --- */
+
+struct reading {
+    int fd;
+    uint64_t size, at; /* at: of what comes next */
+    uint32_t sector, records, seed;
+    unsigned char *page;
+    size_t room; /* in undo->saved */
+};
+
+static bool is_power(uint32_t n, uint32_t least)
+{
+    return n >= least && n <= 65536 && !(n & (n - 1));
+}
+
+/* The next header begins with a sector. False at the end, and where SQLite would see it. */
+static bool next_header(struct reading *r, struct rtl_undo *undo, uint32_t page_bytes)
+{
+    unsigned char header[HEADER];
+    bool first = !r->at;
+    if (!first)
+        r->at = ((r->at - 1) / r->sector + 1) * r->sector;
+    if (r->at + r->sector > r->size || !take(r->fd, header, sizeof header, r->at) || memcmp(header, magic, MAGIC))
+        return false;
+    r->records = big_endian(header + 8);
+    r->seed = big_endian(header + 12);
+    if (first) {
+        undo->pages = big_endian(header + 16);
+        r->sector = big_endian(header + 20);
+        undo->page_bytes = big_endian(header + 24) ? big_endian(header + 24) : page_bytes;
+        if (!is_power(r->sector, 32) || !is_power(undo->page_bytes, 512))
+            return false;
+    }
+    r->at += r->sector;
+    if (r->records == UINT32_MAX) { /* written without a sync: as many as there are */
+        uint64_t left = r->size > r->at ? (r->size - r->at) / (undo->page_bytes + 8) : 0;
+        r->records = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1;
+    }
+    return true;
+}
+
+static uint32_t checksum(const unsigned char *page, uint32_t bytes, uint32_t sum)
+{
+    for (uint32_t i = bytes - 200; i > 0 && i < bytes; i -= 200)
+        sum += page[i];
+    return sum;
+}
+
+static bool keep(struct reading *r, struct rtl_undo *undo, uint32_t number, uint64_t at)
+{
+    if (undo->count == r->room) {
+        size_t room = 2 * r->room + 64;
+        struct rtl_journal_page *more = realloc(undo->saved, room * sizeof *more);
+        if (!more)
+            return false;
+        undo->saved = more;
+        r->room = room;
+    }
+    undo->saved[undo->count++] = (struct rtl_journal_page){number, at};
+    return true;
+}
+
+/* The records of one header. HOT: go on with the next header; NONE: that was all. */
+static enum rtl_journal take_records(struct reading *r, struct rtl_undo *undo, bool (*stop)(void *), void *context)
+{
+    uint64_t record = undo->page_bytes + 8ull;
+    uint32_t locks = 0x40000000 / undo->page_bytes + 1; /* the page of the lock bytes is never saved */
+    for (uint32_t i = 0; i < r->records; i++, r->at += record) {
+        unsigned char word[4];
+        if (i % STOP_EVERY == 0 && stop(context))
+            return RTL_JOURNAL_STOPPED;
+        if (r->at + record > r->size || !take(r->fd, word, 4, r->at) ||
+            !take(r->fd, r->page, undo->page_bytes, r->at + 4))
+            return RTL_JOURNAL_NONE;
+        uint32_t number = big_endian(word);
+        if (!number || number == locks)
+            return RTL_JOURNAL_NONE;
+        if (number > undo->pages)
+            continue;
+        if (!take(r->fd, word, 4, r->at + 4 + undo->page_bytes) ||
+            big_endian(word) != checksum(r->page, undo->page_bytes, r->seed))
+            return RTL_JOURNAL_NONE;
+        if (undo->count == undo->pages)
+            return RTL_JOURNAL_DAMAGED;
+        if (!keep(r, undo, number, r->at + 4)) {
+            errno = ENOMEM;
+            return RTL_JOURNAL_FAILED;
+        }
+    }
+    return RTL_JOURNAL_HOT;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    const struct rtl_journal_page *a = x, *b = y;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+enum rtl_journal rtl_journal_read(const char *path, uint32_t page_bytes, bool (*stop)(void *context), void *context,
+                                  struct rtl_undo *undo)
+{
+    struct reading r = {.sector = FIRST_SECTOR};
+    *undo = (struct rtl_undo){.fd = -1};
+    enum rtl_journal is = open_to_judge(path, &r.fd, &r.size);
+    undo->fd = r.fd;
+    if (is == RTL_JOURNAL_HOT && !next_header(&r, undo, page_bytes))
+        is = RTL_JOURNAL_NONE; /* nothing to play back */
+    if (is == RTL_JOURNAL_HOT && !(r.page = malloc(undo->page_bytes)))
+        is = RTL_JOURNAL_FAILED;
+    if (is == RTL_JOURNAL_HOT) {
+        enum rtl_journal part;
+        do
+            part = take_records(&r, undo, stop, context);
+        while (part == RTL_JOURNAL_HOT && next_header(&r, undo, page_bytes));
+        is = part == RTL_JOURNAL_NONE ? RTL_JOURNAL_HOT : part;
+    }
+    free(r.page);
+    if (is != RTL_JOURNAL_HOT) {
+        int error = errno;
+        rtl_journal_free(undo);
+        errno = error;
+        return is;
+    }
+    size_t kept = 0;
+    if (undo->count)
+        qsort(undo->saved, undo->count, sizeof *undo->saved, by_number);
+    for (size_t i = 0; i < undo->count; i++) { /* of a page that is there twice SQLite takes the last */
+        if (kept && undo->saved[kept - 1].number == undo->saved[i].number)
+            kept--;
+        undo->saved[kept++] = undo->saved[i];
+    }
+    undo->count = kept;
+    return RTL_JOURNAL_HOT;
+}
+
+void rtl_journal_free(struct rtl_undo *undo)
+{
+    if (undo->fd >= 0)
+        close(undo->fd);
+    free(undo->saved);
+    *undo = (struct rtl_undo){.fd = -1};
+}
+
+uint64_t rtl_journal_find(const struct rtl_undo *undo, uint32_t number)
+{
+    size_t low = 0, high = undo->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (undo->saved[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < undo->count && undo->saved[low].number == number ? undo->saved[low].at : 0;
+}

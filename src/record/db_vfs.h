@@ -1,0 +1,47 @@
+/* The files of one database as the two halves of its file system know them: db_vfs.c and db_file.c, nobody else. */
+#ifndef RTL_RECORD_DB_VFS_H
+#define RTL_RECORD_DB_VFS_H
+
+#include <sqlite3.h>
+
+#include "record/db_journal.h"
+#include "record/db_private.h"
+
+enum { RTL_JOURNAL, RTL_WAL, RTL_SHM, RTL_BESIDE }; /* what may lie beside a database */
+
+enum rtl_db_role { RTL_ROLE_MAIN, RTL_ROLE_JOURNAL, RTL_ROLE_WAL, RTL_ROLE_NO_WAL, RTL_ROLE_TEMPORARY };
+
+struct rtl_db_files {
+    sqlite3_vfs system;
+    sqlite3_vfs *below;
+    struct rtl_db *db;
+    char name[40];
+    char *path, *beside[RTL_BESIDE]; /* once the file is open */
+    struct rtl_db_file *main;
+    enum rtl_db_status refused;
+    char why[RTL_DB_WHY_BYTES];
+};
+
+struct rtl_db_file {
+    sqlite3_file base; /* first: SQLite's view of it */
+    struct rtl_db_files *files;
+    enum rtl_db_role role;
+    sqlite3_file *below; /* in the same memory, behind */
+    /* of a reader's database */
+    sqlite3_filename given; /* its name as the file below has it, ours */
+    struct rtl_undo undo;
+    bool index_below, index_known;
+    unsigned char **index; /* of the -wal, in memory */
+    int index_count;
+};
+
+extern const sqlite3_io_methods rtl_db_file_methods;
+
+/* What is said in place of SQLITE_CANTOPEN, which they return. */
+int rtl_db_refuse(struct rtl_db_files *files, enum rtl_db_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int rtl_db_refuse_odd(struct rtl_db_files *files, const char *name);
+/* What became of a look at the journal, as SQLite takes it. */
+int rtl_db_refuse_journal(struct rtl_db_files *files, enum rtl_journal is);
+
+#endif

@@ -1,0 +1,507 @@
+/* What lies beside a recording, and who has it locked: a reader changes nothing, a writer only what is its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "record_fixture.h"
+
+static const struct rtl_db_set numbers = {"test_number", "CREATE TABLE test_number(n INTEGER, t TEXT)"};
+static const struct rtl_db_options reading = {.busy_ms = 50}, writing = {.write = true, .busy_ms = 50},
+                                   forced = {.write = true, .force = true, .busy_ms = 50};
+
+static struct rtl_db *open_db(const struct rtl_db_options *options)
+{
+    struct rtl_db *db;
+    if (rtl_db_open(path, options, &db, why, sizeof why))
+        fail_msg("%s", why);
+    return db;
+}
+
+static void insert(struct rtl_db *db, int64_t from, int64_t to)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(db, "INSERT INTO test_number VALUES(?, ?)");
+    for (int64_t n = from; n < to; n++) {
+        rtl_db_bind_int(st, 1, n);
+        rtl_db_bind_text(st, 2, "a text of some length, so that pages fill", 41);
+        rtl_db_run(st);
+    }
+}
+
+static void make_recording(int64_t rows)
+{
+    struct rtl_db *db = open_db(&writing);
+    assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
+    rtl_db_begin(db);
+    insert(db, 0, rows);
+    assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
+    rtl_db_close(db);
+}
+
+static int64_t rows(struct rtl_db *db)
+{
+    return rtl_db_one(db, "SELECT count(*) FROM test_number");
+}
+
+static void refuses(const struct rtl_db_options *options, enum rtl_db_status status, const char *says)
+{
+    struct rtl_db *db;
+    *why = 0;
+    assert_int_equal(rtl_db_open(path, options, &db, why, sizeof why), status);
+    assert_null(db);
+    if (!strstr(why, says) || !strstr(why, path) || strchr(why, '\n'))
+        fail_msg("'%s' lacks '%s'", why, says);
+}
+
+static void put_journal(const char *name)
+{
+    size_t size;
+    unsigned char *journal = make_journal(name, 1, &size);
+    write_file(beside, journal, size);
+    free(journal);
+}
+
+/* A recorder that was killed while it changed the file: what it had committed are `kept` rows. */
+static void be_killed(int64_t kept)
+{
+    int ready[2];
+    char byte = 1;
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        struct rtl_db *db = open_db(&writing);
+        rtl_db_need(db, &numbers);
+        rtl_db_begin(db);
+        insert(db, 0, kept);
+        rtl_db_commit(db);
+        rtl_db_exec(db, "PRAGMA cache_size = 4"); /* so that it writes into the file before it is done */
+        rtl_db_begin(db);
+        rtl_db_exec(db, "UPDATE test_number SET n = n + 1000000, t = 'another text'");
+        insert(db, kept, 20000);
+        if (write(ready[1], &byte, 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+    assert_int_equal(access(beside, F_OK), 0);
+}
+
+/* --- journals --- */
+
+static void a_journal_deletes_nothing_of_anothers(void **state)
+{
+    (void)state;
+    make_recording(10);
+    write_file(victim, "precious", 8);
+    put_journal(victim);
+    uint64_t before = fixture_state();
+    refuses(&reading, RTL_DB_SCHEMA, "names another file");
+    refuses(&(struct rtl_db_options){.foreign = true}, RTL_DB_SCHEMA, "names another file");
+    refuses(&writing, RTL_DB_SCHEMA, "names another file");
+    refuses(&forced, RTL_DB_SCHEMA, "names another file"); /* what is ours is never replaced */
+    assert_true(fixture_state() == before);
+    /* one that comes while the file is open */
+    unlink(beside);
+    struct rtl_db *reader = open_db(&reading), *writer = open_db(&writing);
+    put_journal(victim);
+    before = fixture_state();
+    rtl_db_one(reader, "SELECT count(*) FROM test_number");
+    assert_int_equal(rtl_db_status(reader), RTL_DB_SCHEMA);
+    rtl_db_begin(writer);
+    insert(writer, 10, 11);
+    assert_int_equal(rtl_db_commit(writer), RTL_DB_SCHEMA);
+    assert_true(fixture_state() == before);
+    unlink(beside);
+    rtl_db_begin(writer);
+    insert(writer, 10, 11);
+    assert_int_equal(rtl_db_commit(writer), RTL_DB_OK);
+    rtl_db_rollback(reader);
+    assert_int_equal(rows(reader), 11);
+    rtl_db_close(reader);
+    rtl_db_close(writer);
+}
+
+static void a_journal_without_a_name_is_read_with(void **state)
+{
+    (void)state;
+    make_recording(10);
+    put_journal(NULL);
+    int fd = open(path, O_WRONLY);
+    assert_int_equal(pwrite(fd, "\5\0\0\0\11", 5, 100), 5); /* the first page as it was being changed: no table */
+    close(fd);
+    uint64_t before = fixture_state();
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 10);
+    rtl_db_close(db);
+    assert_true(fixture_state() == before);
+}
+
+static void what_a_killed_recorder_had_committed_is_read(void **state)
+{
+    (void)state;
+    be_killed(500);
+    uint64_t before = fixture_state();
+    struct rtl_db *a = open_db(&reading), *b = open_db(&reading); /* readers don't hinder one another */
+    assert_int_equal(rows(a), 500);
+    assert_int_equal(rtl_db_one(a, "SELECT sum(n) FROM test_number"), 499 * 250);
+    assert_int_equal(rtl_db_one(b, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+    assert_true(fixture_state() == before);
+    /* the next recorder rolls back, and the same readers go on with what it writes */
+    struct rtl_db *writer = open_db(&writing);
+    rtl_db_begin(writer);
+    insert(writer, 500, 700);
+    assert_int_equal(rtl_db_commit(writer), RTL_DB_OK);
+    rtl_db_close(writer);
+    assert_int_equal(access(beside, F_OK), -1);
+    assert_int_equal(rows(a), 700);
+    assert_int_equal(rows(b), 700);
+    rtl_db_close(a);
+    rtl_db_close(b);
+}
+
+static void a_link_to_a_recording_is_that_recording(void **state)
+{
+    (void)state;
+    char link[sizeof path], good[sizeof path];
+    be_killed(300);
+    snprintf(link, sizeof link, "%s/link.db", folder);
+    assert_int_equal(symlink("file.db", link), 0);
+    uint64_t before = fixture_state();
+    strcpy(good, path);
+    strcpy(path, link);
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 300);
+    rtl_db_close(db);
+    assert_true(fixture_state() == before);
+    strcpy(path, good);
+}
+
+static void a_transaction_that_goes_on_is_waited_for_or_left_out(void **state)
+{
+    (void)state;
+    make_recording(5);
+    struct rtl_db *writer = open_db(&writing);
+    rtl_db_begin(writer);
+    insert(writer, 5, 8); /* the file is as it was, its journal lies there, and somebody is writing it */
+    struct rtl_db *reader = open_db(&reading);
+    assert_int_equal(rows(reader), 5);
+    assert_int_equal(rtl_db_commit(writer), RTL_DB_OK);
+    assert_int_equal(rows(reader), 8);
+    rtl_db_close(writer);
+    rtl_db_close(reader);
+}
+
+/* What may lie there instead of a journal: to wait for, to write through, to read without end. */
+static void what_is_no_plain_file_is_not_touched(void **state)
+{
+    (void)state;
+    char made[sizeof beside];
+    for (int kind = 0; kind < 4; kind++)
+        for (int which = 0; which < 2; which++) {
+            if (kind == 3 && which == 1)
+                continue; /* SQLite has no use for a folder there */
+            unlink(path);
+            make_recording(3);
+            write_file(victim, "\0precious", 9);
+            snprintf(made, sizeof made, "%s%s", path, which ? "-wal" : "-journal");
+            if (kind == 0)
+                assert_int_equal(mkfifo(made, 0600), 0);
+            else if (kind == 1)
+                assert_int_equal(symlink("precious", made), 0);
+            else if (kind == 2)
+                assert_int_equal(link(victim, made), 0);
+            else
+                assert_int_equal(mkdir(made, 0700), 0);
+            uint64_t before = fixture_state();
+            struct rtl_db *db;
+            refuses(&reading, RTL_DB_PATH, "plain file");
+            assert_int_equal(rtl_db_open(path, &writing, &db, why, sizeof why), RTL_DB_PATH);
+            assert_non_null(strstr(why, "plain file"));
+            assert_true(fixture_state() == before);
+            if (kind == 3)
+                rmdir(made);
+            unlink(made);
+        }
+}
+
+/* Of a journal that goes on for a terabyte of nothing, and of one that saves a page again and again. */
+static void a_journal_is_read_within_bounds(void **state)
+{
+    (void)state;
+    make_recording(3);
+    put_journal(NULL);
+    assert_int_equal(truncate(beside, 1ll << 40), 0);
+    int fd = open(beside, O_WRONLY);
+    assert_int_equal(pwrite(fd, "\377\377\377\377", 4, 8), 4); /* as many records as there is room for */
+    close(fd);
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 3);
+    rtl_db_close(db);
+    size_t size, record;
+    unsigned char *one = make_journal(NULL, UINT32_MAX, &size);
+    record = size - 512;
+    FILE *f = fopen(beside, "w");
+    fwrite(one, 1, 512, f);
+    for (int i = 0; i < 100; i++)
+        fwrite(one + 512, 1, record, f);
+    fclose(f);
+    free(one);
+    refuses(&reading, RTL_DB_CORRUPT, "damaged");
+}
+
+/* --- a -wal --- */
+
+static void log_of(const char *to)
+{
+    char command[600];
+    sqlite3 *handle;
+    make_recording(10);
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, "PRAGMA journal_mode = WAL; INSERT INTO test_number VALUES(10, 'in the log')",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    snprintf(command, sizeof command, "cp %s %s && cp %s-wal %s-wal", path, to, path, to);
+    assert_int_equal(system(command), 0);
+    sqlite3_close(handle);
+    snprintf(command, sizeof command, "rm %s*", path);
+    assert_int_equal(system(command), 0);
+}
+
+static void a_log_is_read_and_stays(void **state)
+{
+    (void)state;
+    char copy[sizeof path];
+    snprintf(copy, sizeof copy, "%s/copy.db", folder);
+    log_of(copy);
+    strcpy(path, copy);
+    uint64_t before = fixture_state();
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 11);
+    rtl_db_close(db);
+    assert_true(fixture_state() == before); /* no -shm, nothing in the file */
+    /* without its log, as a program leaves it that has closed it */
+    char wal[sizeof path + 4];
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    unlink(wal);
+    before = fixture_state();
+    db = open_db(&reading);
+    assert_int_equal(rows(db), 10);
+    rtl_db_close(db);
+    assert_true(fixture_state() == before);
+    db = open_db(&writing); /* it becomes what rtl-top writes */
+    rtl_db_begin(db);
+    insert(db, 10, 20);
+    assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
+    rtl_db_close(db);
+    db = open_db(&reading);
+    assert_int_equal(rows(db), 20);
+    rtl_db_close(db);
+}
+
+/* Another program writes it with its own index, which the reader neither changes nor takes away. */
+static void a_log_that_is_written_is_read(void **state)
+{
+    (void)state;
+    int ready[2], done[2];
+    char byte = 1;
+    make_recording(10);
+    assert_true(pipe(ready) == 0 && pipe(done) == 0);
+    pid_t child = fork();
+    if (!child) {
+        sqlite3 *handle;
+        sqlite3_open(path, &handle);
+        sqlite3_exec(handle, "PRAGMA journal_mode = WAL; INSERT INTO test_number VALUES(10, 'in the log')", NULL, NULL,
+                     NULL);
+        if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1)
+            _exit(1);
+        sqlite3_exec(handle, "INSERT INTO test_number VALUES(11, 'in the log')", NULL, NULL, NULL);
+        if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1)
+            _exit(1);
+        _exit(0); /* without closing it */
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    uint64_t before = fixture_state();
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 11);
+    assert_int_equal(write(done[1], &byte, 1), 1);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(rows(db), 12);
+    rtl_db_close(db);
+    assert_true(fixture_state() != before); /* the other one's row */
+    before = fixture_state();
+    db = open_db(&reading);
+    assert_int_equal(rows(db), 12);
+    rtl_db_close(db);
+    assert_true(fixture_state() == before);
+    assert_int_equal(write(done[1], &byte, 1), 1);
+    waitpid(child, NULL, 0);
+}
+
+/* --- locks --- */
+
+/* A process of its own, that tries to write when it is told to: 0 if it could, 1 if it was locked out. */
+struct other {
+    pid_t pid;
+    int go[2];
+};
+
+static struct other start_other(void)
+{
+    struct other o;
+    char byte;
+    assert_int_equal(pipe(o.go), 0);
+    o.pid = fork();
+    if (!o.pid) {
+        struct rtl_db *db;
+        if (read(o.go[0], &byte, 1) != 1 || rtl_db_open(path, &writing, &db, why, sizeof why))
+            _exit(2);
+        rtl_db_begin(db);
+        insert(db, 1000, 1001);
+        _exit(rtl_db_commit(db) == RTL_DB_BUSY ? 1 : 0);
+    }
+    return o;
+}
+
+static int ask_other(struct other *o)
+{
+    int status = 0;
+    assert_int_equal(write(o->go[1], "", 1), 1);
+    waitpid(o->pid, &status, 0);
+    close(o->go[0]);
+    close(o->go[1]);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void another_opening_does_not_let_go_of_a_lock(void **state)
+{
+    (void)state;
+    struct rtl_db *second;
+    for (int way = 0; way < 5; way++) {
+        unlink(path);
+        make_recording(3);
+        struct other other = start_other(), later = start_other();
+        struct rtl_db *first = open_db(&writing);
+        rtl_db_begin(first);
+        insert(first, 3, 4);
+        switch (way) {
+        case 0: /* a second one stays open */
+            second = open_db(&reading);
+            break;
+        case 1: /* or is closed again */
+            rtl_db_close(open_db(&reading));
+            second = NULL;
+            break;
+        case 2:
+            assert_int_equal(rtl_db_open(path, &writing, &second, why, sizeof why), RTL_DB_OK);
+            break;
+        case 3: /* or is refused */
+            assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.foreign = true}, &second, why, sizeof why),
+                             RTL_DB_OK);
+            break;
+        default:
+            assert_int_equal(rtl_db_open(path, &forced, &second, why, sizeof why), RTL_DB_OK);
+        }
+        assert_int_equal(ask_other(&other), 1);
+        rtl_db_close(second);
+        assert_int_equal(ask_other(&later), 1);
+        assert_int_equal(rtl_db_commit(first), RTL_DB_OK);
+        assert_int_equal(rows(first), 4);
+        rtl_db_close(first);
+    }
+}
+
+/* --- replacing --- */
+
+static void what_is_replaced_leaves_no_journal(void **state)
+{
+    (void)state;
+    make_recording(1000);
+    put_journal(NULL); /* of the old one: rolled back into the new one it would bring the old first page back */
+    run_sql("PRAGMA user_version = 99");
+    put_journal(NULL);
+    refuses(&writing, RTL_DB_SCHEMA, "version 99");
+    struct rtl_db *db = open_db(&forced);
+    assert_int_equal(access(beside, F_OK), -1);
+    assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
+    assert_int_equal(rows(db), 0);
+    rtl_db_close(db);
+    run_sql("PRAGMA user_version = 0"); /* older than the first */
+    refuses(&writing, RTL_DB_SCHEMA, "version 0");
+    refuses(&reading, RTL_DB_SCHEMA, "version 0");
+}
+
+static void what_is_in_use_is_not_replaced(void **state)
+{
+    (void)state;
+    make_recording(10);
+    run_sql("PRAGMA user_version = 99");
+    int ready[2];
+    char byte = 1;
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        sqlite3 *handle;
+        sqlite3_open(path, &handle);
+        sqlite3_exec(handle, "BEGIN EXCLUSIVE; INSERT INTO test_number VALUES(1, '')", NULL, NULL, NULL);
+        if (write(ready[1], &byte, 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    uint64_t before = fixture_state();
+    refuses(&forced, RTL_DB_BUSY, "locked");
+    assert_true(fixture_state() == before);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void names_that_sqlite_takes_otherwise_are_files(void **state)
+{
+    (void)state;
+    static const char *const names[] = {":memory:", "file:x?mode=memory", "file::memory:"};
+    char here[512], good[sizeof path];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(folder), 0);
+    strcpy(good, path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        strcpy(path, names[i]);
+        make_recording(3);
+        struct rtl_db *db = open_db(&reading);
+        assert_int_equal(rows(db), 3);
+        rtl_db_close(db);
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    strcpy(path, good);
+    assert_int_equal(chdir(here), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_begin, fixture_end)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_journal_deletes_nothing_of_anothers),
+        TEST(a_journal_without_a_name_is_read_with),
+        TEST(what_a_killed_recorder_had_committed_is_read),
+        TEST(a_link_to_a_recording_is_that_recording),
+        TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
+        TEST(what_is_no_plain_file_is_not_touched),
+        TEST(a_journal_is_read_within_bounds),
+        TEST(a_log_is_read_and_stays),
+        TEST(a_log_that_is_written_is_read),
+        TEST(another_opening_does_not_let_go_of_a_lock),
+        TEST(what_is_replaced_leaves_no_journal),
+        TEST(what_is_in_use_is_not_replaced),
+        TEST(names_that_sqlite_takes_otherwise_are_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
