@@ -6,9 +6,12 @@
  * in us since the first op, with the ns behind the point; where the file's clock began is in otherData.
  */
 #include "command/export.h"
-#include "text/text.h"
+#include "command/export_labels.h"
+#include "command/export_tracks.h"
+#include "text/quote.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,50 +19,25 @@
 enum {
     GPU_PID = 5000000, /* beyond the pids of Linux */
     RECORDING_TID = 6000000,
-    LANES_MAX = 64,  /* of a queue; what overlaps more is drawn over the last */
-    SHAKE_NS = 1000, /* two kernels in a row may overlap by that much: host times are made of a line through clocks */
-};
-
-struct lane {
-    int64_t gpu, queue, number;
-    int64_t end; /* of the last slice */
 };
 
 struct perfetto {
     struct rtl_export *export;
     struct rtl_sink *sink;
     int64_t base;
-    bool any;          /* an event was written: the next needs a comma */
-    struct lane *lane; /* its index is the track's number */
-    size_t lanes, lanes_room;
+    bool any;                 /* an event was written: the next needs a comma */
+    struct rtl_tracks tracks; /* a track's index + 1 is its number */
+    struct rtl_labels labels;
 };
 
-/* Text in a JSON string; bytes that are no UTF-8 or control characters come as \u escapes of safe text. */
+void rtl_export_put(void *sink, const char *bytes, size_t count)
+{
+    rtl_sink_write(sink, bytes, count);
+}
+
 static void string(struct rtl_sink *sink, const char *text)
 {
-    char out[1024];
-    size_t n = 0;
-    out[n++] = '"';
-    for (const char *c = text; *c;) {
-        uint32_t code;
-        size_t length = (unsigned char)*c < 0x80 ? 1 : rtl_utf8_decode(c, strlen(c) < 4 ? strlen(c) : 4, &code);
-        if (n + 16 > sizeof out) {
-            rtl_sink_write(sink, out, n);
-            n = 0;
-        }
-        if (!length || (unsigned char)*c < 0x20 || *c == 0x7f) {
-            n += (size_t)snprintf(out + n, 8, "\\u%04x", length ? (unsigned char)*c : 0xfffd);
-            length = 1;
-        } else {
-            if (*c == '"' || *c == '\\')
-                out[n++] = '\\';
-            memcpy(out + n, c, length);
-            n += length;
-        }
-        c += length;
-    }
-    out[n++] = '"';
-    rtl_sink_write(sink, out, n);
+    rtl_quote_json(rtl_export_put, sink, text);
 }
 
 static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
@@ -69,10 +47,21 @@ static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int6
     p->any = true;
 }
 
-static void put_time(struct perfetto *p, const char *key, int64_t ns)
+static void put_us(struct perfetto *p, const char *key, const char *sign, uint64_t ns)
 {
-    rtl_sink_print(p->sink, ",\"%s\":%s%" PRIu64 ".%03u", key, ns < 0 ? "-" : "", (uint64_t)(ns < 0 ? -ns : ns) / 1000,
-                   (unsigned)((ns < 0 ? -ns : ns) % 1000));
+    rtl_sink_print(p->sink, ",\"%s\":%s%" PRIu64 ".%03u", key, sign, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void put_moment(struct perfetto *p, int64_t at)
+{
+    bool before = at < p->base;
+    put_us(p, "ts", before ? "-" : "", before ? rtl_span_ns(at, p->base) : rtl_span_ns(p->base, at));
+}
+
+static void put_span(struct perfetto *p, int64_t start, int64_t end)
+{
+    put_moment(p, start);
+    put_us(p, "dur", "", rtl_span_ns(start, end));
 }
 
 static void put_name(struct perfetto *p, const char *name)
@@ -89,20 +78,7 @@ static void describe(struct perfetto *p, const char *what, int64_t pid, int64_t 
     rtl_sink_print(p->sink, "}}");
 }
 
-/* --- what the file says of GPUs, queues and processes; other tools' files say nothing --- */
-
-static bool look_up(struct perfetto *p, const char *tag, const char *sql, char *text, size_t size)
-{
-    if (!rtl_db_has(p->export->db, "rocpd_metadata"))
-        return false;
-    struct rtl_db_statement *get = rtl_db_prepare(p->export->db, sql);
-    rtl_db_bind_text(get, 1, tag, strlen(tag));
-    bool found = rtl_db_step(get);
-    if (found)
-        snprintf(text, size, "%s", rtl_db_text(get, 0, NULL));
-    rtl_db_reset(get);
-    return found;
-}
+/* --- tracks --- */
 
 static int64_t gpu_pid(int64_t gpu)
 {
@@ -111,101 +87,58 @@ static int64_t gpu_pid(int64_t gpu)
 
 static void describe_gpu(struct perfetto *p, int64_t gpu)
 {
-    char tag[40], facts[160], name[220];
-    snprintf(tag, sizeof tag, "gpu %" PRId64, gpu);
+    const char *label = rtl_labels_gpu(&p->labels, gpu);
+    char name[220];
     if (gpu < 0)
         snprintf(name, sizeof name, "markers");
-    else if (look_up(
-                 p, tag,
-                 "SELECT ifnull(json_extract(value, '$.name'), '') || ' ' || ifnull(json_extract(value, '$.pci'), '')"
-                 " FROM rocpd_metadata WHERE tag = ? AND json_valid(value)",
-                 facts, sizeof facts))
-        snprintf(name, sizeof name, "GPU %" PRId64 " %s", gpu, facts);
     else
-        snprintf(name, sizeof name, "GPU %" PRId64, gpu);
+        snprintf(name, sizeof name, "GPU %" PRId64 "%s%s", gpu, label ? " " : "", label ? label : "");
     describe(p, "process_name", gpu_pid(gpu), 0, name);
     begin_event(p, "M", gpu_pid(gpu), 0);
     rtl_sink_print(p->sink, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", gpu);
 }
 
-static void describe_lane(struct perfetto *p, size_t track)
+static void describe_track(struct perfetto *p, size_t at)
 {
-    const struct lane *l = &p->lane[track];
-    char tag[40], facts[160] = "", name[260], more[40] = "";
-    snprintf(tag, sizeof tag, "queue %" PRId64, l->queue);
-    look_up(p, tag,
-            "SELECT iif(json_extract(q.value, '$.copies'), 'copies', '') || ' of process ' ||"
-            " json_extract(p.value, '$.pid') FROM rocpd_metadata q JOIN rocpd_metadata p"
-            " ON p.tag = 'process ' || json_extract(q.value, '$.process')"
-            " WHERE q.tag = ? AND json_valid(q.value) AND json_valid(p.value)",
-            facts, sizeof facts);
-    if (l->number)
-        snprintf(more, sizeof more, " (overlapping %" PRId64 ")", l->number);
-    if (*facts && *facts != ' ')
-        snprintf(name, sizeof name, "%s%s", facts, more);
-    else
-        snprintf(name, sizeof name, "queue %" PRId64 "%s%s", l->queue, facts, more);
-    describe(p, "thread_name", gpu_pid(l->gpu), (int64_t)track + 1, name);
-}
-
-/* --- tracks --- */
-
-/* The first track of the queue that is free at that time. SIZE_MAX without memory. */
-static size_t track_for(struct perfetto *p, const struct rtl_export_op *op)
-{
-    int64_t number = 0;
-    size_t last = SIZE_MAX;
-    bool new_gpu = true;
-    for (size_t i = 0; i < p->lanes; i++) {
-        struct lane *l = &p->lane[i];
-        new_gpu = new_gpu && l->gpu != op->gpu;
-        if (l->gpu != op->gpu || l->queue != op->queue)
-            continue;
-        int64_t over = l->end - op->start;
-        if (over <= 0 || (over <= SHAKE_NS && over < op->end - op->start))
-            return i;
-        number++;
-        last = i;
-    }
-    if (number >= LANES_MAX)
-        return last;
-    if (p->lanes == p->lanes_room) {
-        size_t room = p->lanes_room ? 2 * p->lanes_room : 64;
-        struct lane *more = realloc(p->lane, room * sizeof *more);
-        if (!more)
-            return SIZE_MAX;
-        p->lane = more;
-        p->lanes_room = room;
-    }
-    p->lane[p->lanes] = (struct lane){.gpu = op->gpu, .queue = op->queue, .number = number, .end = INT64_MIN};
-    if (new_gpu)
-        describe_gpu(p, op->gpu);
-    describe_lane(p, p->lanes);
-    return p->lanes++;
+    const struct rtl_track *t = &p->tracks.track[at];
+    const char *label = rtl_labels_queue(&p->labels, t->queue);
+    char name[260], number[40] = "", more[40] = "";
+    if (t->number)
+        snprintf(more, sizeof more, " (overlapping %u)", t->number);
+    if (!label || *label == ' ') /* of a process; copies have no queue */
+        snprintf(number, sizeof number, "queue %" PRId64, t->queue);
+    snprintf(name, sizeof name, "%s%s%s", number, label ? label : "", more);
+    describe(p, "thread_name", gpu_pid(t->gpu), (int64_t)at + 1, name);
 }
 
 static void put_op(struct perfetto *p, const struct rtl_export_op *op)
 {
-    size_t track = track_for(p, op);
-    if (track == SIZE_MAX) {
+    bool new_track, new_gpu;
+    size_t at = rtl_tracks_for(&p->tracks, op, &new_track, &new_gpu);
+    if (at == SIZE_MAX) {
         rtl_db_fail(p->export->db, RTL_DB_FAILED, "out of memory");
         return;
     }
-    struct lane *lane = &p->lane[track];
-    int64_t over = lane->end > op->start ? lane->end - op->start : 0;
+    if (new_gpu)
+        describe_gpu(p, op->gpu);
+    if (new_track)
+        describe_track(p, at);
+    struct rtl_track *track = &p->tracks.track[at];
+    uint64_t over = track->used ? rtl_span_ns(op->start, track->end) : 0;
     int64_t start =
-        over && over <= SHAKE_NS ? lane->end : op->start; /* drawn that much shorter, or it would be dropped */
-    begin_event(p, "X", gpu_pid(op->gpu), (int64_t)track + 1);
-    put_time(p, "ts", start - p->base);
-    put_time(p, "dur", op->end > start ? op->end - start : 0);
+        over && over <= RTL_TRACKS_SHAKE ? track->end : op->start; /* drawn shorter, or it would be dropped */
+    begin_event(p, "X", gpu_pid(op->gpu), (int64_t)at + 1);
+    put_span(p, start, op->end);
     bool named = op->name && *op->name->raw; /* copies aren't: their type says what they are */
     put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
     rtl_sink_print(p->sink, ",\"cat\":");
     string(p->sink, op->type ? op->type->raw : "");
     rtl_sink_print(p->sink, ",\"args\":{\"op\":%" PRId64, op->id);
     if (op->has_shape)
-        rtl_sink_print(p->sink, ",\"grid\":\"%lu,%lu,%lu\",\"workgroup\":\"%lu,%lu,%lu\"", op->grid[0], op->grid[1],
-                       op->grid[2], op->workgroup[0], op->workgroup[1], op->workgroup[2]);
+        rtl_sink_print(p->sink,
+                       ",\"grid\":\"%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\",\"workgroup\":\"%" PRIu64 ",%" PRIu64
+                       ",%" PRIu64 "\"",
+                       op->grid[0], op->grid[1], op->grid[2], op->workgroup[0], op->workgroup[1], op->workgroup[2]);
     if (op->has_bytes)
         rtl_sink_print(p->sink, ",\"bytes\":%" PRIu64, op->bytes);
     if (named && strcmp(op->name->shown, op->name->full)) {
@@ -213,8 +146,9 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
         string(p->sink, op->name->full);
     }
     rtl_sink_print(p->sink, "}}");
-    if (op->end > lane->end)
-        lane->end = op->end;
+    if (!track->used || op->end > track->end)
+        track->end = op->end;
+    track->used = true;
     p->export->written++;
 }
 
@@ -227,11 +161,14 @@ static void put_counters(struct perfetto *p)
     struct rtl_db_statement *get = rtl_db_prepare(
         p->export->db, "SELECT deviceType, deviceId, monitorType, start, value FROM rocpd_monitor ORDER BY id");
     while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
+        double value = rtl_db_real(get, 4);
+        if (!isfinite(value)) /* JSON has no word for it */
+            continue;
         bool gpu = strcmp(rtl_db_text(get, 0, NULL), "process") != 0;
         begin_event(p, "C", gpu ? gpu_pid(rtl_db_int(get, 1)) : rtl_db_int(get, 1), 0);
-        put_time(p, "ts", rtl_db_int(get, 3) - p->base);
+        put_moment(p, rtl_db_int(get, 3));
         put_name(p, rtl_db_text(get, 2, NULL));
-        rtl_sink_print(p->sink, ",\"args\":{\"value\":%.15g}}", rtl_db_real(get, 4));
+        rtl_sink_print(p->sink, ",\"args\":{\"value\":%.15g}}", value);
     }
 }
 
@@ -258,8 +195,7 @@ static void put_api(struct perfetto *p)
             describe(p, "process_name", pid, 0, name);
         }
         begin_event(p, "X", pid, tid);
-        put_time(p, "ts", start - p->base);
-        put_time(p, "dur", rtl_db_int(get, 3) - start);
+        put_span(p, start, rtl_db_int(get, 3));
         put_name(p, rtl_db_text(get, marker ? 5 : 4, NULL));
         rtl_sink_print(p->sink, ",\"cat\":\"%s\",\"args\":{\"args\":", marker ? "marker" : "api");
         string(p->sink, rtl_db_text(get, 5, NULL));
@@ -271,6 +207,7 @@ void rtl_export_perfetto(struct rtl_export *e)
 {
     struct perfetto p = {.export = e, .sink = e->sink};
     struct rtl_export_op op;
+    rtl_labels_read(&p.labels, e->db);
     p.base = rtl_db_one(e->db, "SELECT min(start) FROM rocpd_op");
     rtl_sink_print(
         p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\"},\"traceEvents\":[\n", p.base);
@@ -279,5 +216,6 @@ void rtl_export_perfetto(struct rtl_export *e)
     put_counters(&p);
     put_api(&p);
     rtl_sink_print(p.sink, "\n]}\n");
-    free(p.lane);
+    rtl_tracks_free(&p.tracks);
+    rtl_labels_free(&p.labels);
 }
