@@ -2,6 +2,7 @@
 #include "command/run.h"
 #include "session/commands.h"
 #include "session/complain.h"
+#include "text/text.h"
 #include "tui/watch.h"
 
 #include <errno.h>
@@ -28,13 +29,13 @@ static int no_process(void)
 {
     pid_t *pids = NULL;
     int count = rtl_discover(&pids);
-    fputs("rtl-top: which process? Give it with -p PID; traced now:", stderr);
+    char list[300] = "";
     for (int i = 0; i < count && i < 20; i++)
-        fprintf(stderr, " %d", (int)pids[i]);
-    fputs(count <= 0   ? " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)\n"
-          : count > 20 ? " ...\n"
-                       : "\n",
-          stderr);
+        rtl_text_append(list, sizeof list, " %d", (int)pids[i]);
+    rtl_complain("which process? Give it with -p PID; traced now:%s%s", list,
+                 count <= 0   ? " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)"
+                 : count > 20 ? " ..."
+                              : "");
     free(pids);
     return RTL_READER_USAGE;
 }
@@ -93,8 +94,8 @@ int main(int argc, char **argv)
         int status = RTL_READER_USAGE;
         if (parsed == RTL_PARSED_DONE)
             status = print(text);
-        else if (text)
-            fputs(text, stderr);
+        else
+            rtl_complain("%s", text ? text : "out of memory");
         free(text);
         return status;
     }

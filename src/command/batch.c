@@ -1,17 +1,21 @@
 /* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
 #include "command/output.h"
 #include "command/run.h"
+#include "record/outfile.h"
 #include "session/complain.h"
 #include "session/player.h"
 #include "session/tape.h"
 #include "session/target.h"
 #include "session/waker.h"
+#include "text/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
 
@@ -31,6 +35,14 @@ static bool wait_until(struct rtl_reader *reader, struct rtl_waker *waker, struc
     }
 }
 
+/* Where frames go: a file of the user's, or standard output. */
+struct stream {
+    const char *name;
+    struct rtl_outfile *file; /* NULL = standard output */
+    int fd;
+    off_t good; /* of a file: how far it is whole frames */
+};
+
 static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
 {
     switch (frame->options->output) {
@@ -43,16 +55,53 @@ static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
     }
 }
 
-/* 0, or the exit status after an error was reported; -1 when the reader of a pipe went away, which is no error. */
-static int flush(FILE *out, const char *name)
+static bool write_all(int fd, const char *bytes, size_t size)
 {
-    errno = 0;
-    if (!fflush(out) && !ferror(out))
-        return 0;
-    if (errno == EPIPE)
+    while (size) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/*
+ * 0, or the exit status after an error was reported; -1 when the reader of a pipe went away, which is no error. A file
+ * is in its place once it has a frame, and never has half of one.
+ */
+static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
+{
+    char *bytes = NULL, why[512];
+    size_t size = 0;
+    FILE *memory = open_memstream(&bytes, &size);
+    bool made = memory && write_frame(frame, memory);
+    if (memory && fclose(memory))
+        made = false;
+    bool written = made && write_all(s->fd, bytes, size);
+    int error = errno;
+    free(bytes);
+    if (!made) {
+        rtl_complain("out of memory");
+        return RTL_READER_USAGE;
+    }
+    if (!written && error == EPIPE)
         return -1;
-    rtl_complain("cannot write to %s: %s", name, errno ? strerror(errno) : "write error");
-    return RTL_READER_USAGE;
+    if (!written) {
+        rtl_complain("cannot write to %s: %s", s->name, strerror(error));
+        if (s->file && rtl_outfile_is_file(s->file) && ftruncate(s->fd, s->good))
+            rtl_complain("%s ends with half a frame: %s", s->name, strerror(errno));
+        return RTL_DB_FULL;
+    }
+    s->good += (off_t)size;
+    if (s->file && !rtl_outfile_place(s->file, why, sizeof why)) {
+        rtl_complain("%s", why);
+        return RTL_DB_PATH;
+    }
+    return 0;
 }
 
 /* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording
@@ -65,7 +114,7 @@ static void record(struct rtl_tape *tape, const struct rtl_tick *tick, bool exit
 }
 
 static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_waker *waker,
-               struct rtl_tape *tape, FILE *out, const char *name)
+               struct rtl_tape *tape, struct stream *out)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
@@ -91,11 +140,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
         if (!frame->number && o->frames != 1 && frame->model->no_waking[0] &&
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
             rtl_complain("mode auto only counts for you: %s", frame->model->no_waking);
-        if (!write_frame(frame, out)) {
-            rtl_complain("out of memory");
-            return RTL_READER_USAGE;
-        }
-        int wrong = flush(out, name);
+        int wrong = put_frame(frame, out);
         if (wrong)
             return wrong < 0 ? 0 : wrong;
         if (!alive)
@@ -124,39 +169,30 @@ static struct rtl_model *make_model(const struct rtl_options *options)
     return model;
 }
 
-static FILE *open_output(const struct rtl_options *options, const char **name)
+static bool open_output(const struct rtl_options *o, struct stream *s)
 {
-    /* what is written to must not be what is read, or recorded into: opening empties it */
-    const char *const others[] = {options->replay, options->write, options->trace};
-    for (size_t i = 0; options->file && i < sizeof others / sizeof *others; i++)
-        if (others[i] && rtl_target_same_file(options->file, others[i])) {
-            rtl_complain("-o %s is the recording itself: give the output another name", options->file);
-            return NULL;
-        }
-    *name = options->file ? options->file : "standard output";
-    signal(SIGPIPE, SIG_IGN); /* an error of the stream tells more */
-    FILE *out = options->file ? fopen(options->file, "we") : stdout;
-    if (!out)
-        rtl_complain("cannot open %s: %s", options->file, strerror(errno));
-    return out;
-}
-
-static int close_output(const struct rtl_options *options, FILE *out, int status)
-{
-    if (!options->file || !fclose(out) || (status && status != RTL_READER_EXITED))
-        return status;
-    rtl_complain("cannot write to %s: %s", options->file, strerror(errno));
-    return RTL_READER_USAGE;
+    /* what is written to must not be what is read, or recorded into */
+    const struct rtl_outfile_options options = {.force = o->force, .others = {o->replay, o->write, o->trace}};
+    char why[512];
+    signal(SIGPIPE, SIG_IGN); /* an error of the write tells more */
+    *s = (struct stream){.name = o->file ? o->file : "standard output", .fd = STDOUT_FILENO};
+    if (!o->file)
+        return true;
+    s->file = rtl_outfile_open(o->file, &options, why, sizeof why);
+    if (s->file)
+        s->fd = rtl_outfile_fd(s->file);
+    else
+        rtl_complain("%s", why);
+    return s->file != NULL;
 }
 
 int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
 {
     char title[160];
-    const char *name;
     struct rtl_tape tape;
-    FILE *out = open_output(options, &name);
-    if (!out)
-        return RTL_READER_USAGE;
+    struct stream out;
+    if (!open_output(options, &out))
+        return RTL_DB_PATH;
     struct rtl_output_frame frame = {.model = make_model(options), .options = options, .pid = pid, .title = title};
     int status = RTL_READER_USAGE;
     if (frame.model) {
@@ -168,7 +204,7 @@ int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_
         } else {
             struct rtl_waker waker;
             rtl_waker_open(&waker, reader);
-            status = run(&frame, reader, &waker, &tape, out, name);
+            status = run(&frame, reader, &waker, &tape, &out);
             rtl_waker_close(&waker);
             if (tape.last && (!status || status == RTL_READER_EXITED))
                 status = (int)tape.last; /* the end is missing */
@@ -176,16 +212,16 @@ int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_
         }
         rtl_model_free(frame.model);
     }
-    return close_output(options, out, status);
+    rtl_outfile_close(out.file);
+    return status;
 }
 
 /* All frames of a recording, as fast as they can be written. */
 int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *player)
 {
-    const char *name;
-    FILE *out = open_output(options, &name);
-    if (!out)
-        return RTL_READER_USAGE;
+    struct stream out;
+    if (!open_output(options, &out))
+        return RTL_DB_PATH;
     struct rtl_output_frame frame = {
         .model = make_model(options), .options = options, .pid = player->pid, .title = player->title};
     int status = frame.model ? 0 : RTL_READER_USAGE;
@@ -194,18 +230,22 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
         rtl_player_names(player, options->ascii);
     while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
         status = (int)rtl_player_show(player, (uint32_t)frame.number);
-        if (status) {
+        if (status)
             rtl_complain("%s", rtl_replay_why(player->replay));
-        } else if (!write_frame(&frame, out)) {
-            rtl_complain("out of memory");
-            status = RTL_READER_USAGE;
-        } else {
-            status = flush(out, name);
-        }
+        else
+            status = put_frame(&frame, &out);
         frame.number++;
     }
     rtl_model_free(frame.model);
-    return close_output(options, out, status < 0 ? 0 : status);
+    rtl_outfile_close(out.file);
+    return status < 0 ? 0 : status;
+}
+
+static void say_written(unsigned kernels, pid_t pid, const char *path)
+{
+    char name[4 * PATH_MAX + 1]; /* longer ones can't be opened */
+    rtl_text_line(name, sizeof name, path, strlen(path));
+    printf("%u kernels of process %d written to %s\n", kernels, (int)pid, name);
 }
 
 int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
@@ -229,7 +269,7 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *read
         if (status)
             rtl_complain("%s", tape.why);
         else
-            printf("%u kernels of process %d written to %s\n", snapshot.kernel_count, (int)pid, options->snapshot);
+            say_written(snapshot.kernel_count, pid, options->snapshot);
     }
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);

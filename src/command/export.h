@@ -8,6 +8,7 @@
 #define RTL_COMMAND_EXPORT_H
 
 #include "record/db.h"
+#include "record/identities.h"
 #include "record/sink.h"
 #include "text/names.h"
 
@@ -21,12 +22,12 @@ struct rtl_export_name {
     char *shown;
 };
 
-/* An op as both formats need it; NULL or -1 where the file says nothing. */
+/* An op as both formats need it; NULL or -1 where the file says nothing. It does not end before it starts. */
 struct rtl_export_op {
     int64_t id, gpu, queue, sequence, start, end;
     const struct rtl_export_name *name, *type;
     bool has_shape; /* a dispatch */
-    unsigned long workgroup[3], grid[3];
+    uint64_t workgroup[3], grid[3];
     bool has_bytes; /* a copy */
     uint64_t bytes;
 };
@@ -45,9 +46,10 @@ struct rtl_export {
     struct rtl_db *db;
     struct rtl_sink *sink;
     struct rtl_names *names;
-    struct rtl_export_name **name;    /* hash table by id */
-    size_t name_slots, name_count;    /* slots: a power of two */
-    struct rtl_export_queues *queues; /* what is known of them, read on first use */
+    struct rtl_export_name **name; /* [name_count], in the order of first sight */
+    size_t name_count, name_room;
+    struct rtl_identities *name_index; /* by id: place in `name` */
+    struct rtl_export_queues *queues;  /* what is known of them, read on first use */
     struct rtl_db_statement *ops;
     uint64_t written; /* ops */
 };
@@ -61,6 +63,9 @@ bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);
 const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *export, int64_t gpu);
 const struct rtl_export_queue *rtl_export_queue(struct rtl_export *export, int64_t gpu, int64_t queue);
 void rtl_export_queues_free(struct rtl_export *export);
+
+/* For rtl_quote_json and rtl_quote_csv (text/quote.h). */
+void rtl_export_put(void *sink, const char *bytes, size_t count);
 
 /* Write everything to the sink. Errors stay in the database and the sink. */
 void rtl_export_perfetto(struct rtl_export *export);

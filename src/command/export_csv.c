@@ -1,26 +1,16 @@
 /* A trace as CSV: a line for each op, by start. See export.h. */
 #include "command/export.h"
+#include "command/export_tracks.h"
+#include "text/quote.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-/* Quoted where it has to be (RFC 4180); the text is the file's, byte by byte. */
 static void field(struct rtl_sink *sink, const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        rtl_sink_write(sink, text, strlen(text));
-        return;
-    }
-    rtl_sink_write(sink, "\"", 1);
-    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
-        rtl_sink_write(sink, text, (size_t)(quote + 1 - text));
-        rtl_sink_write(sink, "\"", 1);
-    }
-    rtl_sink_write(sink, text, strlen(text));
-    rtl_sink_write(sink, "\"", 1);
+    rtl_quote_csv(rtl_export_put, sink, text);
 }
 
-/* What the process calls the queue and the GPU: the numbers in front are the file's, which may hold several processes.
+/* What the process calls the queue and the GPU: the numbers in front are the file's, which may have several processes.
  */
 static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
 {
@@ -45,13 +35,13 @@ void rtl_export_csv(struct rtl_export *e)
     struct rtl_export_op op;
     rtl_sink_write(e->sink, header, sizeof header - 1);
     while (rtl_export_next(e, &op)) {
-        rtl_sink_print(e->sink, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
-                       op.id, op.gpu, op.queue, op.sequence, op.start, op.end, op.end - op.start);
-        if (op.has_shape)
-            rtl_sink_print(e->sink, "%lu,%lu,%lu,%lu,%lu,%lu,", op.workgroup[0], op.workgroup[1], op.workgroup[2],
-                           op.grid[0], op.grid[1], op.grid[2]);
-        else
-            rtl_sink_write(e->sink, ",,,,,,", 6);
+        rtl_sink_print(e->sink, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu64 ",",
+                       op.id, op.gpu, op.queue, op.sequence, op.start, op.end, rtl_span_ns(op.start, op.end));
+        for (int i = 0; i < 6; i++)
+            if (op.has_shape)
+                rtl_sink_print(e->sink, "%" PRIu64 ",", i < 3 ? op.workgroup[i] : op.grid[i - 3]);
+            else
+                rtl_sink_write(e->sink, ",", 1);
         field(e->sink, op.type ? op.type->raw : "");
         rtl_sink_write(e->sink, ",", 1);
         field(e->sink, op.name ? op.name->raw : "");

@@ -6,9 +6,11 @@
  * in us since the first op, with the ns behind the point; where the file's clock began is in otherData.
  */
 #include "command/export.h"
-#include "text/text.h"
+#include "command/export_tracks.h"
+#include "text/quote.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,50 +18,24 @@
 enum {
     GPU_PID = 5000000, /* beyond the pids of Linux */
     RECORDING_TID = 6000000,
-    LANES_MAX = 64,  /* of a queue; what overlaps more is drawn over the last */
-    SHAKE_NS = 1000, /* two kernels in a row may overlap by that much: host times are made of a line through clocks */
-};
-
-struct lane {
-    int64_t gpu, queue, number;
-    int64_t end; /* of the last slice */
 };
 
 struct perfetto {
     struct rtl_export *export;
     struct rtl_sink *sink;
     int64_t base;
-    bool any;          /* an event was written: the next needs a comma */
-    struct lane *lane; /* its index is the track's number */
-    size_t lanes, lanes_room;
+    bool any;                 /* an event was written: the next needs a comma */
+    struct rtl_tracks tracks; /* a track's index + 1 is its number */
 };
 
-/* Text in a JSON string; bytes that are no UTF-8 or control characters come as \u escapes of safe text. */
+void rtl_export_put(void *sink, const char *bytes, size_t count)
+{
+    rtl_sink_write(sink, bytes, count);
+}
+
 static void string(struct rtl_sink *sink, const char *text)
 {
-    char out[1024];
-    size_t n = 0;
-    out[n++] = '"';
-    for (const char *c = text; *c;) {
-        uint32_t code;
-        size_t length = (unsigned char)*c < 0x80 ? 1 : rtl_utf8_decode(c, strlen(c) < 4 ? strlen(c) : 4, &code);
-        if (n + 16 > sizeof out) {
-            rtl_sink_write(sink, out, n);
-            n = 0;
-        }
-        if (!length || (unsigned char)*c < 0x20 || *c == 0x7f) {
-            n += (size_t)snprintf(out + n, 8, "\\u%04x", length ? (unsigned char)*c : 0xfffd);
-            length = 1;
-        } else {
-            if (*c == '"' || *c == '\\')
-                out[n++] = '\\';
-            memcpy(out + n, c, length);
-            n += length;
-        }
-        c += length;
-    }
-    out[n++] = '"';
-    rtl_sink_write(sink, out, n);
+    rtl_quote_json(rtl_export_put, sink, text);
 }
 
 static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
@@ -69,10 +45,21 @@ static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int6
     p->any = true;
 }
 
-static void put_time(struct perfetto *p, const char *key, int64_t ns)
+static void put_us(struct perfetto *p, const char *key, const char *sign, uint64_t ns)
 {
-    rtl_sink_print(p->sink, ",\"%s\":%s%" PRIu64 ".%03u", key, ns < 0 ? "-" : "", (uint64_t)(ns < 0 ? -ns : ns) / 1000,
-                   (unsigned)((ns < 0 ? -ns : ns) % 1000));
+    rtl_sink_print(p->sink, ",\"%s\":%s%" PRIu64 ".%03u", key, sign, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void put_moment(struct perfetto *p, int64_t at)
+{
+    bool before = at < p->base;
+    put_us(p, "ts", before ? "-" : "", before ? rtl_span_ns(at, p->base) : rtl_span_ns(p->base, at));
+}
+
+static void put_span(struct perfetto *p, int64_t start, int64_t end)
+{
+    put_moment(p, start);
+    put_us(p, "dur", "", rtl_span_ns(start, end));
 }
 
 static void put_name(struct perfetto *p, const char *name)
@@ -124,75 +111,45 @@ static void name_queue(struct perfetto *p, int64_t gpu, int64_t queue, const cha
     snprintf(name, size, "%s%s%s", facts && *facts->name ? facts->name : number, more, of);
 }
 
-static void describe_lane(struct perfetto *p, size_t track)
+static void describe_track(struct perfetto *p, size_t at)
 {
-    const struct lane *l = &p->lane[track];
+    const struct rtl_track *t = &p->tracks.track[at];
     char name[260], full[320], overlapping[40] = "";
-    name_queue(p, l->gpu, l->queue, "", name, sizeof name);
-    if (l->number)
-        snprintf(overlapping, sizeof overlapping, " (overlapping %" PRId64 ")", l->number);
+    name_queue(p, t->gpu, t->queue, "", name, sizeof name);
+    if (t->number)
+        snprintf(overlapping, sizeof overlapping, " (overlapping %u)", t->number);
     snprintf(full, sizeof full, "%s%s", name, overlapping);
-    describe(p, "thread_name", gpu_pid(l->gpu), (int64_t)track + 1, full);
-}
-
-/* --- tracks --- */
-
-/* The first track of the queue that is free at that time. SIZE_MAX without memory. */
-static size_t track_for(struct perfetto *p, const struct rtl_export_op *op)
-{
-    int64_t number = 0;
-    size_t last = SIZE_MAX;
-    bool new_gpu = true;
-    for (size_t i = 0; i < p->lanes; i++) {
-        struct lane *l = &p->lane[i];
-        new_gpu = new_gpu && l->gpu != op->gpu;
-        if (l->gpu != op->gpu || l->queue != op->queue)
-            continue;
-        int64_t over = l->end - op->start;
-        if (over <= 0 || (over <= SHAKE_NS && over < op->end - op->start))
-            return i;
-        number++;
-        last = i;
-    }
-    if (number >= LANES_MAX)
-        return last;
-    if (p->lanes == p->lanes_room) {
-        size_t room = p->lanes_room ? 2 * p->lanes_room : 64;
-        struct lane *more = realloc(p->lane, room * sizeof *more);
-        if (!more)
-            return SIZE_MAX;
-        p->lane = more;
-        p->lanes_room = room;
-    }
-    p->lane[p->lanes] = (struct lane){.gpu = op->gpu, .queue = op->queue, .number = number, .end = INT64_MIN};
-    if (new_gpu)
-        describe_gpu(p, op->gpu);
-    describe_lane(p, p->lanes);
-    return p->lanes++;
+    describe(p, "thread_name", gpu_pid(t->gpu), (int64_t)at + 1, full);
 }
 
 static void put_op(struct perfetto *p, const struct rtl_export_op *op)
 {
-    size_t track = track_for(p, op);
-    if (track == SIZE_MAX) {
+    bool new_track, new_gpu;
+    size_t at = rtl_tracks_for(&p->tracks, op, &new_track, &new_gpu);
+    if (at == SIZE_MAX) {
         rtl_db_fail(p->export->db, RTL_DB_FAILED, "out of memory");
         return;
     }
-    struct lane *lane = &p->lane[track];
-    int64_t over = lane->end > op->start ? lane->end - op->start : 0;
+    if (new_gpu)
+        describe_gpu(p, op->gpu);
+    if (new_track)
+        describe_track(p, at);
+    struct rtl_track *track = &p->tracks.track[at];
+    uint64_t over = track->used ? rtl_span_ns(op->start, track->end) : 0;
     int64_t start =
-        over && over <= SHAKE_NS ? lane->end : op->start; /* drawn that much shorter, or it would be dropped */
-    begin_event(p, "X", gpu_pid(op->gpu), (int64_t)track + 1);
-    put_time(p, "ts", start - p->base);
-    put_time(p, "dur", op->end > start ? op->end - start : 0);
+        over && over <= RTL_TRACKS_SHAKE ? track->end : op->start; /* drawn shorter, or it would be dropped */
+    begin_event(p, "X", gpu_pid(op->gpu), (int64_t)at + 1);
+    put_span(p, start, op->end);
     bool named = op->name && *op->name->raw; /* copies aren't: their type says what they are */
     put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
     rtl_sink_print(p->sink, ",\"cat\":");
     string(p->sink, op->type ? op->type->raw : "");
     rtl_sink_print(p->sink, ",\"args\":{\"op\":%" PRId64, op->id);
     if (op->has_shape)
-        rtl_sink_print(p->sink, ",\"grid\":\"%lu,%lu,%lu\",\"workgroup\":\"%lu,%lu,%lu\"", op->grid[0], op->grid[1],
-                       op->grid[2], op->workgroup[0], op->workgroup[1], op->workgroup[2]);
+        rtl_sink_print(p->sink,
+                       ",\"grid\":\"%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\",\"workgroup\":\"%" PRIu64 ",%" PRIu64
+                       ",%" PRIu64 "\"",
+                       op->grid[0], op->grid[1], op->grid[2], op->workgroup[0], op->workgroup[1], op->workgroup[2]);
     if (op->has_bytes)
         rtl_sink_print(p->sink, ",\"bytes\":%" PRIu64, op->bytes);
     if (named && strcmp(op->name->shown, op->name->full)) {
@@ -200,8 +157,9 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
         string(p->sink, op->name->full);
     }
     rtl_sink_print(p->sink, "}}");
-    if (op->end > lane->end)
-        lane->end = op->end;
+    if (!track->used || op->end > track->end)
+        track->end = op->end;
+    track->used = true;
     p->export->written++;
 }
 
@@ -228,11 +186,14 @@ static void put_counters(struct perfetto *p)
     struct rtl_db_statement *get = rtl_db_prepare(
         p->export->db, "SELECT deviceType, deviceId, monitorType, start, value FROM rocpd_monitor ORDER BY id");
     while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
+        double value = rtl_db_real(get, 4);
+        if (!isfinite(value)) /* JSON has no word for it */
+            continue;
         bool gpu = strcmp(rtl_db_text(get, 0, NULL), "process") != 0;
         begin_event(p, "C", gpu ? gpu_pid(rtl_db_int(get, 1)) : rtl_db_int(get, 1), 0);
-        put_time(p, "ts", rtl_db_int(get, 3) - p->base);
+        put_moment(p, rtl_db_int(get, 3));
         put_counter_name(p, rtl_db_int(get, 1), rtl_db_text(get, 2, NULL));
-        rtl_sink_print(p->sink, ",\"args\":{\"value\":%.15g}}", rtl_db_real(get, 4));
+        rtl_sink_print(p->sink, ",\"args\":{\"value\":%.15g}}", value);
     }
 }
 
@@ -259,8 +220,7 @@ static void put_api(struct perfetto *p)
             describe(p, "process_name", pid, 0, name);
         }
         begin_event(p, "X", pid, tid);
-        put_time(p, "ts", start - p->base);
-        put_time(p, "dur", rtl_db_int(get, 3) - start);
+        put_span(p, start, rtl_db_int(get, 3));
         put_name(p, rtl_db_text(get, marker ? 5 : 4, NULL));
         rtl_sink_print(p->sink, ",\"cat\":\"%s\",\"args\":{\"args\":", marker ? "marker" : "api");
         string(p->sink, rtl_db_text(get, 5, NULL));
@@ -280,5 +240,5 @@ void rtl_export_perfetto(struct rtl_export *e)
     put_counters(&p);
     put_api(&p);
     rtl_sink_print(p.sink, "\n]}\n");
-    free(p.lane);
+    rtl_tracks_free(&p.tracks);
 }

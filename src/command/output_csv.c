@@ -1,17 +1,15 @@
 /* One frame as CSV (RFC 4180, LF): a line a kernel. What was not measured is an empty field. */
 #include "command/output.h"
+#include "text/quote.h"
 
-#include <string.h>
+static void put(void *out, const char *bytes, size_t count)
+{
+    fwrite(bytes, 1, count, out);
+}
 
 static void write_text(FILE *out, const char *text)
 {
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    rtl_quote_csv(put, out, text);
 }
 
 static void write_number(FILE *out, bool measured, uint64_t value)

@@ -1,5 +1,6 @@
 /* --trace: the recorder alone, until it is told to stop, or beside what else watches the process. */
 #include "command/run.h"
+#include "record/outfile.h"
 #include "record/tracer.h"
 #include "session/complain.h"
 #include "session/target.h"
@@ -93,21 +94,22 @@ static int end(const struct tracing *t)
         rtl_complain("%s", result.why);
         return result.status;
     }
-    fprintf(stderr, "rtl-top: %llu dispatches", (unsigned long long)(result.rows - result.copies));
+    char copies[40] = "", lost[80] = "", before[80] = "", left_out[60] = "", unknown[100] = "";
     if (result.copies)
-        fprintf(stderr, " and %llu copies", (unsigned long long)result.copies);
-    fprintf(stderr, " of process %d (%s) in %s, %llu lost", (int)t->pid, t->title, t->file,
-            (unsigned long long)result.lost);
+        snprintf(copies, sizeof copies, " and %llu copies", (unsigned long long)result.copies);
     if (result.lost)
-        fputs(": a larger event ring holds more (RTL_TRACE=64M)", stderr);
+        snprintf(lost, sizeof lost, ": a larger event ring holds more (RTL_TRACE=64M)");
     if (result.before)
-        fprintf(stderr, "; %llu ended before and are not in it", (unsigned long long)result.before);
+        snprintf(before, sizeof before, "; %llu ended before and are not in it", (unsigned long long)result.before);
     if (result.left_out)
-        fprintf(stderr, "; %llu more were left out", (unsigned long long)result.left_out);
+        snprintf(left_out, sizeof left_out, "; %llu more were left out", (unsigned long long)result.left_out);
     if (result.unknown)
-        fprintf(stderr, "; %llu name a queue or GPU that the process does not have, or too many of them",
-                (unsigned long long)result.unknown);
-    fputc('\n', stderr);
+        snprintf(unknown, sizeof unknown,
+                 "; %llu name a queue or GPU that the process does not have, or too many of them",
+                 (unsigned long long)result.unknown);
+    rtl_complain("%llu dispatches%s of process %d (%s) in %s, %llu lost%s%s%s%s",
+                 (unsigned long long)(result.rows - result.copies), copies, (int)t->pid, t->title, t->file,
+                 (unsigned long long)result.lost, lost, before, left_out, unknown);
     return 0;
 }
 
@@ -127,6 +129,7 @@ static void *wait_for_signal(void *data)
     } while (number < 0);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
     end(t);
+    rtl_outfile_clean();
     signal(number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &t->stops, NULL);
     raise(number);

@@ -42,9 +42,9 @@
 
 /* X(symbol, exit status of rtl-top, what it means); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
 #define RTL_DB_ERRORS(X)                                                         \
-    X(PATH, 10, "a recording cannot be opened or created there")                 \
+    X(PATH, 10, "a recording or an output cannot be opened or created there")    \
     X(SCHEMA, 11, "the file is no recording, or one of another version")         \
-    X(FULL, 12, "a recording is incomplete: the disk is full or a write failed") \
+    X(FULL, 12, "what was written is incomplete: a full disk or a failed write") \
     X(CORRUPT, 13, "a recording is damaged")                                     \
     X(BUSY, 14, "a recording stayed locked by another program")                  \
     X(MISSING, 15, "the recording has nothing of the kind that was asked for")   \

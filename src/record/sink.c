@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 struct rtl_sink {
-    char *path, *part; /* part: what is written until it is complete; NULL = straight to the path */
+    char *path;
+    struct rtl_outfile *out;
     gzFile file;
     int error; /* errno of the first failure */
     size_t used;
@@ -21,29 +21,12 @@ struct rtl_sink {
 
 static void destroy(struct rtl_sink *sink)
 {
+    rtl_outfile_close(sink->out);
     free(sink->path);
-    free(sink->part);
     free(sink);
 }
 
-/* Only a file of the user's gets a new one beside it; a pipe or a device is written to as it is. */
-static int open_at(struct rtl_sink *sink)
-{
-    struct stat facts;
-    if (!strcmp(sink->path, "-"))
-        return dup(STDOUT_FILENO);
-    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY;
-    if (stat(sink->path, &facts) == 0 && !S_ISREG(facts.st_mode))
-        return open(sink->path, flags, 0666);
-    if (asprintf(&sink->part, "%s.part", sink->path) < 0) {
-        sink->part = NULL;
-        errno = ENOMEM;
-        return -1;
-    }
-    return open(sink->part, flags, 0666);
-}
-
-struct rtl_sink *rtl_sink_open(const char *path, char *why, size_t why_bytes)
+struct rtl_sink *rtl_sink_open(const char *path, const struct rtl_outfile_options *options, char *why, size_t why_bytes)
 {
     struct rtl_sink *sink = calloc(1, sizeof *sink);
     size_t length = strlen(path);
@@ -53,10 +36,12 @@ struct rtl_sink *rtl_sink_open(const char *path, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "out of memory");
         return NULL;
     }
-    int fd = open_at(sink);
+    sink->out = rtl_outfile_open(path, options, why, why_bytes);
+    int fd = sink->out ? fcntl(rtl_outfile_fd(sink->out), F_DUPFD_CLOEXEC, 3) : -1; /* gzclose closes its own */
     sink->file = fd < 0 ? NULL : gzdopen(fd, gzip ? "wb4" : "wbT");
     if (!sink->file) {
-        snprintf(why, why_bytes, "cannot write %s: %s", path, strerror(fd < 0 ? errno : ENOMEM));
+        if (sink->out)
+            snprintf(why, why_bytes, "cannot write %s: %s", path, strerror(fd < 0 ? errno : ENOMEM));
         if (fd >= 0)
             close(fd);
         destroy(sink);
@@ -110,13 +95,11 @@ bool rtl_sink_close(struct rtl_sink *sink, bool keep, char *why, size_t why_byte
     errno = 0;
     if (gzclose(sink->file) != Z_OK && !sink->error)
         sink->error = errno ? errno : EIO;
-    if (!sink->error && keep && sink->part && rename(sink->part, sink->path))
-        sink->error = errno;
-    if (sink->part && (sink->error || !keep))
-        unlink(sink->part);
-    if (sink->error)
-        snprintf(why, why_bytes, "cannot write %s: %s", sink->path, strerror(sink->error));
     bool fine = !sink->error;
+    if (!fine)
+        snprintf(why, why_bytes, "cannot write %s: %s", sink->path, strerror(sink->error));
+    else if (keep)
+        fine = rtl_outfile_place(sink->out, why, why_bytes);
     destroy(sink);
     return fine;
 }

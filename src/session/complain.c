@@ -1,15 +1,36 @@
 /* One line on standard error. See complain.h. */
 #include "session/complain.h"
+#include "text/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *escaped(const char *text)
+{
+    size_t length = strlen(text), size = 4 * length + 1;
+    char *line = malloc(size);
+    if (line)
+        rtl_text_line(line, size, text, length);
+    return line;
+}
+
+char *rtl_complaint(const char *format, va_list args)
+{
+    char *text, *line = NULL;
+    if (vasprintf(&text, format, args) >= 0) {
+        line = escaped(text);
+        free(text);
+    }
+    return line;
+}
 
 void rtl_complain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("rtl-top: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    char *line = rtl_complaint(format, args);
     va_end(args);
+    fprintf(stderr, "rtl-top: %s\n", line ? line : "out of memory");
+    free(line);
 }

@@ -30,7 +30,7 @@ static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *form
     return result;
 }
 
-#define WRONG(text, ...) say(text, RTL_PARSED_WRONG, "rtl-top: " __VA_ARGS__)
+#define WRONG(text, ...) say(text, RTL_PARSED_WRONG, __VA_ARGS__)
 
 static enum rtl_parsed help(char **text)
 {
@@ -94,9 +94,9 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
 {
     uint64_t value;
     if (strchr(arg, ','))
-        return WRONG(text, "-p takes one process in this version, '%s' is a list: start one rtl-top for each\n", arg);
+        return WRONG(text, "-p takes one process in this version, '%s' is a list: start one rtl-top for each", arg);
     if (!number(arg, 1, 0x7fffffff, &value))
-        return WRONG(text, "-p wants the number of a process, not '%s'\n", arg);
+        return WRONG(text, "-p wants the number of a process, not '%s'", arg);
     o->pid = (pid_t)value;
     return RTL_PARSED_RUN;
 }
@@ -104,7 +104,7 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
 static enum rtl_parsed set_output(struct rtl_options *o, enum rtl_output output, char **text)
 {
     if (o->output != RTL_OUTPUT_SCREEN && o->output != output)
-        return WRONG(text, "-b, --json and --csv exclude one another\n");
+        return WRONG(text, "-b, --json and --csv exclude one another");
     o->output = output;
     return RTL_PARSED_RUN;
 }
@@ -116,11 +116,11 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
         return set_pid(o, arg, text);
     case RTL_OPTION_DELAY:
         if (!rtl_parse_interval(arg, &o->delay_ns))
-            return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'\n", arg);
+            return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
         break;
     case RTL_OPTION_FRAMES:
         if (!number(arg, 1, INT64_MAX, &o->frames))
-            return WRONG(text, "-n wants a number of frames from 1, not '%s'\n", arg);
+            return WRONG(text, "-n wants a number of frames from 1, not '%s'", arg);
         break;
     case RTL_OPTION_BATCH:
         return set_output(o, RTL_OUTPUT_TEXT, text);
@@ -143,7 +143,7 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
     case RTL_OPTION_RECORDING: {
         uint64_t value;
         if (!number(arg, 1, INT64_MAX, &value))
-            return WRONG(text, "--recording wants the number of a recording, not '%s'\n", arg);
+            return WRONG(text, "--recording wants the number of a recording, not '%s'", arg);
         o->recording = (int64_t)value;
         break;
     }
@@ -154,11 +154,11 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
         if (!strcmp(arg, "help"))
             return sort_help(text);
         if (!rtl_column_parse(arg, &o->sort, &o->reverse))
-            return WRONG(text, "-s does not know the key '%s'; 'rtl-top -s help' lists them\n", arg);
+            return WRONG(text, "-s does not know the key '%s'; 'rtl-top -s help' lists them", arg);
         break;
     case RTL_OPTION_FILTER:
         if (strlen(arg) >= RTL_FILTER_MAX)
-            return WRONG(text, "-F takes at most %d bytes\n", RTL_FILTER_MAX - 1);
+            return WRONG(text, "-F takes at most %d bytes", RTL_FILTER_MAX - 1);
         o->filter = arg;
         break;
     case RTL_OPTION_WINDOW:
@@ -166,15 +166,15 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
         if (!strcmp(arg, "all"))
             o->window_ns = RTL_WINDOW_ALL;
         else if (!rtl_parse_interval(arg, &o->window_ns))
-            return WRONG(text, "--window wants seconds from 0.05 to 3600, or 'all', not '%s'\n", arg);
+            return WRONG(text, "--window wants seconds from 0.05 to 3600, or 'all', not '%s'", arg);
         break;
     case RTL_OPTION_NAMES:
         if (!rtl_name_form_parse(arg, &o->names))
-            return WRONG(text, "--names wants short, template, full or mangled, not '%s'\n", arg);
+            return WRONG(text, "--names wants short, template, full or mangled, not '%s'", arg);
         break;
     case RTL_OPTION_UNITS:
         if (!rtl_unit_parse(arg, &o->units))
-            return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'\n", arg);
+            return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'", arg);
         break;
     case RTL_OPTION_TRACE:
         o->trace = arg;
@@ -183,7 +183,7 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
         o->mode = rtl_mode_parse(arg);
         if (o->mode < 0)
 #define NAME(sym, num, name, text) " " name
-            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'\n", arg);
+            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'", arg);
 #undef NAME
         break;
     case RTL_OPTION_NO_COLOR:
@@ -206,25 +206,25 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
 static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text)
 {
     if (o->file && o->output == RTL_OUTPUT_SCREEN)
-        return WRONG(text, "-o goes with -b, --json or --csv\n");
+        return WRONG(text, "-o goes with -b, --json or --csv");
     if (o->replay && (o->write || o->snapshot))
-        return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot\n");
+        return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot");
     if (o->trace && (o->replay || o->snapshot))
-        return WRONG(text, "--trace records a process: it does not go with -r or --snapshot\n");
+        return WRONG(text, "--trace records a process: it does not go with -r or --snapshot");
     if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
-        return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv\n");
+        return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
     if (o->snapshot && !o->pid)
-        return WRONG(text, "--snapshot needs a process: -p PID\n");
+        return WRONG(text, "--snapshot needs a process: -p PID");
     if (o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || o->output != RTL_OUTPUT_SCREEN))
-        return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like\n");
+        return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like");
     if (o->mode >= 0 && !o->pid)
-        return WRONG(text, "--mode needs a process: -p PID\n");
+        return WRONG(text, "--mode needs a process: -p PID");
     if (o->recording && !o->replay)
-        return WRONG(text, "--recording goes with -r\n");
-    if (o->force && !o->write && !o->snapshot && !o->trace)
-        return WRONG(text, "--force goes with -w, --snapshot or --trace\n");
+        return WRONG(text, "--recording goes with -r");
+    if (o->force && !o->write && !o->snapshot && !o->trace && !o->file)
+        return WRONG(text, "--force goes with -o, -w, --snapshot or --trace");
     if (has_window && o->output == RTL_OUTPUT_JSON)
-        return WRONG(text, "--window does not go with --json, whose window is the last interval\n");
+        return WRONG(text, "--window does not go with --json, whose window is the last interval");
     if (!has_window && o->output != RTL_OUTPUT_SCREEN)
         o->window_ns = RTL_WINDOW_INTERVAL;
     return RTL_PARSED_RUN;
@@ -254,11 +254,14 @@ enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *opt
     for (int c; (c = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
         int option = c >= LONG_ONLY ? c - LONG_ONLY : 0;
         if (c == ':')
-            return WRONG(text, "%s wants an argument; 'rtl-top --help' lists the options\n", argv[optind - 1]);
+            return WRONG(text, "%s wants an argument; 'rtl-top --help' lists the options", argv[optind - 1]);
         if (c == '?') {
-            if (optopt && optopt < LONG_ONLY)
-                return WRONG(text, "no option -%c; 'rtl-top --help' lists the options\n", optopt);
-            return WRONG(text, "no option %s; 'rtl-top --help' lists the options\n", argv[optind - 1]);
+            if (optopt >= LONG_ONLY ||
+                (optopt && optopt != ':' && strchr(letters, optopt))) /* known: that is what is wrong */
+                return WRONG(text, "%s: that option takes no argument", argv[optind - 1]);
+            if (optopt)
+                return WRONG(text, "no option -%c; 'rtl-top --help' lists the options", optopt);
+            return WRONG(text, "no option %s; 'rtl-top --help' lists the options", argv[optind - 1]);
         }
         while (c < LONG_ONLY && option < RTL_OPTION_COUNT && rtl_options[option].letter != c)
             option++;
@@ -267,6 +270,6 @@ enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *opt
             return result;
     }
     if (optind < argc)
-        return WRONG(text, "'%s' is not an option; a process is given with -p PID\n", argv[optind]);
+        return WRONG(text, "'%s' is not an option; a process is given with -p PID", argv[optind]);
     return check(options, has_window, text);
 }

@@ -23,14 +23,14 @@
     X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                                \
     X(JSON, 0, "json", "", "one JSON object a line for each frame")                                    \
     X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                   \
-    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE")                              \
+    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE, - for standard output")       \
     X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")            \
     X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")      \
     X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")           \
     X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)") \
     X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default, full or auto")     \
     X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                \
-    X(FORCE, 0, "force", "", "let -w, --snapshot and --trace replace a file that is no recording")     \
+    X(FORCE, 0, "force", "", "let -o replace a file, -w, --snapshot, --trace what is no recording")    \
     X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                \
     X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")        \
     X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")    \
@@ -70,10 +70,11 @@ struct rtl_options {
 enum rtl_parsed {
     RTL_PARSED_RUN,   /* go on */
     RTL_PARSED_DONE,  /* `text` was asked for: print it to stdout, status 0 */
-    RTL_PARSED_WRONG, /* `text` says what is wrong: stderr, status 1 */
+    RTL_PARSED_WRONG, /* `text` says what is wrong, with words of the command line as they are: rtl_complain, status 1
+                       */
 };
 
-/* Parses the arguments; `text` is allocated for DONE and WRONG (ending in a newline), NULL otherwise. */
+/* Parses the arguments; `text` is allocated for DONE (lines) and WRONG (a line without its newline), NULL otherwise. */
 enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *options, char **text);
 
 struct rtl_option_facts {

@@ -57,14 +57,6 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-bool rtl_target_same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    if (stat(a, &x) || stat(b, &y))
-        return !strcmp(a, b);
-    return x.st_dev == y.st_dev && x.st_ino == y.st_ino && S_ISREG(x.st_mode);
-}
-
 uint64_t rtl_mono_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);

@@ -12,9 +12,6 @@ void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size);
 /* The name of the process's owner, or the number. */
 void rtl_target_user(pid_t pid, char *out, size_t size);
 
-/* Two names of one file; a file that isn't there has only the name that was given. */
-bool rtl_target_same_file(const char *a, const char *b);
-
 uint64_t rtl_mono_ns(void);
 uint64_t rtl_real_ns(void);
 

@@ -77,7 +77,37 @@ size_t rtl_text_plain(const char *bytes, size_t length)
     return n;
 }
 
-size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
+bool rtl_text_code_is_printable(uint32_t code)
+{
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+        return false;
+    /* marks that turn the direction, join, hide or break: the line would not be what it looks like */
+    static const uint32_t hidden[][2] = {{0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200f},
+                                         {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfdd0, 0xfdef},   {0xfe00, 0xfe0f},
+                                         {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xe0000, 0xe0fff}, {0xf0000, 0x10ffff}};
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        if (code >= hidden[i][0] && code <= hidden[i][1])
+            return false;
+    return (code & 0xfffe) != 0xfffe;
+}
+
+size_t rtl_text_piece(const char *bytes, size_t left, bool stays(uint32_t), char piece[RTL_TEXT_PIECE], size_t *length)
+{
+    uint32_t code = 0;
+    size_t step = rtl_utf8_decode(bytes, left, &code);
+    if (step && stays(code)) {
+        memcpy(piece, bytes, step);
+        *length = step;
+    } else if (step && code >= 0x80) {
+        *length = (size_t)snprintf(piece, RTL_TEXT_PIECE, "\\u{%x}", code);
+    } else {
+        step = 1;
+        *length = (size_t)snprintf(piece, RTL_TEXT_PIECE, "\\x%02x", (unsigned char)*bytes);
+    }
+    return step;
+}
+
+static size_t escape(char *out, size_t size, const char *bytes, size_t length, bool stays(uint32_t))
 {
     size_t used = 0, at = 0;
     if (!size)
@@ -89,18 +119,8 @@ size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
         at += plain;
         if (at == length)
             break;
-        uint32_t code = 0;
-        char piece[16];
-        size_t step = rtl_utf8_decode(bytes + at, length - at, &code), n;
-        if (step && rtl_text_code_is_safe(code)) {
-            memcpy(piece, bytes + at, step);
-            n = step;
-        } else if (step && code >= 0x80) {
-            n = (size_t)snprintf(piece, sizeof piece, "\\u{%x}", code);
-        } else {
-            step = 1;
-            n = (size_t)snprintf(piece, sizeof piece, "\\x%02x", (unsigned char)bytes[at]);
-        }
+        char piece[RTL_TEXT_PIECE];
+        size_t n, step = rtl_text_piece(bytes + at, length - at, stays, piece, &n);
         if (used + n + 1 > size)
             break;
         memcpy(out + used, piece, n);
@@ -109,6 +129,16 @@ size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
     }
     out[used] = 0;
     return used;
+}
+
+size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
+{
+    return escape(out, size, bytes, length, rtl_text_code_is_safe);
+}
+
+size_t rtl_text_line(char *out, size_t size, const char *bytes, size_t length)
+{
+    return escape(out, size, bytes, length, rtl_text_code_is_printable);
 }
 
 int rtl_text_columns(const char *text)

@@ -25,6 +25,18 @@ size_t rtl_text_plain(const char *bytes, size_t length);
 /* Untrusted bytes -> safe text, terminated, never cutting an escape in two. Returns the bytes written. */
 size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length);
 
+/* True for what is printed and nothing else: letters of all scripts, however wide; no control, no mark that hides. */
+bool rtl_text_code_is_printable(uint32_t code);
+
+/* Untrusted bytes -> a line for a stream, where width doesn't matter: what is printable stays, the rest is escaped as
+ * above. At most 4 bytes for each. For file names and messages; names of kernels on the screen are safe text. */
+size_t rtl_text_line(char *out, size_t size, const char *bytes, size_t length);
+
+/* One step of both: the code point that `bytes` begins with, as it is if it `stays`, or its escape. Returns how many
+ * bytes it took; `piece` gets `*length` bytes, no terminator. */
+enum { RTL_TEXT_PIECE = 16 };
+size_t rtl_text_piece(const char *bytes, size_t left, bool stays(uint32_t), char piece[RTL_TEXT_PIECE], size_t *length);
+
 /* Columns that safe text takes. */
 int rtl_text_columns(const char *text);
 /* Byte offset of a column in safe text; the length when the text is shorter. */

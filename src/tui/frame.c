@@ -57,6 +57,12 @@ static void set(struct rtl_frame *frame, int row, int col, enum rtl_role role, u
         (struct rtl_cell){.code = frame->ascii ? plain(code) : code, .role = (uint8_t)role};
 }
 
+/* Safe text, and what the screen draws itself; messages carry names of files and other people's words, too. */
+static bool may_stand(uint32_t code)
+{
+    return rtl_text_code_is_safe(code) || code == 0x2026 || (code >= 0x2500 && code < 0x25a0);
+}
+
 int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
 {
     size_t left = strlen(text);
@@ -64,7 +70,7 @@ int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl
     while (left && used < width) {
         uint32_t code = 0;
         size_t n = rtl_utf8_decode(text, left, &code);
-        if (!n || code < 0x20 || code == 0x7f) { /* never happens with safe text: never let it out either */
+        if (!n || !may_stand(code)) {
             code = '?';
             n = n ? n : 1;
         }

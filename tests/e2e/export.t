@@ -44,7 +44,7 @@ is "counters and API calls" "$(events '.ph == "C"' '"\(.name) \(.args.value)"') 
     "sclk 1700.5 step 1 hipLaunchKernel "
 is "no slices of a track overlap" "$(jq '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid])[] | sort_by(.ts) |
     [range(1; length) as $i | (.[$i - 1].ts + .[$i - 1].dur) * 1000 - .[$i].ts * 1000 | select(. > 0.5)] | length' "$work/other.json" | sort -u)" 0
-is "CSV has a line for each, a header, and quotes what has to be" "$(head -n 1 "$work/other.csv" | cut -d, -f1-4) $(grep -c '^[0-9]' "$work/other.csv") $(grep -ac '"say ""hi"", \\ $' "$work/other.csv")" \
+is "CSV has a line for each, a header, and quotes what has to be" "$(head -n 1 "$work/other.csv" | cut -d, -f1-4) $(grep -c '^[0-9]' "$work/other.csv") $(grep -c '"say ""hi"", \\ \\x0a\\xff\\x01",$' "$work/other.csv")" \
     "op,gpu,queue,sequence 6 1"
 "$top" export "$work/other.db" --csv - 2>/dev/null | cmp - "$work/other.csv"
 is "to standard output it is the same" "$?" 0
@@ -87,8 +87,8 @@ one_line 'no trace'
 cp "$work/ours.db" "$work/torn.db"
 head -c 24576 /dev/zero | tr '\0' '\377' | dd of="$work/torn.db" bs=4096 seek=8 conv=notrunc 2>/dev/null
 echo "before" >"$work/x.csv"
-"$top" export "$work/torn.db" --csv "$work/x.csv" >"$work/said" 2>&1
-is "a damaged one: 13, and what was there stays" "$? $(cat "$work/x.csv") $(find "$work" -name '*.part')" "13 before "
+"$top" export "$work/torn.db" --csv "$work/x.csv" --force >"$work/said" 2>&1
+is "a damaged one: 13, and what was there stays" "$? $(cat "$work/x.csv") $(find "$work" -name '.rtl-top-*')" "13 before "
 one_line 'damaged'
 "$top" export "$work/ours.db" --csv "$work/no/such/x.csv" >"$work/said" 2>&1
 is "nowhere to write: 10" "$?" 10
@@ -96,8 +96,8 @@ one_line 'cannot write'
 "$top" export "$work/ours.db" --csv /dev/full >"$work/said" 2>&1
 is "a full disk: 12" "$?" 12
 one_line 'No space'
-"$top" export "$work/ours.db" --csv "$work/ours.db" >"$work/said" 2>&1
-is "onto itself: 1" "$?" 1
+"$top" export "$work/ours.db" --csv "$work/ours.db" --force >"$work/said" 2>&1
+is "onto itself: 10" "$?" 10
 one_line 'itself'
 "$top" export "$work/ours.db" >"$work/said" 2>&1
 is "to nothing: 1" "$?" 1

@@ -43,8 +43,8 @@ check "JSON" cmp "$work/live" "$work/again"
 "$top" -p "$demo" --csv -n 4 -d 0.2 -s p99 -F gemm -w "$work/b.db" >"$work/live"
 "$top" -r "$work/b.db" --csv -s p99 -F gemm >"$work/again"
 check "CSV, filtered and sorted" cmp "$work/live" "$work/again"
-"$top" -p "$demo" -b -n 4 -d 0.2 -w "$work/a.db" -o "$work/live"
-"$top" -r "$work/a.db" -b -o "$work/again"
+"$top" -p "$demo" -b -n 4 -d 0.2 -w "$work/a.db" -o "$work/live" --force
+"$top" -r "$work/a.db" -b -o "$work/again" --force
 check "text, as the second recording of a file" cmp "$work/live" "$work/again"
 is "-n leaves off" "$("$top" -r "$work/a.db" --json -n 2 | wc -l)" 2
 is "--recording chooses" "$("$top" -r "$work/a.db" --recording 1 --json | wc -l)" 6
@@ -165,11 +165,11 @@ dd if=/dev/urandom of="$work/torn.db" bs=4096 seek=1 count=60 conv=notrunc 2>/de
 check "a damaged file" gives 13 'damaged' -r "$work/torn.db" -b
 check "no terminal" gives 1 'not a terminal' -r "$work/a.db"
 check "options that exclude one another" gives 1 '-r shows a recording' -r "$work/a.db" -w "$work/x.db" -b
-# what -o names is emptied: that must not be the recording
+# what -o names is replaced: that must not be the recording
 cp "$work/a.db" "$work/same.db"
-check "a replay into the recording itself" gives 1 '-o .*same.db is the recording itself' -r "$work/same.db" -b -o "$work/same.db"
-check "frames into what is being recorded" gives 1 '-o .*same.db is the recording itself' -p "$first" -b -w "$work/same.db" -o "$work/same.db"
-check "even before it is there" gives 1 'is the recording itself' -p "$first" -b -w "$work/new.db" -o "$work/new.db"
+check "a replay into the recording itself" gives 10 'same.db is the recording itself' -r "$work/same.db" -b -o "$work/same.db" --force
+check "frames into what is being recorded" gives 10 'same.db is the recording itself' -p "$first" -b -w "$work/same.db" -o "$work/same.db" --force
+check "even before it is there" gives 10 'is the recording itself' -p "$first" -b -w "$work/new.db" -o "$work/new.db"
 check "it is as it was" cmp "$work/a.db" "$work/same.db"
 # not even the tables fit
 small() { # status pattern arguments...

@@ -68,11 +68,11 @@ check "copies" grep -qE '^G1 [0-9a-f]+:00.0 copies P2P  [0-9.k]+ [0-9.]+/s  byte
 check "without control characters" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/text'"
 is "-o writes to a file" "$("$top" -p "$demo" -b -n 1 -o "$work/file" && grep -c '%TIME' "$work/file")" 1
 is "a reader that goes away is no error" "$("$top" -p "$demo" --json -d 0.05 | head -n 1 | jq .version; echo)" 1
-check "a full disk is one" gives 1 'cannot write to /dev/full: No space' -p "$demo" -b -n 1 -o /dev/full
-check "a folder that is not there too" gives 1 'cannot open .*: No such file' -p "$demo" -b -n 1 -o "$work/none/file"
+check "a full disk is one" gives 12 'cannot write to /dev/full: No space' -p "$demo" -b -n 1 -o /dev/full
+check "a folder that is not there too" gives 10 'cannot write .*: No such file' -p "$demo" -b -n 1 -o "$work/none/file"
 if [ -w /dev/full ]; then
     "$top" -p "$demo" --json -n 1 >/dev/full 2>"$work/err"
-    is "on standard output as well" "$? $(cat "$work/err")" "1 rtl-top: cannot write to standard output: No space left on device"
+    is "on standard output as well" "$? $(cat "$work/err")" "12 rtl-top: cannot write to standard output: No space left on device"
     "$top" --help >/dev/full 2>/dev/null
     is "and for the help" $? 1
 fi

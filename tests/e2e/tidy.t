@@ -48,4 +48,9 @@ check "only one file includes curses" test "$(grep -lE '#include <n?curses' src 
 is "only the files of the database layer include SQLite" "$(grep -rlE '#include <sqlite3' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""
 is "and are included by nobody else" "$(grep -rlE '#include "record/db_' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""
 is "only one file includes zlib" "$(grep -rlE '#include <zlib' src)" src/record/sink.c
+# what is told on standard error is escaped in one place; a crash on the screen has a text of its own there, and
+# /dev/stderr may be an output
+# shellcheck disable=SC2086 # a list
+is "only rtl_complain writes to standard error" "$(grep -rnwE 'stderr|perror|STDERR_FILENO' $viewer src/record src/shm |
+    grep -vE '^src/(session/complain|record/outfile)\.c:|^src/tui/screen_curses\.c:.*write_all\(STDERR_FILENO, text, sizeof text')" ""
 finish

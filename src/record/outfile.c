@@ -1,0 +1,299 @@
+/* Files that the user named to be written. See outfile.h. */
+#include "record/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct rtl_outfile {
+    char *path; /* of the file itself, links resolved; NULL = no file of ours to be put anywhere */
+    char *part; /* beside it, until it takes its place; then NULL */
+    int fd;
+    bool replaces;
+};
+
+static bool refuse(char *why, size_t why_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool refuse(char *why, size_t why_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, why_bytes, format, args);
+    va_end(args);
+    return false;
+}
+
+/* --- what a signal has to take away --- */
+
+enum { PARTS = 8 };
+static char *volatile parts[PARTS]; /* written with the signals blocked, read by their handler */
+static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
+
+void rtl_outfile_clean(void)
+{
+    for (int i = 0; i < PARTS; i++)
+        if (parts[i])
+            unlink(parts[i]);
+}
+
+static void on_signal(int number)
+{
+    rtl_outfile_clean();
+    raise(number); /* its own way: the handler is gone (SA_RESETHAND) */
+}
+
+static sigset_t block_deadly(void)
+{
+    sigset_t set, old;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        sigaddset(&set, deadly[i]);
+    pthread_sigmask(SIG_BLOCK, &set, &old);
+    return old;
+}
+
+/* Only where a signal ends the process at once: who has it handled otherwise ends in order. */
+static void watch_signals(void)
+{
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+        struct sigaction now;
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_NODEFER};
+        if (!sigaction(deadly[i], NULL, &now) && now.sa_handler == SIG_DFL)
+            sigaction(deadly[i], &action, NULL);
+    }
+}
+
+static void forget_part(struct rtl_outfile *file)
+{
+    for (int i = 0; i < PARTS; i++)
+        if (parts[i] == file->part)
+            parts[i] = NULL;
+    free(file->part);
+    file->part = NULL;
+}
+
+/* --- names --- */
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Both lie, or would lie, in one folder under one name. */
+static bool same_place(const char *a, const char *b)
+{
+    const char *names[] = {a, b};
+    struct stat folder[2];
+    for (int i = 0; i < 2; i++) {
+        const char *slash = strrchr(names[i], '/');
+        char path[PATH_MAX];
+        int n = slash ? snprintf(path, sizeof path, "%.*s/", (int)(slash - names[i]), names[i])
+                      : snprintf(path, sizeof path, ".");
+        if (n >= (int)sizeof path || stat(path, &folder[i]))
+            return false;
+        names[i] = slash ? slash + 1 : names[i];
+    }
+    return same_inode(&folder[0], &folder[1]) && !strcmp(names[0], names[1]);
+}
+
+/* A database is more than one file while it is written. */
+static bool is_one_of(const char *path, const struct rtl_outfile_options *o)
+{
+    static const char *const beside[] = {"", "-journal", "-wal", "-shm"};
+    struct stat mine, other;
+    bool there = !stat(path, &mine);
+    for (int i = 0; i < RTL_OUTFILE_OTHERS; i++)
+        for (size_t b = 0; o->others[i] && b < sizeof beside / sizeof *beside; b++) {
+            char name[PATH_MAX];
+            if (snprintf(name, sizeof name, "%s%s", o->others[i], beside[b]) >= (int)sizeof name)
+                continue;
+            if (there && !stat(name, &other) ? same_inode(&mine, &other) && S_ISREG(mine.st_mode)
+                                             : same_place(path, name))
+                return true;
+        }
+    return false;
+}
+
+/* "-", and the names that stand for a descriptor of ours: opened again, a file behind it would be written from its
+ * beginning. -1 when it is none of these. */
+static int descriptor_of(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+        return STDOUT_FILENO;
+    if (!strcmp(path, "/dev/stderr"))
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        const char *digits = path + length;
+        if (!strncmp(path, folders[i], length) && *digits && strlen(digits) < 8 &&
+            strspn(digits, "0123456789") == strlen(digits))
+            return atoi(digits);
+    }
+    return -1;
+}
+
+/* --- opening --- */
+
+/* A new file beside the place, under a name that nobody has. */
+static bool open_part(struct rtl_outfile *file, const struct stat *was, char *why, size_t why_bytes)
+{
+    const char *slash = strrchr(file->path, '/');
+    int folder = slash ? (int)(slash + 1 - file->path) : 0, at = 0;
+    sigset_t old = block_deadly();
+    while (at < PARTS && parts[at])
+        at++;
+    for (int tries = 0; at < PARTS && file->fd < 0 && tries < 100; tries++) {
+        unsigned number = (unsigned)getpid() * 2654435761u + (unsigned)tries;
+        if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
+            errno = 0; /* the name need not be secret: it is only taken if it is nobody's */
+        free(file->part);
+        if (asprintf(&file->part, "%.*s.rtl-top-%08x", folder, file->path, number) < 0) {
+            file->part = NULL;
+            errno = ENOMEM;
+            break;
+        }
+        file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, was ? 0600 : 0666);
+        if (file->fd < 0 && errno != EEXIST)
+            break;
+    }
+    int error = at < PARTS ? errno : EMFILE;
+    if (file->fd >= 0) {
+        parts[at] = file->part;
+        watch_signals();
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (file->fd < 0)
+        return refuse(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
+    if (was) {
+        mode_t mode = was->st_mode & 0777;
+        if (fchown(file->fd, was->st_uid, was->st_gid)) /* not ours to give: its group gets what all others have */
+            mode = (mode & 0707) | (mode & 7) << 3;
+        fchmod(file->fd, mode);
+    }
+    return true;
+}
+
+static bool open_direct(struct rtl_outfile *file, const char *path, char *why, size_t why_bytes)
+{
+    int fd = descriptor_of(path);
+    if (fd >= 0)
+        file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    else
+        file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (file->fd < 0)
+        return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    return true;
+}
+
+static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl_outfile_options *o, char *why,
+                    size_t why_bytes)
+{
+    struct stat link, facts;
+    if (descriptor_of(path) >= 0)
+        return open_direct(file, path, why, why_bytes);
+    bool there = !lstat(path, &link);
+    if (!*path || (!there && errno != ENOENT))
+        return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(*path ? errno : ENOENT));
+    if (there && stat(path, &facts))
+        return refuse(why, why_bytes, "cannot write %s: it is a symbolic link that leads nowhere", path);
+    if (there && S_ISDIR(facts.st_mode))
+        return refuse(why, why_bytes, "cannot write %s: it is a folder", path);
+    if (there && !S_ISREG(facts.st_mode))
+        return open_direct(file, path, why, why_bytes);
+    if (there && !o->force)
+        return refuse(why, why_bytes, "%s exists: choose another name, or replace it with --force", path);
+    file->path = there && S_ISLNK(link.st_mode) ? realpath(path, NULL) : strdup(path);
+    if (!file->path)
+        return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    file->replaces = there;
+    return open_part(file, there ? &facts : NULL, why, why_bytes);
+}
+
+struct rtl_outfile *rtl_outfile_open(const char *path, const struct rtl_outfile_options *o, char *why, size_t why_bytes)
+{
+    if (strcmp(path, "-") && is_one_of(path, o)) {
+        refuse(why, why_bytes, "%s is the recording itself: give the output another name", path);
+        return NULL;
+    }
+    struct rtl_outfile *file = calloc(1, sizeof *file);
+    if (!file) {
+        refuse(why, why_bytes, "out of memory");
+        return NULL;
+    }
+    file->fd = -1;
+    if (open_at(file, path, o, why, why_bytes))
+        return file;
+    rtl_outfile_close(file);
+    return NULL;
+}
+
+int rtl_outfile_fd(const struct rtl_outfile *file)
+{
+    return file->fd;
+}
+
+bool rtl_outfile_is_file(const struct rtl_outfile *file)
+{
+    return file->path != NULL;
+}
+
+/* --- its place --- */
+
+/* Where nothing was nothing is replaced, not even what came there meanwhile. */
+static int put_new(const char *part, const char *path)
+{
+    if (!renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE))
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (!link(part, path)) { /* file systems that can't do that */
+        unlink(part);
+        return 0;
+    }
+    if (errno == EEXIST || !access(path, F_OK))
+        return EEXIST;
+    return rename(part, path) ? errno : 0; /* nor that */
+}
+
+bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)
+{
+    if (!file->part)
+        return true;
+    if (file->replaces)
+        fdatasync(file->fd); /* or a crash of the machine may leave neither the old one nor the new one */
+    int error = file->replaces ? (rename(file->part, file->path) ? errno : 0) : put_new(file->part, file->path);
+    if (error == EEXIST)
+        return refuse(why, why_bytes, "%s exists by now: choose another name, or replace it with --force", file->path);
+    if (error)
+        return refuse(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
+    sigset_t old = block_deadly();
+    forget_part(file);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return true;
+}
+
+void rtl_outfile_close(struct rtl_outfile *file)
+{
+    if (!file)
+        return;
+    if (file->part) {
+        sigset_t old = block_deadly();
+        if (file->fd >= 0)
+            unlink(file->part);
+        forget_part(file);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+    }
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->path);
+    free(file);
+}

@@ -1,0 +1,212 @@
+#!/bin/sh
+# What rtl-top writes beside recordings: one rule for all outputs, nothing of anybody's lost; and whatever is printed
+# obeys nobody: file names, tables and messages of a hostile recording come out escaped.
+. "$(dirname "$0")/tap.sh"
+
+LC_ALL=C.UTF-8
+export LC_ALL
+top=$PWD/$O/rtl-top
+esc=$(printf '\033')
+
+# gives STATUS PATTERN ARGS...: exit status, and one line on stderr that matches; nothing in it controls a terminal
+gives() {
+    wanted=$1 pattern=$2
+    shift 2
+    "$top" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    cat -v "$work/err"
+    [ "$status" = "$wanted" ] || { echo "status $status"; return 1; }
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "^rtl-top: .*$pattern" "$work/err" && tame "$work/err"
+}
+tame() { ! tr -d '\n' <"$1" | LC_ALL=C grep -q '[[:cntrl:]]'; }
+mode() { stat -c %a "$1"; }
+left() { find "$work" -name '.rtl-top-*' -o -name '*.part'; }
+
+# --- a trace as other tools write it; what is in it is as bad as can be ---
+trace() { # file
+    sqlite3 "$1" <<'EOF_SQL'
+CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT UNIQUE);
+CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER, sequenceId INTEGER, completionSignal TEXT,
+    start INTEGER, end INTEGER, description_id INTEGER, opType_id INTEGER);
+CREATE TABLE rocpd_monitor(id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER, monitorType TEXT, start INTEGER,
+    end INTEGER, value);
+CREATE TABLE rocpd_metadata(id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu 0', '{"name":"gfx' || char(27) || '[31m'), ('queue 1', 'no JSON'),
+    ('queue 2', '{"process":"a"}'), ('process 0', '{"pid":' || char(27) || '}');
+INSERT INTO rocpd_string VALUES (1, ''), (2, 'KernelExecution'), (3, '=cmd|''/c calc''!A1'), (4, '+1'), (5, '-1'),
+    (6, '@SUM(A1)'), (7, 'a' || char(13) || 'b' || char(10) || 'c'), (8, char(27) || ']0;owned' || char(7)),
+    (9, 'good<int>'), (10, char(0x202e) || 'turned'), (11, char(9) || '=1');
+INSERT INTO rocpd_op(gpuId, queueId, completionSignal, start, end, description_id, opType_id) VALUES
+    (0, 1, 'size=-5', -9223372036854775808, 9223372036854775807, 3, 2),
+    (0, 1, 'wg=-1,1,1 grid=99999999999999999999,1,1', -9223372036854775808, -9223372036854775808, 4, 2),
+    (0, 1, 'size=18446744073709551616', 9223372036854775807, 9223372036854775807, 5, 2),
+    (0, 2, 'size=7', 0, 1, 6, 2), (1, 1, 'wg=64,1,1 grid=128,1,1', 5, 6, 7, 2), (1, 1, NULL, 7, 9, 8, 2),
+    (1, 2, NULL, '9', 'abc', 9, 2), (1, 2, NULL, 10, 11, 9, 2), (1, 2, NULL, 10, 11, 10, 2), (1, 2, NULL, 10, 11, 11, 2);
+INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, value) VALUES
+    ('gpu', 0, 'sclk', 0, 1, 9e999), ('gpu', 0, 'sclk', 1, 1, -9e999), ('gpu', 0, 'sclk', 9223372036854775807, 1, '17.5');
+EOF_SQL
+}
+trace "$work/bad.db"
+"$top" export "$work/bad.db" --perfetto "$work/bad.json" --csv "$work/bad.csv" 2>"$work/err"
+is "a trace that is as bad as can be" "$? $(wc -l <"$work/err")" "0 2"
+check "is valid JSON" jq -e . "$work/bad.json"
+check "without control characters" tame "$work/bad.json"
+is "an infinite counter is left out" "$(jq -c '[.traceEvents[] | select(.ph == "C") | .args.value]' "$work/bad.json")" '[17.5]'
+is "no time and no length is negative by overflow" "$(jq -c '[.traceEvents[] | select(.ph == "X") | (.ts, .dur) | select(. < 0)]' "$work/bad.json")" '[]'
+is "the longest is as long as it says" "$(grep -o '"dur":18[0-9.]*' "$work/bad.json")" '"dur":18446744073709551.615'
+is "CSV has a line for each op that ends" "$(wc -l <"$work/bad.csv")" 10
+is "and as many fields in each" "$(sed 's/"[^"]*"/x/g' "$work/bad.csv" | awk -F, '{ print NF }' | sort -u)" 16
+check "without control characters" tame "$work/bad.csv"
+is "durations are what they are" "$(grep -c ',18446744073709551615,' "$work/bad.csv")" 1
+is "no size is made of a negative or an endless number" "$(awk -F, '{ print $8 $16 }' "$work/bad.csv" | grep -E '^[0-9]' | sort | tr '\n' ' ')" "64 7 "
+is "what a spreadsheet would run is text" "$(cut -d, -f15 "$work/bad.csv" | grep -cE "^\"?[=+@-]|^\"?	")" 0
+for text in "\"'=cmd|'/c calc'!A1\"" "'+1" "'-1" "'@SUM(A1)" 'a\x0db\x0ac' '"\x1b]0;owned\x07"' '\u{202e}turned' '\x09=1' 'good<int>'; do
+    check "as $text" grep -qF -e ",$text," "$work/bad.csv"
+done
+"$top" export "$work/bad.db" --csv - 2>/dev/null | cmp - "$work/bad.csv"
+is "a terminal gets the same" "$?" 0
+
+# tracks are found at once, however many there are
+sqlite3 "$work/many.db" 'CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT); CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY,
+    gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id);
+    WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299999)
+    INSERT INTO rocpd_op SELECT i, i % 1000, i << 32, 0, NULL, i, i + 1, 1, 1 FROM n'
+check "300,000 queues" timeout 20 "$top" export "$work/many.db" --perfetto "$work/many.json"
+
+# --- the rule, for export ---
+echo mine >"$work/mine"
+chmod 600 "$work/mine"
+check "a file that exists is not replaced" gives 10 'mine exists: .*--force' export "$work/bad.db" --csv "$work/mine"
+is "it is as it was" "$(cat "$work/mine")" mine
+echo part >"$work/x.csv.part"
+ln "$work/bad.db" "$work/y.csv.part"
+check "what lies beside" "$top" export "$work/bad.db" --csv "$work/x.csv"
+check "what lies beside, the trace itself even" "$top" export "$work/bad.db" --csv "$work/y.csv"
+is "stays" "$(cat "$work/x.csv.part") $(sqlite3 "$work/bad.db" 'SELECT count(*) FROM rocpd_op') $(wc -l <"$work/y.csv")" "part 10 10"
+rm "$work/x.csv.part" "$work/y.csv.part"
+check "with --force it is" "$top" export "$work/bad.db" --csv "$work/mine" --force
+is "and keeps its mode" "$(mode "$work/mine") $(wc -l <"$work/mine")" "600 10"
+(umask 27 && "$top" export "$work/bad.db" --csv "$work/new.csv" 2>/dev/null)
+is "a new one has the user's" "$(mode "$work/new.csv")" 640
+if [ "$(id -u)" = 0 ]; then
+    chown 65534:65534 "$work/mine"
+    "$top" export "$work/bad.db" --csv "$work/mine" --force 2>/dev/null
+    is "an owner stays, too" "$(stat -c '%u:%g %a' "$work/mine")" "65534:65534 600"
+fi
+mkdir "$work/there"
+echo old >"$work/there/real.csv"
+ln -s there/real.csv "$work/link.csv"
+check "a link is no way around it" gives 10 'exists' export "$work/bad.db" --csv "$work/link.csv"
+check "with --force" "$top" export "$work/bad.db" --csv "$work/link.csv" --force
+is "the link stays, its file is replaced" "$(readlink "$work/link.csv") $(wc -l <"$work/there/real.csv")" "there/real.csv 10"
+ln -s "$work/nowhere" "$work/astray"
+check "a link that leads nowhere" gives 10 'astray: it is a symbolic link' export "$work/bad.db" --csv "$work/astray" --force
+check "is not followed" test ! -e "$work/nowhere"
+ln "$work/bad.db" "$work/twin"
+ln -s bad.db "$work/alias"
+for name in bad.db twin alias bad.db-journal bad.db-wal there/../bad.db; do
+    check "the trace itself as $name" gives 10 'is the recording itself' export "$work/bad.db" --csv "$work/$name" --force
+done
+check "two outputs in one" gives 10 'is the recording itself|exists' export "$work/bad.db" --csv "$work/one" --perfetto "$work/one"
+check "which is not there then" test ! -e "$work/one"
+check "one that can't be" gives 10 'none/x' export "$work/bad.db" --perfetto "$work/two" --csv "$work/none/x"
+check "and the other is not there either" test ! -e "$work/two"
+check "a folder" gives 10 'folder' export "$work/bad.db" --csv "$work/there" --force
+check "no name" gives 10 'No such file' export "$work/bad.db" --csv ''
+check "an option that takes nothing" gives 1 'no option --force=1' export "$work/bad.db" --csv - --force=1
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/through" &
+reader=$!
+tap_pids="$tap_pids $reader"
+"$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
+wait "$reader"
+check "a pipe is written to as it is" cmp "$work/through" "$work/bad.csv"
+echo before >"$work/appended"
+"$top" export "$work/bad.db" --csv /dev/stdout >>"$work/appended" 2>/dev/null
+is "so is standard output by name" "$(wc -l <"$work/appended")" 11
+is "nothing is left" "$(left)" ""
+sqlite3 "$work/many.db" ".backup '$work/some.db'" # few enough to be sorted without a file
+sqlite3 "$work/some.db" 'DELETE FROM rocpd_op WHERE id > 1000'
+(ulimit -f 40 && exec "$top" export "$work/some.db" --perfetto "$work/full.json") >"$work/out" 2>"$work/err"
+is "a full disk: 12" "$? $(ls "$work"/full.json 2>/dev/null) $(left)" "12  "
+# a signal in the middle of it: a pipe takes the one output, slowly, the other is a file
+sqlite3 "$work/many.db" 'UPDATE rocpd_op SET queueId = 1'
+for signal in INT TERM HUP; do
+    mkfifo "$work/slow.$signal"
+    sh -c 'exec "$@" 2>/dev/null' sh "$top" export "$work/many.db" --perfetto "$work/slow.$signal" --csv "$work/cut.csv" &
+    export=$!
+    tap_pids="$tap_pids $export"
+    exec 4<"$work/slow.$signal"
+    check "SIG$signal: there is something to take away" wait_until 20 sh -c "ls '$work'/.rtl-top-*"
+    [ "$signal" = INT ] && kill -TERM "$export" # an interrupt is ignored in the background
+    kill "-$signal" "$export"
+    wait "$export" 2>/dev/null
+    exec 4<&-
+    is "SIG$signal: nothing is left" "$(ls "$work"/cut.csv 2>/dev/null) $(left)" " "
+done
+
+# --- the rule, for frames ---
+"$O/tests/programs/segment_demo" --kernels 20 >"$work/demo.out" &
+demo=$!
+tap_pids="$tap_pids $demo"
+wait_until 60 traced "$demo"
+wait_until 60 test -s "$work/demo.out"
+echo mine >"$work/frames"
+chmod 640 "$work/frames"
+check "-o: a file that exists is not replaced" gives 10 'frames exists: .*--force' -p "$demo" -b -n 1 -o "$work/frames"
+is "-o: it is as it was" "$(cat "$work/frames")" mine
+check "-o: nor when nothing comes of it" gives 10 'none' -p "$demo" -b -n 1 -o "$work/frames" -w "$work/none/x.db" --force
+is "-o: it still is" "$(cat "$work/frames") $(left)" "mine "
+check "-o: with --force it is" "$top" -p "$demo" --csv -n 1 -o "$work/frames" --force
+is "-o: keeps its mode" "$(mode "$work/frames") $(head -c 7 "$work/frames")" "640 time_ns"
+is "-o -: standard output" "$("$top" -p "$demo" --csv -n 1 -o - | head -c 7)" time_ns
+"$top" -p "$demo" --csv -d 60 -o "$work/grows" &
+watcher=$!
+tap_pids="$tap_pids $watcher"
+check "-o: the first frame is there at once" wait_until 20 test -s "$work/grows"
+end_process "$watcher"
+is "-o: and stays" "$(wc -l <"$work/grows") $(left)" "21 "
+(ulimit -f 24 && exec "$top" -p "$demo" --csv -d 0.05 -o "$work/cut") >"$work/out" 2>"$work/err"
+is "-o: a full disk: 12" "$? $(wc -l <"$work/err")" "12 1"
+lines=$(wc -l <"$work/cut")
+check "-o: whole frames are kept" test "$lines" -gt 20 -a $((lines % 20)) = 1 -a -z "$(tail -c 1 "$work/cut")"
+
+# --- what is printed obeys nobody ---
+evil="$work/e${esc}]0;owned${esc}[2J"
+check "a file name" gives 10 'e.x1b\]0;owned.x1b\[2J' -r "$evil" -b
+check "of -w" gives 10 'x1b' -p "$demo" -b -n 1 -w "$evil/x"
+check "of --trace" gives 7 'ring' -p "$demo" --trace "$evil"
+check "of -o" gives 10 'x1b' -p "$demo" -b -o "$evil/x"
+check "of diff" gives 10 'x1b' diff "$evil" "$evil"
+check "of export" gives 10 'x1b' export "$evil" --csv -
+check "an option" gives 1 'x1b' "-$esc"
+check "a word" gives 1 'x1b.*not an option' "a$esc"
+check "a long one" gives 1 'x1b' "--a$esc"
+check "a value" gives 1 'not .*x1b' -d "1$esc"
+check "options of diff" gives 1 'x1b' diff --fail-over "1$esc"
+check "of export" gives 1 'x1b' export "--a$esc"
+check "marks that turn or hide text" gives 1 'u\{202e\}' "a$(printf '\342\200\256')"
+check "letters of any script stay" gives 10 '中文' -r "$work/中文" -b
+"$top" -p "$demo" --snapshot "$evil" >"$work/out"
+is "a snapshot says its name" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 1"
+"$top" export "$work/bad.db" --csv "$evil.csv" 2>"$work/err"
+is "and export" "$? $(tame "$work/err" && grep -c 'x1b\]0;owned' "$work/err")" "0 1"
+# what SQLite says, with words of the file's schema
+tells() { # FILE ARGS...: it fails with a line that SQLite's words are in, and obeys none of them
+    "$top" "$@" >"$work/out" 2>"$work/err" && return 1
+    cat -v "$work/err"
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'x1b' "$work/err" && tame "$work/err"
+}
+damage="PRAGMA writable_schema=ON; UPDATE sqlite_master SET name = 'a' || char(27) || '[31m', tbl_name = 'a' || char(27) || '[31m', sql = 'CREATE TABLE nonsense' WHERE name ="
+cp "$evil" "$work/schema.db"
+sqlite3 "$work/schema.db" "$damage 'rtl_kernel'"
+check "the name of a table" tells -r "$work/schema.db" -b
+check "of diff" tells diff "$work/schema.db" "$work/schema.db"
+cp "$work/bad.db" "$work/schema2.db"
+sqlite3 "$work/schema2.db" "$damage 'rocpd_op'"
+check "of export" tells export "$work/schema2.db" --csv -
+sqlite3 "$evil" "UPDATE rtl_recording SET kind = 'a' || char(27) || '[31m', title = char(27) || ']0;owned' || char(7), comm = char(27), recorder = char(27)"
+check "what is in the tables" gives 15 'x1b' -r "$evil" --recording 9 -b
+"$top" -r "$evil" -b >"$work/out"
+is "as frames" "$? $(tame "$work/out" && echo tame)" "0 tame"
+finish

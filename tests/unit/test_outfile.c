@@ -1,0 +1,348 @@
+/* Outputs: what may be replaced, what is left when nothing comes of it, and how it looks in JSON, CSV and messages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/outfile.h"
+#include "session/complain.h"
+#include "text/quote.h"
+#include "text/text.h"
+
+static char folder[] = "/tmp/rtl-outfile.XXXXXX", why[300];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/rtl-outfile.XXXXXX");
+    return !mkdtemp(folder) || chdir(folder);
+}
+
+static int tear_down(void **state)
+{
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return chdir("/") || system(command);
+}
+
+static void make(const char *name, const char *text, mode_t mode)
+{
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    chmod(name, mode);
+}
+
+static const char *read_back(const char *name)
+{
+    static char text[64];
+    FILE *f = fopen(name, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = 0;
+    return f ? text : NULL;
+}
+
+static int files(void)
+{
+    int count = -1;
+    FILE *f = popen("ls -A | wc -l", "r");
+    if (fscanf(f, "%d", &count) != 1)
+        count = -1;
+    pclose(f);
+    return count;
+}
+
+static struct rtl_outfile *open_it(const char *path, bool force, const char *other)
+{
+    *why = 0;
+    return rtl_outfile_open(path, &(struct rtl_outfile_options){force, {other}}, why, sizeof why);
+}
+
+static void put(struct rtl_outfile *file, const char *text)
+{
+    assert_int_equal(write(rtl_outfile_fd(file), text, strlen(text)), strlen(text));
+}
+
+static void a_new_file_is_there_when_it_is_put_there(void **state)
+{
+    (void)state;
+    struct rtl_outfile *file = open_it("out", false, NULL);
+    assert_non_null(file);
+    assert_true(rtl_outfile_is_file(file));
+    put(file, "one");
+    assert_null(read_back("out"));
+    assert_true(rtl_outfile_place(file, why, sizeof why));
+    assert_string_equal(read_back("out"), "one");
+    put(file, " two");
+    assert_true(rtl_outfile_place(file, why, sizeof why)); /* again is nothing */
+    rtl_outfile_close(file);
+    assert_string_equal(read_back("out"), "one two");
+    assert_int_equal(files(), 1);
+}
+
+static void what_is_not_put_there_leaves_nothing(void **state)
+{
+    (void)state;
+    make("out", "old", 0600);
+    struct rtl_outfile *file = open_it("out", true, NULL);
+    assert_non_null(file);
+    put(file, "new");
+    rtl_outfile_close(file);
+    assert_string_equal(read_back("out"), "old");
+    assert_int_equal(files(), 1);
+}
+
+static void nothing_is_replaced_unasked(void **state)
+{
+    (void)state;
+    struct stat facts;
+    make("out", "old", 0604);
+    assert_null(open_it("out", false, NULL));
+    assert_non_null(strstr(why, "--force"));
+    struct rtl_outfile *file = open_it("out", true, NULL);
+    put(file, "new");
+    assert_true(rtl_outfile_place(file, why, sizeof why));
+    rtl_outfile_close(file);
+    assert_string_equal(read_back("out"), "new");
+    assert_true(!stat("out", &facts) && (facts.st_mode & 07777) == 0604);
+    file = open_it("late", false, NULL); /* what came there meanwhile */
+    make("late", "another's", 0600);
+    assert_false(rtl_outfile_place(file, why, sizeof why));
+    assert_non_null(strstr(why, "exists by now"));
+    rtl_outfile_close(file);
+    assert_string_equal(read_back("late"), "another's");
+    assert_int_equal(files(), 2);
+}
+
+static void setuid_is_not_handed_on(void **state)
+{
+    (void)state;
+    struct stat facts;
+    make("out", "old", 04711);
+    struct rtl_outfile *file = open_it("out", true, NULL);
+    assert_true(rtl_outfile_place(file, why, sizeof why));
+    rtl_outfile_close(file);
+    assert_true(!stat("out", &facts) && (facts.st_mode & 07777) == 0711);
+}
+
+static void what_is_read_is_never_the_output(void **state)
+{
+    (void)state;
+    make("in.db", "data", 0600);
+    assert_int_equal(link("in.db", "twin"), 0);
+    assert_int_equal(symlink("in.db", "alias"), 0);
+    assert_int_equal(mkdir("sub", 0700), 0);
+    char absolute[100];
+    snprintf(absolute, sizeof absolute, "%s/in.db", folder);
+    const char *const names[] = {"in.db",         "./in.db",   "sub/../in.db", "twin",  "alias",
+                                 "in.db-journal", "in.db-wal", "./in.db-shm",  absolute};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_null(open_it(names[i], true, "in.db"));
+        assert_non_null(strstr(why, "is the recording itself"));
+    }
+    assert_null(open_it("./new", true, "new")); /* neither is there yet */
+    struct rtl_outfile *file = open_it("in", true, "in.db"), *other = open_it("sub/in.db", true, "in.db");
+    assert_true(file && other);
+    rtl_outfile_close(file);
+    rtl_outfile_close(other);
+    assert_string_equal(read_back("in.db"), "data");
+}
+
+static void links_stay_and_lead_somewhere(void **state)
+{
+    (void)state;
+    char to[20] = "";
+    make("real", "old", 0600);
+    assert_int_equal(symlink("real", "link"), 0);
+    assert_int_equal(symlink("nowhere", "astray"), 0);
+    assert_null(open_it("link", false, NULL));
+    assert_null(open_it("astray", true, NULL));
+    struct rtl_outfile *file = open_it("link", true, NULL);
+    put(file, "new");
+    assert_true(rtl_outfile_place(file, why, sizeof why));
+    rtl_outfile_close(file);
+    assert_int_equal(readlink("link", to, sizeof to), 4);
+    assert_string_equal(read_back("real"), "new");
+    assert_null(read_back("nowhere"));
+    assert_null(open_it(".", true, NULL));
+    assert_null(open_it("", true, NULL));
+    assert_null(open_it("none/out", true, NULL));
+    assert_null(open_it("real/out", true, NULL));
+    assert_null(open_it("real/", true, NULL));
+}
+
+static void what_is_no_file_is_written_as_it_is(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct rtl_outfile *file = open_it(names[i], false, NULL);
+        assert_non_null(file);
+        assert_false(rtl_outfile_is_file(file));
+        assert_true(rtl_outfile_place(file, why, sizeof why));
+        rtl_outfile_close(file);
+    }
+    assert_null(open_it("/dev/fd/999999", false, NULL));
+    assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0); /* it was not closed */
+}
+
+static void a_signal_takes_away_what_is_not_there_yet(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (!child) {
+        signal(SIGTERM, SIG_DFL);
+        struct rtl_outfile *one = open_it("one", false, NULL), *two = open_it("two", false, NULL);
+        put(one, "whole");
+        put(two, "half");
+        if (!rtl_outfile_place(one, why, sizeof why))
+            _exit(1);
+        raise(SIGTERM);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(files(), 1);
+    assert_string_equal(read_back("one"), "whole");
+}
+
+/* --- how it looks --- */
+
+static char made[4096];
+static void collect(void *to, const char *bytes, size_t count)
+{
+    (void)to;
+    strncat(made, bytes, count);
+}
+
+static const char *csv(const char *text)
+{
+    *made = 0;
+    rtl_quote_csv(collect, NULL, text);
+    return made;
+}
+
+static void cells_are_quoted_where_they_have_to_be(void **state)
+{
+    (void)state;
+    static const char *const cells[][2] = {
+        {"", ""},
+        {"plain<int>(x)", "plain<int>(x)"},
+        {"a,b", "\"a,b\""},
+        {"say \"hi\"", "\"say \"\"hi\"\"\""},
+        {"a;=1", "\"a;=1\""},
+        {" a", "\" a\""},
+        {"=1+1", "'=1+1"},
+        {"+1", "'+1"},
+        {"-1", "'-1"},
+        {"@f", "'@f"},
+        {"=a,b", "\"'=a,b\""},
+        {"\xef\xbc\x9d"
+         "1",
+         "'\xef\xbc\x9d"
+         "1"}, /* the wide = */
+        {"a=b", "a=b"},
+        {"a\rb\nc\t", "a\\x0db\\x0ac\\x09"},
+        {"\r=1", "\\x0d=1"},
+        {"\x1b[31m\x7f", "\\x1b[31m\\x7f"},
+        {"gr\xc3\xbc\xc3\x9f \xe4\xb8\xad", "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad"},
+        {"\xff\xc2\x9b", "\\xff\\u{9b}"},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        assert_string_equal(csv(cells[i][0]), cells[i][1]);
+}
+
+static void strings_are_json(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"", "\"\""},
+        {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+        {"\n\x1b\x7f", "\"\\u000a\\u001b\\u007f\""},
+        {"\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80", "\"\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80\""},
+        {"\xff"
+         "a\xc3",
+         "\"\\ufffda\\ufffd\""},
+        {"\xe2\x80\xae", "\"\\u202e\""},
+        {"\xf3\xa0\x80\x81", "\"\\udb40\\udc01\""}, /* a tag: two halves */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *made = 0;
+        rtl_quote_json(collect, NULL, texts[i][0]);
+        assert_string_equal(made, texts[i][1]);
+        struct json_object *o = json_tokener_parse(made);
+        assert_non_null(o);
+        json_object_put(o);
+    }
+}
+
+static char *complaint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *complaint(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *line = rtl_complaint(format, args);
+    va_end(args);
+    return line;
+}
+
+static void a_message_is_one_line_that_controls_nothing(void **state)
+{
+    (void)state;
+    char *line =
+        complaint("cannot open %s: %s", "a\n\x1b]0;x\x07\xc2\x9b\xe2\x80\xae", "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad");
+    assert_string_equal(line, "cannot open a\\x0a\\x1b]0;x\\x07\\u{9b}\\u{202e}: gr\xc3\xbc\xc3\x9f \xe4\xb8\xad");
+    free(line);
+    line = complaint("%s", "already \\x1b"); /* escaped twice is escaped once */
+    assert_string_equal(line, "already \\x1b");
+    free(line);
+    char bytes[256], text[4 * 256 + 1];
+    for (int i = 0; i < 256; i++)
+        bytes[i] = (char)(255 - i);
+    size_t n = rtl_text_line(text, sizeof text, bytes, sizeof bytes);
+    assert_int_equal(n, strlen(text));
+    for (size_t i = 0; i < n; i++)
+        assert_true(text[i] >= 0x20 && text[i] < 0x7f);
+    for (size_t size = 0; size < 40; size++) { /* never beyond, never half an escape */
+        memset(text, 'x', sizeof text);
+        n = rtl_text_line(text, size, "a\x1b\xe2\x80\xae", 5);
+        assert_true(text[size] == 'x' && n <= 13 && (size == 0 || (n < size && !text[n])));
+        assert_true(n == 0 || n == 1 || n == 5 || n == 13);
+    }
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_file_is_there_when_it_is_put_there),
+        TEST(what_is_not_put_there_leaves_nothing),
+        TEST(nothing_is_replaced_unasked),
+        TEST(setuid_is_not_handed_on),
+        TEST(what_is_read_is_never_the_output),
+        TEST(links_stay_and_lead_somewhere),
+        TEST(what_is_no_file_is_written_as_it_is),
+        TEST(a_signal_takes_away_what_is_not_there_yet),
+        cmocka_unit_test(cells_are_quoted_where_they_have_to_be),
+        cmocka_unit_test(strings_are_json),
+        cmocka_unit_test(a_message_is_one_line_that_controls_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
