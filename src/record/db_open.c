@@ -183,8 +183,7 @@ static enum rtl_db_status start(struct rtl_db *db, const struct rtl_db_options *
         rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
     if (db->status)
         snprintf(why, why_bytes, "%s", db->why);
-    if (db->status && made && !rtl_db_files_size(db->files))
-        unlink(db->path); /* a full disk, say: nothing is left of it */
+    db->made = made;
     return db->status;
 }
 
@@ -215,10 +214,21 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     return status;
 }
 
+/* A file of ours that nothing came into, on a full disk, say. What another one has made tables in is not ours alone. */
+static void remove_if_empty(struct rtl_db *db)
+{
+    rtl_db_rollback(db);
+    bool empty = !rtl_db_files_size(db->files) || !rtl_db_one(db, "SELECT count(*) FROM sqlite_master");
+    if (empty && !db->status)
+        unlink(db->path);
+}
+
 void rtl_db_close(struct rtl_db *db)
 {
     if (!db)
         return;
+    if (db->made && db->handle)
+        remove_if_empty(db);
     for (struct rtl_db_statement *st = db->statements, *next; st; st = next) {
         next = st->next;
         sqlite3_finalize(st->st);

@@ -115,10 +115,10 @@ check "a folder" gives 10 'folder' export "$work/bad.db" --csv "$work/there" --f
 check "no name" gives 10 'No such file' export "$work/bad.db" --csv ''
 check "an option that takes nothing" gives 1 'no option --force=1' export "$work/bad.db" --csv - --force=1
 mkfifo "$work/pipe"
-cat "$work/pipe" >"$work/through" &
+timeout 20 cat "$work/pipe" >"$work/through" &
 reader=$!
 tap_pids="$tap_pids $reader"
-"$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
+timeout 20 "$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
 wait "$reader"
 check "a pipe is written to as it is" cmp "$work/through" "$work/bad.csv"
 echo before >"$work/appended"
@@ -136,7 +136,7 @@ for signal in INT TERM HUP; do
     sh -c 'exec "$@" 2>/dev/null' sh "$top" export "$work/many.db" --perfetto "$work/slow.$signal" --csv "$work/cut.csv" &
     export=$!
     tap_pids="$tap_pids $export"
-    exec 4<"$work/slow.$signal"
+    exec 4<>"$work/slow.$signal"
     check "SIG$signal: there is something to take away" wait_until 20 sh -c "ls '$work'/.rtl-top-*"
     [ "$signal" = INT ] && kill -TERM "$export" # an interrupt is ignored in the background
     kill "-$signal" "$export"
@@ -171,6 +171,19 @@ is "-o: a full disk: 12" "$? $(wc -l <"$work/err")" "12 1"
 lines=$(wc -l <"$work/cut")
 check "-o: whole frames are kept" test "$lines" -gt 20 -a $((lines % 20)) = 1 -a -z "$(tail -c 1 "$work/cut")"
 
+# --- a name is a file's name, whatever it means to SQLite; and what is not written is not there ---
+for name in :memory: 'file:plain.db?mode=memory' 'file::memory:' '-x.db'; do
+    (cd "$work" && "$top" -p "$demo" --snapshot="$name") >"$work/out" 2>&1
+    is "a snapshot into $name" "$? $(sqlite3 "$work/$name" 'SELECT count(*) FROM rtl_frame')" "0 1"
+    is "can be read again" "$(cd "$work" && "$top" "--replay=$name" --json | wc -l)" 1
+    is "and compared" "$(cd "$work" && "$top" diff --json -- "$name" "$name" | wc -l)" 20
+done
+check "no other file came of it" test ! -e "$work/plain.db"
+for blocks in 1 4 20; do
+    (ulimit -f $blocks && exec "$top" -p "$demo" --snapshot "$work/nothing.db") >"$work/out" 2>"$work/err"
+    is "a snapshot onto a full disk: nothing is left" "$? $(wc -l <"$work/err") $(ls "$work"/nothing.db* 2>/dev/null)" "12 1 "
+done
+
 # --- what is printed obeys nobody ---
 evil="$work/e${esc}]0;owned${esc}[2J"
 check "a file name" gives 10 'e.x1b\]0;owned.x1b\[2J' -r "$evil" -b
@@ -189,6 +202,8 @@ check "marks that turn or hide text" gives 1 'u\{202e\}' "a$(printf '\342\200\25
 check "letters of any script stay" gives 10 '中文' -r "$work/中文" -b
 "$top" -p "$demo" --snapshot "$evil" >"$work/out"
 is "a snapshot says its name" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 1"
+"$top" diff "$evil" "$evil" >"$work/out" 2>"$work/err"
+is "diff, too" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 2"
 "$top" export "$work/bad.db" --csv "$evil.csv" 2>"$work/err"
 is "and export" "$? $(tame "$work/err" && grep -c 'x1b\]0;owned' "$work/err")" "0 1"
 # what SQLite says, with words of the file's schema
@@ -209,4 +224,6 @@ sqlite3 "$evil" "UPDATE rtl_recording SET kind = 'a' || char(27) || '[31m', titl
 check "what is in the tables" gives 15 'x1b' -r "$evil" --recording 9 -b
 "$top" -r "$evil" -b >"$work/out"
 is "as frames" "$? $(tame "$work/out" && echo tame)" "0 tame"
+"$top" diff "$evil" "$evil" >"$work/out"
+is "as differences" "$? $(tame "$work/out" && echo tame)" "0 tame"
 finish
