@@ -102,6 +102,22 @@ static void gpus_are_numbered_at_the_beginning(void **state)
         "gpu 0 0000:03:00.0|gpu 1 0000:04:00.0|gpu 2 0000:09:00.0|gpu 3 0000:08:00.0");
 }
 
+/* A process that makes its first queue after the recording has begun. */
+static void gpus_that_are_described_later(void **state)
+{
+    struct setup *s = *state;
+    describe(s, 0, 1, 0x0300);
+    describe(s, 1, 0, 0x0400);
+    s->segment.agents[0].state = s->segment.agents[1].state = 0;
+    start_anew(s);
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "0");
+    s->segment.agents[0].state = s->segment.agents[1].state = 1;
+    struct rtl_event_record record = dispatch(0, 0, 2);
+    write_records(s, &record, 1);
+    assert_sql(s, NAMES, "1 70 G1 03:00.0 queue 70");
+    assert_sql(s, "SELECT tag FROM rocpd_metadata WHERE tag GLOB 'gpu *' ORDER BY tag", "gpu 0|gpu 1");
+}
+
 /* Parts of a GPU, or GPUs whose address isn't known, are not one. */
 static void gpus_with_one_address_stay_apart(void **state)
 {
@@ -375,6 +391,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(numbers_are_those_of_the_screen, start, stop),
         cmocka_unit_test_setup_teardown(a_gpu_has_one_number_in_a_file, start, stop),
         cmocka_unit_test_setup_teardown(gpus_are_numbered_at_the_beginning, start, stop),
+        cmocka_unit_test_setup_teardown(gpus_that_are_described_later, start, stop),
         cmocka_unit_test_setup_teardown(gpus_with_one_address_stay_apart, start, stop),
         cmocka_unit_test_setup_teardown(recorders_agree, start, stop),
         cmocka_unit_test_setup_teardown(queues_that_never_were, start, stop),
