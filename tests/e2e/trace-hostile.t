@@ -58,6 +58,17 @@ is "  rows are what it says" "$(sql "$work/twice.db" "SELECT json_extract(value,
 exec 3>&-
 wait "$program"
 
+# a process that writes faster than anybody reads: what comes after the signal is not waited for
+begin 300000 endless
+record "$work/endless.db"
+kill -TERM "$recorder"
+check "a signal is heard while the ring fills faster than it is read" wait_until 60 gone
+wait "$recorder"
+is "  and it ends well" "$?" 0
+has "  and it says what it lost" "$(cat "$work/said")" ', [1-9][0-9]* lost'
+exec 3>&-
+wait "$program"
+
 # 10,000 queues that were there one after another: one each
 begin 10000 honest
 check "10,000 queues one after another" "$top" -p "$program" --trace "$work/honest.db" -n 1 -d 0.1
