@@ -46,7 +46,6 @@ struct rtl_rocpd {
     char host[80];
     uint64_t written, copies;        /* records; copies among them */
     uint64_t strange;                /* of them those whose queue or GPU the process doesn't have */
-    size_t names;                    /* bytes of kernels' names so far */
     int64_t start, end;              /* of the first and the last op */
     uint64_t untimed, batch;         /* when last looked at */
     int64_t looked;                  /* when */

@@ -24,13 +24,9 @@ int64_t rtl_rocpd_kernel(struct rtl_rocpd *r, uint32_t kernel)
     if (r->kernel[kernel])
         return r->kernel[kernel];
     const char *name = rtl_reader_kernel_name(r->reader, kernel);
-    size_t length = name ? strlen(name) : 0;
     if (!name)
         return r->unknown;
-    if (length > RTL_NAMES_BYTES - r->names) /* more than a segment holds, unless names lie over one another */
-        return r->kernel[kernel] = r->unknown;
-    r->names += length;
-    size_t room = 10 * length + 1; /* every byte an escape of a code point */
+    size_t length = strlen(name), room = 10 * length + 1; /* every byte an escape of a code point */
     char *safe = malloc(room);
     if (!safe) {
         rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");

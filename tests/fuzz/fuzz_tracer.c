@@ -182,8 +182,7 @@ static void lie(struct run *r, struct input *in)
         "INSERT INTO rocpd_metadata(tag, value) VALUES ('queue 3', '{\"gpu\":0}')",
         "INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu 0', '{\"pci\":\"0000:09:00.0\"}')",
         "INSERT INTO rocpd_metadata(tag, value) VALUES ('process 0', '{\"pid\":4711,\"start_real_ns\":0}')",
-        "INSERT INTO rocpd_metadata(tag, value) VALUES ('queue 1000000', "
-        "'{\"gpu\":1,\"kind\":\"copies\",\"process\":0}')",
+        "INSERT INTO rocpd_metadata(tag, value) VALUES ('queue 1000000', '{\"gpu\":1,\"kind\":\"copies\"}')",
         "INSERT INTO rocpd_metadata(tag, value) VALUES ('queue 99999999999999999999', '[1]'), ('gpu -1', NULL)",
         "INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu 3', '{'), ('process 8388607', '{}'), (1, x'00ff')",
         "UPDATE rocpd_metadata SET value = '{\"gpu\":[1]}' WHERE tag GLOB 'queue *'",

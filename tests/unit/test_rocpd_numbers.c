@@ -262,7 +262,7 @@ static void more_queues_than_there_can_be(void **state)
     struct setup *s = *state;
     struct rtl_rocpd_state written;
     struct rtl_event_record *records = nonsense(UINT32_MAX);
-    for (int q = 0; q < 100; q++) {
+    for (uint32_t q = 0; q < 100; q++) {
         s->segment.queues[q].generation = UINT32_MAX - 1;
         s->segment.queues[q].agent = q % 2;
     }
@@ -337,7 +337,7 @@ static void tables_of_nonsense(void **state)
                "0");
 }
 
-/* Names that lie over one another in the segment: as many bytes as an honest one has, no more. */
+/* Names that lie over one another in the segment: as many bytes as an honest one has, no more (the reader's bound). */
 static void names_are_bounded(void **state)
 {
     enum { KERNELS = 400, LENGTH = 65000 };
