@@ -11,7 +11,7 @@
 
 #include "record/identities.h"
 
-enum { MOST = 1 << 20, PROCESS = 1, GPU, QUEUE };
+enum { MOST = 1 << 18, PROCESS = 1, GPU, QUEUE };
 
 struct rtl_export_queues {
     struct rtl_identities *index; /* of processes their pid, of GPUs and queues the place below */

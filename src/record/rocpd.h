@@ -9,7 +9,7 @@
  *
  * Other tools merge, trim and import into such files, so all columns are ordinary ones. The text of completionSignal
  * would be half of a row: a shape stands in `dims`, packed, and completionSignal has only what doesn't fit there; the
- * view op has the text for all. Measured (2-core VM, page of 16 kB): 40 bytes a dispatch, and with the text 69; before,
+ * view op has the text for all. Measured (2-core VM, page of 16 kB): 40 bytes a dispatch, and with the text 75; before,
  * with end, sequenceId and the text in generated columns that nothing could be written into, 32.
  *
  * Threads: that of the database.

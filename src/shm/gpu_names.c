@@ -7,7 +7,7 @@
 struct rtl_gpu_name rtl_pci_address(uint32_t bdf)
 {
     struct rtl_gpu_name n = {""};
-    if (bdf != (uint32_t)RTL_NO_BDF)
+    if (bdf != RTL_NO_BDF)
         snprintf(n.text, sizeof n.text, "%04x:%02x:%02x.%x", bdf >> 16, bdf >> 8 & 0xff, bdf >> 3 & 0x1f, bdf & 7);
     return n;
 }

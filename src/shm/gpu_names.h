@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { RTL_NO_BDF = UINT32_MAX }; /* of a GPU that the process never described */
+#define RTL_NO_BDF UINT32_MAX /* of a GPU that the process never described */
 
 struct rtl_gpu_name {
     char text[64];

@@ -38,25 +38,47 @@ for signal in TERM INT; do
     check "  no more queues than a recording may have" test \
         "$(sql "$work/$signal.db" "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'queue *'")" -le 65700
     has "  and it says so" "$(cat "$work/said")" '[0-9]+ name a queue or GPU that the process does not have'
-    is "  in a line" "$(wc -l <"$work/said")" 1
+    is "  in a line" "$(grep -c 'dispatches and [0-9]* copies of process' "$work/said")" 1
 done
 exec 3>&-
 wait "$program"
 
-# twice: what is left is left out, and counted
-begin
+# a process that writes faster than anybody reads: what comes after the signal is not waited for
+begin 300000 endless
+record "$work/endless.db"
+kill -TERM "$recorder"
+check "a signal is heard while the ring fills faster than it is read" wait_until 60 gone
+wait "$recorder"
+is "  and it ends well" "$?" 0
+has "  and it says what it lost" "$(cat "$work/said")" ', [1-9][0-9]* lost'
+exec 3>&-
+wait "$program"
+
+# twice, while another program holds the file: what is left is left out, and counted
+begin 300000 endless
 record "$work/twice.db"
-kill -STOP "$recorder"
+mkfifo "$work/lock"
+sqlite3 "$work/twice.db" <"$work/lock" >"$work/locked" 2>&1 3>&- &
+locker=$!
+tap_pids="$tap_pids $locker"
+exec 4>"$work/lock"
+echo '.timeout 30000
+BEGIN IMMEDIATE; SELECT 1;' >&4
+wait_until 30 grep -q 1 "$work/locked"
 kill -TERM "$recorder"
-kill -CONT "$recorder"
+check "what a second signal does is said when the first one takes long" wait_until 30 grep -q 'another signal (Ctrl-C) leaves it out' "$work/said"
 kill -TERM "$recorder"
+wait_until 10 grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$recorder/status"
+echo 'COMMIT;' >&4
+exec 4>&-
 check "two signals are heard" wait_until 60 gone
 wait "$recorder"
 is "  and it ends well" "$?" 0
+has "  and says what it left out" "$(cat "$work/said")" '[1-9][0-9]* more were left out'
 is "  rows are what it says" "$(sql "$work/twice.db" "SELECT json_extract(value, '\$.rows') FROM rocpd_metadata WHERE tag = 'recording 0'")" \
     "$(sql "$work/twice.db" 'SELECT count(*) FROM rocpd_op')"
 exec 3>&-
-wait "$program"
+wait "$program" "$locker"
 
 # 10,000 queues that were there one after another: one each
 begin 10000 honest

@@ -1,8 +1,10 @@
 /*
  * A process whose event ring is full of records that nothing ever wrote: random queues, generations, GPUs, kernels and
- * times, in a segment that is otherwise a segment's. trace_nonsense [RECORDS] [honest]: with "honest" they are of
- * queues that were there one after another, all in one slot. Says "ready" and ends when its standard input does.
+ * times, in a segment that is otherwise a segment's. trace_nonsense [RECORDS] [honest|endless]: honest ones are of
+ * queues that were there one after another in one slot, endless goes on writing as fast as it can. Says "ready" and
+ * ends when its standard input does.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 int main(int argc, char **argv)
 {
     uint32_t records = argc > 1 ? (uint32_t)atoi(argv[1]) : RTL_EVENTS_DEFAULT;
-    int honest = argc > 2 && !strcmp(argv[2], "honest");
+    int honest = argc > 2 && !strcmp(argv[2], "honest"), endless = argc > 2 && !strcmp(argv[2], "endless");
     struct rtl_segment_config config = {
         .mode = RTL_MODE_DEFAULT, .library_version = "nonsense", .events = RTL_EVENTS_DEFAULT};
     struct rtl_segment s;
@@ -28,7 +30,7 @@ int main(int argc, char **argv)
     rtl_segment_add_kernel(&s, "kernel", 6, 0);
     rtl_segment_set_state(&s, RTL_STATE_LIVE);
     uint64_t random = 88172645463325252ull;
-    for (uint32_t n = 0; n < records; n++) {
+    for (uint32_t n = 0; n < records || endless; n++) {
         struct rtl_event_record event;
         for (size_t at = 0; at < sizeof event; at += 8) {
             random ^= random << 13;
@@ -44,9 +46,14 @@ int main(int argc, char **argv)
                                               .grid = {64, 1, 1},
                                               .workgroup = {64, 1, 1}};
         rtl_event_put(&s, &event);
+        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+        if (endless && n % 65536 == 0 && poll(&input, 1, 0) > 0)
+            return 0;
+        if (n + 1 == records) {
+            puts("ready");
+            fflush(stdout);
+        }
     }
-    puts("ready");
-    fflush(stdout);
     while (read(STDIN_FILENO, &byte, 1) > 0)
         continue;
     return 0;

@@ -168,6 +168,7 @@ static void written_twice_is_there_once(void **state)
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'", "3");
     /* its queue's number is the first one's: it gets another, and keeps its name */
     assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "70|1000000");
+    assert_sql(s, "SELECT sequenceId FROM rocpd_op ORDER BY id", "1|1");
     assert_sql(s, "SELECT DISTINCT json_extract(value, '$.name') FROM rocpd_metadata WHERE tag GLOB 'queue *'",
                "G0 0001:03:00.0 queue 70");
 }
@@ -192,6 +193,11 @@ static void looks_become_counters(void **state)
                "SELECT deviceType || deviceId || monitorType || '=' || value FROM rocpd_monitor WHERE end >= start"
                " ORDER BY id",
                "process4711signals in use=12|gpu1queue 71 depth=4");
+    s->segment.queues[1].generation = 6; /* another queue has its slot: nothing more of this one */
+    rtl_rocpd_look(s->rocpd);
+    rtl_rocpd_look(s->rocpd);
+    write_records(s, &record, 1);
+    assert_sql(s, "SELECT count(*) FROM rocpd_monitor WHERE deviceType = 'gpu'", "1");
 }
 
 /* Whatever stands in records: the file stays whole, and no row is worse than nonsense. */

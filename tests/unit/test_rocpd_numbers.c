@@ -102,6 +102,74 @@ static void gpus_are_numbered_at_the_beginning(void **state)
         "gpu 0 0000:03:00.0|gpu 1 0000:04:00.0|gpu 2 0000:09:00.0|gpu 3 0000:08:00.0");
 }
 
+/* A number that is free is for the GPU that has it on the screen, not for one that has to take another. */
+static void free_numbers_are_for_their_own(void **state)
+{
+    struct setup *s = *state;
+    describe(s, 0, 0, 0x0300);
+    s->segment.agents[1].state = 0;
+    start_anew(s);
+    describe(s, 0, 0, 0x0800);
+    describe(s, 1, 1, 0x0900);
+    begin_again(s, 4712);
+    assert_sql(
+        s, "SELECT tag || ' ' || json_extract(value, '$.pci') FROM rocpd_metadata WHERE tag GLOB 'gpu *' ORDER BY tag",
+        "gpu 0 0000:03:00.0|gpu 1 0000:09:00.0|gpu 2 0000:08:00.0");
+}
+
+/* A queue that was destroyed stands in its slot until another one comes. */
+static void destroyed_queues(void **state)
+{
+    struct setup *s = *state;
+    s->segment.queues[0].generation = 4;
+    s->segment.queues[0].live = 0;
+    s->segment.queues[1].generation = 4;
+    start_anew(s);
+    struct rtl_event_record records[] = {dispatch(0, 0, 2), dispatch(1, 1, 2)};
+    write_records(s, records, 2);
+    assert_sql(s, NAMES, "0 70 G0 0001:03:00.0 queue 70|1 1000000 G1 0001:04:00.0 gone queue 1000000");
+}
+
+/* Each is of no queue or no GPU of the process, and counted. */
+static void records_of_nothing(void **state)
+{
+    struct setup *s = *state;
+    s->segment.queues[0].generation = 8;
+    struct rtl_event_record records[] = {dispatch(0, 0, 8), /* the only one that is right */
+                                         dispatch(1, 0, 8),   dispatch(0, 0, 7),  dispatch(0, 0, 10),
+                                         dispatch(0, 128, 8), dispatch(0, 50, 2), dispatch(5, 0, 8),
+                                         dispatch(200, 0, 8), dispatch(63, 0, 0), dispatch(5, 0, 0)};
+    struct rtl_rocpd_state written = {.events = {.next = 10}};
+    for (uint32_t i = 0; i < 10; i++)
+        records[i].sequence = i + 1;
+    records[9].flags = RTL_EVENT_COPY;
+    assert_int_equal(rtl_rocpd_write(s->rocpd, records, 10, &written, NULL), 0);
+    assert_int_equal(written.unknown, 9);
+    assert_int_equal(written.copies, 1);
+    assert_sql(
+        s, NAMES,
+        "0 70 G0 0001:03:00.0 queue 70|1 1000000 G1 0001:04:00.0 unknown queues|"
+        "0 1000001 G0 0001:03:00.0 unknown queues|0 1000001 G0 0001:03:00.0 unknown queues|"
+        "0 1000001 G0 0001:03:00.0 unknown queues|0 1000001 G0 0001:03:00.0 unknown queues|"
+        "5 1000002 G5 unknown queues|64 1000003 G64 unknown queues|63 1000004 G63 other queues|5 1000005 G5 copies");
+}
+
+/* A process that makes its first queue after the recording has begun. */
+static void gpus_that_are_described_later(void **state)
+{
+    struct setup *s = *state;
+    describe(s, 0, 1, 0x0300);
+    describe(s, 1, 0, 0x0400);
+    s->segment.agents[0].state = s->segment.agents[1].state = 0;
+    start_anew(s);
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "0");
+    s->segment.agents[0].state = s->segment.agents[1].state = 1;
+    struct rtl_event_record record = dispatch(0, 0, 2);
+    write_records(s, &record, 1);
+    assert_sql(s, NAMES, "1 70 G1 03:00.0 queue 70");
+    assert_sql(s, "SELECT tag FROM rocpd_metadata WHERE tag GLOB 'gpu *' ORDER BY tag", "gpu 0|gpu 1");
+}
+
 /* Parts of a GPU, or GPUs whose address isn't known, are not one. */
 static void gpus_with_one_address_stay_apart(void **state)
 {
@@ -194,7 +262,7 @@ static void more_queues_than_there_can_be(void **state)
     struct setup *s = *state;
     struct rtl_rocpd_state written;
     struct rtl_event_record *records = nonsense(UINT32_MAX);
-    for (int q = 0; q < 100; q++) {
+    for (uint32_t q = 0; q < 100; q++) {
         s->segment.queues[q].generation = UINT32_MAX - 1;
         s->segment.queues[q].agent = q % 2;
     }
@@ -269,7 +337,7 @@ static void tables_of_nonsense(void **state)
                "0");
 }
 
-/* Names that lie over one another in the segment: as many bytes as an honest one has, no more. */
+/* Names that lie over one another in the segment: as many bytes as an honest one has, no more (the reader's bound). */
 static void names_are_bounded(void **state)
 {
     enum { KERNELS = 400, LENGTH = 65000 };
@@ -375,6 +443,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(numbers_are_those_of_the_screen, start, stop),
         cmocka_unit_test_setup_teardown(a_gpu_has_one_number_in_a_file, start, stop),
         cmocka_unit_test_setup_teardown(gpus_are_numbered_at_the_beginning, start, stop),
+        cmocka_unit_test_setup_teardown(free_numbers_are_for_their_own, start, stop),
+        cmocka_unit_test_setup_teardown(destroyed_queues, start, stop),
+        cmocka_unit_test_setup_teardown(records_of_nothing, start, stop),
+        cmocka_unit_test_setup_teardown(gpus_that_are_described_later, start, stop),
         cmocka_unit_test_setup_teardown(gpus_with_one_address_stay_apart, start, stop),
         cmocka_unit_test_setup_teardown(recorders_agree, start, stop),
         cmocka_unit_test_setup_teardown(queues_that_never_were, start, stop),

@@ -1,0 +1,187 @@
+/* What rows of a trace refer to: kernels, GPUs and queues, found in the segment on first sight. See rocpd_private.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/rocpd_private.h"
+#include "shm/gpu_names.h"
+
+int64_t rtl_rocpd_string(struct rtl_db *db, const char *text)
+{
+    struct rtl_db_statement *add = rtl_db_prepare(db, "INSERT OR IGNORE INTO rocpd_string(string) VALUES(?)");
+    rtl_db_bind_text(add, 1, text, strlen(text));
+    rtl_db_run(add);
+    struct rtl_db_statement *get = rtl_db_prepare(db, "SELECT id FROM rocpd_string WHERE string = ?");
+    rtl_db_bind_text(get, 1, text, strlen(text));
+    int64_t id = rtl_db_step(get) ? rtl_db_int(get, 0) : 0;
+    rtl_db_reset(get);
+    return id;
+}
+
+int64_t rtl_rocpd_kernel(struct rtl_rocpd *r, uint32_t kernel)
+{
+    if (kernel >= RTL_KERNELS_MAX)
+        return r->unknown;
+    if (r->kernel[kernel])
+        return r->kernel[kernel];
+    const char *name = rtl_reader_kernel_name(r->reader, kernel);
+    if (!name)
+        return r->unknown;
+    size_t length = strlen(name), room = 10 * length + 1; /* every byte an escape of a code point */
+    char *safe = malloc(room);
+    if (!safe) {
+        rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
+        return 0;
+    }
+    r->escape(safe, room, name, length);
+    int64_t id = *safe ? rtl_rocpd_string(r->db, safe) : r->unknown; /* without a name are copies */
+    free(safe);
+    return r->kernel[kernel] = id;
+}
+
+void rtl_rocpd_refresh(struct rtl_rocpd *r)
+{
+    if (r->fresh)
+        return;
+    r->fresh = true;
+    struct rtl_snapshot snapshot = {0};
+    if (rtl_reader_snapshot(r->reader, &snapshot) != RTL_READER_OK)
+        return; /* the facts stay what they were */
+    rtl_snapshot_free(&r->facts);
+    r->facts = snapshot;
+}
+
+/* Of GPUs in parts, which may share an address. */
+static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
+{
+    uint32_t part = 0;
+    for (uint32_t i = 0; i < r->facts.agent_count; i++) {
+        const struct rtl_agent_snapshot *other = &r->facts.agents[i];
+        part += other->agent < a->agent && other->bdf == a->bdf && !strcmp(other->uuid, a->uuid);
+    }
+    return part;
+}
+
+/* Gives an agent its number; `wanted`: only when it can be the one that it has on the screen. */
+static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_agent_snapshot *a, bool wanted)
+{
+    struct rtl_rocpd_gpu *gpu = &r->gpu[agent];
+    struct rtl_gpu_name address = rtl_pci_address(a ? a->bdf : RTL_NO_BDF);
+    struct rtl_numbers_gpu g = {.host = r->host,
+                                .pci = address.text,
+                                .uuid = a ? a->uuid : "",
+                                .part = a ? part_of(r, a) : 0,
+                                .process = r->process,
+                                .agent = a ? -1 : (int64_t)agent,
+                                .own = a ? a->gpu : agent,
+                                .name = a ? a->name : "",
+                                .compute_units = a ? a->compute_units : 0};
+    int64_t id = rtl_numbers_gpu(r->numbers, &g, wanted);
+    if (id >= 0)
+        *gpu = (struct rtl_rocpd_gpu){
+            .known = true, .described = a, .id = id, .own = g.own, .bdf = a ? a->bdf : RTL_NO_BDF};
+}
+
+void rtl_rocpd_number_gpus(struct rtl_rocpd *r)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < r->facts.agent_count; i++) {
+            const struct rtl_agent_snapshot *a = &r->facts.agents[i];
+            if (a->agent < RTL_AGENTS_MAX && !r->gpu[a->agent].known)
+                number_gpu(r, a->agent, a, pass == 0);
+        }
+}
+
+const struct rtl_rocpd_gpu *rtl_rocpd_gpu(struct rtl_rocpd *r, uint32_t agent)
+{
+    if (!r->gpu[agent].known) {
+        rtl_rocpd_refresh(r);
+        rtl_rocpd_number_gpus(r); /* a process describes all of them at once */
+    }
+    if (!r->gpu[agent].known)
+        number_gpu(r, agent, NULL, false);
+    return &r->gpu[agent];
+}
+
+static const struct rtl_queue_snapshot *slot_facts(const struct rtl_rocpd *r, uint32_t slot)
+{
+    for (uint32_t i = 0; i < r->facts.queue_count; i++)
+        if (r->facts.queues[i].slot == slot)
+            return &r->facts.queues[i];
+    return NULL;
+}
+
+/*
+ * What the queue of an event is. A slot's generation only grows, and the facts are newer than the event: so one that is
+ * larger than the slot's was never there.
+ */
+static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_record *event, uint64_t *queue_id)
+{
+    if (!event->generation)
+        return RTL_QUEUE_KIND_OTHERS;
+    const struct rtl_queue_snapshot *q = slot_facts(r, event->queue);
+    if (!q || q->generation < event->generation) {
+        rtl_rocpd_refresh(r);
+        q = slot_facts(r, event->queue);
+    }
+    if (!q || event->generation & 1 || q->generation < event->generation || event->agent >= RTL_AGENTS_MAX)
+        return RTL_QUEUE_KIND_UNKNOWN;
+    /* the generation goes on by 2 when the queue is destroyed, and by another 2 when the slot is used again */
+    if (q->generation != event->generation && (q->live || q->generation != event->generation + 2))
+        return RTL_QUEUE_KIND_GONE;
+    *queue_id = q->queue_id;
+    return q->agent == event->agent ? RTL_QUEUE_KIND_SEEN : RTL_QUEUE_KIND_UNKNOWN;
+}
+
+int64_t rtl_rocpd_single_queue(struct rtl_rocpd *r, uint32_t agent, enum rtl_queue_kind kind)
+{
+    int64_t *id = &r->single[agent][kind];
+    const struct rtl_rocpd_gpu *gpu = rtl_rocpd_gpu(r, agent);
+    if (*id < 0)
+        *id = rtl_numbers_queue(
+            r->numbers, &(struct rtl_numbers_queue){
+                            .kind = kind, .process = r->process, .gpu = gpu->id, .own = gpu->own, .bdf = gpu->bdf});
+    return *id;
+}
+
+int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *event)
+{
+    struct rtl_rocpd_queue *slot = &r->queue[event->queue % RTL_QUEUES_MAX];
+    uint64_t queue_id = 0;
+    if (event->queue < RTL_QUEUES_MAX && slot->known && slot->generation == event->generation &&
+        slot->agent == event->agent)
+        return slot->id;
+    enum rtl_queue_kind kind = event->queue < RTL_QUEUES_MAX ? kind_of(r, event, &queue_id) : RTL_QUEUE_KIND_UNKNOWN;
+    if (kind == RTL_QUEUE_KIND_OTHERS || kind == RTL_QUEUE_KIND_UNKNOWN) {
+        r->strange += kind == RTL_QUEUE_KIND_UNKNOWN;
+        return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), kind);
+    }
+    const struct rtl_rocpd_gpu *gpu = rtl_rocpd_gpu(r, rtl_rocpd_agent(event));
+    int64_t id = rtl_numbers_queue(r->numbers, &(struct rtl_numbers_queue){.kind = kind,
+                                                                           .process = r->process,
+                                                                           .gpu = gpu->id,
+                                                                           .own = gpu->own,
+                                                                           .bdf = gpu->bdf,
+                                                                           .slot = event->queue,
+                                                                           .generation = event->generation,
+                                                                           .queue_id = queue_id});
+    if (id < 0) { /* too many */
+        r->strange++;
+        return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), RTL_QUEUE_KIND_UNKNOWN);
+    }
+    *slot = (struct rtl_rocpd_queue){.known = true, .generation = event->generation, .agent = event->agent, .id = id};
+    return id;
+}
+
+/* What the directions are called as an opType: as other tools call them, but that they have no word for the last. */
+int64_t rtl_rocpd_copy_type(struct rtl_rocpd *r, uint32_t direction)
+{
+    static const char *const types[RTL_ROCPD_DIRECTIONS] = {[RTL_COPY_H2D] = "CopyHostToDevice",
+                                                            [RTL_COPY_D2H] = "CopyDeviceToHost",
+                                                            [RTL_COPY_D2D] = "CopyDeviceToDevice",
+                                                            [RTL_COPY_P2P] = "CopyPeerToPeer",
+                                                            [RTL_DIRECTION_COUNT] = "Copy"}; /* none of them */
+    direction = direction < RTL_DIRECTION_COUNT ? direction : RTL_DIRECTION_COUNT;
+    if (!r->copy_type[direction])
+        r->copy_type[direction] = rtl_rocpd_string(r->db, types[direction]);
+    return r->copy_type[direction];
+}
