@@ -1,5 +1,6 @@
 /* rtl-top export FILE.db --perfetto OUT | --csv OUT: arguments, the file, names, ops. See export.h. */
 #include "command/export.h"
+#include "record/rocpd.h"
 #include "session/commands.h"
 #include "session/complain.h"
 #include "session/target.h"
@@ -134,10 +135,14 @@ static int export_to(const char *file, const char *out, void (*format)(struct rt
         rtl_complain("%s", why);
         return status;
     }
-    if (!rtl_db_has(e.db, "rocpd_op")) {
-        rtl_complain("%s has no trace in it: record one with --trace", file);
+    if (!rtl_db_has_set(e.db, &rtl_rocpd_set)) {
+        status = rtl_db_status(e.db) ? (int)rtl_db_status(e.db) : (int)RTL_DB_MISSING;
+        if (status == RTL_DB_MISSING)
+            rtl_complain("%s has no trace in it: record one with --trace", file);
+        else
+            rtl_complain("%s", rtl_db_why(e.db));
         rtl_db_close(e.db);
-        return RTL_DB_MISSING;
+        return status;
     }
     e.names = rtl_names_create();
     e.sink = rtl_sink_open(out, why, sizeof why);

@@ -76,6 +76,7 @@ enum {
     RTL_OCTAVES_MAX = 36,       /* octaves 0..34 are used: values below 2^40 ns */
     RTL_CHUNKS_MAX = 65535,     /* chunk 0 is never used: a directory entry of 0 means none */
     RTL_NAMES_BYTES = 16 << 20,
+    RTL_NAME_MAX = 64 << 10,    /* bytes of one kernel's name, without terminator; in recordings, too */
     RTL_COPIES_MAX = RTL_AGENTS_MAX * RTL_DIRECTION_COUNT,
     RTL_HISTOGRAMS_MAX = RTL_KERNELS_MAX + 2 * RTL_QUEUES_MAX + RTL_COPIES_MAX,
 };
