@@ -121,6 +121,31 @@ static int read_undone(struct rtl_db_file *f, char *to, int count, sqlite3_int64
     return cut ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
 
+/*
+ * With an index of our own nobody knows that we read: a program that comes and writes may put pages into the file that
+ * belong to a later state. Then the -wal is no longer what it was, in length or in the numbers that its header begins
+ * each round with.
+ */
+static bool look_at_log(const struct rtl_db_files *files, struct rtl_db_log *log)
+{
+    *log = (struct rtl_db_log){.known = true};
+    const struct rtl_db_file *f = files->wal;
+    if (!f || f->role == RTL_ROLE_NO_WAL) {
+        bool there;
+        return rtl_journal_is_plain(files->beside[RTL_WAL], &there) && !there;
+    }
+    if (below(f)->xFileSize(f->below, &log->size))
+        return false;
+    return log->size < 32 || !below(f)->xRead(f->below, log->salt, sizeof log->salt, 16);
+}
+
+static bool log_is_as_known(const struct rtl_db_files *files)
+{
+    struct rtl_db_log now;
+    return look_at_log(files, &now) && now.size == files->log.size &&
+           !memcmp(now.salt, files->log.salt, sizeof now.salt);
+}
+
 /* --- methods of a file --- */
 
 static int file_close(sqlite3_file *base)
@@ -135,6 +160,8 @@ static int file_close(sqlite3_file *base)
     base->pMethods = NULL;
     if (f->files->main == f)
         f->files->main = NULL;
+    if (f->files->wal == f)
+        f->files->wal = NULL;
     return code;
 }
 
@@ -152,6 +179,8 @@ static int file_read(sqlite3_file *base, void *to, int count, sqlite3_int64 at)
     }
     if (is_reader(f) && rtl_db_give_up(f->files->db, 100))
         return SQLITE_INTERRUPT;
+    if (f->files->log.known && f->role != RTL_ROLE_TEMPORARY && !log_is_as_known(f->files))
+        return SQLITE_BUSY;
     return f->undo.fd >= 0 ? read_undone(f, to, count, at) : below(f)->xRead(f->below, to, count, at);
 }
 
@@ -273,9 +302,15 @@ static int file_map(sqlite3_file *base, int number, int bytes, int extend, void 
     if (!f->index_known) {
         f->index_known = true;
         int code = plain && there ? below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
-        f->index_below = (code & 0xff) != SQLITE_CANTOPEN;
+        f->index_below = !code || code == SQLITE_READONLY;
         if (f->index_below)
             return code;
+        if (code == SQLITE_READONLY_CANTINIT) /* nobody has it: what is in it may be anything */
+            below(f)->xShmUnmap(f->below, 0);
+        else if ((code & 0xff) != SQLITE_CANTOPEN)
+            return code;
+        if (!look_at_log(f->files, &f->files->log))
+            return SQLITE_BUSY;
     }
     return f->index_below ? below(f)->xShmMap(f->below, number, bytes, 0, out)
                           : index_in_memory(f, number, bytes, extend, out);

@@ -11,13 +11,21 @@ enum { RTL_JOURNAL, RTL_WAL, RTL_SHM, RTL_BESIDE }; /* what may lie beside a dat
 
 enum rtl_db_role { RTL_ROLE_MAIN, RTL_ROLE_JOURNAL, RTL_ROLE_WAL, RTL_ROLE_NO_WAL, RTL_ROLE_TEMPORARY };
 
+/* What a -wal was when its index was made. */
+struct rtl_db_log {
+    bool known;
+    sqlite3_int64 size;
+    unsigned char salt[8];
+};
+
 struct rtl_db_files {
     sqlite3_vfs system;
     sqlite3_vfs *below;
     struct rtl_db *db;
     char name[40];
     char *path, *beside[RTL_BESIDE]; /* once the file is open */
-    struct rtl_db_file *main;
+    struct rtl_db_file *main, *wal;  /* while they are open */
+    struct rtl_db_log log;           /* known: its index is ours alone */
     enum rtl_db_status refused;
     char why[RTL_DB_WHY_BYTES];
 };
