@@ -81,14 +81,19 @@ static int look_for_journal(struct rtl_db_file *f)
     struct rtl_db_files *files = f->files;
     bool there;
     int writes = 0;
-    rtl_journal_free(&f->undo);
+    f->undone = false;
     if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &there))
         return rtl_db_refuse_journal(files, there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
     int code = there ? below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
     if (code || !there || writes)
         return code;
-    return rtl_db_refuse_journal(
-        files, rtl_journal_read(files->beside[RTL_JOURNAL], page_bytes_of(f), stop_reading, files, &f->undo));
+    enum rtl_journal is = RTL_JOURNAL_HOT;
+    if (!rtl_journal_is_same(&f->undo, files->beside[RTL_JOURNAL])) {
+        rtl_journal_free(&f->undo);
+        is = rtl_journal_read(files->beside[RTL_JOURNAL], page_bytes_of(f), stop_reading, files, &f->undo);
+    }
+    f->undone = is == RTL_JOURNAL_HOT;
+    return rtl_db_refuse_journal(files, is);
 }
 
 static int read_saved(const struct rtl_db_file *f, char *to, int count, uint64_t at)
@@ -181,7 +186,7 @@ static int file_read(sqlite3_file *base, void *to, int count, sqlite3_int64 at)
         return SQLITE_INTERRUPT;
     if (f->files->log.known && f->role != RTL_ROLE_TEMPORARY && !log_is_as_known(f->files))
         return SQLITE_BUSY;
-    return f->undo.fd >= 0 ? read_undone(f, to, count, at) : below(f)->xRead(f->below, to, count, at);
+    return f->undone ? read_undone(f, to, count, at) : below(f)->xRead(f->below, to, count, at);
 }
 
 static int file_write(sqlite3_file *base, const void *from, int count, sqlite3_int64 at)
@@ -215,7 +220,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
     *size = 0;
     if (f->role == RTL_ROLE_NO_WAL)
         return SQLITE_OK;
-    if (f->undo.fd < 0)
+    if (!f->undone)
         return below(f)->xFileSize(f->below, size);
     *size = (sqlite3_int64)(f->undo.pages * f->undo.page_bytes);
     return SQLITE_OK;
@@ -238,7 +243,7 @@ static int file_unlock(sqlite3_file *base, int level)
 {
     struct rtl_db_file *f = file_of(base);
     if (level == SQLITE_LOCK_NONE)
-        rtl_journal_free(&f->undo);
+        f->undone = false;
     return below(f)->xUnlock(f->below, level);
 }
 

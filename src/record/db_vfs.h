@@ -37,7 +37,8 @@ struct rtl_db_file {
     sqlite3_file *below; /* in the same memory, behind */
     /* of a reader's database */
     sqlite3_filename given; /* its name as the file below has it, ours */
-    struct rtl_undo undo;
+    struct rtl_undo undo;   /* of the journal that was read last */
+    bool undone;            /* the database is read with it, as long as we have the lock */
     bool index_below, index_known;
     unsigned char **index; /* of the -wal, in memory */
     int index_count;
