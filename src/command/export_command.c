@@ -192,7 +192,7 @@ static int write_output(struct rtl_export *e, struct output *output)
 
 static int write_outputs(struct command *c, struct rtl_export *e)
 {
-    if (!rtl_db_has(e->db, "rocpd_op")) {
+    if (!rtl_db_has_set(e->db, &rtl_rocpd_set)) {
         rtl_complain("%s has no trace in it: record one with --trace", c->file);
         return RTL_DB_MISSING;
     }

@@ -81,14 +81,19 @@ static int look_for_journal(struct rtl_db_file *f)
     struct rtl_db_files *files = f->files;
     bool there;
     int writes = 0;
-    rtl_journal_free(&f->undo);
+    f->undone = false;
     if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &there))
         return rtl_db_refuse_journal(files, there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
     int code = there ? below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
     if (code || !there || writes)
         return code;
-    return rtl_db_refuse_journal(
-        files, rtl_journal_read(files->beside[RTL_JOURNAL], page_bytes_of(f), stop_reading, files, &f->undo));
+    enum rtl_journal is = RTL_JOURNAL_HOT;
+    if (!rtl_journal_is_same(&f->undo, files->beside[RTL_JOURNAL])) {
+        rtl_journal_free(&f->undo);
+        is = rtl_journal_read(files->beside[RTL_JOURNAL], page_bytes_of(f), stop_reading, files, &f->undo);
+    }
+    f->undone = is == RTL_JOURNAL_HOT;
+    return rtl_db_refuse_journal(files, is);
 }
 
 static int read_saved(const struct rtl_db_file *f, char *to, int count, uint64_t at)
@@ -121,6 +126,31 @@ static int read_undone(struct rtl_db_file *f, char *to, int count, sqlite3_int64
     return cut ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
 
+/*
+ * With an index of our own nobody knows that we read: a program that comes and writes may put pages into the file that
+ * belong to a later state. Then the -wal is no longer what it was, in length or in the numbers that its header begins
+ * each round with.
+ */
+static bool look_at_log(const struct rtl_db_files *files, struct rtl_db_log *log)
+{
+    *log = (struct rtl_db_log){.known = true};
+    const struct rtl_db_file *f = files->wal;
+    if (!f || f->role == RTL_ROLE_NO_WAL) {
+        bool there;
+        return rtl_journal_is_plain(files->beside[RTL_WAL], &there) && !there;
+    }
+    if (below(f)->xFileSize(f->below, &log->size))
+        return false;
+    return log->size < 32 || !below(f)->xRead(f->below, log->salt, sizeof log->salt, 16);
+}
+
+static bool log_is_as_known(const struct rtl_db_files *files)
+{
+    struct rtl_db_log now;
+    return look_at_log(files, &now) && now.size == files->log.size &&
+           !memcmp(now.salt, files->log.salt, sizeof now.salt);
+}
+
 /* --- methods of a file --- */
 
 static int file_close(sqlite3_file *base)
@@ -135,6 +165,8 @@ static int file_close(sqlite3_file *base)
     base->pMethods = NULL;
     if (f->files->main == f)
         f->files->main = NULL;
+    if (f->files->wal == f)
+        f->files->wal = NULL;
     return code;
 }
 
@@ -152,7 +184,9 @@ static int file_read(sqlite3_file *base, void *to, int count, sqlite3_int64 at)
     }
     if (is_reader(f) && rtl_db_give_up(f->files->db, 100))
         return SQLITE_INTERRUPT;
-    return f->undo.fd >= 0 ? read_undone(f, to, count, at) : below(f)->xRead(f->below, to, count, at);
+    if (f->files->log.known && f->role != RTL_ROLE_TEMPORARY && !log_is_as_known(f->files))
+        return SQLITE_BUSY;
+    return f->undone ? read_undone(f, to, count, at) : below(f)->xRead(f->below, to, count, at);
 }
 
 static int file_write(sqlite3_file *base, const void *from, int count, sqlite3_int64 at)
@@ -186,7 +220,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
     *size = 0;
     if (f->role == RTL_ROLE_NO_WAL)
         return SQLITE_OK;
-    if (f->undo.fd < 0)
+    if (!f->undone)
         return below(f)->xFileSize(f->below, size);
     *size = (sqlite3_int64)(f->undo.pages * f->undo.page_bytes);
     return SQLITE_OK;
@@ -209,7 +243,7 @@ static int file_unlock(sqlite3_file *base, int level)
 {
     struct rtl_db_file *f = file_of(base);
     if (level == SQLITE_LOCK_NONE)
-        rtl_journal_free(&f->undo);
+        f->undone = false;
     return below(f)->xUnlock(f->below, level);
 }
 
@@ -273,9 +307,15 @@ static int file_map(sqlite3_file *base, int number, int bytes, int extend, void 
     if (!f->index_known) {
         f->index_known = true;
         int code = plain && there ? below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
-        f->index_below = (code & 0xff) != SQLITE_CANTOPEN;
+        f->index_below = !code || code == SQLITE_READONLY;
         if (f->index_below)
             return code;
+        if (code == SQLITE_READONLY_CANTINIT) /* nobody has it: what is in it may be anything */
+            below(f)->xShmUnmap(f->below, 0);
+        else if ((code & 0xff) != SQLITE_CANTOPEN)
+            return code;
+        if (!look_at_log(f->files, &f->files->log))
+            return SQLITE_BUSY;
     }
     return f->index_below ? below(f)->xShmMap(f->below, number, bytes, 0, out)
                           : index_in_memory(f, number, bytes, extend, out);

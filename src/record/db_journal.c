@@ -28,18 +28,16 @@ bool rtl_journal_is_plain(const char *path, bool *there)
     return S_ISREG(facts.st_mode) && facts.st_nlink == 1;
 }
 
-static int open_plain(const char *path, uint64_t *size)
+static int open_plain(const char *path, struct stat *facts)
 {
-    struct stat facts;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
-    if (fstat(fd, &facts) || !S_ISREG(facts.st_mode)) {
+    if (fstat(fd, facts) || !S_ISREG(facts->st_mode)) {
         close(fd);
         errno = EINVAL;
         return -1;
     }
-    *size = (uint64_t)facts.st_size;
     return fd;
 }
 
@@ -64,7 +62,7 @@ static enum rtl_journal judge(int fd, uint64_t size)
     return RTL_JOURNAL_HOT;
 }
 
-static enum rtl_journal open_to_judge(const char *path, int *fd, uint64_t *size)
+static enum rtl_journal open_to_judge(const char *path, int *fd, struct stat *facts)
 {
     bool there;
     *fd = -1;
@@ -72,17 +70,17 @@ static enum rtl_journal open_to_judge(const char *path, int *fd, uint64_t *size)
         return there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED;
     if (!there)
         return RTL_JOURNAL_NONE;
-    *fd = open_plain(path, size);
+    *fd = open_plain(path, facts);
     if (*fd < 0)
         return errno == ENOENT ? RTL_JOURNAL_NONE : RTL_JOURNAL_FAILED;
-    return judge(*fd, *size);
+    return judge(*fd, (uint64_t)facts->st_size);
 }
 
 enum rtl_journal rtl_journal_judge(const char *path)
 {
     int fd;
-    uint64_t size;
-    enum rtl_journal is = open_to_judge(path, &fd, &size);
+    struct stat facts;
+    enum rtl_journal is = open_to_judge(path, &fd, &facts);
     if (fd >= 0)
         close(fd);
     return is;
@@ -193,8 +191,9 @@ enum rtl_journal rtl_journal_read(const char *path, uint32_t page_bytes, bool (*
 {
     struct reading r = {.sector = FIRST_SECTOR};
     *undo = (struct rtl_undo){.fd = -1};
-    enum rtl_journal is = open_to_judge(path, &r.fd, &r.size);
+    enum rtl_journal is = open_to_judge(path, &r.fd, &undo->facts);
     undo->fd = r.fd;
+    r.size = (uint64_t)undo->facts.st_size;
     if (is == RTL_JOURNAL_HOT && !next_header(&r, undo, page_bytes))
         is = RTL_JOURNAL_NONE; /* nothing to play back */
     if (is == RTL_JOURNAL_HOT && !(r.page = malloc(undo->page_bytes)))
@@ -231,6 +230,20 @@ void rtl_journal_free(struct rtl_undo *undo)
         close(undo->fd);
     free(undo->saved);
     *undo = (struct rtl_undo){.fd = -1};
+}
+
+static bool is_at(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool rtl_journal_is_same(const struct rtl_undo *undo, const char *path)
+{
+    struct stat now;
+    const struct stat *was = &undo->facts;
+    return undo->fd >= 0 && !lstat(path, &now) && now.st_dev == was->st_dev && now.st_ino == was->st_ino &&
+           now.st_nlink == was->st_nlink && now.st_size == was->st_size && is_at(&now.st_mtim, &was->st_mtim) &&
+           is_at(&now.st_ctim, &was->st_ctim);
 }
 
 uint64_t rtl_journal_find(const struct rtl_undo *undo, uint32_t number)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 enum rtl_journal {
     RTL_JOURNAL_NONE,    /* there is none, or nothing in it that was begun */
@@ -26,7 +27,8 @@ struct rtl_journal_page {
 };
 
 struct rtl_undo {
-    int fd; /* of the journal; -1 = none */
+    int fd;            /* of the journal; -1 = none */
+    struct stat facts; /* of it, before it was read */
     uint32_t page_bytes;
     uint64_t pages;                 /* that the database had */
     struct rtl_journal_page *saved; /* ascending, each page once */
@@ -45,6 +47,8 @@ enum rtl_journal rtl_journal_judge(const char *path);
 enum rtl_journal rtl_journal_read(const char *path, uint32_t page_bytes, bool (*stop)(void *context), void *context,
                                   struct rtl_undo *undo);
 void rtl_journal_free(struct rtl_undo *undo);
+/* Whether it is still what was read: a recording is read by many statements, each under a lock of its own. */
+bool rtl_journal_is_same(const struct rtl_undo *undo, const char *path);
 
 /* Where the saved bytes of a page are, or 0 when the page is as it was. */
 uint64_t rtl_journal_find(const struct rtl_undo *undo, uint32_t number);

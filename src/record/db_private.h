@@ -30,7 +30,6 @@ struct rtl_db {
     uint64_t work, budget; /* work: of what is no statement of ours; budget: of one of them, see db_guard.c */
     uint64_t *meter;       /* what is charged now */
     enum rtl_db_status given_up;
-    bool strict; /* only what our own tables may compute is compiled */
 };
 
 /* Latches an error of SQLite's (db.c). */

@@ -98,6 +98,7 @@ static int open_beside(struct rtl_db_file *f, const char *name, int flags, int *
     if (files->db->write)
         return open_below(f, name, flags, got);
     flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    files->wal = f;
     if (there)
         return open_below(f, name, flags, got);
     f->role = RTL_ROLE_NO_WAL;

@@ -11,13 +11,21 @@ enum { RTL_JOURNAL, RTL_WAL, RTL_SHM, RTL_BESIDE }; /* what may lie beside a dat
 
 enum rtl_db_role { RTL_ROLE_MAIN, RTL_ROLE_JOURNAL, RTL_ROLE_WAL, RTL_ROLE_NO_WAL, RTL_ROLE_TEMPORARY };
 
+/* What a -wal was when its index was made. */
+struct rtl_db_log {
+    bool known;
+    sqlite3_int64 size;
+    unsigned char salt[8];
+};
+
 struct rtl_db_files {
     sqlite3_vfs system;
     sqlite3_vfs *below;
     struct rtl_db *db;
     char name[40];
     char *path, *beside[RTL_BESIDE]; /* once the file is open */
-    struct rtl_db_file *main;
+    struct rtl_db_file *main, *wal;  /* while they are open */
+    struct rtl_db_log log;           /* known: its index is ours alone */
     enum rtl_db_status refused;
     char why[RTL_DB_WHY_BYTES];
 };
@@ -29,7 +37,8 @@ struct rtl_db_file {
     sqlite3_file *below; /* in the same memory, behind */
     /* of a reader's database */
     sqlite3_filename given; /* its name as the file below has it, ours */
-    struct rtl_undo undo;
+    struct rtl_undo undo;   /* of the journal that was read last */
+    bool undone;            /* the database is read with it, as long as we have the lock */
     bool index_below, index_known;
     unsigned char **index; /* of the -wal, in memory */
     int index_count;

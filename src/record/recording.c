@@ -170,7 +170,8 @@ static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot
                "VALUES(?, ?, ?, ?, ?, ?)");
     rtl_db_bind_int(st, 1, r->id);
     rtl_db_bind_int(st, 2, k->id);
-    rtl_db_bind_text(st, 3, k->name, k->name_length);
+    /* a segment of an earlier library may have a longer one */
+    rtl_db_bind_text(st, 3, k->name, k->name_length < RTL_NAME_MAX ? k->name_length : RTL_NAME_MAX);
     bind_string(st, 4, told->full);
     bind_string(st, 5, told->short_name);
     rtl_db_bind_int(st, 6, (int64_t)r->sequence);

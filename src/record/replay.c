@@ -88,9 +88,10 @@ static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
 
 static void load_frames(struct rtl_replay *r)
 {
-    struct rtl_db_statement *st =
-        rtl_db_prepare(r->db, "SELECT id, time_ns, mono_ns FROM rtl_frame WHERE recording = ? ORDER BY sequence");
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "SELECT id, time_ns, mono_ns, sequence FROM rtl_frame WHERE recording = ? ORDER BY sequence");
     uint32_t size = 0;
+    int64_t last = -1;
     rtl_db_bind_int(st, 1, r->facts.id);
     while (rtl_db_step(st)) {
         if (r->facts.frames == size) {
@@ -104,9 +105,11 @@ static void load_frames(struct rtl_replay *r)
         }
         struct frame *f = &r->frames[r->facts.frames++];
         *f = (struct frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
-        /* time that runs backwards would make spans of centuries */
-        if (r->facts.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX))
+        int64_t sequence = rtl_db_int(st, 3);
+        /* time that runs backwards would make spans of centuries, and a circle of pages frames without end */
+        if (sequence <= last || (r->facts.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX)))
             rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: its frames are not in order", rtl_db_path(r->db));
+        last = sequence;
     }
     if (!r->facts.frames)
         rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: recording %lld has no frame", rtl_db_path(r->db),
@@ -128,7 +131,7 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
         return RTL_DB_FAILED;
     }
     r->db = db;
-    bool any = rtl_db_has(db, rtl_series_set.table);
+    bool any = rtl_db_has_set(db, &rtl_series_set);
     if (!any && !rtl_db_status(db)) {
         snprintf(why, why_bytes, "%s holds no time series and no snapshot", path);
         status = RTL_DB_MISSING;
@@ -243,6 +246,12 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
         keep_checkpoint(r);
     }
     enum rtl_db_status status = rtl_db_status(r->db);
+    if (status == RTL_DB_STOPPED) { /* a frame is half added up: the next one begins anew */
+        rtl_db_rollback(r->db);
+        rtl_replay_state_set(&r->state, NULL);
+        r->next = 0;
+        return status;
+    }
     if (!status && !rtl_snapshot_copy(&r->state.snapshot, snapshot)) {
         rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
         status = RTL_DB_FAILED;

@@ -42,7 +42,8 @@ uint32_t rtl_replay_find(const struct rtl_replay *replay, uint64_t time_ns);
 
 /*
  * The state at a frame, below `frames`. Forward it adds up what lies between; backward it starts from the last
- * checkpoint before. The snapshot is the caller's (rtl_snapshot_free). `exited`: the process had ended.
+ * checkpoint before. The snapshot is the caller's (rtl_snapshot_free). `exited`: the process had ended. After
+ * RTL_DB_STOPPED (rtl_db_stop_when) it can be asked again.
  */
 enum rtl_db_status rtl_replay_read(struct rtl_replay *replay, uint32_t frame, struct rtl_snapshot *snapshot,
                                    bool *exited);

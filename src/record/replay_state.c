@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 65536, ROOM = RTL_CHUNKS_MAX };
+enum { ROOM = RTL_CHUNKS_MAX };
 
 static void damaged(struct rtl_replay_state *state, const char *what)
 {
@@ -29,12 +29,15 @@ static void load_names(struct rtl_replay_state *state)
 {
     struct rtl_db_statement *st =
         rtl_db_prepare(state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ? ORDER BY first, kernel");
+    size_t bytes, all = 0;
     rtl_db_bind_int(st, 1, state->recording);
     while (rtl_db_step(st)) {
-        size_t bytes;
         int64_t kernel = rtl_db_int(st, 0);
         const char *name = rtl_db_text(st, 1, &bytes);
-        if (kernel < 0 || kernel >= RTL_KERNELS_MAX || bytes > NAME_BYTES_MAX) {
+        if (bytes > RTL_NAME_MAX) /* recorders before there was a limit wrote them */
+            bytes = RTL_NAME_MAX;
+        all += bytes;
+        if (kernel < 0 || kernel >= RTL_KERNELS_MAX || all > RTL_NAMES_BYTES || state->names[kernel]) {
             damaged(state, "a kernel is out of bounds");
             return;
         }
@@ -45,9 +48,7 @@ static void load_names(struct rtl_replay_state *state)
         }
         memcpy(copy, name, bytes);
         copy[bytes] = 0;
-        if (!state->names[kernel])
-            state->order[state->name_count++] = (uint16_t)kernel;
-        free(state->names[kernel]);
+        state->order[state->name_count++] = (uint16_t)kernel;
         state->names[kernel] = copy;
         state->name_lengths[kernel] = bytes;
     }
@@ -82,7 +83,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     s->queues = calloc(RTL_QUEUES_MAX, sizeof *s->queues);
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
-    state->copies = rtl_db_has(db, rtl_copies_set.table);
+    state->copies = rtl_db_has_set(db, &rtl_copies_set);
     if (!s->queues || !s->agents || !s->copies)
         no_memory(state);
     load_names(state);

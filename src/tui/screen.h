@@ -39,6 +39,10 @@ void rtl_screen_show(const struct rtl_frame *frame, bool repaint);
 /* Waits for a key, a signal or the deadline (CLOCK_MONOTONIC). */
 struct rtl_event rtl_screen_wait(uint64_t deadline_ns);
 
+/* While something takes long: whether the user wants to leave, by q or by a signal. What is typed meanwhile is kept for
+ * rtl_screen_wait. Cheap enough to be asked all the time. */
+bool rtl_screen_leaving(void);
+
 /* Puts text into the terminal's clipboard (OSC 52), if the terminal lets it. */
 void rtl_screen_copy(const char *text);
 

@@ -30,6 +30,8 @@
 enum {
     ESCAPE_DELAY_MS = 50, /* a lone Esc is known to be one after this */
     SEQUENCE_MAX = 64,    /* bytes of an unknown escape sequence that are swallowed */
+    EARLY_MAX = 32,       /* keys that are kept while something takes long */
+    LOOK_NS = 50000000,   /* between two looks at them */
     EMPTY_READS_MAX = 3,  /* readable, yet nothing to read: the terminal is gone */
 };
 
@@ -49,6 +51,8 @@ static struct {
     int empty_reads;
     int kept_kind; /* what was read behind an Esc and belongs to the next key; ERR = nothing */
     wint_t kept;
+    uint32_t early[EARLY_MAX]; /* keys that were typed while something took long */
+    int early_count;
     sigset_t waiting; /* the signal mask inside ppoll */
     sigset_t deadly;  /* the signals that end the viewer */
 } tty = {.in = -1, .out = -1, .cursor_shown = -1, .kept_kind = ERR};
@@ -418,7 +422,7 @@ static uint32_t special_key(wint_t code)
 }
 
 /* One key if there is one. */
-static bool read_key(uint32_t *key)
+static bool read_new_key(uint32_t *key)
 {
     wint_t code = tty.kept;
     int kind = tty.kept_kind;
@@ -434,6 +438,45 @@ static bool read_key(uint32_t *key)
     else
         *key = code == '\n' || code == '\r' ? RTL_KEY_ENTER : code == 8 ? RTL_KEY_BACKSPACE : (uint32_t)code;
     return true;
+}
+
+static bool read_key(uint32_t *key)
+{
+    if (!tty.early_count)
+        return read_new_key(key);
+    *key = tty.early[0];
+    memmove(tty.early, tty.early + 1, (size_t)--tty.early_count * sizeof *tty.early);
+    return true;
+}
+
+static bool quit_is_early(void)
+{
+    for (int i = 0; i < tty.early_count; i++)
+        if (tty.early[i] == 'q')
+            return true;
+    return false;
+}
+
+bool rtl_screen_leaving(void)
+{
+    static uint64_t looked_ns;
+    struct timespec now;
+    sigset_t pending;
+    uint32_t key;
+    if (!tty.open)
+        return false;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    if (now_ns - looked_ns < LOOK_NS)
+        return quit_is_early();
+    sigpending(&pending); /* they are blocked but while we wait */
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        if (sigismember(&pending, deadly[i]) == 1)
+            return true;
+    looked_ns = now_ns;
+    while (tty.early_count < EARLY_MAX && read_new_key(&key))
+        tty.early[tty.early_count++] = key;
+    return quit_is_early();
 }
 
 static bool flagged(struct rtl_event *event)

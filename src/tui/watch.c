@@ -124,11 +124,17 @@ static void sample_paused(struct watch *w, bool alive)
     }
 }
 
-/* Shows a frame of the recording; what can't be read ends the replay where it is. */
+/* Shows a frame of the recording; what can't be read ends the replay where it is. A user who wants to leave is not kept
+ * waiting: the event says how. */
 static void show_frame(struct watch *w, uint32_t frame)
 {
     w->ui.now_mono_ns = rtl_mono_ns();
-    if (rtl_player_show(w->player, frame)) {
+    enum rtl_db_status status = rtl_player_show(w->player, frame);
+    if (status == RTL_DB_STOPPED) {
+        w->ui.frame = w->player->at;
+        return;
+    }
+    if (status) {
         rtl_ui_say(&w->ui, "%s", rtl_replay_why(w->player->replay));
         w->ui.model->damaged = w->ended = true;
     }
@@ -267,6 +273,13 @@ static int run(struct watch *w)
         show_frame(w, 0);
     else
         sample(w);
+    if (!w->ui.model->latest && w->player && !w->ended) { /* left before the first frame */
+        struct rtl_event event = rtl_screen_wait(0);
+        rtl_screen_close();
+        if (event.kind == RTL_EVENT_SIGNAL)
+            rtl_screen_die(event.signal);
+        return 0;
+    }
     if (!w->ui.model->latest)
         return w->player ? (int)RTL_DB_CORRUPT : (int)RTL_READER_VERSION;
     show(w, true);
@@ -332,7 +345,9 @@ static int watch(struct watch *w, pid_t pid, const char *title)
         rtl_complain("%s", why);
         status = RTL_READER_USAGE;
     } else {
+        rtl_db_stop_when(rtl_screen_leaving);
         status = run(w);
+        rtl_db_stop_when(NULL);
         rtl_screen_close();
         if (w->tape.recording && w->tape.last) {
             rtl_complain("the end of the recording is missing: %s", w->tape.why);

@@ -75,6 +75,18 @@ check "the help has the keys of a replay" shows 'Keys everywhere'
 keys Escape q
 check "left with q" shows 'status 0'
 
+# --- while a frame is being read, q is heard: here another program has the recording locked ---
+mkfifo "$work/statements"
+sqlite3 "$work/moments.db" <"$work/statements" >"$work/answers" &
+exec 9>"$work/statements"
+terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
+check "a recording that is locked later" shows '\[END 8/8\]'
+echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&9
+check "is locked" wait_until 20 grep -q locked "$work/answers"
+keys b -1h Enter q
+check "is left at once, and that is no error" shows 'status 0'
+exec 9>&-
+
 # --- a full disk is said, and the viewer goes on ---
 terminal 100 24 "cd $work; ulimit -f 900; $top -p $demo -d 0.1 -w full.db; echo status \$?; exec cat"
 check "a full disk is said on screen" shows 'recording: cannot write .*full.db|rec FAILS full.db'

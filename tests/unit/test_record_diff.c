@@ -128,6 +128,23 @@ static void only_what_matters_fails(void **state)
     clean(&diff);
 }
 
+/* One that has grown from next to nothing matters, and one that has shrunk to it. */
+static void a_share_in_one_span_is_enough(void **state)
+{
+    (void)state;
+    struct rtl_diff diff;
+    synth_record(a, synth_kernel(a, "big"), 100000, 1000);
+    synth_record(b, synth_kernel(b, "big"), 100000, 1000);
+    synth_record(a, synth_kernel(a, "grown"), 100, 1000);
+    synth_record(b, synth_kernel(b, "grown"), 50000, 1000);
+    synth_record(a, synth_kernel(a, "rarer"), 100000, 1000);
+    synth_record(b, synth_kernel(b, "rarer"), 20000, 10);
+    make(&diff, false);
+    assert_true(rtl_diff_is_slower(row(&diff, "grown"), 0.1));
+    assert_false(rtl_diff_is_slower(row(&diff, "rarer"), 0.1));
+    clean(&diff);
+}
+
 static void a_series_counts_from_its_first_frame(void **state)
 {
     (void)state;
@@ -328,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(kernels_are_matched_by_name_and_sorted_by_cost),
         TEST(only_what_matters_fails),
+        TEST(a_share_in_one_span_is_enough),
         TEST(a_series_counts_from_its_first_frame),
         TEST(sums_do_not_wrap),
         TEST(the_same_place_is_not_the_same_kernel),

@@ -347,6 +347,35 @@ static void a_log_that_is_written_is_read(void **state)
     waitpid(child, NULL, 0);
 }
 
+/* The index that a program left behind that was killed may be anything; and who comes to write is noticed. */
+static void a_log_without_its_program_is_read(void **state)
+{
+    (void)state;
+    char copy[sizeof path], shm[sizeof path + 4];
+    snprintf(copy, sizeof copy, "%s/copy.db", folder);
+    snprintf(shm, sizeof shm, "%s-shm", copy);
+    log_of(copy);
+    strcpy(path, copy);
+    char *noise = malloc(32768);
+    memset(noise, 0x5a, 32768);
+    write_file(shm, noise, 32768);
+    free(noise);
+    uint64_t before = fixture_state();
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 11);
+    rtl_db_close(db);
+    assert_true(fixture_state() == before);
+    unlink(shm);
+    db = open_db(&reading); /* has not read the table */
+    run_sql("UPDATE test_number SET n = 0");
+    assert_int_equal(rows(db), 0);
+    assert_int_equal(rtl_db_status(db), RTL_DB_BUSY);
+    rtl_db_close(db);
+    db = open_db(&reading);
+    assert_int_equal(rows(db), 11);
+    rtl_db_close(db);
+}
+
 /* --- locks --- */
 
 /* A process of its own, that tries to write when it is told to: 0 if it could, 1 if it was locked out. */
@@ -498,6 +527,7 @@ int main(void)
         TEST(a_journal_is_read_within_bounds),
         TEST(a_log_is_read_and_stays),
         TEST(a_log_that_is_written_is_read),
+        TEST(a_log_without_its_program_is_read),
         TEST(another_opening_does_not_let_go_of_a_lock),
         TEST(what_is_replaced_leaves_no_journal),
         TEST(what_is_in_use_is_not_replaced),

@@ -232,6 +232,94 @@ static void what_failed_is_in_the_next_frame(void **state)
     close_player(&player);
 }
 
+/* Far back, where a checkpoint is begun from: at it, behind it, and where there is none yet. */
+static void going_back_is_going_forward(void **state)
+{
+    (void)state;
+    enum { LONG = 350 };
+    int kernels[4];
+    for (int i = 0; i < 4; i++)
+        kernels[i] = synth_kernel(p, (const char *[]){"a", "b", "c", "d"}[i]);
+    struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES, 4711);
+    uint64_t calls[LONG][4], timed[LONG][4];
+    for (int t = 0; t < LONG; t++) {
+        grow(t, kernels);
+        struct rtl_snapshot s = synth_snapshot(p, (uint64_t)(t + 1) * RTL_SEC);
+        for (uint32_t i = 0; i < 4; i++) {
+            calls[t][i] = i < s.kernel_count ? s.kernels[i].calls : 0;
+            timed[t][i] = i < s.kernel_count ? s.kernels[i].histogram.count : 0;
+        }
+        s.passes = (uint64_t)t;
+        assert_int_equal(rtl_recording_add(r, &s, (uint64_t)t, t == LONG - 1), RTL_DB_OK);
+        rtl_snapshot_free(&s);
+    }
+    rtl_recording_close(r);
+    struct rtl_replay *replay;
+    assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+    static const uint32_t jumps[] = {349, 300, 349, 301, 299, 349, 200, 200, 100, 349, 99, 98, 205, 204, 0};
+    for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+        struct rtl_snapshot s;
+        bool exited;
+        uint32_t t = jumps[i];
+        assert_int_equal(rtl_replay_read(replay, t, &s, &exited), RTL_DB_OK);
+        for (uint32_t k = 0; k < s.kernel_count; k++)
+            if (s.kernels[k].calls != calls[t][k] || s.kernels[k].histogram.count != timed[t][k])
+                fail_msg("frame %u, kernel %u: %d calls, not %d", t, k, (int)s.kernels[k].calls, (int)calls[t][k]);
+        assert_int_equal(s.passes, t); /* the frame's own */
+        assert_int_equal(exited, t == LONG - 1);
+        rtl_snapshot_free(&s);
+    }
+    rtl_replay_close(replay);
+}
+
+static void a_time_is_the_frame_at_it_or_before(void **state)
+{
+    (void)state;
+    struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES, 4711);
+    for (uint64_t t = 1; t <= 4; t++) {
+        struct rtl_snapshot s = synth_snapshot(p, t * RTL_SEC);
+        assert_int_equal(rtl_recording_add(r, &s, t * 1000, false), RTL_DB_OK);
+        rtl_snapshot_free(&s);
+    }
+    rtl_recording_close(r);
+    struct rtl_replay *replay;
+    assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+    static const uint64_t at[][2] = {{0, 0},    {999, 0},  {1000, 0}, {1999, 0},
+                                     {2000, 1}, {2001, 1}, {4000, 3}, {9999, 3}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        assert_int_equal(rtl_replay_find(replay, at[i][0]), at[i][1]);
+    rtl_replay_close(replay);
+}
+
+/* The recording itself is written with its first frame, and with the second when that failed. */
+static void a_recording_may_fail_to_begin(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a");
+    struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES, 4711);
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count = %d", (int)rtl_db_one(rtl_recording_db(r), "PRAGMA page_count"));
+    rtl_db_exec(rtl_recording_db(r), sql);
+    for (uint64_t ns = 100; ns < 200000; ns += 100)
+        synth_record(p, a, ns, 1);
+    struct rtl_snapshot s = synth_snapshot(p, RTL_SEC);
+    assert_int_equal(rtl_recording_add(r, &s, 1, false), RTL_DB_FULL);
+    rtl_db_exec(rtl_recording_db(r), "PRAGMA max_page_count = 100000");
+    assert_int_equal(rtl_recording_add(r, &s, 2, false), RTL_DB_OK);
+    rtl_snapshot_free(&s);
+    rtl_recording_close(r);
+    struct rtl_replay *replay;
+    if (rtl_replay_open(path, 4711, 0, &replay, why, sizeof why))
+        fail_msg("%s", why);
+    const char *name;
+    size_t length;
+    uint32_t id;
+    assert_true(rtl_replay_kernel(replay, 0, &id, &name, &length)); /* names, too, are written again */
+    assert_string_equal(name, "a");
+    assert_string_equal(rtl_replay_facts(replay)->title, "serve");
+    rtl_replay_close(replay);
+}
+
 static void several_share_a_file(void **state)
 {
     (void)state;
@@ -423,6 +511,9 @@ int main(void)
         TEST(of_an_interval),
         TEST(since_the_start),
         TEST(what_failed_is_in_the_next_frame),
+        TEST(going_back_is_going_forward),
+        TEST(a_time_is_the_frame_at_it_or_before),
+        TEST(a_recording_may_fail_to_begin),
         TEST(several_share_a_file),
         TEST(lies_are_refused),
         TEST(buckets_survive_the_text),

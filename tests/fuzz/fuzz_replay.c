@@ -1,0 +1,280 @@
+/*
+ * libFuzzer target: a hostile recording must never crash, hang or mislead what replays it, and never be changed by it.
+ *
+ * The input is a short program on a small valid recording of three frames. Byte 0 says what it is made of: changes of
+ * the file's bytes, statements that put other values, views, triggers and indices into its tables, or the file itself.
+ * Whatever comes out of it is checked against what replay.h and segment_reader.h promise, compared with itself
+ * (record/diff.h), and what came of it must end: time and memory of an input are bounded by the runner.
+ */
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/diff.h"
+#include "record/recording.h"
+#include "record/replay.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+enum { FILE_MAX = 1 << 20, PAGE = 512, FRAMES = 3, FRAMES_READ = 6 };
+enum { BYTES, STATEMENTS, RAW };
+
+#define MUST(condition)                                                      \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            fprintf(stderr, "misled: %s (line %d)\n", #condition, __LINE__); \
+            abort();                                                         \
+        }                                                                    \
+    } while (0)
+
+static char folder[64], path[96];
+static uint8_t base[FILE_MAX], now[FILE_MAX];
+static size_t base_size;
+
+static void clean_up(void)
+{
+    unlink(path);
+    rmdir(folder);
+}
+
+static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+{
+    (void)context;
+    told->full = told->short_name = k->name;
+}
+
+static void record(struct rtl_recording *r, uint64_t t)
+{
+    static const char *const names[] = {"_Z5firstv", "second", "third_kernel_with_a_longer_name"};
+    struct rtl_octave octaves[3] = {{.octave = 3, .bucket = {[5] = (uint32_t)t}}, {.octave = 9, .bucket = {[1] = 2}}};
+    uint64_t coarse[RTL_OCTAVES_MAX] = {[4] = t};
+    struct rtl_kernel_snapshot kernels[3] = {0};
+    struct rtl_queue_snapshot queues[2] = {0};
+    struct rtl_agent_snapshot agents[2] = {0};
+    struct rtl_copies_snapshot copies[2] = {0};
+    for (uint32_t i = 0; i < 3; i++)
+        kernels[i] = (struct rtl_kernel_snapshot){
+            .id = i + 1, .name = names[i], .name_length = strlen(names[i]), .calls = t * (i + 1), .untimed = t};
+    kernels[0].histogram = (struct rtl_histogram_copy){
+        .count = t + 2, .total_ns = 5000 * t, .min_ns = 100, .max_ns = 9000, .octave_count = 2, .octaves = octaves};
+    kernels[1].histogram =
+        (struct rtl_histogram_copy){.count = t, .total_ns = 500 * t, .min_ns = 100, .max_ns = 900, .coarse = coarse};
+    for (uint32_t i = 0; i < 2; i++) {
+        queues[i] = (struct rtl_queue_snapshot){.slot = i, .agent = i, .dispatches = t * 9, .injected = t * 9};
+        queues[i].untimed[1] = t;
+        queues[i].wait = kernels[0].histogram;
+        agents[i] = (struct rtl_agent_snapshot){.gpu = i, .name = "gfx90a", .busy_ns = t * 1000};
+        copies[i] = (struct rtl_copies_snapshot){.agent = i, .direction = i, .count = t, .bytes = t * 100};
+        copies[i].untimed[1] = t;
+    }
+    struct rtl_snapshot s = {.kernels = kernels,
+                             .kernel_count = 3,
+                             .queues = queues,
+                             .queue_count = 2,
+                             .agents = agents,
+                             .agent_count = 2,
+                             .copies = copies,
+                             .copies_count = 2,
+                             .taken_mono_ns = t * 1000000000};
+    MUST(rtl_recording_add(r, &s, t * 1000, t == FRAMES) == RTL_DB_OK);
+}
+
+static size_t read_back(uint8_t *to)
+{
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(to, 1, FILE_MAX, f) : 0;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void write_to(const uint8_t *bytes, size_t size)
+{
+    FILE *f = fopen(path, "w");
+    MUST(f && fwrite(bytes, 1, size, f) == size && !fclose(f));
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    struct rtl_recording *r;
+    char why[512], sql[64];
+    sqlite3 *handle;
+    const struct rtl_recording_facts facts = {
+        .kind = RTL_RECORDING_SERIES, .pid = 4711, .title = "t", .recorder = "fuzz", .tell = tell};
+    (void)argc;
+    (void)argv;
+    snprintf(folder, sizeof folder, "%s/rtl-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    MUST(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file.db", folder);
+    atexit(clean_up);
+    MUST(rtl_recording_open(path, false, 50, &facts, &r, why, sizeof why) == RTL_DB_OK);
+    for (uint64_t t = 1; t <= FRAMES; t++)
+        record(r, t);
+    rtl_recording_close(r);
+    MUST(sqlite3_open(path, &handle) == SQLITE_OK);
+    snprintf(sql, sizeof sql, "PRAGMA page_size = %d; VACUUM", PAGE); /* few bytes, so that changes hit something */
+    MUST(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(handle);
+    base_size = read_back(base);
+    return 0;
+}
+
+/* Changes: 2 bytes where, in units that reach all of the file, 1 how many, then they. */
+static size_t change_bytes(const uint8_t *data, size_t size)
+{
+    size_t length = base_size;
+    memcpy(now, base, base_size);
+    while (size >= 4) {
+        size_t at = ((size_t)data[0] << 8 | data[1]) % base_size, n = data[2] % 16 + 1u;
+        data += 3;
+        size -= 3;
+        n = n < size ? n : size;
+        n = n < length - at ? n : length - at;
+        memcpy(now + at, data, n);
+        data += n;
+        size -= n;
+    }
+    return length;
+}
+
+static int no_longer(void *left)
+{
+    return --*(int *)left < 0;
+}
+
+/* Statements: 4 bytes each, as anybody may run them on a file before it is handed on. */
+static void run_statements(const uint8_t *data, size_t size)
+{
+    static const char *const tables[] = {"rtl_recording",  "rtl_gpu",           "rtl_kernel",
+                                         "rtl_frame",      "rtl_kernel_sample", "rtl_untimed",
+                                         "rtl_gpu_sample", "rtl_queue_sample",  "rtl_queue_histogram",
+                                         "rtl_label",      "rtl_copies_sample", "rtl_copies_untimed"};
+    static const char *const values[] = {"NULL",
+                                         "0",
+                                         "-1",
+                                         "1",
+                                         "65536",
+                                         "9223372036854775807",
+                                         "'text'",
+                                         "x'ff00'",
+                                         "1e300",
+                                         "'[0,1]'",
+                                         "'[2303,1]'",
+                                         "'[1,9223372036854775807,1,-1]'",
+                                         "zeroblob(70000)",
+                                         "printf('[%.5000c', '1')"};
+    static const char *const forms[] = {
+        "UPDATE OR IGNORE %1$s SET %2$s = %3$s",
+        "UPDATE OR IGNORE %1$s SET %2$s = %2$s + %4$d",
+        "UPDATE OR IGNORE %1$s SET %2$s = %3$s WHERE %2$s = %4$d",
+        "DELETE FROM %1$s WHERE %2$s = %4$d",
+        "DROP TABLE %1$s",
+        "ALTER TABLE %1$s RENAME TO t%4$d; CREATE VIEW %1$s AS SELECT * FROM t%4$d",
+        "CREATE TRIGGER t%4$d AFTER INSERT ON %1$s BEGIN DELETE FROM rtl_frame; END",
+        "CREATE INDEX i%4$d ON %1$s(%2$s + %4$d)",
+        "ALTER TABLE %1$s RENAME COLUMN %2$s TO c%4$d",
+        "ALTER TABLE %1$s ADD COLUMN c%4$d AS (hex(%2$s)) VIRTUAL",
+        "ALTER TABLE %1$s RENAME TO t%4$d; CREATE TABLE %1$s AS SELECT * FROM t%4$d, t%4$d",
+        "DROP INDEX rtl_frame_order",
+        "PRAGMA user_version = %4$d",
+        "PRAGMA journal_mode = WAL",
+        "INSERT OR IGNORE INTO %1$s SELECT * FROM %1$s",
+        "PRAGMA writable_schema = 1; UPDATE sqlite_master SET %5$s = %3$s WHERE name = '%1$s'",
+    };
+    static const char *const of_schema[] = {"rootpage", "type", "sql", "name"};
+    sqlite3 *handle;
+    sqlite3_stmt *st;
+    MUST(sqlite3_open(path, &handle) == SQLITE_OK);
+    sqlite3_exec(handle, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
+    for (; size >= 4; data += 4, size -= 4) {
+        const char *table = tables[data[1] % (sizeof tables / sizeof *tables)];
+        char sql[400], column[64] = "x";
+        int left = 200;
+        sqlite3_progress_handler(handle, 1000, no_longer, &left);
+        snprintf(sql, sizeof sql, "SELECT name FROM pragma_table_info('%s') WHERE cid = %d", table, data[2] % 24);
+        if (!sqlite3_prepare_v2(handle, sql, -1, &st, NULL) && sqlite3_step(st) == SQLITE_ROW)
+            snprintf(column, sizeof column, "\"%.50s\"", (const char *)sqlite3_column_text(st, 0));
+        sqlite3_finalize(st);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(sql, sizeof sql, forms[data[0] % (sizeof forms / sizeof *forms)], table, column,
+                 values[data[3] % (sizeof values / sizeof *values)], (int)data[3], of_schema[data[2] % 4]);
+#pragma GCC diagnostic pop
+        sqlite3_exec(handle, sql, NULL, NULL, NULL);
+    }
+    sqlite3_close(handle);
+}
+
+static void check(const struct rtl_snapshot *s)
+{
+    for (uint32_t i = 0; i < s->kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &s->kernels[i];
+        MUST(k->id < RTL_KERNELS_MAX && (i == 0 || k->id > k[-1].id));
+        MUST(k->name && k->name_length <= RTL_NAME_MAX && !k->name[k->name_length]);
+        for (uint32_t o = 0; o < k->histogram.octave_count; o++)
+            MUST(k->histogram.octaves[o].octave < RTL_OCTAVES_MAX);
+    }
+    for (uint32_t i = 0; i < s->queue_count; i++)
+        MUST(s->queues[i].slot < RTL_QUEUES_MAX && (i == 0 || s->queues[i].slot > s->queues[i - 1].slot));
+    for (uint32_t i = 0; i < s->agent_count; i++)
+        MUST(s->agents[i].gpu < RTL_AGENTS_MAX && memchr(s->agents[i].name, 0, sizeof s->agents[i].name));
+    MUST(s->copies_count <= RTL_COPIES_MAX && memchr(s->comm, 0, sizeof s->comm));
+}
+
+static void replay_all(void)
+{
+    struct rtl_replay *r;
+    struct rtl_snapshot first = {0}, last = {0};
+    char why[512] = "";
+    bool exited;
+    enum rtl_db_status status = rtl_replay_open(path, 0, 0, &r, why, sizeof why);
+    if (status) {
+        MUST(*why && !strchr(why, '\n'));
+        return;
+    }
+    const struct rtl_replay_facts *facts = rtl_replay_facts(r);
+    uint32_t end = facts->frames < FRAMES_READ ? facts->frames : FRAMES_READ;
+    MUST(facts->frames && memchr(facts->title, 0, sizeof facts->title));
+    status = rtl_replay_read(r, end - 1, &last, &exited);
+    if (!status)
+        status = rtl_replay_read(r, 0, &first, &exited);
+    if (!status) {
+        struct rtl_diff diff;
+        check(&first);
+        check(&last);
+        struct rtl_span a = {.later = &first}, b = {.earlier = &first, .later = &last};
+        MUST(rtl_diff_make(&a, &b, &diff));
+        rtl_diff_free(&diff);
+        rtl_replay_find(r, rtl_replay_time(r, end - 1));
+    } else {
+        MUST(rtl_replay_why(r)[0]);
+    }
+    rtl_snapshot_free(&first);
+    rtl_snapshot_free(&last);
+    rtl_replay_close(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uint8_t after[FILE_MAX];
+    if (size < 1)
+        return 0;
+    int kind = data[0] % 3;
+    if (kind == BYTES)
+        write_to(now, change_bytes(data + 1, size - 1));
+    else
+        write_to(kind == RAW ? data + 1 : base, kind == RAW ? size - 1 : base_size);
+    if (kind == STATEMENTS)
+        run_statements(data + 1, size - 1);
+    size_t before = read_back(now);
+    replay_all();
+    MUST(read_back(after) == before && !memcmp(now, after, before));
+    unlink(path);
+    MUST(!rmdir(folder) && !mkdir(folder, 0700)); /* nothing else was left there */
+    return 0;
+}
