@@ -88,7 +88,7 @@ static void end_identity(const struct rtl_tap *tap)
 static struct rtl_tap *new_tap(void)
 {
     struct rtl_tap *tap = NULL;
-    uint32_t slots = RTL_NUMBERS;
+    uint32_t limit = rtl_tool.settings.signals_limit, slots = rtl_ring_slots(limit + rtl_cards_beside(limit));
     if (posix_memalign((void **)&tap, 64, sizeof *tap) != 0)
         return NULL;
     memset(tap, 0, sizeof *tap);
