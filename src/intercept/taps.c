@@ -199,7 +199,7 @@ void rtl_tap_name(struct rtl_tap *tap, const hsa_queue_t *queue)
     pthread_mutex_lock(&rtl_tool.create);
     begin_identity(tap);
     STORE(line->agent, tap->gpu->index);
-    STORE(line->queue_id, tap->shared ? 0 : queue->id);
+    STORE(line->queue_id, tap->shared ? 0 : rtl_probe_id_without(queue->id));
     STORE(line->size_packets, queue->size);
     STORE(line->live, 1);
     STORE(line->created_mono_ns, rtl_clock_now());
