@@ -405,8 +405,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union
         wake_if_parked();
 }
 
-/* A packet that carries no signal of ours, and a mark with it: where queues must not fill up, once in a quarter of one.
- */
+/* A packet that carries no signal of ours, and a mark with it: once in a quarter of a queue that must not fill up. */
 static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const union packet *packet,
                                                    rtl_packet_writer writer)
 {
@@ -427,7 +426,7 @@ static inline void write_unmarked(struct rtl_tap *tap, const union packet *packe
 static inline void see_one(struct rtl_tap *tap, const union packet *packet, rtl_packet_writer writer,
                            enum rtl_policy policy)
 {
-    if (__builtin_expect(tap->written >= tap->look_at, 0)) /* never where the queue may fill up */
+    if (__builtin_expect(tap->guarded, 0) && __builtin_expect(tap->written >= tap->look_at, 0))
         rtl_full_look(tap, 1);
     if (__builtin_expect(policy != RTL_PASS_ON, 1))
         count(tap, &tap->line->packets, 1);

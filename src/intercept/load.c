@@ -133,7 +133,7 @@ static void read_environment(void)
 #undef NAME
     if (rtl_tool.settings.signals_unknown)
         rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: %d is used", getenv("RTL_SIGNALS"), RTL_SIGNALS_LIMIT,
-                RTL_SIGNALS_LIMIT);
+                RTL_SIGNALS_DEFAULT);
     if (!rtl_trace_parse(getenv("RTL_TRACE"), &rtl_tool.settings.trace))
         rtl_say("RTL_TRACE=%.40s is neither 0, 1 nor a size from 64K to 1G, such as 64M: there is no event ring",
                 getenv("RTL_TRACE"));

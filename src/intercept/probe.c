@@ -22,6 +22,8 @@ enum answer { UNKNOWN, SINGLE, BATCHES, UNSAFE };
 static _Atomic int answer; /* create, under the lock; any loads */
 static _Atomic bool said;  /* any: that it is unsafe */
 static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
+/* The queues that were made for trying, over all loads, and the last one's id: create, under the lock; any loads. */
+static _Atomic uint64_t made, last_id;
 
 /* Of glibc's heap; with another allocator it doesn't grow, and the runtime is taken for unsafe. */
 static size_t heap(void)
@@ -38,8 +40,13 @@ static hsa_queue_t *make(hsa_agent_t agent, uint32_t packets)
 {
     hsa_queue_t *queue = NULL;
     if (rtl_tool.hsa.amd_queue_intercept_create(agent, packets, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0, &queue) !=
-        HSA_STATUS_SUCCESS)
+            HSA_STATUS_SUCCESS ||
+        !queue)
         return NULL;
+    if (queue->id < atomic_load(&last_id)) /* the runtime, which was loaded again, numbers from the start again */
+        atomic_store(&made, 0);
+    atomic_store(&last_id, queue->id);
+    atomic_fetch_add(&made, 1);
     return queue;
 }
 
@@ -118,6 +125,11 @@ bool rtl_probe_batches(void)
 {
     int now = atomic_load(&answer);
     return now == BATCHES || now == UNSAFE;
+}
+
+uint64_t rtl_probe_id_without(uint64_t id)
+{
+    return id > atomic_load(&last_id) ? id - atomic_load(&made) : id;
 }
 
 void rtl_probe_forget(void)

@@ -16,6 +16,7 @@
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* True when intercept queues are safe here. Tries at the first call, on releases that may batch. Create; waits for
  * another thread that is trying. */
@@ -26,6 +27,12 @@ void rtl_probe_look(hsa_agent_t agent);
 
 /* Any: this runtime hands over several packets at once, as far as is known. */
 bool rtl_probe_batches(void);
+
+/*
+ * Any: the id that a queue of the application's would have if none had been made for trying: the runtime numbers all
+ * queues in sequence. It is what is shown; the application itself finds the runtime's in its queue.
+ */
+uint64_t rtl_probe_id_without(uint64_t id);
 
 /* Load: another runtime may be there now. */
 void rtl_probe_forget(void);

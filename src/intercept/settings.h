@@ -8,8 +8,9 @@
 #include "shm/tables.h"
 
 enum {
-    RTL_SIGNALS_START = 64,   /* signals made with the first queue */
-    RTL_SIGNALS_LIMIT = 4096, /* most there may ever be; RTL_SIGNALS lowers it */
+    RTL_SIGNALS_START = 64,     /* signals made with the first queue */
+    RTL_SIGNALS_DEFAULT = 4096, /* most there may be, where RTL_SIGNALS says nothing else */
+    RTL_SIGNALS_LIMIT = 32768,  /* and the most that it can say */
 };
 
 struct rtl_settings {

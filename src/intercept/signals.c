@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-_Static_assert((RTL_SIGNALS_LIMIT & (RTL_SIGNALS_LIMIT - 1)) == 0, "the ring wraps by a mask");
+_Static_assert((RTL_SIGNALS_LIMIT & (RTL_SIGNALS_LIMIT - 1)) == 0, "the largest ring wraps by a mask, too");
 _Static_assert(RTL_NUMBERS < 1 << 16, "numbers have 16 bits, and one of them stands for none");
 
 struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit)
@@ -12,8 +12,12 @@ struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t 
         mmap(NULL, sizeof *pool, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pool == MAP_FAILED)
         return NULL;
+    madvise(pool, sizeof *pool, MADV_NOHUGEPAGE); /* 64 signals take some pages of it, not 2 MB */
     pool->maker = *maker;
     pool->limit = limit < RTL_SIGNALS_LIMIT ? limit : RTL_SIGNALS_LIMIT;
+    pool->cards_limit = rtl_cards_beside(pool->limit);
+    pool->free_signals.mask = rtl_ring_slots(pool->limit) - 1;
+    pool->free_cards.mask = rtl_ring_slots(pool->cards_limit) - 1;
     return pool;
 }
 
@@ -77,13 +81,13 @@ static uint32_t take(struct rtl_free *free, uint16_t *numbers, uint32_t n)
         uint64_t there = atomic_load_explicit(&free->tail, memory_order_acquire) - head;
         if (there == 0)
             return 0;
-        if (there > RTL_SIGNALS_LIMIT) { /* the head is of before: others took on */
+        if (there > free->mask + 1) { /* the head is of before: others took on */
             head = atomic_load_explicit(&free->head, memory_order_relaxed);
             continue;
         }
         uint32_t got = there < n ? (uint32_t)there : n;
         for (uint32_t i = 0; i < got; i++)
-            numbers[i] = atomic_load_explicit(&free->ring[(head + i) % RTL_SIGNALS_LIMIT], memory_order_relaxed);
+            numbers[i] = atomic_load_explicit(&free->ring[(head + i) & free->mask], memory_order_relaxed);
         /* The producer can't have reused those slots unless the head moved on, and then this fails. */
         if (atomic_compare_exchange_weak_explicit(&free->head, &head, head + got, memory_order_acq_rel,
                                                   memory_order_relaxed))
@@ -95,7 +99,7 @@ static void give(struct rtl_free *free, const uint16_t *numbers, uint32_t n)
 {
     uint64_t tail = atomic_load_explicit(&free->tail, memory_order_relaxed);
     for (uint32_t i = 0; i < n; i++)
-        atomic_store_explicit(&free->ring[(tail + i) % RTL_SIGNALS_LIMIT], numbers[i], memory_order_relaxed);
+        atomic_store_explicit(&free->ring[(tail + i) & free->mask], numbers[i], memory_order_relaxed);
     atomic_store_explicit(&free->tail, tail + n, memory_order_release);
 }
 
@@ -112,10 +116,10 @@ void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
 uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
 {
     uint32_t got = take(&pool->free_cards, numbers, n);
-    if (got || atomic_load_explicit(&pool->cards, memory_order_relaxed) >= RTL_CARDS_LIMIT)
+    if (got || atomic_load_explicit(&pool->cards, memory_order_relaxed) >= pool->cards_limit)
         return got;
     uint32_t first = atomic_fetch_add_explicit(&pool->cards, n, memory_order_relaxed);
-    for (; got < n && first + got < RTL_CARDS_LIMIT; got++) {
+    for (; got < n && first + got < pool->cards_limit; got++) {
         amd_signal_t *card = &pool->card[first + got];
         uint32_t number = RTL_SIGNALS_LIMIT + first + got;
         pool->handle[number].handle = (uintptr_t)card;

@@ -7,7 +7,10 @@
  *
  * Numbers from RTL_SIGNALS_LIMIT on are cards: records of the same shape in our own memory, for dispatches that carry a
  * signal of the application's (own.h). They travel the same way, have a free ring of their own, and cost nothing to
- * make.
+ * make. There are as many as signals, but 4,096 at least.
+ *
+ * All arrays have room for the most that can be asked for; what isn't used is never touched, and takes no memory. Rings
+ * wrap at what is asked for, or they would wander through all of theirs.
  *
  * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
  * batch with one compare-and-swap. Making a signal is the one thing here that costs something; any thread may do it,
@@ -27,7 +30,8 @@
 enum {
     RTL_SIGNALS_BATCH = 32, /* most that a queue takes from the free ring at once */
     RTL_SIGNAL_ARMED = 1,   /* the value that a completion takes to 0 */
-    RTL_CARDS_LIMIT = 4096, /* most dispatches in flight on signals of the application's */
+    RTL_CARDS_LEAST = 4096, /* dispatches in flight on signals of the application's: so many, or as many as signals */
+    RTL_CARDS_LIMIT = RTL_SIGNALS_LIMIT - 16, /* but no more; some numbers stand for something else (tap.h) */
     RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_CARDS_LIMIT,
 };
 
@@ -47,7 +51,8 @@ struct rtl_inflight {
 struct rtl_free {
     _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; counts on for ever */
     _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
-    _Alignas(64) _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
+    _Alignas(64) uint32_t mask;         /* constant; the ring wraps there: it has a slot a number */
+    _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
 };
 _Static_assert((int)RTL_CARDS_LIMIT <= (int)RTL_SIGNALS_LIMIT, "a slot a number");
 
@@ -59,7 +64,7 @@ struct rtl_signal_maker {
 
 struct rtl_pool {
     struct rtl_signal_maker maker; /* constant */
-    uint32_t limit;                /* constant */
+    uint32_t limit, cards_limit;   /* constant */
     _Atomic uint32_t created;      /* any: signals that exist now; never above the limit */
     _Atomic uint64_t made;         /* any: ever */
     _Atomic uint64_t destroyed;    /* worker: ever */
@@ -71,6 +76,21 @@ struct rtl_pool {
     amd_signal_t card[RTL_CARDS_LIMIT];
     struct rtl_free free_signals, free_cards;
 };
+
+/* Pure: the slots that a ring needs in which there may be so many numbers at once: a power of two. */
+static inline uint32_t rtl_ring_slots(uint32_t numbers)
+{
+    uint32_t slots = 64;
+    while (slots < numbers)
+        slots *= 2;
+    return slots;
+}
+
+/* Pure: how many cards there may be beside so many signals. */
+static inline uint32_t rtl_cards_beside(uint32_t signals)
+{
+    return signals < RTL_CARDS_LEAST ? RTL_CARDS_LEAST : signals < RTL_CARDS_LIMIT ? signals : RTL_CARDS_LIMIT;
+}
 
 /* An empty pool, or NULL when there is no memory. Never freed while a dispatch may come late. */
 struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit);
@@ -98,7 +118,7 @@ static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)
 {
     uint64_t head = atomic_load_explicit(&pool->free_signals.head, memory_order_relaxed);
     uint64_t lie = atomic_load_explicit(&pool->free_signals.tail, memory_order_relaxed) - head;
-    return lie <= RTL_SIGNALS_LIMIT ? (uint32_t)lie : 0; /* the two loads may be of different moments */
+    return lie <= pool->free_signals.mask + 1 ? (uint32_t)lie : 0; /* the two loads may be of different moments */
 }
 
 static inline bool rtl_is_card(uint32_t number)

@@ -33,7 +33,8 @@ struct rtl_mark {
     uint64_t index;
     uint16_t number; /* in the pool, or RTL_GAUGE and more */
 };
-enum { RTL_MARKS = 4, RTL_GAUGE = RTL_SIGNALS_LIMIT };
+enum { RTL_MARKS = 4, RTL_GAUGE = RTL_NUMBERS };
+_Static_assert(RTL_GAUGE + RTL_MARKS <= RTL_NO_SIGNAL, "each has a number of its own");
 
 /* A signal of the tap's own, for a mark where the pool has none left. Nothing is timed with it. */
 struct rtl_gauge {

@@ -88,7 +88,7 @@ static void end_identity(const struct rtl_tap *tap)
 static struct rtl_tap *new_tap(void)
 {
     struct rtl_tap *tap = NULL;
-    uint32_t slots = RTL_NUMBERS;
+    uint32_t limit = rtl_tool.settings.signals_limit, slots = rtl_ring_slots(limit + rtl_cards_beside(limit));
     if (posix_memalign((void **)&tap, 64, sizeof *tap) != 0)
         return NULL;
     memset(tap, 0, sizeof *tap);
@@ -199,7 +199,7 @@ void rtl_tap_name(struct rtl_tap *tap, const hsa_queue_t *queue)
     pthread_mutex_lock(&rtl_tool.create);
     begin_identity(tap);
     STORE(line->agent, tap->gpu->index);
-    STORE(line->queue_id, tap->shared ? 0 : queue->id);
+    STORE(line->queue_id, tap->shared ? 0 : rtl_probe_id_without(queue->id));
     STORE(line->size_packets, queue->size);
     STORE(line->live, 1);
     STORE(line->created_mono_ns, rtl_clock_now());

@@ -39,6 +39,7 @@ enum {
     PAUSE_MIN = 50000, /* ns */
     PAUSE_MAX = 1000000,
     MOST_A_TAP = 2048, /* completions of one queue before the next has its turn */
+    MOST_MADE = 2048,  /* signals in one round: dispatches wait for completions meanwhile */
     TURN = 100000,     /* ns; the least that the scheduler takes */
     STACK = 256 << 10, /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
 };
@@ -182,6 +183,7 @@ static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
     harvest->most = open;
     if (created < pool->limit && 4 * rtl_pool_free_count(pool) < created && 2 * open > created) {
         uint32_t more = created < pool->limit - created ? created : pool->limit - created;
+        more = more < MOST_MADE ? more : MOST_MADE;
         uint16_t numbers[64];
         while (more) {
             uint32_t got = rtl_pool_make(pool, numbers, more < 64 ? more : 64);
@@ -249,7 +251,7 @@ static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r,
         return PAUSE_MAX;
     uint32_t open = harvest->open - harvest->open_cards;
     uint64_t left = harvest->pool->limit > open ? harvest->pool->limit - open : 0;
-    uint64_t cards = RTL_CARDS_LIMIT - harvest->open_cards; /* never more open than there are */
+    uint64_t cards = harvest->pool->cards_limit - harvest->open_cards; /* never more open than there are */
     left = cards < left ? cards : left;
     uint64_t pause = left * span / came / 8;
     return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;

@@ -167,7 +167,7 @@ struct rtl_queue {
     /* create; generation is odd while the identity is being changed (seqlock), 0 = slot never used */
     uint32_t generation;
     uint32_t agent;            /* index into the agents */
-    uint64_t queue_id;         /* hsa_queue_t.id, or 0 for the shared slot */
+    uint64_t queue_id;         /* hsa_queue_t.id as it would be without the library, or 0 for the shared slot */
     uint32_t size_packets;
     uint32_t live;             /* 1 from create to destroy */
     uint64_t created_mono_ns;

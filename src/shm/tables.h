@@ -8,11 +8,11 @@
 #define RTL_SHM_TABLES_H
 
 /* X(symbol, number, name in RTL_MODE and on screen, meaning) */
-#define RTL_MODES(X)                                                                  \
-    X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                 \
-    X(LITE, 1, "lite", "times only kernels without a signal of the application's")    \
-    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely")  \
-    X(FULL, 3, "full", "the same as default, which times graph replays, too") \
+#define RTL_MODES(X)                                                                 \
+    X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                \
+    X(LITE, 1, "lite", "times only kernels without a signal of the application's")   \
+    X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely") \
+    X(FULL, 3, "full", "the same as default, which times graph replays, too")        \
     X(AUTO, 4, "auto", "counts every dispatch, times them only while somebody watches")
 
 /* X(other name, symbol of the mode it stands for) */

@@ -12,6 +12,9 @@ for tools in "$tap_top/$O/librtl.so" "$newer $tap_top/$O/librtl.so"; do
     check "$name: counts are the program's" counted_as_launched
     is "$name: all timed" "$(look timed)" "timed 1000"
     is "$name: on the one queue there is" "$(look queue | wc -l)" 1
+    id=$("$O/rtl-top" -p "$program" --json -n 1 | jq '.queues[0].id')
+    is "$name: which has the number that it has without the trying" "$id" "${first_id:-$id}"
+    first_id=$id
     is "$name: nothing to say" "$(look note)" ""
     close_scene
     is "$name: ends well, in silence" "$status $(cat "$work/err")" "0 "

@@ -68,6 +68,16 @@ timed_as_completed() {
     test "$completed" = "$(look timed | cut -d' ' -f2)"
 }
 
+# times_are_true: each kernel's total, minimum and maximum are the software GPU's, whatever signal it carried
+times_are_true() {
+    awk -F'\t' 'NR > 1 && $7 !~ /^</ { n = $5 - $4; c[$7]++; t[$7] += n
+        if (!($7 in low) || n < low[$7]) low[$7] = n
+        if (n > high[$7]) high[$7] = n }
+        END { for (k in c) print k, c[k], t[k], low[k], high[k] + 0 }' "$work/truth" | sort >"$work/model"
+    look kernel | awk '$4 { print $2, $4, $6, $7, $8 }' | sort >"$work/timed"
+    test -s "$work/model" && diff "$work/model" "$work/timed"
+}
+
 # truth_has N PATTERN: waits until the truth has that many dispatches of such kernels
 truth_has() {
     wait_until 60 sh -c "test \$(grep -cE '$2' '$work/truth') -ge $1"

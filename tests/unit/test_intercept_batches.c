@@ -36,6 +36,7 @@ struct queue {
     void *data;
 };
 static uint64_t beyond, calls, most;
+static uint64_t next_id; /* all queues of a runtime are numbered in sequence */
 
 static hsa_status_t batching_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
                                     void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **made)
@@ -51,6 +52,7 @@ static hsa_status_t batching_create(hsa_agent_t agent, uint32_t size, hsa_queue_
     queue->buffer = kind == WHOLE ? malloc(queue->bytes) : kind == LIMITED ? malloc(256 * sizeof(packet_t)) : NULL;
     queue->shown.base_address = queue->ring;
     queue->shown.size = size;
+    queue->shown.id = next_id++;
     queue->shown.doorbell_signal.handle = (uintptr_t)queue;
     *made = &queue->shown;
     return HSA_STATUS_SUCCESS;
@@ -376,6 +378,35 @@ static void queues_do_not_fill_up_where_there_are_batches(void **state)
     OnUnload();
 }
 
+/* The queues that were made for trying don't count: what is shown are the numbers that there would be without us. */
+static void queues_have_their_numbers(void **state)
+{
+    static const enum kind kinds[] = {SINGLE, WHOLE, WHOLE, SINGLE};
+    uint64_t without_us = 0;
+    (void)state;
+    if (!heap_tells())
+        skip();
+    next_id = 0;
+    for (int k = 0; k < 4; k++) {
+        if (k == 2) /* loaded again, and it numbers from the start */
+            next_id = without_us = 0;
+        load(kinds[k]);
+        hsa_queue_t *queues[3];
+        uint64_t before = 0;
+        for (int i = 0; i < 3; i++) {
+            queues[i] = app_queue_of(64);
+            assert_int_equal(AT(line_of()->queue_id), without_us + (uint64_t)i);
+            assert_true(queues[i]->id > AT(line_of()->queue_id)); /* the runtime's own isn't touched */
+            assert_true(i == 0 || queues[i]->id == before + 1);
+            before = queues[i]->id;
+        }
+        without_us += 3;
+        for (int i = 0; i < 3; i++)
+            app_queue_destroy(queues[i]);
+        OnUnload();
+    }
+}
+
 /* The stand-in is honest: a larger queue, and it goes beyond its buffer as the release does. */
 static void the_limited_one_does_what_it_is_avoided_for(void **state)
 {
@@ -405,6 +436,7 @@ int main(void)
         cmocka_unit_test(batches_of_any_length),
         cmocka_unit_test(batches_that_run_past_the_ring_are_put_in_order),
         cmocka_unit_test(queues_do_not_fill_up_where_there_are_batches),
+        cmocka_unit_test(queues_have_their_numbers),
         cmocka_unit_test(unsafe_runtimes_are_left_alone),
         cmocka_unit_test(the_limited_one_does_what_it_is_avoided_for),
     };

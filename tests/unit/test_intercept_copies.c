@@ -120,8 +120,9 @@ static uint64_t over(void)
 
 static void wait_over(void)
 {
-    while (over() != AT(line_to()->count))
-        sched_yield();
+    for (int i = 0; i < 20000 && over() != AT(line_to()->count); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(over(), AT(line_to()->count));
 }
 
 static void set(hsa_signal_t signal, int64_t value)
@@ -203,7 +204,7 @@ static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
     lies = true;
     assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
     app_signal_destroy(signal);
-    for (int i = 0; i < 60000 && !(over() == AT(line_to()->count) && AT(rtl_tool.segment.header->parked)); i++)
+    for (int i = 0; i < 20000 && !(over() == AT(line_to()->count) && AT(rtl_tool.segment.header->parked)); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(over(), AT(line_to()->count));
     assert_int_equal(AT(rtl_tool.segment.header->parked), 1);

@@ -487,7 +487,8 @@ static void options_are_read(void **state)
     assert_true(o.mode_unknown);
     assert_int_equal(o.mode, RTL_MODE_DEFAULT);
     assert_int_equal(o.signals_limit, 100);
-    static const char *const bad[] = {"0", "4097", "-1", "12x", "99999999999999999999"};
+    assert_int_equal(rtl_settings_parse("", "32768").signals_limit, 32768);
+    static const char *const bad[] = {"0", "32769", "-1", "12x", "99999999999999999999"};
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         o = rtl_settings_parse("", bad[i]);
         assert_true(o.signals_unknown);

@@ -105,6 +105,57 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
     rtl_pool_free(pool);
 }
 
+/* As many as were asked for, each with a number of its own, again and again; and cards beside them. */
+static void any_limit_can_be_asked_for(void **state)
+{
+    static const struct {
+        uint32_t asked, signals, cards;
+    } limits[] = {{1, 1, 4096},          {100, 100, 4096},      {4096, 4096, 4096},     {4097, 4097, 4097},
+                  {20000, 20000, 20000}, {32768, 32768, 32752}, {1000000, 32768, 32752}};
+    static uint16_t numbers[1 << 16];
+    static bool seen[1 << 16];
+    (void)state;
+    for (unsigned l = 0; l < sizeof limits / sizeof limits[0]; l++) {
+        struct rtl_pool *pool = rtl_pool_create(&maker, limits[l].asked);
+        assert_int_equal(rtl_pool_make(pool, numbers, 1 << 16), limits[l].signals);
+        uint32_t got = limits[l].signals, cards = 0;
+        for (int round = 0; round < 3; round++) {
+            memset(seen, 0, sizeof seen);
+            for (uint32_t i = 0; i < got; i++) {
+                assert_false(seen[numbers[i]] || rtl_is_card(numbers[i]));
+                seen[numbers[i]] = true;
+            }
+            rtl_pool_give(pool, numbers, got);
+            assert_int_equal(rtl_pool_free_count(pool), got);
+            assert_int_equal(rtl_pool_take(pool, numbers, 1), 1); /* so that it begins elsewhere each time */
+            rtl_pool_give(pool, numbers, 1);
+            got = 0;
+            for (uint32_t n; (n = rtl_pool_take(pool, numbers + got, RTL_SIGNALS_BATCH)) != 0;)
+                got += n;
+            assert_int_equal(got, limits[l].signals);
+        }
+        rtl_pool_give(pool, numbers, got);
+        for (int round = 0; round < 2; round++) {
+            memset(seen, 0, sizeof seen);
+            cards = 0;
+            for (uint32_t n; (n = rtl_pool_take_cards(pool, numbers + cards, RTL_SIGNALS_BATCH)) != 0;)
+                cards += n;
+            assert_int_equal(cards, limits[l].cards);
+            for (uint32_t i = 0; i < cards; i++) {
+                assert_true(rtl_is_card(numbers[i]) && !seen[numbers[i]] && numbers[i] < RTL_NUMBERS);
+                seen[numbers[i]] = true;
+                assert_int_equal(rtl_pool_signal(pool, numbers[i])->value, RTL_SIGNAL_ARMED);
+            }
+            rtl_pool_give_cards(pool, numbers, cards);
+        }
+        assert_int_equal(rtl_pool_destroy(pool, 1 << 16, nobody_looks), limits[l].signals);
+        rtl_pool_free(pool);
+    }
+    assert_int_equal(atomic_load(&alive), 0);
+    for (uint32_t n = 1; n < 70000; n += 77)
+        assert_true(rtl_ring_slots(n) >= n && (rtl_ring_slots(n) & (rtl_ring_slots(n) - 1)) == 0);
+}
+
 static void runtime_that_makes_no_more_is_not_asked_again(void **state)
 {
     (void)state;
@@ -307,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_grows_to_its_limit_and_shrinks),
         cmocka_unit_test(signals_that_are_looked_at_stay),
+        cmocka_unit_test(any_limit_can_be_asked_for),
         cmocka_unit_test(runtime_that_makes_no_more_is_not_asked_again),
         cmocka_unit_test(signals_go_round),
         cmocka_unit_test(map_holds_what_was_put),
