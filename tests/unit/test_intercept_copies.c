@@ -84,6 +84,15 @@ static hsa_status_t runtime_time(hsa_signal_t signal, hsa_amd_profiling_async_co
     return HSA_STATUS_SUCCESS;
 }
 
+static hsa_status_t runtime_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_offset,
+                                 const hsa_pitched_ptr_t *from, const hsa_dim3_t *from_offset, const hsa_dim3_t *range,
+                                 hsa_agent_t agent, hsa_amd_copy_direction_t direction, uint32_t n,
+                                 const hsa_signal_t *after, hsa_signal_t signal)
+{
+    (void)to, (void)to_offset, (void)from, (void)from_offset, (void)direction;
+    return runtime_copy(NULL, agent, NULL, agent, (size_t)range->x * range->y * range->z, n, after, signal);
+}
+
 static void load(void)
 {
     memset(&root.more, 0, sizeof root.more);
@@ -91,6 +100,7 @@ static void load(void)
     ext.slot[3] = (void *)runtime_enable;
     ext.slot[5] = (void *)runtime_time;
     ext.slot[15] = (void *)runtime_copy;
+    ext.slot[40] = (void *)runtime_rect;
     lies = refuses = fails = waits = untouched = false;
     switched_on = switched_off = 0;
     assert_true(OnLoad(&root, 1, 0, NULL));
@@ -227,6 +237,44 @@ static void in_flight_when_it_ends(void **state)
     wait_over();
     load(); /* all cards are free again */
     expect(5000, RTL_COPY_UNTIMED_BAD_TIME, 5000);
+    OnUnload();
+}
+
+static uint64_t bytes_of(enum rtl_direction direction)
+{
+    return AT(rtl_tool.segment.copies[RTL_COPIES_OF(0, direction)].bytes);
+}
+
+/* Each under its direction, with all of its bytes. */
+static void directions_and_bytes(void **state)
+{
+    enum { H2D, D2H, D2D, OTHER };
+    static const hsa_amd_copy_direction_t said[] = {hsaHostToDevice, hsaDeviceToHost, hsaDeviceToDevice, hsaHostToHost};
+    static const uint64_t from[] = {HOST, 77, 77}, to[] = {77, HOST, 77};
+    static const enum rtl_direction direction[] = {RTL_COPY_H2D, RTL_COPY_D2H, RTL_COPY_D2D};
+    const hsa_dim3_t range = {60, 50, 4};
+    (void)state;
+    load();
+    hsa_status_t (*copy)(void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *,
+                         hsa_signal_t) = ext.slot[15];
+    hsa_status_t (*rect)(const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *,
+                         const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *,
+                         hsa_signal_t) = ext.slot[40];
+    for (int i = H2D; i <= OTHER; i++) {
+        uint64_t before[3], linear = i < OTHER ? 3000 : 0, all = i < OTHER ? linear + 60 * 50 * 4 : 0;
+        hsa_signal_t signal = app_signal(1);
+        for (int d = 0; d < OTHER; d++)
+            before[d] = bytes_of(direction[d]);
+        if (linear) {
+            assert_int_equal(copy(NULL, (hsa_agent_t){to[i]}, NULL, (hsa_agent_t){from[i]}, linear, 0, NULL, signal),
+                             0);
+            set(signal, 1);
+        }
+        assert_int_equal(rect(NULL, NULL, NULL, NULL, &range, (hsa_agent_t){77}, said[i], 0, NULL, signal), 0);
+        for (int d = 0; d < OTHER; d++)
+            assert_int_equal(bytes_of(direction[d]) - before[d], d == i ? all : 0);
+        app_signal_destroy(signal);
+    }
     OnUnload();
 }
 
@@ -430,6 +478,7 @@ int main(void)
         cmocka_unit_test(timed_and_kept_so),
         cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
         cmocka_unit_test(times_of_the_copy_before_are_not_taken),
+        cmocka_unit_test(directions_and_bytes),
         cmocka_unit_test(in_flight_when_it_ends),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(in_flight_when_the_mode_changes),

@@ -14,8 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool destroying_works = true, joining_works = true, profiling_works = true;
-static int destroyed;
+static bool destroying_works = true, profiling_works = true;
+static int joins_refused; /* so many are, from now on */
+static int destroyed, plain_ones, intercept_ones;
 
 static hsa_status_t queue_goes(hsa_queue_t *queue)
 {
@@ -26,7 +27,21 @@ static hsa_status_t queue_goes(hsa_queue_t *queue)
 
 static hsa_status_t joins(hsa_queue_t *queue, rtl_packet_handler registered, void *data)
 {
-    return joining_works ? intercept_register(queue, registered, data) : HSA_STATUS_ERROR;
+    return joins_refused-- > 0 ? HSA_STATUS_ERROR : intercept_register(queue, registered, data);
+}
+
+static hsa_status_t makes_plain(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    plain_ones++;
+    return plain_queue(agent, size, type, error, data, private_segment, group_segment, queue);
+}
+
+static hsa_status_t makes_intercept(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                    void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    intercept_ones++;
+    return intercept_queue(agent, size, type, error, data, private_segment, group_segment, queue);
 }
 
 static hsa_status_t profiles(hsa_queue_t *queue, int on)
@@ -38,7 +53,9 @@ static hsa_status_t profiles(hsa_queue_t *queue, int on)
 static void load(void)
 {
     fill_tables();
+    core.slot[7] = (void *)makes_plain;
     core.slot[9] = (void *)queue_goes;
+    ext.slot[37] = (void *)makes_intercept;
     ext.slot[2] = (void *)profiles;
     ext.slot[38] = (void *)joins;
     assert_true(OnLoad(&root, 1, 0, NULL));
@@ -177,12 +194,13 @@ static void queue_that_cannot_be_joined_is_not_kept(void **state)
 {
     (void)state;
     uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
-    joining_works = false;
-    destroyed = 0;
+    joins_refused = 1;
+    destroyed = plain_ones = intercept_ones = 0;
     hsa_queue_t *queue = app_queue();
-    joining_works = true;
     assert_ptr_equal(queue, &the_queue);
-    assert_int_equal(destroyed, 1); /* the intercept queue; the application has a plain one */
+    assert_int_equal(intercept_ones, 1);
+    assert_int_equal(plain_ones, 1); /* which the application has */
+    assert_int_equal(destroyed, 1);
     assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + 1);
     app_queue_destroy(queue);
     assert_int_equal(destroyed, 2);
@@ -191,7 +209,70 @@ static void queue_that_cannot_be_joined_is_not_kept(void **state)
     profiling_works = true;
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_NOT_PROFILED);
     app_queue_destroy(queue);
+}
+
+/* Another tool makes the queues: its own are joined, and replaced if they are plain. */
+static void queue_of_another_tool(void **state)
+{
+    (void)state;
+    uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
+    rtl_tool.chained = true;
+    for (int plain = 0; plain < 3; plain++) {
+        joins_refused = plain;
+        destroyed = plain_ones = intercept_ones = 0;
+        hsa_queue_t *queue = app_queue();
+        assert_ptr_equal(queue, &the_queue);
+        assert_int_equal(plain_ones, 1);
+        assert_int_equal(intercept_ones, plain > 0);
+        assert_int_equal(destroyed, plain > 0); /* the one of the two that the application doesn't get */
+        assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + (plain == 2));
+        app_queue_destroy(queue);
+    }
+    joins_refused = 0;
+    rtl_tool.chained = false;
+}
+
+static void cooperative_queue_stays_plain(void **state)
+{
+    (void)state;
+    uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
+    hsa_queue_t *queue = NULL;
+    hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
+                           hsa_queue_t **) = core.slot[7];
+    intercept_ones = 0;
+    assert_int_equal(create((hsa_agent_t){77}, RING, HSA_QUEUE_TYPE_COOPERATIVE, NULL, NULL, 0, 0, &queue), 0);
+    assert_int_equal(intercept_ones, 0);
+    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + 1);
+    app_queue_destroy(queue);
+}
+
+/* One that is opened while all comes to its end, before the worker has heard of it: nobody would time its kernels. */
+static void queue_opened_at_the_end_is_not_timed(void **state)
+{
+    (void)state;
+    atomic_store(&rtl_tool.stopping, true);
+    hsa_queue_t *queue = app_queue();
+    atomic_store(&rtl_tool.stopping, false);
+    uint64_t untimed = AT(line_of()->untimed[RTL_UNTIMED_SHUTDOWN]);
+    packet_t p = kernel_packet(KERNEL, 0);
+    hand_over(&p, 1);
+    assert_int_equal(written[0].completion_signal.handle, 0);
+    assert_int_equal(AT(line_of()->untimed[RTL_UNTIMED_SHUTDOWN]), untimed + 1);
+    app_queue_destroy(queue);
     OnUnload();
+}
+
+static void gpu_is_described(void **state)
+{
+    const struct rtl_agent *gpu = &rtl_tool.segment.agents[0];
+    (void)state;
+    assert_int_equal(AT(rtl_tool.segment.header->agent_count), 1);
+    assert_string_equal(gpu->name, "gfx000");
+    assert_int_equal(gpu->bdf, 3 << 16 | 3); /* domain and address are 3, as is all else that this runtime is asked */
+    assert_int_equal(gpu->compute_units, 3);
+    assert_int_equal(gpu->tick_hz, 100000000);
+    assert_int_equal(gpu->agent_handle, 77);
+    assert_int_equal(AT(gpu->state), 1);
 }
 
 /* --- a second load of the runtime --- */
@@ -239,6 +320,10 @@ int main(void)
         cmocka_unit_test(what_a_queue_has_at_hand_comes_back),
         cmocka_unit_test(queue_that_is_not_destroyed_lives_on),
         cmocka_unit_test(queue_that_cannot_be_joined_is_not_kept),
+        cmocka_unit_test(queue_of_another_tool),
+        cmocka_unit_test(cooperative_queue_stays_plain),
+        cmocka_unit_test(queue_opened_at_the_end_is_not_timed),
+        cmocka_unit_test(gpu_is_described),
         cmocka_unit_test(times_and_tallies_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
