@@ -202,6 +202,15 @@ static void packet_of_unknown_kind_spoils_its_signal(void **state)
         assert_int_equal(AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), shared + !known);
         app_signal_destroy(signal);
     }
+
+    /* in a slot that isn't valid yet lies what was there before, or half of what will be */
+    hsa_signal_t signal = app_signal(1);
+    packet_t invalid = other_packet(HSA_PACKET_TYPE_INVALID, 1);
+    invalid.completion_signal = signal;
+    complete(&invalid, 2700000, 1);
+    hand_over(&invalid, 1);
+    assert_int_equal(((amd_signal_t *)(uintptr_t)signal.handle)->start_ts, 2700000);
+    app_signal_destroy(signal);
 }
 
 /* A worker that sleeps is woken by whatever is to be timed. */
