@@ -15,12 +15,14 @@
 
 #include "intercept/clock.h"
 #include "intercept/mode.h"
+#include "intercept/own.h"
 
 enum { THREADS = 4, EACH = 20000, HOST = 78 };
 
 static _Atomic bool lies, refuses, fails;     /* about times; to keep times; to copy */
 static _Atomic int switched_on, switched_off; /* calls */
 static _Atomic bool waits;                    /* copies are over when the test says so */
+static _Atomic bool untouched;                /* and the signal is as it was so far */
 
 /* No two copies end at the same time. */
 static uint64_t tick(void)
@@ -46,6 +48,8 @@ static hsa_status_t runtime_copy(void *to, hsa_agent_t to_agent, const void *fro
     (void)to, (void)to_agent, (void)from, (void)from_agent, (void)n, (void)after;
     if (fails)
         return HSA_STATUS_ERROR;
+    if (untouched)
+        return HSA_STATUS_SUCCESS;
     if (!waits && size % 30 == 20) { /* a copy kernel */
         __atomic_store_n(&record->copy_start, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&record->copy_end, 0, __ATOMIC_RELAXED);
@@ -81,6 +85,15 @@ static hsa_status_t runtime_time(hsa_signal_t signal, hsa_amd_profiling_async_co
     return HSA_STATUS_SUCCESS;
 }
 
+static hsa_status_t runtime_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_offset,
+                                 const hsa_pitched_ptr_t *from, const hsa_dim3_t *from_offset, const hsa_dim3_t *range,
+                                 hsa_agent_t agent, hsa_amd_copy_direction_t direction, uint32_t n,
+                                 const hsa_signal_t *after, hsa_signal_t signal)
+{
+    (void)to, (void)to_offset, (void)from, (void)from_offset, (void)direction;
+    return runtime_copy(NULL, agent, NULL, agent, (size_t)range->x * range->y * range->z, n, after, signal);
+}
+
 static void load(void)
 {
     memset(&root.more, 0, sizeof root.more);
@@ -88,7 +101,8 @@ static void load(void)
     ext.slot[3] = (void *)runtime_enable;
     ext.slot[5] = (void *)runtime_time;
     ext.slot[15] = (void *)runtime_copy;
-    lies = refuses = fails = waits = false;
+    ext.slot[40] = (void *)runtime_rect;
+    lies = refuses = fails = waits = untouched = false;
     switched_on = switched_off = 0;
     assert_true(OnLoad(&root, 1, 0, NULL));
 }
@@ -272,17 +286,133 @@ static void in_flight_when_it_ends(void **state)
     OnUnload();
 }
 
+static uint64_t bytes_of(enum rtl_direction direction)
+{
+    return AT(rtl_tool.segment.copies[RTL_COPIES_OF(0, direction)].bytes);
+}
+
+/* Each under its direction, with all of its bytes. */
+static void directions_and_bytes(void **state)
+{
+    enum { H2D, D2H, D2D, OTHER };
+    static const hsa_amd_copy_direction_t said[] = {hsaHostToDevice, hsaDeviceToHost, hsaDeviceToDevice, hsaHostToHost};
+    static const uint64_t from[] = {HOST, 77, 77}, to[] = {77, HOST, 77};
+    static const enum rtl_direction direction[] = {RTL_COPY_H2D, RTL_COPY_D2H, RTL_COPY_D2D};
+    const hsa_dim3_t range = {60, 50, 4};
+    (void)state;
+    load();
+    hsa_status_t (*copy)(void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *,
+                         hsa_signal_t) = ext.slot[15];
+    hsa_status_t (*rect)(const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *,
+                         const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *,
+                         hsa_signal_t) = ext.slot[40];
+    for (int i = H2D; i <= OTHER; i++) {
+        uint64_t before[3], linear = i < OTHER ? 3000 : 0, all = i < OTHER ? linear + 60 * 50 * 4 : 0;
+        hsa_signal_t signal = app_signal(1);
+        for (int d = 0; d < OTHER; d++)
+            before[d] = bytes_of(direction[d]);
+        if (linear) {
+            assert_int_equal(copy(NULL, (hsa_agent_t){to[i]}, NULL, (hsa_agent_t){from[i]}, linear, 0, NULL, signal),
+                             0);
+            set(signal, 1);
+        }
+        assert_int_equal(rect(NULL, NULL, NULL, NULL, &range, (hsa_agent_t){77}, said[i], 0, NULL, signal), 0);
+        for (int d = 0; d < OTHER; d++)
+            assert_int_equal(bytes_of(direction[d]) - before[d], d == i ? all : 0);
+        app_signal_destroy(signal);
+    }
+    OnUnload();
+}
+
+/* Looks that the worker has had since then. */
+static void wait_rounds(uint64_t rounds)
+{
+    uint64_t until = AT(rtl_tool.segment.header->passes) + rounds;
+    for (int i = 0; i < 60000 && AT(rtl_tool.segment.header->passes) < until; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_true(AT(rtl_tool.segment.header->passes) >= until);
+}
+
+/* A runtime zeroes a signal's times when it takes the copy, which may be some time after it was asked. */
+static void times_of_the_copy_before_are_not_taken(void **state)
+{
+    (void)state;
+    load();
+    expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
+    hsa_signal_t signal = app_signal(1);
+    assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+    wait_over();
+    uint64_t times = AT(times_to()->count), total = AT(times_to()->total_ns);
+    set(signal, 1);
+    untouched = true;
+    assert_int_equal(to_gpu(7000, signal), HSA_STATUS_SUCCESS);
+    wait_rounds(3);
+    assert_int_equal(AT(times_to()->count), times);
+    engine(signal, 700);
+    wait_over();
+    assert_int_equal(AT(times_to()->count), times + 1);
+    assert_int_equal(AT(times_to()->total_ns), total + 7000);
+    app_signal_destroy(signal);
+    OnUnload();
+}
+
 static struct rtl_control *page;
 static uint16_t wishes;
+
+static void map_page(void)
+{
+    page =
+        mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
+    assert_true(page != MAP_FAILED);
+}
+
+static void wish(enum rtl_mode mode)
+{
+    wishes++;
+    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_wish){wishes, wishes, (uint8_t)mode}),
+                     __ATOMIC_RELEASE);
+}
+
+/* Copies that began while copies were timed keep their times, and the runtime goes on to keep times so long. */
+static void in_flight_when_the_mode_changes(void **state)
+{
+    struct rtl_in_force now = {0};
+    (void)state;
+    load();
+    map_page();
+    expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
+    uint64_t times = AT(times_to()->count), total = AT(times_to()->total_ns);
+    hsa_signal_t signal = app_signal(1);
+    waits = true;
+    assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+    wish(RTL_MODE_LITE);
+    for (int i = 0; i < 60000 && now.mode != RTL_MODE_LITE; i++) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
+    }
+    wait_rounds(5); /* as many as it takes where nothing is in flight, and some */
+    assert_true(atomic_load(&rtl_own_timed));
+    assert_int_equal(switched_off, 0);
+    engine(signal, 500);
+    wait_over();
+    assert_int_equal(AT(times_to()->count), times + 1);
+    assert_int_equal(AT(times_to()->total_ns), total + 5000);
+    for (int i = 0; i < 60000 && switched_off == 0; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(switched_off, 1);
+    assert_false(atomic_load(&rtl_own_timed));
+    app_signal_destroy(signal);
+    wish(RTL_MODE_DEFAULT);
+    OnUnload();
+    munmap(page, RTL_CONTROL_BYTES);
+}
 
 /* As `rtl-top --mode` does it; with a process that does nothing but copy. */
 static void change(enum rtl_mode mode, enum rtl_force force)
 {
     struct rtl_in_force now = {0};
     hsa_signal_t signal = app_signal(0);
-    wishes++;
-    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_wish){wishes, wishes, (uint8_t)mode}),
-                     __ATOMIC_RELEASE);
+    wish(mode);
     for (int i = 0; i < 60000 && (now.number != wishes || now.force != force); i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
@@ -306,9 +436,8 @@ static void as_the_mode_wants_it(void **state)
 {
     (void)state;
     load();
-    page =
-        mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
-    assert_true(page != MAP_FAILED);
+    map_page();
+    change(RTL_MODE_DEFAULT, RTL_FORCE_TIMING);
     expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
     assert_int_equal(switched_on, 1);
     change(RTL_MODE_LITE, RTL_FORCE_TIMING);
@@ -395,8 +524,11 @@ int main(void)
         cmocka_unit_test(timed_and_kept_so),
         cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
         cmocka_unit_test(one_wrong_answer_does_not_keep_the_worker_awake),
+        cmocka_unit_test(times_of_the_copy_before_are_not_taken),
+        cmocka_unit_test(directions_and_bytes),
         cmocka_unit_test(in_flight_when_it_ends),
         cmocka_unit_test(many_threads),
+        cmocka_unit_test(in_flight_when_the_mode_changes),
         cmocka_unit_test(as_the_mode_wants_it),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);

@@ -230,6 +230,8 @@ static void off_passes_on_and_comes_back(void **state)
     struct rtl_queue *line = line_of();
     change(RTL_MODE_OFF);
     uint64_t dispatches = AT(line->dispatches), packets = AT(line->packets), untimed = sum_untimed(line);
+    const struct rtl_tap *tap = handler_data;
+    uint64_t handed_on = tap->written; /* which decides how full the queue is, so it goes on in any mode */
     packet_t p[3] = {kernel_packet(KERNEL, 0), other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0), kernel_packet(KERNEL, 0)};
     p[1].completion_signal.handle = 0;
     hand_over(p, 1);
@@ -243,6 +245,7 @@ static void off_passes_on_and_comes_back(void **state)
     hand_over(last, 3);
     assert_int_equal(written_count, 3);
     assert_memory_equal(written, p, sizeof p);
+    assert_int_equal(tap->written, handed_on + 1 + 3 + 3);
     assert_int_equal(AT(line->dispatches), dispatches);
     assert_int_equal(AT(line->packets), packets);
     assert_int_equal(sum_untimed(line), untimed);

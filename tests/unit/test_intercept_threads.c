@@ -156,6 +156,22 @@ static void any_limit_can_be_asked_for(void **state)
         assert_true(rtl_ring_slots(n) >= n && (rtl_ring_slots(n) & (rtl_ring_slots(n) - 1)) == 0);
 }
 
+/* More signals in a pool's life than there are numbers: a long process that gives back what a burst needed, again and
+ * again. */
+static void numbers_never_run_out(void **state)
+{
+    (void)state;
+    struct rtl_pool *pool = rtl_pool_create(&maker, 1000);
+    uint16_t numbers[1000];
+    for (int i = 0; i < 5 + RTL_SIGNALS_LIMIT / 1000; i++) {
+        assert_int_equal(rtl_pool_make(pool, numbers, 1000), 1000);
+        rtl_pool_give(pool, numbers, 1000);
+        assert_int_equal(rtl_pool_destroy(pool, 1000, nobody_looks), 1000);
+    }
+    assert_int_equal(atomic_load(&alive), 0);
+    rtl_pool_free(pool);
+}
+
 static void runtime_that_makes_no_more_is_not_asked_again(void **state)
 {
     (void)state;
@@ -359,6 +375,7 @@ int main(void)
         cmocka_unit_test(pool_grows_to_its_limit_and_shrinks),
         cmocka_unit_test(signals_that_are_looked_at_stay),
         cmocka_unit_test(any_limit_can_be_asked_for),
+        cmocka_unit_test(numbers_never_run_out),
         cmocka_unit_test(runtime_that_makes_no_more_is_not_asked_again),
         cmocka_unit_test(signals_go_round),
         cmocka_unit_test(map_holds_what_was_put),

@@ -356,12 +356,6 @@ static void tracks_hold_what_does_not_overlap(void **state)
     assert_true(new_track && !new_gpu);
     rtl_tracks_free(&tracks);
     assert_true(rtl_span_ns(INT64_MIN, INT64_MAX) == UINT64_MAX && rtl_span_ns(1, 0) == 0 && rtl_span_ns(-1, 1) == 2);
-    struct rtl_index index = {0};
-    for (int64_t i = 0; i < 5000; i++)
-        assert_true(!rtl_index_get(&index, i << 40, -i) && rtl_index_add(&index, i << 40, -i, (size_t)i + 1));
-    for (int64_t i = 0; i < 5000; i++)
-        assert_int_equal(rtl_index_get(&index, i << 40, -i), i + 1);
-    rtl_index_free(&index);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

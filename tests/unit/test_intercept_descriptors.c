@@ -1,0 +1,289 @@
+/*
+ * Queues made from descriptors, by a runtime that is newer than any at hand: its function is found through its table,
+ * what can be an intercept queue becomes one with priority and mask as asked for, the rest goes to the runtime as it
+ * came and is counted as not seen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "../programs/intercept_described.h"
+#include "runtime_fixture.h"
+
+#include "intercept/own.h"
+
+enum { SLOT_BATCH = 78, SLOT_CREATE = 79, SLOT_ACQUIRE = 80, MASK_REDUCED = 44 };
+
+static hsa_queue_t its_own; /* what the runtime makes itself */
+static hsa_status_t its_answer, priority_answer;
+static int mask_answer, made, counted, destroyed, priorities, priority, masks;
+static const struct description *made_from;
+
+static hsa_status_t runtime_creates(hsa_agent_t agent, struct description *d, uint32_t count)
+{
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    (void)agent;
+    made_from = d;
+    counted += (int)count;
+    for (uint32_t i = 0; i < count; i++) {
+        d[i].queue = its_answer == HSA_STATUS_SUCCESS ? &its_own : NULL;
+        made += d[i].queue != NULL;
+        status = its_answer;
+    }
+    return status;
+}
+
+static hsa_status_t runtime_lends(hsa_agent_t agent, uint32_t type, int of_priority, void *error, void *data,
+                                  uint64_t flags, hsa_queue_t **queue)
+{
+    (void)agent, (void)type, (void)of_priority, (void)error, (void)data, (void)flags;
+    if (queue)
+        *queue = &its_own;
+    return queue ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+static hsa_status_t sets_priority(hsa_queue_t *queue, hsa_amd_queue_priority_t wanted)
+{
+    (void)queue;
+    priorities++;
+    priority = (int)wanted;
+    return priority_answer;
+}
+
+static hsa_status_t sets_mask(const hsa_queue_t *queue, uint32_t bits, const uint32_t *mask)
+{
+    (void)queue;
+    masks += bits == 64 && mask[1] == 7;
+    return (hsa_status_t)mask_answer;
+}
+
+static hsa_status_t destroys(hsa_queue_t *queue)
+{
+    (void)queue;
+    destroyed++;
+    return HSA_STATUS_SUCCESS;
+}
+
+/* --- as the runtime exports them: through its table --- */
+
+static hsa_status_t exported_create(hsa_agent_t agent, struct description *d, uint32_t count)
+{
+    return ((hsa_status_t(*)(hsa_agent_t, struct description *, uint32_t))ext.slot[SLOT_CREATE])(agent, d, count);
+}
+
+static hsa_status_t exported_acquire(hsa_agent_t agent, uint32_t type, int of_priority, void *error, void *data,
+                                     uint64_t flags, hsa_queue_t **queue)
+{
+    return (
+        (hsa_status_t(*)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **))ext.slot[SLOT_ACQUIRE])(
+        agent, type, of_priority, error, data, flags, queue);
+}
+
+static bool exports = true;
+__attribute__((visibility("default"))) void *dlsym(void *handle, const char *name)
+{
+    static void *(*real)(void *, const char *);
+    if (exports && strcmp(name, "hsa_amd_queue_create") == 0)
+        return (void *)exported_create;
+    if (exports && strcmp(name, "hsa_amd_counted_queue_acquire") == 0)
+        return (void *)exported_acquire;
+    if (!real) {
+        void *symbol = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+        symbol = symbol ? symbol : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        memcpy(&real, &symbol, sizeof real);
+    }
+    return real(handle, name);
+}
+
+/* --- tests --- */
+
+static uint64_t refused(void)
+{
+    return AT(rtl_tool.segment.header->queues_refused);
+}
+
+static void load(void)
+{
+    fill_tables();
+    ext.version[1] = 16 + 84 * 8;
+    ext.version[2] = 0x10;
+    core.slot[9] = (void *)destroys;
+    ext.slot[10] = (void *)sets_mask;
+    ext.slot[39] = (void *)sets_priority;
+    ext.slot[SLOT_CREATE] = (void *)runtime_creates;
+    ext.slot[SLOT_ACQUIRE] = (void *)runtime_lends;
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    its_answer = priority_answer = HSA_STATUS_SUCCESS;
+    mask_answer = 0;
+}
+
+static struct description usual(void)
+{
+    return (struct description){.version = 1, .size_bytes = RING * 64};
+}
+
+/* Asks for one queue; says what came of it. */
+static hsa_status_t ask_for(struct description *d)
+{
+    made = counted = destroyed = priorities = masks = 0;
+    priority = -1;
+    d->queue = NULL;
+    return exported_create((hsa_agent_t){77}, d, 1);
+}
+
+static void assert_intercepted(struct description *d)
+{
+    uint64_t before = refused();
+    assert_int_equal(ask_for(d), HSA_STATUS_SUCCESS);
+    assert_ptr_equal(d->queue, &the_queue);
+    assert_int_equal(counted, 0);
+    assert_int_equal(refused(), before);
+    app_queue_destroy(d->queue);
+}
+
+static void assert_left_to_the_runtime(struct description *d)
+{
+    uint64_t before = refused();
+    assert_int_equal(ask_for(d), HSA_STATUS_SUCCESS);
+    assert_ptr_equal(made_from, d); /* as it came */
+    assert_ptr_equal(d->queue, &its_own);
+    assert_int_equal(made, 1);
+    assert_int_equal(refused(), before + 1);
+    its_answer = HSA_STATUS_ERROR_INVALID_ARGUMENT; /* nor is anything counted that there isn't */
+    assert_int_equal(ask_for(d), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    assert_null(d->queue);
+    assert_int_equal(refused(), before + 1);
+    its_answer = HSA_STATUS_SUCCESS;
+}
+
+static void slots_are_found_and_hooked(void **state)
+{
+    (void)state;
+    load();
+    assert_ptr_not_equal(ext.slot[SLOT_CREATE], (void *)runtime_creates);
+    assert_ptr_not_equal(ext.slot[SLOT_ACQUIRE], (void *)runtime_lends);
+    for (int i = 74; i < 84; i++)
+        if (i != SLOT_CREATE && i != SLOT_ACQUIRE)
+            assert_ptr_equal(ext.slot[i], (void *)nothing); /* as they were before */
+    assert_int_equal(AT(rtl_tool.segment.header->notes) & RTL_NOTE_QUEUE_NOT_INTERCEPTED, 0);
+    assert_true(atomic_load(&rtl_own_timed));
+}
+
+static void what_can_be_is_intercepted(void **state)
+{
+    static const uint32_t mask[2] = {1, 7};
+    (void)state;
+    struct description d = usual();
+    d.priority = HSA_AMD_QUEUE_PRIORITY_NORMAL;
+    assert_intercepted(&d);
+    assert_int_equal(priorities, 0); /* which it has anyway */
+    packet_t p = kernel_packet(KERNEL, 0);
+    ask_for(&d);
+    hand_over(&p, 1);
+    assert_int_not_equal(written[0].completion_signal.handle, 0);
+    complete(&written[0], 1000000, 7);
+    wait_completed(line_of(), 1);
+    app_queue_destroy(d.queue);
+
+    d.priority = HSA_AMD_QUEUE_PRIORITY_HIGH;
+    assert_intercepted(&d);
+    assert_int_equal(priorities, 1);
+    assert_int_equal(priority, HSA_AMD_QUEUE_PRIORITY_HIGH);
+    d.compute.mask = mask;
+    d.compute.mask_bits = 64;
+    assert_intercepted(&d);
+    assert_int_equal(masks, 1);
+    mask_answer = MASK_REDUCED; /* that is a success */
+    assert_intercepted(&d);
+    assert_int_equal(AT(rtl_tool.segment.header->notes) & RTL_NOTE_RING_MOVED, 0);
+    d.flags = 1; /* its ring in the GPU's memory */
+    assert_intercepted(&d);
+    assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_RING_MOVED);
+
+    mask_answer = HSA_STATUS_ERROR; /* what can't be set on it makes it a plain one */
+    assert_left_to_the_runtime(&d);
+    assert_int_equal(destroyed, 1);
+    d.compute.mask_bits = 0;
+    d.compute.mask = NULL;
+    priority_answer = HSA_STATUS_ERROR;
+    assert_left_to_the_runtime(&d);
+    assert_int_equal(destroyed, 1);
+    priority_answer = HSA_STATUS_SUCCESS;
+    mask_answer = 0;
+}
+
+static void what_is_not_known_is_left_alone(void **state)
+{
+    static const uint32_t mask[2] = {1, 7};
+    (void)state;
+    struct description odd[9];
+    for (int i = 0; i < 9; i++)
+        odd[i] = usual();
+    odd[0].flags = 2;
+    odd[1].traffic_class = 1;
+    odd[2].reserved_header[2] = 1;
+    odd[3].reserved[19] = 1;
+    odd[4].size_bytes = 3 * 64;
+    odd[5].size_bytes = 32;
+    odd[6].compute.mask = mask;
+    odd[7].compute.mask = mask;
+    odd[7].compute.mask_bits = 40;
+    odd[8].compute.reserved[0] = 1;
+    for (int i = 0; i < 9; i++)
+        assert_left_to_the_runtime(&odd[i]);
+    struct description next[2] = {usual(), usual()};
+    next[1].version = 2; /* then not even the size of the first is known */
+    uint64_t before = refused();
+    counted = 0;
+    assert_int_equal(exported_create((hsa_agent_t){77}, next, 2), HSA_STATUS_SUCCESS);
+    assert_ptr_equal(made_from, next);
+    assert_int_equal(counted, 2);
+    assert_int_equal(refused(), before + 1);
+}
+
+static void first_error_of_several_is_told(void **state)
+{
+    (void)state;
+    struct description d[3] = {usual(), usual(), usual()};
+    d[1].traffic_class = 1;
+    its_answer = HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    assert_int_equal(exported_create((hsa_agent_t){77}, d, 3), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    its_answer = HSA_STATUS_SUCCESS;
+    assert_ptr_equal(d[0].queue, &the_queue);
+    assert_null(d[1].queue);
+    assert_ptr_equal(d[2].queue, &the_queue); /* there all the same */
+    OnUnload();
+}
+
+static void other_engines_and_borrowed_queues(void **state)
+{
+    hsa_queue_t *queue = NULL;
+    (void)state;
+    load();
+    uint64_t before = refused();
+    assert_true(atomic_load(&rtl_own_timed));
+    struct description d = usual();
+    d.engine = 1;
+    assert_int_equal(ask_for(&d), HSA_STATUS_SUCCESS);
+    assert_ptr_equal(d.queue, &its_own);
+    assert_int_equal(refused(), before);       /* there are no kernels in it, */
+    assert_false(atomic_load(&rtl_own_timed)); /* but signals that kernels had */
+    assert_int_equal(exported_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, &queue), HSA_STATUS_SUCCESS);
+    assert_ptr_equal(queue, &its_own);
+    assert_int_equal(refused(), before + 1);
+    assert_int_not_equal(exported_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, NULL), HSA_STATUS_SUCCESS);
+    assert_int_equal(refused(), before + 1);
+    OnUnload();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_are_found_and_hooked),        cmocka_unit_test(what_can_be_is_intercepted),
+        cmocka_unit_test(what_is_not_known_is_left_alone),   cmocka_unit_test(first_error_of_several_is_told),
+        cmocka_unit_test(other_engines_and_borrowed_queues),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_signals);
+}

@@ -1,0 +1,338 @@
+/*
+ * What is given back when a queue goes, a load ends or the process exits, and what is carried over to the next: the
+ * slot's counters, signals and cards at hand, busy and idle times, the worker's tallies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runtime_fixture.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool destroying_works = true, profiling_works = true;
+static int joins_refused; /* so many are, from now on */
+static int destroyed, plain_ones, intercept_ones;
+
+static hsa_status_t queue_goes(hsa_queue_t *queue)
+{
+    (void)queue;
+    destroyed++;
+    return destroying_works ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
+static hsa_status_t joins(hsa_queue_t *queue, rtl_packet_handler registered, void *data)
+{
+    return joins_refused-- > 0 ? HSA_STATUS_ERROR : intercept_register(queue, registered, data);
+}
+
+static hsa_status_t makes_plain(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    plain_ones++;
+    return plain_queue(agent, size, type, error, data, private_segment, group_segment, queue);
+}
+
+static hsa_status_t makes_intercept(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                    void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    intercept_ones++;
+    return intercept_queue(agent, size, type, error, data, private_segment, group_segment, queue);
+}
+
+static hsa_status_t profiles(hsa_queue_t *queue, int on)
+{
+    (void)queue, (void)on;
+    return profiling_works ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
+static void load(void)
+{
+    fill_tables();
+    core.slot[7] = (void *)makes_plain;
+    core.slot[9] = (void *)queue_goes;
+    ext.slot[37] = (void *)makes_intercept;
+    ext.slot[2] = (void *)profiles;
+    ext.slot[38] = (void *)joins;
+    assert_true(OnLoad(&root, 1, 0, NULL));
+}
+
+static struct rtl_tap *the_tap(void)
+{
+    return handler_data;
+}
+
+/* The worker may come to a queue that has gone after its destruction has returned. */
+static void wait_free(struct rtl_tap *tap)
+{
+    for (int i = 0; i < 60000 && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(atomic_load(&tap->state), RTL_TAP_FREE);
+}
+
+static void dispatch_at(uint64_t start, uint64_t ticks)
+{
+    packet_t p = kernel_packet(KERNEL, 0);
+    uint64_t before = AT(line_of()->completed);
+    hand_over(&p, 1);
+    complete(&written[0], start, ticks);
+    wait_completed(line_of(), before + 1);
+}
+
+/* --- the process exits, as most do: without a word to the runtime, which may not call OnUnload --- */
+
+static void see_what_exit_left(void)
+{
+    const struct rtl_header *header = rtl_tool.segment.header;
+    bool wound_up = AT(line_of()->untimed[RTL_UNTIMED_ABANDONED]) == 1 && AT(line_of()->completed) == 2 &&
+                    AT(rtl_tool.segment.histograms[0].count) + AT(rtl_tool.segment.histograms[1].count) == 1;
+    _exit(wound_up && AT(header->state) == RTL_STATE_UNLOADED ? 0 : 1);
+}
+
+static void exit_winds_up(void **state)
+{
+    int status = 0;
+    (void)state;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        atexit(see_what_exit_left); /* before the library's: it comes after it */
+        load();
+        packet_t p = kernel_packet(KERNEL, 0);
+        app_queue();
+        hand_over(&p, 1);
+        complete(&written[0], 1000000, 7);
+        hand_over(&p, 1);
+        exit(3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* --- queues --- */
+
+static void next_queue_goes_on_from_the_counters(void **state)
+{
+    (void)state;
+    load();
+    for (uint64_t i = 0; i < 3; i++) {
+        hsa_queue_t *queue = app_queue();
+        struct rtl_tap *tap = the_tap();
+        struct rtl_queue *line = line_of();
+        assert_int_equal(tap->slot, 0);
+        assert_int_equal(AT(line->dispatches_before), 3 * i);
+        assert_int_equal(AT(line->generation) % 2, 0);
+        assert_int_equal(AT(line->generation), atomic_load(&tap->generation));
+        assert_int_equal(AT(line->live), 1);
+        assert_int_equal(AT(line->queue_id), 5);
+        for (uint64_t n = 0; n < 3; n++)
+            dispatch_at(1000000 + 1000 * n, 10);
+        app_queue_destroy(queue);
+        wait_free(tap);
+        assert_int_equal(AT(line->dispatches), 3 * i + 3);
+        assert_int_equal(AT(line->live), 0);
+        assert_true(AT(line->destroyed_mono_ns) >= AT(line->created_mono_ns));
+    }
+}
+
+/*
+ * A queue has signals and cards at hand, a batch of each; they come back with it. Each queue here has one kernel more
+ * in flight than the one before, so that it needs more than what came back from kernels that were over.
+ */
+static void what_a_queue_has_at_hand_comes_back(void **state)
+{
+    enum { MOST = 40 };
+    hsa_signal_t signal[MOST];
+    uint64_t created = 0;
+    (void)state;
+    for (int i = 0; i < MOST; i++)
+        signal[i] = app_signal(1);
+    for (int i = 0; i < MOST; i++) {
+        hsa_queue_t *queue = app_queue();
+        struct rtl_tap *tap = the_tap();
+        struct rtl_pool *pool = tap->pool;
+        uint64_t before = AT(line_of()->completed);
+        packet_t p[MOST];
+        for (int n = 0; n <= i; n++) {
+            p[n] = kernel_packet(KERNEL, signal[n].handle);
+            __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal[n].handle)->value, 1, __ATOMIC_RELAXED);
+            hand_over(&p[n], 1);
+        }
+        for (int n = 0; n <= i; n++)
+            complete(&p[n], 2000000 + (uint64_t)n, 10);
+        wait_completed(line_of(), before + (uint64_t)i + 1);
+        dispatch_at(2000100, 10);
+        app_queue_destroy(queue);
+        wait_free(tap);
+        /* the worker gives all back at the end of the round in which the queue became free */
+        for (int n = 0; n < 10000 && rtl_pool_free_count(pool) != atomic_load(&pool->created); n++)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
+        created = created ? created : atomic_load(&pool->created);
+        assert_int_equal(atomic_load(&pool->created), created);
+        assert_in_range(atomic_load(&pool->cards), 1, 3 * RTL_SIGNALS_BATCH); /* not a batch a queue */
+    }
+    for (int i = 0; i < MOST; i++)
+        app_signal_destroy(signal[i]);
+}
+
+static void queue_that_is_not_destroyed_lives_on(void **state)
+{
+    (void)state;
+    hsa_status_t (*destroy)(hsa_queue_t *) = core.slot[9];
+    hsa_queue_t *queue = app_queue();
+    struct rtl_tap *tap = the_tap();
+    struct rtl_queue *line = line_of();
+    destroying_works = false;
+    assert_int_equal(destroy(queue), HSA_STATUS_ERROR); /* the runtime's own answer */
+    destroying_works = true;
+    assert_int_equal(AT(line->live), 1);
+    dispatch_at(3000000, 10);
+    app_queue_destroy(queue);
+    assert_int_equal(AT(line->live), 0);
+    wait_free(tap);
+}
+
+static void queue_that_cannot_be_joined_is_not_kept(void **state)
+{
+    (void)state;
+    uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
+    joins_refused = 1;
+    destroyed = plain_ones = intercept_ones = 0;
+    hsa_queue_t *queue = app_queue();
+    assert_ptr_equal(queue, &the_queue);
+    assert_int_equal(intercept_ones, 1);
+    assert_int_equal(plain_ones, 1); /* which the application has */
+    assert_int_equal(destroyed, 1);
+    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + 1);
+    app_queue_destroy(queue);
+    assert_int_equal(destroyed, 2);
+    profiling_works = false;
+    queue = app_queue();
+    profiling_works = true;
+    assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_NOT_PROFILED);
+    app_queue_destroy(queue);
+}
+
+/* Another tool makes the queues: its own are joined, and replaced if they are plain. */
+static void queue_of_another_tool(void **state)
+{
+    (void)state;
+    uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
+    rtl_tool.chained = true;
+    for (int plain = 0; plain < 3; plain++) {
+        joins_refused = plain;
+        destroyed = plain_ones = intercept_ones = 0;
+        hsa_queue_t *queue = app_queue();
+        assert_ptr_equal(queue, &the_queue);
+        assert_int_equal(plain_ones, 1);
+        assert_int_equal(intercept_ones, plain > 0);
+        assert_int_equal(destroyed, plain > 0); /* the one of the two that the application doesn't get */
+        assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + (plain == 2));
+        app_queue_destroy(queue);
+    }
+    joins_refused = 0;
+    rtl_tool.chained = false;
+}
+
+static void cooperative_queue_stays_plain(void **state)
+{
+    (void)state;
+    uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
+    hsa_queue_t *queue = NULL;
+    hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
+                           hsa_queue_t **) = core.slot[7];
+    intercept_ones = 0;
+    assert_int_equal(create((hsa_agent_t){77}, RING, HSA_QUEUE_TYPE_COOPERATIVE, NULL, NULL, 0, 0, &queue), 0);
+    assert_int_equal(intercept_ones, 0);
+    assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + 1);
+    app_queue_destroy(queue);
+}
+
+/* One that is opened while all comes to its end, before the worker has heard of it: nobody would time its kernels. */
+static void queue_opened_at_the_end_is_not_timed(void **state)
+{
+    (void)state;
+    atomic_store(&rtl_tool.stopping, true);
+    hsa_queue_t *queue = app_queue();
+    atomic_store(&rtl_tool.stopping, false);
+    uint64_t untimed = AT(line_of()->untimed[RTL_UNTIMED_SHUTDOWN]);
+    packet_t p = kernel_packet(KERNEL, 0);
+    hand_over(&p, 1);
+    assert_int_equal(written[0].completion_signal.handle, 0);
+    assert_int_equal(AT(line_of()->untimed[RTL_UNTIMED_SHUTDOWN]), untimed + 1);
+    app_queue_destroy(queue);
+    OnUnload();
+}
+
+static void gpu_is_described(void **state)
+{
+    const struct rtl_agent *gpu = &rtl_tool.segment.agents[0];
+    (void)state;
+    assert_int_equal(AT(rtl_tool.segment.header->agent_count), 1);
+    assert_string_equal(gpu->name, "gfx000");
+    assert_int_equal(gpu->bdf, 3 << 16 | 3); /* domain and address are 3, as is all else that this runtime is asked */
+    assert_int_equal(gpu->compute_units, 3);
+    assert_int_equal(gpu->tick_hz, 100000000);
+    assert_int_equal(gpu->agent_handle, 77);
+    assert_int_equal(AT(gpu->state), 1);
+}
+
+/* --- a second load of the runtime --- */
+
+static uint64_t gaps_of(int class)
+{
+    return AT(rtl_tool.segment.agents[0].idle[class].count);
+}
+
+static void times_and_tallies_go_on(void **state)
+{
+    const struct rtl_agent *gpu = &rtl_tool.segment.agents[0];
+    const struct rtl_header *header = rtl_tool.segment.header;
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t busy = AT(gpu->busy_ns), small = gaps_of(0), large = gaps_of(1);
+        uint64_t small_ns = AT(gpu->idle[0].total_ns), created = AT(header->signals_created);
+        uint64_t cpu = AT(header->worker_cpu_ns), agents = AT(header->agent_count);
+        load();
+        hsa_queue_t *queue = app_queue();
+        dispatch_at(4000000, 100);
+        dispatch_at(4000600, 100);  /* 5 us later */
+        dispatch_at(4005700, 1000); /* 50 us */
+        assert_int_equal(AT(gpu->busy_ns), busy + 12000);
+        app_queue_destroy(queue);
+        wait_free(the_tap());
+        OnUnload();
+        assert_int_equal(AT(gpu->busy_ns), busy + 12000);
+        assert_int_equal(gaps_of(0), small + 1);
+        assert_int_equal(AT(gpu->idle[0].total_ns), small_ns + 5000);
+        assert_int_equal(gaps_of(1), large + 1);
+        assert_true(AT(header->signals_created) > created);
+        assert_int_equal(AT(header->signals_destroyed), AT(header->signals_created)); /* none is in flight */
+        assert_true(AT(header->worker_cpu_ns) > cpu);
+        assert_int_equal(AT(header->agent_count), agents); /* the same GPU, though its handle may be another */
+        assert_int_equal(AT(header->state), RTL_STATE_UNLOADED);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exit_winds_up),
+        cmocka_unit_test(next_queue_goes_on_from_the_counters),
+        cmocka_unit_test(what_a_queue_has_at_hand_comes_back),
+        cmocka_unit_test(queue_that_is_not_destroyed_lives_on),
+        cmocka_unit_test(queue_that_cannot_be_joined_is_not_kept),
+        cmocka_unit_test(queue_of_another_tool),
+        cmocka_unit_test(cooperative_queue_stays_plain),
+        cmocka_unit_test(queue_opened_at_the_end_is_not_timed),
+        cmocka_unit_test(gpu_is_described),
+        cmocka_unit_test(times_and_tallies_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_signals);
+}

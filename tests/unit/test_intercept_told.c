@@ -1,0 +1,304 @@
+/*
+ * What is told of a queue's dispatches, with times that are known: gaps and waits, kernels for whose times there is no
+ * memory, signals that pass from a timed kernel to one that isn't. And a queue that must not fill up.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runtime_fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum { KERNELS = 24, OCTAVES = 30 };
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* The system, which may have no more memory for the segment. */
+static _Atomic bool no_memory;
+__attribute__((visibility("default"))) int madvise(void *at, size_t length, int advice)
+{
+    static int (*real)(void *, size_t, int);
+    if (atomic_load(&no_memory) && advice == MADV_POPULATE_WRITE) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "madvise");
+        memcpy(&real, &symbol, sizeof real);
+    }
+    return real(at, length, advice);
+}
+
+/* Executable H has one kernel, whose name and address follow from H. */
+static uint64_t object_of(uint64_t executable)
+{
+    return 0x100000 + executable * 64;
+}
+
+static hsa_status_t one_symbol(hsa_executable_t executable,
+                               hsa_status_t (*see)(hsa_executable_t, hsa_executable_symbol_t, void *), void *data)
+{
+    return see(executable, (hsa_executable_symbol_t){executable.handle}, data);
+}
+
+static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
+{
+    char name[16];
+    int length = snprintf(name, sizeof name, "k%02u.kd", (unsigned)(symbol.handle % 100));
+    if (what == HSA_EXECUTABLE_SYMBOL_INFO_TYPE)
+        *(hsa_symbol_kind_t *)answer = HSA_SYMBOL_KIND_KERNEL;
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH)
+        *(uint32_t *)answer = (uint32_t)length;
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME)
+        memcpy(answer, name, (size_t)length);
+    else
+        *(uint64_t *)answer = object_of(symbol.handle);
+    return HSA_STATUS_SUCCESS;
+}
+
+static void load(void)
+{
+    fill_tables();
+    core.slot[93] = (void *)about_symbol;
+    core.slot[94] = (void *)one_symbol;
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
+    for (uint64_t i = 0; i < KERNELS; i++)
+        assert_int_equal(freeze((hsa_executable_t){i}, NULL), HSA_STATUS_SUCCESS);
+}
+
+static const struct rtl_histogram *gaps(void)
+{
+    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_GAP(((struct rtl_tap *)handler_data)->slot)];
+}
+
+static const struct rtl_histogram *waits(void)
+{
+    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_WAIT(((struct rtl_tap *)handler_data)->slot)];
+}
+
+static void dispatch_at(uint64_t start, uint64_t ticks)
+{
+    packet_t p = kernel_packet(object_of(1), 0);
+    uint64_t before = AT(line_of()->completed);
+    hand_over(&p, 1);
+    complete(&written[0], start, ticks);
+    wait_completed(line_of(), before + 1);
+}
+
+static void gaps_are_from_the_latest_end(void **state)
+{
+    (void)state;
+    load();
+    hsa_queue_t *queue = app_queue();
+    dispatch_at(1000000, 100); /* in front of the first there is none */
+    assert_int_equal(AT(gaps()->count), 0);
+    dispatch_at(1000350, 400); /* 250 ticks later */
+    assert_int_equal(AT(gaps()->count), 1);
+    assert_int_equal(AT(gaps()->total_ns), 2500);
+    assert_int_equal(AT(gaps()->min_ns), 2500);
+    dispatch_at(1000400, 50); /* beside that one, and over before it */
+    assert_int_equal(AT(gaps()->total_ns), 2500);
+    assert_int_equal(AT(gaps()->min_ns), 0);
+    dispatch_at(1001750, 10); /* 1000 after the end of the longer one */
+    assert_int_equal(AT(gaps()->count), 3);
+    assert_int_equal(AT(gaps()->total_ns), 12500);
+    assert_int_equal(AT(gaps()->max_ns), 10000);
+    dispatch_at(1001760, 10); /* back to back */
+    assert_int_equal(AT(gaps()->count), 4);
+    assert_int_equal(AT(gaps()->total_ns), 12500);
+    struct rtl_tap *tap = handler_data;
+    app_queue_destroy(queue);
+    for (int i = 0; i < 60000 && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    app_queue(); /* the next queue's first kernel has none either */
+    dispatch_at(1002000, 10);
+    assert_int_equal(AT(gaps()->count), 4);
+}
+
+static uint64_t boot_ns(void)
+{
+    uint64_t now;
+    info(HSA_SYSTEM_INFO_TIMESTAMP, &now);
+    return now;
+}
+
+/* From the submission to the start, which this runtime's GPU has on the clock of its system times ten. */
+static void waits_are_from_the_submission(void **state)
+{
+    (void)state;
+    dispatch_at(boot_ns() / 10, 1); /* the line to host time is drawn anew */
+    for (int i = 0; i < 3; i++) {
+        packet_t p = kernel_packet(object_of(1), 0);
+        uint64_t before = AT(line_of()->completed), total = AT(waits()->total_ns), count = AT(waits()->count);
+        uint64_t earliest = boot_ns();
+        hand_over(&p, 1);
+        uint64_t latest = boot_ns();
+        while (boot_ns() < latest + 30000000)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        uint64_t start = (latest + 10000000) / 10; /* it waited 10 ms, and took 20 */
+        complete(&written[0], start, boot_ns() / 10 - start);
+        wait_completed(line_of(), before + 1);
+        uint64_t waited = AT(waits()->total_ns) - total;
+        assert_int_equal(AT(waits()->count), count + 1);
+        assert_in_range(waited, 10000000 - 5000000, start * 10 - earliest + 5000000);
+    }
+}
+
+/* Whoever takes a signal from a timed kernel reads its times first, also for a kernel that can't be timed itself. */
+static void untimed_kernel_leaves_the_times_before(void **state)
+{
+    (void)state;
+    struct rtl_tap *tap = handler_data;
+    struct rtl_queue *line = line_of();
+    const struct rtl_histogram *times = &rtl_tool.segment.histograms[RTL_KERNEL_FIRST];
+    hsa_signal_t signal = app_signal(1);
+    amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
+    uint64_t completed = AT(line->completed), total = AT(times->total_ns);
+    packet_t p = kernel_packet(object_of(1), signal.handle);
+    hand_over(&p, 1);
+    complete(&p, 2000000, 12);
+    memory->value = 1;
+    uint32_t cards = atomic_load(&tap->pool->cards), at_hand = tap->cards_cached;
+    tap->cards_cached = 0; /* all cards are taken */
+    atomic_store(&tap->pool->cards, RTL_CARDS_LIMIT);
+    hand_over(&p, 1);
+    assert_int_equal(AT(line->untimed[RTL_UNTIMED_NO_ROOM]), 1);
+    assert_int_equal(memory->start_ts, 0);
+    assert_int_equal(memory->end_ts, 0);
+    complete(&p, 2000100, 900);
+    atomic_store(&tap->pool->cards, cards);
+    tap->cards_cached = at_hand;
+    wait_completed(line, completed + 1);
+    assert_int_equal(AT(times->total_ns), total + 120);
+    app_signal_destroy(signal);
+}
+
+/* What a packet of an unknown kind does with its signal isn't known: its times are nobody's, for good. */
+static void packet_of_unknown_kind_spoils_its_signal(void **state)
+{
+    static const unsigned barrier = HSA_PACKET_TYPE_BARRIER_AND, vendor = HSA_PACKET_TYPE_VENDOR_SPECIFIC;
+    (void)state;
+    struct rtl_queue *line = line_of();
+    for (int known = 0; known < 2; known++) {
+        hsa_signal_t signal = app_signal(1);
+        uint64_t shared = AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), completed = AT(line->completed);
+        packet_t p = kernel_packet(object_of(1), signal.handle), other = other_packet(known ? barrier : vendor, 1);
+        other.setup = 77; /* the format of a vendor's packet */
+        other.completion_signal = signal;
+        hand_over(&other, 1);
+        complete(&other, 2500000, 100);
+        __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELAXED);
+        hand_over(&p, 1);
+        complete(&p, 2600000, 5);
+        wait_completed(line, completed + 1);
+        assert_int_equal(AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), shared + !known);
+        app_signal_destroy(signal);
+    }
+
+    /* in a slot that isn't valid yet lies what was there before, or half of what will be */
+    hsa_signal_t signal = app_signal(1);
+    packet_t invalid = other_packet(HSA_PACKET_TYPE_INVALID, 1);
+    invalid.completion_signal = signal;
+    complete(&invalid, 2700000, 1);
+    hand_over(&invalid, 1);
+    assert_int_equal(((amd_signal_t *)(uintptr_t)signal.handle)->start_ts, 2700000);
+    app_signal_destroy(signal);
+}
+
+/* A worker that sleeps is woken by whatever is to be timed. */
+static void each_kind_of_dispatch_wakes_the_worker(void **state)
+{
+    (void)state;
+    hsa_signal_t signal = app_signal(1);
+    packet_t p[2] = {kernel_packet(object_of(1), 0), kernel_packet(object_of(1), 0)};
+    p[1].completion_signal = signal;
+    for (int kind = 0; kind < 3; kind++) {
+        uint64_t n = kind == 2 ? 2 : 1, completed = AT(line_of()->completed);
+        for (int i = 0; i < 60000 && !AT(rtl_tool.segment.header->parked); i++)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        assert_int_equal(atomic_load(&rtl_tool.parked), 1);
+        __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELAXED);
+        hand_over(kind == 1 ? &p[1] : p, n);
+        assert_int_equal(atomic_load(&rtl_tool.parked), 0); /* it doesn't sleep while something is in flight */
+        for (uint64_t i = 0; i < n; i++)
+            complete(&written[i], 3000000 + (uint64_t)kind * 1000, 10);
+        wait_completed(line_of(), completed + n);
+    }
+    app_signal_destroy(signal);
+}
+
+/* On runtimes that need it a dispatch is held back while three quarters of the queue are taken, for a bounded time. */
+static void full_queue_holds_the_dispatch_back(void **state)
+{
+    (void)state;
+    static packet_t in_flight[RING];
+    struct rtl_tap *tap = handler_data;
+    struct rtl_tap *before = tap;
+    rtl_tool.fragile = true; /* as on a runtime before 6.0 */
+    app_queue();
+    tap = handler_data;
+    assert_ptr_not_equal(tap, before);
+    packet_t p = kernel_packet(object_of(1), 0);
+    for (int i = 0; i < RING * 3 / 4 + 1; i++) {
+        assert_true(tap->stuck_at == UINT64_MAX); /* so far none has waited in vain */
+        hand_over(&p, 1);
+        in_flight[i] = written[0];
+    }
+    assert_int_equal(tap->stuck_at, 0);
+    for (int i = 0; i < RING * 3 / 4 + 1; i++)
+        complete(&in_flight[i], 4000000 + (uint64_t)i, 1);
+    wait_completed(line_of(), RING * 3 / 4 + 1);
+    for (int i = 0; i < 60000 && AT(rtl_tool.segment.header->signals_peak) < RING * 3 / 4 + 1; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(AT(rtl_tool.segment.header->signals_peak), RING * 3 / 4 + 1); /* the most there were at once */
+    rtl_tool.fragile = false;
+}
+
+/* What is present is used up; from then on kernels are counted, and said not to be timed for want of memory. */
+static void times_that_find_no_memory_are_counted(void **state)
+{
+    (void)state;
+    struct rtl_queue *line = line_of();
+    uint64_t before = AT(line->dispatches) - sum_untimed(line), timed = 0, n = 0;
+    for (int i = 0; i < 60000 && !AT(rtl_tool.segment.header->parked); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    for (uint32_t row = 0; row < RTL_KERNELS_MAX; row++)
+        before -= AT(rtl_tool.segment.histograms[row].count); /* of other queues; may well be below 0 */
+    atomic_store(&no_memory, true);
+    for (uint64_t octave = 0; octave < OCTAVES; octave++)
+        for (uint64_t kernel = 0; kernel < KERNELS; kernel++, n++) {
+            packet_t p = kernel_packet(object_of(kernel), 0);
+            uint64_t completed = AT(line->completed);
+            hand_over(&p, 1);
+            complete(&written[0], 5000000, 16ull << octave);
+            wait_completed(line, completed + 1);
+        }
+    atomic_store(&no_memory, false);
+    for (uint32_t row = 0; row < RTL_KERNELS_MAX; row++)
+        timed += AT(rtl_tool.segment.histograms[row].count);
+    assert_true(AT(line->untimed[RTL_UNTIMED_NO_MEMORY]) > 0);
+    assert_true(AT(line->dispatches) - sum_untimed(line) - timed == before);
+    OnUnload();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gaps_are_from_the_latest_end),
+        cmocka_unit_test(waits_are_from_the_submission),
+        cmocka_unit_test(untimed_kernel_leaves_the_times_before),
+        cmocka_unit_test(packet_of_unknown_kind_spoils_its_signal),
+        cmocka_unit_test(each_kind_of_dispatch_wakes_the_worker),
+        cmocka_unit_test(full_queue_holds_the_dispatch_back),
+        cmocka_unit_test(times_that_find_no_memory_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_signals);
+}
