@@ -6,9 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the window's dispatches. One may be given up on that was counted before the window: then it is more than all. */
+static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
+{
+    return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
+}
+
 void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
+    const uint64_t *by = m->window_untimed_by;
+    const char *where = !m->base ? "since start" : m->base == m->zero ? "since zero" : "in window";
     *out = 0;
     rtl_text_append(out, size, "mode %s: ", rtl_mode_label(s->mode));
     if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
@@ -25,26 +33,27 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
         rtl_text_append(out, size, "nothing is counted");
     else if (!m->counted)
         rtl_text_append(out, size, m->zero ? "no dispatch since zero" : "no dispatch yet");
-    else if (!m->untimed)
-        rtl_text_append(out, size, "all of %s dispatches timed", rtl_format_count(m->counted).text);
+    else if (!m->window_counted && !m->window_untimed)
+        rtl_text_append(out, size, "no dispatch %s", where);
+    else if (!m->window_untimed)
+        rtl_text_append(out, size, "all of %s dispatches timed %s", rtl_format_count(m->window_counted).text, where);
     else
-        rtl_text_append(out, size, "%s%% NOT timed of %s",
-                        rtl_format_share((double)m->untimed / (double)m->counted).text,
-                        rtl_format_count(m->counted).text);
+        rtl_text_append(out, size, "%s%% NOT timed of %s %s", share_of(m, m->window_untimed).text,
+                        rtl_format_count(m->window_counted).text, where);
     /* the reasons, the largest first */
     bool done[RTL_UNTIMED_LIMIT] = {false};
     const char *closing = "";
     for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted; n++) {
         int worst = -1;
         for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
-            if (!done[i] && m->untimed_by[i] && (worst < 0 || m->untimed_by[i] > m->untimed_by[worst]))
+            if (!done[i] && by[i] && (worst < 0 || by[i] > by[worst]))
                 worst = i;
         if (worst < 0)
             break;
         done[worst] = true;
         const char *key = rtl_reason_key((unsigned)worst);
         rtl_text_append(out, size, "%s%s %s", n ? ", " : " (", key ? key : "other reasons",
-                        rtl_format_share((double)m->untimed_by[worst] / (double)m->counted).text);
+                        share_of(m, by[worst]).text);
         closing = ")";
     }
     rtl_text_append(out, size, "%s", closing);
@@ -74,6 +83,30 @@ static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t 
         snprintf(out, size, "%llu", (unsigned long long)x);
 }
 
+/* What a column of times shows of a row; 0 when it has none. */
+static uint64_t time_of(const struct rtl_row *row, int column)
+{
+    bool timed = row->window.count > 0;
+    switch (column) {
+    case RTL_COLUMN_TOTAL:
+        return row->timed ? row->total_ns : 0;
+    case RTL_COLUMN_MEAN:
+        return timed ? row->window.total_ns / row->window.count : 0;
+    case RTL_COLUMN_MIN:
+        return timed ? row->window.min_ns : 0;
+    case RTL_COLUMN_P50:
+        return timed ? row->p50 : 0;
+    case RTL_COLUMN_P90:
+        return timed ? row->p90 : 0;
+    case RTL_COLUMN_P99:
+        return timed ? row->p99 : 0;
+    case RTL_COLUMN_MAX:
+        return timed ? row->window.max_ns : 0;
+    default:
+        return 0;
+    }
+}
+
 bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
                    enum rtl_unit units, char *out, size_t size)
 {
@@ -97,28 +130,13 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
             n = rtl_format_time(row->total_ns, units);
         break;
     case RTL_COLUMN_MEAN:
-        if ((measured = timed))
-            n = rtl_format_time(row->window.total_ns / row->window.count, units);
-        break;
     case RTL_COLUMN_MIN:
-        if ((measured = timed))
-            n = rtl_format_time(row->window.min_ns, units);
-        break;
     case RTL_COLUMN_P50:
-        if ((measured = timed))
-            n = rtl_format_time(row->p50, units);
-        break;
     case RTL_COLUMN_P90:
-        if ((measured = timed))
-            n = rtl_format_time(row->p90, units);
-        break;
     case RTL_COLUMN_P99:
-        if ((measured = timed))
-            n = rtl_format_time(row->p99, units);
-        break;
     case RTL_COLUMN_MAX:
         if ((measured = timed))
-            n = rtl_format_time(row->window.max_ns, units);
+            n = rtl_format_time(time_of(row, column), units);
         break;
     case RTL_COLUMN_UNTIMED:
         if ((measured = row->calls > 0))
@@ -142,4 +160,25 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     }
     snprintf(out, size, "%s", n.text);
     return measured;
+}
+
+int rtl_cell_width(int width, int columns)
+{
+    enum { STEP = 3 };
+    return columns <= width ? width : width + (columns - width + STEP - 1) / STEP * STEP;
+}
+
+void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int width[RTL_COLUMN_COUNT])
+{
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        uint64_t least = UINT64_MAX, most = 0; /* the longest texts: many digits before the point, or behind it */
+        width[i] = rtl_columns[i].width;
+        for (uint32_t r = 0; units != RTL_UNIT_AUTO && r < model->shown; r++) {
+            uint64_t ns = time_of(&model->rows[model->order[r]], i);
+            least = ns && ns < least ? ns : least;
+            most = ns > most ? ns : most;
+        }
+        for (int end = 0; most && end < 2; end++)
+            width[i] = rtl_cell_width(width[i], rtl_text_columns(rtl_format_time(end ? most : least, units).text));
+    }
 }
