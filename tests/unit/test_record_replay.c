@@ -382,6 +382,7 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_gpu SET gpu = gpu - 9",
         "UPDATE rtl_frame SET mono_ns = -5",
         "UPDATE rtl_frame SET mono_ns = 100 - sequence",
+        "DROP INDEX rtl_frame_order; UPDATE rtl_frame SET sequence = 1",
         "UPDATE rtl_kernel SET kernel = 16384",
         "DROP TABLE rtl_untimed",
         "UPDATE rtl_copies_sample SET agent = agent + 64",
