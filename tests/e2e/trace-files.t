@@ -93,6 +93,10 @@ is "shapes can be written into their column" "$(sql "$work/2.db" "UPDATE rocpd_o
     WHERE op.id = rocpd_op.id); SELECT count(*) FROM rocpd_op WHERE completionSignal GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'")" 2000
 is "and mean the same then" "$(exported "$work/2.db" | diff - "$work/before" | head -n 3)" ""
 
+is "what stands in the column counts" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = 'hwq=0x9 wg=3,2,1 grid=30,20,10'
+    WHERE id = (SELECT min(id) FROM rocpd_op); SELECT completionSignal FROM op ORDER BY id LIMIT 1") $(exported "$work/2.db" | sort -n | head -n 1 | cut -d, -f8-13)" \
+    "hwq=0x9 wg=3,2,1 grid=30,20,10 3,2,1,30,20,10"
+
 # --- an earlier rtl-top's file ---
 sql "$work/old.db" "PRAGMA application_id = 0x52544c54; PRAGMA user_version = 1;
     CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT UNIQUE);
