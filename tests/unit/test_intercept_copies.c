@@ -356,6 +356,32 @@ static void times_of_the_copy_before_are_not_taken(void **state)
     OnUnload();
 }
 
+/* Times that can't be: it would have run for longer than the process, or it ends in the future. */
+static void times_that_make_no_sense(void **state)
+{
+    (void)state;
+    load();
+    expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
+    uint64_t bad = AT(line_to()->untimed[RTL_COPY_UNTIMED_BAD_TIME]), timed = AT(times_to()->count);
+    static const uint64_t times[][2] = {{1, 1ull << 50}, {1ull << 58, 1ull << 58}};
+    waits = true;
+    for (int i = 0; i < 2; i++) {
+        hsa_signal_t signal = app_signal(1);
+        struct record *record = (struct record *)(uintptr_t)signal.handle;
+        assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+        __atomic_store_n(&record->copy_start, times[i][0], __ATOMIC_RELEASE);
+        __atomic_store_n(&record->copy_end, times[i][1], __ATOMIC_RELEASE);
+        __atomic_fetch_sub(&record->signal.value, 1, __ATOMIC_RELEASE);
+        app_signal_destroy(signal);
+        wait_over();
+    }
+    assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_BAD_TIME]), bad + 2);
+    assert_int_equal(AT(times_to()->count), timed);
+    waits = false;
+    expect(3, RTL_COPY_UNTIMED_BAD_TIME, 3);
+    OnUnload();
+}
+
 static struct rtl_control *page;
 static uint16_t wishes;
 
@@ -526,6 +552,7 @@ int main(void)
         cmocka_unit_test(one_wrong_answer_does_not_keep_the_worker_awake),
         cmocka_unit_test(times_of_the_copy_before_are_not_taken),
         cmocka_unit_test(directions_and_bytes),
+        cmocka_unit_test(times_that_make_no_sense),
         cmocka_unit_test(in_flight_when_it_ends),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(in_flight_when_the_mode_changes),
