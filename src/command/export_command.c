@@ -193,8 +193,12 @@ static int write_output(struct rtl_export *e, struct output *output)
 static int write_outputs(struct command *c, struct rtl_export *e)
 {
     if (!rtl_db_has_set(e->db, &rtl_rocpd_set)) {
-        rtl_complain("%s has no trace in it: record one with --trace", c->file);
-        return RTL_DB_MISSING;
+        int refused = (int)rtl_db_status(e->db);
+        if (refused)
+            rtl_complain("%s", rtl_db_why(e->db));
+        else
+            rtl_complain("%s has no trace in it: record one with --trace", c->file);
+        return refused ? refused : RTL_DB_MISSING;
     }
     e->names = rtl_names_create();
     e->name_index = rtl_identities_new(SIZE_MAX);

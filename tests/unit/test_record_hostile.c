@@ -144,12 +144,13 @@ static void a_trace_has_tables_too(void **state)
 {
     (void)state;
     static const char *const tables[] = {"rocpd_op", "rocpd_string", "rocpd_metadata", "rocpd_monitor", "rocpd_api"};
-    char *argv[] = {(char *)(uintptr_t) "export", path, (char *)(uintptr_t) "--csv", victim, NULL};
+    char *argv[] = {(char *)(uintptr_t) "export",  path, (char *)(uintptr_t) "--csv", victim,
+                    (char *)(uintptr_t) "--force", NULL};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         make_trace();
-        assert_int_equal(rtl_export_command(4, argv), 0);
+        assert_int_equal(rtl_export_command(5, argv), 0);
         put_view(tables[i], tables[i]);
-        assert_int_equal(rtl_export_command(4, argv), RTL_DB_SCHEMA);
+        assert_int_equal(rtl_export_command(5, argv), RTL_DB_SCHEMA);
         struct rtl_db *db;
         assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, sizeof why), RTL_DB_OK);
         assert_int_equal(rtl_db_need(db, &rtl_rocpd_set), RTL_DB_SCHEMA);
