@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,13 @@ struct side {
     struct rtl_replay *replay;
     struct rtl_snapshot earlier, later;
     struct rtl_span span;
-    uint64_t ns; /* length of the span */
+    uint64_t ns;       /* length of the span */
+    const char *since; /* the other side's letter, where that was taken from this one */
 };
 
 struct command {
     struct side a, b;
-    bool has_limit, json;
+    bool has_limit, json, cumulative;
     double limit;
     uint64_t rows; /* 0 = all */
     struct rtl_names *names;
@@ -64,10 +66,11 @@ static bool parse_recordings(const char *text, int64_t *a, int64_t *b)
 
 static int parse(struct command *c, int argc, char **argv)
 {
-    enum { FAIL_OVER = 256, JSON, RECORDINGS };
+    enum { FAIL_OVER = 256, JSON, RECORDINGS, CUMULATIVE };
     static const struct option options[] = {{"fail-over", required_argument, NULL, FAIL_OVER},
                                             {"json", no_argument, NULL, JSON},
                                             {"recordings", required_argument, NULL, RECORDINGS},
+                                            {"cumulative", no_argument, NULL, CUMULATIVE},
                                             {NULL, 0, NULL, 0}};
     char *end;
     optind = 0;
@@ -81,6 +84,9 @@ static int parse(struct command *c, int argc, char **argv)
         case JSON:
             c->json = true;
             break;
+        case CUMULATIVE:
+            c->cumulative = true;
+            break;
         case RECORDINGS:
             if (!parse_recordings(optarg, &c->a.recording, &c->b.recording))
                 return WRONG("--recordings wants two numbers such as 1,2, not '%s'", optarg);
@@ -93,8 +99,9 @@ static int parse(struct command *c, int argc, char **argv)
         default:
             if (o == ':')
                 return WRONG("%s wants an argument", argv[optind - 1]);
-            return optopt ? WRONG("diff has no option -%c; 'rtl-top --help' shows what it takes", optopt)
-                          : WRONG("diff has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
+            return optopt && optopt < FAIL_OVER
+                       ? WRONG("diff has no option -%c; 'rtl-top --help' shows what it takes", optopt)
+                       : WRONG("diff has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
         }
     if (argc - optind != 2)
         return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
@@ -128,6 +135,20 @@ static int load(struct side *side)
     return 0;
 }
 
+/* Of two snapshots of one process the later one counts from the earlier one on. */
+static void take_off(struct command *c)
+{
+    bool both = rtl_replay_facts(c->a.replay)->snapshot && rtl_replay_facts(c->b.replay)->snapshot &&
+                !c->a.span.earlier && !c->b.span.earlier;
+    bool a_first = rtl_diff_contains(&c->a.later, &c->b.later);
+    if (c->cumulative || !both || (!a_first && !rtl_diff_contains(&c->b.later, &c->a.later)))
+        return;
+    struct side *earlier = a_first ? &c->a : &c->b, *later = a_first ? &c->b : &c->a;
+    later->span.earlier = &earlier->later;
+    later->ns = later->later.taken_mono_ns - earlier->later.taken_mono_ns;
+    later->since = a_first ? "A" : "B";
+}
+
 static void unload(struct side *side)
 {
     rtl_snapshot_free(&side->earlier);
@@ -138,6 +159,11 @@ static void unload(struct side *side)
 static const char *short_name(struct command *c, const struct rtl_diff_row *row, uint32_t n)
 {
     return rtl_names_cell(c->names, n, row->name, row->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false);
+}
+
+static uint64_t whole_ns(double ns)
+{
+    return ns < 9e18 ? (uint64_t)ns : 9000000000000000000ull; /* 285 years, and it fits JSON's readers */
 }
 
 struct cell {
@@ -179,7 +205,7 @@ static void print_row(struct command *c, const struct rtl_diff_row *row, uint32_
              row->cost_ns < 0   ? "-"
              : row->cost_ns > 0 ? "+"
                                 : "",
-             rtl_format_time((uint64_t)fabs(row->cost_ns), RTL_UNIT_AUTO).text);
+             rtl_format_time(whole_ns(fabs(row->cost_ns)), RTL_UNIT_AUTO).text);
     printf("%s%7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s%s\n", mark, cost, share_cell(&row->a, &n[0]),
            share_cell(&row->b, &n[1]), row->a.there ? calls_a.text : RTL_NONE, row->b.there ? calls_b.text : RTL_NONE,
            time_cell(row->a.timed, row->a.p50, &n[2]), time_cell(row->b.timed, row->b.p50, &n[3]), c50.text,
@@ -192,10 +218,11 @@ static void put(struct json_object *o, const char *key, struct json_object *valu
     json_object_object_add(o, key, value);
 }
 
-static void put_side(struct json_object *o, const char *key, const struct rtl_diff_side *side)
+static void put_side(struct json_object *o, const char *key, const struct rtl_diff_side *side, const char *since)
 {
     struct json_object *s = json_object_new_object();
     put(o, key, s);
+    put(s, "since", since ? json_object_new_string(since) : NULL);
     put(s, "calls", json_object_new_uint64(side->calls));
     put(s, "timed", json_object_new_uint64(side->timed));
     put(s, "total_ns", side->timed ? json_object_new_uint64(side->total_ns) : NULL);
@@ -210,12 +237,12 @@ static void print_json(struct command *c, const struct rtl_diff_row *row, uint32
     double change;
     put(o, "name", json_object_new_string(rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)));
     put(o, "short", json_object_new_string(short_name(c, row, at)));
-    put(o, "cost_ns", json_object_new_int64((int64_t)row->cost_ns));
+    put(o, "cost_ns", json_object_new_int64((row->cost_ns < 0 ? -1 : 1) * (int64_t)whole_ns(fabs(row->cost_ns))));
     put(o, "p50_change", rtl_diff_p50(row, &change) ? json_object_new_double(change) : NULL);
     put(o, "p99_change", rtl_diff_p99(row, &change) ? json_object_new_double(change) : NULL);
     put(o, "slower", c->has_limit ? json_object_new_boolean(rtl_diff_is_slower(row, c->limit)) : NULL);
-    put_side(o, "a", &row->a);
-    put_side(o, "b", &row->b);
+    put_side(o, "a", &row->a, c->a.since);
+    put_side(o, "b", &row->b, c->b.since);
     puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
     json_object_put(o);
 }
@@ -226,11 +253,14 @@ static void print_head(const struct command *c, const struct rtl_diff *diff)
     const uint64_t totals[] = {diff->total_a, diff->total_b};
     for (int i = 0; i < 2; i++) {
         const struct rtl_replay_facts *f = rtl_replay_facts(sides[i]->replay);
-        char title[160];
+        char since[16] = "", title[160], path[4 * PATH_MAX + 1]; /* longer ones can't be opened */
+        if (sides[i]->since)
+            snprintf(since, sizeof since, " since %s", sides[i]->since);
         rtl_text_escape(title, sizeof title, f->title, strlen(f->title));
-        printf("%s  %s  recording %lld of process %d, %s of %s  kernel time %s  %s\n", i ? "B" : "A", sides[i]->path,
-               (long long)f->id, (int)f->pid, f->snapshot ? "snapshot" : "series", rtl_format_age(sides[i]->ns).text,
-               rtl_format_time(totals[i], RTL_UNIT_AUTO).text, title);
+        rtl_text_line(path, sizeof path, sides[i]->path, strlen(sides[i]->path));
+        printf("%s  %s  recording %lld of process %d, %s%s%s%s  kernel time %s  %s\n", i ? "B" : "A", path,
+               (long long)f->id, (int)f->pid, f->snapshot ? "snapshot" : "series", sides[i]->since ? ", " : " of ",
+               rtl_format_age(sides[i]->ns).text, since, rtl_format_time(totals[i], RTL_UNIT_AUTO).text, title);
     }
     printf(" %7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s\n", "COST", "%A", "%B", "CALLSA", "CALLSB", "P50 A",
            "P50 B", "CHANGE", "P99 A", "P99 B", "CHANGE", "KERNEL");
@@ -272,8 +302,10 @@ int rtl_diff_command(int argc, char **argv)
     status = load(&c.a);
     if (!status)
         status = load(&c.b);
-    if (!status)
+    if (!status) {
+        take_off(&c);
         status = compare(&c);
+    }
     rtl_names_free(c.names);
     unload(&c.a);
     unload(&c.b);

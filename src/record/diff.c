@@ -5,23 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct rtl_kernel_snapshot *find_id(const struct rtl_snapshot *s, uint32_t id)
+/* The same kernel in another snapshot of its process: the id is the place, the name makes sure. */
+static const struct rtl_kernel_snapshot *find(const struct rtl_snapshot *s, const struct rtl_kernel_snapshot *k)
 {
     uint32_t low = 0, high = s ? s->kernel_count : 0;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (s->kernels[middle].id < id)
+        if (s->kernels[middle].id < k->id)
             low = middle + 1;
         else
             high = middle;
     }
-    return s && low < s->kernel_count && s->kernels[low].id == id ? &s->kernels[low] : NULL;
+    if (!s || low == s->kernel_count || s->kernels[low].id != k->id)
+        return NULL;
+    const struct rtl_kernel_snapshot *was = &s->kernels[low];
+    return was->name_length == k->name_length && !memcmp(was->name, k->name, k->name_length) ? was : NULL;
 }
 
 static struct rtl_diff_side side_of(const struct rtl_span *span, const struct rtl_kernel_snapshot *k)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_kernel_snapshot *was = find_id(span->earlier, k->id);
+    const struct rtl_kernel_snapshot *was = find(span->earlier, k);
     const struct rtl_histogram_copy *before = was ? &was->histogram : NULL;
     struct rtl_diff_side side = {.id = k->id};
     uint64_t v[2];
@@ -36,6 +40,12 @@ static struct rtl_diff_side side_of(const struct rtl_span *span, const struct rt
         side.p99 = v[1];
     }
     return side;
+}
+
+bool rtl_diff_contains(const struct rtl_snapshot *a, const struct rtl_snapshot *b)
+{
+    return a->start_mono_ns && a->pid == b->pid && a->start_mono_ns == b->start_mono_ns &&
+           a->start_real_ns == b->start_real_ns && a->taken_mono_ns < b->taken_mono_ns;
 }
 
 static int by_name(const void *x, const void *y)
@@ -72,7 +82,7 @@ static uint64_t add_side(struct rtl_diff *diff, const struct rtl_span *span, boo
             row->b = side;
         else
             row->a = side;
-        total += side.total_ns;
+        total = side.total_ns > UINT64_MAX - total ? UINT64_MAX : total + side.total_ns;
     }
     return total;
 }

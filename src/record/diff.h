@@ -14,6 +14,13 @@ struct rtl_span {
     const struct rtl_snapshot *earlier, *later; /* earlier NULL = since the start */
 };
 
+/*
+ * B counts from the start of a process, and so does A, an earlier snapshot of the same one: all of A is in B, and what
+ * changed lately would hardly show. A process is known by its id (inside its container) and by both clocks at its
+ * start, in ns: the id comes again, the machine starts anew, together they don't repeat.
+ */
+bool rtl_diff_contains(const struct rtl_snapshot *a, const struct rtl_snapshot *b);
+
 struct rtl_diff_side {
     bool there;  /* called in the span */
     uint32_t id; /* of the kernel in its recording */

@@ -6,10 +6,10 @@
 #define RTL_SESSION_COMMANDS_H
 
 /* X(symbol, name, function (argc, argv from the name on; returns an exit status), arguments, meaning) */
-#define RTL_COMMANDS(X)                                                                                        \
-    X(DIFF, "diff", rtl_diff_command, "A.db B.db [--fail-over PCT] [-n N] [--json] [--recordings A,B]",        \
-      "which kernels got slower or faster from A to B")                                                        \
-    X(EXPORT, "export", rtl_export_command, "FILE.db --perfetto OUT.json[.gz] | --csv OUT.csv[.gz] [--force]", \
+#define RTL_COMMANDS(X)                                                                                                \
+    X(DIFF, "diff", rtl_diff_command, "A.db B.db [--fail-over PCT] [-n N] [--json] [--recordings A,B] [--cumulative]", \
+      "which kernels got slower or faster from A to B")                                                                \
+    X(EXPORT, "export", rtl_export_command, "FILE.db --perfetto OUT.json[.gz] | --csv OUT.csv[.gz] [--force]",         \
       "a trace for Perfetto, or as a table")
 
 #define RTL_DECLARE_COMMAND(sym, name, function, arguments, meaning) int function(int argc, char **argv);

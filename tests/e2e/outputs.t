@@ -189,6 +189,8 @@ check "marks that turn or hide text" gives 1 'u\{202e\}' "a$(printf '\342\200\25
 check "letters of any script stay" gives 10 '中文' -r "$work/中文" -b
 "$top" -p "$demo" --snapshot "$evil" >"$work/out"
 is "a snapshot says its name" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 1"
+"$top" diff "$evil" "$evil" >"$work/out" 2>"$work/err"
+is "diff, too" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 2"
 "$top" export "$work/bad.db" --csv "$evil.csv" 2>"$work/err"
 is "and export" "$? $(tame "$work/err" && grep -c 'x1b\]0;owned' "$work/err")" "0 1"
 # what SQLite says, with words of the file's schema
@@ -209,4 +211,6 @@ sqlite3 "$evil" "UPDATE rtl_recording SET kind = 'a' || char(27) || '[31m', titl
 check "what is in the tables" gives 15 'x1b' -r "$evil" --recording 9 -b
 "$top" -r "$evil" -b >"$work/out"
 is "as frames" "$? $(tame "$work/out" && echo tame)" "0 tame"
+"$top" diff "$evil" "$evil" >"$work/out"
+is "as differences" "$? $(tame "$work/out" && echo tame)" "0 tame"
 finish

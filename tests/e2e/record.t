@@ -78,6 +78,12 @@ is "and can be shown" "$("$top" -r "$work/s.db" --json | jq -c '[.kernels | leng
 is "what did not get slower" "$?" 0
 has "is compared kernel by kernel" "$(cat "$work/out")" 'gemm TN BBS'
 is "as JSON, too" "$("$top" diff "$work/s.db" "$work/s.db" --json | jq -s 'length == 60 and all(.cost_ns == 0)')" true
+has "the later one counts from the earlier one, and says so" "$(cat "$work/out")" '^B .* recording 2 of process [0-9]+, snapshot, [0-9:]+ since A  '
+"$top" diff "$work/s.db" "$work/s.db" --recordings 1,2 --json >"$work/diff"
+is "its counts are what came between, to the dispatch" "$(jq -s -c '[(map(.a.calls) | add), (map(.b.calls) | add)]' "$work/diff")" \
+    "$(sql "$work/s.db" "SELECT '[' || a || ',' || (b - a) || ']' FROM (SELECT sum(calls) FILTER (WHERE recording = 1) AS a, sum(calls) FILTER (WHERE recording = 2) AS b FROM rtl_kernels)")"
+is "--cumulative: from the start" "$("$top" diff "$work/s.db" "$work/s.db" --recordings 1,2 --cumulative --json | jq -s 'map(.b.calls) | add')" \
+    "$(sql "$work/s.db" 'SELECT sum(calls) FROM rtl_kernels WHERE recording = 2')"
 cp "$work/s.db" "$work/slow.db"
 # every bucket an octave further: twice the time
 sql "$work/slow.db" "UPDATE rtl_kernel_sample SET buckets = '[' || (json_extract(buckets, '\$[0]') + 64) || substr(buckets, instr(buckets, ',')), total_ns = 2 * total_ns, min_ns = 2 * min_ns, max_ns = 2 * max_ns WHERE buckets IS NOT NULL"

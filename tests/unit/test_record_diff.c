@@ -1,7 +1,12 @@
 /* Two spans side by side: matching, shares, changes, cost, order, and what counts as slower. */
 #include "tui_synth.h"
 
+#include <json-c/json.h>
+#include <unistd.h>
+
 #include "record/diff.h"
+#include "record/recording.h"
+#include "session/commands.h"
 
 static struct synth *a, *b;
 
@@ -133,6 +138,161 @@ static void a_series_counts_from_its_first_frame(void **state)
     clean(&diff);
 }
 
+static void sums_do_not_wrap(void **state)
+{
+    (void)state;
+    struct rtl_diff diff;
+    static const char *const names[] = {"k0", "k1", "k2"};
+    for (int i = 0; i < 3; i++)
+        synth_record(a, synth_kernel(a, names[i]), 1ull << 34, 1ull << 29); /* 2^63 ns each */
+    synth_record(b, synth_kernel(b, "k0"), 1, 1);
+    make(&diff, false);
+    assert_true(diff.total_a == UINT64_MAX);
+    for (uint32_t i = 0; i < diff.count; i++)
+        assert_true(diff.rows[i].a.share >= 0 && diff.rows[i].a.share <= 1);
+    clean(&diff);
+}
+
+static void the_same_place_is_not_the_same_kernel(void **state)
+{
+    (void)state;
+    struct rtl_diff diff;
+    synth_record(a, synth_kernel(a, "k"), 1000, 10);
+    synth_record(b, synth_kernel(b, "earlier"), 1000, 10);
+    snapshots[2] = synth_snapshot(b, RTL_SEC / 2);
+    b->kernels[0].name = "another"; /* no honest file */
+    make(&diff, true);
+    assert_true(row(&diff, "another")->b.calls == 10);
+    clean(&diff);
+}
+
+/* --- two snapshots of one process, through their files --- */
+
+static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+{
+    (void)context;
+    (void)k;
+    *told = (struct rtl_kernel_told){.full = "", .short_name = ""};
+}
+
+static void write_snapshot(const char *path, struct synth *p, uint64_t at, uint64_t start)
+{
+    char why[300];
+    struct rtl_recording *recording;
+    const struct rtl_recording_facts facts = {
+        .kind = RTL_RECORDING_SNAPSHOT, .pid = getpid(), .title = "serve", .recorder = "test", .tell = tell};
+    struct rtl_snapshot s = synth_snapshot(p, at);
+    s.start_mono_ns = start;
+    s.start_real_ns = 1000 * RTL_SEC + start;
+    assert_int_equal(rtl_recording_open(path, false, 50, &facts, &recording, why, sizeof why), 0);
+    assert_int_equal(rtl_recording_add(recording, &s, 1000 * RTL_SEC + at, false), 0);
+    rtl_recording_close(recording);
+    rtl_snapshot_free(&s);
+}
+
+static char before[] = "/tmp/rtl-diff.XXXXXX", after[] = "/tmp/rtl-diff.XXXXXX", other[] = "/tmp/rtl-diff.XXXXXX";
+static char *printed;
+
+/* rtl-top diff X Y OPTION...; what it prints is in `printed`. */
+static int run_diff(const char *x, const char *y, const char *option, const char *value)
+{
+    size_t size;
+    FILE *real = stdout;
+    char *words[] = {strdup("diff"), strdup(x), strdup(y), strdup(option ? option : "-n"), strdup(value ? value : "9")};
+    int count = option && !value ? 4 : 5;
+    free(printed);
+    stdout = open_memstream(&printed, &size);
+    int status = rtl_diff_command(count, words);
+    fclose(stdout);
+    stdout = real;
+    for (int i = 0; i < 5; i++)
+        free(words[i]);
+    return status;
+}
+
+static int64_t number(const char *name, const char *side, const char *key)
+{
+    int64_t value = -1;
+    for (char *line = printed, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = 0;
+        struct json_object *o = json_tokener_parse(line), *at = NULL;
+        if (json_object_object_get_ex(o, "name", &at) && !strcmp(json_object_get_string(at), name) &&
+            json_object_object_get_ex(o, side, &at) && json_object_object_get_ex(at, key, &at))
+            value = json_object_get_int64(at);
+        json_object_put(o);
+        *end = '\n';
+    }
+    return value;
+}
+
+static void make_files(void)
+{
+    char *names[] = {before, after, other};
+    int k = synth_kernel(a, "gets slow"), idle = synth_kernel(a, "only before"), fine = synth_kernel(a, "as ever");
+    for (int i = 0; i < 3; i++) {
+        memcpy(names[i] + strlen(names[i]) - 6, "XXXXXX", 6);
+        int fd = mkstemp(names[i]);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    synth_record(a, k, 10000, 100000);
+    synth_record(a, idle, 500, 7);
+    synth_record(a, fine, 20000, 50000);
+    write_snapshot(before, a, 60 * RTL_SEC, SYNTH_START);
+    synth_record(a, k, 20000, 600); /* twice as long, for a moment */
+    synth_record(a, fine, 20000, 300);
+    write_snapshot(after, a, 61 * RTL_SEC, SYNTH_START);
+    write_snapshot(other, a, 61 * RTL_SEC, SYNTH_START + 1); /* of another process under the same number */
+}
+
+static void remove_files(void)
+{
+    unlink(before);
+    unlink(after);
+    unlink(other);
+    free(printed);
+    printed = NULL;
+}
+
+static void the_later_snapshot_counts_from_the_earlier_one(void **state)
+{
+    (void)state;
+    make_files();
+    assert_int_equal(run_diff(before, after, "--fail-over", "10%"), RTL_DB_SLOWER);
+    assert_non_null(strstr(printed, "snapshot, 0:01 since A  "));
+    assert_non_null(strstr(printed, "snapshot of 1:00  "));
+    assert_non_null(strstr(printed, "1 of 3 kernels slower"));
+    assert_int_equal(run_diff(before, after, "--json", NULL), 0);
+    assert_int_equal(number("gets slow", "b", "calls"), 600);
+    assert_int_equal(number("gets slow", "b", "timed"), 600);
+    assert_int_equal(number("gets slow", "b", "total_ns"), 600 * 20000);
+    assert_int_equal(number("gets slow", "a", "calls"), 100000);
+    int64_t p50 = number("gets slow", "b", "p50_ns"), p99 = number("gets slow", "b", "p99_ns");
+    assert_true(p50 > 19800 && p50 < 20200 && p99 > 19800 && p99 < 20200);
+    assert_int_equal(number("only before", "b", "calls"), 0);
+    assert_int_equal(number("as ever", "b", "calls"), 300);
+    /* the other way round it is the first file that counts from the second one */
+    assert_int_equal(run_diff(after, before, "--json", NULL), 0);
+    assert_int_equal(number("gets slow", "a", "calls"), 600);
+    assert_int_equal(number("gets slow", "b", "calls"), 100000);
+    remove_files();
+}
+
+static void cumulative_counts_from_the_start(void **state)
+{
+    (void)state;
+    make_files();
+    assert_int_equal(run_diff(before, after, "--cumulative", NULL), 0);
+    assert_null(strstr(printed, "since"));
+    assert_int_equal(run_diff(before, other, "--fail-over", "10%"), 0); /* another process: as they are */
+    assert_null(strstr(printed, "since"));
+    assert_non_null(strstr(printed, "snapshot of 1:0")); /* both of their lines */
+    assert_int_equal(run_diff(before, before, "--json", NULL), 0);
+    assert_int_equal(number("gets slow", "a", "calls"), 100000);
+    assert_int_equal(number("gets slow", "b", "calls"), 100000);
+    remove_files();
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 int main(void)
 {
@@ -140,6 +300,10 @@ int main(void)
         TEST(kernels_are_matched_by_name_and_sorted_by_cost),
         TEST(only_what_matters_fails),
         TEST(a_series_counts_from_its_first_frame),
+        TEST(sums_do_not_wrap),
+        TEST(the_same_place_is_not_the_same_kernel),
+        TEST(the_later_snapshot_counts_from_the_earlier_one),
+        TEST(cumulative_counts_from_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
