@@ -197,12 +197,11 @@ static struct rtl_kernel_snapshot *kernel_of(struct rtl_replay_state *state, int
         else
             high = middle;
     }
-    struct rtl_kernel_snapshot *k = &s->kernels[low];
-    if (low < s->kernel_count && k->id == id)
-        return k;
+    if (low < s->kernel_count && s->kernels[low].id == id)
+        return &s->kernels[low];
     if (!make_room(state, s->kernel_count + 1))
         return NULL;
-    k = &s->kernels[low];
+    struct rtl_kernel_snapshot *k = &s->kernels[low];
     memmove(k + 1, k, (s->kernel_count - low) * sizeof *k);
     s->kernel_count++;
     *k = (struct rtl_kernel_snapshot){

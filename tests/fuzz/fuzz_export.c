@@ -1,0 +1,126 @@
+/*
+ * libFuzzer target: a hostile trace must never crash or hang `rtl-top export`, nor make it write what is no JSON or
+ * CSV.
+ *
+ * fuzz: -timeout=20 -rss_limit_mb=2048 -max_len=4096
+ *
+ * The input makes a database: rows for its tables with values of all kinds (a program), or patches on the bytes of a
+ * good one. Whatever is written then is parsed: the JSON as a whole, the CSV line by line; what is said is one line.
+ */
+#include "fuzz_database.h"
+
+#include <json-c/json.h>
+
+#include "session/commands.h"
+
+static const char schema[] =
+    "CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
+    "CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end,"
+    " description_id, opType_id);"
+    "CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid, tid, start, end, apiName_id, args_id);"
+    "CREATE TABLE rocpd_monitor(id INTEGER PRIMARY KEY, deviceType, deviceId, monitorType, start, end, value);"
+    "CREATE TABLE rocpd_metadata(id INTEGER PRIMARY KEY, tag, value);"
+    "INSERT INTO rocpd_string VALUES (1, ''), (2, 'KernelExecution'), (3, '_Z1fIfLi3EEvPT_'), (4, 'UserMarker');"
+    "INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu 0', '{\"name\":\"gfx\",\"pci\":\"0000:03:00.0\"}'),"
+    " ('process 0', '{\"pid\":7}'), ('queue 1', '{\"process\":0}'), ('queue 2', '{\"process\":0,\"copies\":1}');"
+    "INSERT INTO rocpd_op VALUES (1, 0, 1, 0, 'wg=64,1,1 grid=64,1,1', 5, 9, 3, 2), (2, 0, 1, 0, 'size=7', 6, 99, 1, "
+    "2);"
+    "INSERT INTO rocpd_api VALUES (1, 7, 7, 1, 9, 4, 2);"
+    "INSERT INTO rocpd_monitor VALUES (1, 'gpu', 0, 'sclk', 1, 2, '1.5')";
+
+static const char *const inserts[] = {
+    "INSERT OR REPLACE INTO rocpd_string VALUES (?,?)",
+    "INSERT OR REPLACE INTO rocpd_op VALUES (?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO rocpd_api VALUES (?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO rocpd_monitor VALUES (?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO rocpd_metadata VALUES (?,?,?)",
+};
+
+static struct fuzz_image good;
+static struct fuzz_folder folder;
+static char *database, *json, *csv;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    fuzz_enter(&folder);
+    database = fuzz_at(&folder, "in.db");
+    json = fuzz_at(&folder, "out.json");
+    csv = fuzz_at(&folder, "out.csv");
+    sqlite3 *db;
+    MUST(sqlite3_open(database, &db) == SQLITE_OK && sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(db);
+    fuzz_read(database, &good);
+    return 0;
+}
+
+static void check_json(const char *name)
+{
+    struct fuzz_image text;
+    fuzz_read(name, &text);
+    struct json_tokener *tokener = json_tokener_new();
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    struct json_object *o = json_tokener_parse_ex(tokener, (const char *)text.bytes, (int)text.size);
+    MUST(o && json_tokener_get_error(tokener) == json_tokener_success);
+    fuzz_tame(&text);
+    json_object_put(o);
+    json_tokener_free(tokener);
+    free(text.bytes);
+}
+
+/* As many fields in each line as in the first one; no cell that a spreadsheet runs. */
+static void check_csv(const char *name)
+{
+    struct fuzz_image text;
+    fuzz_read(name, &text);
+    int columns = 0, column = 0;
+    bool quoted = false, first = true;
+    fuzz_tame(&text);
+    for (size_t i = 0; i < text.size; i++) {
+        char c = (char)text.bytes[i];
+        if (first && column >= 13)
+            MUST(columns == 0 || !strchr("=+-@", c));
+        first = false;
+        if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted && c == ',') {
+            column++;
+            first = true;
+        } else if (c == '\n') {
+            MUST(!quoted && (!columns || column == columns));
+            columns = column;
+            column = 0;
+            first = true;
+        }
+    }
+    MUST(!quoted && !column && columns == 15);
+    free(text.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char words[][12] = {"export", "--perfetto", "--csv", "--force"};
+    char *argv[] = {words[0], database, words[1], json, words[2], csv, words[3], NULL};
+    struct fuzz_input in = {data, size};
+    struct fuzz_image printed;
+    if (fuzz_take(&in, 1) & 1)
+        fuzz_patch(&in, &good, database);
+    else
+        fuzz_rows(&in, &good, database, inserts, sizeof inserts / sizeof *inserts);
+    unlink(json);
+    unlink(csv);
+    int status = fuzz_command(rtl_export_command, 7, argv, &printed);
+    MUST(!printed.size);
+    free(printed.bytes);
+    MUST(status == 0 || status == 1 || (status >= 10 && status <= 15));
+    if (!access(json, F_OK))
+        check_json(json);
+    if (!access(csv, F_OK))
+        check_csv(csv);
+    MUST(status || (!access(json, F_OK) && !access(csv, F_OK)));
+    fuzz_no_leftovers(&folder);
+    return 0;
+}
