@@ -23,6 +23,7 @@ struct rtl_db {
     sqlite3 *handle;
     char *path;
     bool write, open; /* open: a transaction of ours */
+    bool made;        /* the file: it was not there before */
     enum rtl_db_status status;
     char why[WHY_BYTES];
     struct rtl_db_statement *statements;
@@ -140,11 +141,12 @@ static int make_empty(const char *path, int fd)
 }
 
 /* Looks at the file before SQLite does: its errors have names, and what is not ours stays as it is. */
-static enum rtl_db_status look(const char *path, const struct rtl_db_options *o, bool *fresh, char *why,
+static enum rtl_db_status look(const char *path, const struct rtl_db_options *o, bool *fresh, bool *made, char *why,
                                size_t why_bytes)
 {
     struct stat facts;
     uint32_t version;
+    *made = o->write && lstat(path, &facts) && errno == ENOENT;
     int fd = open(path, (o->write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (fd < 0)
         return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", o->write ? "write" : "open", path,
@@ -175,12 +177,33 @@ static enum rtl_db_status look(const char *path, const struct rtl_db_options *o,
     return status;
 }
 
+/* The user named a file: to SQLite ":memory:" and "file:..." are something else. */
+static int open_plain(const char *path, sqlite3 **handle, int flags)
+{
+    char *plain;
+    if (asprintf(&plain, "%s%s", *path == '/' ? "" : "./", path) < 0)
+        return SQLITE_NOMEM;
+    int code = sqlite3_open_v2(plain, handle, flags, NULL);
+    free(plain);
+    return code;
+}
+
+/* A file of ours that nothing came into, on a full disk, say. What another one has made tables in is not ours alone. */
+static void remove_if_empty(struct rtl_db *db)
+{
+    sqlite3_stmt *st = NULL;
+    if (!sqlite3_prepare_v2(db->handle, "SELECT 1 FROM sqlite_master", -1, &st, NULL) &&
+        sqlite3_step(st) == SQLITE_DONE)
+        unlink(db->path);
+    sqlite3_finalize(st);
+}
+
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **out, char *why,
                                size_t why_bytes)
 {
-    bool fresh = false;
+    bool fresh = false, made = false;
     *out = NULL;
-    enum rtl_db_status status = look(path, options, &fresh, why, why_bytes);
+    enum rtl_db_status status = look(path, options, &fresh, &made, why, why_bytes);
     if (status)
         return status;
     struct rtl_db *db = calloc(1, sizeof *db);
@@ -189,11 +212,12 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
         return refuse(RTL_DB_FAILED, why, why_bytes, "out of memory");
     }
     db->write = options->write;
+    db->made = made;
     /* for reading, too: the journal of a recorder that was killed has to be rolled back, where that is permitted */
     int flags = SQLITE_OPEN_READWRITE | (options->write ? SQLITE_OPEN_CREATE : 0);
     /* nobody asks what it has allocated, and keeping count takes locks; later calls are refused, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    int code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    int code = open_plain(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX);
     if (code) {
         fail(db, code);
     } else {
@@ -238,6 +262,8 @@ void rtl_db_close(struct rtl_db *db)
         sqlite3_finalize(st->st);
         free(st);
     }
+    if (db->made)
+        remove_if_empty(db);
     sqlite3_close(db->handle);
     free(db->path);
     free(db);

@@ -171,6 +171,19 @@ is "-o: a full disk: 12" "$? $(wc -l <"$work/err")" "12 1"
 lines=$(wc -l <"$work/cut")
 check "-o: whole frames are kept" test "$lines" -gt 20 -a $((lines % 20)) = 1 -a -z "$(tail -c 1 "$work/cut")"
 
+# --- a name is a file's name, whatever it means to SQLite; and what is not written is not there ---
+for name in :memory: 'file:plain.db?mode=memory' 'file::memory:' '-x.db'; do
+    (cd "$work" && "$top" -p "$demo" --snapshot="$name") >"$work/out" 2>&1
+    is "a snapshot into $name" "$? $(sqlite3 "$work/$name" 'SELECT count(*) FROM rtl_frame')" "0 1"
+    is "can be read again" "$(cd "$work" && "$top" "--replay=$name" --json | wc -l)" 1
+    is "and compared" "$(cd "$work" && "$top" diff --json -- "$name" "$name" | wc -l)" 20
+done
+check "no other file came of it" test ! -e "$work/plain.db"
+for blocks in 1 4 20; do
+    (ulimit -f $blocks && exec "$top" -p "$demo" --snapshot "$work/nothing.db") >"$work/out" 2>"$work/err"
+    is "a snapshot onto a full disk: nothing is left" "$? $(wc -l <"$work/err") $(ls "$work"/nothing.db* 2>/dev/null)" "12 1 "
+done
+
 # --- what is printed obeys nobody ---
 evil="$work/e${esc}]0;owned${esc}[2J"
 check "a file name" gives 10 'e.x1b\]0;owned.x1b\[2J' -r "$evil" -b
