@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command/export_tracks.h"
 #include "record/outfile.h"
 #include "session/complain.h"
 #include "text/quote.h"
@@ -328,6 +329,41 @@ static void a_message_is_one_line_that_controls_nothing(void **state)
     }
 }
 
+static void tracks_hold_what_does_not_overlap(void **state)
+{
+    (void)state;
+    struct rtl_tracks tracks = {0};
+    bool new_track, new_gpu;
+    struct rtl_export_op op = {.gpu = 0, .queue = 8, .start = INT64_MIN, .end = INT64_MAX};
+    for (size_t i = 0; i < 70; i++) {
+        size_t at = rtl_tracks_for(&tracks, &op, &new_track, &new_gpu);
+        assert_int_equal(at, i < RTL_TRACKS_OVERLAP ? i : RTL_TRACKS_OVERLAP - 1);
+        assert_int_equal(new_track, i < RTL_TRACKS_OVERLAP);
+        assert_int_equal(new_gpu, i == 0);
+        tracks.track[at].used = true;
+        tracks.track[at].end = op.end;
+    }
+    op.gpu = 1; /* the same queue of another */
+    assert_int_equal(rtl_tracks_for(&tracks, &op, &new_track, &new_gpu), RTL_TRACKS_OVERLAP);
+    assert_true(new_track && new_gpu && !tracks.track[RTL_TRACKS_OVERLAP].number);
+    tracks.track[RTL_TRACKS_OVERLAP].used = true;
+    tracks.track[RTL_TRACKS_OVERLAP].end = 5000;
+    op.end = 9000;
+    op.start = 5000 - RTL_TRACKS_SHAKE; /* a little is the clocks' */
+    assert_int_equal(rtl_tracks_for(&tracks, &op, &new_track, &new_gpu), RTL_TRACKS_OVERLAP);
+    op.start--;
+    assert_int_equal(rtl_tracks_for(&tracks, &op, &new_track, &new_gpu), RTL_TRACKS_OVERLAP + 1);
+    assert_true(new_track && !new_gpu);
+    rtl_tracks_free(&tracks);
+    assert_true(rtl_span_ns(INT64_MIN, INT64_MAX) == UINT64_MAX && rtl_span_ns(1, 0) == 0 && rtl_span_ns(-1, 1) == 2);
+    struct rtl_index index = {0};
+    for (int64_t i = 0; i < 5000; i++)
+        assert_true(!rtl_index_get(&index, i << 40, -i) && rtl_index_add(&index, i << 40, -i, (size_t)i + 1));
+    for (int64_t i = 0; i < 5000; i++)
+        assert_int_equal(rtl_index_get(&index, i << 40, -i), i + 1);
+    rtl_index_free(&index);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 int main(void)
 {
@@ -340,6 +376,7 @@ int main(void)
         TEST(links_stay_and_lead_somewhere),
         TEST(what_is_no_file_is_written_as_it_is),
         TEST(a_signal_takes_away_what_is_not_there_yet),
+        cmocka_unit_test(tracks_hold_what_does_not_overlap),
         cmocka_unit_test(cells_are_quoted_where_they_have_to_be),
         cmocka_unit_test(strings_are_json),
         cmocka_unit_test(a_message_is_one_line_that_controls_nothing),

@@ -110,7 +110,15 @@ static void only_what_matters_fails(void **state)
     synth_record(a, synth_kernel(a, "hundred"), 1000000, 100);
     synth_record(b, synth_kernel(b, "hundred"), 1000000, 90);
     synth_record(b, 3, 2000000, 10); /* too few to speak of a p99 */
+    synth_record(a, synth_kernel(a, "small before"), 1000, 100);
+    synth_record(b, synth_kernel(b, "small before"), 3000, 10000);
+    synth_record(a, synth_kernel(a, "small now"), 1000, 10000);
+    synth_record(b, synth_kernel(b, "small now"), 3000, 100);
     make(&diff, false);
+    assert_true(row(&diff, "small before")->a.share < 0.01 && row(&diff, "small before")->b.share > 0.01);
+    assert_true(row(&diff, "small now")->a.share > 0.01 && row(&diff, "small now")->b.share < 0.01);
+    assert_true(rtl_diff_is_slower(row(&diff, "small before"), 0.1)); /* enough in one of them */
+    assert_true(rtl_diff_is_slower(row(&diff, "small now"), 0.1));
     assert_true(rtl_diff_is_slower(row(&diff, "big"), 0.1));
     assert_true(rtl_diff_is_slower(row(&diff, "big"), 0.48));
     assert_false(rtl_diff_is_slower(row(&diff, "big"), 0.55));

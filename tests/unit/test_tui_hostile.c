@@ -193,10 +193,25 @@ static void any_damage_is_survived(void **state)
     rtl_frame_free(&frame);
 }
 
+/* Messages on the screen have names of files and SQLite's words in them. */
+static void what_is_put_on_a_frame_obeys_nobody(void **state)
+{
+    (void)state;
+    struct rtl_frame frame = {0};
+    char text[200];
+    assert_true(rtl_frame_reset(&frame, 1, 10, false));
+    rtl_frame_put(&frame, 0, 0, 10, RTL_ROLE_NORMAL,
+                  "a\033\xc2\x9b\xe2\x80\xae\xe4\xb8\xad\xff\xe2\x80\xa6\xe2\x94\x82\xc3\xbc");
+    rtl_frame_row_text(&frame, 0, text, sizeof text);
+    assert_string_equal(text, "a?????\xe2\x80\xa6\xe2\x94\x82\xc3\xbc");
+    rtl_frame_free(&frame);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(any_damage_is_survived, setup, teardown),
+        cmocka_unit_test(what_is_put_on_a_frame_obeys_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

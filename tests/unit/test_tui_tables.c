@@ -48,6 +48,8 @@ static void options_are_understood(void **state)
     assert_true(o.replay && o.recording == 7 && o.pid == 3 && !o.write && !o.snapshot && !o.force);
     assert_int_equal(parse(&o, "-p 1 -w f.db --force"), RTL_PARSED_RUN);
     assert_true(o.write && o.force);
+    assert_int_equal(parse(&o, "-p 1 -b -o out.txt --force"), RTL_PARSED_RUN);
+    assert_true(o.file && o.force);
     assert_int_equal(parse(&o, "-p 1 --snapshot f.db"), RTL_PARSED_RUN);
     assert_true(o.snapshot && o.output == RTL_OUTPUT_SCREEN);
     assert_int_equal(parse(&o, "-b --window all --names full --units us"), RTL_PARSED_RUN);
@@ -86,6 +88,9 @@ static void wrong_options_say_what_is_wrong(void **state)
         {"--recording 3 -p 1", "goes with -r"},
         {"-r f --recording 0", "--recording wants"},
         {"-p 1 --force", "--force goes with"},
+        {"--batch=3", "--batch=3: that option takes no argument"},
+        {"--json=3", "--json=3: that option takes no argument"},
+        {"-:", "no option -:"},
         {"--nothing", "no option --nothing"},
         {"4711", "-p PID"},
         {"--json --window 5", "--json"},
