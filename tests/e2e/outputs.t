@@ -115,10 +115,10 @@ check "a folder" gives 10 'folder' export "$work/bad.db" --csv "$work/there" --f
 check "no name" gives 10 'No such file' export "$work/bad.db" --csv ''
 check "an option that takes nothing" gives 1 'no option --force=1' export "$work/bad.db" --csv - --force=1
 mkfifo "$work/pipe"
-cat "$work/pipe" >"$work/through" &
+timeout 20 cat "$work/pipe" >"$work/through" &
 reader=$!
 tap_pids="$tap_pids $reader"
-"$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
+timeout 20 "$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
 wait "$reader"
 check "a pipe is written to as it is" cmp "$work/through" "$work/bad.csv"
 echo before >"$work/appended"
@@ -136,7 +136,7 @@ for signal in INT TERM HUP; do
     sh -c 'exec "$@" 2>/dev/null' sh "$top" export "$work/many.db" --perfetto "$work/slow.$signal" --csv "$work/cut.csv" &
     export=$!
     tap_pids="$tap_pids $export"
-    exec 4<"$work/slow.$signal"
+    exec 4<>"$work/slow.$signal"
     check "SIG$signal: there is something to take away" wait_until 20 sh -c "ls '$work'/.rtl-top-*"
     [ "$signal" = INT ] && kill -TERM "$export" # an interrupt is ignored in the background
     kill "-$signal" "$export"
