@@ -174,6 +174,27 @@ static void the_same_place_is_not_the_same_kernel(void **state)
     clean(&diff);
 }
 
+static void a_process_is_known_by_number_and_both_clocks(void **state)
+{
+    (void)state;
+    const struct rtl_snapshot first = {.pid = 7, .start_mono_ns = 5, .start_real_ns = 6, .taken_mono_ns = 10};
+    struct rtl_snapshot later = first;
+    assert_false(rtl_diff_contains(&first, &later)); /* the same moment */
+    later.taken_mono_ns++;
+    assert_true(rtl_diff_contains(&first, &later));
+    assert_false(rtl_diff_contains(&later, &first));
+    for (int i = 0; i < 3; i++) {
+        struct rtl_snapshot other = later;
+        other.pid += i == 0;
+        other.start_mono_ns += i == 1;
+        other.start_real_ns += i == 2;
+        assert_false(rtl_diff_contains(&first, &other));
+    }
+    struct rtl_snapshot unknown = first, unknown_later = later; /* a file that doesn't say */
+    unknown.start_mono_ns = unknown_later.start_mono_ns = 0;
+    assert_false(rtl_diff_contains(&unknown, &unknown_later));
+}
+
 /* --- two snapshots of one process, through their files --- */
 
 static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
@@ -310,6 +331,7 @@ int main(void)
         TEST(a_series_counts_from_its_first_frame),
         TEST(sums_do_not_wrap),
         TEST(the_same_place_is_not_the_same_kernel),
+        cmocka_unit_test(a_process_is_known_by_number_and_both_clocks),
         TEST(the_later_snapshot_counts_from_the_earlier_one),
         TEST(cumulative_counts_from_the_start),
     };
