@@ -81,7 +81,6 @@ static int look_for_journal(struct rtl_db_file *f)
     struct rtl_db_files *files = f->files;
     bool there;
     int writes = 0;
-    f->undone = false;
     if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &there))
         return rtl_db_refuse_journal(files, there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
     int code = there ? below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;

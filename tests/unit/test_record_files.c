@@ -146,6 +146,22 @@ static void a_journal_without_a_name_is_read_with(void **state)
     assert_true(fixture_state() == before);
 }
 
+/* The last page that a recorder saved may be there in part: it has not been changed yet. */
+static void a_page_that_was_saved_in_part_is_not_taken(void **state)
+{
+    (void)state;
+    size_t size;
+    make_recording(10);
+    unsigned char *journal = make_journal(NULL, UINT32_MAX, &size);
+    memset(journal + 512 + 4 + 2000, 0x77, size - 512 - 4 - 2000 - 4);
+    write_file(beside, journal, size);
+    free(journal);
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 10);
+    assert_int_equal(rtl_db_status(db), RTL_DB_OK);
+    rtl_db_close(db);
+}
+
 static void what_a_killed_recorder_had_committed_is_read(void **state)
 {
     (void)state;
@@ -165,6 +181,9 @@ static void what_a_killed_recorder_had_committed_is_read(void **state)
     assert_int_equal(access(beside, F_OK), -1);
     assert_int_equal(rows(a), 700);
     assert_int_equal(rows(b), 700);
+    be_killed(100); /* once more */
+    assert_int_equal(rows(a), 800);
+    assert_int_equal(rtl_db_one(b, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
     rtl_db_close(a);
     rtl_db_close(b);
 }
@@ -356,9 +375,11 @@ static void a_log_without_its_program_is_read(void **state)
     snprintf(shm, sizeof shm, "%s-shm", copy);
     log_of(copy);
     strcpy(path, copy);
-    char *noise = malloc(32768);
-    memset(noise, 0x5a, 32768);
-    write_file(shm, noise, 32768);
+    size_t size;
+    char wal[sizeof path + 4];
+    snprintf(wal, sizeof wal, "%s-wal", copy);
+    unsigned char *noise = read_file(wal, &size);
+    write_file(shm, noise, size < 3000 ? size : 3000);
     free(noise);
     uint64_t before = fixture_state();
     struct rtl_db *db = open_db(&reading);
@@ -455,18 +476,24 @@ static void what_is_replaced_leaves_no_journal(void **state)
 {
     (void)state;
     make_recording(1000);
-    put_journal(NULL); /* of the old one: rolled back into the new one it would bring the old first page back */
     run_sql("PRAGMA user_version = 99");
-    put_journal(NULL);
+    put_journal(NULL); /* of the old one: rolled back into the new one it would bring the old first page back */
+    char shm[sizeof path + 4];
+    snprintf(shm, sizeof shm, "%s-shm", path);
+    write_file(shm, "x", 1);
     refuses(&writing, RTL_DB_SCHEMA, "version 99");
     struct rtl_db *db = open_db(&forced);
     assert_int_equal(access(beside, F_OK), -1);
+    assert_int_equal(access(shm, F_OK), -1);
     assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
     assert_int_equal(rows(db), 0);
     rtl_db_close(db);
     run_sql("PRAGMA user_version = 0"); /* older than the first */
     refuses(&writing, RTL_DB_SCHEMA, "version 0");
     refuses(&reading, RTL_DB_SCHEMA, "version 0");
+    run_sql("PRAGMA user_version = 1; PRAGMA application_id = 7"); /* another program's, that counts as we do */
+    refuses(&writing, RTL_DB_SCHEMA, "not a recording");
+    refuses(&reading, RTL_DB_SCHEMA, "not a recording");
 }
 
 static void what_is_in_use_is_not_replaced(void **state)
@@ -492,6 +519,28 @@ static void what_is_in_use_is_not_replaced(void **state)
     assert_true(fixture_state() == before);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
+}
+
+/* On a full disk, say; what was there before stays. */
+static void what_cannot_be_begun_leaves_nothing(void **state)
+{
+    (void)state;
+    for (int there = 0; there < 2; there++) {
+        int status = 0;
+        if (there)
+            write_file(path, "", 0);
+        pid_t child = fork();
+        if (!child) {
+            struct rtl_db *db;
+            signal(SIGXFSZ, SIG_IGN);
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
+            _exit(rtl_db_open(path, &writing, &db, why, sizeof why) == RTL_DB_FULL ? 0 : 1);
+        }
+        waitpid(child, &status, 0);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_int_equal(access(path, F_OK), there - 1);
+        assert_int_equal(access(beside, F_OK), -1);
+    }
 }
 
 static void names_that_sqlite_takes_otherwise_are_files(void **state)
@@ -520,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_journal_deletes_nothing_of_anothers),
         TEST(a_journal_without_a_name_is_read_with),
+        TEST(a_page_that_was_saved_in_part_is_not_taken),
         TEST(what_a_killed_recorder_had_committed_is_read),
         TEST(a_link_to_a_recording_is_that_recording),
         TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
@@ -531,6 +581,7 @@ int main(void)
         TEST(another_opening_does_not_let_go_of_a_lock),
         TEST(what_is_replaced_leaves_no_journal),
         TEST(what_is_in_use_is_not_replaced),
+        TEST(what_cannot_be_begun_leaves_nothing),
         TEST(names_that_sqlite_takes_otherwise_are_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

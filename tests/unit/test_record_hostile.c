@@ -327,6 +327,24 @@ static void pages_in_a_circle_end(void **state)
     rtl_db_close(db);
 }
 
+/* The bound is a statement's, not a connection's. */
+static void work_is_counted_for_each_statement(void **state)
+{
+    (void)state;
+    struct rtl_db *db;
+    make_recording(2);
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(rtl_db_one(db, "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 100000) "
+                                        "SELECT count(*) FROM n"),
+                         100000);
+    assert_int_equal(rtl_db_one(db, "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) "
+                                    "SELECT count(*) FROM n"),
+                     0);
+    assert_int_equal(rtl_db_status(db), RTL_DB_CORRUPT);
+    rtl_db_close(db);
+}
+
 static unsigned asked, patience = 20;
 
 static bool leave(void)
@@ -438,6 +456,7 @@ int main(void)
         TEST(a_trigger_never_runs),
         TEST(a_schema_is_not_trusted),
         TEST(pages_in_a_circle_end),
+        TEST(work_is_counted_for_each_statement),
         TEST(a_user_who_wants_to_leave_is_heard),
         TEST(a_name_of_any_length_is_recorded_and_replayed),
         TEST(a_value_is_not_of_any_length),
