@@ -327,6 +327,24 @@ static void wish(enum rtl_mode mode)
                      __ATOMIC_RELEASE);
 }
 
+/* As `rtl-top --mode` does it; with a process that does nothing but copy. */
+static void change(enum rtl_mode mode, enum rtl_force force)
+{
+    struct rtl_in_force now = {0};
+    hsa_signal_t signal = app_signal(0);
+    wish(mode);
+    for (int i = 0; i < 60000 && (now.number != wishes || now.force != force); i++) {
+        set(signal, 1);
+        assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
+    }
+    assert_int_equal(now.number, wishes);
+    assert_int_equal(now.force, force);
+    app_signal_destroy(signal);
+    wait_over();
+}
+
 /* Copies that began while copies were timed keep their times, and the runtime goes on to keep times so long. */
 static void in_flight_when_the_mode_changes(void **state)
 {
@@ -334,6 +352,7 @@ static void in_flight_when_the_mode_changes(void **state)
     (void)state;
     load();
     map_page();
+    change(RTL_MODE_DEFAULT, RTL_FORCE_TIMING); /* the mode before outlives the runtime */
     expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
     uint64_t times = AT(times_to()->count), total = AT(times_to()->total_ns);
     hsa_signal_t signal = app_signal(1);
@@ -356,27 +375,8 @@ static void in_flight_when_the_mode_changes(void **state)
     assert_int_equal(switched_off, 1);
     assert_false(atomic_load(&rtl_own_timed));
     app_signal_destroy(signal);
-    wish(RTL_MODE_DEFAULT);
     OnUnload();
     munmap(page, RTL_CONTROL_BYTES);
-}
-
-/* As `rtl-top --mode` does it; with a process that does nothing but copy. */
-static void change(enum rtl_mode mode, enum rtl_force force)
-{
-    struct rtl_in_force now = {0};
-    hsa_signal_t signal = app_signal(0);
-    wish(mode);
-    for (int i = 0; i < 60000 && (now.number != wishes || now.force != force); i++) {
-        set(signal, 1);
-        assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-        assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
-    }
-    assert_int_equal(now.number, wishes);
-    assert_int_equal(now.force, force);
-    app_signal_destroy(signal);
-    wait_over();
 }
 
 static void wait_switched_off(int times)
@@ -481,8 +481,8 @@ int main(void)
         cmocka_unit_test(directions_and_bytes),
         cmocka_unit_test(in_flight_when_it_ends),
         cmocka_unit_test(many_threads),
-        cmocka_unit_test(in_flight_when_the_mode_changes),
         cmocka_unit_test(as_the_mode_wants_it),
+        cmocka_unit_test(in_flight_when_the_mode_changes),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }
