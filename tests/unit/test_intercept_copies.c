@@ -13,6 +13,7 @@
 
 #include "runtime_fixture.h"
 
+#include "intercept/clock.h"
 #include "intercept/mode.h"
 #include "intercept/own.h"
 
@@ -133,8 +134,10 @@ static uint64_t over(void)
 
 static void wait_over(void)
 {
-    while (over() != AT(line_to()->count))
+    uint64_t until = rtl_clock_now() + (uint64_t)patience() * 1000000;
+    while (over() != AT(line_to()->count) && rtl_clock_now() < until)
         sched_yield();
+    assert_int_equal(over(), AT(line_to()->count));
 }
 
 static void set(hsa_signal_t signal, int64_t value)
@@ -225,8 +228,10 @@ static void in_flight_when_it_ends(void **state)
     assert_int_equal(to_gpu(3000, signal[1]), HSA_STATUS_SUCCESS);
     set(signal[2], 0); /* over without times */
     engine(signal[3], 300);
-    while (AT(line_to()->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]) != 1 || AT(times_to()->count) < 2)
-        sched_yield();
+    for (int i = 0;
+         i < patience() && (AT(line_to()->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]) != 1 || AT(times_to()->count) < 2);
+         i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
     OnUnload();
     wait_over();
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_SIGNAL_GONE]), 1);
@@ -282,7 +287,7 @@ static void directions_and_bytes(void **state)
 static void wait_rounds(uint64_t rounds)
 {
     uint64_t until = AT(rtl_tool.segment.header->passes) + rounds;
-    for (int i = 0; i < 60000 && AT(rtl_tool.segment.header->passes) < until; i++)
+    for (int i = 0; i < patience() && AT(rtl_tool.segment.header->passes) < until; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_true(AT(rtl_tool.segment.header->passes) >= until);
 }
@@ -333,7 +338,7 @@ static void change(enum rtl_mode mode, enum rtl_force force)
     struct rtl_in_force now = {0};
     hsa_signal_t signal = app_signal(0);
     wish(mode);
-    for (int i = 0; i < 60000 && (now.number != wishes || now.force != force); i++) {
+    for (int i = 0; i < patience() && (now.number != wishes || now.force != force); i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -359,7 +364,7 @@ static void in_flight_when_the_mode_changes(void **state)
     waits = true;
     assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
     wish(RTL_MODE_LITE);
-    for (int i = 0; i < 60000 && now.mode != RTL_MODE_LITE; i++) {
+    for (int i = 0; i < patience() && now.mode != RTL_MODE_LITE; i++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
     }
@@ -370,7 +375,7 @@ static void in_flight_when_the_mode_changes(void **state)
     wait_over();
     assert_int_equal(AT(times_to()->count), times + 1);
     assert_int_equal(AT(times_to()->total_ns), total + 5000);
-    for (int i = 0; i < 60000 && switched_off == 0; i++)
+    for (int i = 0; i < patience() && switched_off == 0; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(switched_off, 1);
     assert_false(atomic_load(&rtl_own_timed));
@@ -381,7 +386,7 @@ static void in_flight_when_the_mode_changes(void **state)
 
 static void wait_switched_off(int times)
 {
-    for (int i = 0; i < 60000 && switched_off < times; i++)
+    for (int i = 0; i < patience() && switched_off < times; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(switched_off, times);
 }
@@ -410,7 +415,7 @@ static void as_the_mode_wants_it(void **state)
     assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
     change(RTL_MODE_AUTO, RTL_FORCE_TIMING); /* the wish brought a beat with it, */
     signal = app_signal(0);
-    for (int i = 0; i < 60000 && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
+    for (int i = 0; i < patience() && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
