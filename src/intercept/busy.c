@@ -8,7 +8,7 @@
 enum {
     FREE_WANTED = RTL_BUSY_SPANS * 3 / 8, /* places that a compaction must make, */
     FREE_ENOUGH = RTL_BUSY_SPANS * 5 / 8, /* and so many that the next one may try finer hulls */
-    SHIFT_MOST = 6,
+    FINEST = 6,                           /* hulls are at most their age >> 6 long where that makes room enough */
 };
 
 static uint64_t length(const struct rtl_busy_span *span)
@@ -150,16 +150,19 @@ static void join_within(struct rtl_busy *busy, uint32_t shift)
 }
 
 /*
+ * No coarser than need be, from the first time on: a worker that was kept from the CPU may report a kernel behind
+ * hundreds that ended after it, and then what was joined in between is what that kernel's edges fall into.
+ *
  * With shift 0 every second span that is left halves the distance to the newest end, so there are 130 at most: it
  * always comes to an end.
  */
 static void compact(struct rtl_busy *busy)
 {
-    join_within(busy, busy->shift);
-    while (RTL_BUSY_SPANS - busy->count < FREE_WANTED && busy->shift > 0)
-        join_within(busy, --busy->shift);
-    if (RTL_BUSY_SPANS - busy->count > FREE_ENOUGH && busy->shift < SHIFT_MOST)
-        busy->shift++;
+    join_within(busy, FINEST - busy->coarser);
+    while (RTL_BUSY_SPANS - busy->count < FREE_WANTED && busy->coarser < FINEST)
+        join_within(busy, FINEST - ++busy->coarser);
+    if (RTL_BUSY_SPANS - busy->count > FREE_ENOUGH && busy->coarser > 0)
+        busy->coarser--;
 }
 
 /* What of the part [start, end) of a span is covered: all of it, or its share where the span is a hull. */

@@ -38,7 +38,7 @@ struct rtl_busy {
     uint64_t below[RTL_IDLE_COUNT - 1]; /* the classes' bounds in that unit; rtl_busy_classes */
     uint64_t settled;                   /* gaps in front of it are settled */
     uint32_t count;
-    uint32_t shift; /* hulls are at most their age >> shift long; what was right when the list was full last */
+    uint32_t coarser; /* how much coarser hulls are than the finest; what was right when the list was full last */
     struct rtl_busy_span span[RTL_BUSY_SPANS];
     struct rtl_gaps inner[RTL_BUSY_SPANS]; /* of hulls: unsettled gaps inside; means nothing where span is none */
 };

@@ -49,6 +49,20 @@ play gaps
 check "gaps: all over" wait_until 60 settled 0
 check "gaps: busy time and idle gaps are the model's, to 1 %" wait_until 30 as_in_truth
 sed 's/^/# /' "$work/compared"
+# each queue by itself: how many, their sum, the shortest and the longest, from one end to the next start
+queue_gaps() { # kernel, line of the queues
+    awk -F'\t' -v kernel="$1" '$7 == kernel { print $4, $5 }' "$work/truth" | sort -n | awk '
+        NR > 1 { gap = $1 > end ? $1 - end : 0; n++; sum += gap
+            if (n == 1 || gap < min) min = gap
+            if (gap > max) max = gap }
+        $2 > end { end = $2 }
+        END { printf "%d %.0f %d %d\n", n, sum, min, max }' >"$work/gaps"
+    look queue | sed -n "$2p" | awk '{ print $20, $28, $29, $30 }' >"$work/said"
+    diff "$work/gaps" "$work/said"
+}
+check "gaps: the truth knows all" truth_has 3010 'fast0[12]$'
+check "gaps: those of the queue are the model's, to the tick" queue_gaps fast01 1
+check "gaps: and those of the one beside" queue_gaps fast02 2
 check "gaps: there were more than are remembered one by one" jq -e '[.gpus[0].idle[].count] | add > 300' "$work/json"
 close_scene
 

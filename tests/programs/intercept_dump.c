@@ -83,10 +83,11 @@ static void rows(const struct rtl_snapshot *s)
         rtl_quantiles(NULL, &k->gap, q, 2, gap);
         line("queue",
              "%u live %d dispatches %llu injected %llu completed %llu packets %llu depth %llu wait %llu %llu %llu"
-             " gap %llu %llu %llu waited %llu %llu %llu",
+             " gap %llu %llu %llu waited %llu %llu %llu gapped %llu %llu %llu",
              k->slot, k->live, (ull)k->dispatches, (ull)k->injected, (ull)k->completed, (ull)k->packets, (ull)k->depth,
              (ull)k->wait.count, (ull)wait[0], (ull)wait[1], (ull)k->gap.count, (ull)gap[0], (ull)gap[1],
-             (ull)k->wait.total_ns, (ull)k->wait.min_ns, (ull)k->wait.max_ns);
+             (ull)k->wait.total_ns, (ull)k->wait.min_ns, (ull)k->wait.max_ns, (ull)k->gap.total_ns, (ull)k->gap.min_ns,
+             (ull)k->gap.max_ns);
     }
     for (uint32_t i = 0; i < s->agent_count; i++)
         line("gpu", "%u %s busy_ns %llu tick_hz %llu bdf %x units %u", s->agents[i].gpu, s->agents[i].name,

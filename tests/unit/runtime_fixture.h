@@ -335,6 +335,16 @@ __attribute__((unused)) static void complete(const packet_t *packet, uint64_t st
     __atomic_fetch_sub(&signal->value, 1, __ATOMIC_RELEASE);
 }
 
+/*
+ * So many ms a test waits for what has to come: enough for the slowest machine. Where it may well never come, because a
+ * fault was put in to see that a test notices, RTL_PATIENCE says less.
+ */
+__attribute__((unused)) static int patience(void)
+{
+    const char *ms = getenv("RTL_PATIENCE");
+    return ms ? atoi(ms) : 60000;
+}
+
 /* --- the segment, read directly, as other threads write it --- */
 
 #define AT(counter) __atomic_load_n(&(counter), __ATOMIC_RELAXED)
@@ -354,7 +364,7 @@ __attribute__((unused)) static uint64_t sum_untimed(struct rtl_queue *line)
 
 __attribute__((unused)) static void wait_completed(const struct rtl_queue *line, uint64_t want)
 {
-    for (int i = 0; i < 60000 && __atomic_load_n(&line->completed, __ATOMIC_ACQUIRE) < want; i++)
+    for (int i = 0; i < patience() && __atomic_load_n(&line->completed, __ATOMIC_ACQUIRE) < want; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(__atomic_load_n(&line->completed, __ATOMIC_ACQUIRE), want);
 }

@@ -134,7 +134,8 @@ static uint64_t over(void)
 
 static void wait_over(void)
 {
-    for (int i = 0; i < 20000 && over() != AT(line_to()->count); i++)
+    uint64_t until = rtl_clock_now() + (uint64_t)patience() * 1000000;
+    while (over() != AT(line_to()->count) && rtl_clock_now() < until)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(over(), AT(line_to()->count));
 }
@@ -271,8 +272,10 @@ static void in_flight_when_it_ends(void **state)
     assert_int_equal(to_gpu(3000, signal[1]), HSA_STATUS_SUCCESS);
     set(signal[2], 0); /* over without times */
     engine(signal[3], 300);
-    while (AT(line_to()->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]) != 1 || AT(times_to()->count) < 2)
-        sched_yield();
+    for (int i = 0;
+         i < patience() && (AT(line_to()->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]) != 1 || AT(times_to()->count) < 2);
+         i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
     OnUnload();
     wait_over();
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_SIGNAL_GONE]), 1);
@@ -328,7 +331,7 @@ static void directions_and_bytes(void **state)
 static void wait_rounds(uint64_t rounds)
 {
     uint64_t until = AT(rtl_tool.segment.header->passes) + rounds;
-    for (int i = 0; i < 60000 && AT(rtl_tool.segment.header->passes) < until; i++)
+    for (int i = 0; i < patience() && AT(rtl_tool.segment.header->passes) < until; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_true(AT(rtl_tool.segment.header->passes) >= until);
 }
@@ -399,47 +402,13 @@ static void wish(enum rtl_mode mode)
                      __ATOMIC_RELEASE);
 }
 
-/* Copies that began while copies were timed keep their times, and the runtime goes on to keep times so long. */
-static void in_flight_when_the_mode_changes(void **state)
-{
-    struct rtl_in_force now = {0};
-    (void)state;
-    load();
-    map_page();
-    expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
-    uint64_t times = AT(times_to()->count), total = AT(times_to()->total_ns);
-    hsa_signal_t signal = app_signal(1);
-    waits = true;
-    assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
-    wish(RTL_MODE_LITE);
-    for (int i = 0; i < 60000 && now.mode != RTL_MODE_LITE; i++) {
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-        assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
-    }
-    wait_rounds(5); /* as many as it takes where nothing is in flight, and some */
-    assert_true(atomic_load(&rtl_own_timed));
-    assert_int_equal(switched_off, 0);
-    engine(signal, 500);
-    wait_over();
-    assert_int_equal(AT(times_to()->count), times + 1);
-    assert_int_equal(AT(times_to()->total_ns), total + 5000);
-    for (int i = 0; i < 60000 && switched_off == 0; i++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    assert_int_equal(switched_off, 1);
-    assert_false(atomic_load(&rtl_own_timed));
-    app_signal_destroy(signal);
-    wish(RTL_MODE_DEFAULT);
-    OnUnload();
-    munmap(page, RTL_CONTROL_BYTES);
-}
-
 /* As `rtl-top --mode` does it; with a process that does nothing but copy. */
 static void change(enum rtl_mode mode, enum rtl_force force)
 {
     struct rtl_in_force now = {0};
     hsa_signal_t signal = app_signal(0);
     wish(mode);
-    for (int i = 0; i < 60000 && (now.number != wishes || now.force != force); i++) {
+    for (int i = 0; i < patience() && (now.number != wishes || now.force != force); i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -451,9 +420,43 @@ static void change(enum rtl_mode mode, enum rtl_force force)
     wait_over();
 }
 
+/* Copies that began while copies were timed keep their times, and the runtime goes on to keep times so long. */
+static void in_flight_when_the_mode_changes(void **state)
+{
+    struct rtl_in_force now = {0};
+    (void)state;
+    load();
+    map_page();
+    change(RTL_MODE_DEFAULT, RTL_FORCE_TIMING); /* the mode before outlives the runtime */
+    expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
+    uint64_t times = AT(times_to()->count), total = AT(times_to()->total_ns);
+    hsa_signal_t signal = app_signal(1);
+    waits = true;
+    assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
+    wish(RTL_MODE_LITE);
+    for (int i = 0; i < patience() && now.mode != RTL_MODE_LITE; i++) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
+    }
+    wait_rounds(5); /* as many as it takes where nothing is in flight, and some */
+    assert_true(atomic_load(&rtl_own_timed));
+    assert_int_equal(switched_off, 0);
+    engine(signal, 500);
+    wait_over();
+    assert_int_equal(AT(times_to()->count), times + 1);
+    assert_int_equal(AT(times_to()->total_ns), total + 5000);
+    for (int i = 0; i < patience() && switched_off == 0; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(switched_off, 1);
+    assert_false(atomic_load(&rtl_own_timed));
+    app_signal_destroy(signal);
+    OnUnload();
+    munmap(page, RTL_CONTROL_BYTES);
+}
+
 static void wait_switched_off(int times)
 {
-    for (int i = 0; i < 60000 && switched_off < times; i++)
+    for (int i = 0; i < patience() && switched_off < times; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(switched_off, times);
 }
@@ -482,7 +485,7 @@ static void as_the_mode_wants_it(void **state)
     assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
     change(RTL_MODE_AUTO, RTL_FORCE_TIMING); /* the wish brought a beat with it, */
     signal = app_signal(0);
-    for (int i = 0; i < 60000 && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
+    for (int i = 0; i < patience() && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -555,8 +558,8 @@ int main(void)
         cmocka_unit_test(times_that_make_no_sense),
         cmocka_unit_test(in_flight_when_it_ends),
         cmocka_unit_test(many_threads),
-        cmocka_unit_test(in_flight_when_the_mode_changes),
         cmocka_unit_test(as_the_mode_wants_it),
+        cmocka_unit_test(in_flight_when_the_mode_changes),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

@@ -69,7 +69,7 @@ static struct rtl_tap *the_tap(void)
 /* The worker may come to a queue that has gone after its destruction has returned. */
 static void wait_free(struct rtl_tap *tap)
 {
-    for (int i = 0; i < 60000 && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
+    for (int i = 0; i < patience() && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(atomic_load(&tap->state), RTL_TAP_FREE);
 }
@@ -170,7 +170,7 @@ static void what_a_queue_has_at_hand_comes_back(void **state)
         app_queue_destroy(queue);
         wait_free(tap);
         /* the worker gives all back at the end of the round in which the queue became free */
-        for (int n = 0; n < 10000 && rtl_pool_free_count(pool) != atomic_load(&pool->created); n++)
+        for (int n = 0; n < patience() && rtl_pool_free_count(pool) != atomic_load(&pool->created); n++)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
         created = created ? created : atomic_load(&pool->created);

@@ -45,7 +45,7 @@ static void nudge(void)
 
 static void wait_for(enum rtl_force force, uint16_t number)
 {
-    for (int i = 0; i < 60000 && (in_force().force != force || in_force().number != number); i++) {
+    for (int i = 0; i < patience() && (in_force().force != force || in_force().number != number); i++) {
         nudge();
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
@@ -77,7 +77,7 @@ static uint64_t total_ns(void)
 /* The application's signals are followed until the last kernel is over, and a moment longer. */
 static void wait_left(void)
 {
-    for (int i = 0; i < 60000 && atomic_load(&rtl_own_timed); i++) {
+    for (int i = 0; i < patience() && atomic_load(&rtl_own_timed); i++) {
         wishes++; /* keeps the worker awake */
         say(in_force().mode);
         nudge();
@@ -131,7 +131,7 @@ static void who_watches_wakes_the_timing(void **state)
     (void)state;
     struct rtl_queue *line = line_of();
     uint64_t before = AT(line->completed);
-    for (int i = 0; i < 60000 && in_force().force != RTL_FORCE_TIMING; i++) {
+    for (int i = 0; i < patience() && in_force().force != RTL_FORCE_TIMING; i++) {
         beats++;
         say(RTL_MODE_NONE);
         nudge();
@@ -147,7 +147,7 @@ static void who_watches_wakes_the_timing(void **state)
     assert_int_equal(total_ns(), 7000);
     assert_true(atomic_load(&((struct rtl_tap *)handler_data)->pool->made) >= RTL_SIGNALS_START);
     /* no beat any more: it ends while kernels go on */
-    for (int i = 0; i < 60000 && in_force().force == RTL_FORCE_TIMING; i++) {
+    for (int i = 0; i < patience() && in_force().force == RTL_FORCE_TIMING; i++) {
         hand_over(&p, 1);
         if (written[0].completion_signal.handle)
             complete(&written[0], 1000000, 1);

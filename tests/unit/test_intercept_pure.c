@@ -369,6 +369,67 @@ static void idle_and_busy_are_all_of_the_time(void **state)
     }
 }
 
+/* Short kernels on one queue, now and then a long one on another: in the order in which a worker reports them that is
+ * kept from the CPU between its look at the one queue and at the other. */
+static void late_worker_is_right_to_a_percent(void **state)
+{
+    enum { SHORT = 3000, LONG = 10, MOST = SHORT + LONG, SIZE = 40000000 };
+    static struct {
+        uint64_t start, end;
+        bool told;
+    } kernel[MOST]; /* the long ones first */
+    struct marks m = {malloc(SIZE), SIZE};
+    (void)state;
+    for (unsigned seed = 0; seed < 20; seed++) {
+        srand(seed);
+        struct rtl_busy busy = {0};
+        uint64_t at = 100000, now = at, beside = 0, union_of_all = 0, idle = 0, gaps = 0;
+        rtl_busy_classes(&busy, 100000000);
+        memset(m.mark, 0, SIZE);
+        for (int i = 0; i < SHORT; i++) {
+            if (i % (SHORT / LONG) == 0) {
+                int n = i / (SHORT / LONG);
+                kernel[n].start = at + 200 > beside ? at + 200 : beside;
+                kernel[n].end = beside = kernel[n].start + 2000 + (uint64_t)rand() % 198000;
+            }
+            kernel[LONG + i].start = at;
+            kernel[LONG + i].end = at + 300;
+            at += 1000 + (uint64_t)rand() % 800;
+        }
+        for (int i = 0; i < MOST; i++) {
+            union_of_all += mark(&m, kernel[i].start, kernel[i].end);
+            kernel[i].told = false;
+        }
+        for (int left = MOST; left;) {
+            now += 5000 + (uint64_t)rand() % 95000; /* its rounds are at most a millisecond apart */
+            for (int i = 0; i < MOST; i++) {
+                if ((i == 0 || i == LONG) && rand() % 10 == 0)
+                    now += 300000 + (uint64_t)rand() % 9700000;
+                if (kernel[i].told || kernel[i].end > now)
+                    continue;
+                rtl_busy_add(&busy, kernel[i].start, kernel[i].end);
+                kernel[i].told = true;
+                left--;
+            }
+            rtl_busy_settle(&busy, 100000000);
+        }
+        rtl_busy_settle(&busy, 0);
+        struct idle want = gaps_of(&m);
+        for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+            idle += want.total[c];
+            gaps += want.count[c];
+        }
+        assert_in_range(busy.total, union_of_all * 99 / 100, union_of_all * 101 / 100);
+        for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+            uint64_t most = want.count[c] + gaps / 100 + 1;
+            assert_true(busy.idle_count[c] <= most && busy.idle_count[c] + gaps / 100 + 1 >= want.count[c]);
+            assert_true(busy.idle_total[c] <= want.total[c] + idle / 100 &&
+                        busy.idle_total[c] + idle / 100 >= want.total[c]);
+        }
+    }
+    free(m.mark);
+}
+
 static void the_list_always_has_room(void **state)
 {
     (void)state;
@@ -513,6 +574,7 @@ int main(void)
         cmocka_unit_test(gaps_in_order_are_exact),
         cmocka_unit_test(no_gap_under_a_long_kernel),
         cmocka_unit_test(idle_and_busy_are_all_of_the_time),
+        cmocka_unit_test(late_worker_is_right_to_a_percent),
         cmocka_unit_test(the_list_always_has_room),
         cmocka_unit_test(shift_by_release),
         cmocka_unit_test(slots_are_found),

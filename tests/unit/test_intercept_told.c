@@ -116,7 +116,7 @@ static void gaps_are_from_the_latest_end(void **state)
     assert_int_equal(AT(gaps()->total_ns), 12500);
     struct rtl_tap *tap = handler_data;
     app_queue_destroy(queue);
-    for (int i = 0; i < 60000 && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
+    for (int i = 0; i < patience() && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     app_queue(); /* the next queue's first kernel has none either */
     dispatch_at(1002000, 10);
@@ -222,7 +222,7 @@ static void each_kind_of_dispatch_wakes_the_worker(void **state)
     p[1].completion_signal = signal;
     for (int kind = 0; kind < 3; kind++) {
         uint64_t n = kind == 2 ? 2 : 1, completed = AT(line_of()->completed);
-        for (int i = 0; i < 60000 && !AT(rtl_tool.segment.header->parked); i++)
+        for (int i = 0; i < patience() && !AT(rtl_tool.segment.header->parked); i++)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_int_equal(atomic_load(&rtl_tool.parked), 1);
         __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELAXED);
@@ -256,7 +256,7 @@ static void full_queue_holds_the_dispatch_back(void **state)
     for (int i = 0; i < RING * 3 / 4 + 1; i++)
         complete(&in_flight[i], 4000000 + (uint64_t)i, 1);
     wait_completed(line_of(), RING * 3 / 4 + 1);
-    for (int i = 0; i < 60000 && AT(rtl_tool.segment.header->signals_peak) < RING * 3 / 4 + 1; i++)
+    for (int i = 0; i < patience() && AT(rtl_tool.segment.header->signals_peak) < RING * 3 / 4 + 1; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(AT(rtl_tool.segment.header->signals_peak), RING * 3 / 4 + 1); /* the most there were at once */
     rtl_tool.fragile = false;
@@ -268,7 +268,7 @@ static void times_that_find_no_memory_are_counted(void **state)
     (void)state;
     struct rtl_queue *line = line_of();
     uint64_t before = AT(line->dispatches) - sum_untimed(line), timed = 0, n = 0;
-    for (int i = 0; i < 60000 && !AT(rtl_tool.segment.header->parked); i++)
+    for (int i = 0; i < patience() && !AT(rtl_tool.segment.header->parked); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     for (uint32_t row = 0; row < RTL_KERNELS_MAX; row++)
         before -= AT(rtl_tool.segment.histograms[row].count); /* of other queues; may well be below 0 */
