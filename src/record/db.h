@@ -147,13 +147,6 @@ struct rtl_db_rows {
 /* Makes the table rtl_rows on this connection; `rows` stays the caller's and has to outlive the database. Once. */
 void rtl_db_feed(struct rtl_db *db, const struct rtl_db_rows *rows);
 
-/*
- * Makes a function of SQLite's that text is composed with return NULL on this connection, at no cost. SQLite works out
- * virtual generated columns for each row that is inserted, and throws the values away: with printf in one of them that
- * is half of the time. Only for connections that insert and never read such a column.
- */
-void rtl_db_mute(struct rtl_db *db, const char *function);
-
 int64_t rtl_db_last_id(struct rtl_db *db);              /* rowid of the last INSERT */
 int64_t rtl_db_one(struct rtl_db *db, const char *sql); /* first column of the first row; 0 when there is none */
 

@@ -120,20 +120,3 @@ void rtl_db_feed(struct rtl_db *db, const struct rtl_db_rows *rows)
     if (code)
         rtl_db_fail_code(db, code);
 }
-
-static void nothing(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    (void)context;
-    (void)argc;
-    (void)argv;
-}
-
-void rtl_db_mute(struct rtl_db *db, const char *function)
-{
-    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-    int code = db->status
-                   ? SQLITE_OK
-                   : sqlite3_create_function_v2(db->handle, function, -1, flags, NULL, nothing, NULL, NULL, NULL);
-    if (code)
-        rtl_db_fail_code(db, code);
-}
