@@ -210,6 +210,12 @@ static void packet_of_unknown_kind_spoils_its_signal(void **state)
     complete(&invalid, 2700000, 1);
     hand_over(&invalid, 1);
     assert_int_equal(((amd_signal_t *)(uintptr_t)signal.handle)->start_ts, 2700000);
+    uint64_t shared = AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), completed = AT(line->completed);
+    packet_t p = kernel_packet(object_of(1), signal.handle);
+    hand_over(&p, 1);
+    complete(&p, 2800000, 1);
+    wait_completed(line, completed + 1);
+    assert_int_equal(AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), shared);
     app_signal_destroy(signal);
 }
 
