@@ -66,35 +66,25 @@ static hsa_status_t destroys(hsa_queue_t *queue)
     return HSA_STATUS_SUCCESS;
 }
 
-/* --- as the runtime exports them: through its table --- */
+/* --- as the runtime exports them: through its table. Looked up by name, for which this program is linked specially ---
+ */
 
-static hsa_status_t exported_create(hsa_agent_t agent, struct description *d, uint32_t count)
+#define EXPORT __attribute__((visibility("default")))
+EXPORT hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct description *d, uint32_t count);
+EXPORT hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int of_priority, void *error,
+                                                  void *data, uint64_t flags, hsa_queue_t **queue);
+
+hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct description *d, uint32_t count)
 {
     return ((hsa_status_t(*)(hsa_agent_t, struct description *, uint32_t))ext.slot[SLOT_CREATE])(agent, d, count);
 }
 
-static hsa_status_t exported_acquire(hsa_agent_t agent, uint32_t type, int of_priority, void *error, void *data,
-                                     uint64_t flags, hsa_queue_t **queue)
+hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int of_priority, void *error, void *data,
+                                           uint64_t flags, hsa_queue_t **queue)
 {
     return (
         (hsa_status_t(*)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **))ext.slot[SLOT_ACQUIRE])(
         agent, type, of_priority, error, data, flags, queue);
-}
-
-static bool exports = true;
-__attribute__((visibility("default"))) void *dlsym(void *handle, const char *name)
-{
-    static void *(*real)(void *, const char *);
-    if (exports && strcmp(name, "hsa_amd_queue_create") == 0)
-        return (void *)exported_create;
-    if (exports && strcmp(name, "hsa_amd_counted_queue_acquire") == 0)
-        return (void *)exported_acquire;
-    if (!real) {
-        void *symbol = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-        symbol = symbol ? symbol : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-        memcpy(&real, &symbol, sizeof real);
-    }
-    return real(handle, name);
 }
 
 /* --- tests --- */
@@ -130,7 +120,7 @@ static hsa_status_t ask_for(struct description *d)
     made = counted = destroyed = priorities = masks = 0;
     priority = -1;
     d->queue = NULL;
-    return exported_create((hsa_agent_t){77}, d, 1);
+    return hsa_amd_queue_create((hsa_agent_t){77}, d, 1);
 }
 
 static void assert_intercepted(struct description *d)
@@ -237,7 +227,7 @@ static void what_is_not_known_is_left_alone(void **state)
     next[1].version = 2; /* then not even the size of the first is known */
     uint64_t before = refused();
     counted = 0;
-    assert_int_equal(exported_create((hsa_agent_t){77}, next, 2), HSA_STATUS_SUCCESS);
+    assert_int_equal(hsa_amd_queue_create((hsa_agent_t){77}, next, 2), HSA_STATUS_SUCCESS);
     assert_ptr_equal(made_from, next);
     assert_int_equal(counted, 2);
     assert_int_equal(refused(), before + 1);
@@ -249,7 +239,7 @@ static void first_error_of_several_is_told(void **state)
     struct description d[3] = {usual(), usual(), usual()};
     d[1].traffic_class = 1;
     its_answer = HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    assert_int_equal(exported_create((hsa_agent_t){77}, d, 3), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(hsa_amd_queue_create((hsa_agent_t){77}, d, 3), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     its_answer = HSA_STATUS_SUCCESS;
     assert_ptr_equal(d[0].queue, &the_queue);
     assert_null(d[1].queue);
@@ -270,10 +260,11 @@ static void other_engines_and_borrowed_queues(void **state)
     assert_ptr_equal(d.queue, &its_own);
     assert_int_equal(refused(), before);       /* there are no kernels in it, */
     assert_false(atomic_load(&rtl_own_timed)); /* but signals that kernels had */
-    assert_int_equal(exported_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, &queue), HSA_STATUS_SUCCESS);
+    assert_int_equal(hsa_amd_counted_queue_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, &queue), HSA_STATUS_SUCCESS);
     assert_ptr_equal(queue, &its_own);
     assert_int_equal(refused(), before + 1);
-    assert_int_not_equal(exported_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, NULL), HSA_STATUS_SUCCESS);
+    assert_int_not_equal(hsa_amd_counted_queue_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, NULL),
+                         HSA_STATUS_SUCCESS);
     assert_int_equal(refused(), before + 1);
     OnUnload();
 }

@@ -31,6 +31,10 @@ static void durations_are_exact(void **state)
     assert_int_equal(rtl_ticks_to_ns(&hundred, 0), 0);
     assert_int_equal(rtl_ticks_to_ns(&hundred, 1), 10);
     assert_int_equal(rtl_ticks_to_ns(&hundred, 123456789012345ull), 1234567890123450ull);
+    struct rtl_tick_rate odd = rtl_tick_rate(48000000); /* a tick is 20.8 ns: to the nearest */
+    assert_int_equal(rtl_ticks_to_ns(&odd, 1), 21);
+    assert_int_equal(rtl_ticks_to_ns(&odd, 2), 42);
+    assert_int_equal(rtl_ticks_to_ns(&odd, 4), 83);
 }
 
 static void rates_are_guessed(void **state)

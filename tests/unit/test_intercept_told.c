@@ -10,6 +10,8 @@
 
 #include "runtime_fixture.h"
 
+#include "intercept/kernels.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -63,9 +65,18 @@ static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_
     return HSA_STATUS_SUCCESS;
 }
 
+/* From now on the runtime may give the kernel's address to another. */
+static bool gone_before;
+static hsa_status_t executable_goes(hsa_executable_t executable)
+{
+    gone_before = !rtl_map_find(&rtl_kernel_map, object_of(executable.handle));
+    return HSA_STATUS_SUCCESS;
+}
+
 static void load(void)
 {
     fill_tables();
+    core.slot[84] = (void *)executable_goes;
     core.slot[93] = (void *)about_symbol;
     core.slot[94] = (void *)one_symbol;
     assert_true(OnLoad(&root, 1, 0, NULL));
@@ -121,6 +132,23 @@ static void gaps_are_from_the_latest_end(void **state)
     app_queue(); /* the next queue's first kernel has none either */
     dispatch_at(1002000, 10);
     assert_int_equal(AT(gaps()->count), 4);
+}
+
+static void unloaded_kernel_is_forgotten_in_time(void **state)
+{
+    (void)state;
+    const uint64_t *unknown = &rtl_tool.segment.dispatches[RTL_KERNEL_UNKNOWN].calls;
+    packet_t p = kernel_packet(object_of(5), 0);
+    uint64_t completed = AT(line_of()->completed), before = AT(*unknown);
+    hsa_status_t (*destroy)(hsa_executable_t) = core.slot[84];
+    for (uint64_t i = 0; i < 2; i++) {
+        hand_over(&p, 1);
+        complete(&written[0], 1500000, 1);
+        wait_completed(line_of(), completed + 1 + i);
+        assert_int_equal(AT(*unknown), before + i);
+        assert_int_equal(destroy((hsa_executable_t){5}), HSA_STATUS_SUCCESS);
+        assert_true(gone_before);
+    }
 }
 
 static uint64_t boot_ns(void)
@@ -210,6 +238,12 @@ static void packet_of_unknown_kind_spoils_its_signal(void **state)
     complete(&invalid, 2700000, 1);
     hand_over(&invalid, 1);
     assert_int_equal(((amd_signal_t *)(uintptr_t)signal.handle)->start_ts, 2700000);
+    uint64_t shared = AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), completed = AT(line->completed);
+    packet_t p = kernel_packet(object_of(1), signal.handle);
+    hand_over(&p, 1);
+    complete(&p, 2800000, 1);
+    wait_completed(line, completed + 1);
+    assert_int_equal(AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), shared);
     app_signal_destroy(signal);
 }
 
@@ -260,6 +294,7 @@ static void full_queue_holds_the_dispatch_back(void **state)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(AT(rtl_tool.segment.header->signals_peak), RING * 3 / 4 + 1); /* the most there were at once */
     rtl_tool.fragile = false;
+    OnUnload();
 }
 
 /* What is present is used up; from then on kernels are counted, and said not to be timed for want of memory. */
@@ -286,19 +321,19 @@ static void times_that_find_no_memory_are_counted(void **state)
         timed += AT(rtl_tool.segment.histograms[row].count);
     assert_true(AT(line->untimed[RTL_UNTIMED_NO_MEMORY]) > 0);
     assert_true(AT(line->dispatches) - sum_untimed(line) - timed == before);
-    OnUnload();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_are_from_the_latest_end),
+        cmocka_unit_test(unloaded_kernel_is_forgotten_in_time),
         cmocka_unit_test(waits_are_from_the_submission),
         cmocka_unit_test(untimed_kernel_leaves_the_times_before),
         cmocka_unit_test(packet_of_unknown_kind_spoils_its_signal),
         cmocka_unit_test(each_kind_of_dispatch_wakes_the_worker),
-        cmocka_unit_test(full_queue_holds_the_dispatch_back),
         cmocka_unit_test(times_that_find_no_memory_are_counted),
+        cmocka_unit_test(full_queue_holds_the_dispatch_back),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }
