@@ -22,6 +22,7 @@ struct rtl_db {
     struct rtl_db_files *files;
     char *path;
     bool write, open; /* open: a transaction of ours */
+    bool made;        /* the file: it was not there before */
     enum rtl_db_status status;
     char why[RTL_DB_WHY_BYTES];
     struct rtl_db_statement *statements;

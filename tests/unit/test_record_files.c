@@ -188,6 +188,28 @@ static void what_a_killed_recorder_had_committed_is_read(void **state)
     rtl_db_close(b);
 }
 
+static void a_reader_needs_no_permission_to_write(void **state)
+{
+    (void)state;
+    int status = 0;
+    be_killed(50);
+    assert_true(chmod(path, 0444) == 0 && chmod(beside, 0444) == 0 && chmod(folder, 0555) == 0);
+    pid_t child = fork();
+    if (!child) {
+        if (!geteuid() && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
+            _exit(2);
+        struct rtl_db *db;
+        if (rtl_db_open(path, &reading, &db, why, sizeof why))
+            _exit(3);
+        int64_t n = rows(db);
+        rtl_db_close(db);
+        _exit(n == 50 && rtl_db_open(path, &writing, &db, why, sizeof why) == RTL_DB_PATH ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void a_link_to_a_recording_is_that_recording(void **state)
 {
     (void)state;
@@ -579,6 +601,7 @@ int main(void)
         TEST(a_journal_without_a_name_is_read_with),
         TEST(a_page_that_was_saved_in_part_is_not_taken),
         TEST(what_a_killed_recorder_had_committed_is_read),
+        TEST(a_reader_needs_no_permission_to_write),
         TEST(a_link_to_a_recording_is_that_recording),
         TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
         TEST(what_is_no_plain_file_is_not_touched),
