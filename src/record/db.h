@@ -2,11 +2,11 @@
  * One SQLite file as rtl-top writes and reads it: opening without ever harming another's file, transactions,
  * statements.
  *
- * Only src/record/db*.c include sqlite3.h: db_open.c opens, db_vfs.c is what SQLite sees of the disk, db_journal.c
- * reads what a recorder left behind that was killed, db_guard.c keeps a file from doing harm. What stands in the file
- * is up to its users: each brings a set of tables (rtl_db_set) that is created when a recording first needs it, so that
- * snapshots, time series and traces can lie in one file and nothing is there that nobody asked for. A file is ours when
- * its application_id is RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION.
+ * Only src/record/db* include sqlite3.h: db_open.c opens, db_vfs.c and db_file.c are what SQLite sees of the disk,
+ * db_journal.c reads what a recorder left behind that was killed, db_guard.c keeps a file from doing harm. What stands
+ * in the file is up to its users: each brings a set of tables (rtl_db_set) that is created when a recording first needs
+ * it, so that snapshots, time series and traces can lie in one file and nothing is there that nobody asked for. A file
+ * is ours when its application_id is RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION.
  *
  * Errors are latched: after the first one every call on the database does nothing until rtl_db_commit or
  * rtl_db_rollback, which clears it. So a writer begins, inserts and looks at what commit returns; a reader steps until

@@ -167,8 +167,8 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
 
 static enum rtl_db_status start(struct rtl_db *db, const struct rtl_db_options *o, char *why, size_t why_bytes)
 {
-    bool made = false, fresh = false;
-    enum rtl_db_status status = find(db->path, o, &made, why, why_bytes);
+    bool fresh = false;
+    enum rtl_db_status status = find(db->path, o, &db->made, why, why_bytes);
     if (status)
         return status;
     if (connect(db) && o->write && o->force && has_other_content(db))
@@ -183,8 +183,17 @@ static enum rtl_db_status start(struct rtl_db *db, const struct rtl_db_options *
         rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
     if (db->status)
         snprintf(why, why_bytes, "%s", db->why);
-    db->made = made;
     return db->status;
+}
+
+/* A file of ours that nothing came into, on a full disk, say. What another one has made tables in is not ours alone. */
+static void remove_if_empty(struct rtl_db *db)
+{
+    sqlite3_stmt *st = NULL;
+    if (!sqlite3_prepare_v2(db->handle, "SELECT 1 FROM sqlite_master", -1, &st, NULL) &&
+        sqlite3_step(st) == SQLITE_DONE)
+        unlink(db->path);
+    sqlite3_finalize(st);
 }
 
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **out, char *why,
@@ -214,26 +223,17 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     return status;
 }
 
-/* A file of ours that nothing came into, on a full disk, say. What another one has made tables in is not ours alone. */
-static void remove_if_empty(struct rtl_db *db)
-{
-    rtl_db_rollback(db);
-    bool empty = !rtl_db_files_size(db->files) || !rtl_db_one(db, "SELECT count(*) FROM sqlite_master");
-    if (empty && !db->status)
-        unlink(db->path);
-}
-
 void rtl_db_close(struct rtl_db *db)
 {
     if (!db)
         return;
-    if (db->made && db->handle)
-        remove_if_empty(db);
     for (struct rtl_db_statement *st = db->statements, *next; st; st = next) {
         next = st->next;
         sqlite3_finalize(st->st);
         free(st);
     }
+    if (db->made && db->handle)
+        remove_if_empty(db);
     disconnect(db);
     free(db->path);
     free(db);

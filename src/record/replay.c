@@ -40,8 +40,10 @@ static enum rtl_db_status say_missing(struct rtl_db *db, pid_t pid, int64_t reco
         rtl_db_prepare(db, "SELECT id, kind, pid FROM rtl_recording ORDER BY id DESC LIMIT 6");
     while (rtl_db_step(st)) {
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%lld (%.8s of process %lld)", used ? ", " : "",
-                 (long long)rtl_db_int(st, 0), rtl_db_text(st, 1, NULL), (long long)rtl_db_int(st, 2));
+        char kind[9];
+        rtl_replay_printable(kind, sizeof kind, rtl_db_text(st, 1, NULL));
+        snprintf(list + used, sizeof list - used, "%s%lld (%s of process %lld)", used ? ", " : "",
+                 (long long)rtl_db_int(st, 0), kind, (long long)rtl_db_int(st, 2));
     }
     if (rtl_db_status(db)) {
         snprintf(why, why_bytes, "%s", rtl_db_why(db));

@@ -9,54 +9,7 @@
 
 #include <cmocka.h>
 
-#include "record_fixture.h"
-
-static const struct rtl_db_set numbers = {"test_number", "CREATE TABLE test_number(n INTEGER, t TEXT)"};
-static const struct rtl_db_options reading = {.busy_ms = 50}, writing = {.write = true, .busy_ms = 50},
-                                   forced = {.write = true, .force = true, .busy_ms = 50};
-
-static struct rtl_db *open_db(const struct rtl_db_options *options)
-{
-    struct rtl_db *db;
-    if (rtl_db_open(path, options, &db, why, sizeof why))
-        fail_msg("%s", why);
-    return db;
-}
-
-static void insert(struct rtl_db *db, int64_t from, int64_t to)
-{
-    struct rtl_db_statement *st = rtl_db_prepare(db, "INSERT INTO test_number VALUES(?, ?)");
-    for (int64_t n = from; n < to; n++) {
-        rtl_db_bind_int(st, 1, n);
-        rtl_db_bind_text(st, 2, "a text of some length, so that pages fill", 41);
-        rtl_db_run(st);
-    }
-}
-
-static void make_recording(int64_t rows)
-{
-    struct rtl_db *db = open_db(&writing);
-    assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
-    rtl_db_begin(db);
-    insert(db, 0, rows);
-    assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
-    rtl_db_close(db);
-}
-
-static int64_t rows(struct rtl_db *db)
-{
-    return rtl_db_one(db, "SELECT count(*) FROM test_number");
-}
-
-static void refuses(const struct rtl_db_options *options, enum rtl_db_status status, const char *says)
-{
-    struct rtl_db *db;
-    *why = 0;
-    assert_int_equal(rtl_db_open(path, options, &db, why, sizeof why), status);
-    assert_null(db);
-    if (!strstr(why, says) || !strstr(why, path) || strchr(why, '\n'))
-        fail_msg("'%s' lacks '%s'", why, says);
-}
+#include "record_db_fixture.h"
 
 static void put_journal(const char *name)
 {
@@ -188,6 +141,28 @@ static void what_a_killed_recorder_had_committed_is_read(void **state)
     rtl_db_close(b);
 }
 
+static void a_reader_needs_no_permission_to_write(void **state)
+{
+    (void)state;
+    int status = 0;
+    be_killed(50);
+    assert_true(chmod(path, 0444) == 0 && chmod(beside, 0444) == 0 && chmod(folder, 0555) == 0);
+    pid_t child = fork();
+    if (!child) {
+        if (!geteuid() && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
+            _exit(2);
+        struct rtl_db *db;
+        if (rtl_db_open(path, &reading, &db, why, sizeof why))
+            _exit(3);
+        int64_t n = rows(db);
+        rtl_db_close(db);
+        _exit(n == 50 && rtl_db_open(path, &writing, &db, why, sizeof why) == RTL_DB_PATH ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void a_link_to_a_recording_is_that_recording(void **state)
 {
     (void)state;
@@ -276,133 +251,6 @@ static void a_journal_is_read_within_bounds(void **state)
     fclose(f);
     free(one);
     refuses(&reading, RTL_DB_CORRUPT, "damaged");
-}
-
-/* --- a -wal --- */
-
-static void log_of(const char *to)
-{
-    char command[600];
-    sqlite3 *handle;
-    make_recording(10);
-    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(handle, "PRAGMA journal_mode = WAL; INSERT INTO test_number VALUES(10, 'in the log')",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    snprintf(command, sizeof command, "cp %s %s && cp %s-wal %s-wal", path, to, path, to);
-    assert_int_equal(system(command), 0);
-    sqlite3_close(handle);
-    snprintf(command, sizeof command, "rm %s*", path);
-    assert_int_equal(system(command), 0);
-}
-
-static void a_log_is_read_and_stays(void **state)
-{
-    (void)state;
-    char copy[sizeof path];
-    snprintf(copy, sizeof copy, "%s/copy.db", folder);
-    log_of(copy);
-    strcpy(path, copy);
-    uint64_t before = fixture_state();
-    struct rtl_db *db = open_db(&reading);
-    assert_int_equal(rows(db), 11);
-    rtl_db_close(db);
-    assert_true(fixture_state() == before); /* no -shm, nothing in the file */
-    /* without its log, as a program leaves it that has closed it */
-    char wal[sizeof path + 4];
-    snprintf(wal, sizeof wal, "%s-wal", path);
-    unlink(wal);
-    before = fixture_state();
-    db = open_db(&reading);
-    assert_int_equal(rows(db), 10);
-    rtl_db_close(db);
-    assert_true(fixture_state() == before);
-    db = open_db(&writing); /* it becomes what rtl-top writes */
-    rtl_db_begin(db);
-    insert(db, 10, 20);
-    assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
-    rtl_db_close(db);
-    db = open_db(&reading);
-    assert_int_equal(rows(db), 20);
-    rtl_db_close(db);
-}
-
-/* Another program writes it with its own index, which the reader neither changes nor takes away. */
-static void a_log_that_is_written_is_read(void **state)
-{
-    (void)state;
-    int ready[2], done[2];
-    char byte = 1;
-    make_recording(10);
-    assert_true(pipe(ready) == 0 && pipe(done) == 0);
-    pid_t child = fork();
-    if (!child) {
-        sqlite3 *handle;
-        sqlite3_open(path, &handle);
-        sqlite3_exec(handle, "PRAGMA journal_mode = WAL; INSERT INTO test_number VALUES(10, 'in the log')", NULL, NULL,
-                     NULL);
-        if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1)
-            _exit(1);
-        sqlite3_exec(handle, "INSERT INTO test_number VALUES(11, 'in the log')", NULL, NULL, NULL);
-        if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1)
-            _exit(1);
-        _exit(0); /* without closing it */
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    uint64_t before = fixture_state();
-    struct rtl_db *db = open_db(&reading);
-    assert_int_equal(rows(db), 11);
-    assert_int_equal(write(done[1], &byte, 1), 1);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    assert_int_equal(rows(db), 12);
-    rtl_db_close(db);
-    assert_true(fixture_state() != before); /* the other one's row */
-    before = fixture_state();
-    db = open_db(&reading);
-    assert_int_equal(rows(db), 12);
-    rtl_db_close(db);
-    assert_true(fixture_state() == before);
-    assert_int_equal(write(done[1], &byte, 1), 1);
-    waitpid(child, NULL, 0);
-}
-
-/* The index that a program left behind that was killed may be anything; and who comes to write is noticed. */
-static void a_log_without_its_program_is_read(void **state)
-{
-    (void)state;
-    char copy[sizeof path], shm[sizeof path + 4];
-    snprintf(copy, sizeof copy, "%s/copy.db", folder);
-    snprintf(shm, sizeof shm, "%s-shm", copy);
-    log_of(copy);
-    strcpy(path, copy);
-    size_t size;
-    char wal[sizeof path + 4];
-    snprintf(wal, sizeof wal, "%s-wal", copy);
-    unsigned char *noise = read_file(wal, &size);
-    write_file(shm, noise, size < 3000 ? size : 3000);
-    free(noise);
-    uint64_t before = fixture_state();
-    struct rtl_db *db = open_db(&reading);
-    assert_int_equal(rows(db), 11);
-    rtl_db_close(db);
-    assert_true(fixture_state() == before);
-    int fd = open(wal, O_RDWR); /* with a log that isn't one SQLite waits for the dead */
-    char first;
-    assert_true(pread(fd, &first, 1, 0) == 1 && pwrite(fd, "", 1, 0) == 1);
-    db = open_db(&reading);
-    assert_int_equal(rows(db), 10);
-    rtl_db_close(db);
-    assert_int_equal(pwrite(fd, &first, 1, 0), 1);
-    close(fd);
-    unlink(shm);
-    db = open_db(&reading); /* has not read the table */
-    run_sql("UPDATE test_number SET n = 0");
-    assert_int_equal(rows(db), 0);
-    assert_int_equal(rtl_db_status(db), RTL_DB_BUSY);
-    rtl_db_close(db);
-    db = open_db(&reading);
-    assert_int_equal(rows(db), 11);
-    rtl_db_close(db);
 }
 
 /* --- locks --- */
@@ -579,13 +427,11 @@ int main(void)
         TEST(a_journal_without_a_name_is_read_with),
         TEST(a_page_that_was_saved_in_part_is_not_taken),
         TEST(what_a_killed_recorder_had_committed_is_read),
+        TEST(a_reader_needs_no_permission_to_write),
         TEST(a_link_to_a_recording_is_that_recording),
         TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
         TEST(what_is_no_plain_file_is_not_touched),
         TEST(a_journal_is_read_within_bounds),
-        TEST(a_log_is_read_and_stays),
-        TEST(a_log_that_is_written_is_read),
-        TEST(a_log_without_its_program_is_read),
         TEST(another_opening_does_not_let_go_of_a_lock),
         TEST(what_is_replaced_leaves_no_journal),
         TEST(what_is_in_use_is_not_replaced),
