@@ -79,7 +79,7 @@ all_timed reuse
 check "reuse: times are the engines', to 1 %" wait_until 20 as_engines_did
 sed 's/^/# gpu, direction, count, total, least, most: /' "$work/got"
 is "reuse: none of it is a kernel" "$(jq .dispatches.counted "$work/json")" 0
-check "reuse: text has them" sh -c "'$O/rtl-top' -p $program -b -n 1 | grep -E '^G0 03:00.0 copies H2D  250 .*/s  bytes 12.7M .*/s  p50 3.1.u p99 5...u'"
+check "reuse: text has them" sh -c "'$O/rtl-top' -p $program -b -n 1 | grep -E '^G0 03:00.0 copies H2D  250 .*/s  bytes 12.7M .*/s  p50 3.1.µs p99 5...µs'"
 close_it
 
 # Without copy engines the runtime copies by kernels of its own, in queues of its own: those are no dispatches.

@@ -154,20 +154,41 @@ static void two_modes_stay_two(void **state)
 static void narrow_ones(void **state)
 {
     (void)state;
-    for (uint64_t width = 0; width < 5; width++) {
-        struct scene s;
-        double counts[ROWS_MAX], sum = 0;
-        show(&s, (const struct mode[2]){{0, 1, 1}});
-        for (uint64_t i = 0; i <= width; i++)
-            synth_record(s.p, 0, 100 + i, 7);
-        synth_tick(s.p, s.m, 2 * RTL_SEC);
-        int rows = drawn(&s.ui, 40, counts);
+    static const uint64_t from[] = {2, 100, 40000};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        for (uint64_t width = 0; width < 5; width++) {
+            struct scene s;
+            double counts[ROWS_MAX], sum = 0;
+            show(&s, (const struct mode[2]){{0, 1, 1}});
+            for (uint64_t n = 0; n <= width; n++)
+                synth_record(s.p, 0, from[i] + n, 7);
+            synth_tick(s.p, s.m, 2 * RTL_SEC);
+            int rows = drawn(&s.ui, 40, counts);
+            for (int row = 0; row < rows; row++)
+                sum += counts[row];
+            assert_in_range(rows, 1, width + 1);
+            assert_true(sum == 7.0 * (double)(width + 1));
+            hide(&s);
+        }
+}
+
+/* A GPU's clock of 100 MHz: between its steps nothing can be, which is no gap. */
+static void times_that_come_in_steps(void **state)
+{
+    (void)state;
+    struct scene s;
+    show(&s, (const struct mode[2]){{0, 1, 1}});
+    for (uint64_t ns = 1000; ns < 2000; ns += 10)
+        synth_record(s.p, 0, ns, 100);
+    synth_tick(s.p, s.m, 2 * RTL_SEC);
+    for (int height = 17; height <= 67; height++) {
+        double counts[ROWS_MAX];
+        int rows = drawn(&s.ui, height, counts);
+        assert_true(rows >= 10);
         for (int i = 0; i < rows; i++)
-            sum += counts[i];
-        assert_in_range(rows, 1, width + 1);
-        assert_true(sum == 7.0 * (double)(width + 1));
-        hide(&s);
+            assert_true(counts[i] >= 100);
     }
+    hide(&s);
 }
 
 int main(void)
@@ -176,6 +197,7 @@ int main(void)
         cmocka_unit_test(smooth_ones_are_smooth),
         cmocka_unit_test(two_modes_stay_two),
         cmocka_unit_test(narrow_ones),
+        cmocka_unit_test(times_that_come_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
