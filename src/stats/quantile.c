@@ -5,6 +5,7 @@
  */
 #include "stats/quantile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "stats/histogram.h"
@@ -16,6 +17,7 @@ struct walk {
     const uint64_t *grown; /* of `octave`: what the later copy has, or, where that isn't it, `mine` */
     uint64_t mine[RTL_CHUNK_BUCKETS];
     uint64_t sum;     /* of grown */
+    uint64_t loose;   /* of it, what may lie anywhere in the octave; it stands in the middle bucket */
     bool coarse;      /* some of it may lie anywhere in the octave */
     bool approximate; /* some octave so far was */
 };
@@ -74,6 +76,7 @@ static void grow_by_octave(struct walk *w, uint64_t count)
     w->mine[MIDDLE_BUCKET] += count;
     w->grown = w->mine;
     w->sum += count;
+    w->loose = count;
     w->coarse = w->approximate = true;
 }
 
@@ -94,6 +97,7 @@ static bool next_octave(struct walk *w)
         if (!later && !coarse)
             continue;
         w->coarse = false;
+        w->loose = 0;
         if (later) {
             grow_by_buckets(w, w->earlier ? octave_of(w->earlier, &w->at_earlier, k) : NULL, later);
             w->at_later++;
@@ -117,7 +121,7 @@ static struct walk start(const struct rtl_histogram_copy *earlier, const struct 
     w.at_earlier = w.at_later = 0;
     w.octave = UINT32_MAX;
     w.grown = w.mine;
-    w.sum = 0;
+    w.sum = w.loose = 0;
     w.coarse = w.approximate = false;
     return w;
 }
@@ -218,7 +222,52 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
     return true;
 }
 
-void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const uint64_t *edges,
+/* How much of `count` values between low and high, spread evenly in the logarithm, lies below the edge. */
+static double part_below(uint64_t count, double low, double high, double edge, double first, double last)
+{
+    low = low < first ? first : low; /* nothing lies beyond the outermost edges, or it would count as if it didn't */
+    high = high > last ? last : high;
+    if (edge >= high)
+        return (double)count;
+    if (edge <= low)
+        return 0;
+    double part = low < 1 ? (edge - low) / (high - low) : log(edge / low) / log(high / low);
+    return part * (double)count;
+}
+
+/* Values below the edge, to the nearest whole one; those in whole buckets below it are not rounded. */
+static uint64_t count_below(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
+                            double edge, double first, double last)
+{
+    struct walk w = start(earlier, later);
+    uint64_t whole = 0;
+    double part = 0;
+    while (next_octave(&w)) {
+        uint32_t base = w.octave * RTL_CHUNK_BUCKETS;
+        double low = (double)rtl_bucket_low(base);
+        if (low >= edge)
+            break;
+        double high =
+            (double)(rtl_bucket_low(base + RTL_CHUNK_BUCKETS - 1) + rtl_bucket_width(base + RTL_CHUNK_BUCKETS - 1));
+        if (high <= edge) {
+            whole += w.sum;
+            continue;
+        }
+        part += part_below(w.loose, low, high, edge, first, last);
+        for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++) {
+            uint64_t count = w.grown[i] - (i == MIDDLE_BUCKET ? w.loose : 0);
+            low = (double)rtl_bucket_low(base + i);
+            high = low + (double)rtl_bucket_width(base + i);
+            if (high <= edge)
+                whole += count;
+            else if (count && low < edge)
+                part += part_below(count, low, high, edge, first, last);
+        }
+    }
+    return whole + (uint64_t)(part + 0.5);
+}
+
+void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const double *edges,
              int edge_count, uint64_t *bins)
 {
     if (edge_count < 2)
@@ -226,13 +275,13 @@ void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogra
     memset(bins, 0, (size_t)(edge_count - 1) * sizeof *bins);
     if (none_new(earlier, later))
         return;
-    struct walk w = start(earlier, later);
-    int bin = 0;
-    while (next_octave(&w))
-        for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++) {
-            uint64_t value = rtl_bucket_middle(w.octave * RTL_CHUNK_BUCKETS + i);
-            while (bin < edge_count - 2 && value >= edges[bin + 1])
-                bin++;
-            bins[bin] += w.grown[i];
-        }
+    uint64_t before = 0, all = 0;
+    for (struct walk w = start(earlier, later); next_octave(&w);)
+        all += w.sum;
+    for (int i = 0; i < edge_count - 1; i++) {
+        uint64_t below =
+            i == edge_count - 2 ? all : count_below(earlier, later, edges[i + 1], edges[0], edges[edge_count - 1]);
+        bins[i] = below > before ? below - before : 0; /* sums that wrapped: no honest segment */
+        before = below > before ? below : before;
+    }
 }

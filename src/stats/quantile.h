@@ -29,9 +29,13 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
 bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const double *q,
                    int count, uint64_t *out);
 
-/* Counts of later - earlier added up into bins between ascending edges in ns (for drawing): bins[i] covers
- * [edges[i], edges[i+1]), edge_count - 1 bins; what lies outside goes into the first and last. */
-void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const uint64_t *edges,
+/*
+ * Counts of later - earlier added up into bins between ascending edges in ns (for drawing): bins[i] covers
+ * [edges[i], edges[i+1]), edge_count - 1 bins; what lies outside goes into the first and last. A bucket that bins share
+ * is divided evenly in the logarithm, within the outermost edges, so that edges anywhere show no shape that isn't
+ * there; the sum of all bins is the count.
+ */
+void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const double *edges,
              int edge_count, uint64_t *bins);
 
 #endif

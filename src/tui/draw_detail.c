@@ -86,25 +86,29 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
         rtl_frame_right(frame, at.row, col, at.cols - col, all->approximate ? RTL_ROLE_WARN : RTL_ROLE_DIM, error);
 }
 
-/* Edges of `bins` bins, equal in the logarithm, whole nanoseconds, strictly ascending; returns how many there are. */
-static int make_edges(uint64_t low, uint64_t high, int bins, uint64_t *edges)
+/*
+ * Edges of rows that are equal in the logarithm; returns how many rows there are. No narrower than two buckets, or
+ * times that come in steps (of the GPU's clock) would show gaps between them.
+ */
+static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
 {
-    double from = (double)(low ? low : 1), to = (double)high + 1;
-    double step = pow(to / from, 1.0 / bins);
-    int count = 0;
-    edges[0] = low;
-    for (int i = 1; i <= bins; i++) {
-        uint64_t edge = i == bins ? high + 1 : (uint64_t)(from * pow(step, i));
-        if (edge > edges[count])
-            edges[++count] = edge;
-    }
-    return count;
+    double from = (double)(low ? low : 1), ratio = ((double)high + 1) / from;
+    int resolved = (int)(log(ratio) / log(1.0 + 1.0 / 32)) + 1, rows = wanted < resolved ? wanted : resolved;
+    if ((double)rows > (double)high - (double)low + 1) /* nor narrower than a nanosecond on the average */
+        rows = (int)((double)high - (double)low) + 1;
+    rows = rows > 1 ? rows : 1; /* extremes that contradict one another: no honest segment */
+    for (int i = 0; i <= rows; i++)
+        edges[i] = from * pow(ratio, (double)i / rows);
+    edges[0] = (double)low;
+    edges[rows] = (double)high + 1;
+    return rows;
 }
 
 static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
                            const struct rtl_row *row, const struct span *all)
 {
-    uint64_t edges[BINS_MAX + 1], counts[BINS_MAX] = {0}, most = 0;
+    uint64_t counts[BINS_MAX] = {0}, most = 0;
+    double edges[BINS_MAX + 1];
     if (at.rows < 1)
         return;
     if (!all->any) {
@@ -112,18 +116,14 @@ static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, str
                       row->untimed ? "counted, but never timed: see the honesty line" : "nothing timed yet");
         return;
     }
-    /* buckets within a bin are whole: a bin narrower than the resolution would show gaps that are not there */
-    int wanted = at.rows < BINS_MAX ? at.rows : BINS_MAX;
-    double ratio = (double)(all->max_ns + 1) / (double)(all->min_ns ? all->min_ns : 1);
-    int resolved = (int)(log(ratio) / log(1.0 + 1.0 / 32)) + 1;
-    int bins = make_edges(all->min_ns, all->max_ns, wanted < resolved ? wanted : resolved, edges);
+    int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);
     rtl_bin(row->zero ? &row->zero->histogram : NULL, &row->kernel->histogram, edges, bins + 1, counts);
     for (int i = 0; i < bins; i++)
         most = counts[i] > most ? counts[i] : most;
     int label = 7, tail = 14, width = at.cols - label - tail;
     for (int i = 0; i < bins; i++) {
         rtl_frame_right(frame, at.row + i, at.col, label - 1, RTL_ROLE_LABEL,
-                        rtl_format_time(edges[i], ui->units).text);
+                        rtl_format_time((uint64_t)(edges[i] + 0.5), ui->units).text);
         double value = !most          ? 0
                        : ui->log_bars ? log1p((double)counts[i]) / log1p((double)most)
                                       : (double)counts[i] / (double)most;
@@ -133,7 +133,7 @@ static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, str
         char mark[8] = "";
         static const char *const marks[QUANTILES] = {"p50", "p90", "p99", "p99.9"};
         for (int q = 0; q < QUANTILES; q++)
-            if (all->q[q] >= edges[i] && (all->q[q] < edges[i + 1] || i == bins - 1)) {
+            if ((double)all->q[q] >= edges[i] && ((double)all->q[q] < edges[i + 1] || i == bins - 1)) {
                 if (*mark)
                     mark[3] = '+', mark[4] = 0;
                 else

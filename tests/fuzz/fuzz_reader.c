@@ -151,7 +151,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static void check_histogram(const struct rtl_histogram_copy *h)
 {
     static const double q[] = {0, 0.5, 0.9, 0.99, 0.999, 1};
-    static const uint64_t edges[] = {0, 100, 10000, 1ull << 20, 1ull << 40};
+    static const double edges[] = {0, 100, 10000, 1048576, 1099511627776};
     uint64_t sum = 0, values[6], bins[4];
     int last = -1;
     MUST(h->octave_count <= RTL_OCTAVES_MAX);
@@ -218,7 +218,7 @@ static void check(const struct rtl_snapshot *s)
 static void check_window(const struct rtl_snapshot *a, const struct rtl_snapshot *b)
 {
     static const double q[] = {0, 0.5, 0.99, 1};
-    static const uint64_t edges[] = {0, 5000, 1ull << 30};
+    static const double edges[] = {0, 5000, 1073741824};
     for (uint32_t i = 0; i < a->kernel_count && i < b->kernel_count; i++) {
         const struct rtl_histogram_copy *x = &a->kernels[i].histogram, *y = &b->kernels[i].histogram;
         struct rtl_window w = rtl_window_between(x, y);

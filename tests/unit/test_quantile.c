@@ -231,7 +231,7 @@ static void bins_hold_every_value_once(void **state)
     struct setup *s = *state;
     uint64_t(*values)[VALUES] = malloc(sizeof(uint64_t[DISTRIBUTIONS][VALUES])), total[DISTRIBUTIONS];
     /* edges on bucket edges, so that the bins are exact */
-    const uint64_t edges[] = {128, 256, 1024, 65536, 1 << 20, 1ull << 30};
+    const double edges[] = {128, 256, 1024, 65536, 1 << 20, 1ull << 30};
     enum { EDGES = sizeof edges / sizeof *edges };
     struct rtl_snapshot snapshot = {0};
 
@@ -241,7 +241,7 @@ static void bins_hold_every_value_once(void **state)
         uint64_t bins[EDGES - 1], want[EDGES - 1] = {0};
         for (int i = 0; i < VALUES; i++) {
             int bin = 0;
-            while (bin < EDGES - 2 && values[d][i] >= edges[bin + 1])
+            while (bin < EDGES - 2 && (double)values[d][i] >= edges[bin + 1])
                 bin++;
             want[bin]++;
         }
@@ -286,7 +286,7 @@ static void coarse_counts_stay_in_their_octave(void **state)
     assert_true(w.approximate);
     assert_int_equal(w.min_ns, 2048);
     assert_int_equal(w.max_ns, 65535);
-    const uint64_t edges[] = {0, 4096, 32768, 1 << 20};
+    const double edges[] = {0, 4096, 32768, 1 << 20};
     uint64_t bins[3];
     rtl_bin(NULL, &h, edges, 4, bins);
     assert_int_equal(bins[0], 100);
@@ -299,7 +299,7 @@ static void empty_histogram_has_no_quantiles(void **state)
     (void)state;
     struct rtl_histogram_copy h = {0};
     uint64_t got[WANTED], bin = 1;
-    const uint64_t edges[] = {0, 10};
+    const double edges[] = {0, 10};
     assert_false(rtl_quantiles(NULL, &h, wanted, WANTED, got));
     assert_int_equal(rtl_window_between(NULL, &h).count, 0);
     rtl_bin(NULL, &h, edges, 2, &bin);
