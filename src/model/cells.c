@@ -6,9 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the window's dispatches. One may be given up on that was counted before the window: then it is more than all. */
+static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
+{
+    return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
+}
+
 void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
+    const uint64_t *by = m->window_untimed_by;
+    const char *where = !m->base ? "since start" : m->base == m->zero ? "since zero" : "in window";
     *out = 0;
     rtl_text_append(out, size, "mode %s: ", rtl_mode_label(s->mode));
     if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
@@ -25,26 +33,27 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
         rtl_text_append(out, size, "nothing is counted");
     else if (!m->counted)
         rtl_text_append(out, size, m->zero ? "no dispatch since zero" : "no dispatch yet");
-    else if (!m->untimed)
-        rtl_text_append(out, size, "all of %s dispatches timed", rtl_format_count(m->counted).text);
+    else if (!m->window_counted && !m->window_untimed)
+        rtl_text_append(out, size, "no dispatch %s", where);
+    else if (!m->window_untimed)
+        rtl_text_append(out, size, "all of %s dispatches timed %s", rtl_format_count(m->window_counted).text, where);
     else
-        rtl_text_append(out, size, "%s%% NOT timed of %s",
-                        rtl_format_share((double)m->untimed / (double)m->counted).text,
-                        rtl_format_count(m->counted).text);
+        rtl_text_append(out, size, "%s%% NOT timed of %s %s", share_of(m, m->window_untimed).text,
+                        rtl_format_count(m->window_counted).text, where);
     /* the reasons, the largest first */
     bool done[RTL_UNTIMED_LIMIT] = {false};
     const char *closing = "";
     for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted; n++) {
         int worst = -1;
         for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
-            if (!done[i] && m->untimed_by[i] && (worst < 0 || m->untimed_by[i] > m->untimed_by[worst]))
+            if (!done[i] && by[i] && (worst < 0 || by[i] > by[worst]))
                 worst = i;
         if (worst < 0)
             break;
         done[worst] = true;
         const char *key = rtl_reason_key((unsigned)worst);
         rtl_text_append(out, size, "%s%s %s", n ? ", " : " (", key ? key : "other reasons",
-                        rtl_format_share((double)m->untimed_by[worst] / (double)m->counted).text);
+                        share_of(m, by[worst]).text);
         closing = ")";
     }
     rtl_text_append(out, size, "%s", closing);

@@ -9,7 +9,11 @@
 bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
                    enum rtl_unit units, char *out, size_t size);
 
-/* The mode, what of the dispatches was not timed and why, and what else has to be known, most important first. */
+/*
+ * The mode, what of the window's dispatches was not timed and why, and what else has to be known, most important first.
+ * Of the window, because what happened hours ago is no reason to doubt what stands there now; the sums since the start
+ * are in the help, the queues and the outputs.
+ */
 void rtl_honesty_text(const struct rtl_model *model, char *out, size_t size);
 
 #endif

@@ -124,7 +124,10 @@ struct rtl_model {
     uint32_t copies_count;
     uint64_t counted, timed, untimed; /* totals since start or zero */
     uint64_t untimed_by[RTL_UNTIMED_LIMIT];
-    uint64_t lost;               /* dispatches that should have been timed and were not */
+    uint64_t lost; /* dispatches that should have been timed and were not */
+    /* the same in the window */
+    uint64_t window_counted, window_untimed, window_lost;
+    uint64_t window_untimed_by[RTL_UNTIMED_LIMIT];
     double rate;                 /* dispatches a second in the window */
     double busy;                 /* mean over the GPUs; below 0 when not measured */
     const struct rtl_row *worst; /* highest p99 in the window, or NULL */

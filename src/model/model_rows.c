@@ -244,13 +244,18 @@ static void make_sums(struct rtl_model *model)
     model->counted = grown(now->counted, zero ? zero->counted : 0);
     model->timed = grown(now->timed, zero ? zero->timed : 0);
     model->untimed = grown(now->untimed_total, zero ? zero->untimed_total : 0);
-    model->lost = 0;
+    model->window_counted = grown(now->counted, base ? base->counted : 0);
+    model->window_untimed = grown(now->untimed_total, base ? base->untimed_total : 0);
+    model->lost = model->window_lost = 0;
     for (int i = 0; i < RTL_UNTIMED_LIMIT; i++) {
         model->untimed_by[i] = grown(now->untimed[i], zero ? zero->untimed[i] : 0);
-        if (!is_by_design(i))
-            model->lost += model->untimed_by[i];
+        model->window_untimed_by[i] = grown(now->untimed[i], base ? base->untimed[i] : 0);
+        if (is_by_design(i))
+            continue;
+        model->lost += model->untimed_by[i];
+        model->window_lost += model->window_untimed_by[i];
     }
-    model->rate = per_second(grown(now->counted, base ? base->counted : 0), model->span_ns);
+    model->rate = per_second(model->window_counted, model->span_ns);
 }
 
 /* --- order --- */

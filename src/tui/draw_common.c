@@ -104,7 +104,7 @@ void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
     rtl_honesty_text(m, text, sizeof text);
     int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    bool loud = m->untimed > m->untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
+    bool loud = m->window_untimed > m->window_untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
     if (room < columns && at.cols < 60)
         room = at.cols; /* too narrow for both: what was not measured matters more */
     if (columns > room)

@@ -32,7 +32,8 @@ static void draw_summary(const struct rtl_ui *ui, struct rtl_frame *frame, struc
     snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(m->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "busy", busy);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "disp", rate);
-    rtl_draw_piece(frame, at, &col, m->lost ? RTL_ROLE_WARN : RTL_ROLE_VALUE, "drop", rtl_format_count(m->lost).text);
+    rtl_draw_piece(frame, at, &col, m->window_lost ? RTL_ROLE_WARN : RTL_ROLE_VALUE, "drop",
+                   rtl_format_count(m->lost).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "sig", signals_text(s).text);
     if (!m->worst ||
         !rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "worst p99", rtl_format_time(m->worst->p99, ui->units).text) ||

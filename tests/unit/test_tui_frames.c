@@ -141,7 +141,12 @@ static void many_gpus(void **state)
     golden("eight-gpus-80x24", 24, 80);
     ui.gpu_lines = true;
     golden("eight-gpus-lines-80x24", 24, 80);
-    drawn(12, 40, "more GPUs"); /* never one without a word */
+    drawn(24, 80, " G7[");
+    not_drawn(24, 80, "more GPU");
+    ui.gpu_lines = false;
+    drawn(12, 40, "+3 more GPUs"); /* never one without a word: six cells, the last of them for what is hidden */
+    drawn(12, 40, " G4[");
+    not_drawn(12, 40, " G5[");
 }
 
 static void in_ascii(void **state)
@@ -279,7 +284,7 @@ static void honesty(void **state)
 {
     (void)state;
     run_process(1);
-    drawn(24, 80, "mode default: 3.8% NOT timed of 62.4k (own_signal 3.8)");
+    drawn(24, 80, "mode default: 3.8% NOT timed of 52.0k in window (own_signal 3.8)");
     drawn(24, 80, "not timed ncclDevKernel");
     p->notes = RTL_NOTE_QUEUE_NOT_INTERCEPTED;
     p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
@@ -310,6 +315,57 @@ static void honesty(void **state)
     synth_tick(p, m, 15 * RTL_SEC);
     drawn(24, 80, "mode unknown");
     drawn(24, 160, "notes 0x40000000 of a newer library");
+}
+
+/* The role of the first cell of a line that begins like that. */
+static enum rtl_role role_of(int rows, int cols, const char *begin)
+{
+    struct rtl_frame frame = {0};
+    enum rtl_role role = RTL_ROLE_COUNT;
+    char text[400];
+    rtl_ui_fit(&ui, rows, cols);
+    assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
+    rtl_draw(&ui, &frame);
+    for (int row = 0; row < rows && role == RTL_ROLE_COUNT; row++) {
+        rtl_frame_row_text(&frame, row, text, sizeof text);
+        if (!strncmp(text, begin, strlen(begin)))
+            role = (enum rtl_role)frame.cells[row * cols].role;
+    }
+    rtl_frame_free(&frame);
+    return role;
+}
+
+/* Half a minute of lite is no reason to doubt the numbers of an hour later: the line is about the window. */
+static void honesty_is_about_the_window(void **state)
+{
+    (void)state;
+    run_process(1);
+    p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
+    synth_tick(p, m, 13 * RTL_SEC);
+    assert_int_equal(role_of(24, 80, "mode default: "), RTL_ROLE_WARN);
+    for (int t = 14; t <= 40; t++) {
+        synth_record(p, 0, 100000, 1000);
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    }
+    drawn(24, 80, "mode default: all of 10.0k dispatches timed in window ");
+    not_drawn(24, 80, "NOT");
+    assert_int_equal(role_of(24, 80, "mode default: "), RTL_ROLE_LABEL);
+    drawn(24, 80, "drop 500"); /* a sum since the start */
+    ui.before = RTL_VIEW_KERNELS;
+    ui.view = RTL_VIEW_HELP;
+    drawn(100, 100, "own_signal    2.40k"); /* the sums by reason are here */
+    ui.view = RTL_VIEW_KERNELS;
+    for (int t = 41; t <= 60; t++)
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    drawn(24, 80, "mode default: no dispatch in window");
+    rtl_model_set_window(m, RTL_WINDOW_ALL);
+    drawn(24, 80, "% NOT timed of ");
+    drawn(24, 80, " since start (own_signal ");
+    assert_int_equal(role_of(24, 80, "mode default: "), RTL_ROLE_WARN);
+    rtl_model_zero(m);
+    synth_record(p, 0, 100000, 1000);
+    synth_tick(p, m, 61 * RTL_SEC);
+    drawn(24, 80, "all of 1.00k dispatches timed since zero");
 }
 
 static void a_screen_of_nothing(void **state)
@@ -392,6 +448,7 @@ int main(void)
         TEST(copies),
         TEST(states_are_said),
         TEST(honesty),
+        TEST(honesty_is_about_the_window),
         TEST(a_screen_of_nothing),
         TEST(every_size_is_drawn),
         TEST(the_list_of_processes),
