@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +158,8 @@ static struct cell change_cell(bool measured, double change)
 static const char *time_cell(bool measured, uint64_t ns, struct rtl_number *n)
 {
     *n = measured ? rtl_format_time(ns, RTL_UNIT_AUTO) : (struct rtl_number){RTL_NONE};
+    if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+        rtl_units_ascii(n->text);
     return n->text;
 }
 
@@ -168,23 +171,25 @@ static const char *share_cell(const struct rtl_diff_side *side, struct rtl_numbe
 
 static void print_row(struct command *c, const struct rtl_diff_row *row, uint32_t at)
 {
-    struct rtl_number n[6], calls_a = rtl_format_count(row->a.calls), calls_b = rtl_format_count(row->b.calls);
+    struct rtl_number n[7], calls_a = rtl_format_count(row->a.calls), calls_b = rtl_format_count(row->b.calls);
     double p50 = 0, p99 = 0;
     bool has50 = rtl_diff_p50(row, &p50), has99 = rtl_diff_p99(row, &p99);
     struct cell c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
     const char *mark = c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
     const char *fate = !row->a.there ? "  (new)" : !row->b.there ? "  (gone)" : "";
-    char cost[32];
+    char cost[40];
     snprintf(cost, sizeof cost, "%s%s",
              row->cost_ns < 0   ? "-"
              : row->cost_ns > 0 ? "+"
                                 : "",
-             rtl_format_time((uint64_t)fabs(row->cost_ns), RTL_UNIT_AUTO).text);
-    printf("%s%7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s%s\n", mark, cost, share_cell(&row->a, &n[0]),
-           share_cell(&row->b, &n[1]), row->a.there ? calls_a.text : RTL_NONE, row->b.there ? calls_b.text : RTL_NONE,
-           time_cell(row->a.timed, row->a.p50, &n[2]), time_cell(row->b.timed, row->b.p50, &n[3]), c50.text,
-           time_cell(row->a.timed, row->a.p99, &n[4]), time_cell(row->b.timed, row->b.p99, &n[5]), c99.text,
-           short_name(c, row, at), fate);
+             time_cell(true, (uint64_t)fabs(row->cost_ns), &n[6]));
+    const char *p50_a = time_cell(row->a.timed, row->a.p50, &n[2]), *p50_b = time_cell(row->b.timed, row->b.p50, &n[3]);
+    const char *p99_a = time_cell(row->a.timed, row->a.p99, &n[4]), *p99_b = time_cell(row->b.timed, row->b.p99, &n[5]);
+    printf("%s%*s %5s %5s %6s %6s %*s %*s %7s %*s %*s %7s  %s%s\n", mark, rtl_text_pad(cost, 7), cost,
+           share_cell(&row->a, &n[0]), share_cell(&row->b, &n[1]), row->a.there ? calls_a.text : RTL_NONE,
+           row->b.there ? calls_b.text : RTL_NONE, rtl_text_pad(p50_a, 6), p50_a, rtl_text_pad(p50_b, 6), p50_b,
+           c50.text, rtl_text_pad(p99_a, 6), p99_a, rtl_text_pad(p99_b, 6), p99_b, c99.text, short_name(c, row, at),
+           fate);
 }
 
 static void put(struct json_object *o, const char *key, struct json_object *value)
@@ -227,10 +232,11 @@ static void print_head(const struct command *c, const struct rtl_diff *diff)
     for (int i = 0; i < 2; i++) {
         const struct rtl_replay_facts *f = rtl_replay_facts(sides[i]->replay);
         char title[160];
+        struct rtl_number total;
         rtl_text_escape(title, sizeof title, f->title, strlen(f->title));
         printf("%s  %s  recording %lld of process %d, %s of %s  kernel time %s  %s\n", i ? "B" : "A", sides[i]->path,
                (long long)f->id, (int)f->pid, f->snapshot ? "snapshot" : "series", rtl_format_age(sides[i]->ns).text,
-               rtl_format_time(totals[i], RTL_UNIT_AUTO).text, title);
+               time_cell(true, totals[i], &total), title);
     }
     printf(" %7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s\n", "COST", "%A", "%B", "CALLSA", "CALLSB", "P50 A",
            "P50 B", "CHANGE", "P99 A", "P99 B", "CHANGE", "KERNEL");

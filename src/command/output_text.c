@@ -3,9 +3,18 @@
 #include "model/cells.h"
 #include "model/labels.h"
 #include "text/text.h"
+#include "text/units.h"
 
 #include <string.h>
 #include <time.h>
+
+static struct rtl_number time_text(const struct rtl_output_frame *f, bool measured, uint64_t ns)
+{
+    struct rtl_number n = measured ? rtl_format_time(ns, f->options->units) : (struct rtl_number){RTL_NONE};
+    if (f->options->ascii)
+        rtl_units_ascii(n.text);
+    return n;
+}
 
 /* Share of the window that the GPU was idle in gaps of each class, and how well its clock is known. */
 static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_row *gpu, FILE *out)
@@ -13,13 +22,18 @@ static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_ro
     const struct rtl_agent_snapshot *a = gpu->agent;
     bool measured = gpu->idle_rate >= 0;
     fprintf(out, "GPU %u idle", a->gpu);
-#define CLASS(number, below, header)                                                                  \
-    fprintf(out, "  %s %s%s", header, measured ? rtl_format_share(gpu->idle[number]).text : RTL_NONE, \
-            measured ? "%" : "");
-    RTL_IDLE_CLASSES(CLASS)
+#define CLASS(number, below, header) header,
+    static const char *const headers[] = {RTL_IDLE_CLASSES(CLASS)};
 #undef CLASS
+    for (int i = 0; i < RTL_IDLE_COUNT; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%s", headers[i]);
+        if (f->options->ascii)
+            rtl_units_ascii(text);
+        fprintf(out, "  %s %s%s", text, measured ? rtl_format_share(gpu->idle[i]).text : RTL_NONE, measured ? "%" : "");
+    }
     fprintf(out, "  gaps %s/s  clock off %s drift %s ppm\n", measured ? rtl_format_rate(gpu->idle_rate).text : RTL_NONE,
-            a->clock_residuals ? rtl_format_time(a->clock_residual_ns, f->options->units).text : RTL_NONE,
+            time_text(f, a->clock_residuals, a->clock_residual_ns).text,
             a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb).text : RTL_NONE);
 }
 
@@ -48,50 +62,39 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
         const struct rtl_gpu_row *gpu = &m->gpus[i];
         fprintf(out, "GPU %u %s %s  busy %s%s  queues %u  depth %s\n", gpu->agent->gpu, gpu->agent->name,
                 rtl_format_pci(gpu->agent->bdf).text, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
-                gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_count(gpu->depth).text);
+                gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_exact(gpu->depth, 20).text);
         write_idle(f, gpu, out);
     }
-}
-
-static const char *time_or_none(bool measured, uint64_t ns, enum rtl_unit units, struct rtl_number *n)
-{
-    *n = measured ? rtl_format_time(ns, units) : (struct rtl_number){RTL_NONE};
-    return n->text;
 }
 
 static void write_queues(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_model *m = f->model;
-    enum rtl_unit units = f->options->units;
     for (uint32_t i = 0; i < m->queue_count; i++) {
         const struct rtl_queue_row *row = &m->queues[i];
-        struct rtl_number n[4];
         fprintf(out, "queue %llu GPU %u%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s\n",
                 (unsigned long long)row->queue->queue_id, row->queue->gpu,
                 row->queue->shared ? " shared"
                 : row->queue->live ? ""
                                    : " destroyed",
-                rtl_format_count(row->queue->depth).text, rtl_format_count(row->queue->dispatches).text,
-                rtl_format_rate(row->rate).text, time_or_none(row->has_wait, row->wait_p50, units, &n[0]),
-                time_or_none(row->has_wait, row->wait_p99, units, &n[1]),
-                time_or_none(row->has_gap, row->gap_p50, units, &n[2]),
-                time_or_none(row->has_gap, row->gap_p99, units, &n[3]));
+                rtl_format_exact(row->queue->depth, 20).text, rtl_format_count(row->queue->dispatches).text,
+                rtl_format_rate(row->rate).text, time_text(f, row->has_wait, row->wait_p50).text,
+                time_text(f, row->has_wait, row->wait_p99).text, time_text(f, row->has_gap, row->gap_p50).text,
+                time_text(f, row->has_gap, row->gap_p99).text);
     }
 }
 
 static void write_copies(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_model *m = f->model;
-    enum rtl_unit units = f->options->units;
     for (uint32_t i = 0; i < m->copies_count; i++) {
         const struct rtl_copies_row *row = &m->copies[i];
         bool timed = row->window.count;
-        struct rtl_number n[2];
         fprintf(out, "copies GPU %u %s  %s %s/s  bytes %s %s/s  p50 %s p99 %s", row->copies->gpu,
                 rtl_direction_text(row->copies->direction), rtl_format_count(row->copies->count).text,
                 rtl_format_rate(row->rate).text, rtl_format_bytes(row->copies->bytes).text,
-                rtl_format_rate(row->bandwidth).text, time_or_none(timed, row->p50, units, &n[0]),
-                time_or_none(timed, row->p99, units, &n[1]));
+                rtl_format_rate(row->bandwidth).text, time_text(f, timed, row->p50).text,
+                time_text(f, timed, row->p99).text);
         for (unsigned r = 0, any = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
             if (row->copies->untimed[r] && rtl_copy_reason_key(r))
                 fprintf(out, "%s %s %s", any++ ? "," : "  not timed:", rtl_format_count(row->copies->untimed[r]).text,
@@ -113,9 +116,11 @@ bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
     write_sums(f, out);
     write_queues(f, out);
     write_copies(f, out);
+    int width[RTL_COLUMN_COUNT];
+    rtl_cell_widths(m, f->options->units, width);
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         if (in_text(i))
-            fprintf(out, "%*s ", rtl_columns[i].width, rtl_columns[i].header);
+            fprintf(out, "%*s ", width[i], rtl_columns[i].header);
     fprintf(out, "%s\n", rtl_columns[RTL_COLUMN_NAME].header);
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];
@@ -124,7 +129,9 @@ bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
             if (!in_text(i))
                 continue;
             rtl_cell_text(m, row, (enum rtl_column)i, f->options->units, text, sizeof text);
-            fprintf(out, "%*s ", rtl_columns[i].width, text);
+            if (f->options->ascii)
+                rtl_units_ascii(text);
+            fprintf(out, "%*s ", rtl_text_pad(text, width[i]), text);
         }
         fprintf(out, "%s%s\n", rtl_model_name(m, row, f->options->names, RTL_NAMES_WHOLE, f->options->ascii),
                 row->calls && !row->timed && row->untimed ? "  (not timed)" : "");

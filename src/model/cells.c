@@ -83,6 +83,30 @@ static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t 
         snprintf(out, size, "%llu", (unsigned long long)x);
 }
 
+/* What a column of times shows of a row; 0 when it has none. */
+static uint64_t time_of(const struct rtl_row *row, int column)
+{
+    bool timed = row->window.count > 0;
+    switch (column) {
+    case RTL_COLUMN_TOTAL:
+        return row->timed ? row->total_ns : 0;
+    case RTL_COLUMN_MEAN:
+        return timed ? row->window.total_ns / row->window.count : 0;
+    case RTL_COLUMN_MIN:
+        return timed ? row->window.min_ns : 0;
+    case RTL_COLUMN_P50:
+        return timed ? row->p50 : 0;
+    case RTL_COLUMN_P90:
+        return timed ? row->p90 : 0;
+    case RTL_COLUMN_P99:
+        return timed ? row->p99 : 0;
+    case RTL_COLUMN_MAX:
+        return timed ? row->window.max_ns : 0;
+    default:
+        return 0;
+    }
+}
+
 bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
                    enum rtl_unit units, char *out, size_t size)
 {
@@ -106,28 +130,13 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
             n = rtl_format_time(row->total_ns, units);
         break;
     case RTL_COLUMN_MEAN:
-        if ((measured = timed))
-            n = rtl_format_time(row->window.total_ns / row->window.count, units);
-        break;
     case RTL_COLUMN_MIN:
-        if ((measured = timed))
-            n = rtl_format_time(row->window.min_ns, units);
-        break;
     case RTL_COLUMN_P50:
-        if ((measured = timed))
-            n = rtl_format_time(row->p50, units);
-        break;
     case RTL_COLUMN_P90:
-        if ((measured = timed))
-            n = rtl_format_time(row->p90, units);
-        break;
     case RTL_COLUMN_P99:
-        if ((measured = timed))
-            n = rtl_format_time(row->p99, units);
-        break;
     case RTL_COLUMN_MAX:
         if ((measured = timed))
-            n = rtl_format_time(row->window.max_ns, units);
+            n = rtl_format_time(time_of(row, column), units);
         break;
     case RTL_COLUMN_UNTIMED:
         if ((measured = row->calls > 0))
@@ -151,4 +160,25 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     }
     snprintf(out, size, "%s", n.text);
     return measured;
+}
+
+int rtl_cell_width(int width, int columns)
+{
+    enum { STEP = 3 };
+    return columns <= width ? width : width + (columns - width + STEP - 1) / STEP * STEP;
+}
+
+void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int width[RTL_COLUMN_COUNT])
+{
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        uint64_t least = UINT64_MAX, most = 0; /* the longest texts: many digits before the point, or behind it */
+        width[i] = rtl_columns[i].width;
+        for (uint32_t r = 0; units != RTL_UNIT_AUTO && r < model->shown; r++) {
+            uint64_t ns = time_of(&model->rows[model->order[r]], i);
+            least = ns && ns < least ? ns : least;
+            most = ns > most ? ns : most;
+        }
+        for (int end = 0; most && end < 2; end++)
+            width[i] = rtl_cell_width(width[i], rtl_text_columns(rtl_format_time(end ? most : least, units).text));
+    }
 }

@@ -16,4 +16,13 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
  */
 void rtl_honesty_text(const struct rtl_model *model, char *out, size_t size);
 
+/*
+ * The columns that the cells need, each at least as wide as the table says: times in a unit that was asked for can be
+ * longer. They grow in steps, so that a digit more or less doesn't move the table.
+ */
+void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int width[RTL_COLUMN_COUNT]);
+
+/* `width` in such steps for text of that many columns. */
+int rtl_cell_width(int width, int columns);
+
 #endif

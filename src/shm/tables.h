@@ -95,12 +95,12 @@
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
  * Ascending; the last one has no bound.
  */
-#define RTL_IDLE_CLASSES(X)     \
-    X(0, 10000ull, "<10u")      \
-    X(1, 100000ull, "<100u")    \
-    X(2, 1000000ull, "<1m")     \
-    X(3, 10000000ull, "<10m")   \
-    X(4, 100000000ull, "<100m") \
+#define RTL_IDLE_CLASSES(X)      \
+    X(0, 10000ull, "<10µs")      \
+    X(1, 100000ull, "<100µs")    \
+    X(2, 1000000ull, "<1ms")     \
+    X(3, 10000000ull, "<10ms")   \
+    X(4, 100000000ull, "<100ms") \
     X(5, UINT64_MAX, "more")
 
 #define RTL_ONE_IDLE(...) +1

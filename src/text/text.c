@@ -119,6 +119,11 @@ int rtl_text_columns(const char *text)
     return columns;
 }
 
+int rtl_text_pad(const char *text, int columns)
+{
+    return columns + (int)strlen(text) - rtl_text_columns(text);
+}
+
 size_t rtl_text_offset(const char *text, int column)
 {
     size_t at = 0;

@@ -27,6 +27,8 @@ size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
 
 /* Columns that safe text takes. */
 int rtl_text_columns(const char *text);
+/* What printf's %*s needs as a width for safe text to take `columns`, which it counts in bytes. */
+int rtl_text_pad(const char *text, int columns);
 /* Byte offset of a column in safe text; the length when the text is shorter. */
 size_t rtl_text_offset(const char *text, int column);
 

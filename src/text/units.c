@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *letter;
-    double ns;
+    const char *name, *text;
+    int decimals;
 } units[] = {
-#define UNIT(sym, label, size, let) [RTL_UNIT_##sym] = {label, let, (double)(size)},
+#define UNIT(sym, label, digits, written) [RTL_UNIT_##sym] = {label, written, digits},
     RTL_UNITS(UNIT)
 #undef UNIT
 };
@@ -58,10 +58,10 @@ static void scaled(char *out, size_t size, double value, const char *const *lett
 
 static struct rtl_number auto_time(double ns)
 {
-    static const char *const letters[] = {"n", "u", "m", "s"};
+    static const char *const letters[] = {"ns", "µs", "ms", "s"};
     struct rtl_number n;
     if (ns < 999.5) /* whole nanoseconds have no decimals */
-        snprintf(n.text, sizeof n.text, "%.0fn", ns);
+        snprintf(n.text, sizeof n.text, "%.0fns", ns);
     else if (ns < 9999.5e9 && ns >= 999.5e9)
         snprintf(n.text, sizeof n.text, "%.0fs", ns / 1e9);
     else if (ns < 999.5e9)
@@ -88,13 +88,26 @@ struct rtl_number rtl_format_time(uint64_t ns, enum rtl_unit unit)
     if (unit <= RTL_UNIT_AUTO || unit >= RTL_UNIT_COUNT)
         return auto_time((double)ns);
     struct rtl_number n;
-    double value = (double)ns / units[unit].ns;
-    int decimals = unit == RTL_UNIT_NS || value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
-    int length = snprintf(n.text, sizeof n.text, "%.*f%s", decimals, value, units[unit].letter);
-    /* a fixed unit must never show a measured time as zero, nor burst its column */
-    if (length > 6 || (ns && value < 0.0005))
-        return auto_time((double)ns);
+    if (unit == RTL_UNIT_NS) {
+        snprintf(n.text, sizeof n.text, "%lluns", (unsigned long long)ns);
+        return n;
+    }
+    /* three significant digits, but nothing below a nanosecond, and all that stands before the point */
+    int decimals = 0, most = ns ? units[unit].decimals : 0;
+    double value = (double)ns / pow(10, units[unit].decimals), shifted = value;
+    for (; decimals < most && shifted < 99.95; decimals++)
+        shifted *= 10;
+    snprintf(n.text, sizeof n.text, "%.*f%s", decimals, value, units[unit].text);
     return n;
+}
+
+void rtl_units_ascii(char *text)
+{
+    char *micro = strstr(text, "µ");
+    if (!micro)
+        return;
+    *micro = 'u';
+    memmove(micro + 1, micro + 2, strlen(micro + 2) + 1);
 }
 
 struct rtl_number rtl_format_count(uint64_t count)
@@ -106,6 +119,12 @@ struct rtl_number rtl_format_count(uint64_t count)
     else
         scaled(n.text, sizeof n.text, (double)count, letters, 7, 1000);
     return n;
+}
+
+struct rtl_number rtl_format_exact(uint64_t count, int columns)
+{
+    struct rtl_number n;
+    return snprintf(n.text, sizeof n.text, "%llu", (unsigned long long)count) <= columns ? n : rtl_format_count(count);
 }
 
 struct rtl_number rtl_format_rate(double per_second)
@@ -178,7 +197,7 @@ struct rtl_number rtl_format_interval(uint64_t ns)
     else if (s < 999)
         snprintf(n.text, sizeof n.text, "%.0fs", s);
     else
-        snprintf(n.text, sizeof n.text, "%.0fm", s / 60);
+        snprintf(n.text, sizeof n.text, "%.0fmin", s / 60);
     return n;
 }
 

@@ -69,7 +69,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     }
     right -= (int)strlen(state);
     rtl_frame_put(frame, at.row, right, 48, role, state);
-    char every[16];
+    char every[32];
     snprintf(every, sizeof every, "%s", rtl_format_interval(ui->interval_ns).text);
     if (at.cols >= 56) {
         right -= 3 + (int)strlen(every);
@@ -90,7 +90,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
-    char text[1024], age[40];
+    char text[1024], age[48];
     bool parked;
     uint64_t ns = rtl_model_write_age(m, &parked);
     if (m->state == RTL_TARGET_STALE)
@@ -134,7 +134,7 @@ bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum 
 
 static void window_text(const struct rtl_model *m, char *out, size_t size)
 {
-    char span[16];
+    char span[32];
     snprintf(span, sizeof span, "%s", rtl_format_interval(m->span_ns).text);
     if (m->window_ns == RTL_WINDOW_ALL || !m->base)
         snprintf(out, size, "%s %s", m->zero ? "since zero" : "since start", rtl_format_age(m->span_ns).text);
@@ -151,7 +151,7 @@ static void window_text(const struct rtl_model *m, char *out, size_t size)
 static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
     const struct rtl_model *m = ui->model;
-    char window[48];
+    char window[64];
     *out = 0;
     window_text(m, window, sizeof window);
     if (ui->record[0])
@@ -277,7 +277,7 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
-    char state[48], busy[24] = "", p99[24] = "";
+    char state[48], busy[24] = "", p99[32] = "";
     enum rtl_role role = state_text(ui, state, sizeof state);
     bool quiet = role == RTL_ROLE_GOOD;
     int col = 0;

@@ -2,7 +2,9 @@
  * The copies, by GPU and direction: how many, how much, how fast; below them what was counted and not timed, and why.
  */
 #include "tui/draw.h"
+#include "model/cells.h"
 #include "model/labels.h"
+#include "text/text.h"
 
 #include <stdio.h>
 
@@ -67,15 +69,34 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_copies_
     return c;
 }
 
-/* Without cells: the headers. */
-static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const struct cells *cells)
+/* How wide the columns are with these rows: wider than the table says where a unit makes long numbers. */
+struct widths {
+    int of[CELLS];
+};
+
+static struct widths make_widths(const struct rtl_ui *ui)
+{
+#define WIDTH(header, width, from) width,
+    struct widths w = {{COPIES_COLUMNS(WIDTH)}};
+#undef WIDTH
+    for (uint32_t r = 0; r < ui->model->copies_count; r++) {
+        struct cells cells = make_cells(ui, &ui->model->copies[r]);
+        for (int i = 0; i < CELLS; i++)
+            w.of[i] = rtl_cell_width(w.of[i], rtl_text_columns(cells.text[i].text));
+    }
+    return w;
+}
+
+/* Without cells: the headers. What has no room is left out whole. */
+static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const struct widths *w,
+                       const struct cells *cells)
 {
     int at = 1, i = 0;
-#define CELL(header, width, from)                                                            \
-    if (cols >= (from)) {                                                                    \
-        rtl_frame_right(frame, line, at, width, role, cells ? cells->text[i].text : header); \
-        at += (width) + 1;                                                                   \
-    }                                                                                        \
+#define CELL(header, width, from)                                                               \
+    if (cols >= (from) && at + w->of[i] <= cols) {                                              \
+        rtl_frame_right(frame, line, at, w->of[i], role, cells ? cells->text[i].text : header); \
+        at += w->of[i] + 1;                                                                     \
+    }                                                                                           \
     i++;
     COPIES_COLUMNS(CELL)
 #undef CELL
@@ -104,13 +125,14 @@ int rtl_draw_copies_lines(const struct rtl_model *model)
 }
 
 /* Line i of those there are to scroll through: the copies, an empty one, the reasons. */
-static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, int i)
+static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct widths *w,
+                      int i)
 {
     const struct rtl_model *m = ui->model;
     uint64_t count;
     if (i < (int)m->copies_count) {
         struct cells cells = make_cells(ui, &m->copies[i]);
-        draw_cells(frame, line, cols, RTL_ROLE_NORMAL, &cells);
+        draw_cells(frame, line, cols, RTL_ROLE_NORMAL, w, &cells);
         return;
     }
     int reason = nth_reason(m, i - (int)m->copies_count - 1, &count);
@@ -125,11 +147,12 @@ void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const str
 {
     const struct rtl_model *m = ui->model;
     int lines = rtl_draw_copies_lines(m);
+    struct widths w = make_widths(ui);
     rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
-    draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, NULL);
+    draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, &w, NULL);
     if (!lines)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
                       ui->replay ? "no copy was recorded up to here" : "no copy was asked of the runtime yet");
     for (int i = 0; i < l->table.rows && ui->copies_top + i < lines; i++)
-        draw_line(ui, frame, l->table.row + i, l->table.cols, ui->copies_top + i);
+        draw_line(ui, frame, l->table.row + i, l->table.cols, &w, ui->copies_top + i);
 }

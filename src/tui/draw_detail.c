@@ -46,12 +46,12 @@ static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct
                         const struct span *all)
 {
     struct rtl_number total, mean, most;
-    char since[40], share[24] = RTL_NONE;
+    char since[56], share[32] = RTL_NONE;
     if (!at.rows)
         return;
     if (row->window.count)
         snprintf(share, sizeof share, "%s%%", rtl_format_share(row->share).text);
-    char rate[24];
+    char rate[32];
     int col = 0;
     snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(row->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "calls", rtl_format_count(all->calls).text);
@@ -73,12 +73,12 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
     int col = 0;
     for (int i = 0; i < QUANTILES; i++) {
         struct rtl_number n;
-        int wants = (int)strlen(labels[i]) + 8;
-        if (col + wants > at.cols)
+        int label = (int)strlen(labels[i]), columns = rtl_text_columns(time_text(ui, all->any, all->q[i], &n));
+        int wants = label + 1 + (columns > 7 ? columns : 7); /* the same place whatever the number, if it is short */
+        if (col + label + 1 + columns > at.cols)
             break;
-        rtl_frame_put(frame, at.row, col, 8, RTL_ROLE_LABEL, labels[i]);
-        rtl_frame_put(frame, at.row, col + (int)strlen(labels[i]) + 1, 8, RTL_ROLE_VALUE,
-                      time_text(ui, all->any, all->q[i], &n));
+        rtl_frame_put(frame, at.row, col, label, RTL_ROLE_LABEL, labels[i]);
+        rtl_frame_put(frame, at.row, col + label + 1, columns, RTL_ROLE_VALUE, n.text);
         col += wants + 2;
     }
     const char *error = all->approximate ? "some buckets are coarse: up to 41 % off" : "bucket error <= 0.8 %";
@@ -120,7 +120,12 @@ static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, str
     rtl_bin(row->zero ? &row->zero->histogram : NULL, &row->kernel->histogram, edges, bins + 1, counts);
     for (int i = 0; i < bins; i++)
         most = counts[i] > most ? counts[i] : most;
-    int label = 7, tail = 14, width = at.cols - label - tail;
+    int label = 7, tail = 14;
+    for (int i = 0; i < bins; i++) {
+        int columns = rtl_text_columns(rtl_format_time((uint64_t)(edges[i] + 0.5), ui->units).text);
+        label = columns >= label ? columns + 1 : label;
+    }
+    int width = at.cols - label - tail;
     for (int i = 0; i < bins; i++) {
         rtl_frame_right(frame, at.row + i, at.col, label - 1, RTL_ROLE_LABEL,
                         rtl_format_time((uint64_t)(edges[i] + 0.5), ui->units).text);
@@ -147,10 +152,21 @@ static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, str
     }
 }
 
+/* How wide the numbers beside the histogram have to be; the sum is the longest, but for small parts of a long unit. */
+static int fact_columns(const struct rtl_ui *ui, const struct span *all, const struct span *window)
+{
+    const uint64_t times[] = {all->total_ns, all->min_ns, window->total_ns, window->min_ns};
+    int width = 12;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        width = rtl_cell_width(width, rtl_text_columns(rtl_format_time(times[i], ui->units).text));
+    return width;
+}
+
 /* The window beside the whole, line by line; then the shape of the last dispatch. */
 static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
                        const struct span *all, const struct span *window)
 {
+    const int width = (at.cols - 12) / 2;
     static const char *const labels[] = {"calls", "timed", "total", "mean", "min", "p50", "p90", "p99", "p99.9", "max"};
     for (int i = 0; i < 10 && i < at.rows; i++) {
         rtl_frame_fill(frame, at.row + i, at.col, 1, RTL_ROLE_DIM, 0x2502);
@@ -165,7 +181,7 @@ static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
                 n = rtl_format_count(i ? s->timed : s->calls);
             else
                 time_text(ui, s->any, ns[i], &n);
-            rtl_frame_right(frame, at.row + i, at.col + 9 + side * 13, 12, RTL_ROLE_NORMAL, n.text);
+            rtl_frame_right(frame, at.row + i, at.col + 9 + side * (width + 1), width, RTL_ROLE_NORMAL, n.text);
         }
     }
     if (at.rows < 11 || !row->kernel->calls)
@@ -199,7 +215,7 @@ static void draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
     }
     struct rtl_number top = most ? rtl_format_time(most, ui->units) : (struct rtl_number){RTL_NONE};
     int left = rtl_frame_printf(frame, at.row, 0, at.cols, RTL_ROLE_LABEL, "P99 by interval, most %s ", top.text);
-    char age[24];
+    char age[32];
     snprintf(age, sizeof age, " %s", rtl_format_age(span).text);
     int width = at.cols - left - (int)strlen(age);
     if (width < 8) {
@@ -230,7 +246,13 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     const struct rtl_model *m = ui->model;
     const struct rtl_row *row = rtl_ui_selected(ui);
-    struct rtl_layout_detail l = rtl_layout_detail(frame->rows, frame->cols, rtl_ui_name_rows(ui, frame->cols));
+    struct span all = {0}, window = {0};
+    if (row) {
+        all = span_between(row->zero, row->kernel);
+        window = span_between(row->base, row->kernel);
+    }
+    int number = fact_columns(ui, &all, &window);
+    struct rtl_layout_detail l = rtl_layout_detail(frame->rows, frame->cols, rtl_ui_name_rows(ui, frame->cols), number);
     if (l.kind == RTL_LAYOUT_NOTHING)
         return;
     const char *name = row ? rtl_model_name(m, row, ui->names, RTL_NAMES_WHOLE, frame->ascii) : "";
@@ -244,7 +266,6 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
             rtl_draw_status(ui, frame, (struct rtl_rect){0});
         return;
     }
-    struct span all = span_between(row->zero, row->kernel), window = span_between(row->base, row->kernel);
     rtl_draw_header(ui, frame, l.header, name);
     draw_counts(ui, frame, l.counts, row, &all);
     draw_quantiles(ui, frame, l.quantiles, &all);
@@ -255,8 +276,8 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
                          m->zero ? "zero" : "start", ui->log_bars ? ", log bars" : "");
         rtl_frame_right(frame, l.head.row, l.histogram.cols - 8, 7, RTL_ROLE_HEADER, "CALLS");
         if (l.facts.rows) {
-            rtl_frame_right(frame, l.head.row, l.facts.col + 9, 12, RTL_ROLE_HEADER, "IN WINDOW");
-            rtl_frame_right(frame, l.head.row, l.facts.col + 22, 12, RTL_ROLE_HEADER,
+            rtl_frame_right(frame, l.head.row, l.facts.col + 9, number, RTL_ROLE_HEADER, "IN WINDOW");
+            rtl_frame_right(frame, l.head.row, l.facts.col + 10 + number, number, RTL_ROLE_HEADER,
                             m->zero ? "SINCE ZERO" : "SINCE START");
         }
     }

@@ -22,13 +22,13 @@ static void draw_summary(const struct rtl_ui *ui, struct rtl_frame *frame, struc
 {
     const struct rtl_model *m = ui->model;
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    char busy[24] = RTL_NONE;
+    char busy[32] = RTL_NONE;
     if (!at.rows)
         return;
     if (m->busy >= 0)
         snprintf(busy, sizeof busy, "%s%%", rtl_format_share(m->busy).text);
     int col = 0;
-    char rate[24];
+    char rate[32];
     snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(m->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "busy", busy);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "disp", rate);
@@ -53,12 +53,12 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
         snprintf(share, sizeof share, "%3.0f%%", gpu->busy * 100);
     snprintf(name, sizeof name, "G%u", gpu->agent->gpu);
     if (ui->gpu_lines && width >= 60) {
-        snprintf(tail, sizeof tail, " q%-5s %2u queues %6s/s  %s %s", rtl_format_count(gpu->depth).text, gpu->queues,
+        snprintf(tail, sizeof tail, " q%-5s %2u queues %6s/s  %s %s", rtl_format_exact(gpu->depth, 5).text, gpu->queues,
                  rtl_format_rate(gpu->rate).text, gpu->agent->name, rtl_format_pci(gpu->agent->bdf).text);
     } else if (width >= 36) {
-        snprintf(tail, sizeof tail, " q%-4s %.8s", rtl_format_count(gpu->depth).text, gpu->agent->name);
+        snprintf(tail, sizeof tail, " q%-4s %.8s", rtl_format_exact(gpu->depth, 5).text, gpu->agent->name);
     } else {
-        snprintf(tail, sizeof tail, " q%-3s", rtl_format_count(gpu->depth).text);
+        snprintf(tail, sizeof tail, " q%-3s", rtl_format_exact(gpu->depth, 5).text);
     }
     int room = width - 2 - label - 5 - (int)strlen(tail); /* mark, gauge, share, tail, gap */
     rtl_frame_put(frame, row, col + 1, label, RTL_ROLE_LABEL, name);
@@ -197,8 +197,10 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
 void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool kernels = ui->view == RTL_VIEW_KERNELS;
+    int widths[RTL_COLUMN_COUNT];
+    rtl_cell_widths(ui->model, ui->units, widths);
     struct rtl_layout l = rtl_layout_main(frame->rows, frame->cols, (int)ui->model->gpu_count, ui->gpu_lines,
-                                          kernels ? rtl_ui_name_rows(ui, frame->cols) : 0);
+                                          kernels ? rtl_ui_name_rows(ui, frame->cols) : 0, widths);
     if (l.kind == RTL_LAYOUT_LINE) {
         rtl_draw_line(ui, frame, l.line);
         if (ui->prompt != RTL_PROMPT_NONE)

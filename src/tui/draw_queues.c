@@ -3,6 +3,8 @@
  * the GPUs: in gaps of which size they stand idle, and how well their clocks are known.
  */
 #include "tui/draw.h"
+#include "model/cells.h"
+#include "text/text.h"
 
 #include <stdio.h>
 
@@ -22,16 +24,16 @@
     X("PACKETS", 8, 102) \
     X("STATE", 10, 114)
 
-enum { PCI_FROM = 62, UUID_FROM = 103, UUID_COLS = 20 };
+enum { PCI_FROM = 68, UUID_FROM = 103, UUID_COLS = 20, IDLE_COLS = 6 };
 /* The same for the GPUs; shares of the window by size of gap are between those in front and those behind */
 #define GPU_COLUMNS_BEFORE(X) \
     X("GPU", 4, 0)            \
     X("PCI", 12, PCI_FROM)    \
     X("%BUSY", 5, 0)
 #define GPU_COLUMNS_BEHIND(X) \
-    X("CLOCK", 6, 68)         \
-    X("PPM", 6, 75)           \
-    X("GAPS/s", 6, 82)
+    X("CLOCK", 6, 74)         \
+    X("PPM", 6, 80)           \
+    X("GAPS/s", 6, 87)
 #define GPU_COLUMNS(X, IDLE) GPU_COLUMNS_BEFORE(X) RTL_IDLE_CLASSES(IDLE) GPU_COLUMNS_BEHIND(X)
 
 enum {
@@ -65,7 +67,7 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     else
         snprintf(c.text[i++].text, sizeof c.text[0].text, "%llu", (unsigned long long)q->queue_id % 100000000);
     snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", q->gpu);
-    c.text[i++] = rtl_format_count(q->depth);
+    c.text[i++] = rtl_format_exact(q->depth, 6);
     c.text[i++] = rtl_format_rate(row->rate);
     c.text[i++] = rtl_format_count(q->dispatches);
     c.text[i++] = time_or_none(row->has_wait, row->wait_p50, ui->units);
@@ -74,8 +76,8 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     c.text[i++] = time_or_none(row->has_gap, row->gap_p99, ui->units);
     c.text[i++] =
         q->dispatches ? rtl_format_share((double)untimed / (double)q->dispatches) : (struct rtl_number){RTL_NONE};
-    c.text[i++] = rtl_format_count(q->size_packets);
-    c.text[i++] = rtl_format_count(q->packets);
+    c.text[i++] = rtl_format_exact(q->size_packets, 10);
+    c.text[i++] = rtl_format_exact(q->packets, 8);
     c.text[i++] = q->live ? (struct rtl_number){"live"} : (struct rtl_number){"destroyed"};
     return c;
 }
@@ -97,26 +99,57 @@ static struct cells make_gpu_cells(const struct rtl_ui *ui, const struct rtl_gpu
     return c;
 }
 
-/* Without cells: the headers. */
-#define CELL(header, width, from)                                                            \
-    if (cols >= (from)) {                                                                    \
-        rtl_frame_right(frame, line, at, width, role, cells ? cells->text[i].text : header); \
-        at += (width) + 1;                                                                   \
-    }                                                                                        \
-    i++;
-#define IDLE_CELL(number, below, header) CELL(header, 5, 18 + 6 * (number))
+/* How wide the columns are with these rows: wider than the tables say where a unit makes long numbers. */
+struct widths {
+    int queue[QUEUE_CELLS], gpu[GPU_CELLS];
+};
 
-static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const struct cells *cells)
+static void widen(int *widths, int count, const struct cells *cells)
+{
+    for (int i = 0; i < count; i++)
+        widths[i] = rtl_cell_width(widths[i], rtl_text_columns(cells->text[i].text));
+}
+
+static struct widths make_widths(const struct rtl_ui *ui)
+{
+#define WIDTH(header, width, from)        width,
+#define IDLE_WIDTH(number, below, header) IDLE_COLS,
+    struct widths w = {{QUEUE_COLUMNS(WIDTH)}, {GPU_COLUMNS(WIDTH, IDLE_WIDTH)}};
+#undef WIDTH
+#undef IDLE_WIDTH
+    for (uint32_t i = 0; i < ui->model->queue_count; i++) {
+        struct cells cells = make_cells(ui, &ui->model->queues[i]);
+        widen(w.queue, QUEUE_CELLS, &cells);
+    }
+    for (uint32_t i = 0; i < ui->model->gpu_count; i++) {
+        struct cells cells = make_gpu_cells(ui, &ui->model->gpus[i]);
+        widen(w.gpu, GPU_CELLS, &cells);
+    }
+    return w;
+}
+
+/* Without cells: the headers. What has no room is left out whole. */
+#define CELL(header, width, from)                                                                \
+    if (cols >= (from) && at + widths[i] <= cols) {                                              \
+        rtl_frame_right(frame, line, at, widths[i], role, cells ? cells->text[i].text : header); \
+        at += widths[i] + 1;                                                                     \
+    }                                                                                            \
+    i++;
+#define IDLE_CELL(number, below, header) CELL(header, IDLE_COLS, 18 + (IDLE_COLS + 1) * (number))
+
+static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const int *widths,
+                       const struct cells *cells)
 {
     int at = 1, i = 0;
     QUEUE_COLUMNS(CELL)
 }
 
-static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const struct cells *cells)
+static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const int *widths,
+                           const struct cells *cells)
 {
     int at = 1, i = 0;
     GPU_COLUMNS(CELL, IDLE_CELL)
-    if (cols >= UUID_FROM)
+    if (cols >= UUID_FROM && at + 1 + UUID_COLS <= cols)
         rtl_frame_put(frame, line, at + 1, UUID_COLS, role, cells ? cells->uuid : "UUID");
 }
 
@@ -126,22 +159,23 @@ int rtl_draw_queue_lines(const struct rtl_model *model)
 }
 
 /* Line i of those there are to scroll through: the queues, two of headers, the GPUs. */
-static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, int i)
+static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct widths *w,
+                      int i)
 {
     const struct rtl_model *m = ui->model;
     int gpu = i - (int)m->queue_count - 2;
     if (i < (int)m->queue_count) {
         struct cells cells = make_cells(ui, &m->queues[i]);
-        draw_cells(frame, line, cols, m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, &cells);
+        draw_cells(frame, line, cols, m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, w->queue, &cells);
     } else if (gpu == -2) {
         int at = cols >= PCI_FROM ? 26 : 13; /* over the classes */
         rtl_frame_put(frame, line, at, cols - at, RTL_ROLE_LABEL, "% idle, by length of gap");
     } else if (gpu == -1) {
         rtl_frame_fill(frame, line, 0, cols, RTL_ROLE_HEADER, ' ');
-        draw_gpu_cells(frame, line, cols, RTL_ROLE_HEADER, NULL);
+        draw_gpu_cells(frame, line, cols, RTL_ROLE_HEADER, w->gpu, NULL);
     } else if (gpu >= 0) {
         struct cells cells = make_gpu_cells(ui, &m->gpus[gpu]);
-        draw_gpu_cells(frame, line, cols, RTL_ROLE_NORMAL, &cells);
+        draw_gpu_cells(frame, line, cols, RTL_ROLE_NORMAL, w->gpu, &cells);
     }
 }
 
@@ -149,10 +183,11 @@ void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const str
 {
     const struct rtl_model *m = ui->model;
     int lines = rtl_draw_queue_lines(m);
+    struct widths w = make_widths(ui);
     rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
-    draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, NULL);
+    draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, w.queue, NULL);
     if (!m->queue_count)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM, "no queue was created yet");
     for (int i = 0; i < l->table.rows && ui->queue_top + i < lines; i++)
-        draw_line(ui, frame, l->table.row + i, l->table.cols, ui->queue_top + i);
+        draw_line(ui, frame, l->table.row + i, l->table.cols, &w, ui->queue_top + i);
 }

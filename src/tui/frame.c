@@ -46,6 +46,8 @@ static uint32_t plain(uint32_t code)
             return (uint32_t)spark_ascii[i];
     if (code >= 0x2588 && code <= 0x258f)
         return '#';
+    if (code == 0xb5) /* of units */
+        return 'u';
     return code == 0x2502 ? '|' : code == 0x2500 ? '-' : code == 0x2026 ? '.' : '?';
 }
 

@@ -13,8 +13,10 @@ enum {
     LEAST_TABLE = 3,
     GPU_CELL = 40, /* name, gauge, share, depth */
     GPU_CELL_SMALL = 20,
-    FACTS_COLS = 36,
-    FACTS_FROM = 76,
+    NAME_LEAST = 12,
+    FACT_NUMBER = 12,  /* of two numbers side by side, with a label */
+    FACTS_BESIDE = 10, /* 10 + 2 * 13 = 36 columns */
+    HISTOGRAM_LEAST = 40,
 };
 
 static int least(int a, int b)
@@ -67,23 +69,32 @@ static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int 
     return rows;
 }
 
-static void place_columns(struct rtl_layout *l, int cols)
+/* The columns of a terminal of `from` columns; returns where the name begins. */
+static int place_columns_of(struct rtl_layout *l, int from, const int *widths)
 {
     int at = 2; /* the selection's mark */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         l->column_at[i] = -1;
         l->column_width[i] = 0;
-        if (i == RTL_COLUMN_NAME || cols < rtl_columns[i].from_cols)
+        if (i == RTL_COLUMN_NAME || from < rtl_columns[i].from_cols)
             continue;
         l->column_at[i] = at;
-        l->column_width[i] = rtl_columns[i].width;
-        at += rtl_columns[i].width + 1;
+        l->column_width[i] = widths ? widths[i] : rtl_columns[i].width;
+        at += l->column_width[i] + 1;
     }
+    return at;
+}
+
+static void place_columns(struct rtl_layout *l, int cols, const int *widths)
+{
+    int from = cols, at = place_columns_of(l, from, widths);
+    while (widths && at + NAME_LEAST > cols && from > 0)
+        at = place_columns_of(l, --from, widths);
     l->column_at[RTL_COLUMN_NAME] = at;
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - at);
 }
 
-struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows)
+struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows, const int *widths)
 {
     struct rtl_layout l = {.kind = kind_of(rows, cols)};
     if (l.kind == RTL_LAYOUT_LINE)
@@ -111,11 +122,11 @@ struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, 
     l.name = take(&row, name, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);
-    place_columns(&l, cols);
+    place_columns(&l, cols, widths);
     return l;
 }
 
-struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows)
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number)
 {
     struct rtl_layout_detail l = {.kind = kind_of(rows, cols)};
     if (l.kind == RTL_LAYOUT_LINE)
@@ -135,11 +146,12 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows)
     l.name = take(&row, name, cols);
     l.head = take(&row, head, cols);
     l.histogram = take(&row, bars + most(0, left), cols);
-    if (cols >= FACTS_FROM && l.histogram.rows) {
+    int facts = FACTS_BESIDE + 2 * (most(number, FACT_NUMBER) + 1);
+    if (cols >= facts + HISTOGRAM_LEAST && l.histogram.rows) {
         l.facts = l.histogram;
-        l.facts.col = cols - FACTS_COLS;
-        l.facts.cols = FACTS_COLS;
-        l.histogram.cols = cols - FACTS_COLS - 2;
+        l.facts.col = cols - facts;
+        l.facts.cols = facts;
+        l.histogram.cols = cols - facts - 2;
     }
     l.trend = take(&row, trend, cols);
     l.status = take(&row, status, cols);

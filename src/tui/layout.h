@@ -34,8 +34,12 @@ struct rtl_layout {
     int column_width[RTL_COLUMN_COUNT];
 };
 
-/* `name_rows`: rows wanted for a wrapped name; `gpu_lines`: one line a GPU. */
-struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows);
+/*
+ * `name_rows`: rows wanted for a wrapped name; `gpu_lines`: one line a GPU; `widths`: of the table's columns, where
+ * they are not those of model/columns.h (NULL). Wider ones go before the name gets too short, the least important
+ * first.
+ */
+struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows, const int *widths);
 
 struct rtl_layout_detail {
     enum rtl_layout_kind kind;
@@ -47,6 +51,7 @@ struct rtl_layout_detail {
     struct rtl_rect trend;
     struct rtl_rect status, keys;
 };
-struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows);
+/* `number`: columns of the facts' numbers, 12 at least. */
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
 
 #endif

@@ -63,7 +63,7 @@ is "the header comes once" "$(grep -c '^time_ns,' "$work/csv")" 1
 is "two frames of text" "$(grep -c '^rtl-top  segment_demo' "$work/text")" 2
 check "with all kernels" test "$(grep -c 'vectorized_elementwise_kernel' "$work/text")" -gt 4
 check "GPUs and queues" grep -qE '^GPU 0 gfx.*busy [0-9.]+%' "$work/text"
-check "copies" grep -qE '^copies GPU 1 P2P  [0-9.k]+ [0-9.]+/s  bytes [0-9.]+[MG] [0-9.]+[MG]/s  p50 [0-9.]+u p99 [0-9.]+u' "$work/text"
+check "copies" grep -qE '^copies GPU 1 P2P  [0-9.k]+ [0-9.]+/s  bytes [0-9.]+[MG] [0-9.]+[MG]/s  p50 [0-9.]+µs p99 [0-9.]+µs' "$work/text"
 check "without control characters" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/text'"
 is "-o writes to a file" "$("$top" -p "$demo" -b -n 1 -o "$work/file" && grep -c '%TIME' "$work/file")" 1
 is "a reader that goes away is no error" "$("$top" -p "$demo" --json -d 0.05 | head -n 1 | jq .version; echo)" 1

@@ -102,9 +102,9 @@ check "+ makes it longer" shows ' 0\.2s +\[LIVE'
 keys -
 check "- shorter" shows ' 0\.1s +\[LIVE'
 keys + E E
-check "E changes the units" shows ' [0-9]{4,5}u ' 
+check "E changes the units" shows ' [0-9]{4,5}µs ' 
 keys u u u
-check "u too" shows ' [0-9]\.[0-9]+m '
+check "u too" shows ' [0-9]\.[0-9]+ms '
 keys c
 check "c changes the form of names: template" shows 'names template' '::'
 keys c
@@ -142,7 +142,7 @@ check "w shows the whole name here too" hides 'log bars'
 keys w Escape
 check "Esc goes back" shows '%TIME CALL/s'
 keys Tab
-check "Tab shows the queues" shows 'QUEUE  GPU  DEPTH  DISP/s    DISP  WAIT P50  WAIT P99  GAP P50  GAP P99' '  G1 +[0-9]+ .*[un] '
+check "Tab shows the queues" shows 'QUEUE  GPU  DEPTH  DISP/s    DISP  WAIT P50  WAIT P99  GAP P50  GAP P99' '  G1 +[0-9]+ .*[0-9](µ|n)s '
 keys v
 check "v goes back to the kernels" shows '%TIME CALL/s'
 keys m

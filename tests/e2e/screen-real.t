@@ -30,12 +30,12 @@ check "which JSON confirms" wait_until 60 sh -c "'$top' -p $serve --json -n 1 | 
 keys M k Enter
 check "and back" shows 'mode lite: '
 keys N
-check "a fixed duration is seen" shows ' 7\.(0[0-9])u  7\.0[0-9]u .*rotary_embedding_kernel'
-check "both of two peaks" shows ' 20[6-9]u   2(49|5[0-3])u .*gemm TN BBS MT16x16x512 MI16x16x1 SK3'
+check "a fixed duration is seen" shows ' 7\.(0[0-9])µs 7\.0[0-9]µs .*rotary_embedding_kernel'
+check "both of two peaks" shows ' 20[6-9]µs  2(49|5[0-3])µs .*gemm TN BBS MT16x16x512 MI16x16x1 SK3'
 keys / MT16x16x512 Enter Enter
-check "the histogram has them" shows '^ +20[6-8]u █+.* p50' 'p90 2(49|5[0-3])u' 'min +208u +208u' 'max +251u +251u'
+check "the histogram has them" shows '^ +20[6-8]µs █+.* p50' 'p90 2(49|5[0-3])µs' 'min +208µs +208µs' 'max +251µs +251µs'
 keys Escape Tab
-check "queues with depth, waits and gaps" shows '^ +[0-9]+ +G1 +[0-9]+ .* [0-9.]+[num] +[0-9.]+[nums] +[0-9.]+[num]'
+check "queues with depth, waits and gaps" shows '^ +[0-9]+ +G1 +[0-9]+ .* [0-9.]+(n|µ|m)s +[0-9.]+(n|µ|m|)s +[0-9.]+(n|µ|m)s'
 keys Tab
 is "JSON agrees" "$("$top" -p "$serve" --json -n 1 | jq '[.kernels[] | select(.name | test("rotary"))
     | .p50_ns, .p99_ns, .min_ns, .max_ns] | length == 4 and all(. >= 6945 and . <= 7055)')" true

@@ -368,6 +368,30 @@ static void honesty_is_about_the_window(void **state)
     drawn(24, 80, "all of 1.00k dispatches timed since zero");
 }
 
+/* All times are in the unit that was asked for, whole, at any size; the name gives way, then columns. */
+static void in_a_unit_of_choice(void **state)
+{
+    (void)state;
+    run_process(2);
+    ui.units = RTL_UNIT_NS;
+    golden("main-ns-80x24", 24, 80);
+    golden("main-ns-40x12", 12, 40);
+    golden("main-ns-200x60", 60, 200);
+    ui.view = RTL_VIEW_QUEUES;
+    golden("queues-ns-130x24", 24, 130);
+    ui.view = RTL_VIEW_DETAIL;
+    ui.following = false;
+    ui.selected = RTL_KERNEL_FIRST + 1;
+    golden("detail-ns-80x24", 24, 80);
+    golden("detail-ns-120x24", 24, 120);
+    ui.units = RTL_UNIT_S;
+    ui.view = RTL_VIEW_KERNELS;
+    golden("main-s-80x24", 24, 80);
+    ui.units = RTL_UNIT_NS;
+    for (int cols = 34; cols <= 200; cols++) /* no number is cut, which would make another of it */
+        drawn(24, cols, "2007039ns ");
+}
+
 static void a_screen_of_nothing(void **state)
 {
     (void)state;
@@ -449,6 +473,7 @@ int main(void)
         TEST(states_are_said),
         TEST(honesty),
         TEST(honesty_is_about_the_window),
+        TEST(in_a_unit_of_choice),
         TEST(a_screen_of_nothing),
         TEST(every_size_is_drawn),
         TEST(the_list_of_processes),

@@ -15,9 +15,9 @@ static void wrong(const char *what, int rows, int cols, int gpus)
 }
 
 /* Rectangles one below the other fill the screen exactly. */
-static void check_main(int rows, int cols, int gpus, bool lines, int name_rows)
+static void check_main(int rows, int cols, int gpus, bool lines, int name_rows, const int *widths)
 {
-    struct rtl_layout l = rtl_layout_main(rows, cols, gpus, lines, name_rows);
+    struct rtl_layout l = rtl_layout_main(rows, cols, gpus, lines, name_rows, widths);
     if (cols < 5) {
         assert_int_equal(l.kind, RTL_LAYOUT_NOTHING);
         return;
@@ -62,13 +62,13 @@ static void check_main(int rows, int cols, int gpus, bool lines, int name_rows)
             wrong("columns overlap or don't fit", rows, cols, gpus);
         at = l.column_at[i] + l.column_width[i] + 1;
     }
-    if (l.column_width[RTL_COLUMN_NAME] < (cols < 40 ? 8 : 18))
+    if (l.column_width[RTL_COLUMN_NAME] < (cols < 40 ? 8 : widths ? 12 : 18))
         wrong("no room for a name", rows, cols, gpus);
 }
 
-static void check_detail(int rows, int cols, int name_rows)
+static void check_detail(int rows, int cols, int name_rows, int number)
 {
-    struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows);
+    struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows, number);
     if (l.kind != RTL_LAYOUT_FULL)
         return;
     const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name, &l.head,
@@ -88,41 +88,44 @@ static void check_detail(int rows, int cols, int name_rows)
 static void every_size_is_defined(void **state)
 {
     (void)state;
+    int wide[RTL_COLUMN_COUNT]; /* times in a unit that makes them long */
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        wide[i] = rtl_columns[i].width == 6 ? 15 : rtl_columns[i].width;
     static const int gpus[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 64};
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 300; cols += cols < 130 ? 1 : 7)
             for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
-                check_main(rows, cols, gpus[g], false, 0);
-                check_main(rows, cols, gpus[g], true, 3);
+                check_main(rows, cols, gpus[g], false, 0, NULL);
+                check_main(rows, cols, gpus[g], true, 3, wide);
             }
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 300; cols++) {
-            check_detail(rows, cols, 0);
-            check_detail(rows, cols, 9);
+            check_detail(rows, cols, 0, 12);
+            check_detail(rows, cols, 9, 24);
         }
-    check_main(1000, 1000, 64, false, 0);
-    assert_int_equal(rtl_layout_main(0, 0, 1, false, 0).kind, RTL_LAYOUT_NOTHING);
-    assert_int_equal(rtl_layout_main(-3, 80, 1, false, 0).kind, RTL_LAYOUT_NOTHING);
+    check_main(1000, 1000, 64, false, 0, NULL);
+    assert_int_equal(rtl_layout_main(0, 0, 1, false, 0, NULL).kind, RTL_LAYOUT_NOTHING);
+    assert_int_equal(rtl_layout_main(-3, 80, 1, false, 0, NULL).kind, RTL_LAYOUT_NOTHING);
 }
 
 static void the_reference_size(void **state)
 {
     (void)state;
-    struct rtl_layout l = rtl_layout_main(24, 80, 8, false, 0);
+    struct rtl_layout l = rtl_layout_main(24, 80, 8, false, 0, NULL);
     assert_int_equal(l.gpus.rows, 4); /* eight GPUs in two columns */
     assert_int_equal(l.gpu_shown, 8);
     assert_int_equal(l.table.rows, 14);
     assert_true(l.column_at[RTL_COLUMN_P50] >= 0 && l.column_at[RTL_COLUMN_TREND] >= 0);
     assert_int_equal(l.column_at[RTL_COLUMN_CALLS], -1);
-    l = rtl_layout_main(60, 200, 8, false, 0);
+    l = rtl_layout_main(60, 200, 8, false, 0, NULL);
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_true(l.column_at[i] >= 0); /* all of them */
-    l = rtl_layout_main(12, 40, 1, false, 0);
+    l = rtl_layout_main(12, 40, 1, false, 0, NULL);
     assert_true(l.column_at[RTL_COLUMN_TIME] >= 0 && l.column_at[RTL_COLUMN_P99] >= 0 &&
                 l.column_at[RTL_COLUMN_P50] < 0);
     assert_true(l.table.rows >= 5 && l.keys.rows == 1);
-    assert_int_equal(rtl_layout_main(5, 20, 8, false, 0).kind, RTL_LAYOUT_LINE);
-    assert_int_equal(rtl_layout_main(1, 1, 8, false, 0).kind, RTL_LAYOUT_NOTHING);
+    assert_int_equal(rtl_layout_main(5, 20, 8, false, 0, NULL).kind, RTL_LAYOUT_LINE);
+    assert_int_equal(rtl_layout_main(1, 1, 8, false, 0, NULL).kind, RTL_LAYOUT_NOTHING);
 }
 
 int main(void)

@@ -8,17 +8,17 @@
 static void times_have_three_digits_and_a_unit(void **state)
 {
     (void)state;
-    TIME(0, AUTO, "0n");
-    TIME(1, AUTO, "1n");
-    TIME(999, AUTO, "999n");
-    TIME(1000, AUTO, "1.00u");
-    TIME(9994, AUTO, "9.99u");
-    TIME(9996, AUTO, "10.0u"); /* rounding carries into the next place */
-    TIME(41800, AUTO, "41.8u");
-    TIME(99960, AUTO, "100u");
-    TIME(140000, AUTO, "140u");
-    TIME(999600, AUTO, "1.00m");
-    TIME(2820000, AUTO, "2.82m");
+    TIME(0, AUTO, "0ns");
+    TIME(1, AUTO, "1ns");
+    TIME(999, AUTO, "999ns");
+    TIME(1000, AUTO, "1.00µs");
+    TIME(9994, AUTO, "9.99µs");
+    TIME(9996, AUTO, "10.0µs"); /* rounding carries into the next place */
+    TIME(41800, AUTO, "41.8µs");
+    TIME(99960, AUTO, "100µs");
+    TIME(140000, AUTO, "140µs");
+    TIME(999600, AUTO, "1.00ms");
+    TIME(2820000, AUTO, "2.82ms"); /* not minutes */
     TIME(999600000, AUTO, "1.00s");
     TIME(362 * RTL_SEC, AUTO, "362s");
     TIME(999 * RTL_SEC + 600000000, AUTO, "1000s");
@@ -28,29 +28,48 @@ static void times_have_three_digits_and_a_unit(void **state)
     TIME(UINT64_MAX, AUTO, "585y");
 }
 
-static void fixed_units_fall_back_when_they_would_mislead(void **state)
+static void a_unit_that_was_asked_for_is_kept(void **state)
 {
     (void)state;
-    TIME(41800, NS, "41800n");
-    TIME(41800, US, "41.8u");
-    TIME(2820000, US, "2820u");
-    TIME(41800, MS, "0.042m");
-    TIME(0, MS, "0.000m");
-    TIME(3, MS, "3n");               /* never a measured time as zero */
-    TIME(362 * RTL_SEC, NS, "362s"); /* never wider than its column */
+    TIME(41800, NS, "41800ns");
+    TIME(362 * RTL_SEC, NS, "362000000000ns");
+    TIME(UINT64_MAX, NS, "18446744073709551615ns"); /* to the last digit */
+    TIME(41800, US, "41.8µs");
+    TIME(9996, US, "10.0µs");
+    TIME(99600, US, "99.6µs");
+    TIME(99960, US, "100µs");
+    TIME(2820000, US, "2820µs");
+    TIME(3, US, "0.003µs");
+    TIME(41800, MS, "0.0418ms");
+    TIME(0, MS, "0ms");
+    TIME(3, MS, "0.000003ms"); /* never a measured time as zero */
     TIME(1500000000, S, "1.50s");
-}
-
-static void no_time_is_wider_than_its_column(void **state)
-{
-    (void)state;
-    for (int unit = 0; unit < RTL_UNIT_COUNT; unit++)
+    TIME(12, S, "0.000000012s");
+    for (int unit = RTL_UNIT_NS; unit < RTL_UNIT_COUNT; unit++)
         for (uint64_t ns = 1; ns < UINT64_MAX / 3; ns = ns * 3 / 2 + 1) {
+            static const double size[] = {
+                [RTL_UNIT_NS] = 1, [RTL_UNIT_US] = 1e3, [RTL_UNIT_MS] = 1e6, [RTL_UNIT_S] = 1e9};
+            static const char *const text[] = {
+                [RTL_UNIT_NS] = "ns", [RTL_UNIT_US] = "µs", [RTL_UNIT_MS] = "ms", [RTL_UNIT_S] = "s"};
             struct rtl_number n = rtl_format_time(ns, (enum rtl_unit)unit);
-            if (strlen(n.text) > 6 || strspn(n.text, "0.nums") == strlen(n.text))
+            char *end;
+            double shown = strtod(n.text, &end) * size[unit];
+            if (strcmp(end, text[unit]) != 0 || shown < (double)ns * 0.99 || shown > (double)ns * 1.01)
                 fail_msg("%llu ns in %s is shown as '%s'", (unsigned long long)ns, rtl_unit_name((enum rtl_unit)unit),
                          n.text);
         }
+}
+
+static void no_automatic_time_is_wider_than_its_column(void **state)
+{
+    (void)state;
+    for (uint64_t ns = 1; ns < UINT64_MAX / 3; ns = ns * 3 / 2 + 1) {
+        struct rtl_number n = rtl_format_time(ns, RTL_UNIT_AUTO), plain = n;
+        rtl_units_ascii(plain.text);
+        if (rtl_text_columns(n.text) > 6 || strlen(plain.text) > 6 || strspn(n.text, "0.") == strlen(n.text) ||
+            (plain.text[0] & 0x80) || strcspn(plain.text, "µ") != strlen(plain.text))
+            fail_msg("%llu ns is shown as '%s'", (unsigned long long)ns, n.text);
+    }
 }
 
 static void counts_rates_shares(void **state)
@@ -62,6 +81,10 @@ static void counts_rates_shares(void **state)
     assert_string_equal(rtl_format_count(999499).text, "999k");
     assert_string_equal(rtl_format_count(999500).text, "1.00M");
     assert_string_equal(rtl_format_count(UINT64_MAX).text, "18.4E");
+    assert_string_equal(rtl_format_exact(4096, 5).text, "4096"); /* a queue's size is no rounded number */
+    assert_string_equal(rtl_format_exact(99999, 5).text, "99999");
+    assert_string_equal(rtl_format_exact(100000, 5).text, "100k");
+    assert_string_equal(rtl_format_exact(UINT64_MAX, 20).text, "18446744073709551615");
     assert_string_equal(rtl_format_rate(0).text, "0");
     assert_string_equal(rtl_format_rate(0.001).text, "<.01");
     assert_string_equal(rtl_format_rate(0.25).text, "0.25");
@@ -93,6 +116,7 @@ static void counts_rates_shares(void **state)
     assert_string_equal(rtl_format_interval(RTL_SEC / 2).text, "0.5s");
     assert_string_equal(rtl_format_interval(RTL_SEC / 20).text, "50ms");
     assert_string_equal(rtl_format_interval(60 * RTL_SEC).text, "60s");
+    assert_string_equal(rtl_format_interval(1800 * RTL_SEC).text, "30min");
 }
 
 static void intervals_are_read_strictly(void **state)
@@ -215,8 +239,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_have_three_digits_and_a_unit),
-        cmocka_unit_test(fixed_units_fall_back_when_they_would_mislead),
-        cmocka_unit_test(no_time_is_wider_than_its_column),
+        cmocka_unit_test(a_unit_that_was_asked_for_is_kept),
+        cmocka_unit_test(no_automatic_time_is_wider_than_its_column),
         cmocka_unit_test(counts_rates_shares),
         cmocka_unit_test(intervals_are_read_strictly),
         cmocka_unit_test(what_controls_a_terminal_is_escaped),
