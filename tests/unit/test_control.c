@@ -327,6 +327,36 @@ static void viewers_at_once_keep_what_is_not_theirs(void **state)
     end_process(pid);
 }
 
+static void wishes_that_are_set(int ready)
+{
+    with_control(ready);
+    rtl_segment_set_in_force(&segment, RTL_MODE_DEFAULT, RTL_FORCE_TIMING, 5);
+}
+
+/* A wish of the number that was taken up last would be none: whatever the page says, it gets another one. */
+static void a_wish_is_always_a_new_one(void **state)
+{
+    (void)state;
+    struct rtl_reader *reader;
+    struct rtl_control_link link;
+    pid_t pid = start_process(wishes_that_are_set);
+    assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(rtl_control_open(reader, &link, why, sizeof why), RTL_READER_OK);
+    for (uint16_t there = 0; there < 10; there++) {
+        link.page->word = rtl_control_encode((struct rtl_wish){1, there, RTL_MODE_LITE});
+        uint16_t number = rtl_control_ask(reader, &link, RTL_MODE_FULL);
+        assert_int_not_equal(number, 5);
+        assert_int_not_equal(number, there);
+        assert_int_equal(rtl_control_wanted(reader, &link), RTL_MODE_FULL);
+    }
+    link.page->word = 0; /* wiped */
+    assert_int_equal(rtl_control_ask(reader, &link, RTL_MODE_FULL), 6);
+    assert_int_equal(rtl_control_wanted(reader, &link), RTL_MODE_FULL);
+    rtl_control_close(&link);
+    rtl_reader_close(reader);
+    end_process(pid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +367,7 @@ int main(void)
         cmocka_unit_test(pages_that_are_none_are_refused),
         cmocka_unit_test(no_file_is_written_to),
         cmocka_unit_test(viewers_at_once_keep_what_is_not_theirs),
+        cmocka_unit_test(a_wish_is_always_a_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,6 +189,90 @@ static void a_process_that_execs(void **state)
     end_process(pid);
 }
 
+/* While it is looked at, too. The test stands between the process and what is read of it: see open below. */
+static pid_t replaced; /* from the second look on another process has that number */
+static int looks;
+
+static int stat_of_another(int fd)
+{
+    char text[1024], *at, *start;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    assert_true(n > 0);
+    text[n] = '\0';
+    at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++) /* the start time */
+        at = strchr(at + 1, ' ');
+    assert_non_null(at);
+    unsigned long long when = strtoull(at, &start, 10);
+    int other = memfd_create("stat", MFD_CLOEXEC);
+    dprintf(other, "%.*s %llu%s", (int)(at - text), text, when + 1, start);
+    lseek(other, 0, SEEK_SET);
+    return other;
+}
+
+/* In libc's place. */
+int open(const char *path, int flags, ...)
+{
+    char stat[40];
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    snprintf(stat, sizeof stat, "/proc/%d/stat", (int)replaced);
+    return fd >= 0 && replaced && !strcmp(path, stat) && ++looks > 1 ? stat_of_another(fd) : fd;
+}
+
+static void a_pid_that_is_reused_meanwhile(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(traced);
+    assert_int_equal(try_open(pid), RTL_READER_OK);
+    replaced = pid;
+    looks = 0;
+    assert_int_equal(try_open(pid), RTL_READER_NO_PROCESS);
+    replaced = 0;
+    assert_true(looks >= 2);
+    assert_says("ended while it was being opened");
+    end_process(pid);
+}
+
+static void traced_twice(int ready)
+{
+    traced(ready);
+    traced(ready);
+    fixture_kernel(&segment, "of the younger");
+}
+
+/* The same, but the younger one's descriptor has the lower number. */
+static void traced_twice_in_turn(int ready)
+{
+    traced(ready);
+    int older = segment.fd, spare = fcntl(older, F_DUPFD_CLOEXEC, older + 2);
+    traced(ready);
+    fixture_kernel(&segment, "of the younger");
+    if (spare < 0 || segment.fd != older + 1 || close(older) != 0)
+        _exit(1);
+}
+
+/* A library that was loaded again: what counts is the segment that is written now. */
+static void the_younger_of_two_segments(void **state)
+{
+    (void)state;
+    void (*const bodies[])(int) = {traced_twice, traced_twice_in_turn};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct rtl_reader *reader;
+        pid_t pid = start_process(bodies[i]);
+        assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+        const char *name = rtl_reader_kernel_name(reader, RTL_KERNEL_FIRST + 1);
+        assert_non_null(name);
+        assert_string_equal(name, "of the younger");
+        rtl_reader_close(reader);
+        end_process(pid);
+    }
+}
+
 /* Its number goes to another process: not the one that was opened. */
 static void a_reused_pid(void **state)
 {
@@ -351,6 +435,8 @@ int main(void)
         cmocka_unit_test(a_fork_that_is_traced_itself),
         cmocka_unit_test(a_process_that_execs),
         cmocka_unit_test(a_reused_pid),
+        cmocka_unit_test(a_pid_that_is_reused_meanwhile),
+        cmocka_unit_test(the_younger_of_two_segments),
         cmocka_unit_test(another_version),
         cmocka_unit_test(segments_in_the_making),
         cmocka_unit_test(a_process_without_its_main_thread),

@@ -294,6 +294,100 @@ static void coarse_counts_stay_in_their_octave(void **state)
     assert_int_equal(bins[2], 37);
 }
 
+/* One octave of a histogram by hand. */
+static struct rtl_histogram_copy by_hand(struct rtl_octave *octave, uint64_t min, uint64_t max)
+{
+    struct rtl_histogram_copy h = {.min_ns = min, .max_ns = max, .octave_count = 1, .octaves = octave};
+    for (int b = 0; b < RTL_CHUNK_BUCKETS; b++)
+        h.count += octave->bucket[b];
+    return h;
+}
+
+/* A window's last bucket ends at the exact maximum, if that is what the bucket holds; be it its very first value. */
+static void exact_extremes_narrow_the_window(void **state)
+{
+    (void)state;
+    const uint32_t first = rtl_bucket_of(4096), last = first + 40;
+    const uint64_t low = rtl_bucket_low(last), width = rtl_bucket_width(last);
+    assert_int_equal(first % RTL_CHUNK_BUCKETS, 0);
+    for (uint64_t into = 0; into < width; into++) {
+        struct rtl_octave before = {.octave = (uint8_t)(first / 64), .bucket = {1, 1}}, after = before;
+        after.bucket[20]++;
+        after.bucket[40]++;
+        struct rtl_histogram_copy a = by_hand(&before, 4096, rtl_bucket_low(first + 1)),
+                                  b = by_hand(&after, 4096, low + into);
+        struct rtl_window w = rtl_window_between(&a, &b);
+        assert_int_equal(w.count, 2);
+        assert_int_equal(w.max_ns, low + into);
+        assert_int_equal(w.min_ns, rtl_bucket_low(first + 20)); /* the minimum is of before the window */
+        assert_false(w.approximate);
+        /* and the same from the other end: a new minimum that is the last value of its bucket */
+        before.bucket[0] = before.bucket[1] = 0;
+        before.bucket[60] = 5;
+        after = before;
+        after.bucket[3]++;
+        a = by_hand(&before, rtl_bucket_low(first + 60), rtl_bucket_low(first + 60));
+        b = by_hand(&after, rtl_bucket_low(first + 3) + into, rtl_bucket_low(first + 60));
+        w = rtl_window_between(&a, &b);
+        assert_int_equal(w.min_ns, rtl_bucket_low(first + 3) + into);
+        assert_int_equal(w.max_ns, rtl_bucket_low(first + 3) + rtl_bucket_width(first + 3) - 1);
+    }
+}
+
+/* A copy that is off by one somewhere makes every window off that begins or ends with it. */
+static void what_is_approximate_stays_so(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 4; which++) {
+        struct rtl_octave before = {.octave = 6, .bucket = {5}}, after = {.octave = 6, .bucket = {5, 3}};
+        struct rtl_histogram_copy a = by_hand(&before, 2048, 2048), b = by_hand(&after, 2048, 2100);
+        uint64_t coarse[RTL_OCTAVES_MAX] = {[9] = 2};
+        a.approximate = which == 1;
+        b.approximate = which == 2;
+        if (which == 3) {
+            b.coarse = coarse;
+            b.count += 2;
+        }
+        assert_int_equal(rtl_window_between(&a, &b).approximate, which != 0);
+        assert_int_equal(rtl_window_between(NULL, &b).approximate, which == 2);
+    }
+}
+
+/* Rows of a drawing: edges on buckets' edges count whole, in between a bucket is divided, the sum stays. */
+static void edges_divide_buckets(void **state)
+{
+    (void)state;
+    const uint32_t at = rtl_bucket_of(4096);
+    const double low = 4096, next = (double)rtl_bucket_low(at + 1), high = (double)rtl_bucket_low(at + 2);
+    struct rtl_octave octave = {.octave = (uint8_t)(at / 64), .bucket = {1000, 3000}};
+    struct rtl_histogram_copy h = by_hand(&octave, 4096, (uint64_t)high - 1);
+    uint64_t bins[4];
+    rtl_bin(NULL, &h, (const double[]){low, next, high}, 3, bins);
+    assert_int_equal(bins[0], 1000);
+    assert_int_equal(bins[1], 3000);
+    rtl_bin(NULL, &h, (const double[]){low, sqrt(low * next), next, sqrt(next * high), high}, 5, bins);
+    assert_int_equal(bins[0], 500);
+    assert_int_equal(bins[1], 500);
+    assert_int_equal(bins[2], 1500);
+    assert_int_equal(bins[3], 1500);
+    /* the outermost edges are where the values end, so all of a bucket lies within them */
+    rtl_bin(NULL, &h, (const double[]){sqrt(low * next), next, high}, 3, bins);
+    assert_int_equal(bins[0], 1000);
+    assert_int_equal(bins[1], 3000);
+    rtl_bin(NULL, &h, (const double[]){1, 2, low, 1e9, 1e10}, 5, bins);
+    assert_int_equal(bins[0] + bins[1] + bins[3], 0);
+    assert_int_equal(bins[2], 4000);
+    rtl_bin(NULL, &h, (const double[]){10, 20, 30}, 3, bins); /* beyond the last: into the last */
+    assert_int_equal(bins[0], 0);
+    assert_int_equal(bins[1], 4000);
+    /* what is known for the octave only is spread over all of it, not a spike in its middle */
+    uint64_t coarse[RTL_OCTAVES_MAX] = {[6] = 3000};
+    struct rtl_histogram_copy c = {.count = 3000, .coarse = coarse, .approximate = true};
+    rtl_bin(NULL, &c, (const double[]){2048, 2048 * cbrt(2), 2048 * cbrt(4), 4096}, 4, bins);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(bins[i], 1000);
+}
+
 static void empty_histogram_has_no_quantiles(void **state)
 {
     (void)state;
@@ -314,6 +408,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(bins_hold_every_value_once, start, stop),
         cmocka_unit_test_setup_teardown(nearest_rank_at_small_counts, start, stop),
         cmocka_unit_test(coarse_counts_stay_in_their_octave),
+        cmocka_unit_test(exact_extremes_narrow_the_window),
+        cmocka_unit_test(what_is_approximate_stays_so),
+        cmocka_unit_test(edges_divide_buckets),
         cmocka_unit_test(empty_histogram_has_no_quantiles),
     };
     return cmocka_run_group_tests_name("quantile", tests, NULL, NULL);
