@@ -1,0 +1,133 @@
+/*
+ * libFuzzer target: the reader on a segment as the library makes it, with its real layout (185 MB, sparse), where a
+ * patch fills a word of up to thousands of entries: as many kernels, lines, chunks and names as there can be, or as
+ * there can't.
+ *
+ * Byte 0 of the input says whether the file is sealed (mapped) or not (read with pread), the rest are patches.
+ *
+ * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=512
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "segment_checks.h"
+#include "shm/segment_writer.h"
+#include "stats/recorder.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static struct rtl_segment real; /* as the library makes it */
+
+/* What librtl.so leaves: a hundred kernels on three queues. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    static const struct rtl_segment_config config = {.mode = RTL_MODE_DEFAULT, .events = 1024, .library_version = "x"};
+    char text[64];
+    MUST(rtl_segment_create(&real, &config, text, sizeof text) == 0);
+    struct rtl_recorder *recorder = rtl_recorder_create(&real);
+    for (uint32_t i = 0; i < 100; i++) {
+        int length = snprintf(text, sizeof text, "_Z6kernelILi%uEEvPf", i);
+        uint32_t row = rtl_segment_add_kernel(&real, text, (uint32_t)length, 0x1000 + i);
+        for (uint32_t n = 0; n < 20; n++)
+            rtl_recorder_record(recorder, row, 1000 * i + 100 * n);
+        for (uint32_t q = 0; q < 3; q++)
+            real.dispatches[(size_t)q * RTL_KERNELS_MAX + row] =
+                (struct rtl_dispatches){.calls = 7, .grid = {64, 1, 1}};
+    }
+    for (uint32_t q = 0; q < 3; q++)
+        real.queues[q] = (struct rtl_queue){.generation = 2, .queue_id = q, .dispatches = 700, .packets = 700};
+    real.agents[0] = (struct rtl_agent){.state = 1, .name = "gfx942"};
+    real.header->agent_count = 1;
+    real.header->section[RTL_SECTION_EVENTS].capacity = 1024;
+    rtl_segment_set_state(&real, RTL_STATE_LIVE);
+    rtl_recorder_destroy(recorder);
+    return 0;
+}
+
+/* A copy that can be patched, its holes as they are. */
+static bool copy_real(int fd)
+{
+    if (ftruncate(fd, (off_t)real.size) != 0)
+        return false;
+    for (off_t at = 0, hole; (at = lseek(real.fd, at, SEEK_DATA)) >= 0; at = hole) {
+        hole = lseek(real.fd, at, SEEK_HOLE);
+        if (pwrite(fd, (char *)real.header + at, (size_t)(hole - at), at) != hole - at)
+            return false;
+    }
+    return true;
+}
+
+/* The same word of many entries of a section of the real layout, or one that grows from entry to entry. */
+static void fill(struct input *in, int fd, uint64_t value)
+{
+    const struct rtl_section *s = &real.header->section[take(in, 1) % RTL_SECTION_KNOWN];
+    uint64_t first = take(in, 3), count = 1ull << take(in, 1) % 16, word = take(in, 1), step = take(in, 1);
+    for (uint64_t i = 0; s->capacity && i < count; i++, value += step) {
+        uint64_t at = s->offset + (first + i) % s->capacity * s->stride + word * 8 % (s->stride > 8 ? s->stride : 8);
+        if (pwrite(fd, &value, sizeof value, (off_t)at) < 0)
+            break;
+    }
+}
+
+/* One patch: of a header's word, of an entry's, or of the same word of many. False when those for now are over. */
+static bool patch(struct input *in, int fd)
+{
+    static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
+                                      65536, INT32_MAX, UINT32_MAX, 1ull << 40, INT64_MAX, UINT64_MAX};
+    if (!in->left)
+        return false;
+    uint8_t kind = (uint8_t)take(in, 1);
+    if (kind == 0xff)
+        return false;
+    if (kind & 0x80) {
+        fill(in, fd, kind & 0x20 ? likely[take(in, 1) % (sizeof likely / sizeof *likely)] : take(in, 8));
+        return true;
+    }
+    uint64_t at = take(in, 2) % sizeof(struct rtl_header) & ~3ull;
+    size_t width = kind & 1 ? 8 : 4;
+    uint64_t value = kind & 0x20 ? likely[take(in, 1) % (sizeof likely / sizeof *likely)] : take(in, width);
+    return pwrite(fd, &value, width, (off_t)at) >= 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input in = {data, size};
+    struct rtl_reader *reader;
+    char why[300] = "";
+    bool sealed = take(&in, 1) & 1;
+    int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || !copy_real(fd))
+        goto out;
+    while (patch(&in, fd))
+        ;
+    if (sealed)
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+    int readers = dup(fd);
+    if (rtl_reader_open_fd(readers, &reader, why, sizeof why) != RTL_READER_OK) {
+        MUST(why[0] && !strchr(why, '\n') && !reader);
+        close(readers);
+        goto out;
+    }
+    struct rtl_snapshot snapshot[2] = {{0}, {0}};
+    struct rtl_events events;
+    bool ring = rtl_reader_events_begin(reader, &events);
+    for (int round = 0; round < 2; round++) {
+        take_snapshot(reader, &snapshot[round]);
+        if (ring)
+            check_events(reader, &events);
+        while (patch(&in, fd))
+            ;
+    }
+    check_window(&snapshot[0], &snapshot[1]);
+    rtl_snapshot_free(&snapshot[0]);
+    rtl_snapshot_free(&snapshot[1]);
+    rtl_reader_close(reader);
+out:
+    if (fd >= 0)
+        close(fd);
+    return 0;
+}
