@@ -1,0 +1,112 @@
+/*
+ * libFuzzer target: kernel names, which another process chooses, on their way to the screen: demangled, shortened,
+ * escaped, cut to a column.
+ *
+ * The input is a geometry (form, width, ASCII or not) and names with a byte 0 between them. Whatever they are, what
+ * comes out is safe text, not longer than a small multiple of what went in, in its column, the same when it is asked
+ * for again, and different where names are.
+ *
+ * fuzz: -timeout=10 -rss_limit_mb=768 -max_len=4096
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/demangle.h"
+#include "text/names.h"
+#include "text/text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    NAMES_MAX = 24,
+    DISTINCT_FROM = 16,      /* columns from which on two names never look alike */
+    DEMANGLED_MAX = 64 << 10 /* text/demangle.c */
+};
+
+#define MUST(condition)                                                      \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            fprintf(stderr, "not so: %s (line %d)\n", #condition, __LINE__); \
+            abort();                                                         \
+        }                                                                    \
+    } while (0)
+
+static void check_safe(const char *text, size_t raw)
+{
+    size_t length = strlen(text);
+    MUST(length <= 4 * (raw > DEMANGLED_MAX ? raw : DEMANGLED_MAX) + 64);
+    for (const char *end = text + length; text < end;) {
+        uint32_t code = 0;
+        size_t n = rtl_utf8_decode(text, (size_t)(end - text), &code);
+        MUST(n && (rtl_text_code_is_safe(code) || code == 0x2026)); /* the mark of a cut */
+        text += n;
+    }
+}
+
+/* The pure functions, one name at a time. */
+static void check_one(const char *raw, size_t length)
+{
+    char *full = rtl_name_full(raw, length);
+    MUST(full);
+    char *plain = rtl_name_template(full), *brief = rtl_name_short(raw, full);
+    MUST(plain && brief);
+    check_safe(full, length);
+    check_safe(plain, length);
+    check_safe(brief, length);
+    MUST(*brief || !*full);
+    for (int width = 0; width < 40; width += 3) {
+        char cut[200];
+        rtl_text_cut(cut, sizeof cut, full, width, width % 5, width % 2);
+        check_safe(cut, length);
+        MUST(rtl_text_columns(cut) <= width);
+    }
+    char small[16];
+    size_t written = rtl_text_escape(small, sizeof small, raw, length);
+    MUST(written < sizeof small && written == strlen(small));
+    check_safe(small, length);
+    free(full);
+    free(plain);
+    free(brief);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *raw[NAMES_MAX];
+    size_t length[NAMES_MAX];
+    const char *cell[NAMES_MAX];
+    int count = 0;
+    if (size < 2)
+        return 0;
+    enum rtl_name_form form = (enum rtl_name_form)(data[0] % RTL_NAME_FORM_COUNT);
+    bool ascii = data[0] & 0x80;
+    int width = data[1] % 100;
+    struct rtl_names *names = rtl_names_create();
+    MUST(names);
+    for (size_t at = 2; at < size && count < NAMES_MAX;) {
+        const uint8_t *zero = memchr(data + at, 0, size - at);
+        size_t bytes = zero ? (size_t)(zero - data) - at : size - at;
+        raw[count] = malloc(bytes + 1); /* terminated, as the reader's are */
+        MUST(raw[count]);
+        memcpy(raw[count], data + at, bytes);
+        raw[count][bytes] = '\0';
+        length[count++] = bytes;
+        at += bytes + 1;
+    }
+    for (int i = 0; i < count; i++) {
+        check_one(raw[i], length[i]);
+        cell[i] = rtl_names_cell(names, (uint32_t)i + 2, raw[i], length[i], form, width, ascii);
+        check_safe(cell[i], length[i]);
+        MUST(width == RTL_NAMES_WHOLE || rtl_text_columns(cell[i]) <= width);
+        rtl_names_match(names, (uint32_t)i + 2, raw[i], length[i], i ? raw[i - 1] : "x");
+    }
+    for (int i = 0; i < count; i++) {
+        MUST(!strcmp(cell[i], rtl_names_cell(names, (uint32_t)i + 2, raw[i], length[i], form, width, ascii)));
+        for (int j = 0; j < i; j++)
+            MUST((width && width < DISTINCT_FROM) || strcmp(cell[i], cell[j]) != 0);
+    }
+    rtl_names_free(names);
+    for (int i = 0; i < count; i++)
+        free(raw[i]);
+    return 0;
+}
