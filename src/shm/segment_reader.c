@@ -64,9 +64,10 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
     if (reader->base) {
         const uint64_t *from = (const uint64_t *)(const void *)(reader->base + offset);
         uint64_t *out = to;
+        void (*const meanwhile)(void *, uint64_t) = reader->meanwhile;
         for (size_t i = 0; i < bytes / 8; i++) {
-            if (__builtin_expect(reader->meanwhile != NULL, 0))
-                reader->meanwhile(reader->meanwhile_context, offset + 8 * i);
+            if (meanwhile)
+                meanwhile(reader->meanwhile_context, offset + 8 * i);
             out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
         }
         return true;

@@ -76,9 +76,9 @@ static void draw_signals(const struct rtl_ui *ui, struct rtl_frame *frame, int r
     const struct rtl_snapshot *s = &ui->model->latest->snapshot;
     char tail[64];
     if (width >= 36)
-        snprintf(tail, sizeof tail, " %s peak %s", signals_text(s).text, rtl_format_count(s->signals_peak).text);
+        snprintf(tail, sizeof tail, " %s peak %s", signals_text(s).text, rtl_format_exact(s->signals_peak, 5).text);
     else
-        snprintf(tail, sizeof tail, " %s", rtl_format_count(s->signals_in_use).text);
+        snprintf(tail, sizeof tail, " %s", rtl_format_exact(s->signals_in_use, 5).text);
     int room = width - 6 - (int)strlen(tail);
     rtl_frame_put(frame, row, col + 1, 4, RTL_ROLE_LABEL, "sig");
     if (room >= 4)

@@ -374,6 +374,12 @@ static void edges_divide_buckets(void **state)
     rtl_bin(NULL, &h, (const double[]){sqrt(low * next), next, high}, 3, bins);
     assert_int_equal(bins[0], 1000);
     assert_int_equal(bins[1], 3000);
+    const double begin = low * sqrt(next / low), end = next * sqrt(high / next);
+    rtl_bin(NULL, &h, (const double[]){begin, sqrt(begin * next), next, sqrt(next * end), end}, 5, bins);
+    assert_int_equal(bins[0], 500);
+    assert_int_equal(bins[1], 500);
+    assert_int_equal(bins[2], 1500);
+    assert_int_equal(bins[3], 1500);
     rtl_bin(NULL, &h, (const double[]){1, 2, low, 1e9, 1e10}, 5, bins);
     assert_int_equal(bins[0] + bins[1] + bins[3], 0);
     assert_int_equal(bins[2], 4000);
