@@ -230,7 +230,7 @@ static bool make_cell(struct rtl_names *names, struct column *c, uint32_t id)
     if (!whole)
         whole = rtl_name_missing;
     int width = c->width == RTL_NAMES_WHOLE ? rtl_text_columns(whole) + 16 : c->width;
-    size_t size = strlen(whole) + 24;
+    size_t size = strlen(whole) + 32;
     char *cell = malloc(size);
     if (!cell || !set_grow(c)) {
         free(cell);
@@ -247,13 +247,16 @@ static bool make_cell(struct rtl_names *names, struct column *c, uint32_t id)
         if (!is_cut || width < WIDTH_FOR_CHOICE)
             break;
     }
-    /* more digits only where the same three stand already; at last the row's number, which is unique */
-    for (int digits = 3; taken && digits <= 9; digits++) {
-        char mark[16];
+    /* more digits only where the same three stand already; then the row's number, which is unique; and should a kernel
+     * really be called like that, another number behind it. Each try that fails has a cell of its own against it. */
+    for (int digits = 3; taken && digits <= 9 + (int)c->set_used; digits++) {
+        char mark[24];
         if (digits <= 8)
             snprintf(mark, sizeof mark, "~%0*x", digits, names->entries[id].hash >> (32 - 4 * digits));
-        else
+        else if (digits == 9)
             snprintf(mark, sizeof mark, "~#%u", id);
+        else
+            snprintf(mark, sizeof mark, "~#%u.%d", id, digits - 9);
         int columns = (int)strlen(mark);
         if (columns >= width) /* nothing can be told apart here: show what there is */
             break;

@@ -204,6 +204,27 @@ static void whole_names_differ_too(void **state)
     rtl_names_free(names);
 }
 
+/* Rows that have the same name, and kernels that are called like the marks that tell those apart. */
+static void marks_are_no_names(void **state)
+{
+    (void)state;
+    enum { SAME = 40, ROWS = 2 * SAME };
+    for (int width = 16; width <= 40; width += 8) {
+        struct rtl_names *names = rtl_names_create();
+        char raw[ROWS][24];
+        const char *cell[ROWS];
+        for (uint32_t i = 0; i < ROWS; i++) {
+            snprintf(raw[i], sizeof raw[i], i < SAME ? "same~#%u" : "same", SAME + i);
+            cell[i] = rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_MANGLED, width, false);
+            assert_true(rtl_text_columns(cell[i]) <= width);
+            for (uint32_t j = 0; j < i; j++)
+                if (!strcmp(cell[i], cell[j]))
+                    fail_msg("rows %u and %u are both '%s'", j, i, cell[i]);
+        }
+        rtl_names_free(names);
+    }
+}
+
 static void forms(void **state)
 {
     (void)state;
@@ -380,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_shown_name_never_changes),
         cmocka_unit_test(a_cut_shows_what_differs),
         cmocka_unit_test(whole_names_differ_too),
+        cmocka_unit_test(marks_are_no_names),
         cmocka_unit_test(forms),
         cmocka_unit_test(costly_names_ahead_and_later), /* before bombs, after which there is no helper any more */
         cmocka_unit_test(a_bomb_costs_a_bounded_time),
