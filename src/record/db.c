@@ -16,9 +16,6 @@ void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *forma
     va_start(args, format);
     vsnprintf(db->why, sizeof db->why, format, args);
     va_end(args);
-    for (char *c = db->why; *c; c++) /* SQLite quotes what a schema says */
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
 }
 
 /* What went wrong on the system's side, if SQLite kept it. */

@@ -10,6 +10,11 @@
 
 #include "interleave.h"
 
+#include "intercept/clock.h"
+
+/* Time stands still: what waits for a bounded time waits as long as it takes. */
+#define rtl_clock_now() 1000000000ull
+
 /* The sources once more, with steps; what they call elsewhere is the library's own. */
 #define rtl_dispatch       step_dispatch
 #define rtl_said_take      step_said_take
@@ -41,6 +46,8 @@
 
 static struct rtl_harvest harvest;
 static struct rtl_pool *pool;
+static struct rtl_recorder *recorder;
+static struct rtl_gpu gpu;
 static struct rtl_tap tap;
 static struct rtl_control page;
 static amd_signal_t own_signal;
@@ -48,10 +55,10 @@ static bool without_membarrier;
 
 static bool make_one(hsa_signal_t *signal)
 {
-    static amd_signal_t made[RTL_SIGNALS_BATCH];
+    static amd_signal_t made[RTL_SIGNALS_BATCH]; /* more than there ever are at once */
     static unsigned n;
-    signal->handle = n < RTL_SIGNALS_BATCH ? (uintptr_t)&made[n++] : 0;
-    return signal->handle != 0;
+    signal->handle = (uintptr_t)&made[n++ % RTL_SIGNALS_BATCH];
+    return true;
 }
 
 static void unmake(hsa_signal_t signal)
@@ -59,24 +66,31 @@ static void unmake(hsa_signal_t signal)
     (void)signal;
 }
 
+static void fill_pool(void)
+{
+    static const struct rtl_signal_maker maker = {make_one, unmake};
+    tap.pool = pool = rtl_pool_create(&maker, 8);
+    rtl_pool_make(pool, tap.cache, 4);
+    rtl_pool_take_cards(pool, tap.cards, 4);
+}
+
 static int prepare(void **state)
 {
     static const struct rtl_segment_config config = {.mode = RTL_MODE_DEFAULT, .library_version = "test"};
-    static const struct rtl_signal_maker maker = {make_one, unmake};
     char why[200];
     (void)state;
     if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0)
         return -1;
-    pool = rtl_pool_create(&maker, 8);
+    recorder = rtl_recorder_create(&rtl_tool.segment);
     tap.line = &rtl_tool.segment.queues[0];
     tap.dispatches = rtl_tool.segment.dispatches;
-    tap.pool = pool;
+    tap.gpu = &gpu;
+    gpu.shared = &rtl_tool.segment.agents[0];
     tap.pending.slot = calloc(16, sizeof tap.pending.slot[0]);
     tap.pending.mask = 15;
     tap.batch = 4;
     tap.rows_ready = RTL_KERNEL_FIRST;
-    rtl_pool_make(pool, tap.cache, 4);
-    rtl_pool_take_cards(pool, tap.cards, 4);
+    fill_pool();
     rtl_taps = &tap;
     return 0;
 }
@@ -86,6 +100,7 @@ static int clean_up(void **state)
     (void)state;
     free(tap.pending.slot);
     rtl_pool_free(pool);
+    rtl_recorder_destroy(recorder);
     return 0;
 }
 
@@ -93,6 +108,7 @@ static void set(void)
 {
     memset(&harvest, 0, sizeof harvest);
     harvest.pool = pool;
+    harvest.recorder = recorder;
     tap.state = RTL_TAP_LIVE;
     tap.verdict = RTL_VERDICT_TIME;
     tap.inside = 0;
@@ -194,15 +210,21 @@ static const char *nobody_sleeps_on_work(void)
     return !asleep && !stepping.thread[0].done ? "the worker doesn't get on" : NULL;
 }
 
-static void try_all(void (*worker_does)(void), void (*application_does)(void), const char *(*check)(void))
+static void try_all_from(void (*before)(void), void (*worker_does)(void), void (*application_does)(void),
+                         const char *(*check)(void))
 {
     void (*const bodies[])(void) = {worker_does, application_does};
     for (int without = 0; without < 2; without++) {
         without_membarrier = without;
-        assert_null(step_all_orders(set, bodies, 2, check));
+        assert_null(step_all_orders(before, bodies, 2, check));
         assert_true(stepping.runs > 1); /* there was something to choose */
         print_message("# %llu orders\n", (unsigned long long)stepping.runs);
     }
+}
+
+static void try_all(void (*worker_does)(void), void (*application_does)(void), const char *(*check)(void))
+{
+    try_all_from(set, worker_does, application_does, check);
 }
 
 static void parking_misses_no_dispatch(void **state)
@@ -256,12 +278,51 @@ static void leaving_waits_for_who_began_before(void **state)
     try_all(leaves, dispatches_signalled, nobody_is_left_behind);
 }
 
+/* The runtime goes. Whoever began before is waited for, and what that dispatched is accounted for, once. */
+static uint64_t abandoned_before;
+
+static void set_with_a_pool(void)
+{
+    rtl_pool_free(pool);
+    fill_pool();
+    set();
+    abandoned_before = tap.line->untimed[RTL_UNTIMED_ABANDONED];
+}
+
+static void winds_up(void)
+{
+    struct rhythm r = {.pause = PAUSE_MIN};
+    atomic_store(&tap.verdict, RTL_UNTIMED_SHUTDOWN); /* as rtl_taps_stop says it */
+    wind_up(&harvest, &r);
+}
+
+static const char *nothing_comes_behind(void)
+{
+    uint64_t abandoned = tap.line->untimed[RTL_UNTIMED_ABANDONED] - abandoned_before;
+    if (rtl_pending_count(&tap.pending))
+        return "a dispatch is in flight that nobody will account for";
+    if (abandoned != pool->created)
+        return "a signal went back to the runtime that is in flight, or stayed without being";
+    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
+}
+
+static void winding_up_waits_for_who_began_before(void **state)
+{
+    (void)state;
+    stepping.watches = 0;
+    step_watch(&tap.verdict, sizeof tap.verdict);
+    step_watch(&tap.inside, sizeof tap.inside);
+    step_watch(&tap.pending.tail, sizeof tap.pending.tail);
+    try_all_from(set_with_a_pool, winds_up, dispatches_one, nothing_comes_behind);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parking_misses_no_dispatch),
         cmocka_unit_test(parking_misses_no_wish),
         cmocka_unit_test(leaving_waits_for_who_began_before),
+        cmocka_unit_test(winding_up_waits_for_who_began_before),
     };
     return cmocka_run_group_tests(tests, prepare, clean_up);
 }

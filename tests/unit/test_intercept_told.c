@@ -134,6 +134,31 @@ static void gaps_are_from_the_latest_end(void **state)
     assert_int_equal(AT(gaps()->count), 4);
 }
 
+/* Kernels without the barrier bit complete in any order, and new ones come meanwhile. */
+static void overtaking_kernels_are_all_seen(void **state)
+{
+    enum { FLYING = 20, SWAPS = 100 };
+    static packet_t flying[FLYING];
+    packet_t p = kernel_packet(object_of(2), 0);
+    uint64_t completed = AT(line_of()->completed);
+    (void)state;
+    srand(1);
+    for (int i = 0; i < FLYING; i++) {
+        hand_over(&p, 1);
+        flying[i] = written[0];
+    }
+    for (uint64_t i = 0; i < SWAPS; i++) {
+        int which = rand() % FLYING;
+        complete(&flying[which], 1100000 + i * 100, 1);
+        wait_completed(line_of(), ++completed);
+        hand_over(&p, 1);
+        flying[which] = written[0];
+    }
+    for (int i = 0; i < FLYING; i++)
+        complete(&flying[i], 1200000, 1);
+    wait_completed(line_of(), completed + FLYING);
+}
+
 static void unloaded_kernel_is_forgotten_in_time(void **state)
 {
     (void)state;
@@ -193,7 +218,7 @@ static void untimed_kernel_leaves_the_times_before(void **state)
     packet_t p = kernel_packet(object_of(1), signal.handle);
     hand_over(&p, 1);
     complete(&p, 2000000, 12);
-    memory->value = 1;
+    __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
     uint32_t cards = atomic_load(&tap->pool->cards), at_hand = tap->cards_cached;
     tap->cards_cached = 0; /* all cards are taken */
     atomic_store(&tap->pool->cards, RTL_CARDS_LIMIT);
@@ -327,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_are_from_the_latest_end),
+        cmocka_unit_test(overtaking_kernels_are_all_seen),
         cmocka_unit_test(unloaded_kernel_is_forgotten_in_time),
         cmocka_unit_test(waits_are_from_the_submission),
         cmocka_unit_test(untimed_kernel_leaves_the_times_before),

@@ -1,0 +1,157 @@
+/*
+ * The signal pool in every order of steps (interleave.h): threads that make signals at its limit, threads that take
+ * free ones while the worker gives some back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "interleave.h"
+
+/* The source once more, with steps. */
+#define rtl_pool_create     step_pool_create
+#define rtl_pool_free       step_pool_free
+#define rtl_pool_make       step_pool_make
+#define rtl_pool_take       step_pool_take
+#define rtl_pool_give       step_pool_give
+#define rtl_pool_take_cards step_pool_take_cards
+#define rtl_pool_give_cards step_pool_give_cards
+#define rtl_pool_destroy    step_pool_destroy
+
+#include "intercept/signals.c"
+
+enum { MOST = 4 };
+
+static struct rtl_pool *pool;
+static uint16_t got[3][MOST];
+static uint32_t count[3], limit, at_first;
+
+static bool make_one(hsa_signal_t *signal)
+{
+    static amd_signal_t made[2 * MOST];
+    static unsigned n;
+    signal->handle = (uintptr_t)&made[n++ % (2 * MOST)];
+    return true;
+}
+
+static void unmake(hsa_signal_t signal)
+{
+    (void)signal;
+}
+
+static void set(void)
+{
+    static const struct rtl_signal_maker maker = {make_one, unmake};
+    step_pool_free(pool);
+    pool = step_pool_create(&maker, limit);
+    memset(count, 0, sizeof count);
+    count[2] = step_pool_make(pool, got[2], MOST - 1);
+    if (at_first) { /* the ring is about to wrap */
+        pool->free_signals.head = pool->free_signals.tail = RTL_SIGNALS_LIMIT - 1;
+        step_pool_give(pool, got[2], at_first);
+    }
+    stepping.watches = 0;
+    step_watch(&pool->created, sizeof pool->created);
+    step_watch(&pool->taken[0], sizeof pool->taken[0]);
+    step_watch(&pool->free_signals.head, sizeof pool->free_signals.head);
+    step_watch(&pool->free_signals.tail, sizeof pool->free_signals.tail);
+    step_watch(&pool->free_signals.ring[0], sizeof pool->free_signals.ring[0]);
+}
+
+static void makes(int thread)
+{
+    count[thread] = step_pool_make(pool, got[thread], 1);
+}
+
+static void makes_0(void)
+{
+    makes(0);
+}
+
+static void makes_1(void)
+{
+    makes(1);
+}
+
+static bool all_differ(void)
+{
+    uint32_t seen = 0, n = 0;
+    for (int i = 0; i < 2; i++)
+        for (uint32_t k = 0; k < count[i]; k++, n++)
+            seen |= 1u << got[i][k];
+    return (uint32_t)__builtin_popcount(seen) == n;
+}
+
+static const char *limit_is_kept(void)
+{
+    if (pool->created > limit)
+        return "there are more signals than there may be";
+    if (pool->created != count[0] + count[1] + count[2])
+        return "signals are counted that nobody has";
+    return all_differ() ? NULL : "two signals have one number";
+}
+
+static void makers_share_the_limit(void **state)
+{
+    void (*const bodies[])(void) = {makes_0, makes_1};
+    (void)state;
+    at_first = 0;
+    for (limit = MOST - 1; limit <= MOST + 1; limit++) { /* there are MOST - 1: room for none, one, both */
+        assert_null(step_all_orders(set, bodies, 2, limit_is_kept));
+        print_message("# %llu orders\n", (unsigned long long)stepping.runs);
+    }
+    assert_true(stepping.runs > 10);
+}
+
+static void takes_0(void)
+{
+    count[0] = step_pool_take(pool, got[0], 2);
+}
+
+static void takes_1(void)
+{
+    count[1] = step_pool_take(pool, got[1], 2);
+}
+
+static void gives(void)
+{
+    step_pool_give(pool, got[2] + at_first, MOST - 1 - at_first);
+}
+
+static const char *each_is_taken_once(void)
+{
+    uint32_t left = step_pool_take(pool, got[0] + count[0], MOST - count[0]);
+    count[0] += left;
+    if (count[0] + count[1] != MOST - 1)
+        return "a signal was taken twice, or is lost";
+    return all_differ() ? NULL : "two threads have one signal";
+}
+
+static void takers_get_different_ones(void **state)
+{
+    void (*const bodies[])(void) = {takes_0, takes_1, gives};
+    (void)state;
+    limit = MOST;
+    for (at_first = 1; at_first < MOST; at_first++) {
+        assert_null(step_all_orders(set, bodies, at_first < MOST - 1 ? 3 : 2, each_is_taken_once));
+        print_message("# %llu orders\n", (unsigned long long)stepping.runs);
+    }
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    step_pool_free(pool);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(makers_share_the_limit),
+        cmocka_unit_test(takers_get_different_ones),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}
