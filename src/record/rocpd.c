@@ -350,10 +350,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     r->rows = (struct rtl_db_rows){.columns = COLUMNS, .values = r->values};
     refresh(r);
 
-    if (rtl_db_need(db, &rtl_rocpd_set)) {
-        rtl_rocpd_free(r);
-        return NULL;
-    }
+    rtl_db_need(db, &rtl_rocpd_set);
     rtl_db_feed(db, &r->rows);
     rtl_db_mute(db, "printf");
     rtl_db_exec(db, "PRAGMA cache_size=-16384");
