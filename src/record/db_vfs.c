@@ -71,8 +71,9 @@ static int open_main(struct rtl_db_file *f, const char *name, int flags, int *go
         return SQLITE_CANTOPEN;
     if (!f->files->db->write) { /* below, the index of a -wal must not be made or written */
         static const char *parameters[] = {"readonly_shm", "1"};
-        name = f->given = sqlite3_create_filename(name, f->files->beside[RTL_JOURNAL], f->files->beside[RTL_WAL], 1,
-                                                  (const char **)parameters);
+        /* const or not: that differs between versions of SQLite */
+        name = f->given = (char *)(uintptr_t)sqlite3_create_filename(
+            name, f->files->beside[RTL_JOURNAL], f->files->beside[RTL_WAL], 1, (const char **)parameters);
         if (!name)
             return SQLITE_NOMEM;
     }

@@ -36,9 +36,9 @@ struct rtl_db_file {
     enum rtl_db_role role;
     sqlite3_file *below; /* in the same memory, behind */
     /* of a reader's database */
-    sqlite3_filename given; /* its name as the file below has it, ours */
-    struct rtl_undo undo;   /* of the journal that was read last */
-    bool undone;            /* the database is read with it, as long as we have the lock */
+    char *given;          /* its name as the file below has it, ours */
+    struct rtl_undo undo; /* of the journal that was read last */
+    bool undone;          /* the database is read with it, as long as we have the lock */
     bool index_below, index_known;
     unsigned char **index; /* of the -wal, in memory */
     int index_count;

@@ -84,6 +84,51 @@ static void a_journal_deletes_nothing_of_anothers(void **state)
     rtl_db_close(writer);
 }
 
+/* What SQLite could be brought to ask for, asked as it would: the file system of the database that was opened last. */
+static sqlite3_vfs *system_of_last(void)
+{
+    char name[32];
+    sqlite3_vfs *last = NULL;
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "rtl-top-%d", i);
+        sqlite3_vfs *one = sqlite3_vfs_find(name);
+        last = one ? one : last;
+    }
+    assert_non_null(last);
+    return last;
+}
+
+static void nothing_else_is_there_for_sqlite(void **state)
+{
+    (void)state;
+    make_recording(3);
+    write_file(victim, "precious", 8);
+    for (int write = 0; write < 2; write++) {
+        struct rtl_db *db = open_db(write ? &writing : &reading);
+        sqlite3_vfs *system = system_of_last();
+        sqlite3_file *file = calloc(1, (size_t)system->szOsFile);
+        static const int kinds[] = {SQLITE_OPEN_SUPER_JOURNAL, SQLITE_OPEN_MAIN_JOURNAL, SQLITE_OPEN_WAL,
+                                    SQLITE_OPEN_MAIN_DB};
+        int there = 0;
+        put_journal(NULL);
+        uint64_t before = fixture_state();
+        system->xDelete(system, victim, 0);
+        system->xDelete(system, path, 0);
+        if (!write)
+            system->xDelete(system, beside, 0);
+        assert_int_equal(system->xAccess(system, victim, SQLITE_ACCESS_EXISTS, &there), SQLITE_OK);
+        assert_int_equal(there, 0);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            assert_int_not_equal(
+                system->xOpen(system, victim, file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | kinds[i], NULL),
+                SQLITE_OK);
+        assert_true(fixture_state() == before);
+        unlink(beside);
+        free(file);
+        rtl_db_close(db);
+    }
+}
+
 static void a_journal_without_a_name_is_read_with(void **state)
 {
     (void)state;
@@ -424,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_journal_deletes_nothing_of_anothers),
+        TEST(nothing_else_is_there_for_sqlite),
         TEST(a_journal_without_a_name_is_read_with),
         TEST(a_page_that_was_saved_in_part_is_not_taken),
         TEST(what_a_killed_recorder_had_committed_is_read),

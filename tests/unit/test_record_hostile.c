@@ -429,6 +429,10 @@ static void a_name_of_any_length_is_recorded_and_replayed(void **state)
     }
     rtl_replay_close(all);
     free(name);
+    struct rtl_db *db;
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
+    assert_int_equal(rtl_db_one(db, "SELECT max(length(name)) FROM rtl_kernel"), RTL_NAME_MAX);
+    rtl_db_close(db);
     /* as recorders wrote it that knew no limit; and more than a process can have */
     run_sql("UPDATE rtl_kernel SET name = printf('%.100000c', 'x') WHERE kernel = 5");
     must_be(replay(), RTL_DB_OK, NULL, "a long name");
