@@ -116,6 +116,7 @@ static void set(void)
     tap.pending.tail = tap.pending.head = 0;
     tap.pending.head_seen = 0;
     tap.first = tap.last = tap.cursor = RTL_NO_SIGNAL;
+    tap.looking = RTL_NO_SIGNAL;
     tap.open = 0;
     for (uint32_t i = 0; i < 4; i++) {
         rtl_signal_arm(rtl_pool_signal(pool, tap.cache[i]));
