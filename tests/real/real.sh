@@ -1,0 +1,41 @@
+# Sourced by what runs real programs of Debian's on the software GPU (the demo, tests/real/*.t): where they are, their model,
+# how they are started. The programs come with tests/vgpu/releases.
+# shellcheck shell=sh
+
+real_top=${tap_top:-$PWD}
+real_store=${VGPU_RELEASES:-$real_top/cache/releases}
+real_llama=$real_store/llama
+real_model=$real_top/cache/llama-random.gguf
+
+# llama_python ARGS: becomes the Python that was fetched with llama.cpp
+llama_python() {
+    PYTHONHOME=$real_llama/usr PYTHONPATH=$real_llama/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 \
+        exec "$real_llama/usr/lib64/ld-linux-x86-64.so.2" --library-path "$real_llama/usr/lib/x86_64-linux-gnu:$real_llama/vgpu-lib" \
+        "$real_llama"/usr/bin/python3.[0-9]* "$@"
+}
+
+# llama_make_model: once; again when what makes it has changed
+llama_make_model() {
+    [ "$real_model" -nt "$real_top/tests/real/model.py" ] && return
+    (llama_python "$real_top/tests/real/model.py" "$real_model.$$") && mv "$real_model.$$" "$real_model" && return
+    rm -f "$real_model.$$"
+    return 1
+}
+
+# llama OPTIONS OF tests/vgpu/run -- PROGRAM ARGS: becomes that program of llama.cpp. It looks for its backends where it
+# is started, because its executable is the loader.
+llama() {
+    cd "$real_llama/usr/lib/x86_64-linux-gnu/ggml/backends0" || exit
+    exec "$real_top/tests/vgpu/run" --release "$real_llama" "$@"
+}
+
+# llama_server SOCKET GPU-OPTIONS ARGS: becomes the server, which answers on a Unix socket and no port, four requests at
+# a time. GPU-OPTIONS are tests/vgpu/run's, in one string.
+llama_server() {
+    llama_socket=$1
+    llama_options=$2
+    shift 2
+    # shellcheck disable=SC2086 # options without blanks
+    llama $llama_options -- "$real_llama/usr/bin/llama-server" -m "$real_model" -ngl 99 --host "$llama_socket" \
+        --no-webui -np 4 -c 4096 "$@"
+}
