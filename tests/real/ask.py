@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks a llama-server that listens on a Unix socket.
 
-ask.py SOCKET ready SECONDS     waits until it answers; 1 when it doesn't in that time
+ask.py SOCKET ready PID         waits until it answers; 1 when that process has ended, or after two minutes
 ask.py SOCKET answers CLIENTS   fixed questions: first one request after another, each with up to four prompts that the
                                 server takes up together, then CLIENTS requests at a time. Prints the answers, of the
                                 last only how they ended: which tokens meet in a batch is up to the time they come.
@@ -45,9 +45,17 @@ def completion(path, prompts, tokens, **more):
                                              "ignore_eos": True, "return_tokens": True, **more})
 
 
-def ready(path, seconds):
-    end = time.monotonic() + float(seconds)
-    while time.monotonic() < end:
+def alive(pid):
+    try:
+        with open("/proc/%s/stat" % pid, "rb") as stat:
+            return stat.read().rpartition(b") ")[2][:1] != b"Z"
+    except OSError:
+        return False
+
+
+def ready(path, pid):
+    end = time.monotonic() + 120
+    while time.monotonic() < end and alive(pid):
         try:
             if ask(path, "GET", "/health")[0] == 200:
                 return 0
