@@ -8,14 +8,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-static pid_t parent; /* of the program itself: its children by fork inherit neither the wish nor the file */
-static pid_t self;
+static const char *path;
+static pid_t parent, self; /* of the program itself: what it starts isn't held */
 
 static void hold(int status)
 {
-    const char *path = getenv("HOLD_AT_END");
     if (!path || getpid() != self)
         return;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -56,6 +56,10 @@ __attribute__((visibility("default"))) int __libc_start_main(int (*main)(int, ch
     *(void **)&next = dlsym(RTLD_NEXT, "__libc_start_main");
     if (!next)
         abort();
+    path = getenv("HOLD_AT_END");
+    if (path)
+        path = strdup(path);
+    unsetenv("HOLD_AT_END");
     program = main;
     self = getpid();
     parent = getppid();

@@ -44,6 +44,10 @@ counted_as_in_truth() { # also where no kernel is timed from its first call to i
 # exact_now NAME PID MODE: the counters of the process against $work/truth
 exact_now() {
     settled_json "$2"
+    if [ ! -s "$work/json" ]; then
+        check "$1: it has counters" false
+        return
+    fi
     case $3 in
     off)
         is "$1: nothing is counted" "$(jq .dispatches.counted "$work/json")" 0
@@ -71,8 +75,8 @@ run_real() {
     (
         cd "${run_in:-$work}" || exit
         # shellcheck disable=SC2086 # options without blanks
-        HOLD_AT_END=$work/held LD_PRELOAD=$hold HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
-            exec "$tap_top/tests/vgpu/run" --release "$real_store/$real_set" --truth "$work/truth" $options -- "$@" \
+        HOLD_AT_END=$work/held HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
+            exec "$tap_top/tests/vgpu/run" --release "$real_store/$real_set" --preload "$hold" --truth "$work/truth" $options -- "$@" \
             >"$work/out" 2>"$work/err" </dev/null
     ) &
     program=$!

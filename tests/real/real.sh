@@ -16,7 +16,7 @@ llama_python() {
 
 # llama_make_model: once; again when what makes it has changed
 llama_make_model() {
-    [ "$real_model" -nt "$real_top/tests/real/model.py" ] && return
+    [ -z "$(find "$real_model" -newer "$real_top/tests/real/model.py" 2>/dev/null)" ] || return 0
     (llama_python "$real_top/tests/real/model.py" "$real_model.$$") && mv "$real_model.$$" "$real_model" && return
     rm -f "$real_model.$$"
     return 1

@@ -314,8 +314,9 @@ static void in_child(void)
     vg_mem_reset_after_fork();
 }
 
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void start(int argc, char **argv)
 {
+    vg_show_program(argc, argv);
     vg_config_load();
     pthread_atfork(vg_engine_lock, vg_engine_unlock, in_child);
 }

@@ -79,6 +79,11 @@ void vg_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* the model can't go on honestly: says why and aborts the process */
 _Noreturn void vg_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* ---- the program's name (title.c) ---- */
+
+/* of a program that the loader was started for (run --release), when the library is loaded */
+void vg_show_program(int argc, char **argv);
+
 /* ---- topology (topology.c) ---- */
 
 /* gpu_id that KFD would show for GPU number gpu; vg_gpu_index is its inverse, -1 if there is none */
