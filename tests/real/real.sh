@@ -9,9 +9,7 @@ real_model=$real_top/cache/llama-random.gguf
 
 # llama_python ARGS: becomes the Python that was fetched with llama.cpp
 llama_python() {
-    PYTHONHOME=$real_llama/usr PYTHONPATH=$real_llama/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 \
-        exec "$real_llama/usr/lib64/ld-linux-x86-64.so.2" --library-path "$real_llama/usr/lib/x86_64-linux-gnu:$real_llama/vgpu-lib" \
-        "$real_llama"/usr/bin/python3.[0-9]* "$@"
+    exec "$real_llama/vgpu-lib/python3" "$@"
 }
 
 # llama_make_model: once; again when what makes it has changed

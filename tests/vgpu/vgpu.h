@@ -95,6 +95,13 @@ char *vg_topology_file(const char *path, size_t *len);
 char *vg_topology_dir(const char *path);
 bool vg_is_topology_path(const char *path);
 
+/* ---- the rest of what the driver shows in /sys (sysfs.c); NULL or false: not ours ---- */
+
+char *vg_sysfs_file(const char *path, size_t *len);
+char *vg_sysfs_dir(const char *path);
+bool vg_sysfs_link(const char *path, char *to, size_t size);
+uint64_t vg_sysfs_number(const char *path, bool follow); /* an inode number: the same for the same file */
+
 /* ---- memory (memory.c) ---- */
 
 enum vg_mem_kind { VG_MEM_VRAM, VG_MEM_GTT, VG_MEM_USERPTR, VG_MEM_DOORBELL, VG_MEM_MMIO };
