@@ -135,9 +135,9 @@ check-releases: ## the same librtl.so on the newer releases of the runtime, fetc
 	@tools/deps build gpu unit test
 	@tests/run releases
 
-check-real: ## real programs of Debian's, a model server among them, on the software GPU, fetched as packages
+check-real: ## real programs of Debian's, a model server among them, on the software GPU, fetched as packages (REAL=all: more of them)
 	@tools/deps build gpu unit test
-	@tests/run real
+	@REAL='$(REAL)' tests/run real
 
 bench: ## what it costs, in one run; nothing is asserted
 	@tools/deps build gpu
