@@ -25,14 +25,4 @@ is "other GPUs are others" "$(smi "--gfx gfx942" --showid --json | jq -r '.card0
 info=$( (exec "$tap_top/tests/vgpu/run" --release "$real_smi" --gpus 2 -- "$real_smi/usr/bin/rocminfo") 2>&1)
 is "rocminfo has the same GPUs" "$(echo "$info" | awk '/^ *Name: +gfx/ { print $2 }' | tr '\n' ' ')" "gfx90a gfx90a "
 has "by the same address: bus 3" "$info" 'BDFID: +768 *$'
-
-# what tools read themselves
-sys() { tests/vgpu/run --gpus 2 -- "$@" 2>&1; }
-is "cards and render nodes are there" "$(sys ls /sys/class/drm | tr '\n' ' ')" "card0 card1 renderD128 renderD129 "
-is "a card leads to its device, and that to its monitor" \
-    "$(sys cat /sys/class/drm/card1/device/uevent /sys/class/drm/card1/device/hwmon/hwmon1/name | tail -n 2 | tr '\n' ' ')" \
-    "PCI_SLOT_NAME=0000:04:00.0 amdgpu "
-has "by PCI address, too" "$(sys cat /sys/bus/pci/devices/0000:04:00.0/mem_info_vram_total)" '^68719476736$'
-has "what isn't there isn't" "$(sys cat /sys/class/drm/card2/device/vendor)" 'No such file'
-has "nothing can be written" "$(sys sh -c 'echo high >/sys/class/drm/card0/device/power_dpm_force_performance_level')" 'ermission denied'
 finish
