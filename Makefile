@@ -37,7 +37,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches fuzzers demo check check-releases bench fuzz soak asan tsan install uninstall \
+.PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real bench fuzz soak asan tsan install uninstall \
         deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/rtl-top ## build librtl.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
@@ -126,7 +126,7 @@ $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(call obj,fuzz,$(INTERCEPT) $(W
 	$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
-demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing)
+demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's
 	@tools/deps build gpu
 	@tools/demo
 
@@ -137,6 +137,10 @@ check: ## all tests on this machine (installs what is missing)
 check-releases: ## the same librtl.so on the newer releases of the runtime, fetched as Debian packages
 	@tools/deps build gpu unit test
 	@tests/run releases
+
+check-real: ## real programs of Debian's, a model server among them, on the software GPU, fetched as packages (REAL=all: more of them)
+	@tools/deps build gpu unit test
+	@REAL='$(REAL)' tests/run real
 
 bench: ## what it costs, in one run; nothing is asserted
 	@tools/deps build gpu

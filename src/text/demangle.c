@@ -44,8 +44,24 @@ static struct {
 
 static char *demangle_here(const char *name)
 {
-    int status = 0;
-    return __cxa_demangle(name, NULL, NULL, &status);
+    int status;
+    char *plain = __cxa_demangle(name, NULL, NULL, &status);
+    if (plain || !strstr(name, "TnDa"))
+        return plain;
+    /* Newer compilers write before a template's argument that its parameter is an `auto` value, which older demanglers
+     * do not know. Nothing else in the name refers to it. */
+    char *older = strdup(name), *to = older;
+    for (const char *from = name; to && *from;) {
+        if (strncmp(from, "TnDa", 4) == 0)
+            from += 4;
+        else
+            *to++ = *from++;
+    }
+    if (to)
+        *to = '\0';
+    plain = older ? __cxa_demangle(older, NULL, NULL, &status) : NULL;
+    free(older);
+    return plain;
 }
 
 static unsigned references(const char *name, size_t length)

@@ -1,9 +1,9 @@
 /*
  * interpose.c - where the model takes the place of the system: the libc calls by which the thunk reaches the driver.
  *
- * open of /dev/kfd and the render nodes gives a descriptor of the memory file, ioctl on it goes to kfd_ioctl.c, fopen
- * and opendir of the topology are answered from memory, _exit lets the engine write its truth. Everything else goes on
- * to libc untouched; no path is looked at twice.
+ * open of /dev/kfd and the render nodes gives a descriptor of the memory file, ioctl on it goes to kfd_ioctl.c, what is
+ * asked of the GPUs' files in /sys is answered from memory, _exit lets the engine write its truth. Everything else goes
+ * on to libc untouched.
  */
 #include "vgpu.h"
 
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,7 +43,40 @@ NEXT(DIR *, opendir, const char *)
 NEXT(int, closedir, DIR *)
 NEXT(struct dirent *, readdir, DIR *)
 NEXT(struct dirent64 *, readdir64, DIR *)
+NEXT(int, stat, const char *, struct stat *)
+NEXT(int, stat64, const char *, struct stat64 *)
+NEXT(int, lstat, const char *, struct stat *)
+NEXT(int, lstat64, const char *, struct stat64 *)
+NEXT(int, fstatat, int, const char *, struct stat *, int)
+NEXT(int, fstatat64, int, const char *, struct stat64 *, int)
+NEXT(int, statx, int, const char *, int, unsigned, struct statx *)
+NEXT(int, access, const char *, int)
+NEXT(ssize_t, readlinkat, int, const char *, char *, size_t)
+NEXT(ssize_t, readlink, const char *, char *, size_t)
 NEXT(void, _exit, int)
+
+/* a file of ours in /sys as a descriptor of its own; -1 with errno: it can't be written, or -2: it isn't ours */
+static int sys_open(const char *path, int flags)
+{
+    size_t len;
+    if (!path || strncmp(path, "/sys/", 5))
+        return -2;
+    char *text = vg_is_topology_path(path) ? vg_topology_file(path, &len) : NULL;
+    if (!text)
+        text = vg_sysfs_file(path, &len);
+    if (!text)
+        return -2;
+    int fd = -1;
+    if ((flags & O_ACCMODE) != O_RDONLY)
+        errno = EACCES;
+    else if ((fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0)) >= 0) {
+        if (write(fd, text, len) < 0) /* it reads as empty then */
+            vg_say("%s: no memory for it", path);
+        lseek(fd, 0, SEEK_SET);
+    }
+    free(text);
+    return fd;
+}
 
 static bool is_device(const char *path)
 {
@@ -61,7 +95,8 @@ static int open_path(const char *path, int flags, mode_t mode, int (*next)(const
 {
     if (is_device(path))
         return vg_mem_dup(flags & O_CLOEXEC);
-    return next(path, flags, mode);
+    int fd = sys_open(path, flags);
+    return fd == -2 ? next(path, flags, mode) : fd;
 }
 
 static mode_t mode_of(int flags, va_list ap)
@@ -111,7 +146,8 @@ VG_EXPORT int openat(int dir, const char *path, int flags, ...)
     va_end(ap);
     if (is_device(path))
         return vg_mem_dup(flags & O_CLOEXEC);
-    return real_openat()(dir, path, flags, mode);
+    int fd = sys_open(path, flags);
+    return fd == -2 ? real_openat()(dir, path, flags, mode) : fd;
 }
 
 VG_EXPORT int ioctl(int fd, unsigned long request, ...);
@@ -156,42 +192,149 @@ VG_EXPORT void *mmap64(void *at, size_t len, int prot, int flags, int fd, off64_
     return map(at, len, prot, flags, fd, offset);
 }
 
-static FILE *topology_stream(const char *path)
+/* a stream with a descriptor, because the C++ library reads by that */
+static FILE *sys_stream(const char *path, const char *mode, FILE *(*next)(const char *, const char *))
 {
-    size_t len;
-    char *text = vg_topology_file(path, &len);
-    if (!text) {
+    int fd = sys_open(path, mode[0] == 'r' && !strchr(mode, '+') ? O_RDONLY | O_CLOEXEC : O_RDWR);
+    if (fd == -2 && vg_is_topology_path(path)) {
         errno = ENOENT;
         return NULL;
     }
-    /* the stream owns a buffer of its own; one byte more because fmemopen ends what is written with a '\0' */
-    FILE *f = fmemopen(NULL, len + 1, "w+");
-    if (f) {
-        fwrite(text, 1, len, f);
-        rewind(f);
-    }
-    free(text);
-    return f;
+    return fd == -2 ? next(path, mode) : fd < 0 ? NULL : fdopen(fd, "r");
 }
 
 VG_EXPORT FILE *fopen(const char *path, const char *mode);
 VG_EXPORT FILE *fopen(const char *path, const char *mode)
 {
-    return vg_is_topology_path(path) ? topology_stream(path) : real_fopen()(path, mode);
+    return sys_stream(path, mode, real_fopen());
 }
 
 VG_EXPORT FILE *fopen64(const char *path, const char *mode);
 VG_EXPORT FILE *fopen64(const char *path, const char *mode)
 {
-    return vg_is_topology_path(path) ? topology_stream(path) : real_fopen64()(path, mode);
+    return sys_stream(path, mode, real_fopen64());
 }
 
-/* --- topology folders: our own streams, found in a list; nothing but opendir, readdir and closedir knows them --- */
+/* --- what is there in /sys: 1 ours, and what it is; 0 nothing of ours --- */
+
+static bool sys_stat(const char *path, bool follow, struct stat *out)
+{
+    char to[512];
+    size_t len = 0;
+    if (!path || strncmp(path, "/sys/", 5))
+        return false;
+    bool is_link = !follow && vg_sysfs_link(path, to, sizeof to);
+    char *text = is_link ? NULL : vg_sysfs_file(path, &len), *names = NULL;
+    if (!is_link && !text)
+        names = vg_sysfs_dir(path);
+    if (!is_link && !text && !names && vg_is_topology_path(path)) {
+        text = vg_topology_file(path, &len);
+        names = text ? NULL : vg_topology_dir(path);
+    }
+    bool found = is_link || text || names;
+    if (found) {
+        memset(out, 0, sizeof *out);
+        out->st_mode = is_link ? S_IFLNK | 0777 : text ? S_IFREG | 0444 : S_IFDIR | 0555;
+        out->st_size = text ? 4096 : 0;
+        out->st_ino = vg_sysfs_number(path, follow);
+        out->st_dev = 0x17;
+        out->st_nlink = 1;
+        out->st_blksize = 4096;
+    }
+    free(text);
+    free(names);
+    return found;
+}
+
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "x86-64 only");
+
+VG_EXPORT int stat(const char *path, struct stat *out)
+{
+    return sys_stat(path, true, out) ? 0 : real_stat()(path, out);
+}
+
+VG_EXPORT int stat64(const char *path, struct stat64 *out)
+{
+    return sys_stat(path, true, (struct stat *)(void *)out) ? 0 : real_stat64()(path, out);
+}
+
+VG_EXPORT int lstat(const char *path, struct stat *out)
+{
+    return sys_stat(path, false, out) ? 0 : real_lstat()(path, out);
+}
+
+VG_EXPORT int lstat64(const char *path, struct stat64 *out)
+{
+    return sys_stat(path, false, (struct stat *)(void *)out) ? 0 : real_lstat64()(path, out);
+}
+
+VG_EXPORT int fstatat(int dir, const char *path, struct stat *out, int flags)
+{
+    return sys_stat(path, !(flags & AT_SYMLINK_NOFOLLOW), out) ? 0 : real_fstatat()(dir, path, out, flags);
+}
+
+VG_EXPORT int fstatat64(int dir, const char *path, struct stat64 *out, int flags)
+{
+    return sys_stat(path, !(flags & AT_SYMLINK_NOFOLLOW), (struct stat *)(void *)out)
+               ? 0
+               : real_fstatat64()(dir, path, out, flags);
+}
+
+VG_EXPORT int statx(int dir, const char *path, int flags, unsigned mask, struct statx *out)
+{
+    struct stat found;
+    if (!sys_stat(path, !(flags & AT_SYMLINK_NOFOLLOW), &found))
+        return real_statx()(dir, path, flags, mask, out);
+    memset(out, 0, sizeof *out);
+    out->stx_mask = STATX_BASIC_STATS;
+    out->stx_mode = (uint16_t)found.st_mode;
+    out->stx_size = (uint64_t)found.st_size;
+    out->stx_ino = found.st_ino;
+    out->stx_nlink = 1;
+    out->stx_blksize = 4096;
+    return 0;
+}
+
+VG_EXPORT int access(const char *path, int mode)
+{
+    struct stat found;
+    if (!sys_stat(path, true, &found))
+        return real_access()(path, mode);
+    if (!(mode & W_OK))
+        return 0;
+    errno = EACCES;
+    return -1;
+}
+
+static ssize_t sys_link(const char *path, char *out, size_t size)
+{
+    char to[512];
+    if (strncmp(path, "/sys/", 5) != 0 || !vg_sysfs_link(path, to, sizeof to))
+        return -1;
+    size_t n = strlen(to) < size ? strlen(to) : size;
+    memcpy(out, to, n);
+    return (ssize_t)n;
+}
+
+VG_EXPORT ssize_t readlink(const char *path, char *out, size_t size)
+{
+    ssize_t n = sys_link(path, out, size);
+    return n < 0 ? real_readlink()(path, out, size) : n;
+}
+
+VG_EXPORT ssize_t readlinkat(int dir, const char *path, char *out, size_t size)
+{
+    ssize_t n = sys_link(path, out, size);
+    return n < 0 ? real_readlinkat()(dir, path, out, size) : n;
+}
+
+/* --- folders in /sys: our own streams, found in a list; nothing but opendir, readdir and closedir knows them --- */
 
 struct folder {
     struct folder *next;
     char *names, *at;
     unsigned pos;
+    unsigned char type; /* of what is in it */
     union {
         struct dirent d;
         struct dirent64 d64;
@@ -224,17 +367,23 @@ static struct folder *our_folder(DIR *d, bool remove)
 VG_EXPORT DIR *opendir(const char *path);
 VG_EXPORT DIR *opendir(const char *path)
 {
-    if (!vg_is_topology_path(path))
+    if (strncmp(path, "/sys/", 5) != 0)
         return real_opendir()(path);
-    struct folder *f = calloc(1, sizeof *f);
-    if (!f)
-        return NULL;
-    f->names = f->at = vg_topology_dir(path);
-    if (!f->names) {
-        free(f);
-        errno = ENOENT;
+    char *names = vg_sysfs_dir(path);
+    if (!names && vg_is_topology_path(path)) {
+        names = vg_topology_dir(path);
+        if (!names)
+            errno = ENOENT;
+    } else if (!names) {
+        return real_opendir()(path);
+    }
+    struct folder *f = names ? calloc(1, sizeof *f) : NULL;
+    if (!f) {
+        free(names);
         return NULL;
     }
+    f->names = f->at = names;
+    f->type = vg_is_topology_path(path) ? DT_DIR : DT_UNKNOWN; /* then it is asked for with stat */
     pthread_mutex_lock(&folder_lock);
     f->next = folders;
     folders = f;
@@ -255,7 +404,7 @@ static struct dirent *next_entry(struct folder *f)
         f->at += strlen(f->at) + 1;
     snprintf(f->d.d_name, sizeof f->d.d_name, "%s", name);
     f->d.d_ino = f->pos;
-    f->d.d_type = DT_DIR;
+    f->d.d_type = f->type;
     f->d.d_reclen = sizeof f->d;
     return &f->d;
 }
@@ -314,8 +463,9 @@ static void in_child(void)
     vg_mem_reset_after_fork();
 }
 
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void start(int argc, char **argv)
 {
+    vg_show_program(argc, argv);
     vg_config_load();
     pthread_atfork(vg_engine_lock, vg_engine_unlock, in_child);
 }

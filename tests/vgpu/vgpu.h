@@ -79,6 +79,11 @@ void vg_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* the model can't go on honestly: says why and aborts the process */
 _Noreturn void vg_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* ---- the program's name (title.c) ---- */
+
+/* of a program that the loader was started for (run --release), when the library is loaded */
+void vg_show_program(int argc, char **argv);
+
 /* ---- topology (topology.c) ---- */
 
 /* gpu_id that KFD would show for GPU number gpu; vg_gpu_index is its inverse, -1 if there is none */
@@ -89,6 +94,13 @@ char *vg_topology_file(const char *path, size_t *len);
 /* names in a topology folder, '\0' separated, ending in an empty name; NULL if there is no such folder */
 char *vg_topology_dir(const char *path);
 bool vg_is_topology_path(const char *path);
+
+/* ---- the rest of what the driver shows in /sys (sysfs.c); NULL or false: not ours ---- */
+
+char *vg_sysfs_file(const char *path, size_t *len);
+char *vg_sysfs_dir(const char *path);
+bool vg_sysfs_link(const char *path, char *to, size_t size);
+uint64_t vg_sysfs_number(const char *path, bool follow); /* an inode number: the same for the same file */
 
 /* ---- memory (memory.c) ---- */
 

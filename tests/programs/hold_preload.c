@@ -1,0 +1,67 @@
+/*
+ * Holds a program at its end, so that a test can look at counters that go with the process. For LD_PRELOAD.
+ *
+ * With HOLD_AT_END=FILE in the environment, the program writes "holding STATUS" into FILE when main returns or it calls
+ * exit, and goes on when that file is gone (or whoever started it is). Before anything is taken down, that is.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *path;
+static pid_t parent, self; /* of the program itself: what it starts isn't held */
+
+static void hold(int status)
+{
+    if (!path || getpid() != self)
+        return;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    dprintf(fd, "holding %d\n", status);
+    close(fd);
+    while (access(path, F_OK) == 0 && getppid() == parent)
+        usleep(20000);
+}
+
+__attribute__((visibility("default"))) _Noreturn void exit(int status)
+{
+    void (*next)(int) = NULL;
+    hold(status);
+    *(void **)&next = dlsym(RTLD_NEXT, "exit");
+    if (next)
+        next(status);
+    _exit(status);
+}
+
+static int (*program)(int, char **, char **);
+
+static int held_main(int argc, char **argv, char **envp)
+{
+    int status = program(argc, argv, envp);
+    hold(status);
+    return status;
+}
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end);
+__attribute__((visibility("default"))) int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
+                                                             void (*init)(void), void (*fini)(void),
+                                                             void (*rtld_fini)(void), void *stack_end)
+{
+    int (*next)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+    *(void **)&next = dlsym(RTLD_NEXT, "__libc_start_main");
+    if (!next)
+        abort();
+    path = getenv("HOLD_AT_END");
+    if (path)
+        path = strdup(path);
+    unsetenv("HOLD_AT_END");
+    program = main;
+    self = getpid();
+    parent = getppid();
+    return next(held_main, argc, argv, init, fini, rtld_fini, stack_end);
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# make demo SERVER=llama, played in a terminal: kernels with moving numbers, and nothing left behind however it ends; what
+# it says when it can't.
+. "$(dirname "$0")/../e2e/tap.sh"
+. "$(dirname "$0")/look.sh"
+
+need llama
+leftover() { # programs out of the fetched folder, and folders of the demo
+    for exe in /proc/[0-9]*/exe; do
+        case $(readlink "$exe" 2>/dev/null) in "$(realpath "$real_llama")"/*) echo "$exe" ;; esac
+    done
+    ls -d "$work"/rtl-demo.* 2>/dev/null
+}
+nothing_left() { [ -z "$(leftover)" ]; }
+none_left() { # name
+    check "$1" wait_until 30 nothing_left
+    leftover | sed 's/^/# left: /'
+}
+export TMPDIR="$work"
+check "no demo is running before" wait_until 20 nothing_left
+check "the demo shows its kernels and ends by q" tests/e2e/watch-demo 180 make O="$O" SERVER=llama demo
+sed 's/^/# /' "$work/check.out"
+none_left "nothing is left"
+
+screen_has() { tmux -L "$tap_tmux" capture-pane -p | grep -qE "$1"; }
+in_terminal() { # until kernels are on the screen; $demo is the script's pid
+    rm -f "$work/pid"
+    tap_tmux=rtl-real-$$-$((${session:-0} + 1)) # a server of its own: one that is ending takes no session
+    session=$((${session:-0} + 1))
+    tmux -L "$tap_tmux" -f /dev/null new-session -d -x 100 -y 30 \
+        "LC_ALL=C.UTF-8 SERVER=llama TMPDIR='$work' O='$O' sh -c 'echo \$\$ >\"$work/pid\"; exec tools/demo'; echo \"ended \$?\"; stty -a; sleep 600"
+    wait_until 120 screen_has 'rms_norm_f32'
+    demo=$(cat "$work/pid")
+}
+for signal in TERM INT; do
+    in_terminal
+    check "$signal: it runs" screen_has 'rms_norm_f32'
+    kill "-$signal" "$demo"
+    check "$signal: it ends, and says so by its status" wait_until 20 screen_has "^ended 1(43|30)"
+    check "$signal: the terminal is as it was" wait_until 5 screen_has '[^-]icanon.* echo '
+    none_left "$signal: nothing is left"
+    tmux -L "$tap_tmux" kill-server
+done
+in_terminal
+tmux -L "$tap_tmux" kill-server # the terminal is gone
+none_left "HUP: nothing is left"
+in_terminal
+kill -KILL "$(pgrep -P "$demo" -x llama-server)"
+check "the server is killed: rtl-top says so" wait_until 20 screen_has 'EXITED|exited|ended'
+tmux -L "$tap_tmux" send-keys q
+check "and q ends it" wait_until 20 screen_has '^ended '
+none_left "with nothing left"
+tmux -L "$tap_tmux" kill-server
+
+# --- what goes wrong: a line, and a status ---
+terminal() { # ENVIRONMENT...: the demo with it, in a terminal, to its end; what it said is in $work/said
+    env "$@" SERVER=llama O="$O" script -qec tools/demo /dev/null >"$work/said" 2>&1 </dev/null
+}
+terminal VGPU_DURATION_NS=nonsense
+is "the server does not start: 1" "$?" 1
+has "and why" "$(cat "$work/said")" 'VGPU_DURATION_NS=nonsense: a whole number'
+none_left "nothing is left of it"
+mkdir "$work/bin"
+printf '#!/bin/sh\necho "E: Could not resolve the mirror" >&2\ncase "$*" in *indextargets*) exec /usr/bin/apt-get "$@" ;; esac\nexit 100\n' >"$work/bin/apt-get"
+chmod +x "$work/bin/apt-get"
+terminal VGPU_RELEASES="$work/none" PATH="$work/bin:$PATH"
+is "no network: 1" "$?" 1
+has "and it is said" "$(cat "$work/said")" "^releases: llama: no list of sid's packages from .*is there a network.*Could not resolve"
+rm "$work/bin/apt-get"
+printf '#!/bin/sh\necho Filesystem; echo "x 1 1 1000 1%% /"\n' >"$work/bin/df"
+chmod +x "$work/bin/df"
+PATH="$work/bin:$PATH" VGPU_RELEASES="$work/none" tests/vgpu/releases llama >"$work/said" 2>&1
+is "no room: 4" "$?" 4
+has "and it is said" "$(cat "$work/said")" '^releases: llama: needs [0-9]+ MB in .*, where [0-9]+ MB are free'
+is "nothing of it is left on the disk" "$(find "$work/none" -type f ! -name '.*.lock')" ""
+SERVER=other tools/demo >"$work/said" 2>&1
+is "a server that isn't known: 1" "$? $(cat "$work/said")" "1 make demo: SERVER=other: llama, or nothing for the program of our own"
+finish

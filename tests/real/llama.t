@@ -1,0 +1,125 @@
+#!/bin/sh
+# llama.cpp's server on the software GPU, as Debian packages it: answers, counts and times with the library in every mode,
+# over two GPUs in both ways that this llama.cpp has, with HIP graphs and without; recorded, traced and exported.
+. "$(dirname "$0")/../e2e/tap.sh"
+. "$(dirname "$0")/look.sh"
+
+need llama
+check "a model of random weights" llama_make_model
+cat >"$work/script" <<'END'
+*mul_mat*   lognormal 12us 0.3
+Cijk_*      bimodal 20us 200us 0.9
+*flash*     lognormal 15us 0.4
+*           uniform 2us 6us
+END
+
+python() {
+    (llama_python "$tap_top/tests/real/ask.py" "$work/llama.sock" "$@")
+}
+
+# start_server MODE GPU-OPTIONS ARGS: until it answers; $program is its pid. MODE is one of the library's, or none.
+start_server() {
+    mode=$1 options=$2
+    shift 2
+    rm -f "$work/truth" "$work/llama.sock"
+    (
+        [ "$mode" = none ] || export HSA_TOOLS_LIB="$tap_top/$O/librtl.so" RTL_MODE="$mode"
+        llama_server "$work/llama.sock" "--script $work/script --truth $work/truth $options" "$@" >"$work/out" 2>&1 </dev/null
+    ) &
+    program=$!
+    tap_pids="$tap_pids $program"
+    python ready "$program" && return
+    tail -n 20 "$work/out" >&2
+    check "the server starts" false
+    finish
+}
+
+end_server() { # name
+    kill "$program" 2>/dev/null
+    wait_until 60 gone "$program" || kill -9 "$program"
+    wait "$program"
+    is "$1: the server ends with status 0" "$?" 0
+    tap_pids=
+}
+
+# baseline NAME GPU-OPTIONS ARGS: what is answered without the library
+baseline() {
+    name=$1
+    shift
+    start_server none "$@"
+    check "$name: it answers" python answers 3
+    cp "$work/check.out" "$work/answers"
+    end_server "$name, alone"
+}
+
+# with_library NAME MODE GPU-OPTIONS ARGS
+with_library() {
+    name="$1, $2"
+    shift
+    start_server "$@"
+    watcher=
+    if [ "$1" = auto ]; then # times while somebody watches, from some moment on
+        "$O/rtl-top" -p "$program" --json -d 0.2 >"$work/watched" 2>&1 &
+        watcher=$!
+        tap_pids="$tap_pids $watcher"
+    fi
+    python answers 3 >"$work/said" 2>&1
+    is "$name: the same answers as without it" "$(diff "$work/answers" "$work/said" | head -n 5)" ""
+    exact_now "$name" "$program" "$1"
+    end_server "$name"
+    if [ -n "$watcher" ]; then
+        wait "$watcher"
+        check "$name: some were timed" jq -e '.dispatches.timed > 0' "$work/json"
+    fi
+}
+
+one='--gpus 1'
+two='--gpus 2'
+baseline "one GPU" "$one"
+check "questions are answered in full" grep -q '^round 3 .*"limit", 200, 16, false, \[[0-9]' "$work/answers"
+for mode in off lite full auto; do
+    with_library "one GPU" "$mode" "$one"
+done
+
+# --- the default mode, watched by everything at a time ---
+export RTL_TRACE=1
+start_server default "$one"
+"$O/rtl-top" -p "$program" --trace "$work/trace.db" -d 0.2 2>"$work/traced" &
+tracer=$!
+"$O/rtl-top" -p "$program" --json -d 0.3 -w "$work/run.db" >"$work/live" 2>"$work/recorded" &
+recorder=$!
+tap_pids="$tap_pids $tracer $recorder"
+python answers 3 >"$work/said" 2>&1
+is "recorded and traced: the same answers as without" "$(diff "$work/answers" "$work/said" | head -n 5)" ""
+exact_now "recorded and traced" "$program" default
+check "a snapshot" "$O/rtl-top" -p "$program" --snapshot "$work/snapshot.db"
+pairs='.kernels | map(select(.calls > 0) | [.name, .calls, .timed, .total_ns]) | sort'
+is "a snapshot has the same numbers" "$("$O/rtl-top" -r "$work/snapshot.db" --json | jq -c "$pairs" | cksum)" \
+    "$(jq -c "$pairs" "$work/json" | cksum)"
+end_server "recorded and traced"
+wait "$recorder"
+is "the recording ends with the process: 6" "$?" 6
+wait "$tracer"
+is "so does the trace: 0" "$?" 0
+unset RTL_TRACE
+"$O/rtl-top" -r "$work/run.db" --json >"$work/again"
+check "a replay is the live output, byte for byte" cmp "$work/live" "$work/again"
+is "its frames add up to the truth's dispatches" \
+    "$(sqlite3 "$work/run.db" 'SELECT sum(calls) FROM rtl_kernel_sample')" "$(awk -F '\t' 'FNR > 1 && $7 !~ /^</' "$work/truth" | wc -l)"
+check "the trace is the model's dispatches, row for row" tests/e2e/compare-trace "$work/truth" "$work/trace.db"
+sed 's/^/# /' "$work/check.out"
+has "none is lost" "$(cat "$work/traced")" ' 0 lost'
+check "exported for Perfetto and as CSV" "$O/rtl-top" export "$work/trace.db" --perfetto "$work/trace.json" --csv "$work/trace.csv"
+rows=$(sqlite3 "$work/trace.db" 'SELECT count(*) FROM rocpd_op')
+is "with every row" "$(jq '[.traceEvents[] | select(.ph == "X" and .cat != "marker")] | length' "$work/trace.json") $(grep -c '^[0-9]' "$work/trace.csv")" "$rows $rows"
+
+# --- two GPUs, and without graphs ---
+baseline "layers over two GPUs" "$two"
+with_library "layers over two GPUs" default "$two"
+baseline "each layer over two GPUs" "$two" -sm tensor
+with_library "each layer over two GPUs" default "$two" -sm tensor
+export GGML_CUDA_DISABLE_GRAPHS=1
+baseline "without HIP graphs" "$one"
+with_library "without HIP graphs" default "$one"
+unset GGML_CUDA_DISABLE_GRAPHS
+finish

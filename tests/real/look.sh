@@ -1,0 +1,96 @@
+# Sourced by the tests of real programs, after tap.sh: fetching them, running them to their end under librtl.so, and their
+# counters against the model's truth.
+# shellcheck shell=sh disable=SC2154 # what tap.sh sets
+
+. "$tap_top/tests/real/real.sh"
+. "$tap_top/tests/e2e/exact.sh" # as_in_truth, mostly_timed
+hold=$tap_top/$O/tests/programs/hold_preload.so
+
+# have SET: fetches what isn't there. The archive moves: what it doesn't have today, can't send or leaves no room for is
+# skipped, said loudly, and fails nothing.
+have() {
+    tests/vgpu/releases "$1" >"$work/fetched" 2>"$work/fetched.err"
+    case $? in
+    0)
+        sed 's/^/# /' "$work/fetched"
+        return 0
+        ;;
+    3 | 4)
+        why=$(tail -n 1 "$work/fetched.err")
+        echo "# NOT RUN: $why" >&2
+        tap_number=$((tap_number + 1))
+        echo "ok $tap_number - $1 # SKIP not fetched: $(echo "$why" | tr '#' ' ')"
+        ;;
+    *) check "$1 is fetched" cat "$work/fetched.err" /nonexistent ;;
+    esac
+    return 1
+}
+
+# need SET: without it there is nothing to test
+need() {
+    have "$1" || finish
+}
+
+# settled_json PID: the counters, once every queue is empty, in $work/json
+settled_json() {
+    rm -f "$work/json"
+    wait_until 60 sh -c "'$O/rtl-top' -p $1 --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
+    "$O/rtl-top" -p "$1" --json -n 1 >"$work/json"
+}
+
+counted_as_in_truth() { # also where no kernel is timed from its first call to its last
+    as_in_truth || grep -q ' dispatches, .*: 0 differences$' "$work/compared"
+}
+
+# exact_now NAME PID MODE: the counters of the process against $work/truth
+exact_now() {
+    settled_json "$2"
+    if [ ! -s "$work/json" ]; then
+        check "$1: it has counters" false
+        return
+    fi
+    case $3 in
+    off)
+        is "$1: nothing is counted" "$(jq .dispatches.counted "$work/json")" 0
+        return
+        ;;
+    auto) check "$1: every kernel's count is the model's" wait_until 20 counted_as_in_truth ;;
+    *) check "$1: every kernel's count and times are the model's" wait_until 20 as_in_truth ;;
+    esac
+    sed 's/^/# /' "$work/compared"
+    is "$1: timed and untimed add up to counted, and the kernels to them" "$(jq '(.dispatches | .timed + (.untimed | add // 0) == .counted)
+        and ([.kernels[].calls] | add) == .dispatches.counted' "$work/json")" true
+    case $3 in default | full) mostly_timed "$1" ;; esac
+}
+
+held() { # pid
+    test -s "$work/held" || ! alive "$1"
+}
+
+# run_real SET NAME GPU-OPTIONS PROGRAM ARGS: a program of that set to its end under librtl.so, its counters, its status
+# (0, or $wanted). Its output is in $work/out and $work/err.
+run_real() {
+    real_set=$1 name=$2 options=$3
+    shift 3
+    rm -f "$work/truth" "$work/held"
+    (
+        cd "${run_in:-$work}" || exit
+        # shellcheck disable=SC2086 # options without blanks
+        HOLD_AT_END=$work/held HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
+            exec "$tap_top/tests/vgpu/run" --release "$real_store/$real_set" --preload "$hold" --truth "$work/truth" $options -- "$@" \
+            >"$work/out" 2>"$work/err" </dev/null
+    ) &
+    program=$!
+    tap_pids="$tap_pids $program"
+    wait_until "${seconds:-120}" held "$program"
+    if [ -s "$work/held" ]; then exact_now "$name" "$program" "${RTL_MODE:-default}"; else
+        check "$name: it gets to its end with its counters" tail -n 5 "$work/out" "$work/err" /nonexistent
+    fi
+    rm -f "$work/held"
+    wait_until 30 gone "$program" || kill -9 "$program"
+    wait "$program"
+    status=$?
+    tap_pids=
+    is "$name: it ends as it would without us" "$status" "${wanted:-0}"
+}
+gone() { ! alive "$1"; }

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Benchmarks and tests of ROCm's libraries, as Debian packages them, to their ends under the library: every kernel's count and
+# times are the model's. What compares results fails, as it does without us: kernels don't execute. REAL=all: also those
+# that take long to fetch.
+. "$(dirname "$0")/../e2e/tap.sh"
+. "$(dirname "$0")/look.sh"
+
+libexec=usr/libexec/rocm
+if have llama; then
+    seconds=240 # it loads all of rocBLAS's kernels first
+    run_real llama "rocblas-bench" "--gpus 1" "$real_llama/$libexec/librocblas4-bench/rocblas-bench" \
+        -f gemm -r f32_r -m 512 -n 512 -k 512 --lda 512 --ldb 512 --ldc 512 -i 40 -j 4
+    seconds=
+    has "rocblas-bench: it has a GPU, and a result" "$(cat "$work/out")" '^N,N,512,512,512,'
+fi
+if have opencl; then
+    of=$real_store/opencl
+    OCL_ICD_VENDORS=$of/etc/OpenCL/vendors
+    export OCL_ICD_VENDORS
+    devices=$( (exec tests/vgpu/run --release "$of" --gpus 2 -- "$of/usr/bin/clinfo" -l) 2>&1)
+    is "OpenCL: clinfo lists two GPUs" "$(echo "$devices" | grep -c 'Device #[01]: gfx90a')" 2
+    unset OCL_ICD_VENDORS
+fi
+if have rand; then
+    for test in basic hipgraphs generate_uniform; do
+        run_real rand "rocRAND, $test" "--gpus 1" "$real_store/rand/$libexec/librocrand1-tests/test_rocrand_$test"
+        has "rocRAND, $test: its tests pass" "$(cat "$work/out")" '^\[  PASSED  \] [0-9]+ tests'
+    done
+fi
+if [ "${REAL:-}" = all ]; then
+    if have blaslt; then
+        run_real blaslt "hipblaslt-bench" "--gpus 1" "$real_store/blaslt/$libexec/libhipblaslt1-bench/hipblaslt-bench" \
+            -m 512 -n 512 -k 512 --precision f16_r --compute_type f32_r --iters 40 --cold_iters 4
+    fi
+    if have fft; then
+        seconds=400 # it compiles its kernels while it runs
+        run_real fft "rocFFT" "--gpus 1" "$real_store/fft/$libexec/librocfft0-tests/rocfft-test" \
+            --gtest_filter='bitwise_repro_test.compare_lengths:bitwise_repro_test.compare_precisions'
+        seconds=
+    fi
+    if have rccl; then # each test is a child that ends by itself: nothing to look at but how it ends
+        for tool in '' "$tap_top/$O/librtl.so"; do
+            rm -f "$work/truth"
+            (
+                HSA_TOOLS_LIB=$tool
+                export HSA_TOOLS_LIB
+                exec tests/vgpu/run --release "$real_store/rccl" --gpus 2 --truth "$work/truth" -- \
+                    "$real_store/rccl/$libexec/librccl1-tests/UnitTests" --gtest_filter=AllReduce.OutOfPlace
+            ) >"$work/out" 2>"$work/err" </dev/null
+            is "RCCL on two GPUs${tool:+, with the library}: ends as with wrong results" "$?" 1
+            check "RCCL on two GPUs${tool:+, with the library}: it launched its kernels" grep -q ncclKernel_ "$work/truth"
+        done
+    fi
+fi
+finish
