@@ -94,6 +94,11 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
     return NULL;
 }
 
+void rtl_export_put(void *sink, const char *bytes, size_t count)
+{
+    rtl_sink_write(sink, bytes, count);
+}
+
 /* --- ops --- */
 
 /* A number of the file's text: digits, and no more than fit. What has a sign, or is too large, is no size of anything.

@@ -28,11 +28,6 @@ struct perfetto {
     struct rtl_tracks tracks; /* a track's index + 1 is its number */
 };
 
-void rtl_export_put(void *sink, const char *bytes, size_t count)
-{
-    rtl_sink_write(sink, bytes, count);
-}
-
 static void string(struct rtl_sink *sink, const char *text)
 {
     rtl_quote_json(rtl_export_put, sink, text);

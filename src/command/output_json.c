@@ -176,7 +176,7 @@ static void put_gpus(struct writer *w, struct json_object *root, const struct rt
         const struct rtl_agent_snapshot *agent = m->gpus[i].agent;
         put_number(w, o, "id", agent->gpu);
         put_text(w, o, "name", agent->name);
-        put_text(w, o, "pci", rtl_format_pci(agent->bdf).text);
+        put_text(w, o, "pci", rtl_pci_address(agent->bdf).text);
         if (*agent->uuid)
             put_text(w, o, "uuid", agent->uuid);
         else

@@ -61,7 +61,7 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
     for (uint32_t i = 0; i < m->gpu_count; i++) {
         const struct rtl_gpu_row *gpu = &m->gpus[i];
         fprintf(out, "GPU %u %s %s  busy %s%s  queues %u  depth %s\n", gpu->agent->gpu, gpu->agent->name,
-                rtl_format_pci(gpu->agent->bdf).text, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
+                rtl_pci_address(gpu->agent->bdf).text, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
                 gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_exact(gpu->depth, 20).text);
         write_idle(f, gpu, out);
     }

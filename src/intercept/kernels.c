@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "intercept/tool.h"
+#include "shm/hash.h"
 
 enum {
     NAME_BLOCK = 1024,           /* names a block */
@@ -61,9 +62,7 @@ static struct name *name_at(uint32_t number)
 
 static uint64_t hash_of(const char *text, size_t length)
 {
-    uint64_t h = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
+    uint64_t h = rtl_hash(text, length);
     return h ^ h >> 32;
 }
 

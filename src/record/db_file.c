@@ -52,16 +52,6 @@ int rtl_db_refuse_journal(struct rtl_db_files *files, enum rtl_journal is)
 
 /* --- reading a database --- */
 
-static struct rtl_db_file *file_of(sqlite3_file *base)
-{
-    return (struct rtl_db_file *)base;
-}
-
-static const sqlite3_io_methods *below(const struct rtl_db_file *f)
-{
-    return f->below->pMethods;
-}
-
 static bool stop_reading(void *files)
 {
     return rtl_db_give_up(((struct rtl_db_files *)files)->db, 1000);
@@ -70,7 +60,7 @@ static bool stop_reading(void *files)
 static uint32_t page_bytes_of(struct rtl_db_file *f)
 {
     unsigned char b[2] = {0};
-    below(f)->xRead(f->below, b, sizeof b, 16);
+    rtl_db_below(f)->xRead(f->below, b, sizeof b, 16);
     uint32_t bytes = (uint32_t)b[0] << 8 | (uint32_t)b[1] << 16;
     return bytes ? bytes : 4096;
 }
@@ -83,7 +73,7 @@ static int look_for_journal(struct rtl_db_file *f)
     int writes = 0;
     if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &there))
         return rtl_db_refuse_journal(files, there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
-    int code = there ? below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
+    int code = there ? rtl_db_below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
     if (code || !there || writes)
         return code;
     enum rtl_journal is = RTL_JOURNAL_HOT;
@@ -114,7 +104,7 @@ static int read_undone(struct rtl_db_file *f, char *to, int count, sqlite3_int64
         uint32_t number = (uint32_t)((uint64_t)at / undo->page_bytes) + 1, within = (uint64_t)at % undo->page_bytes;
         int n = (int)(undo->page_bytes - within) < count ? (int)(undo->page_bytes - within) : count;
         uint64_t saved = rtl_journal_find(undo, number);
-        int code = saved ? read_saved(f, to, n, saved + within) : below(f)->xRead(f->below, to, n, at);
+        int code = saved ? read_saved(f, to, n, saved + within) : rtl_db_below(f)->xRead(f->below, to, n, at);
         if (code && code != SQLITE_IOERR_SHORT_READ)
             return code;
         cut = cut || code;
@@ -138,9 +128,9 @@ static bool look_at_log(const struct rtl_db_files *files, struct rtl_db_log *log
         bool there;
         return rtl_journal_is_plain(files->beside[RTL_WAL], &there) && !there;
     }
-    if (below(f)->xFileSize(f->below, &log->size))
+    if (rtl_db_below(f)->xFileSize(f->below, &log->size))
         return false;
-    return log->size < 32 || !below(f)->xRead(f->below, log->salt, sizeof log->salt, 16);
+    return log->size < 32 || !rtl_db_below(f)->xRead(f->below, log->salt, sizeof log->salt, 16);
 }
 
 static bool log_is_as_known(const struct rtl_db_files *files)
@@ -154,8 +144,8 @@ static bool log_is_as_known(const struct rtl_db_files *files)
 
 static int file_close(sqlite3_file *base)
 {
-    struct rtl_db_file *f = file_of(base);
-    int code = f->below->pMethods ? below(f)->xClose(f->below) : SQLITE_OK;
+    struct rtl_db_file *f = rtl_db_file_of(base);
+    int code = f->below->pMethods ? rtl_db_below(f)->xClose(f->below) : SQLITE_OK;
     rtl_journal_free(&f->undo);
     for (int i = 0; i < f->index_count; i++)
         sqlite3_free(f->index[i]);
@@ -176,7 +166,7 @@ static bool is_reader(const struct rtl_db_file *f)
 
 static int file_read(sqlite3_file *base, void *to, int count, sqlite3_int64 at)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     if (f->role == RTL_ROLE_NO_WAL) {
         memset(to, 0, (size_t)count);
         return SQLITE_IOERR_SHORT_READ;
@@ -185,12 +175,12 @@ static int file_read(sqlite3_file *base, void *to, int count, sqlite3_int64 at)
         return SQLITE_INTERRUPT;
     if (f->files->log.known && f->role != RTL_ROLE_TEMPORARY && !log_is_as_known(f->files))
         return SQLITE_BUSY;
-    return f->undone ? read_undone(f, to, count, at) : below(f)->xRead(f->below, to, count, at);
+    return f->undone ? read_undone(f, to, count, at) : rtl_db_below(f)->xRead(f->below, to, count, at);
 }
 
 static int file_write(sqlite3_file *base, const void *from, int count, sqlite3_int64 at)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     if (is_reader(f) && f->role != RTL_ROLE_TEMPORARY)
         return SQLITE_READONLY;
     if (is_reader(f) && (uint64_t)at + (uint64_t)count > SORT_BYTES + 2 * rtl_db_files_size(f->files)) {
@@ -198,76 +188,76 @@ static int file_write(sqlite3_file *base, const void *from, int count, sqlite3_i
                       "%s is damaged: it takes more room to sort than any recording of its size", f->files->db->path);
         return SQLITE_FULL;
     }
-    return below(f)->xWrite(f->below, from, count, at);
+    return rtl_db_below(f)->xWrite(f->below, from, count, at);
 }
 
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
-    struct rtl_db_file *f = file_of(base);
-    return is_reader(f) && f->role != RTL_ROLE_TEMPORARY ? SQLITE_READONLY : below(f)->xTruncate(f->below, size);
+    struct rtl_db_file *f = rtl_db_file_of(base);
+    return is_reader(f) && f->role != RTL_ROLE_TEMPORARY ? SQLITE_READONLY : rtl_db_below(f)->xTruncate(f->below, size);
 }
 
 static int file_sync(sqlite3_file *base, int flags)
 {
-    struct rtl_db_file *f = file_of(base);
-    return is_reader(f) ? SQLITE_OK : below(f)->xSync(f->below, flags);
+    struct rtl_db_file *f = rtl_db_file_of(base);
+    return is_reader(f) ? SQLITE_OK : rtl_db_below(f)->xSync(f->below, flags);
 }
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     *size = 0;
     if (f->role == RTL_ROLE_NO_WAL)
         return SQLITE_OK;
     if (!f->undone)
-        return below(f)->xFileSize(f->below, size);
+        return rtl_db_below(f)->xFileSize(f->below, size);
     *size = (sqlite3_int64)(f->undo.pages * f->undo.page_bytes);
     return SQLITE_OK;
 }
 
 static int file_lock(sqlite3_file *base, int level)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     if (!is_reader(f))
-        return below(f)->xLock(f->below, level);
+        return rtl_db_below(f)->xLock(f->below, level);
     if (level > SQLITE_LOCK_SHARED)
         return SQLITE_READONLY;
-    int code = below(f)->xLock(f->below, level);
+    int code = rtl_db_below(f)->xLock(f->below, level);
     if (!code && level == SQLITE_LOCK_SHARED && (code = look_for_journal(f)))
-        below(f)->xUnlock(f->below, SQLITE_LOCK_NONE);
+        rtl_db_below(f)->xUnlock(f->below, SQLITE_LOCK_NONE);
     return code;
 }
 
 static int file_unlock(sqlite3_file *base, int level)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     if (level == SQLITE_LOCK_NONE)
         f->undone = false;
-    return below(f)->xUnlock(f->below, level);
+    return rtl_db_below(f)->xUnlock(f->below, level);
 }
 
 static int file_reserved(sqlite3_file *base, int *reserved)
 {
-    struct rtl_db_file *f = file_of(base);
-    return below(f)->xCheckReservedLock(f->below, reserved);
+    struct rtl_db_file *f = rtl_db_file_of(base);
+    return rtl_db_below(f)->xCheckReservedLock(f->below, reserved);
 }
 
 static int file_control(sqlite3_file *base, int what, void *value)
 {
-    struct rtl_db_file *f = file_of(base);
-    return f->below->pMethods ? below(f)->xFileControl(f->below, what, value) : SQLITE_NOTFOUND;
+    struct rtl_db_file *f = rtl_db_file_of(base);
+    return f->below->pMethods ? rtl_db_below(f)->xFileControl(f->below, what, value) : SQLITE_NOTFOUND;
 }
 
 static int file_sector(sqlite3_file *base)
 {
-    struct rtl_db_file *f = file_of(base);
-    return f->below->pMethods ? below(f)->xSectorSize(f->below) : 4096;
+    struct rtl_db_file *f = rtl_db_file_of(base);
+    return f->below->pMethods ? rtl_db_below(f)->xSectorSize(f->below) : 4096;
 }
 
 static int file_device(sqlite3_file *base)
 {
-    struct rtl_db_file *f = file_of(base);
-    return f->below->pMethods ? below(f)->xDeviceCharacteristics(f->below) : 0;
+    struct rtl_db_file *f = rtl_db_file_of(base);
+    return f->below->pMethods ? rtl_db_below(f)->xDeviceCharacteristics(f->below) : 0;
 }
 
 /* --- the index of a -wal --- */
@@ -298,49 +288,49 @@ static int index_in_memory(struct rtl_db_file *f, int number, int bytes, int ext
 
 static int file_map(sqlite3_file *base, int number, int bytes, int extend, void volatile **out)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     bool there, plain = rtl_journal_is_plain(f->files->beside[RTL_SHM], &there);
     if (!is_reader(f))
-        return plain ? below(f)->xShmMap(f->below, number, bytes, extend, out)
+        return plain ? rtl_db_below(f)->xShmMap(f->below, number, bytes, extend, out)
                      : rtl_db_refuse_odd(f->files, f->files->beside[RTL_SHM]);
     if (!f->index_known) {
         f->index_known = true;
-        int code = plain && there ? below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
+        int code = plain && there ? rtl_db_below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
         f->index_below = !code || code == SQLITE_READONLY;
         if (f->index_below)
             return code;
         if (code == SQLITE_READONLY_CANTINIT) /* nobody has it: what is in it may be anything */
-            below(f)->xShmUnmap(f->below, 0);
+            rtl_db_below(f)->xShmUnmap(f->below, 0);
         else if ((code & 0xff) != SQLITE_CANTOPEN)
             return code;
         if (!look_at_log(f->files, &f->files->log))
             return SQLITE_BUSY;
     }
-    return f->index_below ? below(f)->xShmMap(f->below, number, bytes, 0, out)
+    return f->index_below ? rtl_db_below(f)->xShmMap(f->below, number, bytes, 0, out)
                           : index_in_memory(f, number, bytes, extend, out);
 }
 
 static int file_map_lock(sqlite3_file *base, int at, int count, int flags)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     bool ours = is_reader(f) && f->index_known && !f->index_below; /* nobody else knows it */
-    return ours ? SQLITE_OK : below(f)->xShmLock(f->below, at, count, flags);
+    return ours ? SQLITE_OK : rtl_db_below(f)->xShmLock(f->below, at, count, flags);
 }
 
 static void file_barrier(sqlite3_file *base)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     atomic_thread_fence(memory_order_seq_cst);
     if (!is_reader(f) || f->index_below)
-        below(f)->xShmBarrier(f->below);
+        rtl_db_below(f)->xShmBarrier(f->below);
 }
 
 static int file_unmap(sqlite3_file *base, int remove)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     if (is_reader(f) && !f->index_below)
         return SQLITE_OK; /* freed with the file */
-    return below(f)->xShmUnmap(f->below, is_reader(f) ? 0 : remove);
+    return rtl_db_below(f)->xShmUnmap(f->below, is_reader(f) ? 0 : remove);
 }
 
 const sqlite3_io_methods rtl_db_file_methods = {.iVersion = 2, /* without mapping the file itself */

@@ -1,4 +1,4 @@
-/* Rows out of memory as a table of SQLite's, and a function of its that says nothing. See db.h. */
+/* Rows out of memory as a table of SQLite's, to be inserted many at a time. See rtl_db_feed in db.h. */
 #include "record/db_private.h"
 
 #include <sqlite3.h>

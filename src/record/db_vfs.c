@@ -22,16 +22,6 @@
 
 static const char *const suffix[RTL_BESIDE] = {"-journal", "-wal", "-shm"};
 
-static struct rtl_db_file *file_of(sqlite3_file *base)
-{
-    return (struct rtl_db_file *)base;
-}
-
-static const sqlite3_io_methods *below(const struct rtl_db_file *f)
-{
-    return f->below->pMethods;
-}
-
 /* --- methods of the file system --- */
 
 static struct rtl_db_files *files_of(sqlite3_vfs *system)
@@ -110,7 +100,7 @@ static int open_beside(struct rtl_db_file *f, const char *name, int flags, int *
 
 static int system_open(sqlite3_vfs *system, const char *name, sqlite3_file *base, int flags, int *got)
 {
-    struct rtl_db_file *f = file_of(base);
+    struct rtl_db_file *f = rtl_db_file_of(base);
     *f = (struct rtl_db_file){.files = files_of(system), .undo = {.fd = -1}};
     f->below = (sqlite3_file *)(void *)(f + 1);
     f->below->pMethods = NULL;
@@ -242,7 +232,7 @@ static uint64_t size_of(const struct rtl_db_file *f)
 {
     sqlite3_int64 size = 0;
     bool there = f && f->role != RTL_ROLE_NO_WAL;
-    return there && !below(f)->xFileSize(f->below, &size) && size > 0 ? (uint64_t)size : 0;
+    return there && !rtl_db_below(f)->xFileSize(f->below, &size) && size > 0 ? (uint64_t)size : 0;
 }
 
 uint64_t rtl_db_files_size(const struct rtl_db_files *files)
@@ -260,21 +250,21 @@ int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes
     struct rtl_db_file *f = files->main;
     uint64_t size = rtl_db_files_size(files);
     bytes = size < (uint64_t)bytes ? (int)size : bytes;
-    return bytes && below(f)->xRead(f->below, head, bytes, 0) ? -1 : bytes;
+    return bytes && rtl_db_below(f)->xRead(f->below, head, bytes, 0) ? -1 : bytes;
 }
 
 int rtl_db_files_empty(struct rtl_db_files *files)
 {
     struct rtl_db_file *f = files->main;
-    int code = below(f)->xLock(f->below, SQLITE_LOCK_SHARED);
+    int code = rtl_db_below(f)->xLock(f->below, SQLITE_LOCK_SHARED);
     if (!code)
-        code = below(f)->xLock(f->below, SQLITE_LOCK_EXCLUSIVE);
+        code = rtl_db_below(f)->xLock(f->below, SQLITE_LOCK_EXCLUSIVE);
     for (int i = 0; i < RTL_BESIDE && !code;
          i++) /* a journal of the old one must not be rolled back into the new one */
         if (unlink(files->beside[i]) && errno != ENOENT)
             code = SQLITE_IOERR_DELETE;
     if (!code)
-        code = below(f)->xTruncate(f->below, 0);
-    below(f)->xUnlock(f->below, SQLITE_LOCK_NONE);
+        code = rtl_db_below(f)->xTruncate(f->below, 0);
+    rtl_db_below(f)->xUnlock(f->below, SQLITE_LOCK_NONE);
     return code;
 }

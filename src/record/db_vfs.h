@@ -44,6 +44,17 @@ struct rtl_db_file {
     int index_count;
 };
 
+static inline struct rtl_db_file *rtl_db_file_of(sqlite3_file *base)
+{
+    return (struct rtl_db_file *)base;
+}
+
+/* What SQLite's own file system does with it. */
+static inline const sqlite3_io_methods *rtl_db_below(const struct rtl_db_file *f)
+{
+    return f->below->pMethods;
+}
+
 extern const sqlite3_io_methods rtl_db_file_methods;
 
 /* What is said in place of SQLITE_CANTOPEN, which they return. */

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm/hash.h"
+
 enum { SLOTS_FIRST = 1024 };
 
 struct entry {
@@ -117,8 +119,5 @@ uint64_t rtl_identities_steps(const struct rtl_identities *t)
 
 uint64_t rtl_identity_text(const char *text)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-    return hash;
+    return rtl_hash(text, strlen(text));
 }

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm/hash.h"
+
 /* Younger than some libc headers that we want to build with. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -369,13 +371,11 @@ static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
 static void put_name(char *to, uint32_t kept, const char *name, uint32_t length)
 {
     enum { MARK = 17 };
-    uint64_t hash = 0xcbf29ce484222325ull;
     if (kept == length) {
         memcpy(to, name, length);
         return;
     }
-    for (uint32_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3ull;
+    uint64_t hash = rtl_hash(name, length);
     memcpy(to, name, kept - MARK);
     to[kept - MARK] = '~';
     for (uint32_t i = 1; i < MARK; i++)

@@ -201,13 +201,6 @@ struct rtl_number rtl_format_interval(uint64_t ns)
     return n;
 }
 
-struct rtl_number rtl_format_pci(uint32_t bdf)
-{
-    struct rtl_number n;
-    snprintf(n.text, sizeof n.text, "%04x:%02x:%02x.%u", bdf >> 16, bdf >> 8 & 0xff, bdf >> 3 & 0x1f, bdf & 7);
-    return n;
-}
-
 struct rtl_number rtl_format_ppb(int64_t ppb)
 {
     struct rtl_number n;

@@ -1,5 +1,5 @@
 /*
- * Numbers for people: times, counts, rates, shares and sizes; PCI addresses. Pure.
+ * Numbers for people: times, counts, rates, shares and sizes. Pure.
  *
  * Three significant digits, a unit, no blank: 41.8µs, 2.82ms, 10.3k. In at most six columns, but for times in a unit
  * that was asked for: they are in that unit, however long that makes them. The micro sign is the only character beyond
@@ -42,7 +42,6 @@ struct rtl_number rtl_format_share(double share);                   /* 0..1 -> 3
 struct rtl_number rtl_format_bytes(uint64_t bytes);                 /* 512, 32K, 1.5M */
 struct rtl_number rtl_format_age(uint64_t ns);                      /* 0:07, 4:12, 1:02:03, 3d04h */
 struct rtl_number rtl_format_interval(uint64_t ns);                 /* 50ms, 0.5s, 10s, 17min */
-struct rtl_number rtl_format_pci(uint32_t bdf);                     /* 0000:c1:00.0, of struct rtl_agent's */
 struct rtl_number rtl_format_ppb(int64_t ppb);                      /* parts per million with a sign: +50.0, -0.31 */
 
 /* Text with such a time in ASCII, in place: "us" for the micro sign. */

@@ -1,6 +1,7 @@
 /* The main screen: gauges, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
 #include "tui/draw.h"
 #include "model/cells.h"
+#include "shm/gpu_names.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -48,13 +49,13 @@ static void draw_summary(const struct rtl_ui *ui, struct rtl_frame *frame, struc
 static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, int width,
                      const struct rtl_gpu_row *gpu, int label)
 {
-    char name[16], share[16] = "   -", tail[160];
+    char name[16], share[16] = "   -", tail[200];
     if (gpu->busy >= 0)
         snprintf(share, sizeof share, "%3.0f%%", gpu->busy * 100);
     snprintf(name, sizeof name, "G%u", gpu->agent->gpu);
     if (ui->gpu_lines && width >= 60) {
         snprintf(tail, sizeof tail, " q%-5s %2u queues %6s/s  %s %s", rtl_format_exact(gpu->depth, 5).text, gpu->queues,
-                 rtl_format_rate(gpu->rate).text, gpu->agent->name, rtl_format_pci(gpu->agent->bdf).text);
+                 rtl_format_rate(gpu->rate).text, gpu->agent->name, rtl_pci_address(gpu->agent->bdf).text);
     } else if (width >= 36) {
         snprintf(tail, sizeof tail, " q%-4s %.8s", rtl_format_exact(gpu->depth, 5).text, gpu->agent->name);
     } else {

@@ -4,6 +4,7 @@
  */
 #include "tui/draw.h"
 #include "model/cells.h"
+#include "shm/gpu_names.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -89,7 +90,7 @@ static struct cells make_gpu_cells(const struct rtl_ui *ui, const struct rtl_gpu
     struct cells c = {.uuid = *a->uuid ? a->uuid : RTL_NONE};
     int i = 0;
     snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", a->gpu);
-    c.text[i++] = rtl_format_pci(a->bdf);
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "%.23s", rtl_pci_address(a->bdf).text);
     c.text[i++] = row->busy >= 0 ? rtl_format_share(row->busy) : none;
     for (int size = 0; size < RTL_IDLE_COUNT; size++)
         c.text[i++] = row->idle[size] >= 0 ? rtl_format_share(row->idle[size]) : none;

@@ -18,9 +18,6 @@
 #include "shm/control_client.h"
 #include "shm/segment_writer.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 static struct rtl_segment segment;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -34,18 +31,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* The library's side: words, each at a time that may stand still, jump or go back. */
-static void hear(struct input *in)
+static void hear(struct fuzz_input *in)
 {
-    struct rtl_said said = {.mode = (enum rtl_mode)(take(in, 1) % (RTL_MODE_AUTO + 1))};
+    struct rtl_said said = {.mode = (enum rtl_mode)(fuzz_take(in, 1) % (RTL_MODE_AUTO + 1))};
     uint64_t now = 1000000000000ull;
     while (in->left) {
         struct rtl_said before = said;
         struct rtl_wish wish = {0};
-        uint8_t kind = (uint8_t)take(in, 1);
-        uint64_t word = take(in, kind & 1 ? 8 : 5);
+        uint8_t kind = (uint8_t)fuzz_take(in, 1);
+        uint64_t word = fuzz_take(in, kind & 1 ? 8 : 5);
         if (!(kind & 1)) /* as a viewer would say it */
             word = rtl_control_encode((struct rtl_wish){(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 32)});
-        now += kind & 2 ? take(in, 4) : RTL_BEAT_NS * (kind >> 4) / 4;
+        now += kind & 2 ? fuzz_take(in, 4) : RTL_BEAT_NS * (kind >> 4) / 4;
         bool valid = rtl_control_decode(word, &wish);
         rtl_said_take(&said, word, now);
         MUST(!valid || rtl_control_encode(wish) == word);
@@ -69,7 +66,7 @@ static void hear(struct input *in)
 }
 
 /* A page as hostile as the input wants it, in the place of the library's. */
-static int make_page(struct input *in)
+static int make_page(struct fuzz_input *in)
 {
     static const off_t sizes[] = {RTL_CONTROL_BYTES, RTL_CONTROL_BYTES, 0, 64, RTL_CONTROL_BYTES - 1, 1 << 20};
     static const int seals[] = {F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
@@ -82,13 +79,13 @@ static int make_page(struct input *in)
                                .version = RTL_CONTROL_VERSION,
                                .bytes = RTL_CONTROL_BYTES,
                                .pid = (uint64_t)getpid(),
-                               .word = take(in, 8)};
-    uint8_t how = (uint8_t)take(in, 1), patches = (uint8_t)take(in, 1) % 4;
+                               .word = fuzz_take(in, 8)};
+    uint8_t how = (uint8_t)fuzz_take(in, 1), patches = (uint8_t)fuzz_take(in, 1) % 4;
     int fd = memfd_create(RTL_CONTROL_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     MUST(fd >= 0);
     for (int i = 0; i < patches; i++) {
-        size_t at = take(in, 1) % sizeof page;
-        ((uint8_t *)&page)[at] = (uint8_t)take(in, 1);
+        size_t at = fuzz_take(in, 1) % sizeof page;
+        ((uint8_t *)&page)[at] = (uint8_t)fuzz_take(in, 1);
     }
     MUST(pwrite(fd, &page, sizeof page, 0) == (ssize_t)sizeof page);
     MUST(ftruncate(fd, sizes[how % 6]) == 0);
@@ -97,7 +94,7 @@ static int make_page(struct input *in)
 }
 
 /* The viewer's side. */
-static void speak(struct input *in)
+static void speak(struct fuzz_input *in)
 {
     char why[300] = "", before[RTL_CONTROL_BYTES] = {0}, after[RTL_CONTROL_BYTES] = {0};
     struct rtl_reader *reader;
@@ -105,12 +102,12 @@ static void speak(struct input *in)
     struct stat identity;
     int fd = make_page(in), readers = dup(segment.fd);
     MUST(fstat(fd, &identity) == 0);
-    segment.header->in_force = take(in, 8);
+    segment.header->in_force = fuzz_take(in, 8);
     MUST(rtl_reader_open_fd(readers, &reader, why, sizeof why) == RTL_READER_OK);
-    uint8_t lie = (uint8_t)take(in, 1);
+    uint8_t lie = (uint8_t)fuzz_take(in, 1);
     reader->pid = getpid();
-    reader->header.control_fd = lie & 1 ? (uint32_t)take(in, 4) : (uint32_t)fd;
-    reader->header.control_inode = lie & 2 ? take(in, 8) : identity.st_ino;
+    reader->header.control_fd = lie & 1 ? (uint32_t)fuzz_take(in, 4) : (uint32_t)fd;
+    reader->header.control_inode = lie & 2 ? fuzz_take(in, 8) : identity.st_ino;
     bool read = pread(fd, before, sizeof before, 0) >= 0;
     enum rtl_reader_status status = rtl_control_open(reader, &link, why, sizeof why);
     MUST((status == RTL_READER_OK) == (link.page != NULL));
@@ -119,7 +116,7 @@ static void speak(struct input *in)
         rtl_control_beat(&link);
         MUST(read && pread(fd, after, sizeof after, 0) >= 0 && !memcmp(before, after, sizeof after));
     } else {
-        enum rtl_mode mode = (enum rtl_mode)(take(in, 1) % (RTL_MODE_AUTO + 1));
+        enum rtl_mode mode = (enum rtl_mode)(fuzz_take(in, 1) % (RTL_MODE_AUTO + 1));
         struct rtl_in_force taken = {0};
         struct rtl_wish said = {0};
         rtl_reader_in_force(reader, &taken);
@@ -142,7 +139,7 @@ static void speak(struct input *in)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input in = {data, size};
+    struct fuzz_input in = {data, size};
     speak(&in);
     hear(&in);
     return 0;

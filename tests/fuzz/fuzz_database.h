@@ -18,19 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* By descriptor: the stream is the command's. */
-#define MUST(condition)                                                 \
-    do {                                                                \
-        if (!(condition)) {                                             \
-            dprintf(2, "misled: %s (line %d)\n", #condition, __LINE__); \
-            abort();                                                    \
-        }                                                               \
-    } while (0)
-
-struct fuzz_input {
-    const uint8_t *at;
-    size_t left;
-};
+#include "fuzz.h"
 
 struct fuzz_image {
     uint8_t *bytes;
@@ -42,17 +30,6 @@ struct fuzz_folder {
     char name[8][96]; /* what fuzz_at gave */
     int names;
 };
-
-static inline uint64_t fuzz_take(struct fuzz_input *in, size_t bytes)
-{
-    uint64_t value = 0;
-    if (bytes > in->left)
-        bytes = in->left;
-    memcpy(&value, in->at, bytes);
-    in->at += bytes;
-    in->left -= bytes;
-    return value;
-}
 
 static struct fuzz_folder *fuzz_left;
 static inline void fuzz_leave(void)

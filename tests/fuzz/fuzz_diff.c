@@ -90,7 +90,6 @@ static void make_good(struct fuzz_image *image, bool series, unsigned n)
     fuzz_read(first, image);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -133,7 +132,6 @@ static void change(struct fuzz_input *in, const struct fuzz_image *image, const 
         fuzz_rows(&mine, image, path, updates, sizeof updates / sizeof *updates);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char words[][14] = {"diff", "--fail-over", "10%", "--json", "--cumulative"};

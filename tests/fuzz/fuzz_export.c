@@ -40,7 +40,6 @@ static struct fuzz_image good;
 static struct fuzz_folder folder;
 static char *database, *json, *csv;
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -99,7 +98,6 @@ static void check_csv(const char *name)
     free(text.bytes);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char words[][12] = {"export", "--perfetto", "--csv", "--force"};

@@ -16,21 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "record/db.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 enum { FILE_MAX = 1 << 18, PAGE = 512, ROWS = 200 };
 enum { LOG = 1, RAW = 2, CHANGED = 4, UNNAMED = 8, INDEX = 16 }; /* of byte 0 */
-
-#define MUST(condition)                                                      \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            fprintf(stderr, "misled: %s (line %d)\n", #condition, __LINE__); \
-            abort();                                                         \
-        }                                                                    \
-    } while (0)
 
 /* the database, what lies beside it, and what must never be touched */
 enum { DB, JOURNAL, WAL, SHM, PRECIOUS, FILES };

@@ -12,25 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "text/demangle.h"
 #include "text/names.h"
 #include "text/text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     NAMES_MAX = 24,
     DISTINCT_FROM = 16,      /* columns from which on two names never look alike */
     DEMANGLED_MAX = 64 << 10 /* text/demangle.c */
 };
-
-#define MUST(condition)                                                      \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            fprintf(stderr, "not so: %s (line %d)\n", #condition, __LINE__); \
-            abort();                                                         \
-        }                                                                    \
-    } while (0)
 
 static void check_safe(const char *text, size_t raw)
 {

@@ -43,7 +43,6 @@ static bool names_a_file(int argc, char **argv)
     return false;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char words[WORDS][WORD];

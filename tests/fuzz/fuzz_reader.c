@@ -18,9 +18,6 @@
 
 #include "segment_checks.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 enum {
     KERNELS = 8,
     QUEUES = 2,
@@ -143,37 +140,37 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
  * One patch: a kind, two bytes of place, a value. Places go by section or by byte; kinds are widths, an add, runs of
  * one byte, and values that are likely to be off by a little. Returns false when the patches for now are over.
  */
-static bool patch(struct input *in, int fd)
+static bool patch(struct fuzz_input *in, int fd)
 {
     static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
                                       65536, INT32_MAX, UINT32_MAX, 1ull << 40, INT64_MAX, UINT64_MAX};
     if (!in->left)
         return false;
-    uint8_t kind = (uint8_t)take(in, 1);
+    uint8_t kind = (uint8_t)fuzz_take(in, 1);
     if (kind == 0xff)
         return false;
-    uint64_t at = take(in, 2) % base_size, value;
+    uint64_t at = fuzz_take(in, 2) % base_size, value;
     size_t width = 1u << (kind & 3);
     if (kind & 0x10)
         at &= ~7ull;
     if (kind & 0x20)
-        value = likely[take(in, 1) % (sizeof likely / sizeof *likely)];
+        value = likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)];
     else if (kind & 0x40) {
         value = 0;
         if (pread(fd, &value, width, (off_t)at) < 0)
             return true;
-        value += (uint64_t)(int8_t)take(in, 1);
+        value += (uint64_t)(int8_t)fuzz_take(in, 1);
     } else
-        value = take(in, width);
+        value = fuzz_take(in, width);
     return pwrite(fd, &value, width, (off_t)at) >= 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input in = {data, size};
+    struct fuzz_input in = {data, size};
     struct rtl_reader *reader;
     char why[300] = "";
-    uint8_t how = (uint8_t)take(&in, 1);
+    uint8_t how = (uint8_t)fuzz_take(&in, 1);
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return 0;
@@ -193,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             goto out;
     }
     if (how & HOLED)
-        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(take(&in, 1) % 8 * 4096), 4096);
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(fuzz_take(&in, 1) % 8 * 4096), 4096);
     if (how & SEALED)
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
 
@@ -214,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_events(reader, &events);
         while (patch(&in, fd))
             ;
-        if ((how & SHRINKS) && !(how & SEALED) && ftruncate(fd, (off_t)(take(&in, 2) % base_size)) != 0)
+        if ((how & SHRINKS) && !(how & SEALED) && ftruncate(fd, (off_t)(fuzz_take(&in, 2) % base_size)) != 0)
             break;
     }
     check_window(&snapshot[0], &snapshot[1]);

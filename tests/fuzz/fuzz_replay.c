@@ -14,23 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "record/diff.h"
 #include "record/recording.h"
 #include "record/replay.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 enum { FILE_MAX = 1 << 20, PAGE = 512, FRAMES = 3, FRAMES_READ = 6 };
 enum { BYTES, STATEMENTS, RAW };
-
-#define MUST(condition)                                                      \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            fprintf(stderr, "misled: %s (line %d)\n", #condition, __LINE__); \
-            abort();                                                         \
-        }                                                                    \
-    } while (0)
 
 static char folder[64], path[96];
 static uint8_t base[FILE_MAX], now[FILE_MAX];

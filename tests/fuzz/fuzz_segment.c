@@ -15,9 +15,6 @@
 #include "shm/segment_writer.h"
 #include "stats/recorder.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 static struct rtl_segment real; /* as the library makes it */
 
 /* What librtl.so leaves: a hundred kernels on three queues. */
@@ -62,10 +59,11 @@ static bool copy_real(int fd)
 }
 
 /* The same word of many entries of a section of the real layout, or one that grows from entry to entry. */
-static void fill(struct input *in, int fd, uint64_t value)
+static void fill(struct fuzz_input *in, int fd, uint64_t value)
 {
-    const struct rtl_section *s = &real.header->section[take(in, 1) % RTL_SECTION_KNOWN];
-    uint64_t first = take(in, 3), count = 1ull << take(in, 1) % 16, word = take(in, 1), step = take(in, 1);
+    const struct rtl_section *s = &real.header->section[fuzz_take(in, 1) % RTL_SECTION_KNOWN];
+    uint64_t first = fuzz_take(in, 3), count = 1ull << fuzz_take(in, 1) % 16, word = fuzz_take(in, 1),
+             step = fuzz_take(in, 1);
     for (uint64_t i = 0; s->capacity && i < count; i++, value += step) {
         uint64_t at = s->offset + (first + i) % s->capacity * s->stride + word * 8 % (s->stride > 8 ? s->stride : 8);
         if (pwrite(fd, &value, sizeof value, (off_t)at) < 0)
@@ -74,31 +72,31 @@ static void fill(struct input *in, int fd, uint64_t value)
 }
 
 /* One patch: of a header's word, of an entry's, or of the same word of many. False when those for now are over. */
-static bool patch(struct input *in, int fd)
+static bool patch(struct fuzz_input *in, int fd)
 {
     static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
                                       65536, INT32_MAX, UINT32_MAX, 1ull << 40, INT64_MAX, UINT64_MAX};
     if (!in->left)
         return false;
-    uint8_t kind = (uint8_t)take(in, 1);
+    uint8_t kind = (uint8_t)fuzz_take(in, 1);
     if (kind == 0xff)
         return false;
     if (kind & 0x80) {
-        fill(in, fd, kind & 0x20 ? likely[take(in, 1) % (sizeof likely / sizeof *likely)] : take(in, 8));
+        fill(in, fd, kind & 0x20 ? likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)] : fuzz_take(in, 8));
         return true;
     }
-    uint64_t at = take(in, 2) % sizeof(struct rtl_header) & ~3ull;
+    uint64_t at = fuzz_take(in, 2) % sizeof(struct rtl_header) & ~3ull;
     size_t width = kind & 1 ? 8 : 4;
-    uint64_t value = kind & 0x20 ? likely[take(in, 1) % (sizeof likely / sizeof *likely)] : take(in, width);
+    uint64_t value = kind & 0x20 ? likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)] : fuzz_take(in, width);
     return pwrite(fd, &value, width, (off_t)at) >= 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input in = {data, size};
+    struct fuzz_input in = {data, size};
     struct rtl_reader *reader;
     char why[300] = "";
-    bool sealed = take(&in, 1) & 1;
+    bool sealed = fuzz_take(&in, 1) & 1;
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || !copy_real(fd))
         goto out;

@@ -13,12 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "record/rocpd.h"
 #include "record/rocpd_numbers.h"
 #include "text/text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 enum {
     KERNELS = 8,
@@ -31,14 +29,6 @@ enum {
 };
 enum { PUT, PUT_LIKELY, PATCH, READ, LOOK, LIE, BEGIN, LEAVE, OPERATIONS };
 enum { STEPS_A_RECORD = 24, STEPS_A_RECORDING = 4096 };
-
-#define MUST(condition)                                                     \
-    do {                                                                    \
-        if (!(condition)) {                                                 \
-            fprintf(stderr, "wrong: %s (line %d)\n", #condition, __LINE__); \
-            abort();                                                        \
-        }                                                                   \
-    } while (0)
 
 static _Alignas(64) uint8_t base[FILE_MAX];
 static size_t base_size;
@@ -114,33 +104,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 /* --- the operations --- */
 
-struct input {
-    const uint8_t *at;
-    size_t left;
-};
-
-static uint64_t take(struct input *in, size_t bytes)
-{
-    uint64_t value = 0;
-    bytes = bytes > in->left ? in->left : bytes;
-    memcpy(&value, in->at, bytes);
-    in->at += bytes;
-    in->left -= bytes;
-    return value;
-}
-
-static void put(struct run *r, struct input *in, bool likely)
+static void put(struct run *r, struct fuzz_input *in, bool likely)
 {
     struct rtl_event_record record = {.grid = {64, 1, 1}, .workgroup = {64, 1, 1}, .start_ns = 1000, .duration_ns = 10};
     if (likely) {
-        record.kernel = (uint32_t)take(in, 1) % (KERNELS + 1);
-        record.queue = (uint16_t)(take(in, 1) % (QUEUES + 1));
-        record.generation = (uint32_t)take(in, 1) % 9;
-        record.agent = (uint8_t)(take(in, 1) % (AGENTS + 2));
-        record.flags = (uint8_t)take(in, 1);
+        record.kernel = (uint32_t)fuzz_take(in, 1) % (KERNELS + 1);
+        record.queue = (uint16_t)(fuzz_take(in, 1) % (QUEUES + 1));
+        record.generation = (uint32_t)fuzz_take(in, 1) % 9;
+        record.agent = (uint8_t)(fuzz_take(in, 1) % (AGENTS + 2));
+        record.flags = (uint8_t)fuzz_take(in, 1);
     } else {
         for (size_t at = 0; at < sizeof record; at += 8) {
-            uint64_t word = take(in, 8);
+            uint64_t word = fuzz_take(in, 8);
             memcpy((char *)&record + at, &word, 8);
         }
     }
@@ -150,12 +125,13 @@ static void put(struct run *r, struct input *in, bool likely)
     ((struct rtl_ring *)entry(r->segment, r->section, RTL_SECTION_RING, 0))->head = r->put;
 }
 
-static void patch(struct run *r, struct input *in)
+static void patch(struct run *r, struct fuzz_input *in)
 {
     static const int places[] = {RTL_SECTION_AGENTS, RTL_SECTION_QUEUES, RTL_SECTION_KERNELS, RTL_SECTION_NAMES};
-    uint64_t how = take(in, 1), at = take(in, 2);
+    uint64_t how = fuzz_take(in, 1), at = fuzz_take(in, 2);
     const struct rtl_section *section = &r->section[places[how & 3]];
-    uint64_t bytes = (uint64_t)section->stride * section->capacity, width = how & 4 ? 4 : 8, value = take(in, width);
+    uint64_t bytes = (uint64_t)section->stride * section->capacity, width = how & 4 ? 4 : 8,
+             value = fuzz_take(in, width);
     at %= bytes;
     memcpy(r->segment + section->offset + at, &value, at + width > bytes ? bytes - at : width);
 }
@@ -176,7 +152,7 @@ static void read_ring(struct run *r)
 }
 
 /* What a file may hold that others have written into. */
-static void lie(struct run *r, struct input *in)
+static void lie(struct run *r, struct fuzz_input *in)
 {
     static const char *const lies[] = {
         "INSERT INTO rocpd_metadata(tag, value) VALUES ('queue 3', '{\"gpu\":0}')",
@@ -194,7 +170,7 @@ static void lie(struct run *r, struct input *in)
         "INSERT INTO rocpd_metadata(id, tag, value) VALUES (9223372036854775807, 'queue 7', '{}')",
     };
     r->lied = true;
-    rtl_db_exec(r->db, lies[take(in, 1) % (sizeof lies / sizeof *lies)]);
+    rtl_db_exec(r->db, lies[fuzz_take(in, 1) % (sizeof lies / sizeof *lies)]);
     if (rtl_db_status(r->db))
         r->failed = true;
 }
@@ -263,7 +239,7 @@ static void check(const struct run *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input in = {data, size};
+    struct fuzz_input in = {data, size};
     struct run r = {.section = ((const struct rtl_header *)(const void *)base)->section};
     char why[300];
     int fd = memfd_create("fuzz", MFD_ALLOW_SEALING);
@@ -274,11 +250,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
     MUST(rtl_reader_open_fd(fd, &r.reader, why, sizeof why) == RTL_READER_OK);
     unlink(path);
-    while (in.left && take(&in, 1) == '!') /* tables that lie from the beginning */
+    while (in.left && fuzz_take(&in, 1) == '!') /* tables that lie from the beginning */
         patch(&r, &in);
     begin(&r, 4711);
     for (int n = 0; in.left && !r.failed && n < 400; n++)
-        switch (take(&in, 1) % OPERATIONS) {
+        switch (fuzz_take(&in, 1) % OPERATIONS) {
         case PUT:
             put(&r, &in, false);
             break;
@@ -298,7 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             lie(&r, &in);
             break;
         case BEGIN:
-            begin(&r, 4711 + (int64_t)take(&in, 1) % 3);
+            begin(&r, 4711 + (int64_t)fuzz_take(&in, 1) % 3);
             break;
         case LEAVE:
             r.leave = !r.leave;

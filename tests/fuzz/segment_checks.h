@@ -9,33 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "shm/reader_private.h"
 #include "stats/histogram.h"
 #include "stats/quantile.h"
-
-#define MUST(condition)                                                      \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            fprintf(stderr, "misled: %s (line %d)\n", #condition, __LINE__); \
-            abort();                                                         \
-        }                                                                    \
-    } while (0)
-
-struct input {
-    const uint8_t *at;
-    size_t left;
-};
-
-static inline uint64_t take(struct input *in, size_t bytes)
-{
-    uint64_t value = 0;
-    if (bytes > in->left)
-        bytes = in->left;
-    memcpy(&value, in->at, bytes);
-    in->at += bytes;
-    in->left -= bytes;
-    return value;
-}
 
 static inline void check_histogram(const struct rtl_histogram_copy *h)
 {

@@ -1,6 +1,7 @@
 /* Numbers and text for people: units, intervals, escaping, cutting. */
 #include "tui_synth.h"
 
+#include "shm/gpu_names.h"
 #include "text/text.h"
 
 #define TIME(ns, unit, wanted) assert_string_equal(rtl_format_time(ns, RTL_UNIT_##unit).text, wanted)
@@ -100,9 +101,6 @@ static void counts_rates_shares(void **state)
     assert_string_equal(rtl_format_age(252 * RTL_SEC).text, "4:12");
     assert_string_equal(rtl_format_age(3723 * RTL_SEC).text, "1:02:03");
     assert_string_equal(rtl_format_age(100 * 3600 * RTL_SEC).text, "4d04h");
-    assert_string_equal(rtl_format_pci(0x00000300).text, "0000:03:00.0");
-    assert_string_equal(rtl_format_pci(0xffffffff).text, "ffff:ff:1f.7");
-    assert_string_equal(rtl_format_pci(0x0001c10a).text, "0001:c1:01.2");
     assert_string_equal(rtl_format_ppb(0).text, "0.00");
     assert_string_equal(rtl_format_ppb(-4).text, "0.00");
     assert_string_equal(rtl_format_ppb(-310).text, "-0.31");
@@ -117,6 +115,22 @@ static void counts_rates_shares(void **state)
     assert_string_equal(rtl_format_interval(RTL_SEC / 20).text, "50ms");
     assert_string_equal(rtl_format_interval(60 * RTL_SEC).text, "60s");
     assert_string_equal(rtl_format_interval(1800 * RTL_SEC).text, "30min");
+}
+
+static void gpus_and_queues_have_one_name(void **state)
+{
+    (void)state;
+    assert_string_equal(rtl_pci_address(0x00000300).text, "0000:03:00.0");
+    assert_string_equal(rtl_pci_address(0xfffffffe).text, "ffff:ff:1f.6");
+    assert_string_equal(rtl_pci_address(0x0001c10a).text, "0001:c1:01.2");
+    assert_string_equal(rtl_pci_address(RTL_NO_BDF).text, "");
+    assert_string_equal(rtl_gpu_name(1, 0x00000400).text, "G1 04:00.0");
+    assert_string_equal(rtl_gpu_name(1, 0x00010400).text, "G1 0001:04:00.0");
+    assert_string_equal(rtl_gpu_name(7, RTL_NO_BDF).text, "G7");
+    assert_string_equal(rtl_queue_name(1, 0x00000400, 5).text, "G1 04:00.0 queue 5");
+    assert_string_equal(rtl_other_queues_name(0, RTL_NO_BDF).text, "G0 other queues");
+    assert_string_equal(rtl_queue_name(UINT32_MAX, 0xfffffffe, UINT64_MAX).text,
+                        "G4294967295 ffff:ff:1f.6 queue 18446744073709551615");
 }
 
 static void intervals_are_read_strictly(void **state)
@@ -242,6 +256,7 @@ int main(void)
         cmocka_unit_test(a_unit_that_was_asked_for_is_kept),
         cmocka_unit_test(no_automatic_time_is_wider_than_its_column),
         cmocka_unit_test(counts_rates_shares),
+        cmocka_unit_test(gpus_and_queues_have_one_name),
         cmocka_unit_test(intervals_are_read_strictly),
         cmocka_unit_test(what_controls_a_terminal_is_escaped),
         cmocka_unit_test(random_bytes_become_one_column_each),

@@ -15,8 +15,6 @@
 #define PCI_ROOT "/sys/devices/pci0000:00"
 enum { PATH_MAX_HERE = 512 };
 
-static const char *model_text(const char *what, int gpu, char *out, size_t size);
-
 /* a GPU's files: a text as it is, or "=" and the name of a number that the model has */
 static const struct {
     const char *name, *text;
@@ -178,7 +176,7 @@ static bool link_in(const char *path, char *to, size_t size, const char **rest)
 static bool lead(const char *path, bool follow, char *out)
 {
     size_t len = 0;
-    char to[PATH_MAX_HERE], whole[PATH_MAX_HERE];
+    char to[PATH_MAX_HERE];
     const char *rest;
     if (!path || strncmp(path, "/sys/", 5) || strlen(path) >= PATH_MAX_HERE)
         return false;
@@ -201,9 +199,8 @@ static bool lead(const char *path, bool follow, char *out)
         p += n;
         out[len] = '\0';
         if ((follow || *p) && link_in(out, to, sizeof to, &rest)) {
-            snprintf(whole, sizeof whole, "%s", to);
-            len = strlen(whole);
-            memcpy(out, whole, len + 1);
+            len = strlen(to);
+            memcpy(out, to, len + 1);
         }
     }
     return true;

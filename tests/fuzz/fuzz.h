@@ -1,0 +1,41 @@
+/* What all fuzz targets have: the functions that libFuzzer calls, a check that ends the run, an input taken in pieces.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/* By descriptor: the stream may be the command's that is fuzzed. */
+#define MUST(condition)                                                 \
+    do {                                                                \
+        if (!(condition)) {                                             \
+            dprintf(2, "misled: %s (line %d)\n", #condition, __LINE__); \
+            abort();                                                    \
+        }                                                               \
+    } while (0)
+
+struct fuzz_input {
+    const uint8_t *at;
+    size_t left;
+};
+
+/* The next bytes as a number; where there are fewer, those there are, and 0 from then on. */
+static inline uint64_t fuzz_take(struct fuzz_input *in, size_t bytes)
+{
+    uint64_t value = 0;
+    if (bytes > in->left)
+        bytes = in->left;
+    memcpy(&value, in->at, bytes);
+    in->at += bytes;
+    in->left -= bytes;
+    return value;
+}
+
+#endif
