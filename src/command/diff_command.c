@@ -100,9 +100,8 @@ static int parse(struct command *c, int argc, char **argv)
         default:
             if (o == ':')
                 return WRONG("%s wants an argument", argv[optind - 1]);
-            return optopt && optopt < FAIL_OVER
-                       ? WRONG("diff has no option -%c; 'rtl-top --help' shows what it takes", optopt)
-                       : WRONG("diff has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
+            rtl_complain_of_option(argv[0], FAIL_OVER, argv[optind - 1]);
+            return RTL_READER_USAGE;
         }
     if (argc - optind != 2)
         return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);

@@ -258,9 +258,8 @@ static int parse(struct command *c, int argc, char **argv)
         default:
             if (o == ':')
                 return WRONG("%s wants a file to write, or - for standard output", argv[optind - 1]);
-            return optopt && optopt < PERFETTO
-                       ? WRONG("export has no option -%c; 'rtl-top --help' shows what it takes", optopt)
-                       : WRONG("export has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
+            rtl_complain_of_option(argv[0], PERFETTO, argv[optind - 1]);
+            return RTL_READER_USAGE;
         }
     if (argc - optind != 1 || (!c->output[0].path && !c->output[1].path))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);

@@ -237,10 +237,15 @@ static __attribute__((noinline)) uint16_t see_extended(struct rtl_tap *tap, cons
     return see_kernel(tap, &decoded.kernel, may_inject, policy);
 }
 
+static inline uint32_t type_of(const union packet *packet)
+{
+    return packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
 /* Counts any packet; for a kernel dispatch, decides. */
 static inline uint16_t see(struct rtl_tap *tap, const union packet *packet, bool may_inject, enum rtl_policy policy)
 {
-    uint32_t type = packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+    uint32_t type = type_of(packet);
     bool off = policy == RTL_PASS_ON;
     if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH && !off, 1))
         return see_kernel(tap, &packet->kernel, may_inject, policy);
@@ -314,11 +319,6 @@ static uint64_t before_the_end(const struct rtl_tap *tap, const char *packets, u
         return n; /* a copy */
     uint64_t there = (end - start) / sizeof(union packet);
     return n < there ? n : there;
-}
-
-static uint32_t type_of(const union packet *packet)
-{
-    return packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
 }
 
 /* One that may carry a mark: its signal is where all have it, and it has none. */

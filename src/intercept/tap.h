@@ -52,7 +52,7 @@ struct rtl_tap {
     hsa_queue_t *queue;    /* NULL while it isn't known yet; create only */
     const char *ring;      /* packets of the queue, to bound batches by; NULL = not known */
     uint64_t ring_bytes;
-    char *scratch; /* for batches: as many packets as the queue has slots */
+    char *scratch; /* for batches: as many packets as the queue has slots, and one behind them (full.h) */
     uint32_t scratch_packets;
     uint32_t slot;
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 #include <unistd.h>
 
 struct rtl_outfile {
-    char *path; /* of the file itself, links resolved; NULL = no file of ours to be put anywhere */
-    char *part; /* beside it, until it takes its place; then NULL */
+    char *path;        /* of the file itself, links resolved; NULL = no file of ours to be put anywhere */
+    struct part *part; /* beside it, until it takes its place; then NULL */
     int fd;
     bool replaces;
 };
@@ -33,15 +34,23 @@ static bool refuse(char *why, size_t why_bytes, const char *format, ...)
 
 /* --- what a signal has to take away --- */
 
+/*
+ * Written by who opens and closes files, with the signals blocked; read by their handler, and by another thread that
+ * ends the process. So nothing of it is ever freed, and `there` (release, acquire) is true only while the path is
+ * whole.
+ */
 enum { PARTS = 8 };
-static char *volatile parts[PARTS]; /* written with the signals blocked, read by their handler */
+static struct part {
+    _Atomic bool there;
+    char path[PATH_MAX];
+} parts[PARTS];
 static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
 
 void rtl_outfile_clean(void)
 {
     for (int i = 0; i < PARTS; i++)
-        if (parts[i])
-            unlink(parts[i]);
+        if (atomic_load_explicit(&parts[i].there, memory_order_acquire))
+            unlink(parts[i].path);
 }
 
 static void on_signal(int number)
@@ -73,10 +82,7 @@ static void watch_signals(void)
 
 static void forget_part(struct rtl_outfile *file)
 {
-    for (int i = 0; i < PARTS; i++)
-        if (parts[i] == file->part)
-            parts[i] = NULL;
-    free(file->part);
+    atomic_store_explicit(&file->part->there, false, memory_order_release);
     file->part = NULL;
 }
 
@@ -147,27 +153,28 @@ static int descriptor_of(const char *path)
 static bool open_part(struct rtl_outfile *file, const struct stat *was, char *why, size_t why_bytes)
 {
     const char *slash = strrchr(file->path, '/');
-    int folder = slash ? (int)(slash + 1 - file->path) : 0, at = 0;
+    int folder = slash ? (int)(slash + 1 - file->path) : 0;
     sigset_t old = block_deadly();
-    while (at < PARTS && parts[at])
-        at++;
-    for (int tries = 0; at < PARTS && file->fd < 0 && tries < 100; tries++) {
+    struct part *part = parts, *end = parts + PARTS;
+    while (part < end && atomic_load_explicit(&part->there, memory_order_relaxed))
+        part++;
+    for (int tries = 0; part < end && file->fd < 0 && tries < 100; tries++) {
         unsigned number = (unsigned)getpid() * 2654435761u + (unsigned)tries;
         if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
             errno = 0; /* the name need not be secret: it is only taken if it is nobody's */
-        free(file->part);
-        if (asprintf(&file->part, "%.*s.rtl-top-%08x", folder, file->path, number) < 0) {
-            file->part = NULL;
-            errno = ENOMEM;
+        int length = snprintf(part->path, sizeof part->path, "%.*s.rtl-top-%08x", folder, file->path, number);
+        if (length >= (int)sizeof part->path) {
+            errno = ENAMETOOLONG;
             break;
         }
-        file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, was ? 0600 : 0666);
+        file->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, was ? 0600 : 0666);
         if (file->fd < 0 && errno != EEXIST)
             break;
     }
-    int error = at < PARTS ? errno : EMFILE;
+    int error = part < end ? errno : EMFILE;
     if (file->fd >= 0) {
-        parts[at] = file->part;
+        file->part = part;
+        atomic_store_explicit(&part->there, true, memory_order_release);
         watch_signals();
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -282,7 +289,8 @@ bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)
         return true;
     if (file->replaces)
         fdatasync(file->fd); /* or a crash of the machine may leave neither the old one nor the new one */
-    int error = file->replaces ? (rename(file->part, file->path) ? errno : 0) : put_new(file->part, file->path);
+    int error =
+        file->replaces ? (rename(file->part->path, file->path) ? errno : 0) : put_new(file->part->path, file->path);
     if (error == EEXIST)
         return refuse(why, why_bytes, "%s exists by now: choose another name, or replace it with --force", file->path);
     if (error)
@@ -299,8 +307,7 @@ void rtl_outfile_close(struct rtl_outfile *file)
         return;
     if (file->part) {
         sigset_t old = block_deadly();
-        if (file->fd >= 0)
-            unlink(file->part);
+        unlink(file->part->path);
         forget_part(file);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }

@@ -159,7 +159,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
         add_metadata(db, "clock", "CLOCK_MONOTONIC, ns");
     }
     r->type = rtl_rocpd_string(db, "KernelExecution");
-    r->unknown = rtl_rocpd_string(db, "(unknown kernel)");
+    r->unknown_kernel = rtl_rocpd_string(db, "(unknown kernel)");
     find_process(r, title);
     rtl_rocpd_number_gpus(r);
     snprintf(name, sizeof name, "recording %" PRId64,
@@ -214,7 +214,7 @@ static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records
         bool copy = e->flags & RTL_EVENT_COPY, first = !r->written++;
         r->copies += copy;
         const struct rtl_rocpd_gpu *gpu = rtl_rocpd_gpu(r, rtl_rocpd_agent(e));
-        uint64_t strange = r->strange;
+        uint64_t unknown = r->unknown;
         v[1] = gpu->id;
         v[2] = copy ? rtl_rocpd_single_queue(r, rtl_rocpd_agent(e), RTL_QUEUE_KIND_COPIES) : rtl_rocpd_queue(r, e);
         v[3] = (int64_t)(e->sequence & ((1ull << RTL_ROCPD_SEQUENCE_BITS) - 1));
@@ -223,7 +223,7 @@ static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records
         v[5] = end;
         v[6] = copy ? RTL_ROCPD_EMPTY : rtl_rocpd_kernel(r, e->kernel);
         v[7] = copy ? rtl_rocpd_copy_type(r, e->kernel) : r->type;
-        r->strange = strange + (r->strange > strange || !gpu->described);
+        r->unknown = unknown + (r->unknown > unknown || !gpu->described);
         if (first || start < r->start)
             r->start = start;
         if (first || end > r->end)
@@ -266,7 +266,7 @@ static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state
              "{\"process\":%" PRId64 ",\"rows\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"lost\":%" PRIu64
              ",\"before\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"untimed\":%" PRIu64
              ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"end\":\"%s\"}",
-             r->process, r->written, r->copies, e->lost, e->first, state->left_out, r->strange, r->untimed, r->start,
+             r->process, r->written, r->copies, e->lost, e->first, state->left_out, r->unknown, r->untimed, r->start,
              r->end, state->end ? state->end : "none: it was cut off");
     set_metadata(r->db, r->recording_row, json);
     snprintf(number, sizeof number, "%" PRIu64, r->batch);
@@ -292,7 +292,7 @@ enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *r, const struct rtl_event_r
     if (!status) {
         state->rows = r->written;
         state->copies = r->copies;
-        state->unknown = r->strange;
+        state->unknown = r->unknown;
     }
     return status;
 }
@@ -304,10 +304,9 @@ uint64_t rtl_rocpd_steps(const struct rtl_rocpd *r)
 
 /* --- monitors --- */
 
-/* A row says what was seen at its start, and holds until the next look. */
-static void look_at(struct rtl_rocpd *r, const char *type, int64_t device, int64_t queue, int64_t *value, int64_t now)
+/* A row says what was seen at its start, and holds until the next look. `was`: at the one before; -1 = nothing. */
+static void look_at(struct rtl_rocpd *r, const char *type, int64_t device, int64_t queue, int64_t was, int64_t now)
 {
-    int64_t was = *value;
     if (was >= 0 && r->look_count < RTL_ROCPD_LOOKS)
         r->looks[r->look_count++] = (struct rtl_rocpd_look){
             .type = type, .device = device, .start = r->looked, .end = now, .value = was, .queue = queue};
@@ -321,14 +320,14 @@ void rtl_rocpd_look(struct rtl_rocpd *r)
     int64_t now = bounded(s->taken_mono_ns);
     r->untimed = s->untimed_total;
     r->batch = s->untimed[RTL_UNTIMED_BATCH];
-    look_at(r, "process", r->pid, -1, &r->signals, now);
+    look_at(r, "process", r->pid, -1, r->signals, now);
     r->signals = bounded(s->signals_in_use);
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i];
         const struct rtl_rocpd_queue *known = &r->queue[q->slot % RTL_QUEUES_MAX];
         int64_t *depth = &r->depth[q->slot % RTL_QUEUES_MAX];
         if (known->known && known->generation == q->generation && known->agent == q->agent && q->agent < RTL_AGENTS_MAX)
-            look_at(r, "gpu", r->gpu[known->agent].id, known->id, depth, now);
+            look_at(r, "gpu", r->gpu[known->agent].id, known->id, *depth, now);
         *depth = bounded(q->depth);
     }
     r->looked = now;

@@ -42,10 +42,10 @@ struct rtl_rocpd {
     int64_t pid, process, recording_row, batch_row, api_row;
     int64_t type;                            /* string: KernelExecution */
     int64_t copy_type[RTL_ROCPD_DIRECTIONS]; /* strings, 0 = not met yet */
-    int64_t unknown;                         /* string: what a kernel without a name is called */
+    int64_t unknown_kernel;                  /* string: what a kernel without a name is called */
     char host[80];
     uint64_t written, copies;        /* records; copies among them */
-    uint64_t strange;                /* of them those whose queue or GPU the process doesn't have */
+    uint64_t unknown;                /* of them those whose queue or GPU the process doesn't have */
     int64_t start, end;              /* of the first and the last op */
     uint64_t untimed, batch;         /* when last looked at */
     int64_t looked;                  /* when */
@@ -62,7 +62,7 @@ struct rtl_rocpd {
     int64_t values[RTL_ROCPD_ROWS * RTL_ROCPD_COLUMNS];
 };
 
-/* Numbers of what a row refers to, made on first sight. */
+/* Numbers of what a row refers to, made on first sight. After an error, which the database has, they mean nothing. */
 int64_t rtl_rocpd_string(struct rtl_db *db, const char *text);
 int64_t rtl_rocpd_kernel(struct rtl_rocpd *rocpd, uint32_t kernel);
 int64_t rtl_rocpd_copy_type(struct rtl_rocpd *rocpd, uint32_t direction);

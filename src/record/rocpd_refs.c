@@ -20,12 +20,12 @@ int64_t rtl_rocpd_string(struct rtl_db *db, const char *text)
 int64_t rtl_rocpd_kernel(struct rtl_rocpd *r, uint32_t kernel)
 {
     if (kernel >= RTL_KERNELS_MAX)
-        return r->unknown;
+        return r->unknown_kernel;
     if (r->kernel[kernel])
         return r->kernel[kernel];
     const char *name = rtl_reader_kernel_name(r->reader, kernel);
     if (!name)
-        return r->unknown;
+        return r->unknown_kernel;
     size_t length = strlen(name), room = 10 * length + 1; /* every byte an escape of a code point */
     char *safe = malloc(room);
     if (!safe) {
@@ -33,7 +33,7 @@ int64_t rtl_rocpd_kernel(struct rtl_rocpd *r, uint32_t kernel)
         return 0;
     }
     r->escape(safe, room, name, length);
-    int64_t id = *safe ? rtl_rocpd_string(r->db, safe) : r->unknown; /* without a name are copies */
+    int64_t id = *safe ? rtl_rocpd_string(r->db, safe) : r->unknown_kernel; /* without a name are copies */
     free(safe);
     return r->kernel[kernel] = id;
 }
@@ -152,7 +152,7 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *even
         return slot->id;
     enum rtl_queue_kind kind = event->queue < RTL_QUEUES_MAX ? kind_of(r, event, &queue_id) : RTL_QUEUE_KIND_UNKNOWN;
     if (kind == RTL_QUEUE_KIND_OTHERS || kind == RTL_QUEUE_KIND_UNKNOWN) {
-        r->strange += kind == RTL_QUEUE_KIND_UNKNOWN;
+        r->unknown += kind == RTL_QUEUE_KIND_UNKNOWN;
         return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), kind);
     }
     const struct rtl_rocpd_gpu *gpu = rtl_rocpd_gpu(r, rtl_rocpd_agent(event));
@@ -165,7 +165,7 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *even
                                                                            .generation = event->generation,
                                                                            .queue_id = queue_id});
     if (id < 0) { /* too many */
-        r->strange++;
+        r->unknown++;
         return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), RTL_QUEUE_KIND_UNKNOWN);
     }
     *slot = (struct rtl_rocpd_queue){.known = true, .generation = event->generation, .agent = event->agent, .id = id};

@@ -5,20 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Hands on what stands for itself: ASCII but for the quote and one other. Says how much of the text that was. */
+static size_t put_plain(rtl_quote_put *put, void *to, const char *text, size_t left, char other)
+{
+    size_t plain = 0;
+    while (plain < left && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' && text[plain] != other)
+        plain++;
+    if (plain)
+        put(to, text, plain);
+    return plain;
+}
+
 void rtl_quote_json(rtl_quote_put *put, void *to, const char *text)
 {
     size_t left = strlen(text);
     put(to, "\"", 1);
     while (left) {
-        size_t plain = 0;
-        while (plain < left && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' && text[plain] != '\\')
-            plain++;
-        if (plain) {
-            put(to, text, plain);
-            text += plain;
-            left -= plain;
-            continue;
-        }
+        size_t plain = put_plain(put, to, text, left, '\\');
+        text += plain;
+        left -= plain;
+        if (!left)
+            break;
         char piece[16];
         uint32_t code = 0xfffd;
         size_t step = rtl_utf8_decode(text, left, &code);
@@ -57,15 +64,11 @@ void rtl_quote_csv(rtl_quote_put *put, void *to, const char *text)
     if (begins_formula(text))
         put(to, "'", 1);
     while (left) {
-        size_t plain = 0;
-        while (plain < left && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"')
-            plain++;
-        if (plain) {
-            put(to, text, plain);
-            text += plain;
-            left -= plain;
-            continue;
-        }
+        size_t plain = put_plain(put, to, text, left, '"');
+        text += plain;
+        left -= plain;
+        if (!left)
+            break;
         char piece[RTL_TEXT_PIECE];
         size_t n, step = rtl_text_piece(text, left, rtl_text_code_is_printable, piece, &n);
         if (*text == '"')

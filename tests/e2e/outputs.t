@@ -126,7 +126,9 @@ check "one that can't be" gives 10 'none/x' export "$work/bad.db" --perfetto "$w
 check "and the other is not there either" test ! -e "$work/two"
 check "a folder" gives 10 'folder' export "$work/bad.db" --csv "$work/there" --force
 check "no name" gives 10 'No such file' export "$work/bad.db" --csv ''
-check "an option that takes nothing" gives 1 'no option --force=1' export "$work/bad.db" --csv - --force=1
+check "an option that takes nothing" gives 1 '--force=1: that option takes no argument' export "$work/bad.db" --csv - --force=1
+check "one that isn't there" gives 1 'export has no option --strength' export "$work/bad.db" --csv - --strength
+check "nor of one letter" gives 1 'diff has no option -x' diff -x "$work/bad.db" "$work/bad.db"
 mkfifo "$work/pipe"
 timeout 20 cat "$work/pipe" >"$work/through" &
 reader=$!

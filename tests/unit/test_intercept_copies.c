@@ -219,7 +219,7 @@ static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
     lies = true;
     assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
     app_signal_destroy(signal);
-    for (int i = 0; i < 20000 && !(over() == AT(line_to()->count) && AT(rtl_tool.segment.header->parked)); i++)
+    for (int i = 0; i < patience() && !(over() == AT(line_to()->count) && AT(rtl_tool.segment.header->parked)); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(over(), AT(line_to()->count));
     assert_int_equal(AT(rtl_tool.segment.header->parked), 1);

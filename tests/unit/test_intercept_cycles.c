@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime_fixture.h"
+enum { PLACES = 8, NAMES = 50 };
+#include "code_objects.h"
 
 #include "intercept/worker.h"
 
@@ -77,34 +78,6 @@ static hsa_status_t queue_ends(hsa_queue_t *queue)
     pthread_mutex_lock(&lane->lock);
     lane->n = 0;
     pthread_mutex_unlock(&lane->lock);
-    return HSA_STATUS_SUCCESS;
-}
-
-/* --- code objects: executable H has one kernel, whose name and address follow from H --- */
-
-static uint64_t object_of(uint64_t executable)
-{
-    return 0x100000 + executable % 8 * 64; /* the loaders' next names lie where others lay */
-}
-
-static hsa_status_t one_symbol(hsa_executable_t executable,
-                               hsa_status_t (*see)(hsa_executable_t, hsa_executable_symbol_t, void *), void *data)
-{
-    return see(executable, (hsa_executable_symbol_t){executable.handle}, data);
-}
-
-static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
-{
-    char name[16];
-    int length = snprintf(name, sizeof name, "k%03u.kd", (unsigned)(symbol.handle % 50));
-    if (what == HSA_EXECUTABLE_SYMBOL_INFO_TYPE)
-        *(hsa_symbol_kind_t *)answer = HSA_SYMBOL_KIND_KERNEL;
-    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH)
-        *(uint32_t *)answer = (uint32_t)length;
-    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME)
-        memcpy(answer, name, (size_t)length);
-    else
-        *(uint64_t *)answer = object_of(symbol.handle);
     return HSA_STATUS_SUCCESS;
 }
 
@@ -186,8 +159,7 @@ static void all_at_once(void **state)
     (void)state;
     fill_tables();
     core.slot[9] = (void *)queue_ends;
-    core.slot[93] = (void *)about_symbol;
-    core.slot[94] = (void *)one_symbol;
+    fill_symbols();
     assert_true(OnLoad(&root, 1, 0, NULL));
     for (int i = 0; i < DISPATCHERS + LOADERS; i++)
         pthread_mutex_init(&lanes[i].lock, NULL);
@@ -231,8 +203,7 @@ static void child_counts_nothing(void **state)
     (void)state;
     lane = &own;
     fill_tables();
-    core.slot[93] = (void *)about_symbol;
-    core.slot[94] = (void *)one_symbol;
+    fill_symbols();
     assert_true(OnLoad(&root, 1, 0, NULL));
     load(8);
     hsa_queue_t *queue = app_queue();

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime_fixture.h"
+enum { PLACES = 64, NAMES = 64 };
+#include "code_objects.h"
 
 #include "intercept/kernels.h"
 
@@ -38,33 +39,6 @@ __attribute__((visibility("default"))) int madvise(void *at, size_t length, int 
     return real(at, length, advice);
 }
 
-/* Executable H has one kernel, whose name and address follow from H. */
-static uint64_t object_of(uint64_t executable)
-{
-    return 0x100000 + executable * 64;
-}
-
-static hsa_status_t one_symbol(hsa_executable_t executable,
-                               hsa_status_t (*see)(hsa_executable_t, hsa_executable_symbol_t, void *), void *data)
-{
-    return see(executable, (hsa_executable_symbol_t){executable.handle}, data);
-}
-
-static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
-{
-    char name[16];
-    int length = snprintf(name, sizeof name, "k%02u.kd", (unsigned)(symbol.handle % 100));
-    if (what == HSA_EXECUTABLE_SYMBOL_INFO_TYPE)
-        *(hsa_symbol_kind_t *)answer = HSA_SYMBOL_KIND_KERNEL;
-    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH)
-        *(uint32_t *)answer = (uint32_t)length;
-    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME)
-        memcpy(answer, name, (size_t)length);
-    else
-        *(uint64_t *)answer = object_of(symbol.handle);
-    return HSA_STATUS_SUCCESS;
-}
-
 /* From now on the runtime may give the kernel's address to another. */
 static bool gone_before;
 static hsa_status_t executable_goes(hsa_executable_t executable)
@@ -77,8 +51,7 @@ static void load(void)
 {
     fill_tables();
     core.slot[84] = (void *)executable_goes;
-    core.slot[93] = (void *)about_symbol;
-    core.slot[94] = (void *)one_symbol;
+    fill_symbols();
     assert_true(OnLoad(&root, 1, 0, NULL));
     hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
     for (uint64_t i = 0; i < KERNELS; i++)

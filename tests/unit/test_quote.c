@@ -1,0 +1,129 @@
+/* How text looks in JSON, in CSV and in messages, whatever it holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/complain.h"
+#include "text/quote.h"
+#include "text/text.h"
+
+static char made[4096];
+static void collect(void *to, const char *bytes, size_t count)
+{
+    (void)to;
+    strncat(made, bytes, count);
+}
+
+static const char *csv(const char *text)
+{
+    *made = 0;
+    rtl_quote_csv(collect, NULL, text);
+    return made;
+}
+
+static void cells_are_quoted_where_they_have_to_be(void **state)
+{
+    (void)state;
+    static const char *const cells[][2] = {
+        {"", ""},
+        {"plain<int>(x)", "plain<int>(x)"},
+        {"a,b", "\"a,b\""},
+        {"say \"hi\"", "\"say \"\"hi\"\"\""},
+        {"a;=1", "\"a;=1\""},
+        {" a", "\" a\""},
+        {"=1+1", "'=1+1"},
+        {"+1", "'+1"},
+        {"-1", "'-1"},
+        {"@f", "'@f"},
+        {"=a,b", "\"'=a,b\""},
+        {"\xef\xbc\x9d"
+         "1",
+         "'\xef\xbc\x9d"
+         "1"}, /* the wide = */
+        {"a=b", "a=b"},
+        {"a\rb\nc\t", "a\\x0db\\x0ac\\x09"},
+        {"\r=1", "\\x0d=1"},
+        {"\x1b[31m\x7f", "\\x1b[31m\\x7f"},
+        {"gr\xc3\xbc\xc3\x9f \xe4\xb8\xad", "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad"},
+        {"\xff\xc2\x9b", "\\xff\\u{9b}"},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        assert_string_equal(csv(cells[i][0]), cells[i][1]);
+}
+
+static void strings_are_json(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"", "\"\""},
+        {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+        {"\n\x1b\x7f", "\"\\u000a\\u001b\\u007f\""},
+        {"\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80", "\"\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80\""},
+        {"\xff"
+         "a\xc3",
+         "\"\\ufffda\\ufffd\""},
+        {"\xe2\x80\xae", "\"\\u202e\""},
+        {"\xf3\xa0\x80\x81", "\"\\udb40\\udc01\""}, /* a tag: two halves */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *made = 0;
+        rtl_quote_json(collect, NULL, texts[i][0]);
+        assert_string_equal(made, texts[i][1]);
+        struct json_object *o = json_tokener_parse(made);
+        assert_non_null(o);
+        json_object_put(o);
+    }
+}
+
+static char *complaint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *complaint(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *line = rtl_complaint(format, args);
+    va_end(args);
+    return line;
+}
+
+static void a_message_is_one_line_that_controls_nothing(void **state)
+{
+    (void)state;
+    char *line =
+        complaint("cannot open %s: %s", "a\n\x1b]0;x\x07\xc2\x9b\xe2\x80\xae", "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad");
+    assert_string_equal(line, "cannot open a\\x0a\\x1b]0;x\\x07\\u{9b}\\u{202e}: gr\xc3\xbc\xc3\x9f \xe4\xb8\xad");
+    free(line);
+    line = complaint("%s", "already \\x1b"); /* escaped twice is escaped once */
+    assert_string_equal(line, "already \\x1b");
+    free(line);
+    char bytes[256], text[4 * 256 + 1];
+    for (int i = 0; i < 256; i++)
+        bytes[i] = (char)(255 - i);
+    size_t n = rtl_text_line(text, sizeof text, bytes, sizeof bytes);
+    assert_int_equal(n, strlen(text));
+    for (size_t i = 0; i < n; i++)
+        assert_true(text[i] >= 0x20 && text[i] < 0x7f);
+    for (size_t size = 0; size < 40; size++) { /* never beyond, never half an escape */
+        memset(text, 'x', sizeof text);
+        n = rtl_text_line(text, size, "a\x1b\xe2\x80\xae", 5);
+        assert_true(text[size] == 'x' && n <= 13 && (size == 0 || (n < size && !text[n])));
+        assert_true(n == 0 || n == 1 || n == 5 || n == 13);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_are_quoted_where_they_have_to_be),
+        cmocka_unit_test(strings_are_json),
+        cmocka_unit_test(a_message_is_one_line_that_controls_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
