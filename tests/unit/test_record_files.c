@@ -273,6 +273,41 @@ static void what_is_no_plain_file_is_not_touched(void **state)
         }
 }
 
+/* In a folder where anybody may make files: what somebody else laid beside a recording is not taken for a part of it.
+ */
+static void what_another_user_lays_there_is_not_taken(void **state)
+{
+    (void)state;
+    static const char *const suffix[] = {"-journal", "-wal"};
+    enum { NOBODY = 65534 };
+    if (geteuid() != 0)
+        skip();
+    make_recording(3);
+    assert_int_equal(chmod(folder, 01777), 0);
+    for (int i = 0; i < 2; i++) {
+        char made[sizeof beside];
+        snprintf(made, sizeof made, "%s%s", path, suffix[i]);
+        put_journal(NULL);
+        assert_int_equal(rename(beside, made), 0);
+        assert_int_equal(chown(made, NOBODY, NOBODY), 0);
+        uint64_t before = fixture_state();
+        refuses(&reading, RTL_DB_PATH, "somebody else's");
+        refuses(&writing, RTL_DB_PATH, "somebody else's");
+        assert_true(fixture_state() == before);
+        assert_int_equal(chown(path, NOBODY, NOBODY), 0); /* whose database it is may */
+        struct rtl_db *db = open_db(&reading);
+        assert_int_equal(rows(db), 3);
+        rtl_db_close(db);
+        assert_int_equal(chown(path, 0, 0), 0);
+        assert_int_equal(chmod(folder, 0777), 0); /* who may take the recording away itself has no need for that */
+        db = open_db(&reading);
+        assert_int_equal(rows(db), 3);
+        rtl_db_close(db);
+        assert_int_equal(chmod(folder, 01777), 0);
+        unlink(made);
+    }
+}
+
 /* Of a journal that goes on for a terabyte of nothing, and of one that saves a page again and again. */
 static void a_journal_is_read_within_bounds(void **state)
 {
@@ -477,6 +512,7 @@ int main(void)
         TEST(a_link_to_a_recording_is_that_recording),
         TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
         TEST(what_is_no_plain_file_is_not_touched),
+        TEST(what_another_user_lays_there_is_not_taken),
         TEST(a_journal_is_read_within_bounds),
         TEST(another_opening_does_not_let_go_of_a_lock),
         TEST(what_is_replaced_leaves_no_journal),
