@@ -23,8 +23,9 @@ int rtl_db_refuse(struct rtl_db_files *files, enum rtl_db_status status, const c
 
 int rtl_db_refuse_odd(struct rtl_db_files *files, const char *name)
 {
-    return rtl_db_refuse(files, RTL_DB_PATH,
-                         "%s is no plain file of its own: take it away before the recording is opened", name);
+    return rtl_db_refuse(
+        files, RTL_DB_PATH,
+        "%s is no plain file of its own, or somebody else's: take it away before the recording is opened", name);
 }
 
 int rtl_db_refuse_journal(struct rtl_db_files *files, enum rtl_journal is)

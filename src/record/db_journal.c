@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +20,27 @@ enum {
 
 static const unsigned char magic[MAGIC] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
+/* The file's folder, or the database that it lies beside: the path up to a mark. */
+static bool look_before(const char *path, char mark, struct stat *facts)
+{
+    char before[PATH_MAX];
+    const char *end = strrchr(path, mark);
+    int length = end ? (int)(end - path) + (mark == '/') : 0;
+    return snprintf(before, sizeof before, "%.*s", length, path) < (int)sizeof before &&
+           !lstat(length ? before : ".", facts);
+}
+
+/* In a folder like /tmp anybody can lay a file beside another's database: the rule is the kernel's (protected_regular),
+ * but that the database's owner may, too. */
+static bool is_planted(const char *path, const struct stat *facts)
+{
+    struct stat folder, database;
+    if (facts->st_uid == geteuid() || !facts->st_uid || !look_before(path, '/', &folder) ||
+        !(folder.st_mode & S_ISVTX) || facts->st_uid == folder.st_uid)
+        return false;
+    return !look_before(path, '-', &database) || database.st_uid != facts->st_uid;
+}
+
 bool rtl_journal_is_plain(const char *path, bool *there)
 {
     struct stat facts;
@@ -25,7 +48,7 @@ bool rtl_journal_is_plain(const char *path, bool *there)
     if (lstat(path, &facts))
         return errno == ENOENT;
     *there = true;
-    return S_ISREG(facts.st_mode) && facts.st_nlink == 1;
+    return S_ISREG(facts.st_mode) && facts.st_nlink == 1 && !is_planted(path, &facts);
 }
 
 static int open_plain(const char *path, struct stat *facts)

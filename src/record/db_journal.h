@@ -14,7 +14,7 @@
 enum rtl_journal {
     RTL_JOURNAL_NONE,    /* there is none, or nothing in it that was begun */
     RTL_JOURNAL_HOT,     /* the database has to be read with it */
-    RTL_JOURNAL_ODD,     /* no plain file, or one that has another name, too */
+    RTL_JOURNAL_ODD,     /* no plain file, or one that has another name, too, or another's */
     RTL_JOURNAL_NAMES,   /* it names another file, which SQLite would delete */
     RTL_JOURNAL_DAMAGED, /* no transaction saves a page twice */
     RTL_JOURNAL_STOPPED, /* the caller's `stop` said so */
@@ -35,8 +35,9 @@ struct rtl_undo {
     size_t count;
 };
 
-/* Is a file that SQLite may open beside a database what it should be: a file, with one name, or not there? Anything
- * else would let it write to, empty or wait for something of another's. */
+/* Is a file that SQLite may open beside a database what it should be: a file, with one name, of whoever may write the
+ * database, or not there? Anything else would let it write to, empty or wait for something of another's, or take what
+ * another has put into /tmp for what was recorded. The path is the database's and -journal, -wal or -shm. */
 bool rtl_journal_is_plain(const char *path, bool *there);
 
 /* What SQLite may be let at: NONE, HOT (not looked into further), ODD, NAMES or FAILED. */

@@ -228,6 +228,12 @@ enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, s
     return refused;
 }
 
+bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *facts)
+{
+    struct stat now;
+    return files->path && !lstat(files->path, &now) && now.st_dev == facts->st_dev && now.st_ino == facts->st_ino;
+}
+
 static uint64_t size_of(const struct rtl_db_file *f)
 {
     sqlite3_int64 size = 0;

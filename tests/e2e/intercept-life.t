@@ -115,11 +115,11 @@ play any
 is "off: the segment says so" "$(look mode)" "mode off"
 is "off: nothing is counted" "$(look counted)" "counted 0"
 close_scene
-RTL_MODE=fastest
+RTL_MODE=$(printf 'fastest\033[2J\n!')
 play any
 is "a wrong mode: default is used" "$(look mode)" "mode default"
 is "a wrong mode: it is noted" "$(look note)" "note mode_unknown"
-has "a wrong mode: one line says so" "$(cat "$work/err")" '^librtl: RTL_MODE=fastest is not a mode'
+has "a wrong mode: one line says so" "$(cat "$work/err")" '^librtl: RTL_MODE=fastest\?\[2J\?! is not a mode'
 is "a wrong mode: no more than one" "$(grep -c . "$work/err")" 1
 close_scene
 is "a wrong mode: ends well" "$status" 0

@@ -273,6 +273,80 @@ static void what_is_no_plain_file_is_not_touched(void **state)
         }
 }
 
+/* In a folder where anybody may make files: what somebody else laid beside a recording is not taken for a part of it.
+ */
+static void what_another_user_lays_there_is_not_taken(void **state)
+{
+    (void)state;
+    static const char *const suffix[] = {"-journal", "-wal"};
+    enum { NOBODY = 65534 };
+    if (geteuid() != 0)
+        skip();
+    make_recording(3);
+    assert_int_equal(chmod(folder, 01777), 0);
+    for (int i = 0; i < 2; i++) {
+        char made[sizeof beside];
+        snprintf(made, sizeof made, "%s%s", path, suffix[i]);
+        put_journal(NULL);
+        assert_int_equal(rename(beside, made), 0);
+        assert_int_equal(chown(made, NOBODY, NOBODY), 0);
+        uint64_t before = fixture_state();
+        refuses(&reading, RTL_DB_PATH, "somebody else's");
+        refuses(&writing, RTL_DB_PATH, "somebody else's");
+        assert_true(fixture_state() == before);
+        assert_int_equal(chown(path, NOBODY, NOBODY), 0); /* whose database it is may */
+        struct rtl_db *db = open_db(&reading);
+        assert_int_equal(rows(db), 3);
+        rtl_db_close(db);
+        assert_int_equal(chown(path, 0, 0), 0);
+        assert_int_equal(chmod(folder, 0777), 0); /* who may take the recording away itself has no need for that */
+        db = open_db(&reading);
+        assert_int_equal(rows(db), 3);
+        rtl_db_close(db);
+        assert_int_equal(chmod(folder, 01777), 0);
+        unlink(made);
+    }
+}
+
+/* What somebody else does between two looks of ours; once. */
+static void (*meanwhile)(void);
+
+int access(const char *name, int what)
+{
+    void (*act)(void) = meanwhile;
+    meanwhile = NULL;
+    if (act)
+        act();
+    return faccessat(AT_FDCWD, name, what, 0);
+}
+
+static void lead_to_victim(void)
+{
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("precious", path), 0);
+}
+
+/* A link in a folder that others write into may lead elsewhere by the time that SQLite reads it. */
+static void what_changes_meanwhile_is_left_alone(void **state)
+{
+    (void)state;
+    const struct rtl_db_options *options[] = {&reading, &writing, &forced};
+    write_file(victim, "precious", 8);
+    for (int i = 0; i < 3; i++) {
+        char others[sizeof path + 8];
+        snprintf(others, sizeof others, "%s/others", folder);
+        write_file(others, "others", 6);
+        assert_int_equal(symlink("others", path), 0);
+        meanwhile = lead_to_victim;
+        refuses(options[i], RTL_DB_PATH, "somebody");
+        size_t size;
+        unsigned char *bytes = read_file(victim, &size);
+        assert_int_equal(size, 8);
+        free(bytes);
+        unlink(path);
+    }
+}
+
 /* Of a journal that goes on for a terabyte of nothing, and of one that saves a page again and again. */
 static void a_journal_is_read_within_bounds(void **state)
 {
@@ -477,6 +551,8 @@ int main(void)
         TEST(a_link_to_a_recording_is_that_recording),
         TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
         TEST(what_is_no_plain_file_is_not_touched),
+        TEST(what_another_user_lays_there_is_not_taken),
+        TEST(what_changes_meanwhile_is_left_alone),
         TEST(a_journal_is_read_within_bounds),
         TEST(another_opening_does_not_let_go_of_a_lock),
         TEST(what_is_replaced_leaves_no_journal),

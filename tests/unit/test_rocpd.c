@@ -173,6 +173,47 @@ static void written_twice_is_there_once(void **state)
                "G0 0001:03:00.0 queue 70");
 }
 
+/* What a file must not hold is refused before anything is written, and said as what it is. */
+static void nothing_is_added_to_a_file_that_is_a_program(void **state)
+{
+    struct setup *s = *state;
+    static const char *const lies[][2] = {
+        {"CREATE TRIGGER t AFTER INSERT ON rocpd_op BEGIN DELETE FROM rocpd_api; END", "rocpd_op has a trigger"},
+        {"CREATE INDEX costly ON rocpd_op(gpuId) WHERE start LIKE '%a%a%a'", "rocpd_op computes"},
+        {"DROP TABLE rocpd_metadata; CREATE VIEW rocpd_metadata AS SELECT 1 AS id, 'a' AS tag, 'b' AS value",
+         "rocpd_metadata in it is a view"},
+    };
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        rtl_rocpd_free(s->rocpd);
+        rtl_db_close(s->db);
+        unlink(s->path);
+        s->db = open_db(s->path, true);
+        s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve", rtl_text_escape);
+        assert_non_null(s->rocpd);
+        rtl_rocpd_free(s->rocpd);
+        rtl_db_exec(s->db, lies[i][0]);
+        s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve", rtl_text_escape);
+        assert_null(s->rocpd);
+        assert_int_equal(rtl_db_status(s->db), RTL_DB_SCHEMA);
+        assert_non_null(strstr(rtl_db_why(s->db), lies[i][1]));
+    }
+}
+
+/* What the commit says is not lost: the exit status is made of it. */
+static void a_file_that_is_locked_is_said_to_be(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_db_options options = {.write = true, .busy_ms = 20};
+    struct rtl_db *db;
+    char why[300];
+    rtl_db_begin(s->db);
+    assert_int_equal(rtl_db_open(s->path, &options, &db, why, sizeof why), RTL_DB_OK);
+    assert_null(rtl_rocpd_begin(db, s->reader, 4711, "serve", rtl_text_escape));
+    assert_int_equal(rtl_db_status(db), RTL_DB_BUSY);
+    rtl_db_close(db);
+    rtl_db_rollback(s->db);
+}
+
 static void looks_become_counters(void **state)
 {
     struct setup *s = *state;
@@ -269,6 +310,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_have_a_type_and_a_size, start, stop),
         cmocka_unit_test_setup_teardown(rows_say_what_the_records_said, start, stop),
         cmocka_unit_test_setup_teardown(written_twice_is_there_once, start, stop),
+        cmocka_unit_test_setup_teardown(nothing_is_added_to_a_file_that_is_a_program, start, stop),
+        cmocka_unit_test_setup_teardown(a_file_that_is_locked_is_said_to_be, start, stop),
         cmocka_unit_test_setup_teardown(looks_become_counters, start, stop),
         cmocka_unit_test_setup_teardown(records_that_lie, start, stop),
         cmocka_unit_test_setup_teardown(shapes_are_packed, start, stop),
