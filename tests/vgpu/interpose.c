@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -66,12 +67,21 @@ static int sys_open(const char *path, int flags)
         text = vg_sysfs_file(path, &len);
     if (!text)
         return -2;
-    int fd = -1;
-    if ((flags & O_ACCMODE) != O_RDONLY)
+    int fd = -1, ends[2];
+    struct rlimit most;
+    if ((flags & O_ACCMODE) != O_RDONLY) {
         errno = EACCES;
-    else if ((fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0)) >= 0) {
-        if (write(fd, text, len) < 0) /* it reads as empty then */
-            vg_say("%s: no memory for it", path);
+    } else if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < len) {
+        /* no file may get that long, not even one in memory; a pipe may */
+        if (pipe2(ends, flags & O_CLOEXEC) == 0) {
+            if (write(ends[1], text, len) < 0)
+                vg_say("%s: it reads as empty", path);
+            close(ends[1]);
+            fd = ends[0];
+        }
+    } else if ((fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0)) >= 0) {
+        if (write(fd, text, len) < 0)
+            vg_say("%s: no memory for it, it reads as empty", path);
         lseek(fd, 0, SEEK_SET);
     }
     free(text);
