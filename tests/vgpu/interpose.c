@@ -178,10 +178,7 @@ VG_EXPORT int ioctl(int fd, unsigned long request, ...)
     if ((type == 'K' || type == 'd') && vg_mem_is_device_fd(fd)) {
         if (type == 'K')
             return vg_kfd_ioctl(request, arg);
-        vg_say("DRM ioctl 0x%02x (%u bytes) isn't modelled: EINVAL", (unsigned)_IOC_NR(request),
-               (unsigned)_IOC_SIZE(request));
-        errno = EINVAL;
-        return -1;
+        return vg_drm_ioctl(request, arg);
     }
     return real_ioctl()(fd, request, arg);
 }

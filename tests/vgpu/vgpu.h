@@ -156,6 +156,8 @@ void vg_events_reset_after_fork(void);
 
 int vg_kfd_ioctl(unsigned long request, void *arg);
 
+int vg_drm_ioctl(unsigned long request, void *arg); /* drm.c */
+
 /* ---- simulated time (timeline.c) ---- */
 
 uint64_t vg_clock_ns(void);           /* CLOCK_BOOTTIME, the system clock that KFD reports */
