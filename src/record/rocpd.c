@@ -114,6 +114,17 @@ static void make_views(struct rtl_db *db)
     }
 }
 
+/* A rollback leaves no status, and the caller wants to know. */
+static struct rtl_rocpd *give_up(struct rtl_rocpd *r, enum rtl_db_status status)
+{
+    char why[512];
+    snprintf(why, sizeof why, "%s", rtl_db_why(r->db));
+    if (status)
+        rtl_db_fail(r->db, status, "%s", why);
+    rtl_rocpd_free(r);
+    return NULL;
+}
+
 struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, int64_t pid, const char *title,
                                   rtl_rocpd_escape *escape)
 {
@@ -137,17 +148,17 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     r->rows = (struct rtl_db_rows){.columns = RTL_ROCPD_COLUMNS, .values = r->values};
     rtl_rocpd_refresh(r);
 
-    rtl_db_need(db, &rtl_rocpd_set);
-    if (!rtl_db_status(db) && rtl_db_one(db, generated) > 0)
+    enum rtl_db_status status = rtl_db_need(db, &rtl_rocpd_set);
+    if (status)
+        return give_up(r, status);
+    if (rtl_db_one(db, generated) > 0)
         rtl_db_fail(db, RTL_DB_SCHEMA,
                     "%s holds a trace of an earlier rtl-top, which can be read and exported, but not added to: choose "
                     "another name",
                     rtl_db_path(db));
     r->numbers = rtl_numbers_open(db);
-    if (!r->numbers) {
-        rtl_rocpd_free(r);
-        return NULL;
-    }
+    if (!r->numbers)
+        return give_up(r, rtl_db_status(db));
     rtl_db_feed(db, &r->rows);
     rtl_db_exec(db, "PRAGMA cache_size=-16384");
     rtl_db_begin(db);
@@ -168,11 +179,8 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     r->batch_row = add_metadata(db, "drop_batch_skip", "0"); /* RTL's tag for dispatches of graphs that weren't timed */
     r->start = r->end = (int64_t)(r->facts.taken_mono_ns & INT64_MAX);
     add_marker(r, title);
-    if (rtl_db_commit(db)) {
-        rtl_rocpd_free(r);
-        return NULL;
-    }
-    return r;
+    status = rtl_db_commit(db);
+    return status ? give_up(r, status) : r;
 }
 
 void rtl_rocpd_free(struct rtl_rocpd *r)

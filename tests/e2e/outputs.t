@@ -129,6 +129,9 @@ sqlite3 "$work/many.db" ".backup '$work/some.db'" # few enough to be sorted with
 sqlite3 "$work/some.db" 'DELETE FROM rocpd_op WHERE id > 1000'
 (ulimit -f 40 && exec "$top" export "$work/some.db" --perfetto "$work/full.json") >"$work/out" 2>"$work/err"
 is "a full disk: 12" "$? $(ls "$work"/full.json 2>/dev/null) $(left)" "12  "
+# and one where it sorts: that is not the recording's fault
+(ulimit -f 40 && exec "$top" export "$work/many.db" --csv - >/dev/null) 2>"$work/err"
+is "a full disk for what is sorted: 12" "$? $(grep -c '^rtl-top: cannot write a temporary file to sort .*TMPDIR' "$work/err")" "12 1"
 # a signal in the middle of it: a pipe takes the one output, slowly, the other is a file
 sqlite3 "$work/many.db" 'UPDATE rocpd_op SET queueId = 1'
 for signal in INT TERM HUP; do
