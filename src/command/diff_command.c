@@ -104,7 +104,7 @@ static int parse(struct command *c, int argc, char **argv)
                        ? WRONG("diff has no option -%c; 'rtl-top --help' shows what it takes", optopt)
                        : WRONG("diff has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
         }
-    if (argc - optind != 2)
+    if (argc - optind != 2 || !*argv[optind] || !*argv[optind + 1])
         return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
     c->a.path = argv[optind];
     c->b.path = argv[optind + 1];

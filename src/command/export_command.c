@@ -231,6 +231,9 @@ static int parse(struct command *c, int argc, char **argv)
         switch (o) {
         case PERFETTO:
         case CSV:
+            if (!*optarg)
+                return WRONG("%s wants a file to write, or - for standard output, not ''",
+                             o == CSV ? "--csv" : "--perfetto");
             c->output[o - PERFETTO].path = optarg;
             break;
         case FORCE:
@@ -243,7 +246,7 @@ static int parse(struct command *c, int argc, char **argv)
                        ? WRONG("export has no option -%c; 'rtl-top --help' shows what it takes", optopt)
                        : WRONG("export has no option %s; 'rtl-top --help' shows what it takes", argv[optind - 1]);
         }
-    if (argc - optind != 1 || (!c->output[0].path && !c->output[1].path))
+    if (argc - optind != 1 || !*argv[optind] || (!c->output[0].path && !c->output[1].path))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[optind];
     return 0;
