@@ -40,7 +40,7 @@ static int no_process(void)
     return RTL_READER_USAGE;
 }
 
-/* "rtl-top NAME ...": the status of the command, or -1 when there is none of that name. */
+/* "rtl-top NAME ...": the status of the command, or -1 when there is none of that name, or its help is asked for. */
 static int command(int argc, char **argv)
 {
     static const struct {
@@ -53,7 +53,9 @@ static int command(int argc, char **argv)
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
+            return argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))
+                       ? -1
+                       : commands[i].run(argc - 1, argv + 1);
     return -1;
 }
 

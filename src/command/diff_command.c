@@ -103,7 +103,7 @@ static int parse(struct command *c, int argc, char **argv)
             rtl_complain_of_option(argv[0], FAIL_OVER, argv[optind - 1]);
             return RTL_READER_USAGE;
         }
-    if (argc - optind != 2)
+    if (argc - optind != 2 || !*argv[optind] || !*argv[optind + 1])
         return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
     c->a.path = argv[optind];
     c->b.path = argv[optind + 1];

@@ -250,6 +250,9 @@ static int parse(struct command *c, int argc, char **argv)
         switch (o) {
         case PERFETTO:
         case CSV:
+            if (!*optarg)
+                return WRONG("%s wants a file to write, or - for standard output, not ''",
+                             o == CSV ? "--csv" : "--perfetto");
             c->output[o - PERFETTO].path = optarg;
             break;
         case FORCE:
@@ -261,7 +264,7 @@ static int parse(struct command *c, int argc, char **argv)
             rtl_complain_of_option(argv[0], PERFETTO, argv[optind - 1]);
             return RTL_READER_USAGE;
         }
-    if (argc - optind != 1 || (!c->output[0].path && !c->output[1].path))
+    if (argc - optind != 1 || !*argv[optind] || (!c->output[0].path && !c->output[1].path))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[optind];
     return 0;

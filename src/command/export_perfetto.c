@@ -82,12 +82,15 @@ static void describe_gpu(struct perfetto *p, int64_t gpu)
 {
     const struct rtl_export_gpu *facts = rtl_export_gpu(p->export, gpu);
     char name[220], own[32] = "";
-    if (facts && facts->own >= 0)
+    const char *pci = facts ? facts->pci : "";
+    if (facts && facts->own >= 0) { /* called what its queues call it */
         snprintf(own, sizeof own, "G%" PRId64 " ", facts->own);
+        pci += strncmp(pci, "0000:", 5) ? 0 : 5;
+    }
     if (gpu < 0)
         snprintf(name, sizeof name, "markers");
-    else if (facts && *facts->pci)
-        snprintf(name, sizeof name, "%s%s %s", own, facts->pci, facts->name);
+    else if (*pci)
+        snprintf(name, sizeof name, "%s%s %s", own, pci, facts->name);
     else
         snprintf(name, sizeof name, "GPU %" PRId64, gpu);
     describe(p, "process_name", gpu_pid(gpu), 0, name);

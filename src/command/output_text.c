@@ -21,7 +21,7 @@ static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_ro
 {
     const struct rtl_agent_snapshot *a = gpu->agent;
     bool measured = gpu->idle_rate >= 0;
-    fprintf(out, "GPU %u idle", a->gpu);
+    fprintf(out, "%s idle", rtl_gpu_label(&f->model->latest->snapshot, a->gpu).text);
 #define CLASS(number, below, header) header,
     static const char *const headers[] = {RTL_IDLE_CLASSES(CLASS)};
 #undef CLASS
@@ -60,8 +60,8 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
             (unsigned long long)s->signals_limit);
     for (uint32_t i = 0; i < m->gpu_count; i++) {
         const struct rtl_gpu_row *gpu = &m->gpus[i];
-        fprintf(out, "GPU %u %s %s  busy %s%s  queues %u  depth %s\n", gpu->agent->gpu, gpu->agent->name,
-                rtl_pci_address(gpu->agent->bdf).text, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
+        fprintf(out, "%s %s  busy %s%s  queues %u  depth %s\n", rtl_gpu_label(s, gpu->agent->gpu).text,
+                gpu->agent->name, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
                 gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_exact(gpu->depth, 20).text);
         write_idle(f, gpu, out);
     }

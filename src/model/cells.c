@@ -27,8 +27,8 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
     if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
         rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_waking);
     if (s->mode == RTL_MODE_OFF && m->counted)
-        rtl_text_append(out, size, "nothing is counted now, %s dispatches were before",
-                        rtl_format_count(m->counted).text);
+        rtl_text_append(out, size, "nothing is counted now, %s dispatches were since %s",
+                        rtl_format_count(m->counted).text, m->zero ? "zero" : "start");
     else if (s->mode == RTL_MODE_OFF)
         rtl_text_append(out, size, "nothing is counted");
     else if (!m->counted)
@@ -40,10 +40,10 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
     else
         rtl_text_append(out, size, "%s%% NOT timed of %s %s", share_of(m, m->window_untimed).text,
                         rtl_format_count(m->window_counted).text, where);
-    /* the reasons, the largest first */
+    /* the reasons, the largest first; shares of the window, which off says nothing of */
     bool done[RTL_UNTIMED_LIMIT] = {false};
     const char *closing = "";
-    for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted; n++) {
+    for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted && s->mode != RTL_MODE_OFF; n++) {
         int worst = -1;
         for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
             if (!done[i] && by[i] && (worst < 0 || by[i] > by[worst]))

@@ -45,6 +45,12 @@ void rtl_db_fail_code(struct rtl_db *db, int code)
 {
     if (fail_of_ours(db))
         return;
+    if (!db->write && ((code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE)) {
+        /* a reader writes nothing but what it sorts, in a file that has no name */
+        rtl_db_fail(db, RTL_DB_FULL, "cannot write a temporary file to sort %s: %s; TMPDIR says in which folder",
+                    db->path, system_error(db, "no space left"));
+        return;
+    }
     switch (code & 0xff) {
     case SQLITE_FULL:
         rtl_db_fail(db, RTL_DB_FULL, "cannot write %s: no space left", db->path);

@@ -119,7 +119,8 @@ static struct rtl_rocpd *give_up(struct rtl_rocpd *r, enum rtl_db_status status)
 {
     char why[512];
     snprintf(why, sizeof why, "%s", rtl_db_why(r->db));
-    rtl_db_fail(r->db, status, "%s", why);
+    if (status)
+        rtl_db_fail(r->db, status, "%s", why);
     rtl_rocpd_free(r);
     return NULL;
 }
@@ -156,10 +157,8 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
                     "another name",
                     rtl_db_path(db));
     r->numbers = rtl_numbers_open(db);
-    if (!r->numbers) {
-        rtl_rocpd_free(r);
-        return NULL;
-    }
+    if (!r->numbers)
+        return give_up(r, rtl_db_status(db));
     rtl_db_feed(db, &r->rows);
     rtl_db_exec(db, "PRAGMA cache_size=-16384");
     rtl_db_begin(db);

@@ -265,6 +265,8 @@ enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *opt
         }
         while (c < LONG_ONLY && option < RTL_OPTION_COUNT && rtl_options[option].letter != c)
             option++;
+        if (optarg && !*optarg && !strcmp(rtl_options[option].argument, "FILE"))
+            return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
         enum rtl_parsed result = set(options, option, optarg, text, &has_window);
         if (result != RTL_PARSED_RUN)
             return result;

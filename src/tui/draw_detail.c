@@ -214,14 +214,17 @@ static void draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         span += m->history_ns[(m->ticks - i) % RTL_MODEL_HISTORY];
     }
     struct rtl_number top = most ? rtl_format_time(most, ui->units) : (struct rtl_number){RTL_NONE};
-    int left = rtl_frame_printf(frame, at.row, 0, at.cols, RTL_ROLE_LABEL, "P99 by interval, most %s ", top.text);
-    char age[32];
+    char label[80], age[32];
+    snprintf(label, sizeof label, "P99 by interval, most %s ", top.text);
     snprintf(age, sizeof age, " %s", rtl_format_age(span).text);
-    int width = at.cols - left - (int)strlen(age);
-    if (width < 8) {
+    if (at.cols - rtl_text_columns(label) - (int)strlen(age) < 8)
+        snprintf(label, sizeof label, "P99 most %s ", top.text);
+    int left = rtl_text_columns(label), width = at.cols - left - (int)strlen(age);
+    if (width < 8) { /* no room for words: the marks alone, and not over them */
         left = 0;
         width = at.cols;
     } else {
+        rtl_frame_put(frame, at.row, 0, left, RTL_ROLE_LABEL, label);
         rtl_frame_right(frame, at.row, at.cols - (int)strlen(age), (int)strlen(age), RTL_ROLE_LABEL, age);
     }
     if (width < 1 || !length || !most)

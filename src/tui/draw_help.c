@@ -84,7 +84,7 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
     line_put(p, RTL_ROLE_TITLE, "Why dispatches were counted and not timed, and how many");
     for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++)
         if (rtl_reason_key(i))
-            line_put(p, m->untimed_by[i] ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-12s %6s  %s", rtl_reason_key(i),
+            line_put(p, m->untimed_by[i] ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_reason_key(i),
                      rtl_format_count(m->untimed_by[i]).text, rtl_reason_text(i));
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Why copies were counted and not timed, and how many");
@@ -93,7 +93,7 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
         for (uint32_t c = 0; c < m->copies_count; c++)
             count += m->copies[c].copies->untimed[i];
         if (rtl_copy_reason_key(i))
-            line_put(p, count ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-12s %6s  %s", rtl_copy_reason_key(i),
+            line_put(p, count ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_copy_reason_key(i),
                      rtl_format_count(count).text, rtl_copy_reason_text(i));
     }
     line_put(p, RTL_ROLE_NORMAL, "%s", "");

@@ -66,7 +66,7 @@ rows=$(sqlite3 "$work/ours.db" 'SELECT count(*) FROM rocpd_op')
 check "there are rows" test "$rows" -gt 1000
 is "each is a slice and a line" "$(jq '[.traceEvents[] | select(.ph == "X" and .pid >= 5000000)] | length' "$work/ours.json") $(($(wc -l <"$work/ours.csv") - 1))" "$rows $rows"
 is "GPUs have their address" "$(jq -r '.traceEvents[] | select(.name == "process_name" and .pid >= 5000000) | .args.name' "$work/ours.json" | sort)" \
-    "$(printf 'G0 0000:03:00.0 gfx90a\nG1 0000:04:00.0 gfx90a')"
+    "$(printf 'G0 03:00.0 gfx90a\nG1 04:00.0 gfx90a')"
 has "queues say whose they are" "$(jq -r '.traceEvents[] | select(.name == "thread_name") | .args.name' "$work/ours.json")" "^G0 03:00.0 queue [0-9]+ of process $program"
 has "there are counters of queues and signals" "$(jq -r '.traceEvents[] | select(.ph == "C") | .name' "$work/ours.json" | sort -u | tr '\n' ' ')" 'G[01] 0[34]:00.0 queue [0-9]+ depth of process [0-9]+ .*signals in use'
 is "no slices of a track overlap" "$(jq '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid])[] | sort_by(.ts) |

@@ -37,8 +37,8 @@ sed 's/^/# /' "$work/compared"
 is "GPUs are known by their addresses" "$(jq -r '[.gpus[] | .pci] | join(" ")' "$work/json")" "0000:03:00.0 0000:04:00.0"
 is "and by what the driver calls them" "$(jq -r '[.gpus[] | .uuid] | join(" ")' "$work/json")" \
     "GPU-7b3e5d2c9a100000 GPU-7b3e5d2c9a100001"
-check "text has the address and the gaps" sh -c "'$top' -p $program -b -n 1 | grep -A 1 '^GPU 1 gfx90a 0000:04:00.0  busy' |
-    grep -E '^GPU 1 idle  <10.+s .*%  <100.+s .*%  <1ms .*  more .*  gaps .*/s  clock off .* drift .* ppm'"
+check "text has the address and the gaps" sh -c "'$top' -p $program -b -n 1 | grep -A 1 '^G1 04:00.0 gfx90a  busy' |
+    grep -E '^G1 04:00.0 idle  <10.+s .*%  <100.+s .*%  <1ms .*  more .*  gaps .*/s  clock off .* drift .* ppm'"
 exec 3>&-
 wait "$program"
 is "it ends well" $? 0

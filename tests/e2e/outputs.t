@@ -125,7 +125,7 @@ check "which is not there then" test ! -e "$work/one"
 check "one that can't be" gives 10 'none/x' export "$work/bad.db" --perfetto "$work/two" --csv "$work/none/x"
 check "and the other is not there either" test ! -e "$work/two"
 check "a folder" gives 10 'folder' export "$work/bad.db" --csv "$work/there" --force
-check "no name" gives 10 'No such file' export "$work/bad.db" --csv ''
+check "no name" gives 1 "not ''" export "$work/bad.db" --csv ''
 check "an option that takes nothing" gives 1 '--force=1: that option takes no argument' export "$work/bad.db" --csv - --force=1
 check "one that isn't there" gives 1 'export has no option --strength' export "$work/bad.db" --csv - --strength
 check "nor of one letter" gives 1 'diff has no option -x' diff -x "$work/bad.db" "$work/bad.db"
@@ -144,6 +144,9 @@ sqlite3 "$work/many.db" ".backup '$work/some.db'" # few enough to be sorted with
 sqlite3 "$work/some.db" 'DELETE FROM rocpd_op WHERE id > 1000'
 (ulimit -f 40 && exec "$top" export "$work/some.db" --perfetto "$work/full.json") >"$work/out" 2>"$work/err"
 is "a full disk: 12" "$? $(ls "$work"/full.json 2>/dev/null) $(left)" "12  "
+# and one where it sorts: that is not the recording's fault
+(ulimit -f 40 && exec "$top" export "$work/many.db" --csv - >/dev/null) 2>"$work/err"
+is "a full disk for what is sorted: 12" "$? $(grep -c '^rtl-top: cannot write a temporary file to sort .*TMPDIR' "$work/err")" "12 1"
 # a signal in the middle of it: a pipe takes the one output, slowly, the other is a file
 sqlite3 "$work/many.db" 'UPDATE rocpd_op SET queueId = 1'
 for signal in INT TERM HUP; do

@@ -63,7 +63,7 @@ is "the header comes once" "$(grep -c '^time_ns,' "$work/csv")" 1
 is "two frames of text" "$(grep -c '^rtl-top  segment_demo' "$work/text")" 2
 check "with all kernels" test "$(grep -c 'vectorized_elementwise_kernel' "$work/text")" -gt 4
 check "queues go by the names that they have in traces" grep -qE '^G[01] [0-9a-f]+:00.0 queue [0-9]+  depth ' "$work/text"
-check "GPUs" grep -qE '^GPU 0 gfx.*busy [0-9.]+%' "$work/text"
+check "GPUs" grep -qE '^G0 [0-9a-f]+:00.0 gfx.*busy [0-9.]+%' "$work/text"
 check "copies" grep -qE '^G1 [0-9a-f]+:00.0 copies P2P  [0-9.k]+ [0-9.]+/s  bytes [0-9.]+[MG] [0-9.]+[MG]/s  p50 [0-9.]+µs p99 [0-9.]+µs' "$work/text"
 check "without control characters" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/text'"
 is "-o writes to a file" "$("$top" -p "$demo" -b -n 1 -o "$work/file" && grep -c '%TIME' "$work/file")" 1
@@ -79,12 +79,18 @@ fi
 
 # --- the command line ---
 check "-h" gives 0 '' -h
+check "of a command, too" gives 0 '' diff --help
+check "which says what it takes" grep -q 'fail-over' "$work/out"
 check "-V" gives 0 '' -V
 check "-s help" gives 0 '' -s help
 check "and lists the keys" grep -qE '^p99 ' "$work/out"
 check "an unknown option" gives 1 'no option -y.*--help' -y
 check "an unknown sort key" gives 1 '-s help' -p 1 -s nothing
 check "a list of processes" gives 1 'one process in this version' -p 1,2 -b
+check "a file without a name" gives 1 "--output wants the name of a file, not ''" -p 1 -b -o ''
+check "nor for a snapshot" gives 1 "--snapshot wants the name of a file" -p 1 --snapshot ''
+check "nor for an export" gives 1 '--csv wants a file to write' export x --csv ''
+check "nor to compare" gives 1 'diff wants two recordings' diff '' x
 check "no interval" gives 1 '-d wants' -p 1 -d 0
 check "no terminal" gives 1 'not a terminal: use -b, --csv or --json' -p "$demo"
 check "no terminal, but first there has to be a process" gives 2 "no process 99999999" -p 99999999

@@ -69,7 +69,7 @@ is "Perfetto: tracks are called what the screen calls them" \
     "$(jq -r '.traceEvents[] | select(.name == "thread_name") | .args.name' "$work/trace.json" | sed "s/ of process $program.*//" | sort -u)" \
     "$(cat "$work/names")"
 is "Perfetto: and GPUs" "$(jq -r '.traceEvents[] | select(.name == "process_name" and .pid >= 5000000) | .args.name' "$work/trace.json" | sort)" \
-    "$(printf 'G0 0000:04:00.0 gfx90a\nG1 0000:03:00.0 gfx90a')"
+    "$(printf 'G0 04:00.0 gfx90a\nG1 03:00.0 gfx90a')"
 is "text: the same names" "$("$top" -p "$program" -b -n 1 | sed -n 's/^\(G[0-9]* [^ ]* queue [0-9]*\)\( destroyed\)*  .*/\1/p' | grep -Fxf "$work/names" | sort)" \
     "$(cat "$work/names")"
 "$top" -p "$program" --snapshot "$work/snapshot.db"

@@ -206,6 +206,9 @@ recorder=$!
 tap_pids="$tap_pids $recorder"
 check "a full disk beside frames: it is said at once" wait_until 60 grep -qE 'cannot write .*full.db' "$work/said"
 end_process "$recorder" INT
+(ulimit -f 16 && exec "$top" -p "$program" --trace "$work/tiny.db" -n 1) >"$work/said" 2>&1
+is "a disk that is full from the start: 12" "$?" 12
+has "and nothing else is said" "$(cat "$work/said")" '^rtl-top: cannot write .*tiny.db: '
 close_program
 
 # --- nothing to trace ---

@@ -186,6 +186,24 @@ static void the_detail(void **state)
     drawn(24, 80, "the kernel is gone");
 }
 
+/* In a narrow terminal the words get fewer; the marks never stand on them. */
+static void the_trend(void **state)
+{
+    (void)state;
+    run_process(1);
+    for (int t = 13; t <= 320; t++) {
+        synth_record(p, 1, 2375000, 25);
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    }
+    ui.view = RTL_VIEW_DETAIL;
+    ui.following = false;
+    ui.selected = RTL_KERNEL_FIRST + 1;
+    drawn(24, 60, "P99 by interval, most 2.38ms █");
+    drawn(24, 40, "P99 most 2.38ms ███████████████████ ");
+    drawn(24, 28, "\n████████████████████████████\n");
+    not_drawn(24, 28, "P9");
+}
+
 static void queues_help_menus(void **state)
 {
     (void)state;
@@ -196,6 +214,8 @@ static void queues_help_menus(void **state)
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
     golden("help-80x24", 24, 80);
+    drawn(200, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
+    drawn(200, 100, "  unsafe_signal      0  its signal may be written unseen");
     ui.view = RTL_VIEW_KERNELS;
     rtl_ui_key(&ui, 's');
     golden("sort-menu-80x24", 24, 80);
@@ -294,7 +314,8 @@ static void honesty(void **state)
     drawn(24, 80, "drop 500");
     p->mode = RTL_MODE_OFF;
     synth_tick(p, m, 14 * RTL_SEC);
-    drawn(24, 80, "mode off: nothing is counted");
+    drawn(24, 80, "mode off: nothing is counted now, 62.4k dispatches were since start");
+    not_drawn(24, 160, "(own_signal"); /* whose shares are the window's */
     p->mode = RTL_MODE_AUTO;
     synth_tick(p, m, 14 * RTL_SEC + 1);
     drawn(24, 80, "mode auto: timing (watched), ");
@@ -353,7 +374,7 @@ static void honesty_is_about_the_window(void **state)
     drawn(24, 80, "drop 500"); /* a sum since the start */
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
-    drawn(100, 100, "own_signal    2.40k"); /* the sums by reason are here */
+    drawn(100, 100, "own_signal     2.40k"); /* the sums by reason are here */
     ui.view = RTL_VIEW_KERNELS;
     for (int t = 41; t <= 60; t++)
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
@@ -468,6 +489,7 @@ int main(void)
         TEST(many_gpus),
         TEST(in_ascii),
         TEST(the_detail),
+        TEST(the_trend),
         TEST(queues_help_menus),
         TEST(copies),
         TEST(states_are_said),
