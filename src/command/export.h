@@ -48,13 +48,15 @@ struct rtl_export {
     struct rtl_names *names;
     struct rtl_export_name **name; /* [name_count], in the order of first sight */
     size_t name_count, name_room;
+    uint64_t name_bytes;               /* of all of them, as they stand in the file */
     struct rtl_identities *name_index; /* by id: place in `name` */
     struct rtl_export_queues *queues;  /* what is known of them, read on first use */
     struct rtl_db_statement *ops;
     uint64_t written; /* ops */
 };
 
-/* NULL without memory (the database then has the error), or when the file has no such string. */
+/* NULL without memory or when names are endless (the database then has the error), or when the file has no such string.
+ */
 const struct rtl_export_name *rtl_export_name(struct rtl_export *export, int64_t id);
 /* The next op by start; false at the end and after an error, which the database has. */
 bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);

@@ -28,6 +28,19 @@ static bool make_room(struct rtl_export *e)
     return true;
 }
 
+/*
+ * A few bytes of a file can stand for a name in each row, computed or by default: more than it has in it is not kept.
+ * What a segment's names take is allowed to any.
+ */
+static bool may_keep(struct rtl_export *e, size_t length)
+{
+    e->name_bytes += length;
+    if (e->name_bytes <= RTL_NAMES_BYTES + rtl_db_bytes(e->db))
+        return true;
+    rtl_db_fail(e->db, RTL_DB_CORRUPT, "%s is damaged: its names are longer than the file", rtl_db_path(e->db));
+    return false;
+}
+
 static void free_name(struct rtl_export_name *name)
 {
     free(name->raw);
@@ -70,7 +83,8 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
     if (!rtl_db_step(get))
         return NULL;
     const char *text = rtl_db_text(get, 0, &length);
-    struct rtl_export_name *name = make_name(e, id, text, strlen(text) < length ? strlen(text) : length);
+    struct rtl_export_name *name =
+        may_keep(e, length) ? make_name(e, id, text, strlen(text) < length ? strlen(text) : length) : NULL;
     rtl_db_reset(get);
     if (name && make_room(e) && rtl_identities_add(e->name_index, &identity, (int64_t)e->name_count))
         return e->name[e->name_count++] = name;

@@ -91,6 +91,11 @@ const char *rtl_db_path(const struct rtl_db *db)
     return db->path;
 }
 
+uint64_t rtl_db_bytes(const struct rtl_db *db)
+{
+    return rtl_db_files_size(db->files) + rtl_db_files_log_size(db->files);
+}
+
 enum rtl_db_status rtl_db_status(const struct rtl_db *db)
 {
     return db->status;

@@ -228,11 +228,21 @@ enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, s
     return refused;
 }
 
-uint64_t rtl_db_files_size(const struct rtl_db_files *files)
+static uint64_t size_of(const struct rtl_db_file *f)
 {
     sqlite3_int64 size = 0;
-    const struct rtl_db_file *f = files->main;
-    return f && !rtl_db_below(f)->xFileSize(f->below, &size) && size > 0 ? (uint64_t)size : 0;
+    bool there = f && f->role != RTL_ROLE_NO_WAL;
+    return there && !rtl_db_below(f)->xFileSize(f->below, &size) && size > 0 ? (uint64_t)size : 0;
+}
+
+uint64_t rtl_db_files_size(const struct rtl_db_files *files)
+{
+    return size_of(files->main);
+}
+
+uint64_t rtl_db_files_log_size(const struct rtl_db_files *files)
+{
+    return size_of(files->wal);
 }
 
 int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes)

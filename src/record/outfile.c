@@ -189,8 +189,15 @@ static bool open_part(struct rtl_outfile *file, const struct stat *was, char *wh
     return true;
 }
 
+/* What has changed between two looks at it is somebody else's doing: whose file it is now is not known. */
+static bool refuse_changed(const char *path, char *why, size_t why_bytes)
+{
+    return refuse(why, why_bytes, "cannot write %s: somebody has just put something else there", path);
+}
+
 static bool open_direct(struct rtl_outfile *file, const char *path, char *why, size_t why_bytes)
 {
+    struct stat facts;
     int fd = descriptor_of(path);
     if (fd >= 0)
         file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -198,6 +205,8 @@ static bool open_direct(struct rtl_outfile *file, const char *path, char *why, s
         file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (file->fd < 0)
         return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    if (fd < 0 && (fstat(file->fd, &facts) || S_ISREG(facts.st_mode))) /* which is replaced, never written over */
+        return refuse_changed(path, why, why_bytes);
     return true;
 }
 
@@ -221,6 +230,9 @@ static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl
     file->path = there && S_ISLNK(link.st_mode) ? realpath(path, NULL) : strdup(path);
     if (!file->path)
         return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    /* in a folder like /tmp the kernel doesn't let a link of somebody else's be followed, but be read */
+    if (there && (lstat(file->path, &link) || !same_inode(&link, &facts)))
+        return refuse_changed(path, why, why_bytes);
     file->replaces = there;
     return open_part(file, there ? &facts : NULL, why, why_bytes);
 }

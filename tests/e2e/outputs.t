@@ -73,6 +73,19 @@ sqlite3 "$work/many.db" 'CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, strin
     INSERT INTO rocpd_op SELECT i, i % 1000, i << 32, 0, NULL, i, i + 1, 1, 1 FROM n'
 check "300,000 queues" timeout 20 "$top" export "$work/many.db" --perfetto "$work/many.json"
 
+# names that a few bytes stand for: a value by default, or a computed one
+columns='id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id'
+rows="WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+default="DEFAULT '$(printf '%0200000d' 0)'"
+for computed in "$default" "AS (printf('%200000d', id))"; do
+    rm -f "$work/long.db"
+    echo "CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY); CREATE TABLE rocpd_op($columns);
+        $rows INSERT INTO rocpd_string SELECT i FROM n; $rows INSERT INTO rocpd_op SELECT i, 0, 0, 0, NULL, i, i + 1, i, 1 FROM n;
+        ALTER TABLE rocpd_string ADD COLUMN string TEXT $computed;" | sqlite3 "$work/long.db"
+    check "names that are longer than the file" gives 13 'damaged: its names' export "$work/long.db" --csv "$work/long.csv"
+    check "leave nothing" test ! -e "$work/long.csv"
+done
+
 # --- the rule, for export ---
 echo mine >"$work/mine"
 chmod 600 "$work/mine"

@@ -9,7 +9,7 @@ check "it has files" test "$(echo "$text" | wc -l)" -gt 30
 is "no absolute path of a developer's machine" "$(echo "$text" | grep -v tidy.t | xargs grep -nE '(^|[^A-Za-z0-9_])/(work|home/[a-z]+|Users)/' /dev/null)" ""
 is "no address of a package mirror" "$(echo "$text" | grep -v tidy.t | xargs grep -nE '(deb|security|ftp)\.debian\.org' /dev/null)" ""
 is "nothing left to be done later" "$(echo "$text" | grep -v tidy.t | xargs grep -nwE 'TODO|FIXME|XXX' /dev/null)" ""
-is "no built file" "$(echo "$files" | grep -E '\.(o|so|a|d|co|hsaco)$')" ""
+is "no built file, and nothing that a fuzzer found" "$(echo "$files" | grep -E '\.(o|so|a|d|co|hsaco)$|(^|/)(crash|leak|oom|slow-unit|timeout)-[0-9a-f]{40}$')" ""
 is "no file of more than 600 lines" "$(echo "$files" | grep -E '\.(c|h|hip|t|sh)$' | xargs wc -l | awk '$1 > 600 && $2 != "total"')" ""
 is "every C file opens with what it is for" "$(for file in $(echo "$files" | grep -E '\.(c|h|hip)$'); do
     head -c 2 "$file" | grep -qE '^(/\*|//)' || echo "$file"

@@ -73,6 +73,13 @@ PATH="$work/bin:$PATH" VGPU_RELEASES="$work/none" tests/vgpu/releases llama >"$w
 is "no room: 4" "$?" 4
 has "and it is said" "$(cat "$work/said")" '^releases: llama: needs [0-9]+ MB in .*, where [0-9]+ MB are free'
 is "nothing of it is left on the disk" "$(find "$work/none" -type f ! -name '.*.lock')" ""
+mkdir "$work/half"
+VGPU_RELEASES="$work/half" tests/vgpu/releases smi >"$work/said" 2>&1 &
+fetching=$!
+tap_pids="$tap_pids $fetching"
+wait_until 60 test -s "$work/half/.smi.new/log"
+end_process "$fetching"
+is "an interrupted fetch leaves nothing" "$(ls "$work/half")$(find "$work/half" -mindepth 1 ! -name '.*.lock')" ""
 SERVER=other tools/demo >"$work/said" 2>&1
 is "a server that isn't known: 1" "$? $(cat "$work/said")" "1 make demo: SERVER=other: llama, or nothing for the program of our own"
 finish

@@ -12,12 +12,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "record/outfile.h"
 
 static char folder[] = "/tmp/rtl-outfile.XXXXXX", why[300];
+
+/* What somebody else does between two calls of ours; once. */
+static void (*meanwhile)(void);
+
+static void let_others(void)
+{
+    void (*act)(void) = meanwhile;
+    meanwhile = NULL;
+    if (act)
+        act();
+}
+
+char *realpath(const char *restrict path, char *restrict out)
+{
+    let_others();
+    assert_null(out);
+    return canonicalize_file_name(path);
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    let_others();
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
 
 static int set_up(void **state)
 {
@@ -219,6 +248,37 @@ static void a_signal_takes_away_what_is_not_there_yet(void **state)
     assert_string_equal(read_back("one"), "whole");
 }
 
+static void lead_elsewhere(void)
+{
+    assert_int_equal(unlink("link"), 0);
+    assert_int_equal(symlink("precious", "link"), 0);
+}
+
+static void lead_from_pipe(void)
+{
+    assert_int_equal(unlink("pipe"), 0);
+    assert_int_equal(symlink("precious", "pipe"), 0);
+}
+
+/* A link in a folder that others write into may lead elsewhere by the time that it is followed. */
+static void what_changes_meanwhile_is_left_alone(void **state)
+{
+    (void)state;
+    make("precious", "precious", 0600);
+    make("theirs", "theirs", 0666);
+    assert_int_equal(symlink("theirs", "link"), 0);
+    meanwhile = lead_elsewhere;
+    assert_null(rtl_outfile_open("link", &(struct rtl_outfile_options){.force = true}, why, sizeof why));
+    assert_non_null(strstr(why, "link: somebody"));
+    assert_null(meanwhile);
+    assert_int_equal(mkfifo("pipe", 0666), 0);
+    meanwhile = lead_from_pipe;
+    assert_null(rtl_outfile_open("pipe", &(struct rtl_outfile_options){0}, why, sizeof why));
+    assert_non_null(strstr(why, "pipe: somebody"));
+    assert_string_equal(read_back("precious"), "precious");
+    assert_string_equal(read_back("theirs"), "theirs");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 int main(void)
 {
@@ -230,6 +290,7 @@ int main(void)
         TEST(what_is_read_is_never_the_output),
         TEST(links_stay_and_lead_somewhere),
         TEST(what_is_no_file_is_written_as_it_is),
+        TEST(what_changes_meanwhile_is_left_alone),
         TEST(a_signal_takes_away_what_is_not_there_yet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -55,6 +56,25 @@ NEXT(ssize_t, readlinkat, int, const char *, char *, size_t)
 NEXT(ssize_t, readlink, const char *, char *, size_t)
 NEXT(void, _exit, int)
 
+/* a descriptor from which a text is read, without limits of the process on its files: then it is a pipe */
+static int text_fd(const char *path, const char *text, size_t len, unsigned flags)
+{
+    struct rlimit limit;
+    int ends[2];
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= len) {
+        ends[0] = ends[1] = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+    } else if (pipe2(ends, (int)(flags & O_CLOEXEC) | O_NONBLOCK)) {
+        return -1;
+    }
+    if (ends[1] >= 0 && write(ends[1], text, len) != (ssize_t)len) /* it reads as far as there was room, then */
+        vg_say("%s: no memory for it", path);
+    if (ends[0] != ends[1])
+        close(ends[1]);
+    else if (ends[0] >= 0)
+        lseek(ends[0], 0, SEEK_SET);
+    return ends[0];
+}
+
 /* a file of ours in /sys as a descriptor of its own; -1 with errno: it can't be written, or -2: it isn't ours */
 static int sys_open(const char *path, int flags)
 {
@@ -69,11 +89,8 @@ static int sys_open(const char *path, int flags)
     int fd = -1;
     if ((flags & O_ACCMODE) != O_RDONLY)
         errno = EACCES;
-    else if ((fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0)) >= 0) {
-        if (write(fd, text, len) < 0) /* it reads as empty then */
-            vg_say("%s: no memory for it", path);
-        lseek(fd, 0, SEEK_SET);
-    }
+    else
+        fd = text_fd(path, text, len, (unsigned)flags);
     free(text);
     return fd;
 }
