@@ -24,7 +24,7 @@ llama_make_model() {
 # is started, because its executable is the loader.
 llama() {
     cd "$real_llama/usr/lib/x86_64-linux-gnu/ggml/backends0" || exit
-    exec "$real_top/tests/vgpu/run" --release "$real_llama" "$@"
+    exec "$real_top/tests/vgpu/run" --release "$real_llama" --title "$@"
 }
 
 # llama_server SOCKET GPU-OPTIONS ARGS: becomes the server, which answers on a Unix socket and no port, four requests at

@@ -1,7 +1,7 @@
 /*
  * title.c - a program of another release is started by its loader, and would be "ld-linux-x86-64.so.2 --library-path
  * ..." to whoever lists processes: here it gets the command line and the name that it would have when started by the
- * kernel.
+ * kernel. Only when asked for (VGPU_TITLE): a program that starts itself again by its command line needs the loader's.
  */
 #include "vgpu.h"
 
@@ -41,6 +41,8 @@ void vg_show_program(int argc, char **argv)
 {
     static const char loader[] = "/ld-linux-x86-64.so.2";
     char exe[4096], *start, *end;
+    if (!getenv("VGPU_TITLE"))
+        return;
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
     if (n < (ssize_t)sizeof loader || memcmp(exe + n - (sizeof loader - 1), loader, sizeof loader - 1) != 0)
         return;
