@@ -51,6 +51,7 @@ void rtl_db_fail_code(struct rtl_db *db, int code)
                     db->path, system_error(db, "no space left"));
         return;
     }
+    db->ran_out = db->ran_out || (db->write && ((code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR));
     switch (code & 0xff) {
     case SQLITE_FULL:
         rtl_db_fail(db, RTL_DB_FULL, "cannot write %s: no space left", db->path);

@@ -192,14 +192,30 @@ static enum rtl_db_status start(struct rtl_db *db, const struct rtl_db_options *
     return db->status;
 }
 
-/* A file of ours that nothing came into, on a full disk, say. What another one has made tables in is not ours alone. */
-static void remove_if_empty(struct rtl_db *db)
+static bool finds_nothing(struct rtl_db *db, const char *sql)
 {
     sqlite3_stmt *st = NULL;
-    if (!sqlite3_prepare_v2(db->handle, "SELECT 1 FROM sqlite_master", -1, &st, NULL) &&
-        sqlite3_step(st) == SQLITE_DONE)
-        unlink(db->path);
+    bool nothing = !sqlite3_prepare_v2(db->handle, sql, -1, &st, NULL) && sqlite3_step(st) == SQLITE_DONE;
     sqlite3_finalize(st);
+    return nothing;
+}
+
+/* A file of ours that nothing came into, on a full disk, say: then its tables may have had room, and no row. What
+ * another one has made tables in is not ours alone. */
+static void remove_if_empty(struct rtl_db *db)
+{
+    static const struct {
+        const char *table, *row;
+    } whole[] = {{"SELECT 1 FROM sqlite_master WHERE name = 'rtl_recording'", "SELECT 1 FROM rtl_recording"},
+                 {"SELECT 1 FROM sqlite_master WHERE name = 'rocpd_op'", "SELECT 1 FROM rocpd_op"}};
+    bool empty = finds_nothing(db, "SELECT 1 FROM sqlite_master");
+    if (!empty && db->ran_out) {
+        empty = true;
+        for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+            empty = empty && (finds_nothing(db, whole[i].table) || finds_nothing(db, whole[i].row));
+    }
+    if (empty)
+        unlink(db->path);
 }
 
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **out, char *why,

@@ -24,6 +24,7 @@ struct rtl_db {
     char *path;
     bool write, open; /* open: a transaction of ours */
     bool made;        /* the file: it was not there before */
+    bool ran_out;     /* a write found no room, or failed */
     enum rtl_db_status status;
     char why[RTL_DB_WHY_BYTES];
     struct rtl_db_statement *statements;

@@ -130,6 +130,9 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
 {
     char host[64] = "", name[48], number[32];
     static const char generated[] = "SELECT count(*) FROM pragma_table_xinfo('rocpd_op') WHERE hidden > 0";
+    static const char choosy[] =
+        "SELECT (SELECT count(*) FROM pragma_index_list('rocpd_op') WHERE \"unique\" AND origin = 'c')"
+        " + (SELECT count(*) FROM pragma_index_list('rocpd_string') WHERE \"unique\" AND origin = 'c')";
     struct rtl_rocpd *r = calloc(1, sizeof *r);
     if (!r) {
         rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
@@ -155,6 +158,10 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
         rtl_db_fail(db, RTL_DB_SCHEMA,
                     "%s holds a trace of an earlier rtl-top, which can be read and exported, but not added to: choose "
                     "another name",
+                    rtl_db_path(db));
+    else if (rtl_db_one(db, choosy) > 0) /* rows that are there already are left out: others would be, too, unsaid */
+        rtl_db_fail(db, RTL_DB_SCHEMA,
+                    "%s has an index that somebody added, which keeps rows out: drop it, or choose another name",
                     rtl_db_path(db));
     r->numbers = rtl_numbers_open(db);
     if (!r->numbers)

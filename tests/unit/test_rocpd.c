@@ -182,6 +182,8 @@ static void nothing_is_added_to_a_file_that_is_a_program(void **state)
         {"CREATE INDEX costly ON rocpd_op(gpuId) WHERE start LIKE '%a%a%a'", "rocpd_op computes"},
         {"DROP TABLE rocpd_metadata; CREATE VIEW rocpd_metadata AS SELECT 1 AS id, 'a' AS tag, 'b' AS value",
          "rocpd_metadata in it is a view"},
+        {"CREATE UNIQUE INDEX picky ON rocpd_op(queueId)", "keeps rows out"},
+        {"CREATE UNIQUE INDEX picky ON rocpd_string(string COLLATE NOCASE)", "keeps rows out"},
     };
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         rtl_rocpd_free(s->rocpd);
