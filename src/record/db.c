@@ -16,6 +16,8 @@ void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *forma
     va_start(args, format);
     vsnprintf(db->why, sizeof db->why, format, args);
     va_end(args);
+    for (char *c = db->why; (c = strpbrk(c, "\r\n"));) /* SQLite quotes a schema as it is, and this is one line */
+        *c = ' ';
 }
 
 /* What went wrong on the system's side, if SQLite kept it. */

@@ -198,14 +198,15 @@ static int64_t use(bool write, bool *good)
         MUST(*why && !strchr(why, '\n'));
         return rows;
     }
-    if (write && !rtl_db_need(db, &set)) {
+    if (write && !rtl_db_need(db, &set))
         rtl_db_begin(db);
-        rtl_db_exec(db, "INSERT INTO test_number VALUES(3, 'written')");
-        *good = rtl_db_commit(db) == RTL_DB_OK;
-    }
+    /* before anything is written: into a page that was changed a row may be put over others */
     rows = rtl_db_one(db, "SELECT count(*) + total(length(t)) * 0 FROM test_number");
-    if (!write)
-        *good = rtl_db_status(db) == RTL_DB_OK;
+    *good = rtl_db_status(db) == RTL_DB_OK;
+    if (write) {
+        rtl_db_exec(db, "INSERT INTO test_number VALUES(3, 'written')");
+        *good = rtl_db_commit(db) == RTL_DB_OK && *good;
+    }
     rtl_db_close(db);
     return rows;
 }
@@ -222,7 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     look_around(true);
     /* what a reader sees is what a writer finds, who has SQLite roll back */
     if (read && written)
-        MUST(more == rows + 1);
+        MUST(more == rows);
     use(false, &again);
     look_around(true);
     return 0;

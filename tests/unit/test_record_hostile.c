@@ -450,6 +450,11 @@ static void a_message_is_one_line(void **state)
     assert_int_equal(rtl_replay_open(path, 77, 0, &(struct rtl_replay *){NULL}, why, sizeof why), RTL_DB_MISSING);
     assert_null(strpbrk(why, "\n\33"));
     assert_non_null(strstr(why, "a??b"));
+    struct rtl_db *db;
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
+    rtl_db_one(db, "SELECT 1 FROM \"no\nsuch table\"");
+    assert_non_null(strstr(rtl_db_why(db), "no such table: no such table"));
+    rtl_db_close(db);
 }
 
 static void a_value_is_not_of_any_length(void **state)
