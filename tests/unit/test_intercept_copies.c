@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <sched.h>
 #include <sys/mman.h>
 
 #include "runtime_fixture.h"
@@ -209,6 +208,15 @@ static void not_believed_when_the_runtime_says_otherwise(void **state)
     OnUnload();
 }
 
+/* Looks that the worker has had since then. */
+static void wait_rounds(uint64_t rounds)
+{
+    uint64_t until = AT(rtl_tool.segment.header->passes) + rounds;
+    for (int i = 0; i < patience() && AT(rtl_tool.segment.header->passes) < until; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_true(AT(rtl_tool.segment.header->passes) >= until);
+}
+
 /* One wrong answer, and no copy after it that could tell more. */
 static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
 {
@@ -228,14 +236,12 @@ static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
     /* the next one waits on the same card, for as long, and is told by the one behind it */
     uint64_t timed = AT(times_to()->count);
     for (int again = 0; again < 4; again++) {
-        uint64_t since = rtl_clock_now(), passes;
+        uint64_t since = rtl_clock_now();
         lies = true;
         signal = app_signal(1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
         app_signal_destroy(signal);
-        passes = AT(rtl_tool.segment.header->passes);
-        while (AT(rtl_tool.segment.header->passes) < passes + 3)
-            sched_yield();
+        wait_rounds(3);
         if (rtl_clock_now() - since > 500000000)
             continue; /* too busy a machine to tell */
         assert_int_not_equal(over(), AT(line_to()->count));
@@ -325,15 +331,6 @@ static void directions_and_bytes(void **state)
         app_signal_destroy(signal);
     }
     OnUnload();
-}
-
-/* Looks that the worker has had since then. */
-static void wait_rounds(uint64_t rounds)
-{
-    uint64_t until = AT(rtl_tool.segment.header->passes) + rounds;
-    for (int i = 0; i < patience() && AT(rtl_tool.segment.header->passes) < until; i++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    assert_true(AT(rtl_tool.segment.header->passes) >= until);
 }
 
 /* A runtime zeroes a signal's times when it takes the copy, which may be some time after it was asked. */
