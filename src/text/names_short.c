@@ -119,7 +119,7 @@ char *rtl_name_template(const char *full)
     size_t start = after_return_type(full, length);
     if (start >= length)
         start = 0;
-    return strndup(full + start, length - start);
+    return length ? strndup(full + start, length - start) : strdup(full); /* no compiler's: nothing but a remark */
 }
 
 /* Types by their last component, inside template arguments only: a kernel may well be called "half". */
