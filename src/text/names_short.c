@@ -445,6 +445,8 @@ static char *undemangled_name(const char *raw)
         last = at;
         last_length = length;
         at += length;
+        if (((unsigned char)raw[at] & 0xc0) == 0x80) /* no compiler's: the name would end within a character */
+            return NULL;
     }
     char *out = last ? malloc(last_length + strlen(raw + at) + 2) : NULL;
     if (out)

@@ -79,6 +79,7 @@ static void return_type_parameters_scopes(void **state)
     shortened_plain("run(int)::{lambda(float)#1}::operator()(float) const", "run(int)::{lambda(float)#1}::operator()",
                     "run::{lambda#1}::operator()");
     shortened_plain("void f<int>(int) [clone .kd]", "f<int>", "f<i32>");
+    shortened("_Z3ab\xce\xa0", "_Z3ab\xce\xa0");                   /* three bytes end within the letter */
     shortened_plain(" [clone .kd]", " [clone .kd]", "[clone.kd]"); /* nothing is called nothing */
     shortened_plain("", "", "");
     shortened_plain("(((((", "(((((", "(((((");
