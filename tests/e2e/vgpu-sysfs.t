@@ -21,5 +21,6 @@ is "files and folders are told apart" "$(sys stat -c %F $card/device/drm $card/d
 has "what isn't there isn't" "$(sys cat /sys/class/drm/card2/device/vendor)" 'No such file'
 has "nothing can be written" "$(sys sh -c "echo high >$card/device/power_dpm_force_performance_level")" 'ermission denied'
 has "nor is it said to be" "$(sys sh -c "test -w $card/device/vendor || echo no")" '^no$'
-has "the rest of /sys is this system's" "$(sys cat /sys/kernel/mm/transparent_hugepage/enabled /sys/class/net/lo/mtu 2>&1)" 'never|^[0-9]+$'
+# in a chroot there may be none
+is "the rest of /sys is this system's" "$(sys cat /sys/class/net/lo/mtu 2>&1)" "$(cat /sys/class/net/lo/mtu 2>&1)"
 finish
