@@ -475,3 +475,90 @@ void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *da
         see_one(tap, packet, writer, policy);
     atomic_store_explicit(&tap->inside, 0, memory_order_release);
 }
+
+/* --- packets that are found in the ring --- */
+
+void rtl_dispatch_enter(struct rtl_tap *tap)
+{
+    atomic_store_explicit(&tap->inside, 1, memory_order_relaxed);
+    light_barrier(); /* before policy and verdict are looked at */
+}
+
+void rtl_dispatch_leave(struct rtl_tap *tap)
+{
+    atomic_store_explicit(&tap->inside, 0, memory_order_release);
+}
+
+void rtl_dispatch_wake(void)
+{
+    wake_if_parked();
+}
+
+struct rtl_seen rtl_dispatch_begin(struct rtl_tap *tap)
+{
+    struct rtl_seen seen = {.policy = RTL_PASS_ON};
+    (void)tap;
+    if (__builtin_expect(!atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed), 0))
+        return seen;
+    seen.policy = atomic_load_explicit(&rtl_tool.policy, memory_order_acquire);
+    if (__builtin_expect(control_changed(), 0))
+        wake_if_parked();
+    if (seen.policy >= RTL_TIME_UNSIGNALLED)
+        seen.now = stamp(&seen.counter);
+    return seen;
+}
+
+bool rtl_dispatch_in_ring(struct rtl_tap *tap, void *at, const struct rtl_seen *seen)
+{
+    union packet *packet = at;
+    enum rtl_policy policy = (enum rtl_policy)seen->policy;
+    if (__builtin_expect(policy != RTL_PASS_ON, 1))
+        count(tap, &tap->line->packets, 1);
+    tap->written++;
+    uint16_t number = see(tap, packet, true, policy);
+    if (number == RTL_NO_SIGNAL)
+        return false;
+    hsa_signal_t signal = inject(tap, number, seen->now, seen->counter);
+    if (!rtl_is_card(number))
+        packet->kernel.completion_signal = signal;
+    return true;
+}
+
+static void count_late(struct rtl_tap *tap, const hsa_kernel_dispatch_packet_t *packet, enum rtl_untimed_reason reason)
+{
+    uint32_t row = rtl_kernels_row(packet->kernel_object);
+    if (row >= atomic_load_explicit(&tap->rows_ready, memory_order_acquire))
+        row = make_ready(tap, row);
+    struct rtl_dispatches *line = &tap->dispatches[row];
+    count(tap, &line->calls, 1);
+    count(tap, &tap->line->dispatches, 1);
+    give_up_on(tap, line, reason);
+}
+
+void rtl_dispatch_late(struct rtl_tap *tap, const void *at, bool valid, enum rtl_untimed_reason reason)
+{
+    const union packet *packet = at;
+    if (!atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed) ||
+        atomic_load_explicit(&rtl_tool.policy, memory_order_acquire) == RTL_PASS_ON)
+        return;
+    uint32_t type = type_of(packet);
+    count(tap, &tap->line->packets, 1);
+    tap->written++;
+    if (valid && packet->barrier.completion_signal.handle != 0)
+        see_signal(type, packet);
+    /* without its header it is known by what it would run: a barrier has no such address there */
+    if (valid ? type == HSA_PACKET_TYPE_KERNEL_DISPATCH ||
+                    (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT &&
+                     rtl_tool.extended)
+              : rtl_map_find(&rtl_kernel_map, packet->kernel.kernel_object) != NULL)
+        count_late(tap, &packet->kernel, reason);
+}
+
+void rtl_dispatch_unseen(struct rtl_tap *tap, uint64_t packets)
+{
+    if (!atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed) ||
+        atomic_load_explicit(&rtl_tool.policy, memory_order_acquire) == RTL_PASS_ON)
+        return;
+    count(tap, &tap->line->packets, packets);
+    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_PACKETS_UNSEEN);
+}

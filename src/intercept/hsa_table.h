@@ -56,8 +56,25 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
 
 /* Functions that return nothing. */
 #define RTL_HSA_ACTIONS(X)                                                          \
+    X(queue_store_write_index_relaxed, CORE, 15, (const hsa_queue_t *, uint64_t))   \
     X(queue_store_write_index_screlease, CORE, 16, (const hsa_queue_t *, uint64_t)) \
-    X(signal_store_screlease, CORE, 42, (hsa_signal_t, hsa_signal_value_t))
+    X(signal_store_relaxed, CORE, 41, (hsa_signal_t, hsa_signal_value_t))           \
+    X(signal_store_screlease, CORE, 42, (hsa_signal_t, hsa_signal_value_t))         \
+    X(signal_silent_store_relaxed, CORE, 102, (hsa_signal_t, hsa_signal_value_t))   \
+    X(signal_silent_store_screlease, CORE, 103, (hsa_signal_t, hsa_signal_value_t))
+
+/* Functions that return an index. */
+#define RTL_HSA_INDICES(X)                                                                       \
+    X(queue_load_write_index_scacquire, CORE, 13, (const hsa_queue_t *))                         \
+    X(queue_load_write_index_relaxed, CORE, 14, (const hsa_queue_t *))                           \
+    X(queue_cas_write_index_scacq_screl, CORE, 17, (const hsa_queue_t *, uint64_t, uint64_t))    \
+    X(queue_cas_write_index_scacquire, CORE, 18, (const hsa_queue_t *, uint64_t, uint64_t))      \
+    X(queue_cas_write_index_relaxed, CORE, 19, (const hsa_queue_t *, uint64_t, uint64_t))        \
+    X(queue_cas_write_index_screlease, CORE, 20, (const hsa_queue_t *, uint64_t, uint64_t))      \
+    X(queue_add_write_index_scacq_screl, CORE, 21, (const hsa_queue_t *, uint64_t))              \
+    X(queue_add_write_index_scacquire, CORE, 22, (const hsa_queue_t *, uint64_t))                \
+    X(queue_add_write_index_relaxed, CORE, 23, (const hsa_queue_t *, uint64_t))                  \
+    X(queue_add_write_index_screlease, CORE, 24, (const hsa_queue_t *, uint64_t))
 
 /*
  * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
@@ -70,22 +87,25 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
 
 #define RTL_HSA_FIELD(field, table, slot, arguments)        hsa_status_t(*field) arguments;
 #define RTL_HSA_ACTION_FIELD(field, table, slot, arguments) void(*field) arguments;
+#define RTL_HSA_INDEX_FIELD(field, table, slot, arguments)  uint64_t(*field) arguments;
 #define RTL_HSA_LATER_FIELD(field, slot, arguments)         hsa_status_t(*field) arguments;
 /* The functions as they were before our hooks: the runtime's own, or those of a tool loaded before us. */
 struct rtl_hsa {
     RTL_HSA_FUNCTIONS(RTL_HSA_FIELD)
     RTL_HSA_ACTIONS(RTL_HSA_ACTION_FIELD)
+    RTL_HSA_INDICES(RTL_HSA_INDEX_FIELD)
     RTL_HSA_LATER(RTL_HSA_LATER_FIELD)
     uint32_t root_major, core_bytes, ext_bytes, ext_step; /* versions of the tables, as they said */
 };
 #undef RTL_HSA_FIELD
 #undef RTL_HSA_ACTION_FIELD
+#undef RTL_HSA_INDEX_FIELD
 #undef RTL_HSA_LATER_FIELD
 
 #define RTL_HSA_ENUM(field, table, slot, arguments) RTL_HSA_##field,
 #define RTL_HSA_LATER_ENUM(field, slot, arguments)  RTL_HSA_##field,
 enum rtl_hsa_function {
-    RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
+    RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_INDICES(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
 };
 #undef RTL_HSA_ENUM
 #undef RTL_HSA_LATER_ENUM

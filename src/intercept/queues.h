@@ -21,7 +21,8 @@ struct rtl_queue_request {
     rtl_queue_error error;
     void *data;
     uint32_t private_segment, group_segment;
-    bool intercept; /* it may be an intercept queue as far as the caller knows */
+    bool intercept; /* it may be an intercept queue as far as the caller knows, */
+    bool native;    /* and a native one */
     bool chained;   /* what `plain` calls is another tool's */
     hsa_status_t (*plain)(const struct rtl_queue_request *request, hsa_queue_t **queue);
     bool (*apply)(const struct rtl_queue_request *request, hsa_queue_t *queue);
@@ -47,8 +48,9 @@ void rtl_queues_look_around(void);
 void rtl_taps_stop(void);
 void rtl_taps_bury(void);
 
-/* A tap that is not in use, for that GPU, with everything set but the queue; NULL when there is no memory. Create. */
-struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu);
+/* A tap that is not in use, for that GPU, with everything set but the queue, which will be a native one or an intercept
+ * queue; NULL when there is no memory. Create. */
+struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu, bool native);
 /* Room to rewrite a batch as large as the queue; only touched if there ever is one. Create, before callbacks come. */
 void rtl_tap_make_scratch(struct rtl_tap *tap, uint32_t packets);
 /* The queue is known: describes it in the segment. Create. */

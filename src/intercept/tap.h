@@ -24,6 +24,9 @@
 
 enum rtl_tap_state { RTL_TAP_FREE, RTL_TAP_LIVE, RTL_TAP_GONE, RTL_TAP_DEAD };
 
+/* What looking after a tap says: when it has to be looked at again. */
+enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_LATER, RTL_TEND_SOON };
+
 enum { RTL_VERDICT_TIME = -1 }; /* any other verdict is an enum rtl_untimed_reason of the dispatch path */
 
 #define RTL_NO_SIGNAL UINT16_MAX /* no number: ends a list */
@@ -60,6 +63,9 @@ struct rtl_tap {
     bool guarded;                /* the queue must not fill up (full.h) */
     _Atomic uint32_t generation; /* of the slot since then, 0 = shared; create stores, worker loads for events */
     bool shared;                 /* the slot is the shared one: others count in it too */
+    struct rtl_native *native;   /* create: where the library stands in front of the queue itself (native_ring.h) */
+    /* create; NULL = the queue needs no looking after. The worker calls it in every round (rtl_tap_tend). */
+    _Atomic(enum rtl_tend (*)(struct rtl_tap *tap, uint64_t now_ns)) tend;
 
     _Atomic uint32_t state;      /* enum rtl_tap_state: create and worker store (release), any loads (acquire) */
     _Atomic int verdict;         /* create, load: time dispatches, or the reason why not; dispatch loads */
@@ -103,6 +109,14 @@ extern struct rtl_tap *_Atomic rtl_taps; /* create stores (release), any loads (
  * where there is none.
  */
 void rtl_tap_free(struct rtl_tap *tap);
+
+/* Worker: looks after the queue, where that is needed. */
+enum rtl_tend rtl_tap_tend(struct rtl_tap *tap, uint64_t now_ns);
+/* Create: the worker won't look after the queue any more when this returns. */
+void rtl_tap_leave(struct rtl_tap *tap);
+
+/* Create, dispatch, worker: how packets come to the library from this queue, and why so. */
+void rtl_tap_set_way(const struct rtl_tap *tap, enum rtl_way way, enum rtl_way_reason why);
 
 /* Makes the pages of the rows below present for a tap. Worker, dispatch. False: there is no memory. */
 bool rtl_tap_populate(struct rtl_tap *tap, uint32_t rows);

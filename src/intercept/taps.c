@@ -3,6 +3,7 @@
  *
  * A slot's counters only grow, over all queues that ever had it; dispatches_before says where the present one began.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,6 +37,35 @@ bool rtl_tap_populate(struct rtl_tap *tap, uint32_t rows)
                                                                   memory_order_relaxed))
         ;
     return true;
+}
+
+/* worker stores: the tap whose queue it is looking after. Who takes `tend` away looks at this: one of us sees the other. */
+static struct rtl_tap *_Atomic tended;
+static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which looks for some us */
+
+enum rtl_tend rtl_tap_tend(struct rtl_tap *tap, uint64_t now_ns)
+{
+    if (!atomic_load_explicit(&tap->tend, memory_order_relaxed))
+        return RTL_TEND_NOTHING;
+    atomic_store(&tended, tap);
+    enum rtl_tend (*tend)(struct rtl_tap *, uint64_t) = atomic_load(&tap->tend);
+    enum rtl_tend said = tend ? tend(tap, now_ns) : RTL_TEND_NOTHING;
+    atomic_store_explicit(&tended, NULL, memory_order_release);
+    return said;
+}
+
+void rtl_tap_leave(struct rtl_tap *tap)
+{
+    uint64_t since = rtl_clock_now();
+    atomic_store(&tap->tend, NULL);
+    while (atomic_load(&tended) == tap && rtl_clock_now() - since < LEAVE)
+        sched_yield();
+}
+
+void rtl_tap_set_way(const struct rtl_tap *tap, enum rtl_way way, enum rtl_way_reason why)
+{
+    if (!tap->shared)
+        __atomic_store_n(&tap->line->way, RTL_WAY_WORD(way, why), __ATOMIC_RELAXED);
 }
 
 /*
@@ -131,7 +161,7 @@ static void share_signals(struct rtl_tap *opened, const struct rtl_pool *pool)
             atomic_store_explicit(&tap->batch, fair, memory_order_relaxed);
 }
 
-struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu)
+struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu, bool native)
 {
     int verdict = RTL_VERDICT_TIME;
     struct rtl_pool *pool = rtl_worker_pool(&verdict);
@@ -166,7 +196,9 @@ struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu)
         tap->cards_cached = 0;
         rtl_pending_drop(&tap->pending, rtl_pending_count(&tap->pending)); /* of a late callback */
         share_signals(tap, pool);
-        tap->guarded = pool && (rtl_tool.fragile || rtl_probe_batches());
+        tap->native = NULL;
+        atomic_store(&tap->tend, NULL);
+        tap->guarded = !native && pool && (rtl_tool.fragile || rtl_probe_batches());
         if (tap->guarded)
             rtl_full_prepare(tap);
         tap->first = tap->last = tap->cursor = RTL_NO_SIGNAL;

@@ -53,8 +53,9 @@
 #define RTL_SEGMENT_NAME "rtl-segment"
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
-/* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring */
-#define RTL_SEGMENT_MINOR 3u
+/* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring;
+ * 4: the way that packets of a queue come */
+#define RTL_SEGMENT_MINOR 4u
 /* bits that a reader must know */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
@@ -173,7 +174,9 @@ struct rtl_queue {
     uint64_t created_mono_ns;
     uint64_t destroyed_mono_ns;
     uint64_t dispatches_before; /* dispatches of earlier queues in this slot */
-    uint64_t pad0[2];
+    uint32_t way;              /* RTL_WAY_WORD; create, dispatch or worker when it changes; 0: an older library, shared */
+    uint32_t pad0;
+    uint64_t pad1;
     /* dispatch */
     uint64_t dispatches;       /* every kernel dispatch */
     uint64_t injected;         /* those that the worker accounts for: on a signal of ours or the application's */
@@ -186,6 +189,9 @@ struct rtl_queue {
     /* 0..7 dispatch, 8..15 worker (tables.h) */
     uint64_t untimed[RTL_UNTIMED_LINES];
 };
+
+/* How packets of a queue come, and why so (tables.h). */
+#define RTL_WAY_WORD(way, why) ((uint32_t)(way) | (uint32_t)(why) << 8)
 
 /* The counter of a reason (below RTL_UNTIMED_LIMIT). */
 static inline uint64_t *rtl_queue_untimed(struct rtl_queue *queue, unsigned reason)

@@ -45,7 +45,26 @@
     X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                              \
     X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER)    \
     X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)    \
-    X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)
+    X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)                           \
+    X(DEMOTED, 17, "demoted", "its queue was given up: somebody else writes its index or doorbell", DISPATCH)  \
+    X(LET_GO, 18, "let_go", "its doorbell was rung by another thread only: it went as it was", DISPATCH)
+
+/* How packets come to the library from a queue. X(symbol, number, JSON value, meaning) */
+#define RTL_WAYS(X)                                                                             \
+    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue hands them over")               \
+    X(NATIVE, 2, "native", "the library stands in front of the queue's write index and doorbell") \
+    X(DEMOTED, 3, "demoted", "they are found in the ring behind the application: counted, not timed")
+
+/* Why a queue is watched in that way. X(symbol, number, JSON key, text on screen) */
+#define RTL_WAY_REASONS(X)                                                                       \
+    X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                           \
+    X(SAFE, 2, "safe", "intercept queues are safe on this release")                              \
+    X(OVERWRITES, 3, "overwrites", "intercept queues overwrite memory on this release")          \
+    X(STOPS_WHEN_FULL, 4, "stops_when_full", "intercept queues stop the process when they are full on this release") \
+    X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                                \
+    X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                  \
+    X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                   \
+    X(RINGS_EARLY, 8, "rings_early", "packets are rung for before they are written")
 
 /* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
 #define RTL_DIRECTIONS(X)                   \
@@ -89,7 +108,9 @@
     X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                     \
     X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                        \
     X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")       \
-    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's")
+    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's") \
+    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")               \
+    X(PACKETS_UNSEEN, 13, "packets_unseen", "packets of such a queue were overwritten before they were counted")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
@@ -120,6 +141,14 @@ enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) RTL_MODE_COUNT };
 #define RTL_ENUM_REASON(sym, num, key, text, writer) RTL_UNTIMED_##sym = (num),
 enum rtl_untimed_reason { RTL_UNTIMED_REASONS(RTL_ENUM_REASON) RTL_UNTIMED_LIMIT = 21 };
 #undef RTL_ENUM_REASON
+
+#define RTL_ENUM_WAY(sym, num, key, text) RTL_WAY_##sym = (num),
+enum rtl_way { RTL_WAYS(RTL_ENUM_WAY) };
+#undef RTL_ENUM_WAY
+
+#define RTL_ENUM_WHY(sym, num, key, text) RTL_WHY_##sym = (num),
+enum rtl_way_reason { RTL_WAY_REASONS(RTL_ENUM_WHY) };
+#undef RTL_ENUM_WHY
 
 #define RTL_ENUM_DIRECTION(sym, num, key, text, meaning) RTL_COPY_##sym = (num),
 enum rtl_direction { RTL_DIRECTIONS(RTL_ENUM_DIRECTION) RTL_DIRECTION_COUNT };

@@ -1,0 +1,24 @@
+/* Native queues: the hooks on write indices and doorbells, and what is done with the packets behind them. */
+#ifndef RTL_INTERCEPT_NATIVE_QUEUE_H
+#define RTL_INTERCEPT_NATIVE_QUEUE_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+
+struct rtl_tap;
+
+/*
+ * Create: the library stands in front of that queue from now on, or one user more has it (cooperative and counted
+ * queues are lent out several times). False when it can't: then the queue is as the runtime made it.
+ */
+bool rtl_native_open(hsa_queue_t *queue, struct rtl_tap *tap);
+/* Create: the queue is one of those already, and has one user more now. */
+bool rtl_native_again(hsa_queue_t *queue);
+/* Create: one user less. True when it was the last: the queue is the runtime's own again, as if it had never been. */
+bool rtl_native_close(const hsa_queue_t *queue);
+
+/* Load: puts the hooks in. Where they aren't, there can be no native queue. */
+void rtl_native_hook(void *table);
+bool rtl_native_hooked(void);
+
+#endif
