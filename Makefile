@@ -37,7 +37,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real bench fuzz soak asan tsan install uninstall \
+.PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real bench fuzz soak stress asan tsan install uninstall \
         deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/rtl-top ## build librtl.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
@@ -155,6 +155,11 @@ soak: ## mixed work under librtl.so and rtl-top for SOAK_SECONDS (default 600): 
 	@tools/deps build gpu unit test
 	@$(MAKE) --no-print-directory all vgpu programs
 	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) tests/e2e/intercept-soak.t
+
+stress: ## queues under stress in all ways, seed by seed, for STRESS_SECONDS (default 600): exact counts and times, no hang
+	@tools/deps build gpu unit test
+	@$(MAKE) --no-print-directory all vgpu programs
+	@STRESS_SECONDS=$(or $(STRESS_SECONDS),600) tests/e2e/native-stress.t
 
 asan: ## unit tests with the address and undefined-behaviour sanitizers, in build/asan
 	@tools/deps build unit test

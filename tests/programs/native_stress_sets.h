@@ -1,0 +1,53 @@
+/*
+ * The ways in which native_stress submits packets, and which kind of queue bears each.
+ *
+ * An intercept queue of the runtime takes what has a valid header when the doorbell is rung, and looks no more until
+ * it is rung again: a doorbell before the header leaves packets lying there, for ever if nobody rings after it. A plain
+ * queue goes on looking. Neither bears a header before the body where another thread may ring meanwhile; a native queue
+ * does, because only who reserved a slot says that it is complete.
+ */
+#ifndef NATIVE_STRESS_SETS_H
+#define NATIVE_STRESS_SETS_H
+
+#include <stdbool.h>
+
+enum kind { PLAIN = 1, INTERCEPT = 2, NATIVE = 4, ALL = PLAIN | INTERCEPT | NATIVE };
+enum way { ADD, ADD_EACH, CAS, STORE, ANY /* of those before STORE, which wants a queue to itself */ };
+enum bell {
+    AFTER,    /* when the batch is written */
+    LATE,     /* some batches later, or when it has to wait */
+    EARLY,    /* before the first header is written */
+    DISORDER, /* for the second half, then for the first */
+    HANDED    /* by another thread */
+};
+
+static const struct set {
+    const char *name;
+    int borne;   /* by which kinds of queue */
+    bool shared; /* several producers on a queue */
+    enum way way;
+    enum bell bell;
+    bool torn; /* the header is written before the body */
+    bool full; /* small rings, slow kernels: reservations reach beyond a full ring */
+} sets[] = {
+    {"batch", ALL, true, ADD, AFTER, false, false},
+    {"each", ALL, true, ADD_EACH, AFTER, false, false},
+    {"cas", ALL, true, CAS, AFTER, false, false},
+    {"any", ALL, true, ANY, AFTER, false, false},
+    {"alone", ALL, false, STORE, AFTER, false, false},
+    {"alone-late", ALL, false, STORE, LATE, false, false},
+    {"late", ALL, true, ANY, LATE, false, false},
+    {"disorder", ALL, true, ANY, DISORDER, false, false},
+    {"handed", ALL, true, ANY, HANDED, false, false},
+    {"torn", ALL, false, STORE, AFTER, true, false},
+    {"full", ALL, true, ANY, AFTER, false, true},
+    {"full-disorder", ALL, true, ADD, DISORDER, false, true},
+    {"early", PLAIN | NATIVE, true, ANY, EARLY, false, false},
+    {"alone-early", PLAIN | NATIVE, false, STORE, EARLY, false, false},
+    {"full-early", PLAIN | NATIVE, true, ADD, EARLY, false, true},
+    {"torn-shared", NATIVE, true, ANY, AFTER, true, false},
+    {"full-torn", NATIVE, true, ADD, AFTER, true, true},
+};
+enum { SETS = sizeof sets / sizeof *sets };
+
+#endif
