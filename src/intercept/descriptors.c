@@ -109,6 +109,7 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
                                         .private_segment = d->compute.private_segment,
                                         .group_segment = UINT32_MAX, /* descriptors don't have it */
                                         .intercept = can_be_intercepted(d),
+                                        .native = !(d->flags & RING_IN_DEVICE), /* reading that takes too long */
                                         .chained = chained,
                                         .plain = plain,
                                         .apply = apply,

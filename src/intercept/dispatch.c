@@ -547,10 +547,10 @@ void rtl_dispatch_late(struct rtl_tap *tap, const void *at, bool valid, enum rtl
     if (valid && packet->barrier.completion_signal.handle != 0)
         see_signal(type, packet);
     /* without its header it is known by what it would run: a barrier has no such address there */
-    if (valid ? type == HSA_PACKET_TYPE_KERNEL_DISPATCH ||
-                    (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == EXTENDED_FORMAT &&
-                     rtl_tool.extended)
-              : rtl_map_find(&rtl_kernel_map, packet->kernel.kernel_object) != NULL)
+    if (valid
+            ? type == HSA_PACKET_TYPE_KERNEL_DISPATCH || (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+                                                          packet->vendor.format == EXTENDED_FORMAT && rtl_tool.extended)
+            : rtl_map_find(&rtl_kernel_map, packet->kernel.kernel_object) != NULL)
         count_late(tap, &packet->kernel, reason);
 }
 

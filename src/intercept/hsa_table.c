@@ -37,7 +37,8 @@ static const struct {
     uint32_t slot;
     size_t offset;
     const char *name;
-} functions[RTL_HSA_COUNT] = {RTL_HSA_FUNCTIONS(TABLE_ROW) RTL_HSA_ACTIONS(TABLE_ROW) RTL_HSA_INDICES(TABLE_ROW) RTL_HSA_LATER(LATER_ROW)};
+} functions[RTL_HSA_COUNT] = {RTL_HSA_FUNCTIONS(TABLE_ROW) RTL_HSA_ACTIONS(TABLE_ROW) RTL_HSA_INDICES(TABLE_ROW)
+                                  RTL_HSA_LATER(LATER_ROW)};
 #undef TABLE_ROW
 #undef LATER_ROW
 

@@ -64,16 +64,16 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(signal_silent_store_screlease, CORE, 103, (hsa_signal_t, hsa_signal_value_t))
 
 /* Functions that return an index. */
-#define RTL_HSA_INDICES(X)                                                                       \
-    X(queue_load_write_index_scacquire, CORE, 13, (const hsa_queue_t *))                         \
-    X(queue_load_write_index_relaxed, CORE, 14, (const hsa_queue_t *))                           \
-    X(queue_cas_write_index_scacq_screl, CORE, 17, (const hsa_queue_t *, uint64_t, uint64_t))    \
-    X(queue_cas_write_index_scacquire, CORE, 18, (const hsa_queue_t *, uint64_t, uint64_t))      \
-    X(queue_cas_write_index_relaxed, CORE, 19, (const hsa_queue_t *, uint64_t, uint64_t))        \
-    X(queue_cas_write_index_screlease, CORE, 20, (const hsa_queue_t *, uint64_t, uint64_t))      \
-    X(queue_add_write_index_scacq_screl, CORE, 21, (const hsa_queue_t *, uint64_t))              \
-    X(queue_add_write_index_scacquire, CORE, 22, (const hsa_queue_t *, uint64_t))                \
-    X(queue_add_write_index_relaxed, CORE, 23, (const hsa_queue_t *, uint64_t))                  \
+#define RTL_HSA_INDICES(X)                                                                    \
+    X(queue_load_write_index_scacquire, CORE, 13, (const hsa_queue_t *))                      \
+    X(queue_load_write_index_relaxed, CORE, 14, (const hsa_queue_t *))                        \
+    X(queue_cas_write_index_scacq_screl, CORE, 17, (const hsa_queue_t *, uint64_t, uint64_t)) \
+    X(queue_cas_write_index_scacquire, CORE, 18, (const hsa_queue_t *, uint64_t, uint64_t))   \
+    X(queue_cas_write_index_relaxed, CORE, 19, (const hsa_queue_t *, uint64_t, uint64_t))     \
+    X(queue_cas_write_index_screlease, CORE, 20, (const hsa_queue_t *, uint64_t, uint64_t))   \
+    X(queue_add_write_index_scacq_screl, CORE, 21, (const hsa_queue_t *, uint64_t))           \
+    X(queue_add_write_index_scacquire, CORE, 22, (const hsa_queue_t *, uint64_t))             \
+    X(queue_add_write_index_relaxed, CORE, 23, (const hsa_queue_t *, uint64_t))               \
     X(queue_add_write_index_screlease, CORE, 24, (const hsa_queue_t *, uint64_t))
 
 /*
@@ -105,7 +105,8 @@ struct rtl_hsa {
 #define RTL_HSA_ENUM(field, table, slot, arguments) RTL_HSA_##field,
 #define RTL_HSA_LATER_ENUM(field, slot, arguments)  RTL_HSA_##field,
 enum rtl_hsa_function {
-    RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_INDICES(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
+    RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_INDICES(RTL_HSA_ENUM)
+        RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
 };
 #undef RTL_HSA_ENUM
 #undef RTL_HSA_LATER_ENUM

@@ -13,6 +13,7 @@
 #include "intercept/descriptors.h"
 #include "intercept/kernels.h"
 #include "intercept/mode.h"
+#include "intercept/native_queue.h"
 #include "intercept/own.h"
 #include "intercept/probe.h"
 #include "intercept/queues.h"
@@ -134,6 +135,10 @@ static void read_environment(void)
     if (rtl_tool.settings.signals_unknown)
         rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: %d is used", getenv("RTL_SIGNALS"), RTL_SIGNALS_LIMIT,
                 RTL_SIGNALS_DEFAULT);
+    if (!rtl_queue_choice_parse(getenv("RTL_QUEUES"), &rtl_tool.settings.queues))
+#define NAME(symbol, name) " " name
+        rtl_say("RTL_QUEUES=%.40s is none of" RTL_QUEUE_CHOICES(NAME) ": auto is used", getenv("RTL_QUEUES"));
+#undef NAME
     if (!rtl_trace_parse(getenv("RTL_TRACE"), &rtl_tool.settings.trace))
         rtl_say("RTL_TRACE=%.40s is neither 0, 1 nor a size from 64K to 1G, such as 64M: there is no event ring",
                 getenv("RTL_TRACE"));
@@ -148,6 +153,9 @@ static void hook(void *table)
     HOOK(executable_destroy, rtl_executable_destroy);
     HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
 #undef HOOK
+    /* where no queue can become a native one the application's stores don't go through us */
+    if (rtl_queues_may_be_native())
+        rtl_native_hook(table);
     bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_own_hook(table);

@@ -20,11 +20,14 @@
 #include "intercept/worker.h"
 
 enum {
-    CHUNK = 64,       /* packets that are published at once: the GPU isn't kept waiting for a long batch */
-    EARLY_OFTEN = 16, /* so many packets rung for before they are written, and the queue is left alone */
-    LET_GO_OFTEN = 2, /* packets are let go so often, and the header decides from then on */
+    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
+    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
+    LET_GO_OFTEN = 2,  /* or let go so often, and the header decides from then on */
+    UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
 };
-static const uint64_t LET_GO = 16000000; /* ns that a packet may lie there complete with nobody ringing for it */
+static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
+static const uint64_t LET_GO = 16000000;   /* ns that a packet may lie there complete, rung for by others only */
+static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
 
 static bool hooked; /* load */
 
@@ -99,8 +102,6 @@ static bool walk_own(struct rtl_native *native)
         if (!more)
             break;
     }
-    if (__builtin_expect(atomic_load_explicit(&native->early, memory_order_relaxed) >= EARLY_OFTEN, 0))
-        demote(native, RTL_WHY_RINGS_EARLY);
     return pushed;
 }
 
@@ -122,19 +123,27 @@ static void walk_demoted(struct rtl_native *native)
     atomic_store_explicit(&native->seen, at, memory_order_relaxed);
 }
 
-/* Packets that lie there complete, and that nobody rings for: the GPU gets them as they are. */
-static void let_go(struct rtl_native *native)
+/*
+ * Packets that lie there complete, and that nobody rings for: the GPU gets them as they are. Where nobody has ever
+ * rung, or it happens again and again, the application has a doorbell of its own.
+ */
+static void let_go(struct rtl_native *native, bool unheard)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
     uint64_t reserved = rtl_native_reserved(native);
-    while (at < reserved && at - from < native->slots && rtl_native_is_free(native, at) && rtl_native_has_header(native, at)) {
+    while (at < reserved && at - from < native->slots && rtl_native_is_free(native, at) &&
+           rtl_native_has_header(native, at)) {
         rtl_dispatch_late(native->tap, rtl_native_slot(native, at), true, RTL_UNTIMED_LET_GO);
         at++;
     }
     if (at == from)
         return;
+    bool never = unheard && atomic_load_explicit(&native->rung_to, memory_order_relaxed) == native->first;
     publish(native, at);
-    if (++native->let_go >= LET_GO_OFTEN)
+    if (unheard) {
+        if (never || ++native->unheard >= UNHEARD_OFTEN)
+            demote(native, RTL_WHY_RINGS_ITSELF);
+    } else if (++native->let_go >= LET_GO_OFTEN)
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
 }
 
@@ -142,7 +151,9 @@ static void let_go(struct rtl_native *native)
  * The walk is the caller's; it goes on until nobody has rung since it last looked. `inside` is 0 before the walk is
  * given away: it may be another thread's the next moment.
  */
-static void walk(struct rtl_native *native, bool letting_go)
+enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
+
+static void walk(struct rtl_native *native, enum let let)
 {
     struct rtl_tap *tap = native->tap;
     bool wake = false;
@@ -151,17 +162,17 @@ static void walk(struct rtl_native *native, bool letting_go)
         rtl_dispatch_enter(tap);
         if (rtl_native_is_demoted(native))
             walk_demoted(native);
-        else if (letting_go)
-            let_go(native);
+        else if (let != COMPLETE)
+            let_go(native, let == UNHEARD_OF);
         else
             wake |= walk_own(native);
-        letting_go = false;
+        let = COMPLETE;
         /* somebody has to look at what is left of those that were rung for */
         wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
                 atomic_load_explicit(&native->rung_to, memory_order_relaxed);
         rtl_dispatch_leave(tap);
-    } while (!atomic_compare_exchange_weak_explicit(&native->rings, &rings, 0, memory_order_acq_rel,
-                                                    memory_order_acquire));
+    } while (
+        !atomic_compare_exchange_weak_explicit(&native->rings, &rings, 0, memory_order_acq_rel, memory_order_acquire));
     if (wake)
         rtl_dispatch_wake();
 }
@@ -177,32 +188,38 @@ static enum rtl_tend tend(struct rtl_tap *tap, uint64_t now)
     if (reserved & RTL_NATIVE_DEMOTED) {
         bool more = atomic_load_explicit(&native->seen, memory_order_relaxed) != real;
         if (more && rtl_native_take_walk(native))
-            walk(native, false);
+            walk(native, COMPLETE);
         return more ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
     if (real != published) { /* in the middle of being published, or moved by somebody else */
         if (rtl_native_take_walk(native)) {
             if (rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
                 demote(native, RTL_WHY_INDEX_MOVED);
-            walk(native, false);
+            walk(native, COMPLETE);
         }
         return RTL_TEND_SOON;
     }
-    if (reserved == native->first) /* never used: perhaps its user has ways of his own, of which nobody tells us */
-        return RTL_TEND_LATER;
-    if (atomic_load_explicit(&native->rung_to, memory_order_relaxed) <= published ||
-        !rtl_native_is_free(native, published))
-        return RTL_TEND_NOTHING;
-    if (!rtl_native_has_header(native, published))
-        return RTL_TEND_SOON;
-    if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
-        if (rtl_native_take_walk(native))
-            walk(native, false);
-    } else if (native->stuck_at != published) {
+    /* whoever has ways of his own to write indices and ring doorbells tells nobody */
+    if (reserved == published || !rtl_native_is_free(native, published))
+        return reserved == native->first ? RTL_TEND_LATER : RTL_TEND_RARELY;
+    if (native->stuck_at != published) {
         native->stuck_at = published;
         native->stuck_since = now;
-    } else if (now - native->stuck_since >= LET_GO && rtl_native_take_walk(native)) {
-        walk(native, true);
+    }
+    uint64_t since = now - native->stuck_since, rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+    if (rung_to <= published) {
+        if (rtl_native_has_header(native, published) && since >= UNHEARD && rtl_native_take_walk(native))
+            walk(native, UNHEARD_OF);
+        return RTL_TEND_LATER;
+    }
+    /* rung for before it is written: a GPU would wait for it there, so we look as often as we can, for a while */
+    if (!rtl_native_has_header(native, published))
+        return since < EAGER ? RTL_TEND_NOW : RTL_TEND_SOON;
+    if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
+        if (rtl_native_take_walk(native))
+            walk(native, COMPLETE);
+    } else if (since >= LET_GO && rtl_native_take_walk(native)) {
+        walk(native, NOT_RUNG);
     }
     return RTL_TEND_SOON;
 }
@@ -218,7 +235,7 @@ static inline void look_at_index(struct rtl_native *native)
     if (!rtl_native_is_demoted(native) &&
         rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
         demote(native, RTL_WHY_INDEX_MOVED);
-    walk(native, false);
+    walk(native, COMPLETE);
 }
 
 typedef void (*bell)(hsa_signal_t signal, hsa_signal_value_t value);
@@ -239,17 +256,16 @@ static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint
     if (index < atomic_load_explicit(&native->published, memory_order_acquire))
         return; /* meanwhile it is */
     raise_rung_to(native, index + 1);
-    if (!written)
-        atomic_fetch_add_explicit(&native->early, 1, memory_order_relaxed);
-    else if (!mine && !rtl_native_is_rung(native, index))
-        atomic_store_explicit(&native->loose, true, memory_order_relaxed); /* it rings for what another reserved */
+    if (!written ? atomic_fetch_add_explicit(&native->early, 1, memory_order_relaxed) + 1 >= EARLY_OFTEN
+                 : !mine && !rtl_native_is_rung(native, index)) /* it rings for what another reserved */
+        atomic_store_explicit(&native->loose, true, memory_order_relaxed);
 }
 
 static void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value, bell real)
 {
     if (__builtin_expect(rtl_native_is_demoted(native), 0)) {
         if (rtl_native_take_walk(native))
-            walk(native, false); /* before the GPU takes them */
+            walk(native, COMPLETE); /* before the GPU takes them */
         real(signal, value);
         return;
     }
@@ -260,7 +276,7 @@ static void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_valu
                          0))
         rung_ahead(native, index, mine);
     if (atomic_fetch_add_explicit(&native->rings, 1, memory_order_acq_rel) == 0)
-        walk(native, false);
+        walk(native, COMPLETE);
 }
 
 /* --- hooks --- */
@@ -273,28 +289,28 @@ static inline struct rtl_native *of_doorbell(hsa_signal_t signal)
     return rtl_native_find((const hsa_queue_t *)s->queue_ptr);
 }
 
-#define STORE(name, field)                                              \
-    static void name(hsa_signal_t signal, hsa_signal_value_t value)     \
-    {                                                                   \
-        struct rtl_native *native = of_doorbell(signal);                \
-        if (native)                                                     \
-            ring(native, signal, value, rtl_tool.hsa.field);            \
-        else                                                            \
-            rtl_tool.hsa.field(signal, value);                          \
+#define STORE(name, field)                                          \
+    static void name(hsa_signal_t signal, hsa_signal_value_t value) \
+    {                                                               \
+        struct rtl_native *native = of_doorbell(signal);            \
+        if (native)                                                 \
+            ring(native, signal, value, rtl_tool.hsa.field);        \
+        else                                                        \
+            rtl_tool.hsa.field(signal, value);                      \
     }
 STORE(store_relaxed, signal_store_relaxed)
 STORE(store_screlease, signal_store_screlease)
 STORE(silent_store_relaxed, signal_silent_store_relaxed)
 STORE(silent_store_screlease, signal_silent_store_screlease)
 
-#define LOAD(name, field)                                                    \
-    static uint64_t name(const hsa_queue_t *queue)                           \
-    {                                                                        \
-        const struct rtl_native *native = rtl_native_find(queue);            \
-        uint64_t index = native ? rtl_native_reserved(native) : 0;           \
-        if (__builtin_expect(native && !(index & RTL_NATIVE_DEMOTED), 1))    \
-            return index;                                                    \
-        return rtl_tool.hsa.field(queue);                                    \
+#define LOAD(name, field)                                                 \
+    static uint64_t name(const hsa_queue_t *queue)                        \
+    {                                                                     \
+        const struct rtl_native *native = rtl_native_find(queue);         \
+        uint64_t index = native ? rtl_native_reserved(native) : 0;        \
+        if (__builtin_expect(native && !(index & RTL_NATIVE_DEMOTED), 1)) \
+            return index;                                                 \
+        return rtl_tool.hsa.field(queue);                                 \
     }
 LOAD(load_scacquire, queue_load_write_index_scacquire)
 LOAD(load_relaxed, queue_load_write_index_relaxed)
@@ -319,42 +335,42 @@ LOAD(load_relaxed, queue_load_write_index_relaxed)
 STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
 STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
 
-#define CAS(name, field)                                                                                              \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index)                                 \
-    {                                                                                                                 \
-        struct rtl_native *native = rtl_native_find(queue);                                                           \
-        if (native)                                                                                                   \
-            look_at_index(native);                                                                                    \
-        uint64_t was = expected;                                                                                      \
-        if (native && atomic_compare_exchange_strong_explicit(&native->reserved, &was, index, memory_order_acq_rel,   \
-                                                              memory_order_acquire)) {                                \
-            if (index > expected)                                                                                     \
-                rtl_native_remember(native, expected, index);                                                         \
-            return expected;                                                                                          \
-        }                                                                                                             \
-        if (native && !(was & RTL_NATIVE_DEMOTED))                                                                    \
-            return was;                                                                                               \
-        return rtl_tool.hsa.field(queue, expected, index);                                                            \
+#define CAS(name, field)                                                                                            \
+    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index)                               \
+    {                                                                                                               \
+        struct rtl_native *native = rtl_native_find(queue);                                                         \
+        if (native)                                                                                                 \
+            look_at_index(native);                                                                                  \
+        uint64_t was = expected;                                                                                    \
+        if (native && atomic_compare_exchange_strong_explicit(&native->reserved, &was, index, memory_order_acq_rel, \
+                                                              memory_order_acquire)) {                              \
+            if (index > expected)                                                                                   \
+                rtl_native_remember(native, expected, index);                                                       \
+            return expected;                                                                                        \
+        }                                                                                                           \
+        if (native && !(was & RTL_NATIVE_DEMOTED))                                                                  \
+            return was;                                                                                             \
+        return rtl_tool.hsa.field(queue, expected, index);                                                          \
     }
 CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
 CAS(cas_scacquire, queue_cas_write_index_scacquire)
 CAS(cas_relaxed, queue_cas_write_index_relaxed)
 CAS(cas_screlease, queue_cas_write_index_screlease)
 
-#define ADD(name, field)                                                                                   \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                             \
-    {                                                                                                      \
-        struct rtl_native *native = rtl_native_find(queue);                                                \
-        if (__builtin_expect(native != NULL, 1)) {                                                         \
-            look_at_index(native);                                                                         \
-            uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel);          \
-            if (__builtin_expect(!(was & RTL_NATIVE_DEMOTED), 1)) {                                        \
-                if (n)                                                                                     \
-                    rtl_native_remember(native, was, was + n);                                             \
-                return was;                                                                                \
-            }                                                                                              \
-        }                                                                                                  \
-        return rtl_tool.hsa.field(queue, n);                                                               \
+#define ADD(name, field)                                                                          \
+    static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                    \
+    {                                                                                             \
+        struct rtl_native *native = rtl_native_find(queue);                                       \
+        if (__builtin_expect(native != NULL, 1)) {                                                \
+            look_at_index(native);                                                                \
+            uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel); \
+            if (__builtin_expect(!(was & RTL_NATIVE_DEMOTED), 1)) {                               \
+                if (n)                                                                            \
+                    rtl_native_remember(native, was, was + n);                                    \
+                return was;                                                                       \
+            }                                                                                     \
+        }                                                                                         \
+        return rtl_tool.hsa.field(queue, n);                                                      \
     }
 ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
 ADD(add_scacquire, queue_add_write_index_scacquire)

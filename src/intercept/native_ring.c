@@ -68,13 +68,15 @@ static struct rtl_native *take_record(uint64_t slots)
     if (*link) {
         native = *link;
         *link = native->next;
-        memset((void *)native->rung, 0, slots * sizeof native->rung[0]);
+        for (uint64_t i = 0; i < slots; i++)
+            atomic_store_explicit(&native->rung[i], 0, memory_order_relaxed);
         return native;
     }
     if (posix_memalign((void **)&native, 64, sizeof *native) != 0)
         return NULL;
     memset(native, 0, sizeof *native);
-    native->rung = mmap(NULL, slots * sizeof native->rung[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    native->rung =
+        mmap(NULL, slots * sizeof native->rung[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (native->rung == MAP_FAILED) {
         free(native);
         return NULL;
@@ -97,7 +99,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tap *tap,
     native->first = first;
     native->references = 1;
     native->lent = false;
-    native->let_go = 0;
+    native->let_go = native->unheard = 0;
     native->stuck_at = UINT64_MAX;
     atomic_store(&native->limit, first);
     atomic_store(&native->seen, first);

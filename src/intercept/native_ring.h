@@ -16,8 +16,8 @@
  *  - a thread that rings for what another has reserved makes the queue `loose` for good: there the header decides;
  *  - a packet that nobody rings for, while somebody has rung for one behind it, is let go after a while, untouched and
  *    counted, by the worker; a queue in which that happens again becomes loose;
- *  - where packets are rung for before they are written time and again, the queue is given up (demotion): the GPU waits
- *    for a header at once, we would have to look for it.
+ *  - where packets are rung for before they are written, somebody has to look for their headers later: who rings next,
+ *    or the worker; a queue in which that happens often becomes loose, too.
  *
  * Who walks. One at a time: `rings` counts those who have rung since it was 0; who took it from 0 walks until nobody
  * has rung since it last looked. Nobody waits for another. What the walker does for others is bounded by the ring: they
@@ -65,7 +65,7 @@ struct rtl_native {
     _Alignas(64) _Atomic uint64_t published; /* the write index that the runtime was given last */
     _Atomic bool loose;                      /* any sets, for good */
     _Atomic uint64_t seen;                   /* once demoted: packets below are counted */
-    uint32_t let_go;                         /* how often packets were let go */
+    uint32_t let_go, unheard;                /* how often packets were let go, rung for by others or by nobody */
     /* worker */
     _Alignas(64) uint64_t stuck_at; /* the slot that nothing happened to */
     uint64_t stuck_since;           /* ns */

@@ -99,20 +99,20 @@ static enum answer try_it(hsa_agent_t agent)
     return BATCHES;
 }
 
-void rtl_probe_look(hsa_agent_t agent)
+bool rtl_probe_look(hsa_agent_t agent)
 {
     if (!rtl_hsa_may_batch(rtl_tool.hsa.ext_bytes))
-        return;
+        return false;
     pthread_mutex_lock(&trying);
     if (atomic_load(&answer) == UNKNOWN)
         atomic_store(&answer, (int)try_it(agent));
     pthread_mutex_unlock(&trying);
+    return atomic_load(&answer) == UNSAFE;
 }
 
 bool rtl_probe_safe(hsa_agent_t agent)
 {
-    rtl_probe_look(agent);
-    if (atomic_load(&answer) != UNSAFE)
+    if (!rtl_probe_look(agent))
         return true;
     if (!atomic_exchange(&said, true)) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);

@@ -22,8 +22,8 @@
  * another thread that is trying. */
 bool rtl_probe_safe(hsa_agent_t agent);
 
-/* Create: tries at the first call, and says nothing of it. */
-void rtl_probe_look(hsa_agent_t agent);
+/* Create: tries at the first call, and says nothing of it. True when intercept queues overwrite memory here. */
+bool rtl_probe_look(hsa_agent_t agent);
 
 /* Any: this runtime hands over several packets at once, as far as is known. */
 bool rtl_probe_batches(void);

@@ -1,12 +1,14 @@
 /*
  * The hooks on creating and destroying queues.
  *
- * A queue becomes an intercept queue of the runtime, with profiling on, or real GPUs write no timestamps. Three ways:
+ * A queue stays what it is and the library stands in front of it (native_queue.c), or it becomes an intercept queue of
+ * the runtime: which, RTL_QUEUES says, and if that doesn't the release does. Profiling is on in both, or real GPUs
+ * write no timestamps. Three ways to an intercept queue:
  *  - Nobody was before us: hsa_amd_queue_intercept_create.
  *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
  *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
- * Where the runtime's intercept queues aren't safe (probe.h) the queue stays as it is.
+ * Where the runtime's intercept queues aren't safe (probe.h), and were asked for, the queue stays plain.
  * Whatever goes wrong, the application gets the queue that it would have got without us, and the fact is counted.
  */
 #include "intercept/queues.h"
@@ -16,6 +18,7 @@
 #include <string.h>
 
 #include "intercept/dispatch.h"
+#include "intercept/native_queue.h"
 #include "intercept/own.h"
 #include "intercept/probe.h"
 #include "intercept/tool.h"
@@ -42,6 +45,30 @@ void rtl_queues_look_around(void)
 {
     rtl_tool.chained = !rtl_queue_same_library((void (*)(void))rtl_tool.hsa.queue_create,
                                                (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
+}
+
+/* --- which way --- */
+
+bool rtl_queues_may_be_native(void)
+{
+    enum rtl_queue_choice choice = rtl_tool.settings.queues;
+    return choice == RTL_QUEUES_NATIVE ||
+           (choice == RTL_QUEUES_AUTO && (rtl_tool.fragile || rtl_hsa_may_batch(rtl_tool.hsa.ext_bytes)));
+}
+
+/* Until hardware has seen native queues the others are preferred where they can be relied on. */
+static enum rtl_way choose(hsa_agent_t agent, enum rtl_way_reason *why)
+{
+    *why = RTL_WHY_ASKED_FOR;
+    if (rtl_tool.settings.queues != RTL_QUEUES_AUTO)
+        return rtl_tool.settings.queues == RTL_QUEUES_NATIVE ? RTL_WAY_NATIVE : RTL_WAY_INTERCEPT;
+    if (rtl_tool.fragile)
+        *why = RTL_WHY_STOPS_WHEN_FULL;
+    else if (rtl_probe_look(agent))
+        *why = RTL_WHY_OVERWRITES;
+    else
+        *why = RTL_WHY_SAFE;
+    return *why == RTL_WHY_SAFE ? RTL_WAY_INTERCEPT : RTL_WAY_NATIVE;
 }
 
 /* UINT32_MAX stands for "as the runtime likes" (HIP passes it), which intercept queues of some releases refuse. */
@@ -72,10 +99,11 @@ static bool join(struct rtl_tap *tap, hsa_queue_t *queue)
     return rtl_tool.hsa.amd_queue_intercept_register(queue, rtl_dispatch, tap) == HSA_STATUS_SUCCESS;
 }
 
-static void finish(struct rtl_tap *tap, hsa_queue_t *queue)
+static void finish(struct rtl_tap *tap, hsa_queue_t *queue, enum rtl_way way, enum rtl_way_reason why)
 {
     if (rtl_tool.hsa.amd_profiling_set_profiler_enabled(queue, 1) != HSA_STATUS_SUCCESS)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_NOT_PROFILED);
+    rtl_tap_set_way(tap, way, why);
     rtl_tap_name(tap, queue);
     pthread_mutex_lock(&rtl_tool.create);
     tap->queue = queue;
@@ -121,6 +149,61 @@ static bool create_chained(struct rtl_tap *tap, const struct rtl_queue_request *
     return true;
 }
 
+/* A queue that the runtime has made and nobody uses yet. False: it stays as it is. */
+static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_way_reason why)
+{
+    struct rtl_tap *tap = rtl_tap_open(gpu, true);
+    if (tap && rtl_native_open(queue, tap)) {
+        finish(tap, queue, RTL_WAY_NATIVE, why);
+        return true;
+    }
+    if (tap)
+        rtl_tap_close(tap);
+    return false;
+}
+
+static hsa_status_t make_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_way_reason why,
+                                hsa_queue_t **queue)
+{
+    hsa_status_t status = r->plain(r, queue);
+    if (status != HSA_STATUS_SUCCESS || rtl_native_again(*queue)) /* an agent has one cooperative queue, and lends it */
+        return status;
+    if (!stand_in_front(gpu, *queue, why))
+        rtl_queue_unseen();
+    return status;
+}
+
+/* `way` is NATIVE here where the queue can't be one, or another tool makes it. */
+static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_way way,
+                                   enum rtl_way_reason why, hsa_queue_t **queue)
+{
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    hsa_queue_t *made = NULL;
+    bool tapped = false, can = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent);
+    struct rtl_tap *tap = can ? rtl_tap_open(gpu, false) : NULL;
+    if (tap) {
+        if (!r->chained)
+            tapped = create_first(tap, r, &made);
+        else
+            tapped = create_chained(tap, r, &made, &status);
+    }
+    if (tapped) {
+        finish(tap, made, RTL_WAY_INTERCEPT, way == RTL_WAY_INTERCEPT ? why : RTL_WHY_OTHER_TOOL);
+        *queue = made;
+        return HSA_STATUS_SUCCESS;
+    }
+    if (tap)
+        rtl_tap_close(tap);
+    if (made)
+        *queue = made;
+    else if (status == HSA_STATUS_SUCCESS)
+        status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
+    if (status == HSA_STATUS_SUCCESS &&
+        !(r->native && (rtl_native_again(*queue) || stand_in_front(gpu, *queue, RTL_WHY_NO_INTERCEPT))))
+        rtl_queue_unseen();
+    return status;
+}
+
 hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     int saved = errno;
@@ -132,30 +215,10 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
         errno = saved;
         return r->plain(r, queue);
     }
-    hsa_status_t status = HSA_STATUS_SUCCESS;
-    hsa_queue_t *made = NULL;
-    bool tapped = false;
-    struct rtl_tap *tap = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent) ? rtl_tap_open(gpu) : NULL;
-    if (tap) {
-        if (!r->chained)
-            tapped = create_first(tap, r, &made);
-        else
-            tapped = create_chained(tap, r, &made, &status);
-    }
-    if (tapped) {
-        finish(tap, made);
-        *queue = made;
-        errno = saved;
-        return HSA_STATUS_SUCCESS;
-    }
-    if (tap)
-        rtl_tap_close(tap);
-    if (made)
-        *queue = made;
-    else if (status == HSA_STATUS_SUCCESS)
-        status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
-    if (status == HSA_STATUS_SUCCESS)
-        rtl_queue_unseen();
+    enum rtl_way_reason why;
+    enum rtl_way way = choose(r->agent, &why);
+    hsa_status_t status = way == RTL_WAY_NATIVE && r->native && !r->chained ? make_native(r, gpu, why, queue)
+                                                                            : make_intercept(r, gpu, way, why, queue);
     errno = saved;
     return status;
 }
@@ -171,6 +234,7 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                                         .private_segment = private_segment,
                                         .group_segment = group_segment,
                                         .intercept = true,
+                                        .native = true,
                                         .chained = rtl_tool.chained,
                                         .plain = plain};
     return rtl_queue_make(&r, queue);
@@ -188,9 +252,9 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (gpu)
         rtl_probe_look(agent);
-    struct rtl_tap *tap = gpu && interceptible(type) ? rtl_tap_open(gpu) : NULL;
+    struct rtl_tap *tap = gpu && interceptible(type) ? rtl_tap_open(gpu, false) : NULL;
     if (tap && join(tap, *queue)) {
-        finish(tap, *queue);
+        finish(tap, *queue, RTL_WAY_INTERCEPT, RTL_WHY_OTHER_TOOL);
     } else {
         if (tap)
             rtl_tap_close(tap);
@@ -217,13 +281,15 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
 {
     /* before the queue goes, because its address may be another's as soon as it has gone */
     struct rtl_tap *tap = NULL;
+    if (queue && !rtl_native_close(queue)) /* others have it, too */
+        return rtl_tool.hsa.queue_destroy(queue);
     if (queue && atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed))
         tap = detach(queue);
     hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
     if (!tap)
         return status;
     int saved = errno;
-    if (status == HSA_STATUS_SUCCESS) {
+    if (status == HSA_STATUS_SUCCESS || tap->native) {
         rtl_tap_close(tap);
     } else {
         pthread_mutex_lock(&rtl_tool.create);

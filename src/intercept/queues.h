@@ -29,6 +29,11 @@ struct rtl_queue_request {
     void *descriptor;
 };
 hsa_status_t rtl_queue_make(const struct rtl_queue_request *request, hsa_queue_t **queue);
+/* Load: on this release, with these settings, queues may become native ones. */
+bool rtl_queues_may_be_native(void);
+/* Create: the application was lent a queue that others may have, too; and gives it back. */
+void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue);
+void rtl_queue_returned(hsa_queue_t *queue);
 /* The application got queues whose packets aren't seen. */
 void rtl_queue_unseen(void);
 bool rtl_queue_same_library(void (*a)(void), void (*b)(void));

@@ -49,6 +49,22 @@ struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
     return settings;
 }
 
+bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice)
+{
+#define NAME(symbol, name) name,
+    static const char *const names[] = {RTL_QUEUE_CHOICES(NAME)};
+#undef NAME
+    *choice = RTL_QUEUES_AUTO;
+    if (!queues || !*queues)
+        return true;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(queues, names[i]) == 0) {
+            *choice = (enum rtl_queue_choice)i;
+            return true;
+        }
+    return false;
+}
+
 bool rtl_trace_parse(const char *trace, uint32_t *records)
 {
     uint64_t size = 0, unit = 0, most = (uint64_t)RTL_EVENTS_LIMIT * sizeof(struct rtl_event_record);

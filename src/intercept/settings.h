@@ -13,8 +13,18 @@ enum {
     RTL_SIGNALS_LIMIT = 32768,  /* and the most that it can say */
 };
 
+/* How queues are watched: X(symbol, value of RTL_QUEUES). */
+#define RTL_QUEUE_CHOICES(X)  \
+    X(AUTO, "auto")           \
+    X(INTERCEPT, "intercept") \
+    X(NATIVE, "native")
+#define RTL_ENUM_CHOICE(symbol, name) RTL_QUEUES_##symbol,
+enum rtl_queue_choice { RTL_QUEUE_CHOICES(RTL_ENUM_CHOICE) };
+#undef RTL_ENUM_CHOICE
+
 struct rtl_settings {
     enum rtl_mode mode;
+    enum rtl_queue_choice queues;
     uint32_t signals_limit;
     bool mode_unknown;    /* RTL_MODE was not understood */
     bool signals_unknown; /* RTL_SIGNALS was not understood */
@@ -27,6 +37,9 @@ struct rtl_settings {
  * understood.
  */
 bool rtl_trace_parse(const char *trace, uint32_t *records);
+
+/* Pure: the value of RTL_QUEUES; *choice is AUTO for NULL or empty. False when it was not understood. */
+bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice);
 
 /* Pure: the values of RTL_MODE and RTL_SIGNALS, NULL or empty when not set. */
 struct rtl_settings rtl_settings_parse(const char *mode, const char *signals);

@@ -25,7 +25,7 @@
 enum rtl_tap_state { RTL_TAP_FREE, RTL_TAP_LIVE, RTL_TAP_GONE, RTL_TAP_DEAD };
 
 /* What looking after a tap says: when it has to be looked at again. */
-enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_LATER, RTL_TEND_SOON };
+enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_RARELY, RTL_TEND_LATER, RTL_TEND_SOON, RTL_TEND_NOW };
 
 enum { RTL_VERDICT_TIME = -1 }; /* any other verdict is an enum rtl_untimed_reason of the dispatch path */
 

@@ -39,7 +39,8 @@ bool rtl_tap_populate(struct rtl_tap *tap, uint32_t rows)
     return true;
 }
 
-/* worker stores: the tap whose queue it is looking after. Who takes `tend` away looks at this: one of us sees the other. */
+/* worker stores: the tap whose queue it is looking after. Who takes `tend` away looks at this: one of us sees the
+ * other. */
 static struct rtl_tap *_Atomic tended;
 static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which looks for some us */
 

@@ -44,14 +44,16 @@ enum {
     STACK = 256 << 10, /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
 };
 
-static const uint64_t LINGER = 20 * MS;  /* from the last completion to parking */
-static const uint64_t COUNTER = 5 * MS;  /* how often the time stamp counter is compared with the clock */
-static const uint64_t CPU = 100 * MS;    /* how often the worker's own CPU time is brought up to date */
-static const uint64_t PEAK = 10000 * MS; /* signals unused over one to two such spans are destroyed */
-static const uint64_t SETTLE = 100 * MS; /* bound on waiting for a destroyed queue to be accounted for */
-static const uint64_t QUIET = 20 * MS;   /* bound on waiting for a dispatch that is under way */
-static const uint64_t DOUBT = 100 * MS;  /* longest park where a dispatch may be missed (barrier_everywhere) */
-static const uint64_t STOP = 1000 * MS;  /* bound on waiting for the worker to end */
+static const uint64_t LINGER = 20 * MS;   /* from the last completion to parking */
+static const uint64_t COUNTER = 5 * MS;   /* how often the time stamp counter is compared with the clock */
+static const uint64_t CPU = 100 * MS;     /* how often the worker's own CPU time is brought up to date */
+static const uint64_t PEAK = 10000 * MS;  /* signals unused over one to two such spans are destroyed */
+static const uint64_t SETTLE = 100 * MS;  /* bound on waiting for a destroyed queue to be accounted for */
+static const uint64_t QUIET = 20 * MS;    /* bound on waiting for a dispatch that is under way */
+static const uint64_t DOUBT = 100 * MS;   /* longest park where a dispatch may be missed (barrier_everywhere) */
+static const uint64_t LATER = 100 * MS;   /* longest park where a queue may be used in ways that nobody tells us of, */
+static const uint64_t RARELY = 1000 * MS; /* and where that isn't likely */
+static const uint64_t STOP = 1000 * MS;   /* bound on waiting for the worker to end */
 
 enum state { NONE, RUNNING, STOPPING, STOPPED };
 
@@ -106,6 +108,7 @@ struct rhythm {
     uint64_t counter_at, cpu_at; /* when those were last brought up to date */
     uint64_t peak_at;            /* when the present span of peaks began */
     uint32_t peak, peak_before;  /* most in flight in this span and the one before */
+    enum rtl_tend tend;          /* when a queue has to be looked after next */
 };
 
 /* A tap with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
@@ -140,10 +143,11 @@ static void finish_gone(struct rtl_harvest *harvest, struct rtl_tap *tap)
 }
 
 /* One look at every tap. Returns how many completions were recorded. */
-static uint32_t round_of_taps(struct rtl_harvest *harvest)
+static uint32_t round_of_taps(struct rtl_harvest *harvest, struct rhythm *r)
 {
     struct rtl_tap *taps = atomic_load_explicit(&rtl_taps, memory_order_acquire);
     uint32_t done = 0;
+    r->tend = RTL_TEND_NOTHING;
     for (struct rtl_tap *tap = taps; tap; tap = tap->next)
         if (state_of(harvest, tap) != RTL_TAP_FREE)
             rtl_harvest_take_in(harvest, tap);
@@ -155,6 +159,8 @@ static uint32_t round_of_taps(struct rtl_harvest *harvest)
                 reclaim(tap, pool); /* of a load before this one */
             continue;
         }
+        enum rtl_tend tend = state == RTL_TAP_LIVE ? rtl_tap_tend(tap, r->now) : RTL_TEND_NOTHING;
+        r->tend = tend > r->tend ? tend : r->tend;
         done += rtl_harvest_tap(harvest, tap, MOST_A_TAP);
         if (state == RTL_TAP_GONE) {
             finish_gone(harvest, tap);
@@ -245,6 +251,8 @@ static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r,
 {
     uint64_t came = harvest->seen - r->seen_before, span = r->now - r->before;
     r->seen_before = harvest->seen;
+    if (r->tend == RTL_TEND_NOW)
+        return PAUSE_MIN;
     if (!done)
         return r->pause * 2 < PAUSE_MAX ? r->pause * 2 : PAUSE_MAX;
     if (!came)
@@ -257,13 +265,16 @@ static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r,
     return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;
 }
 
-static bool anything_pending(const struct rtl_harvest *harvest)
+static bool anything_pending(const struct rtl_harvest *harvest, struct rhythm *r)
 {
     if (rtl_copies_pending())
         return true;
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
         uint32_t state = state_of(harvest, tap);
-        if (state == RTL_TAP_GONE || (state == RTL_TAP_LIVE && rtl_pending_count(&tap->pending)))
+        enum rtl_tend tend = state == RTL_TAP_LIVE ? rtl_tap_tend(tap, r->now) : RTL_TEND_NOTHING;
+        r->tend = tend > r->tend ? tend : r->tend;
+        if (state == RTL_TAP_GONE || tend >= RTL_TEND_SOON ||
+            (state == RTL_TAP_LIVE && rtl_pending_count(&tap->pending)))
             return true;
     }
     return false;
@@ -293,7 +304,8 @@ static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_se
     struct rtl_header *h = rtl_tool.segment.header;
     atomic_store(&rtl_tool.parked, 1);
     barrier_everywhere();
-    if (anything_pending(harvest) || rtl_mode_unheard() || atomic_load(&worker.kick) != kick_seen ||
+    r->tend = RTL_TEND_NOTHING;
+    if (anything_pending(harvest, r) || rtl_mode_unheard() || atomic_load(&worker.kick) != kick_seen ||
         atomic_load(&worker.state) != RUNNING) {
         atomic_store(&rtl_tool.parked, 0);
         return;
@@ -301,8 +313,12 @@ static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_se
     rtl_gpus_publish_idle(true);
     publish(harvest, r, true);
     STORE(h->parked, 1);
+    uint64_t longest = worker.doubt                 ? DOUBT
+                       : r->tend == RTL_TEND_LATER  ? LATER
+                       : r->tend == RTL_TEND_RARELY ? RARELY
+                                                    : UINT64_MAX;
     while (atomic_load(&rtl_tool.parked))
-        if (futex_wait(&rtl_tool.parked, 1, worker.doubt ? DOUBT : UINT64_MAX) == ETIMEDOUT)
+        if (futex_wait(&rtl_tool.parked, 1, longest) == ETIMEDOUT)
             atomic_store(&rtl_tool.parked, 0);
     STORE(h->parked, 0);
     /* what came before the sleep says nothing about now */
@@ -333,7 +349,7 @@ static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
     barrier_everywhere();
     /* no more can be in flight than there are signals, and none is added; each round ends some of them */
     for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_NUMBERS; done += more)
-        more = round_of_taps(harvest);
+        more = round_of_taps(harvest, r);
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
         uint32_t state = state_of(harvest, tap);
         if (state == RTL_TAP_GONE)
@@ -388,12 +404,12 @@ static void *run(void *data)
         r.now = rtl_clock_now();
         compare_clocks(harvest, &r);
         rtl_mode_mind(harvest, r.now);
-        uint32_t done = round_of_taps(harvest), copied = rtl_copies_harvest(harvest);
+        uint32_t done = round_of_taps(harvest, &r), copied = rtl_copies_harvest(harvest);
         tend_pool(harvest, &r);
         rtl_recorder_prepare(harvest->recorder);
         rtl_kernels_populate();
         publish(harvest, &r, false);
-        if (harvest->open || done || copied || rtl_copies_pending())
+        if (harvest->open || done || copied || r.tend >= RTL_TEND_SOON || rtl_copies_pending())
             r.busy_at = r.now;
         if (r.now - r.busy_at >= LINGER) {
             park(harvest, &r, kick_seen);

@@ -50,21 +50,21 @@
     X(LET_GO, 18, "let_go", "its doorbell was rung by another thread only: it went as it was", DISPATCH)
 
 /* How packets come to the library from a queue. X(symbol, number, JSON value, meaning) */
-#define RTL_WAYS(X)                                                                             \
-    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue hands them over")               \
+#define RTL_WAYS(X)                                                                               \
+    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue hands them over")                 \
     X(NATIVE, 2, "native", "the library stands in front of the queue's write index and doorbell") \
     X(DEMOTED, 3, "demoted", "they are found in the ring behind the application: counted, not timed")
 
 /* Why a queue is watched in that way. X(symbol, number, JSON key, text on screen) */
-#define RTL_WAY_REASONS(X)                                                                       \
-    X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                           \
-    X(SAFE, 2, "safe", "intercept queues are safe on this release")                              \
-    X(OVERWRITES, 3, "overwrites", "intercept queues overwrite memory on this release")          \
+#define RTL_WAY_REASONS(X)                                                                                           \
+    X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                                               \
+    X(SAFE, 2, "safe", "intercept queues are safe on this release")                                                  \
+    X(OVERWRITES, 3, "overwrites", "intercept queues overwrite memory on this release")                              \
     X(STOPS_WHEN_FULL, 4, "stops_when_full", "intercept queues stop the process when they are full on this release") \
-    X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                                \
-    X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                  \
-    X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                   \
-    X(RINGS_EARLY, 8, "rings_early", "packets are rung for before they are written")
+    X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                                                    \
+    X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                                      \
+    X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                                       \
+    X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")
 
 /* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
 #define RTL_DIRECTIONS(X)                   \
@@ -96,20 +96,20 @@
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
  * Bits are only ever set.
  */
-#define RTL_NOTES(X)                                                                                          \
-    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")     \
-    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used") \
-    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")            \
-    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                \
-    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")          \
-    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                   \
-    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                   \
-    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                      \
-    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                     \
-    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                        \
-    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")       \
+#define RTL_NOTES(X)                                                                                            \
+    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")       \
+    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")   \
+    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")              \
+    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                  \
+    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")            \
+    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                     \
+    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                     \
+    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                        \
+    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                       \
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                          \
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")         \
     X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's") \
-    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")               \
+    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")                 \
     X(PACKETS_UNSEEN, 13, "packets_unseen", "packets of such a queue were overwritten before they were counted")
 
 /*
