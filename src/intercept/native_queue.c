@@ -199,6 +199,12 @@ static enum rtl_tend tend(struct rtl_tap *tap, uint64_t now)
         }
         return RTL_TEND_SOON;
     }
+    if (rtl_native_read(native) > published && rtl_native_take_walk(native)) { /* the GPU was told by somebody else */
+        if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
+            demote(native, RTL_WHY_RINGS_ITSELF);
+        walk(native, COMPLETE);
+        return RTL_TEND_SOON;
+    }
     /* whoever has ways of his own to write indices and ring doorbells tells nobody */
     if (reserved == published || !rtl_native_is_free(native, published))
         return reserved == native->first ? RTL_TEND_LATER : RTL_TEND_RARELY;

@@ -265,16 +265,25 @@ static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r,
     return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;
 }
 
+/* Looks after all queues, and says in `tend` when to look again. True when one of them needs more than that. */
+static bool is_needed(const struct rtl_harvest *harvest, struct rhythm *r)
+{
+    uint64_t now = rtl_clock_now();
+    r->tend = RTL_TEND_NOTHING;
+    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
+        enum rtl_tend tend = state_of(harvest, tap) == RTL_TAP_LIVE ? rtl_tap_tend(tap, now) : RTL_TEND_NOTHING;
+        r->tend = tend > r->tend ? tend : r->tend;
+    }
+    return r->tend >= RTL_TEND_SOON;
+}
+
 static bool anything_pending(const struct rtl_harvest *harvest, struct rhythm *r)
 {
-    if (rtl_copies_pending())
+    if (is_needed(harvest, r) || rtl_copies_pending())
         return true;
     for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
         uint32_t state = state_of(harvest, tap);
-        enum rtl_tend tend = state == RTL_TAP_LIVE ? rtl_tap_tend(tap, r->now) : RTL_TEND_NOTHING;
-        r->tend = tend > r->tend ? tend : r->tend;
-        if (state == RTL_TAP_GONE || tend >= RTL_TEND_SOON ||
-            (state == RTL_TAP_LIVE && rtl_pending_count(&tap->pending)))
+        if (state == RTL_TAP_GONE || (state == RTL_TAP_LIVE && rtl_pending_count(&tap->pending)))
             return true;
     }
     return false;
@@ -304,7 +313,6 @@ static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_se
     struct rtl_header *h = rtl_tool.segment.header;
     atomic_store(&rtl_tool.parked, 1);
     barrier_everywhere();
-    r->tend = RTL_TEND_NOTHING;
     if (anything_pending(harvest, r) || rtl_mode_unheard() || atomic_load(&worker.kick) != kick_seen ||
         atomic_load(&worker.state) != RUNNING) {
         atomic_store(&rtl_tool.parked, 0);
@@ -313,13 +321,15 @@ static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_se
     rtl_gpus_publish_idle(true);
     publish(harvest, r, true);
     STORE(h->parked, 1);
-    uint64_t longest = worker.doubt                 ? DOUBT
-                       : r->tend == RTL_TEND_LATER  ? LATER
-                       : r->tend == RTL_TEND_RARELY ? RARELY
-                                                    : UINT64_MAX;
-    while (atomic_load(&rtl_tool.parked))
-        if (futex_wait(&rtl_tool.parked, 1, longest) == ETIMEDOUT)
+    while (atomic_load(&rtl_tool.parked)) {
+        uint64_t longest = worker.doubt                 ? DOUBT
+                           : r->tend == RTL_TEND_LATER  ? LATER
+                           : r->tend == RTL_TEND_RARELY ? RARELY
+                                                        : UINT64_MAX;
+        /* a look at queues that may be used in ways that nobody tells of is no reason to get up */
+        if (futex_wait(&rtl_tool.parked, 1, longest) == ETIMEDOUT && (worker.doubt || is_needed(harvest, r)))
             atomic_store(&rtl_tool.parked, 0);
+    }
     STORE(h->parked, 0);
     /* what came before the sleep says nothing about now */
     r->before = rtl_clock_now();

@@ -334,6 +334,9 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
     /* Doorbell first, completions after: what is seen here was submitted before anyone could see them. */
     uint64_t bell = __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE);
     bool busy = bell != q->last_doorbell, unfinished = q->seen < q->limit;
+    /* A doorbell that is ahead of the index: who rang may write the index later, and ring no more. */
+    if (!busy && bell != VG_NEVER && bell >= q->limit)
+        busy = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE) > q->limit;
     if (busy) {
         /* The doorbell is a kick: a later ring may carry a lower index when several threads submit, so how far to go is
          * what the write index says; an unfinished packet is still INVALID. */
