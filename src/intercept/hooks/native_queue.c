@@ -1,0 +1,572 @@
+/*
+ * What happens to native queues (native_ring.h) on the application's threads: reserving slots, ringing, walking over
+ * packets, publishing them.
+ *
+ * A packet is decided about like any other (packets.h). Where it gets a signal of ours that is written into the packet
+ * in the ring: the GPU hasn't been told of it yet. Nothing is added, nothing copied, nothing waited for.
+ */
+#include "intercept/hooks/native_queue.h"
+
+#include <pthread.h>
+
+#include "intercept/base/hsa_table.h"
+#include "intercept/base/tool.h"
+#include "intercept/hooks/packets.h"
+#include "intercept/track/native_ring.h"
+#include "intercept/track/queue_tracker.h"
+
+enum {
+    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
+    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
+    LET_GO_OFTEN = 2,  /* or let go so often, and the header decides from then on */
+    UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
+};
+static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
+static const uint64_t LET_GO = 16000000;   /* ns that a packet may lie there complete, rung for by others only */
+static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
+
+static bool hooked; /* load */
+
+/* --- packets --- */
+
+/* What packets that are looked at together have in common. */
+struct look {
+    enum rtl_policy policy;
+    bool counter; /* the clock of */
+    uint64_t now; /* when they are submitted */
+};
+
+static struct look look_now(struct rtl_tap *tap)
+{
+    struct look look = {.policy = RTL_PASS_ON};
+    enum rtl_policy policy = rtl_packets_begin(tap);
+    if (__builtin_expect(rtl_recording(), 1))
+        look.policy = policy;
+    if (look.policy >= RTL_TIME_UNSIGNALLED)
+        look.now = rtl_packet_stamp(&look.counter);
+    return look;
+}
+
+/* Counts the packet, decides about it, and writes a signal into it if it is to have one. True when the worker has to
+ * know of it. */
+static inline bool see(struct rtl_tap *tap, union rtl_packet *packet, const struct look *look)
+{
+    if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
+        rtl_packet_count(tap, &tap->line->packets, 1);
+    tap->written++;
+    uint16_t number = rtl_packet_see(tap, packet, true, look->policy);
+    if (number == RTL_NO_SIGNAL)
+        return false;
+    hsa_signal_t signal = rtl_packet_inject(tap, number, look->now, look->counter);
+    if (!rtl_is_card(number))
+        packet->kernel.completion_signal = signal;
+    return true;
+}
+
+static bool is_counting(void)
+{
+    return rtl_recording() && rtl_policy_now() != RTL_PASS_ON;
+}
+
+/*
+ * Counts a packet that the GPU may have already: its header is there or, if not `valid`, was taken away by the GPU.
+ * Without its header it is known by what it would run: a barrier has no such address there.
+ */
+static void see_late(struct rtl_tap *tap, const union rtl_packet *packet, bool valid, enum rtl_untimed_reason reason)
+{
+    if (!is_counting())
+        return;
+    uint32_t type = rtl_packet_type(packet);
+    rtl_packet_count(tap, &tap->line->packets, 1);
+    tap->written++;
+    if (valid && packet->barrier.completion_signal.handle != 0)
+        rtl_packet_see_signal(type, packet);
+    bool extended =
+        type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == RTL_EXTENDED_FORMAT && rtl_tool.extended;
+    if (valid ? type != HSA_PACKET_TYPE_KERNEL_DISPATCH && !extended
+              : rtl_map_find(&rtl_kernel_map, packet->kernel.kernel_object) == NULL)
+        return;
+    uint32_t row = rtl_kernels_row(packet->kernel.kernel_object);
+    if (row >= atomic_load_explicit(&tap->rows_ready, memory_order_acquire))
+        row = rtl_packet_make_ready(tap, row);
+    struct rtl_dispatches *line = &tap->dispatches[row];
+    rtl_packet_count(tap, &line->calls, 1);
+    rtl_packet_count(tap, &tap->line->dispatches, 1);
+    rtl_packet_untimed(tap, line, reason);
+}
+
+/* So many packets are gone and overwritten. */
+static void miss(struct rtl_tap *tap, uint64_t packets)
+{
+    if (!is_counting())
+        return;
+    rtl_packet_count(tap, &tap->line->packets, packets);
+    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_PACKETS_UNSEEN);
+}
+
+/* --- whoever walks --- */
+
+/*
+ * Somebody else writes this queue's index or rings its doorbell: it is theirs. What was reserved is published, written
+ * or not, as it would be without us; the GPU waits for headers itself.
+ */
+static void demote(struct rtl_native *native, enum rtl_way_reason why)
+{
+    uint64_t wanted = rtl_native_reserved(native), real = rtl_native_real(native), first = real;
+    while (!(wanted & RTL_NATIVE_DEMOTED)) {
+        while (real < wanted) {
+            uint64_t found = rtl_tool.hsa.queue_cas_write_index_scacq_screl(native->queue, real, wanted);
+            real = found == real ? wanted : found;
+        }
+        if (atomic_compare_exchange_strong(&native->reserved, &wanted, wanted | RTL_NATIVE_DEMOTED))
+            break;
+    }
+    if (real != first) /* some of it was ours */
+        rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(real - 1));
+    atomic_store_explicit(&native->seen, atomic_load_explicit(&native->published, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&native->tap->verdict, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
+    rtl_tap_set_way(native->tap, RTL_WAY_DEMOTED, why);
+    rtl_own_stop(); /* a packet there may carry a signal that another queue's kernel had */
+    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_DEMOTED);
+}
+
+static union rtl_packet *packet_at(const struct rtl_native *native, uint64_t index)
+{
+    return (union rtl_packet *)(void *)rtl_native_slot(native, index);
+}
+
+static void publish(struct rtl_native *native, uint64_t to)
+{
+    uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
+    bool ours = rtl_native_real(native) == published;
+    atomic_store_explicit(&native->published, to, memory_order_relaxed);
+    if (__builtin_expect(!ours, 0)) {
+        demote(native, RTL_WHY_INDEX_MOVED);
+        return;
+    }
+    rtl_tool.hsa.queue_store_write_index_screlease(native->queue, to);
+    rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(to - 1));
+}
+
+/* The packet at that index may be looked at. */
+static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t reserved, bool loose)
+{
+    if (__builtin_expect(!loose, 1))
+        return rtl_native_is_rung(native, index); /* who rang has seen to the rest */
+    return index < reserved && rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
+}
+
+/* Looks at all packets that are complete, and publishes them. True when one of them is on its way to the worker. */
+static bool walk_own(struct rtl_native *native)
+{
+    uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
+    bool loose = atomic_load_explicit(&native->loose, memory_order_relaxed), pushed = false;
+    struct look look = look_now(native->tap);
+    for (;;) {
+        uint64_t reserved = rtl_native_reserved(native);
+        if (reserved & RTL_NATIVE_DEMOTED)
+            return pushed;
+        bool more = is_complete(native, at, reserved, loose);
+        if (more) {
+            pushed |= see(native->tap, packet_at(native, at), &look);
+            at++;
+        }
+        if (at != from && (!more || at - from == CHUNK)) {
+            publish(native, at);
+            from = at;
+            look = look_now(native->tap);
+        }
+        if (!more)
+            break;
+    }
+    return pushed;
+}
+
+/* Counts what is in the ring of a queue that isn't ours any more. */
+static void walk_demoted(struct rtl_native *native)
+{
+    uint64_t end = rtl_native_real(native), read = rtl_native_read(native);
+    uint64_t at = atomic_load_explicit(&native->seen, memory_order_relaxed);
+    if (end - at > native->slots) { /* overwritten before anybody looked */
+        miss(native->tap, end - native->slots - at);
+        at = end - native->slots;
+    }
+    for (; at < end; at++) {
+        bool there = rtl_native_has_header(native, at);
+        if (!there && at >= read)
+            break; /* not written yet */
+        see_late(native->tap, packet_at(native, at), there, RTL_UNTIMED_DEMOTED);
+    }
+    atomic_store_explicit(&native->seen, at, memory_order_relaxed);
+}
+
+/*
+ * Packets that lie there complete, and that nobody rings for: the GPU gets them as they are. Where nobody has ever
+ * rung, or it happens again and again, the application has a doorbell of its own.
+ */
+static void let_go(struct rtl_native *native, bool unheard)
+{
+    uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
+    uint64_t reserved = rtl_native_reserved(native);
+    while (at < reserved && at - from < native->slots && rtl_native_is_free(native, at) &&
+           rtl_native_has_header(native, at)) {
+        see_late(native->tap, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
+        at++;
+    }
+    if (at == from)
+        return;
+    bool never = unheard && atomic_load_explicit(&native->rung_to, memory_order_relaxed) == native->first;
+    publish(native, at);
+    if (unheard) {
+        if (never || ++native->unheard >= UNHEARD_OFTEN)
+            demote(native, RTL_WHY_RINGS_ITSELF);
+    } else if (++native->let_go >= LET_GO_OFTEN)
+        atomic_store_explicit(&native->loose, true, memory_order_relaxed);
+}
+
+/*
+ * The walk is the caller's; it goes on until nobody has rung since it last looked. `inside` is 0 before the walk is
+ * given away: it may be another thread's the next moment.
+ */
+enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
+
+static void walk(struct rtl_native *native, enum let let)
+{
+    struct rtl_tap *tap = native->tap;
+    bool wake = false;
+    uint32_t rings = atomic_load_explicit(&native->rings, memory_order_acquire);
+    do {
+        rtl_packets_begin(tap);
+        if (rtl_native_is_demoted(native))
+            walk_demoted(native);
+        else if (let != COMPLETE)
+            let_go(native, let == UNHEARD_OF);
+        else
+            wake |= walk_own(native);
+        let = COMPLETE;
+        /* somebody has to look at what is left of those that were rung for */
+        wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
+                atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+        rtl_packets_end(tap);
+    } while (
+        !atomic_compare_exchange_weak_explicit(&native->rings, &rings, 0, memory_order_acq_rel, memory_order_acquire));
+    if (wake)
+        rtl_wake_if_parked();
+}
+
+/* --- worker --- */
+
+/* Looks after a queue in every round (tap.h). */
+static enum rtl_tend tend(struct rtl_tap *tap, uint64_t now)
+{
+    struct rtl_native *native = tap->native;
+    uint64_t reserved = rtl_native_reserved(native), real = rtl_native_real(native);
+    uint64_t published = atomic_load_explicit(&native->published, memory_order_acquire);
+    if (reserved & RTL_NATIVE_DEMOTED) {
+        bool more = atomic_load_explicit(&native->seen, memory_order_relaxed) != real;
+        if (more && rtl_native_take_walk(native))
+            walk(native, COMPLETE);
+        return more ? RTL_TEND_SOON : RTL_TEND_LATER;
+    }
+    if (real != published) { /* in the middle of being published, or moved by somebody else */
+        if (rtl_native_take_walk(native)) {
+            if (rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
+                demote(native, RTL_WHY_INDEX_MOVED);
+            walk(native, COMPLETE);
+        }
+        return RTL_TEND_SOON;
+    }
+    if (rtl_native_read(native) > published && rtl_native_take_walk(native)) { /* the GPU was told by somebody else */
+        if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
+            demote(native, RTL_WHY_RINGS_ITSELF);
+        walk(native, COMPLETE);
+        return RTL_TEND_SOON;
+    }
+    /* whoever has ways of his own to write indices and ring doorbells tells nobody */
+    if (reserved == published || !rtl_native_is_free(native, published))
+        return reserved == native->first ? RTL_TEND_LATER : RTL_TEND_RARELY;
+    if (native->stuck_at != published) {
+        native->stuck_at = published;
+        native->stuck_since = now;
+    }
+    uint64_t since = now - native->stuck_since, rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+    if (rung_to <= published) {
+        if (rtl_native_has_header(native, published) && since >= UNHEARD && rtl_native_take_walk(native))
+            walk(native, UNHEARD_OF);
+        return RTL_TEND_LATER;
+    }
+    /* rung for before it is written: a GPU would wait for it there, so we look as often as we can, for a while */
+    if (!rtl_native_has_header(native, published))
+        return since < EAGER ? RTL_TEND_NOW : RTL_TEND_SOON;
+    if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
+        if (rtl_native_take_walk(native))
+            walk(native, COMPLETE);
+    } else if (since >= LET_GO && rtl_native_take_walk(native)) {
+        walk(native, NOT_RUNG);
+    }
+    return RTL_TEND_SOON;
+}
+
+/* --- the application's threads --- */
+
+/* Before a slot is reserved: if somebody else has moved the queue's own index, ours would hand out slots twice. */
+static inline void look_at_index(struct rtl_native *native)
+{
+    uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
+    if (__builtin_expect(rtl_native_real(native) == published, 1) || !rtl_native_take_walk(native))
+        return; /* or somebody is publishing right now, and looks himself */
+    if (!rtl_native_is_demoted(native) &&
+        rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
+        demote(native, RTL_WHY_INDEX_MOVED);
+    walk(native, COMPLETE);
+}
+
+typedef void (*bell)(hsa_signal_t signal, hsa_signal_value_t value);
+
+static void raise_rung_to(struct rtl_native *native, uint64_t to)
+{
+    uint64_t was = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+    while (was < to && !atomic_compare_exchange_weak(&native->rung_to, &was, to))
+        ;
+}
+
+/* A packet was rung for that isn't published yet: it isn't written, or one before it isn't, or nobody knows whose. */
+static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint64_t index, bool mine)
+{
+    if (index >= rtl_native_reserved(native))
+        return; /* what it says makes no sense; what was reserved by this thread is marked */
+    bool written = !rtl_native_is_free(native, index) || rtl_native_has_header(native, index);
+    if (index < atomic_load_explicit(&native->published, memory_order_acquire))
+        return; /* meanwhile it is */
+    raise_rung_to(native, index + 1);
+    if (!written ? atomic_fetch_add_explicit(&native->early, 1, memory_order_relaxed) + 1 >= EARLY_OFTEN
+                 : !mine && !rtl_native_is_rung(native, index)) /* it rings for what another reserved */
+        atomic_store_explicit(&native->loose, true, memory_order_relaxed);
+}
+
+static void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value, bell real)
+{
+    if (__builtin_expect(rtl_native_is_demoted(native), 0)) {
+        if (rtl_native_take_walk(native))
+            walk(native, COMPLETE); /* before the GPU takes them */
+        real(signal, value);
+        return;
+    }
+    uint64_t index = (uint64_t)value;
+    bool mine = rtl_native_rung(native);
+    if (__builtin_expect(index != atomic_load_explicit(&native->published, memory_order_relaxed) ||
+                             !rtl_native_is_rung(native, index),
+                         0))
+        rung_ahead(native, index, mine);
+    if (atomic_fetch_add_explicit(&native->rings, 1, memory_order_acq_rel) == 0)
+        walk(native, COMPLETE);
+}
+
+/* --- hooks --- */
+
+static inline struct rtl_native *of_doorbell(hsa_signal_t signal)
+{
+    const amd_signal_t *s = (const amd_signal_t *)(uintptr_t)signal.handle;
+    if (__builtin_expect(!s || (s->kind != AMD_SIGNAL_KIND_DOORBELL && s->kind != AMD_SIGNAL_KIND_LEGACY_DOORBELL), 0))
+        return NULL;
+    return rtl_native_find((const hsa_queue_t *)s->queue_ptr);
+}
+
+#define STORE(name, field)                                          \
+    static void name(hsa_signal_t signal, hsa_signal_value_t value) \
+    {                                                               \
+        struct rtl_native *native = of_doorbell(signal);            \
+        if (native)                                                 \
+            ring(native, signal, value, rtl_tool.hsa.field);        \
+        else                                                        \
+            rtl_tool.hsa.field(signal, value);                      \
+    }
+STORE(store_relaxed, signal_store_relaxed)
+STORE(store_screlease, signal_store_screlease)
+STORE(silent_store_relaxed, signal_silent_store_relaxed)
+STORE(silent_store_screlease, signal_silent_store_screlease)
+
+#define LOAD(name, field)                                                 \
+    static uint64_t name(const hsa_queue_t *queue)                        \
+    {                                                                     \
+        const struct rtl_native *native = rtl_native_find(queue);         \
+        uint64_t index = native ? rtl_native_reserved(native) : 0;        \
+        if (__builtin_expect(native && !(index & RTL_NATIVE_DEMOTED), 1)) \
+            return index;                                                 \
+        return rtl_tool.hsa.field(queue);                                 \
+    }
+LOAD(load_scacquire, queue_load_write_index_scacquire)
+LOAD(load_relaxed, queue_load_write_index_relaxed)
+
+/* Slots are reserved by storing, in queues that one thread submits to. */
+#define STORE_INDEX(name, field)                                                                            \
+    static void name(const hsa_queue_t *queue, uint64_t index)                                              \
+    {                                                                                                       \
+        struct rtl_native *native = rtl_native_find(queue);                                                 \
+        if (native)                                                                                         \
+            look_at_index(native);                                                                          \
+        uint64_t was = native ? rtl_native_reserved(native) : RTL_NATIVE_DEMOTED;                           \
+        while (!(was & RTL_NATIVE_DEMOTED))                                                                 \
+            if (atomic_compare_exchange_weak_explicit(&native->reserved, &was, index, memory_order_acq_rel, \
+                                                      memory_order_acquire)) {                              \
+                if (index > was)                                                                            \
+                    rtl_native_remember(native, was, index);                                                \
+                return;                                                                                     \
+            }                                                                                               \
+        rtl_tool.hsa.field(queue, index);                                                                   \
+    }
+STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
+STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
+
+#define CAS(name, field)                                                                                            \
+    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index)                               \
+    {                                                                                                               \
+        struct rtl_native *native = rtl_native_find(queue);                                                         \
+        if (native)                                                                                                 \
+            look_at_index(native);                                                                                  \
+        uint64_t was = expected;                                                                                    \
+        if (native && atomic_compare_exchange_strong_explicit(&native->reserved, &was, index, memory_order_acq_rel, \
+                                                              memory_order_acquire)) {                              \
+            if (index > expected)                                                                                   \
+                rtl_native_remember(native, expected, index);                                                       \
+            return expected;                                                                                        \
+        }                                                                                                           \
+        if (native && !(was & RTL_NATIVE_DEMOTED))                                                                  \
+            return was;                                                                                             \
+        return rtl_tool.hsa.field(queue, expected, index);                                                          \
+    }
+CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
+CAS(cas_scacquire, queue_cas_write_index_scacquire)
+CAS(cas_relaxed, queue_cas_write_index_relaxed)
+CAS(cas_screlease, queue_cas_write_index_screlease)
+
+#define ADD(name, field)                                                                          \
+    static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                    \
+    {                                                                                             \
+        struct rtl_native *native = rtl_native_find(queue);                                       \
+        if (__builtin_expect(native != NULL, 1)) {                                                \
+            look_at_index(native);                                                                \
+            uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel); \
+            if (__builtin_expect(!(was & RTL_NATIVE_DEMOTED), 1)) {                               \
+                if (n)                                                                            \
+                    rtl_native_remember(native, was, was + n);                                    \
+                return was;                                                                       \
+            }                                                                                     \
+        }                                                                                         \
+        return rtl_tool.hsa.field(queue, n);                                                      \
+    }
+ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
+ADD(add_scacquire, queue_add_write_index_scacquire)
+ADD(add_relaxed, queue_add_write_index_relaxed)
+ADD(add_screlease, queue_add_write_index_screlease)
+
+void rtl_native_hook(void *table)
+{
+    rtl_native_forget_all();
+#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+    HOOK(signal_store_relaxed, store_relaxed);
+    HOOK(signal_store_screlease, store_screlease);
+    HOOK(signal_silent_store_relaxed, silent_store_relaxed);
+    HOOK(signal_silent_store_screlease, silent_store_screlease);
+    HOOK(queue_load_write_index_scacquire, load_scacquire);
+    HOOK(queue_load_write_index_relaxed, load_relaxed);
+    HOOK(queue_store_write_index_relaxed, store_index_relaxed);
+    HOOK(queue_store_write_index_screlease, store_index_screlease);
+    HOOK(queue_cas_write_index_scacq_screl, cas_scacq_screl);
+    HOOK(queue_cas_write_index_scacquire, cas_scacquire);
+    HOOK(queue_cas_write_index_relaxed, cas_relaxed);
+    HOOK(queue_cas_write_index_screlease, cas_screlease);
+    HOOK(queue_add_write_index_scacq_screl, add_scacq_screl);
+    HOOK(queue_add_write_index_scacquire, add_scacquire);
+    HOOK(queue_add_write_index_relaxed, add_relaxed);
+    HOOK(queue_add_write_index_screlease, add_screlease);
+#undef HOOK
+    hooked = true;
+}
+
+bool rtl_native_hooked(void)
+{
+    return hooked;
+}
+
+/* --- create --- */
+
+/* A queue whose doorbell leads back to it, and whose ring's length is a power of two. */
+static bool is_as_expected(const hsa_queue_t *queue)
+{
+    return queue->base_address && queue->size && !(queue->size & (queue->size - 1)) && queue->doorbell_signal.handle &&
+           ((const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle)->kind < 0 &&
+           (const hsa_queue_t *)((const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle)->queue_ptr == queue;
+}
+
+bool rtl_native_open(hsa_queue_t *queue, struct rtl_tap *tap)
+{
+    struct rtl_native *native = NULL;
+    if (!hooked || !is_as_expected(queue))
+        return false;
+    pthread_mutex_lock(&rtl_tool.create);
+    if (!rtl_native_find(queue)) /* another user of it may have come first */
+        native = rtl_native_add(queue, tap, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
+    if (native) {
+        tap->native = native;
+        atomic_store_explicit(&tap->tend, tend, memory_order_release);
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+    return native != NULL;
+}
+
+/* It is as it was left: the same ring, and nobody has been there meanwhile. */
+static bool is_as_left(const struct rtl_native *native, const hsa_queue_t *queue)
+{
+    return native->ring == queue->base_address && native->slots == queue->size &&
+           rtl_native_real(native) == rtl_native_reserved(native);
+}
+
+bool rtl_native_again(hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
+    bool again = native && (native->references || is_as_left(native, queue));
+    if (again && native->references++ == 0)
+        atomic_store_explicit(&native->tap->tend, tend, memory_order_release);
+    pthread_mutex_unlock(&rtl_tool.create);
+    return again;
+}
+
+void rtl_native_rest(const hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
+    struct rtl_tap *tap = native && native->references && --native->references == 0 ? native->tap : NULL;
+    pthread_mutex_unlock(&rtl_tool.create);
+    if (tap)
+        rtl_tap_leave(tap);
+}
+
+struct rtl_tap *rtl_native_retire(const hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
+    struct rtl_tap *tap = native && !native->references ? native->tap : NULL;
+    if (tap)
+        rtl_native_remove(native);
+    pthread_mutex_unlock(&rtl_tool.create);
+    return tap;
+}
+
+bool rtl_native_close(const hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
+    bool last = !native || native->references <= 1;
+    if (native && !last)
+        native->references--;
+    struct rtl_tap *tap = native && last ? native->tap : NULL;
+    if (tap)
+        rtl_native_remove(native);
+    pthread_mutex_unlock(&rtl_tool.create);
+    if (tap)
+        rtl_tap_leave(tap); /* the worker looks at the queue no more when this returns */
+    return last;
+}

@@ -1,0 +1,224 @@
+/* Which queues are native ones, and which thread has reserved what in them (native_ring.h). */
+#include "intercept/track/native_ring.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    TABLE = 4096, /* places for queues, a power of two; at most half of them are used */
+    THREADS = 4096,
+    RECORDS = 1024, /* threads that submit; what more of them do is loose */
+    PROBES = 64,
+};
+
+/* --- queues --- */
+
+static struct place {
+    const hsa_queue_t *_Atomic queue; /* create stores, any loads */
+    struct rtl_native *_Atomic native;
+} table[TABLE];
+static uint32_t used;                   /* create: places that are, or were, a queue's */
+static struct rtl_native *all, *unused; /* create */
+
+static uint32_t place_of(const void *pointer, uint32_t places)
+{
+    return (uint32_t)(((uintptr_t)pointer >> 6) * 0x9e3779b97f4a7c15ull >> 32) & (places - 1);
+}
+
+struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
+{
+    uint32_t at = place_of(queue, TABLE);
+    for (int probes = 0; probes < PROBES; probes++) {
+        const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_acquire);
+        if (found == queue)
+            return atomic_load_explicit(&table[at].native, memory_order_acquire);
+        if (!found)
+            return NULL;
+        at = (at + 1) & (TABLE - 1);
+    }
+    return NULL;
+}
+
+/* A place for that queue: one that it had before, or one that nobody has. */
+static struct place *place_for(const hsa_queue_t *queue)
+{
+    uint32_t at = place_of(queue, TABLE);
+    for (int probes = 0; probes < PROBES; probes++) {
+        const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_relaxed);
+        if (found == queue)
+            return &table[at];
+        if (!found && used < TABLE / 2) {
+            used++;
+            return &table[at];
+        }
+        if (!found)
+            return NULL;
+        at = (at + 1) & (TABLE - 1);
+    }
+    return NULL;
+}
+
+static struct rtl_native *take_record(uint64_t slots)
+{
+    struct rtl_native **link = &unused, *native = NULL;
+    while (*link && (*link)->rung_slots < slots)
+        link = &(*link)->next;
+    if (*link) {
+        native = *link;
+        *link = native->next;
+        for (uint64_t i = 0; i < slots; i++)
+            atomic_store_explicit(&native->rung[i], 0, memory_order_relaxed);
+        return native;
+    }
+    if (posix_memalign((void **)&native, 64, sizeof *native) != 0)
+        return NULL;
+    memset(native, 0, sizeof *native);
+    native->rung =
+        mmap(NULL, slots * sizeof native->rung[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (native->rung == MAP_FAILED) {
+        free(native);
+        return NULL;
+    }
+    native->rung_slots = slots;
+    return native;
+}
+
+struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tap *tap, uint64_t first)
+{
+    struct place *place = place_for(queue);
+    struct rtl_native *native = place ? take_record(queue->size) : NULL;
+    if (!native)
+        return NULL;
+    native->queue = queue;
+    native->ring = queue->base_address;
+    native->slots = queue->size;
+    native->doorbell = queue->doorbell_signal;
+    native->tap = tap;
+    native->first = first;
+    native->references = 1;
+    native->let_go = native->unheard = 0;
+    native->stuck_at = UINT64_MAX;
+    atomic_store(&native->limit, first);
+    atomic_store(&native->seen, first);
+    atomic_store(&native->early, 0);
+    atomic_store(&native->rung_to, first);
+    atomic_store(&native->loose, false);
+    atomic_store(&native->rings, 0);
+    atomic_store(&native->published, first);
+    atomic_store(&native->reserved, first);
+    atomic_fetch_add(&native->use, 1);
+    native->next = all;
+    all = native;
+    atomic_store_explicit(&place->native, native, memory_order_release);
+    atomic_store_explicit(&place->queue, queue, memory_order_release);
+    return native;
+}
+
+void rtl_native_remove(struct rtl_native *native)
+{
+    struct place *place = place_for(native->queue);
+    if (place) /* the queue stays in its place: whoever probes goes on behind it */
+        atomic_store_explicit(&place->native, NULL, memory_order_release);
+    for (struct rtl_native **link = &all; *link; link = &(*link)->next)
+        if (*link == native) {
+            *link = native->next;
+            native->next = unused;
+            unused = native;
+            break;
+        }
+}
+
+void rtl_native_forget_all(void)
+{
+    for (uint32_t i = 0; i < TABLE; i++) {
+        atomic_store_explicit(&table[i].native, NULL, memory_order_relaxed);
+        atomic_store_explicit(&table[i].queue, NULL, memory_order_relaxed);
+    }
+    used = 0;
+    while (all) {
+        struct rtl_native *native = all;
+        all = native->next;
+        native->next = unused;
+        unused = native;
+    }
+}
+
+/* --- threads --- */
+
+static struct thread {
+    _Atomic uintptr_t id;           /* any, once: pthread_self; a later thread of that number goes on with its record */
+    struct rtl_reserver *_Atomic r; /* who took the place stores */
+} threads[THREADS];
+static struct rtl_reserver reservers[RECORDS];
+static _Atomic uint32_t reservers_taken;
+
+/* The calling thread's record, NULL when there is none to be had. Lock-free, bounded; no allocation. */
+static struct rtl_reserver *me(void)
+{
+    uintptr_t id = (uintptr_t)pthread_self();
+    uint32_t at = place_of((const void *)id, THREADS);
+    for (int probes = 0; probes < PROBES; probes++) {
+        uintptr_t found = atomic_load_explicit(&threads[at].id, memory_order_relaxed);
+        if (found == id)
+            return atomic_load_explicit(&threads[at].r, memory_order_relaxed);
+        if (!found) {
+            if (atomic_load_explicit(&reservers_taken, memory_order_relaxed) >= RECORDS)
+                return NULL;
+            if (atomic_compare_exchange_strong(&threads[at].id, &found, id)) {
+                uint32_t number = atomic_fetch_add(&reservers_taken, 1);
+                struct rtl_reserver *r = number < RECORDS ? &reservers[number] : NULL;
+                atomic_store_explicit(&threads[at].r, r, memory_order_relaxed);
+                return r;
+            }
+        }
+        at = (at + 1) & (THREADS - 1);
+    }
+    return NULL;
+}
+
+void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
+{
+    struct rtl_reserver *r = me();
+    if (!r) {
+        atomic_store_explicit(&native->loose, true, memory_order_relaxed);
+        return;
+    }
+    uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed);
+    struct rtl_reservation *last = &r->of[r->count ? r->count - 1 : 0];
+    if (r->count && last->native == native && last->use == use && last->to == from) {
+        last->to = to;
+        return;
+    }
+    if (r->count == RTL_RESERVATIONS) { /* the oldest is let go when nobody rings for it */
+        memmove(&r->of[0], &r->of[1], (RTL_RESERVATIONS - 1) * sizeof r->of[0]);
+        r->count--;
+    }
+    r->of[r->count++] = (struct rtl_reservation){native, use, from, to};
+}
+
+bool rtl_native_rung(struct rtl_native *native)
+{
+    struct rtl_reserver *r = me();
+    uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed), kept = 0;
+    uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed), mask = native->slots - 1;
+    bool any = false;
+    for (uint32_t i = 0; r && i < r->count; i++) {
+        struct rtl_reservation of = r->of[i];
+        if (of.native == native && of.use == use) {
+            any = true;
+            /* what was let go meanwhile has gone: its slot may be the next lap's */
+            of.from = of.from > published ? of.from : published;
+            while (of.from < of.to && rtl_native_is_free(native, of.from) && rtl_native_has_header(native, of.from)) {
+                atomic_store_explicit(&native->rung[of.from & mask], of.from + 1, memory_order_release);
+                of.from++;
+            }
+        }
+        if (of.from < of.to && (of.native != native || of.use == use))
+            r->of[kept++] = of;
+    }
+    if (r)
+        r->count = kept;
+    return any;
+}

@@ -1,0 +1,157 @@
+/*
+ * A native queue that the library stands in front of: the write index that the application sees is ours (the virtual
+ * one), and the runtime's own follows it, once the packets up to there have been looked at.
+ *
+ * The application reserves slots by the virtual index, writes its packets into the ring itself, and rings. The thread
+ * that rings walks from the first slot that isn't published yet over all that are complete, which may be other threads'
+ * too, and publishes them: the queue's own write index, then its doorbell, with its own last packet as the value. The
+ * GPU is never told of a slot that hasn't been looked at, and what it was told of isn't touched any more.
+ *
+ * Which packets are complete. A valid header isn't enough: some runtimes write whole packets, header included, and a
+ * slot that was reserved beyond a full ring still holds the last lap's packet. So
+ *  - a slot may be looked at when it lies within a ring's length of the read index, and the thread that reserved it has
+ *    rung and found a valid header there, its own (`rung` holds the index plus one: exact for ever, nothing of another
+ *    lap looks like it);
+ *  - each thread remembers what it has reserved and not rung for yet (struct rtl_reserver);
+ *  - a thread that rings for what another has reserved makes the queue `loose` for good: there the header decides;
+ *  - a packet that nobody rings for, while somebody has rung for one behind it, is let go after a while, untouched and
+ *    counted, by the worker; a queue in which that happens again becomes loose;
+ *  - where packets are rung for before they are written, somebody has to look for their headers later: who rings next,
+ *    or the worker; a queue in which that happens often becomes loose, too.
+ *
+ * Who walks. One at a time: `rings` counts those who have rung since it was 0; who took it from 0 walks until nobody
+ * has rung since it last looked. Nobody waits for another. What the walker does for others is bounded by the ring: they
+ * have written those packets.
+ *
+ * Demotion. Whoever doesn't use these functions (writes the queue's own index, or to the hardware's doorbell, or lets
+ * the GPU enqueue) makes the queue its own again: all that was reserved is published, the functions are the runtime's
+ * from then on, and packets are only counted, by looking at the ring. A bit in the virtual index says so: who reserves
+ * at the same moment sees it.
+ */
+#ifndef RTL_INTERCEPT_NATIVE_RING_H
+#define RTL_INTERCEPT_NATIVE_RING_H
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/hsa.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rtl_tap;
+
+#define RTL_NATIVE_DEMOTED (1ull << 63) /* in the virtual index */
+
+struct rtl_native {
+    /* create, before it can be found */
+    const hsa_queue_t *queue;
+    char *ring;
+    uint64_t slots; /* a power of two */
+    hsa_signal_t doorbell;
+    struct rtl_tap *tap;
+    _Atomic uint64_t *rung;  /* a slot: index + 1 of the packet that was rung for last; any stores (release) */
+    uint64_t rung_slots;     /* create: how many there are; kept for the next queue */
+    uint64_t first;          /* the index that it began with */
+    _Atomic uint32_t use;    /* create: how often this record was taken; what was reserved in an earlier use is void */
+    uint32_t references;     /* create: users; 0 = a counted queue that nobody has at present */
+    struct rtl_native *next; /* create: all there are, or the free ones */
+    /* application threads */
+    _Alignas(64) _Atomic uint64_t reserved; /* the virtual index; any, fetch-and-add or compare-and-swap */
+    _Alignas(64) _Atomic uint32_t rings;    /* any; 0 = nobody walks */
+    _Atomic uint64_t rung_to;               /* any raises: somebody has rung for the packets below */
+    _Atomic uint32_t early;                 /* any: packets that were rung for before they were written */
+    _Atomic uint64_t limit;                 /* any: slots below are free of the packets of a lap before */
+    /* whoever walks; the others may look */
+    _Alignas(64) _Atomic uint64_t published; /* the write index that the runtime was given last */
+    _Atomic bool loose;                      /* any sets, for good */
+    _Atomic uint64_t seen;                   /* once demoted: packets below are counted */
+    uint32_t let_go, unheard;                /* how often packets were let go, rung for by others or by nobody */
+    /* worker */
+    _Alignas(64) uint64_t stuck_at; /* the slot that nothing happened to */
+    uint64_t stuck_since;           /* ns */
+};
+
+/* What a thread has reserved in native queues, and not rung for yet. Only that thread looks at it. */
+enum { RTL_RESERVATIONS = 24 };
+struct rtl_reserver {
+    uint32_t count;
+    struct rtl_reservation {
+        struct rtl_native *native;
+        uint32_t use;
+        uint64_t from, to;
+    } of[RTL_RESERVATIONS];
+};
+
+/* Any: the native queue at that address; NULL when there is none. No lock. */
+struct rtl_native *rtl_native_find(const hsa_queue_t *queue);
+
+/*
+ * Create, under its lock: stands in front of a queue from now on, which has no user yet. NULL when there is no memory.
+ * `first` is its write index. Then it can be found.
+ */
+struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tap *tap, uint64_t first);
+/* Create, under its lock: it can't be found any more. Its record goes on to another queue some time. */
+void rtl_native_remove(struct rtl_native *native);
+/* Load: all of them; the runtime they were of has gone. */
+void rtl_native_forget_all(void);
+
+/* Any: the calling thread has reserved these slots. */
+void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to);
+/* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
+bool rtl_native_rung(struct rtl_native *native);
+
+/* What the runtime and the GPU say of the queue; the places are part of the frozen interface (amd_hsa_queue.h). */
+static inline uint64_t rtl_native_real(const struct rtl_native *native)
+{
+    return __atomic_load_n(&((const amd_queue_t *)(const void *)native->queue)->write_dispatch_id, __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t rtl_native_read(const struct rtl_native *native)
+{
+    return __atomic_load_n(&((const amd_queue_t *)(const void *)native->queue)->read_dispatch_id, __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t rtl_native_reserved(const struct rtl_native *native)
+{
+    return atomic_load_explicit(&native->reserved, memory_order_acquire);
+}
+
+static inline bool rtl_native_is_demoted(const struct rtl_native *native)
+{
+    return rtl_native_reserved(native) & RTL_NATIVE_DEMOTED;
+}
+
+static inline bool rtl_native_is_rung(const struct rtl_native *native, uint64_t index)
+{
+    return atomic_load_explicit(&native->rung[index & (native->slots - 1)], memory_order_acquire) == index + 1;
+}
+
+static inline char *rtl_native_slot(const struct rtl_native *native, uint64_t index)
+{
+    return native->ring + (index & (native->slots - 1)) * 64;
+}
+
+/* The packet of that index lies within a ring's length of what the GPU has taken: no other has its slot. */
+static inline bool rtl_native_is_free(struct rtl_native *native, uint64_t index)
+{
+    uint64_t limit = atomic_load_explicit(&native->limit, memory_order_relaxed);
+    if (__builtin_expect(index < limit, 1))
+        return true;
+    limit = rtl_native_read(native) + native->slots;
+    atomic_store_explicit(&native->limit, limit, memory_order_relaxed);
+    return index < limit;
+}
+
+static inline bool rtl_native_has_header(const struct rtl_native *native, uint64_t index)
+{
+    uint32_t header = __atomic_load_n((const uint16_t *)(const void *)rtl_native_slot(native, index), __ATOMIC_ACQUIRE);
+    return (header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1)) != HSA_PACKET_TYPE_INVALID;
+}
+
+/* Any: takes the walk if nobody has it; who gets it has to walk (native_queue.c). */
+static inline bool rtl_native_take_walk(struct rtl_native *native)
+{
+    uint32_t none = 0;
+    return atomic_compare_exchange_strong(&native->rings, &none, 1);
+}
+
+#endif
