@@ -1,6 +1,7 @@
 #!/bin/sh
 # Programs that ring the hardware's doorbell themselves: with RTL_MODE=off they find the queue that they would find without
-# the library. On an intercept queue there is no such doorbell, whatever tool makes it; who looks sees that.
+# the library. On an intercept queue there is no such doorbell, whatever tool makes it; who looks sees that. A native queue
+# has it.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=intercept_doorbell
@@ -28,9 +29,17 @@ is "off: hardware" "$(found)" itself
 is "off: nothing is counted" "$(look counted)" "counted 0"
 ends_well "off"
 unset RTL_MODE
-play ring
-is "default: none" "$(found)" "by the runtime"
-check "default: all accounted for" wait_until 60 settled 0
-check "default: counts are the program's" counted_as_launched
-ends_well "default"
+# an intercept queue has no hardware doorbell; in front of a native one the library notices that nobody rings, gives the
+# queue up, and counts what it finds in the ring
+for queues in intercept native; do
+    RTL_QUEUES=$queues
+    export RTL_QUEUES
+    case $queues in intercept) rings="by the runtime" ;; *) rings=itself ;; esac
+    play ring
+    is "$queues: hardware or not" "$(found)" "$rings"
+    check "$queues: all accounted for" wait_until 60 settled 0
+    check "$queues: counts are the program's" wait_until 60 counted_as_launched
+    [ "$queues" = intercept ] || has "$queues: it is said" "$(look note)" queue_demoted
+    ends_well "$queues"
+done
 finish

@@ -247,6 +247,7 @@ __attribute__((unused)) static void fill_tables(void)
         core.slot[i] = (void *)nothing;
     for (int i = 0; i < 84; i++)
         ext.slot[i] = (void *)nothing;
+    setenv("RTL_QUEUES", "intercept", 1); /* what these tests are about; native queues: native_fixture.h */
     core.slot[2] = (void *)info;
     core.slot[5] = (void *)agents;
     core.slot[6] = (void *)agent_info;

@@ -1,0 +1,355 @@
+/* Native queues: which packets go, when, and with what in them; and what happens to queues that others write to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "native_fixture.h"
+
+static uint64_t kernel(unsigned n)
+{
+    return 0x10000 + 64 * n; /* names don't matter here: they count as unknown */
+}
+
+static hsa_queue_t *queue;
+
+static int begin(void **state)
+{
+    (void)state;
+    native_size = SLOTS;
+    native_queue.hsa_queue.base_address = NULL;
+    queue = app_queue();
+    other_starts();
+    return native_of() ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    other_ends();
+    app_queue_destroy(queue);
+    return native_of() ? -1 : 0;
+}
+
+static bool has_signal(uint64_t index)
+{
+    return slot_of(index)->completion_signal.handle != 0;
+}
+
+static uint32_t way(void)
+{
+    return AT(native_line()->way);
+}
+
+static void packet_gets_a_signal_before_the_gpu_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    uint64_t index = app_add(1), dispatches = AT(native_line()->dispatches), completed = AT(native_line()->completed);
+    assert_int_equal(index, 0);
+    assert_int_equal(app_load(), 1);
+    assert_int_equal(real_load(queue), 0); /* reserved, and nobody was told */
+    put(index, kernel(1));
+    assert_false(has_signal(index));
+    app_ring(index);
+    assert_true(has_signal(index));
+    assert_int_equal(real_load(queue), 1);
+    assert_int_equal(atomic_load(&rings), 1);
+    assert_int_equal(rung[0], 0);
+    assert_int_equal(AT(native_line()->dispatches), dispatches + 1);
+    assert_int_equal(gpu_takes(8), 1);
+    wait_completed(native_line(), completed + 1);
+    assert_int_equal(sum_untimed(native_line()), 0);
+}
+
+static void long_batches_go_in_parts(void **state)
+{
+    (void)state;
+    uint64_t first = app_add(200);
+    for (uint64_t i = 0; i < 200; i++)
+        put(first + i, kernel(1));
+    app_ring(first + 199);
+    assert_int_equal(real_load(queue), 200);
+    assert_true(atomic_load(&rings) >= 3);
+    for (uint32_t i = 1; i < atomic_load(&rings); i++)
+        assert_true(rung[i] > rung[i - 1]);
+    assert_int_equal(rung[atomic_load(&rings) - 1], 199);
+    for (uint64_t i = 0; i < 200; i++)
+        assert_int_equal(has_signal(i), true);
+    gpu_takes(200);
+}
+
+static void slots_are_reserved_by_storing_and_exchanging(void **state)
+{
+    (void)state;
+    app_store(2);
+    put(0, kernel(1));
+    put(1, kernel(1));
+    app_ring(1);
+    assert_int_equal(real_load(queue), 2);
+    assert_int_equal(app_cas(1, 9), 2); /* another value is there */
+    assert_int_equal(app_load(), 2);
+    assert_int_equal(app_cas(2, 3), 2);
+    put(2, kernel(1));
+    app_ring(2);
+    assert_int_equal(real_load(queue), 3);
+    assert_true(has_signal(2));
+    gpu_takes(3);
+}
+
+/* Rule: only who reserved a slot says that it is complete; a header doesn't. */
+static void header_of_another_thread_is_no_packet(void **state)
+{
+    (void)state;
+    other.object = kernel(2);
+    other_does(RESERVES);
+    other_does(WRITES_HEADER); /* and nothing behind it */
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    app_ring(mine);
+    assert_int_equal(real_load(queue), 0);
+    assert_int_equal(atomic_load(&rings), 0);
+    other_does(WRITES_BODY);
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 2); /* and mine with it */
+    assert_int_equal(rung[atomic_load(&rings) - 1], 1);
+    assert_true(has_signal(0) && has_signal(1));
+    gpu_takes(2);
+}
+
+/* Rule: beyond a full ring lies the packet of the lap before, with a valid header. */
+static void full_ring_is_not_gone_beyond(void **state)
+{
+    (void)state;
+    uint64_t dispatches = AT(native_line()->dispatches);
+    uint64_t first = app_add(SLOTS);
+    for (uint64_t i = 0; i < SLOTS; i++)
+        put(first + i, kernel(1));
+    app_ring(first + SLOTS - 1);
+    assert_int_equal(real_load(queue), SLOTS);
+    uint64_t signal = slot_of(0)->completion_signal.handle, beyond = app_add(1);
+    app_ring(beyond); /* too early: there is no room yet */
+    assert_int_equal(real_load(queue), SLOTS);
+    assert_int_equal(slot_of(0)->completion_signal.handle, signal);
+    gpu_takes(1);
+    put(beyond, kernel(2));
+    app_ring(beyond);
+    assert_int_equal(real_load(queue), SLOTS + 1);
+    assert_int_equal(AT(native_line()->dispatches), dispatches + SLOTS + 1);
+    gpu_takes(SLOTS);
+}
+
+/* Rings for the later one first: the GPU would wait for the first, and so is it here. */
+static void order_of_rings_does_not_matter(void **state)
+{
+    (void)state;
+    uint64_t a = app_add(1);
+    other_does(RESERVES); /* so that the two of mine don't lie side by side */
+    uint64_t b = app_add(1);
+    other.object = kernel(2);
+    other_does(WRITES);
+    other_does(RINGS);
+    put(b, kernel(1));
+    app_ring(b);
+    assert_int_equal(real_load(queue), 0);
+    put(a, kernel(1));
+    app_ring(a);
+    assert_int_equal(real_load(queue), 3);
+    assert_true(has_signal(0) && has_signal(1) && has_signal(2));
+    gpu_takes(3);
+}
+
+static void one_thread_reserves_another_rings(void **state)
+{
+    (void)state;
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    other.index = mine;
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 1);
+    assert_true(has_signal(0));
+    mine = app_add(3);
+    for (uint64_t i = 0; i < 3; i++)
+        put(mine + i, kernel(1));
+    other.index = mine + 2;
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 4);
+    assert_true(has_signal(1) && has_signal(2) && has_signal(3));
+    gpu_takes(4);
+}
+
+/* Rung for before it is written: nobody rings again, so somebody has to look. */
+static void packet_that_comes_after_its_ring_is_found(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        uint64_t mine = app_add(1);
+        app_ring(mine);
+        assert_int_equal(real_load(queue), mine);
+        put(mine, kernel(1));
+        WAIT_UNTIL(real_load(queue) == mine + 1);
+        gpu_takes(1);
+    }
+    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+}
+
+/* Complete, with nobody to ring for it while another has rung for one behind it: it goes as it is, and is counted. */
+static void packet_that_nobody_rings_for_is_let_go(void **state)
+{
+    (void)state;
+    uint64_t let_go = AT(*rtl_queue_untimed(native_line(), RTL_UNTIMED_LET_GO));
+    uint64_t dispatches = AT(native_line()->dispatches);
+    other.object = kernel(2);
+    other_does(RESERVES);
+    other_does(WRITES);
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    app_ring(mine);
+    WAIT_UNTIL(real_load(queue) == 2);
+    assert_false(has_signal(0));
+    assert_int_equal(AT(*rtl_queue_untimed(native_line(), RTL_UNTIMED_LET_GO)), let_go + (has_signal(1) ? 1 : 2));
+    assert_int_equal(AT(native_line()->dispatches), dispatches + 2);
+    gpu_takes(2);
+    other_does(RINGS); /* late, for what has gone: it harms nobody */
+    mine = app_add(1);
+    put(mine, kernel(1));
+    app_ring(mine);
+    assert_int_equal(real_load(queue), 3);
+    assert_true(has_signal(2));
+    gpu_takes(1);
+}
+
+/* Somebody writes the queue's own index: from then on it is his, and what he submits is counted. */
+static void index_that_others_write_is_theirs(void **state)
+{
+    (void)state;
+    uint64_t dispatches = AT(native_line()->dispatches);
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    app_ring(mine);
+    gpu_takes(1);
+    uint64_t theirs = real_add(queue, 1);
+    assert_int_equal(theirs, 1);
+    put(theirs, kernel(2));
+    assert_int_equal(app_add(1), 2); /* not the same slot again */
+    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_INDEX_MOVED));
+    assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_QUEUE_DEMOTED);
+    put(2, kernel(3));
+    app_ring(2);
+    assert_int_equal(rung[atomic_load(&rings) - 1], 2); /* the runtime's own function was called */
+    assert_int_equal(app_load(), 3);
+    assert_int_equal(real_load(queue), 3);
+    assert_false(has_signal(1) || has_signal(2));
+    gpu_takes(2);
+    WAIT_UNTIL(AT(native_line()->dispatches) == dispatches + 3);
+    assert_int_equal(app_cas(3, 4), 3);
+    assert_int_equal(real_load(queue), 4);
+    app_store(5);
+    assert_int_equal(real_load(queue), 5);
+}
+
+/* Never used through the runtime's functions: found by looking now and then. */
+static void queue_that_others_use_alone_is_theirs(void **state)
+{
+    (void)state;
+    uint64_t dispatches = AT(native_line()->dispatches);
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t theirs = real_add(queue, 1);
+        put(theirs, kernel(1));
+    }
+    WAIT_UNTIL(way() == RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_INDEX_MOVED));
+    WAIT_UNTIL(AT(native_line()->dispatches) == dispatches + 3);
+    assert_int_equal(atomic_load(&rings), 0); /* nothing of it was ours to ring for */
+    gpu_takes(3);
+}
+
+/* Reserved through the runtime, and rung for at the hardware: nobody tells us. */
+static void doorbell_that_others_ring_is_theirs(void **state)
+{
+    (void)state;
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    WAIT_UNTIL(real_load(queue) == 1);
+    WAIT_UNTIL(way() == RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_RINGS_ITSELF));
+    assert_false(has_signal(0));
+    assert_int_equal(app_add(1), 1);
+    assert_int_equal(real_load(queue), 2);
+    gpu_takes(1);
+}
+
+static void cooperative_queue_is_lent_out(void **state)
+{
+    (void)state;
+    hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
+                           hsa_queue_t **) = core.slot[7];
+    hsa_queue_t *again = NULL;
+    assert_int_equal(create((hsa_agent_t){77}, SLOTS, HSA_QUEUE_TYPE_COOPERATIVE, NULL, NULL, 0, 0, &again), 0);
+    assert_ptr_equal(again, queue);
+    struct rtl_native *native = native_of();
+    assert_int_equal(native->references, 2);
+    app_queue_destroy(again);
+    assert_ptr_equal(native_of(), native);
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    app_ring(mine);
+    assert_true(has_signal(mine));
+    gpu_takes(1);
+}
+
+/* More separate slots than a thread's record holds: none is lost. */
+static void many_slots_are_remembered(void **state)
+{
+    (void)state;
+    enum { MANY = RTL_RESERVATIONS + 8 };
+    uint64_t mine[MANY];
+    uint64_t dispatches = AT(native_line()->dispatches);
+    other.object = kernel(2);
+    for (int i = 0; i < MANY; i++) {
+        mine[i] = app_add(1);
+        put(mine[i], kernel(1));
+        other_does(RESERVES);
+        other_does(WRITES);
+        other_does(RINGS);
+    }
+    app_ring(mine[MANY - 1]);
+    WAIT_UNTIL(real_load(queue) == 2 * MANY);
+    assert_int_equal(AT(native_line()->dispatches), dispatches + 2 * MANY);
+    gpu_takes(2 * MANY);
+}
+
+static int load_library(void **state)
+{
+    (void)state;
+    fill_native_tables();
+    return OnLoad(&root, 1, 0, NULL) ? 0 : -1;
+}
+
+static int unload_library(void **state)
+{
+    (void)state;
+    OnUnload();
+    return 0;
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(packet_gets_a_signal_before_the_gpu_is_told),
+        TEST(long_batches_go_in_parts),
+        TEST(slots_are_reserved_by_storing_and_exchanging),
+        TEST(header_of_another_thread_is_no_packet),
+        TEST(full_ring_is_not_gone_beyond),
+        TEST(order_of_rings_does_not_matter),
+        TEST(one_thread_reserves_another_rings),
+        TEST(packet_that_comes_after_its_ring_is_found),
+        TEST(packet_that_nobody_rings_for_is_let_go),
+        TEST(index_that_others_write_is_theirs),
+        TEST(queue_that_others_use_alone_is_theirs),
+        TEST(doorbell_that_others_ring_is_theirs),
+        TEST(cooperative_queue_is_lent_out),
+        TEST(many_slots_are_remembered),
+    };
+    return cmocka_run_group_tests(tests, load_library, unload_library);
+}
