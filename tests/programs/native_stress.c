@@ -401,7 +401,7 @@ static void submit(struct producer *p, struct batch *b)
         /* the second half first; where others' slots lie between, it may not fit before the first is out */
         if (b->index[b->count - 1] - b->index[0] >= queue->size)
             half = 0;
-        write_range(p, b, half, b->count, false);
+        write_range(p, b, half, b->count, half == 0);
         ring_bell(&p->random, queue, b->index[b->count - 1]);
         pause_now(p, false);
         write_range(p, b, 0, half, false);
@@ -427,12 +427,19 @@ static unsigned take_share(struct producer *p)
 static void *run_producer(void *data)
 {
     struct producer *p = data;
+    unsigned in_flight = 0; /* at most, of this producer's, on all queues */
     struct batch b;
     while ((b.count = take_share(p)) != 0) {
         b.lane = &rounds.lane[rounds.set->shared ? below(&p->random, rounds.lanes) : p->id];
         b.rung = 0;
         submit(p, &b);
         atomic_fetch_add_explicit(&moved, b.count, memory_order_relaxed);
+        if (options.kind != INTERCEPT || (in_flight += b.count) < IN_FLIGHT)
+            continue;
+        ring_late(p);
+        for (unsigned i = 0; i < rounds.lanes; i++)
+            drain(rounds.lane[i].queue);
+        in_flight = 0;
     }
     ring_late(p);
     while (atomic_load(&p->mail))
@@ -466,7 +473,8 @@ static void run_round(uint64_t *random, unsigned long packets)
     rounds.set = pick_set(random);
     rounds.producers = rounds.set->shared ? 2 + below(random, PRODUCERS - 1) : 1 + below(random, QUEUES);
     rounds.lanes = rounds.set->shared ? 1 + below(random, 2) * below(random, QUEUES) : rounds.producers;
-    rounds.ring = 64u << (rounds.set->full ? 0 : below(random, 7));
+    rounds.ring = options.kind == INTERCEPT ? (uint32_t)RING << below(random, 3)
+                                            : 64u << (rounds.set->full ? 0 : below(random, 7));
     rounds.batch = chance(random, 30) ? 1 : 2 + below(random, BATCH - 1);
     rounds.signalled = percents[below(random, 6)];
     rounds.barrier_bits = percents[below(random, 6)];
@@ -592,5 +600,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (options.hold)
         hold();
+    for (unsigned i = 0; i < PRODUCERS; i++)
+        for (int n = 0; n < SIGNALS; n++)
+            must(hsa_signal_destroy(producers[i].own[n].signal), "destroy signal");
     return 0;
 }
