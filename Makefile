@@ -18,7 +18,7 @@ ROCM := $(if $(wildcard $(ROCM_PATH)/include/hsa/hsa.h),-isystem $(ROCM_PATH)/in
 BASE := -std=c11 -D_GNU_SOURCE -Isrc $(ROCM) $(WARN) $(OPT) $(SAN) $(CPPFLAGS) $(CFLAGS)
 
 # --- sources: each folder is a part; what goes into which binary is stated here and nowhere else ---
-INTERCEPT := $(wildcard src/intercept/*.c)
+INTERCEPT := $(wildcard src/intercept/*.c src/intercept/*/*.c)
 WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))

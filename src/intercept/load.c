@@ -9,15 +9,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "intercept/copies.h"
-#include "intercept/descriptors.h"
-#include "intercept/kernels.h"
-#include "intercept/mode.h"
-#include "intercept/own.h"
-#include "intercept/probe.h"
-#include "intercept/queues.h"
-#include "intercept/tool.h"
-#include "intercept/worker.h"
+#include "intercept/base/agents.h"
+#include "intercept/base/clock.h"
+#include "intercept/base/tool.h"
+#include "intercept/hooks/copies.h"
+#include "intercept/hooks/descriptors.h"
+#include "intercept/hooks/executables.h"
+#include "intercept/hooks/queue_probe.h"
+#include "intercept/hooks/queues.h"
+#include "intercept/hooks/signals.h"
+#include "intercept/track/app_signals.h"
+#include "intercept/track/copy_profiling.h"
+#include "intercept/track/hot_line.h"
+#include "intercept/track/kernel_rows.h"
+#include "intercept/track/queue_tracker.h"
+#include "intercept/track/throttle.h"
+#include "intercept/track/timestamps.h"
+#include "intercept/worker/mode.h"
+#include "intercept/worker/worker.h"
 
 #define RTL_EXPORT __attribute__((visibility("default")))
 
@@ -33,8 +42,6 @@ enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
 
 RTL_EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
 RTL_EXPORT void OnUnload(void);
-
-struct rtl_tool rtl_tool = {.control = &rtl_control_none, .create = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
     bool active;   /* load: between OnLoad and OnUnload */
@@ -60,7 +67,7 @@ static void wind_up(void)
 
 static void fork_in_parent(void)
 {
-    if (atomic_load_explicit(&rtl_tool.recording, memory_order_relaxed))
+    if (rtl_recording())
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_FORKED);
 }
 
@@ -70,7 +77,7 @@ static void fork_in_parent(void)
  */
 static void fork_in_child(void)
 {
-    atomic_store(&rtl_tool.recording, false);
+    atomic_store(&rtl_hot.recording, false);
     rtl_worker_forget();
 }
 
@@ -81,7 +88,7 @@ static void fork_in_child(void)
 static void at_exit(void)
 {
     int error = errno;
-    if (atomic_load(&rtl_tool.recording) && getpid() == load.pid) {
+    if (atomic_load(&rtl_hot.recording) && getpid() == load.pid) {
         wind_up();
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
@@ -111,8 +118,8 @@ static bool make_segment(void)
         say_once(why);
         return false;
     }
-    rtl_tool.trace = rtl_tool.segment.ring != NULL;
-    if (config.events && !rtl_tool.trace)
+    rtl_hot.trace = rtl_tool.segment.ring != NULL;
+    if (config.events && !rtl_hot.trace)
         rtl_say("no memory for the %llu MB that RTL_TRACE asks for: nothing can be traced, statistics go on",
                 (unsigned long long)config.events * sizeof(struct rtl_event_record) >> 20);
     if (config.control && rtl_tool.segment.control == &rtl_control_none)
@@ -150,7 +157,7 @@ static void hook(void *table)
 #undef HOOK
     bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
     /* in lite, too: hooks can't be put in later, and the mode may change */
-    rtl_own_hook(table);
+    rtl_signals_hook(table);
     rtl_own_start(rtl_mode_again());
     /* what isn't seen may carry any signal: those of the application's tell no times then */
     if (!queues || !copies)
@@ -189,7 +196,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
         goto done;
     }
     rtl_queues_look_around();
-    atomic_store(&rtl_tool.stopping, false);
+    rtl_taps_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
     if (!load.segment) {
@@ -197,7 +204,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
             goto done;
         load.segment = true;
         load.pid = getpid();
-        atomic_store(&rtl_tool.counter, rtl_tsc_usable());
+        atomic_store(&rtl_hot.counter, rtl_tsc_usable());
     } else {
         rtl_worker_again();
     }
@@ -208,7 +215,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
             load.handlers = true;
         }
         hook(table);
-        atomic_store(&rtl_tool.recording, true);
+        atomic_store(&rtl_hot.recording, true);
     }
     rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_LIVE);
 done:
@@ -221,11 +228,14 @@ void OnUnload(void)
     int error = errno;
     load.active = false;
     if (load.segment && getpid() == load.pid) {
-        if (atomic_load(&rtl_tool.recording)) {
+        if (atomic_load(&rtl_hot.recording)) {
             wind_up();
             rtl_taps_bury();
+            rtl_full_release();
             rtl_own_forget_all();
             rtl_copies_forget();
+            rtl_copy_profiling_forget();
+            rtl_times_forget();
             rtl_gpus_forget();
             rtl_probe_forget();
             rtl_kernels_forget_all();

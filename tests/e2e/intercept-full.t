@@ -1,7 +1,7 @@
 #!/bin/sh
 # A queue kept full by kernels that take no time, faster than the worker can keep up with and with few signals: nothing
 # stops or hangs, all is counted. (On ROCr before 6.0 an intercept queue that fills stops the process, whoever intercepts
-# it: src/intercept/full.h.)
+# it: src/intercept/track/throttle.h.)
 . "$(dirname "$0")/tap.sh"
 
 dispatches=1000448 # a multiple of the program's 512

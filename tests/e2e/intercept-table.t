@@ -9,9 +9,9 @@ layout() { # definitions...
         tests/programs/device/intercept_table_layout.cc
 }
 check "slots and types are the runtime's" layout
-sed 's/X(queue_destroy, CORE, 9,/X(queue_destroy, CORE, 10,/' src/intercept/hsa_table.h >"$work/wrong.h"
+sed 's/X(queue_destroy, CORE, 9,/X(queue_destroy, CORE, 10,/' src/intercept/base/hsa_table.h >"$work/wrong.h"
 check "a wrong slot would be noticed" sh -c "grep -q 'CORE, 10,' '$work/wrong.h' &&
-    mkdir -p '$work/intercept' && mv '$work/wrong.h' '$work/intercept/hsa_table.h'"
+    mkdir -p '$work/intercept/base' && mv '$work/wrong.h' '$work/intercept/base/hsa_table.h'"
 check "and is" sh -c "! '$compiler' -std=c++17 -DAMD_INTERNAL_BUILD -I'$work' -fsyntax-only \
     tests/programs/device/intercept_table_layout.cc"
 finish

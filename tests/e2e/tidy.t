@@ -28,7 +28,26 @@ fi
 check "the lists of small faults fit the code" tests/mutants/run --list
 
 # the direction between the parts (CONTRIBUTING.md)
-is "the library includes nothing of the viewer" "$(grep -nE '#include "(text|model|session|command|tui)/|shm/segment_reader|stats/quantile' src/intercept/*.c src/intercept/*.h)" ""
+is "the library includes nothing of the viewer" "$(grep -rnE '#include "(text|model|session|command|tui)/|shm/segment_reader|stats/quantile' src/intercept)" ""
+# its rooms, from the bottom to the top: load.c alone knows all of them
+while read -r room above; do
+    is "src/intercept/$room includes nothing of what is built on it" \
+        "$(grep -rnE "#include \"intercept/($above)[/.]" "src/intercept/$room")" ""
+done <<'EOF'
+base track|worker|hooks|load
+track worker|hooks|load
+worker hooks|load
+hooks load
+EOF
+is "no circle between files of the library" "$(tests/e2e/circles src/intercept)" ""
+# nor one that goes by functions that another file declares; objects are there behind a build
+if [ -e "$O/obj/pic/src/intercept/load.o" ]; then
+    is "nor between what they are compiled to" "$(tests/e2e/circles --objects "$O/obj/pic" src/intercept 2>&1)" ""
+fi
+mkdir -p "$work/src/intercept"
+echo '#include "intercept/b.h"' >"$work/src/intercept/a.c"
+echo '#include "intercept/a.h"' >"$work/src/intercept/b.h"
+is "a circle would be seen" "$(cd "$work" && "$OLDPWD/tests/e2e/circles" src/intercept)" "src/intercept/a src/intercept/b"
 viewer='src/text src/model src/session src/command src/tui src/main.c'
 # shellcheck disable=SC2086 # a list
 is "the viewer includes nothing of the library" "$(grep -rnE '#include "intercept/|shm/segment_writer|stats/recorder' $viewer)" ""

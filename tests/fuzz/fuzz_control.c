@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "intercept/mode.h"
+#include "intercept/worker/mode.h"
 #include "segment_checks.h"
 #include "shm/control_client.h"
 #include "shm/segment_writer.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "intercept/hsa_table.c" /* the layout is known in one place */
+#include "intercept/base/hsa_table.c" /* the layout is known in one place */
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);

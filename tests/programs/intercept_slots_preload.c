@@ -4,7 +4,8 @@
  */
 #include <dlfcn.h>
 
-#include "intercept/hsa_table.c"
+#include "intercept/base/hsa_table.c"
+#include "intercept/base/slot_probe.c"
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);
@@ -15,6 +16,8 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
     const struct root *root = table;
     uint32_t bytes = ((const struct version *)root->amd_ext)->minor;
     char before[4096], after[4096];
+    uint32_t count = 0;
+    void (**slots)(void) = rtl_hsa_ext_slots(table, &count);
     (void)version, (void)failed, (void)names;
     memcpy(before, root->amd_ext, bytes);
     for (int i = 0; i < RTL_HSA_COUNT; i++) {
@@ -27,12 +30,12 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
         if (functions[i].table == LATER && !slot_of(root, (enum rtl_hsa_function)i))
             known = -1;
         for (uint32_t first = 0; first < 16; first += 5) /* wherever it starts to look */
-            printf("%s: slot %d, found %d\n", functions[i].name, known, slot_behind(table, exported, first));
+            printf("%s: slot %d, found %d\n", functions[i].name, known, slot_behind(slots, count, exported, first));
     }
     void *core = dlsym(RTLD_DEFAULT, "hsa_queue_destroy");
     void (*exported)(void);
     memcpy(&exported, &core, sizeof exported);
-    printf("hsa_queue_destroy, of the other table: found %d\n", slot_behind(table, exported, 0));
+    printf("hsa_queue_destroy, of the other table: found %d\n", slot_behind(slots, count, exported, 0));
     memcpy(after, root->amd_ext, bytes);
     printf("the table is %s\n", memcmp(before, after, bytes) ? "changed" : "as it was");
     fflush(stdout);

@@ -212,7 +212,7 @@ int main(int argc, char **argv)
     load_family(&slow, "slow");
     hsa_queue_t *other = open_queue(64);
     launch(other, slow.object[99]);
-    queue = open_queue(65536); /* never so full that a dispatch would have to wait (intercept/full.h) */
+    queue = open_queue(65536); /* never so full that a dispatch would have to wait (intercept/track/throttle.h) */
     must(hsa_signal_create(1, 0, NULL, &done), "signal");
     for (int i = 0; strcmp(fault, "signalled") == 0 && i < CHUNK; i++)
         must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");

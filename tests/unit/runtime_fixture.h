@@ -12,9 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "intercept/dispatch.h"
-#include "intercept/queues.h"
-#include "intercept/tool.h"
+#include "intercept/base/tool.h"
+#include "intercept/hooks/intercept_queue.h"
+#include "intercept/hooks/queues.h"
+#include "intercept/track/hot_line.h"
+#include "intercept/track/queue_tracker.h"
 
 /* What the library exports; it has no header. */
 extern bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "intercept/mode.h"
+#include "intercept/worker/mode.h"
 #include "shm/control_client.h"
 #include "shm/reader_private.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "intercept/settings.h"
+#include "intercept/base/settings.h"
 #include "shm/event_ring.h"
 #include "shm/reader_private.h"
 

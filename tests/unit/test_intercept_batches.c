@@ -16,7 +16,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-#include "intercept/probe.h"
+#include "intercept/hooks/queue_probe.h"
 
 enum kind {
     SINGLE,  /* one packet a call, as up to 7.1 */
@@ -144,7 +144,7 @@ static hsa_queue_t *app_queue_of(uint32_t size)
     return queue;
 }
 
-/* A signal that says how far the GPU has come, and is no dispatch's (full.h). */
+/* A signal that says how far the GPU has come, and is no dispatch's (throttle.h). */
 static bool is_gauge(hsa_signal_t signal)
 {
     const struct rtl_tap *tap = handler_data;
@@ -414,7 +414,7 @@ static void the_limited_one_does_what_it_is_avoided_for(void **state)
     load(LIMITED);
     batching_create((hsa_agent_t){77}, 512, 0, NULL, NULL, 0, 0, &shown);
     struct queue *queue = (struct queue *)shown;
-    atomic_store(&rtl_tool.recording, false); /* the handler only passes on */
+    atomic_store(&rtl_hot.recording, false); /* the handler only passes on */
     batching_register(shown, rtl_dispatch, NULL);
     queue->next = queue->write = 200;
     for (int i = 0; i < 512; i++)
@@ -422,7 +422,7 @@ static void the_limited_one_does_what_it_is_avoided_for(void **state)
     store_write_index(shown, 200 + 512);
     written_count = 0;
     ring_doorbell(shown->doorbell_signal, 0);
-    atomic_store(&rtl_tool.recording, true);
+    atomic_store(&rtl_hot.recording, true);
     assert_true(beyond > 0);
     batching_destroy(shown);
     OnUnload();

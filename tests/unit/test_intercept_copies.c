@@ -12,9 +12,9 @@
 
 #include "runtime_fixture.h"
 
-#include "intercept/clock.h"
-#include "intercept/mode.h"
-#include "intercept/own.h"
+#include "intercept/base/clock.h"
+#include "intercept/worker/mode.h"
+#include "intercept/track/app_signals.h"
 
 enum { THREADS = 4, EACH = 20000, HOST = 78 };
 

@@ -12,7 +12,7 @@
 enum { PLACES = 8, NAMES = 50 };
 #include "code_objects.h"
 
-#include "intercept/worker.h"
+#include "intercept/worker/worker.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "../programs/intercept_described.h"
 #include "runtime_fixture.h"
 
-#include "intercept/own.h"
+#include "intercept/track/app_signals.h"
 
 enum { SLOT_BATCH = 78, SLOT_CREATE = 79, SLOT_ACQUIRE = 80, MASK_REDUCED = 44 };
 

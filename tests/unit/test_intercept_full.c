@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "intercept/full.h"
-#include "intercept/tool.h"
+#include "intercept/track/throttle.h"
+#include "intercept/base/tool.h"
 
 enum { PAGE = 4096, SLOTS = 64 };
 
@@ -71,6 +71,7 @@ static void begin(uint16_t *number)
     tap.pool = pool;
     tap.ring_bytes = SLOTS * 64;
     tap.guarded = true;
+    tap.state = RTL_TAP_LIVE;
     tap.looking = RTL_NO_SIGNAL;
     tap.stuck_at = UINT64_MAX;
     atomic_store(&rtl_taps, &tap);
@@ -163,7 +164,7 @@ static void a_signal_that_goes_before_it_is_announced_is_not_read(void **state)
 static void release_gauges(void)
 {
     __atomic_store_n(&((amd_signal_t *)page)->value, 0, __ATOMIC_RELAXED); /* its packet is over just now */
-    rtl_full_release(&tap);
+    rtl_full_release();
 }
 
 static void a_gauge_that_is_read_is_not_destroyed(void **state)
@@ -194,7 +195,7 @@ static void gauges_go_but_for_those_under_way(void **state)
     rtl_full_prepare(&tap); /* once is enough */
     tap.written = 16;
     assert_true(rtl_full_gauge(&tap, &signal));
-    rtl_full_release(&tap);
+    rtl_full_release();
     assert_int_equal(destroyed, RTL_MARKS - 1);
     assert_null(tap.gauges_of);
     end();

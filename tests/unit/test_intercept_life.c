@@ -258,9 +258,9 @@ static void cooperative_queue_stays_plain(void **state)
 static void queue_opened_at_the_end_is_not_timed(void **state)
 {
     (void)state;
-    atomic_store(&rtl_tool.stopping, true);
+    rtl_taps_stop();
     hsa_queue_t *queue = app_queue();
-    atomic_store(&rtl_tool.stopping, false);
+    rtl_taps_start();
     uint64_t untimed = AT(line_of()->untimed[RTL_UNTIMED_SHUTDOWN]);
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);

@@ -16,8 +16,8 @@
 
 #include "runtime_fixture.h"
 
-#include "intercept/mode.h"
-#include "intercept/own.h"
+#include "intercept/worker/mode.h"
+#include "intercept/track/app_signals.h"
 
 static struct rtl_control *page; /* as viewers have it */
 static uint16_t wishes, beats;

@@ -10,36 +10,47 @@
 
 #include "interleave.h"
 
-#include "intercept/clock.h"
+#include "intercept/base/clock.h"
 
 /* Time stands still: what waits for a bounded time waits as long as it takes. */
 #define rtl_clock_now() 1000000000ull
 
 /* The sources once more, with steps; what they call elsewhere is the library's own. */
-#define rtl_dispatch       step_dispatch
-#define rtl_said_take      step_said_take
-#define rtl_said_policy    step_said_policy
-#define rtl_said_force     step_said_force
-#define rtl_said_mask      step_said_mask
-#define rtl_mode_start     step_mode_start
-#define rtl_mode_again     step_mode_again
-#define rtl_mode_mind      step_mode_mind
-#define rtl_mode_unheard   step_mode_unheard
-#define rtl_worker_pool    step_worker_pool
-#define rtl_worker_wake    step_worker_wake
-#define rtl_worker_settle  step_worker_settle
-#define rtl_worker_stop    step_worker_stop
-#define rtl_worker_again   step_worker_again
-#define rtl_worker_barrier step_worker_barrier
-#define rtl_worker_forget  step_worker_forget
+#define rtl_barrier_everywhere   step_barrier_everywhere
+#define rtl_barrier_prepare      step_barrier_prepare
+#define rtl_barrier_in_doubt     step_barrier_in_doubt
+#define rtl_wake                 step_wake
+#define rtl_wakeup_announce      step_wakeup_announce
+#define rtl_wakeup_revoke        step_wakeup_revoke
+#define rtl_wakeup_sleep         step_wakeup_sleep
+#define rtl_packet_make_ready    step_packet_make_ready
+#define rtl_packet_refill        step_packet_refill
+#define rtl_packet_see_signalled step_packet_see_signalled
+#define rtl_packet_see_signal    step_packet_see_signal
+#define rtl_packet_see_extended  step_packet_see_extended
+#define rtl_dispatch             step_dispatch
+#define rtl_said_take            step_said_take
+#define rtl_said_policy          step_said_policy
+#define rtl_said_force           step_said_force
+#define rtl_said_mask            step_said_mask
+#define rtl_mode_start           step_mode_start
+#define rtl_mode_again           step_mode_again
+#define rtl_mode_mind            step_mode_mind
+#define rtl_worker_pool          step_worker_pool
+#define rtl_worker_settle        step_worker_settle
+#define rtl_worker_stop          step_worker_stop
+#define rtl_worker_again         step_worker_again
+#define rtl_worker_forget        step_worker_forget
 
-#include "intercept/dispatch.c"
-#undef STORE
+#include "intercept/track/barrier.c"
+#include "intercept/track/wakeup.c"
+#include "intercept/hooks/packets.c"
+#include "intercept/hooks/intercept_queue.c"
 #define publish mode_publish
-#include "intercept/mode.c"
+#include "intercept/worker/mode.c"
 #undef publish
 #define QUIET worker_QUIET
-#include "intercept/worker.c"
+#include "intercept/worker/worker.c"
 #undef QUIET
 
 /* --- one queue, one worker --- */
@@ -131,16 +142,16 @@ static void set(void)
 
     worker.state = RUNNING;
     worker.kick = 0;
-    worker.doubt = false;
+    doubt = false;
     stepping.no_membarrier = without_membarrier;
-    rtl_tool.fence = without_membarrier;
-    rtl_tool.parked = 0;
-    rtl_tool.recording = true;
+    rtl_hot.fence = without_membarrier;
+    rtl_hot.parked = 0;
+    rtl_hot.recording = true;
     memset(&mode, 0, sizeof mode);
     step_mode_start(RTL_MODE_DEFAULT);
     page.word = rtl_control_encode((struct rtl_wish){.mode = RTL_MODE_NONE});
-    rtl_tool.control = &page;
-    rtl_tool.control_seen = mode.seen = page.word;
+    rtl_hot.control = &page;
+    rtl_hot.control_seen = mode.seen = page.word;
 }
 
 /* --- the application --- */
@@ -206,7 +217,7 @@ static const char *nobody_sleeps_on_work(void)
         return "the dispatch doesn't return";
     if (asleep && rtl_pending_count(&tap.pending))
         return "a dispatch is in flight and the worker sleeps";
-    if (asleep && step_mode_unheard())
+    if (asleep && rtl_control_pending())
         return "a wish was not heard and the worker sleeps";
     return !asleep && !stepping.thread[0].done ? "the worker doesn't get on" : NULL;
 }
@@ -232,7 +243,7 @@ static void parking_misses_no_dispatch(void **state)
 {
     (void)state;
     stepping.watches = 0;
-    step_watch(&rtl_tool.parked, sizeof rtl_tool.parked);
+    step_watch(&rtl_hot.parked, sizeof rtl_hot.parked);
     step_watch(&tap.pending.tail, sizeof tap.pending.tail);
     try_all(parks, dispatches_one, nobody_sleeps_on_work);
     try_all(parks, dispatches_a_batch, nobody_sleeps_on_work);
@@ -243,8 +254,8 @@ static void parking_misses_no_wish(void **state)
 {
     (void)state;
     stepping.watches = 0;
-    step_watch(&rtl_tool.parked, sizeof rtl_tool.parked);
-    step_watch(&rtl_tool.control_seen, sizeof rtl_tool.control_seen);
+    step_watch(&rtl_hot.parked, sizeof rtl_hot.parked);
+    step_watch(&rtl_hot.control_seen, sizeof rtl_hot.control_seen);
     step_watch(&page.word, sizeof page.word);
     try_all(minds_and_parks, is_told_and_dispatches, nobody_sleeps_on_work);
 }
@@ -272,7 +283,7 @@ static void leaving_waits_for_who_began_before(void **state)
 {
     (void)state;
     stepping.watches = 0;
-    step_watch(&rtl_tool.policy, sizeof rtl_tool.policy);
+    step_watch(&rtl_hot.policy, sizeof rtl_hot.policy);
     step_watch(&tap.inside, sizeof tap.inside);
     step_watch(&tap.pending.tail, sizeof tap.pending.tail);
     step_watch(&rtl_own_timed, sizeof rtl_own_timed);

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "intercept/own.h"
+#include "intercept/track/app_signals.h"
 
 enum { THREADS = 4, SIGNALS = 8, CARDS = 64, EACH = 20000, PAGE = 4096 };
 

@@ -10,31 +10,37 @@
 
 #include "interleave.h"
 
-#include "intercept/clock.h"
+#include "intercept/base/clock.h"
 
 /* Time stands still: what waits for a bounded time waits as long as it takes. */
 #define rtl_clock_now() 1000000000ull
 
-/* The source once more, with stepping. */
-#define rtl_own_timed      step_own_timed
-#define rtl_own_find       step_own_find
-#define rtl_own_begin      step_own_begin
-#define rtl_own_give_up    step_own_give_up
-#define rtl_own_look       step_own_look
-#define rtl_own_sweep      step_own_sweep
-#define rtl_own_detach     step_own_detach
-#define rtl_own_follow     step_own_follow
-#define rtl_own_unsure     step_own_unsure
-#define rtl_own_leave      step_own_leave
-#define rtl_own_stop       step_own_stop
-#define rtl_own_forget_all step_own_forget_all
-#define rtl_own_start      step_own_start
-#define rtl_own_hook       step_own_hook
-#define rtl_own_add        step_own_add
-#define rtl_own_remove     step_own_remove
-#define rtl_own_copy       step_own_copy
+/* The sources once more, with stepping. */
+#define rtl_copy_prepare           step_copy_prepare
+#define rtl_times_read             step_times_read
+#define rtl_times_compare          step_times_compare
+#define rtl_copy_times_are_right   step_copy_times_are_right
+#define rtl_copy_times_are_unknown step_copy_times_are_unknown
+#define rtl_times_forget           step_times_forget
+#define rtl_own_timed              step_own_timed
+#define rtl_own_find               step_own_find
+#define rtl_own_begin              step_own_begin
+#define rtl_own_give_up            step_own_give_up
+#define rtl_own_look               step_own_look
+#define rtl_own_sweep              step_own_sweep
+#define rtl_own_detach             step_own_detach
+#define rtl_own_follow             step_own_follow
+#define rtl_own_unsure             step_own_unsure
+#define rtl_own_leave              step_own_leave
+#define rtl_own_stop               step_own_stop
+#define rtl_own_forget_all         step_own_forget_all
+#define rtl_own_start              step_own_start
+#define rtl_own_add                step_own_add
+#define rtl_own_remove             step_own_remove
+#define rtl_own_copy               step_own_copy
 
-#include "intercept/own.c"
+#include "intercept/track/timestamps.c"
+#include "intercept/track/app_signals.c"
 
 /* Many, so that two of them are in one bucket. */
 enum { SIGNALS = 1 << 16 };

@@ -20,7 +20,7 @@
 #define rtl_pool_give_cards step_pool_give_cards
 #define rtl_pool_destroy    step_pool_destroy
 
-#include "intercept/signals.c"
+#include "intercept/track/signal_pool.c"
 
 enum { MOST = 4 };
 

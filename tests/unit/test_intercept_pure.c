@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intercept/busy.h"
-#include "intercept/clock.h"
-#include "intercept/hsa_table.h"
-#include "intercept/settings.h"
+#include "intercept/base/busy.h"
+#include "intercept/base/clock.h"
+#include "intercept/base/hsa_table.h"
+#include "intercept/base/settings.h"
 
 /* --- ticks --- */
 

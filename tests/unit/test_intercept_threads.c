@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intercept/kernel_map.h"
-#include "intercept/pending.h"
-#include "intercept/signals.h"
+#include "intercept/base/kernel_map.h"
+#include "intercept/track/pending.h"
+#include "intercept/track/signal_pool.h"
 
 /* --- a maker of signals --- */
 

@@ -11,7 +11,7 @@
 enum { PLACES = 64, NAMES = 64 };
 #include "code_objects.h"
 
-#include "intercept/kernels.h"
+#include "intercept/track/kernel_rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -256,10 +256,10 @@ static void each_kind_of_dispatch_wakes_the_worker(void **state)
         uint64_t n = kind == 2 ? 2 : 1, completed = AT(line_of()->completed);
         for (int i = 0; i < patience() && !AT(rtl_tool.segment.header->parked); i++)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
-        assert_int_equal(atomic_load(&rtl_tool.parked), 1);
+        assert_int_equal(atomic_load(&rtl_hot.parked), 1);
         __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELAXED);
         hand_over(kind == 1 ? &p[1] : p, n);
-        assert_int_equal(atomic_load(&rtl_tool.parked), 0); /* it doesn't sleep while something is in flight */
+        assert_int_equal(atomic_load(&rtl_hot.parked), 0); /* it doesn't sleep while something is in flight */
         for (uint64_t i = 0; i < n; i++)
             complete(&written[i], 3000000 + (uint64_t)kind * 1000, 10);
         wait_completed(line_of(), completed + n);

@@ -239,7 +239,8 @@ struct changing {
     uint32_t words, begin, finish, next;
 };
 
-/* The writer's part (intercept/queues.c): odd, the words of the new identity, even. `begin` and `finish` are words. */
+/* The writer's part (intercept/track/queue_tracker.c): odd, the words of the new identity, even. `begin` and `finish`
+ * are words. */
 static void change_queue(void *context, uint64_t offset)
 {
     struct changing *c = context;

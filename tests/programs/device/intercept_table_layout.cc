@@ -1,9 +1,9 @@
-// The slots of intercept/hsa_table.h against the runtime's own header for tools, which is C++ only: compiling is the
+// The slots of intercept/base/hsa_table.h against the runtime's own header for tools, which is C++ only: compiling is the
 // test.
 #include <cstddef>
 #include <hsa/hsa_api_trace.h>
 
-#include "intercept/hsa_table.h"
+#include "intercept/base/hsa_table.h"
 
 // What rtl_hsa_shift says for this header's table.
 static constexpr std::size_t slots = (sizeof(AmdExtTable) - sizeof(ApiTableVersion)) / sizeof(void *);

@@ -1,0 +1,164 @@
+/* Finds and describes the GPUs (agents.h). */
+#include "intercept/base/agents.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "intercept/base/tool.h"
+
+/* Not in the headers of release 5.2, asked of every runtime; those that don't know it say so. */
+enum { AGENT_INFO_UUID = 0xA011, AGENT_INFO_TIMESTAMP_FREQUENCY = 0xA016 };
+
+static struct {
+    struct rtl_gpu gpu[RTL_AGENTS_MAX]; /* create appends */
+    _Atomic uint32_t count;             /* create stores (release), create loads */
+} gpus;
+
+static bool ask(hsa_agent_t agent, int what, void *answer)
+{
+    return rtl_tool.hsa.agent_get_info(agent, (hsa_agent_info_t)what, answer) == HSA_STATUS_SUCCESS;
+}
+
+void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz)
+{
+    gpu->rate = rtl_tick_rate(hz);
+    rtl_busy_classes(&gpu->busy, hz);
+}
+
+static void describe(struct rtl_gpu *gpu, hsa_agent_t agent)
+{
+    struct rtl_agent *shared = gpu->shared;
+    char name[RTL_AGENT_NAME_MAX + 1] = "", uuid[64] = ""; /* the runtime's is 21 bytes at most */
+    uint32_t units = 0, bdf = 0, domain = 0;
+    uint64_t hz = 0;
+
+    ask(agent, HSA_AGENT_INFO_NAME, name); /* 64 bytes, says the specification */
+    ask(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units);
+    ask(agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
+    ask(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
+    if (ask(agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
+        rtl_gpu_set_rate(gpu, hz);
+    /* A GPU that has none is called "GPU-XX". */
+    if (!ask(agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
+        memset(uuid, 0, sizeof uuid);
+
+    memcpy(shared->name, name, sizeof shared->name);
+    memcpy(shared->uuid, uuid, sizeof shared->uuid);
+    shared->gpu = gpu->index;
+    shared->agent_handle = agent.handle;
+    shared->tick_hz = gpu->rate.hz;
+    shared->bdf = domain << 16 | (bdf & 0xffff);
+    shared->compute_units = units;
+    __atomic_store_n(&shared->state, 1, __ATOMIC_RELEASE);
+}
+
+static struct rtl_gpu *find(hsa_agent_t agent)
+{
+    uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
+        if (__atomic_load_n(&gpus.gpu[i].agent.handle, __ATOMIC_ACQUIRE) == agent.handle)
+            return &gpus.gpu[i];
+    return NULL;
+}
+
+struct rtl_gpu *rtl_gpu_known(hsa_agent_t agent)
+{
+    return agent.handle ? find(agent) : NULL;
+}
+
+struct stock {
+    hsa_agent_t gpu[RTL_AGENTS_MAX];
+    uint32_t count;
+};
+
+static void idle_so_far(const struct rtl_gpu *gpu, struct rtl_idle idle[RTL_IDLE_COUNT])
+{
+    for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+        idle[c].count = gpu->idle_before[c].count + gpu->busy.idle_count[c];
+        idle[c].total_ns = gpu->idle_before[c].total_ns + rtl_ticks_to_ns(&gpu->rate, gpu->busy.idle_total[c]);
+    }
+}
+
+uint64_t rtl_gpu_busy_ns(const struct rtl_gpu *gpu)
+{
+    return gpu->busy_before_ns + rtl_ticks_to_ns(&gpu->rate, gpu->busy.total);
+}
+
+static hsa_status_t take_stock(hsa_agent_t agent, void *data)
+{
+    struct stock *stock = data;
+    hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+    if (ask(agent, HSA_AGENT_INFO_DEVICE, &type) && type == HSA_DEVICE_TYPE_GPU && stock->count < RTL_AGENTS_MAX)
+        stock->gpu[stock->count++] = agent;
+    return HSA_STATUS_SUCCESS;
+}
+
+struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_gpu *gpu = find(agent);
+    pthread_mutex_unlock(&rtl_tool.create);
+    if (gpu)
+        return gpu;
+
+    struct stock stock = {.count = 0};
+    rtl_tool.hsa.iterate_agents(take_stock, &stock);
+
+    pthread_mutex_lock(&rtl_tool.create);
+    for (uint32_t i = 0; i < stock.count; i++) {
+        if (find(stock.gpu[i]))
+            continue;
+        /* A GPU keeps its place over a second load of the runtime, where its handle is another. */
+        uint32_t n = atomic_load_explicit(&gpus.count, memory_order_relaxed);
+        uint32_t place = i < n && gpus.gpu[i].agent.handle == 0 ? i : n;
+        if (place >= RTL_AGENTS_MAX || !rtl_segment_populate(&rtl_tool.segment.agents[place], sizeof(struct rtl_agent)))
+            break;
+        struct rtl_gpu *made = &gpus.gpu[place];
+        uint64_t busy_ns = rtl_gpu_busy_ns(made);
+        struct rtl_idle idle[RTL_IDLE_COUNT];
+        idle_so_far(made, idle);
+        memset(made, 0, sizeof *made);
+        made->index = place;
+        made->shared = &rtl_tool.segment.agents[place];
+        made->busy_before_ns = busy_ns;
+        memcpy(made->idle_before, idle, sizeof idle);
+        describe(made, stock.gpu[i]);
+        __atomic_store_n(&made->agent.handle, stock.gpu[i].handle, __ATOMIC_RELEASE); /* now it is found */
+        if (place == n) {
+            atomic_store_explicit(&gpus.count, n + 1, memory_order_release);
+            __atomic_store_n(&rtl_tool.segment.header->agent_count, n + 1, __ATOMIC_RELAXED);
+        }
+    }
+    gpu = find(agent);
+    pthread_mutex_unlock(&rtl_tool.create);
+    return gpu;
+}
+
+void rtl_gpus_publish_idle(bool all)
+{
+    uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++) {
+        struct rtl_gpu *gpu = &gpus.gpu[i];
+        struct rtl_idle idle[RTL_IDLE_COUNT];
+        uint64_t settled = gpu->busy.settled;
+        if (gpu->rate.hz == 0)
+            continue;
+        rtl_busy_settle(&gpu->busy, all ? 0 : gpu->rate.hz);
+        if (gpu->busy.settled == settled)
+            continue;
+        idle_so_far(gpu, idle);
+        for (int c = 0; c < RTL_IDLE_COUNT; c++) {
+            __atomic_store_n(&gpu->shared->idle[c].count, idle[c].count, __ATOMIC_RELAXED);
+            __atomic_store_n(&gpu->shared->idle[c].total_ns, idle[c].total_ns, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+void rtl_gpus_forget(void)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    uint32_t n = atomic_load_explicit(&gpus.count, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++)
+        __atomic_store_n(&gpus.gpu[i].agent.handle, 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&rtl_tool.create);
+}

@@ -1,0 +1,111 @@
+/*
+ * The runtime's API table: what of it the library uses, saved as typed functions, and how hooks get into it.
+ *
+ * hsa_table.c is the only file that knows how the table is laid out, release by release. Everybody else calls the
+ * runtime through struct rtl_hsa and never through exported symbols: librtl.so links to no ROCm library.
+ */
+#ifndef RTL_INTERCEPT_HSA_TABLE_H
+#define RTL_INTERCEPT_HSA_TABLE_H
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The two types of the intercept interface; the runtime's own header for tools is C++ only. */
+typedef void (*rtl_packet_writer)(const void *packets, uint64_t count);
+typedef void (*rtl_packet_handler)(const void *packets, uint64_t count, uint64_t user_index, void *data,
+                                   rtl_packet_writer writer);
+typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *data);
+
+/*
+ * X(field, table, slot, result type, arguments)
+ * table CORE: never moved. EXT: before the two slots that release 5.6 inserted. MOVED: behind them. The slot is the
+ * one of release 5.2, counted from 0 behind the version.
+ */
+#define RTL_HSA_FUNCTIONS(X)                                                                                       \
+    X(system_get_info, CORE, 2, (hsa_system_info_t, void *))                                                       \
+    X(iterate_agents, CORE, 5, (hsa_status_t(*)(hsa_agent_t, void *), void *))                                     \
+    X(agent_get_info, CORE, 6, (hsa_agent_t, hsa_agent_info_t, void *))                                            \
+    X(queue_create, CORE, 7,                                                                                       \
+      (hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t, hsa_queue_t **))    \
+    X(queue_destroy, CORE, 9, (hsa_queue_t *))                                                                     \
+    X(signal_create, CORE, 37, (hsa_signal_value_t, uint32_t, const hsa_agent_t *, hsa_signal_t *))                \
+    X(signal_destroy, CORE, 38, (hsa_signal_t))                                                                    \
+    X(executable_destroy, CORE, 84, (hsa_executable_t))                                                            \
+    X(executable_freeze, CORE, 86, (hsa_executable_t, const char *))                                               \
+    X(executable_symbol_get_info, CORE, 93, (hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *))       \
+    X(executable_iterate_symbols, CORE, 94,                                                                        \
+      (hsa_executable_t, hsa_status_t(*)(hsa_executable_t, hsa_executable_symbol_t, void *), void *))              \
+    X(amd_profiling_set_profiler_enabled, EXT, 2, (hsa_queue_t *, int))                                            \
+    X(amd_profiling_async_copy_enable, EXT, 3, (bool))                                                             \
+    X(amd_profiling_get_async_copy_time, EXT, 5, (hsa_signal_t, hsa_amd_profiling_async_copy_time_t *))            \
+    X(amd_profiling_convert_tick_to_system_domain, EXT, 6, (hsa_agent_t, uint64_t, uint64_t *))                    \
+    X(amd_queue_cu_set_mask, EXT, 10, (const hsa_queue_t *, uint32_t, const uint32_t *))                           \
+    X(amd_memory_async_copy, EXT, 15,                                                                              \
+      (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t))      \
+    X(amd_signal_create, MOVED, 31, (hsa_signal_value_t, uint32_t, const hsa_agent_t *, uint64_t, hsa_signal_t *)) \
+    X(amd_queue_intercept_create, MOVED, 35,                                                                       \
+      (hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t, hsa_queue_t **))    \
+    X(amd_queue_intercept_register, MOVED, 36, (hsa_queue_t *, rtl_packet_handler, void *))                        \
+    X(amd_queue_set_priority, MOVED, 37, (hsa_queue_t *, hsa_amd_queue_priority_t))                                \
+    X(amd_memory_async_copy_rect, MOVED, 38,                                                                       \
+      (const hsa_pitched_ptr_t *, const hsa_dim3_t *, const hsa_pitched_ptr_t *, const hsa_dim3_t *,               \
+       const hsa_dim3_t *, hsa_agent_t, hsa_amd_copy_direction_t, uint32_t, const hsa_signal_t *, hsa_signal_t))
+
+/* Functions that return nothing. */
+#define RTL_HSA_ACTIONS(X)                                                          \
+    X(queue_store_write_index_screlease, CORE, 16, (const hsa_queue_t *, uint64_t)) \
+    X(signal_store_screlease, CORE, 42, (hsa_signal_t, hsa_signal_value_t))
+
+/*
+ * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
+ * The enumeration of engines is not in older headers.
+ */
+#define RTL_HSA_LATER(X)                                                                                          \
+    X(amd_memory_async_copy_on_engine, 16,                                                                        \
+      (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, int, \
+       bool))
+
+#define RTL_HSA_FIELD(field, table, slot, arguments)        hsa_status_t(*field) arguments;
+#define RTL_HSA_ACTION_FIELD(field, table, slot, arguments) void(*field) arguments;
+#define RTL_HSA_LATER_FIELD(field, slot, arguments)         hsa_status_t(*field) arguments;
+/* The functions as they were before our hooks: the runtime's own, or those of a tool loaded before us. */
+struct rtl_hsa {
+    RTL_HSA_FUNCTIONS(RTL_HSA_FIELD)
+    RTL_HSA_ACTIONS(RTL_HSA_ACTION_FIELD)
+    RTL_HSA_LATER(RTL_HSA_LATER_FIELD)
+    uint32_t root_major, core_bytes, ext_bytes, ext_step; /* versions of the tables, as they said */
+};
+#undef RTL_HSA_FIELD
+#undef RTL_HSA_ACTION_FIELD
+#undef RTL_HSA_LATER_FIELD
+
+#define RTL_HSA_ENUM(field, table, slot, arguments) RTL_HSA_##field,
+#define RTL_HSA_LATER_ENUM(field, slot, arguments)  RTL_HSA_##field,
+enum rtl_hsa_function {
+    RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
+};
+#undef RTL_HSA_ENUM
+#undef RTL_HSA_LATER_ENUM
+
+/*
+ * Where the MOVED slots of an amd_ext table of that many bytes are, relative to release 5.2: 0 or 2 slots further,
+ * or -1 when the size is none that tells.
+ */
+int rtl_hsa_shift(uint32_t ext_bytes);
+
+/* True for a release that may hand over several packets in one call of a handler: none up to 7.0 does. */
+bool rtl_hsa_may_batch(uint32_t ext_bytes);
+
+/* Saves what the library uses. False, and one line in `why`, when the table can't be read or lacks something. */
+bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_bytes);
+
+/* Puts a hook into the runtime's table, where there is such a function. Only from OnLoad. */
+void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void));
+
+/* The slots of the runtime's amd_ext table, all of them functions, and how many there are. Only from OnLoad. */
+void (**rtl_hsa_ext_slots(void *table, uint32_t *count))(void);
+
+#endif

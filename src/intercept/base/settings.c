@@ -1,0 +1,108 @@
+/* Reads RTL_MODE, RTL_SIGNALS and RTL_TRACE, and speaks to the user without disturbing the application. */
+#include "intercept/base/settings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/segment.h"
+
+struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
+{
+    struct rtl_settings settings = {.mode = RTL_MODE_DEFAULT, .signals_limit = RTL_SIGNALS_DEFAULT};
+    if (mode && mode[0]) {
+        settings.mode_unknown = true;
+#define NAME(sym, num, name, text)      \
+    if (strcmp(mode, name) == 0) {      \
+        settings.mode = RTL_MODE_##sym; \
+        settings.mode_unknown = false;  \
+    }
+        RTL_MODES(NAME)
+#undef NAME
+#define ALIAS(name, sym)                \
+    if (strcmp(mode, name) == 0) {      \
+        settings.mode = RTL_MODE_##sym; \
+        settings.mode_unknown = false;  \
+    }
+        RTL_MODE_ALIASES(ALIAS)
+#undef ALIAS
+    }
+    if (signals && signals[0]) {
+        uint32_t n = 0;
+        for (const char *c = signals; *c; c++) {
+            if (*c < '0' || *c > '9' || n > RTL_SIGNALS_LIMIT) {
+                n = 0;
+                break;
+            }
+            n = n * 10 + (uint32_t)(*c - '0');
+        }
+        settings.signals_unknown = n < 1 || n > RTL_SIGNALS_LIMIT;
+        if (!settings.signals_unknown)
+            settings.signals_limit = n;
+    }
+    return settings;
+}
+
+bool rtl_trace_parse(const char *trace, uint32_t *records)
+{
+    uint64_t size = 0, unit = 0, most = (uint64_t)RTL_EVENTS_LIMIT * sizeof(struct rtl_event_record);
+    *records = 0;
+    if (!trace || !trace[0] || strcmp(trace, "0") == 0)
+        return true;
+    if (strcmp(trace, "1") == 0) {
+        *records = RTL_EVENTS_DEFAULT;
+        return true;
+    }
+    for (; *trace >= '0' && *trace <= '9' && size <= most; trace++)
+        size = size * 10 + (uint64_t)(*trace - '0');
+    unit = *trace == 'K' || *trace == 'k'   ? 10
+           : *trace == 'M' || *trace == 'm' ? 20
+           : *trace == 'G' || *trace == 'g' ? 30
+                                            : 0;
+    if (!unit || trace[1] || size > most >> unit || size << unit < RTL_EVENTS_MIN * sizeof(struct rtl_event_record))
+        return false;
+    *records = RTL_EVENTS_MIN;
+    while (*records * sizeof(struct rtl_event_record) < size << unit)
+        *records *= 2;
+    return true;
+}
+
+void rtl_say(const char *format, ...)
+{
+    static const char prefix[] = "librtl: ";
+    int error = errno;
+    char line[500];
+    memcpy(line, prefix, sizeof prefix);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line + sizeof prefix - 1, sizeof line - sizeof prefix, format, args);
+    va_end(args);
+    size_t length = strlen(line);
+    for (size_t i = 0; i < length; i++) /* a setting that isn't one may be anything; it must not control a terminal */
+        if (line[i] < ' ' || line[i] > '~')
+            line[i] = '?';
+    line[length++] = '\n';
+
+    /* A reader that has gone must not kill the application: SIGPIPE is held back, and taken away if it was ours. */
+    sigset_t pipe_only, before, waiting;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&waiting);
+    bool was_waiting = sigismember(&waiting, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    /* not write: a thread may not be cancelled inside a call that is no cancellation point */
+    long written = syscall(SYS_write, STDERR_FILENO, line, length);
+    if (written < 0 && errno == EPIPE && !was_waiting) {
+        struct timespec none = {0, 0};
+        while (sigtimedwait(&pipe_only, NULL, &none) < 0 && errno == EINTR)
+            ;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+}

@@ -1,0 +1,277 @@
+/* The hooks on copies (copies.h). */
+#include "intercept/hooks/copies.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "intercept/base/agents.h"
+#include "intercept/base/slot_probe.h"
+#include "intercept/base/tool.h"
+#include "intercept/track/app_signals.h"
+#include "intercept/track/copy_profiling.h"
+#include "intercept/track/copy_slots.h"
+#include "intercept/track/policy.h"
+#include "intercept/track/queue_tracker.h"
+#include "intercept/track/wakeup.h"
+#include "intercept/worker/worker.h"
+
+static _Atomic bool worker_up; /* any sets, load clears */
+static _Atomic uint32_t asked; /* any: copies that came since there could be none; 0 = it was never refused */
+static _Atomic uint64_t ready; /* any: agents whose lines' pages are present, a bit each; once set for ever */
+
+/* --- one copy --- */
+
+struct request {
+    struct rtl_gpu *gpu; /* NULL: it isn't counted */
+    bool asking;         /* rtl_copy_ask was called */
+    uint32_t line;
+    uint64_t bytes;
+    struct rtl_copy *copy; /* NULL: it isn't timed, for this reason: */
+    enum rtl_copy_reason why;
+};
+
+/* The GPU, known or not yet; NULL for a host. */
+static struct rtl_gpu *gpu_of(hsa_agent_t agent)
+{
+    hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+    struct rtl_gpu *gpu = rtl_gpu_known(agent);
+    if (gpu || rtl_tool.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) != HSA_STATUS_SUCCESS ||
+        type != HSA_DEVICE_TYPE_GPU)
+        return gpu;
+    return rtl_gpu_find(agent);
+}
+
+/* The worker is there, or is made now. Where it can't be, that is tried less and less often. */
+static bool worker_there(void)
+{
+    int verdict = RTL_VERDICT_TIME;
+    if (atomic_load_explicit(&worker_up, memory_order_acquire))
+        return true;
+    uint32_t n = atomic_load_explicit(&asked, memory_order_relaxed);
+    if (n)
+        n = atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed);
+    if (n & (n - 1))
+        return false;
+    rtl_worker_pool(&verdict);
+    if (verdict != RTL_VERDICT_TIME) {
+        uint32_t never = 0;
+        atomic_compare_exchange_strong(&asked, &never, 1);
+        return false;
+    }
+    atomic_store_explicit(&worker_up, true, memory_order_release);
+    return true;
+}
+
+/* Puts a card on the signal; the reason why not if it can't. */
+static struct rtl_copy *arm(struct request *r, hsa_signal_t signal)
+{
+    if (rtl_taps_stopping()) {
+        r->why = RTL_COPY_UNTIMED_SHUTDOWN;
+        return NULL;
+    }
+    struct rtl_own *own = atomic_load(&rtl_own_timed) && signal.handle ? rtl_own_find(signal.handle) : NULL;
+    if (!own) {
+        r->why = RTL_COPY_UNTIMED_UNSAFE_SIGNAL;
+        return NULL;
+    }
+    if (!worker_there() || !rtl_copy_profiling_on()) {
+        r->why = atomic_load(&worker_up) ? RTL_COPY_UNTIMED_NOT_PROFILED : RTL_COPY_UNTIMED_NO_WORKER;
+        rtl_own_copy(signal);
+        return NULL;
+    }
+    struct rtl_copy *copy = rtl_copy_take();
+    if (!copy) {
+        r->why = RTL_COPY_UNTIMED_NO_ROOM;
+        rtl_own_copy(signal);
+        return NULL;
+    }
+    const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle; /* the table knows only real ones */
+    copy->own = own;
+    copy->line = r->line;
+    copy->bytes = r->bytes;
+    copy->waits_since = 0;
+    copy->value = __atomic_load_n(&memory->value, __ATOMIC_RELAXED);
+    rtl_copy_prepare(copy, r->gpu, memory);
+    if (rtl_own_begin(own, (uintptr_t)&copy->card))
+        return copy;
+    rtl_copy_give(copy);
+    r->why = RTL_COPY_UNTIMED_ON_SEVERAL;
+    return NULL;
+}
+
+/* It isn't timed, but whoever follows the signal must know. */
+static void pass(hsa_signal_t signal)
+{
+    if (atomic_load(&rtl_own_timed))
+        rtl_own_copy(signal);
+}
+
+/* Before the runtime gets the copy. */
+static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes, hsa_signal_t signal)
+{
+    struct request r = {.gpu = gpu, .bytes = bytes};
+    /* a process may do nothing but copy: then it is copies that bring the worker to the control page (mode.h) */
+    if (rtl_control_pending() && worker_there())
+        rtl_wake_if_parked_ordered();
+    rtl_copy_ask(); /* before the policy: the worker changes that, then looks at this (mode.c) */
+    r.asking = true;
+    enum rtl_policy policy = rtl_policy_now_ordered();
+    if (policy == RTL_PASS_ON)
+        r.gpu = NULL;
+    if (!r.gpu) {
+        pass(signal);
+        return r;
+    }
+    r.line = RTL_COPIES_OF(gpu->index, direction);
+    if (!(atomic_load_explicit(&ready, memory_order_acquire) >> gpu->index & 1)) {
+        uint32_t first = RTL_COPIES_OF(gpu->index, 0);
+        rtl_segment_populate(&rtl_tool.segment.copies[first], RTL_DIRECTION_COUNT * sizeof(struct rtl_copies));
+        rtl_segment_populate(&rtl_tool.segment.histograms[RTL_HISTOGRAM_COPIES(first)],
+                             RTL_DIRECTION_COUNT * sizeof(struct rtl_histogram));
+        rtl_segment_populate(&rtl_tool.segment.directory[RTL_HISTOGRAM_COPIES(first)],
+                             RTL_DIRECTION_COUNT * sizeof(struct rtl_directory));
+        atomic_fetch_or_explicit(&ready, 1ull << gpu->index, memory_order_release);
+    }
+    if (policy == RTL_TIME) {
+        r.copy = arm(&r, signal);
+    } else {
+        r.why = policy == RTL_COUNT ? RTL_COPY_UNTIMED_UNWATCHED : RTL_COPY_UNTIMED_LITE;
+        pass(signal);
+    }
+    return r;
+}
+
+/* After: it is counted if the runtime took it. */
+static void end(struct request *r, hsa_status_t status)
+{
+    struct rtl_copy *copy = r->copy;
+    if (!r->gpu)
+        return;
+    if (status != HSA_STATUS_SUCCESS) {
+        /* if another thread is about to end the card it can't be used again: lost, with a program that is wrong */
+        if (copy && rtl_own_detach(copy->own, &copy->card, true))
+            rtl_copy_give(copy);
+        return;
+    }
+    struct rtl_copies *line = &rtl_tool.segment.copies[r->line];
+    __atomic_fetch_add(&line->bytes, r->bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&line->count, 1, __ATOMIC_RELEASE);
+    if (!copy) {
+        rtl_copy_untimed(r->line, r->why);
+        return;
+    }
+    rtl_copy_fly(copy);
+    rtl_wake_if_parked_ordered();
+    /* the worker looks once more after it is told to stop: one of us two sees the other */
+    if (rtl_taps_stopping() && rtl_copy_land(copy)) {
+        rtl_copy_untimed(r->line, RTL_COPY_UNTIMED_SHUTDOWN);
+        if (rtl_own_detach(copy->own, &copy->card, false))
+            rtl_copy_give(copy);
+    }
+}
+
+void rtl_copies_forget(void)
+{
+    atomic_store(&worker_up, false);
+    atomic_store(&asked, 0);
+}
+
+/* --- hooks --- */
+
+/* The runtime gives a copy to the GPU that it comes from; one from a host to the GPU that it goes to. */
+static struct request begin_linear(hsa_agent_t to, hsa_agent_t from, size_t bytes, hsa_signal_t signal)
+{
+    struct request none = {.gpu = NULL};
+    int error = errno;
+    if (!rtl_recording())
+        return none;
+    struct rtl_gpu *source = gpu_of(from), *target = gpu_of(to);
+    enum rtl_direction direction = !source            ? RTL_COPY_H2D
+                                   : !target          ? RTL_COPY_D2H
+                                   : source == target ? RTL_COPY_D2D
+                                                      : RTL_COPY_P2P;
+    struct request r = begin(source ? source : target, direction, bytes, signal);
+    errno = error;
+    return r;
+}
+
+static hsa_status_t finish(struct request *r, hsa_status_t status)
+{
+    int error = errno;
+    end(r, status);
+    if (r->asking)
+        rtl_copy_asked(); /* after the copy is said to fly */
+    errno = error;
+    return status;
+}
+
+static hsa_status_t copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
+                         uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
+{
+    struct request r = begin_linear(to_agent, from_agent, size, signal);
+    return finish(&r, rtl_tool.hsa.amd_memory_async_copy(to, to_agent, from, from_agent, size, n, after, signal));
+}
+
+static hsa_status_t copy_on_engine(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
+                                   size_t size, uint32_t n, const hsa_signal_t *after, hsa_signal_t signal, int engine,
+                                   bool force)
+{
+    struct request r = begin_linear(to_agent, from_agent, size, signal);
+    return finish(&r, rtl_tool.hsa.amd_memory_async_copy_on_engine(to, to_agent, from, from_agent, size, n, after,
+                                                                   signal, engine, force));
+}
+
+static hsa_status_t copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_offset, const hsa_pitched_ptr_t *from,
+                              const hsa_dim3_t *from_offset, const hsa_dim3_t *range, hsa_agent_t agent,
+                              hsa_amd_copy_direction_t direction, uint32_t n, const hsa_signal_t *after,
+                              hsa_signal_t signal)
+{
+    struct request r = {.gpu = NULL};
+    int error = errno;
+    if (rtl_recording()) {
+        /* between GPUs it doesn't say which: that is D2D here */
+        enum rtl_direction which = direction == hsaHostToDevice   ? RTL_COPY_H2D
+                                   : direction == hsaDeviceToHost ? RTL_COPY_D2H
+                                                                  : RTL_COPY_D2D;
+        uint64_t bytes = range ? (uint64_t)range->x * range->y * range->z : 0;
+        r = begin(direction == hsaHostToHost ? NULL : gpu_of(agent), which, bytes, signal);
+    }
+    errno = error;
+    return finish(&r, rtl_tool.hsa.amd_memory_async_copy_rect(to, to_offset, from, from_offset, range, agent, direction,
+                                                              n, after, signal));
+}
+
+/* The signals are in the operations, which aren't read here: all that is over is harvested now. */
+typedef hsa_status_t (*batch_copier)(const void *, uint32_t, uint32_t, const hsa_signal_t *);
+static batch_copier batch_copy; /* load: the function before our hook */
+static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
+{
+    if (rtl_recording() && rtl_policy_now_ordered() != RTL_PASS_ON) {
+        int error = errno;
+        if (atomic_load(&rtl_own_timed))
+            rtl_own_sweep();
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
+        errno = error;
+    }
+    return batch_copy(operations, count, n, after);
+}
+
+static hsa_status_t enable(bool on)
+{
+    return rtl_recording() ? rtl_copy_profiling_by_app(on) : rtl_tool.hsa.amd_profiling_async_copy_enable(on);
+}
+
+bool rtl_copies_hook(void *table)
+{
+#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+    HOOK(amd_memory_async_copy, copy);
+    HOOK(amd_memory_async_copy_rect, copy_rect);
+    HOOK(amd_memory_async_copy_on_engine, copy_on_engine);
+    HOOK(amd_profiling_async_copy_enable, enable);
+#undef HOOK
+    bool maybe;
+    batch_copy = (batch_copier)rtl_hsa_hook_exported(table, "hsa_amd_memory_async_batch_copy",
+                                                     (void (*)(void))copy_batch, &maybe);
+    return !maybe;
+}

@@ -1,0 +1,176 @@
+/*
+ * The hooks on what the newest releases make queues with. hsa_amd_queue_create takes an array of descriptors, a queue
+ * for each; hsa_amd_counted_queue_acquire lends one out.
+ *
+ * In which slot of the table it lies differs between the branches of the runtime's public source, so it is asked of the
+ * runtime itself, through the function that it exports (rtl_hsa_hook_exported). The descriptor's layout, version 1, is
+ * that of the public header; what is not exactly that goes to the runtime as it came, and its queue is counted as
+ * refused.
+ *
+ * An intercept queue can be what a descriptor asks for if it is a compute queue: priority and mask of compute units are
+ * set on it before anybody has it. Its ring is in system memory always. HIP wants it in the GPU's on some GPUs from
+ * ROCm 10 on, where a dispatch costs a little less then: such a queue gets it in system memory, as all had it before,
+ * and that is said, because a queue that nobody sees is no use. Whatever else is asked for stays plain.
+ */
+#include "intercept/hooks/descriptors.h"
+
+#include <string.h>
+
+#include "intercept/base/slot_probe.h"
+#include "intercept/base/tool.h"
+#include "intercept/hooks/queues.h"
+#include "intercept/track/app_signals.h"
+#include "intercept/track/hot_line.h"
+
+/* hsa_amd_queue_create came with this step in the releases; the branches number differently. */
+enum { STEP = 0x10 };
+enum { VERSION = 1, RING_IN_DEVICE = 1, ENGINE_COMPUTE = 0, PACKET_BYTES = 64 };
+
+/* Of HSA_STATUS_CU_MASK_REDUCED, which older headers lack: the mask is set, as far as the system allows. */
+enum { MASK_REDUCED = 44 };
+
+struct descriptor {
+    uint16_t version, flags; /* flags: where what of it lies; 0 is system memory */
+    uint8_t engine, reserved_header[3];
+    uint32_t size_bytes;
+    hsa_amd_queue_priority_t priority;
+    rtl_queue_error error;
+    void *data;
+    hsa_queue_t *queue; /* out */
+    struct {
+        const uint32_t *mask;
+        hsa_queue_type32_t type;
+        uint32_t private_segment, mask_bits, reserved[3];
+    } compute;
+    uint32_t traffic_class;
+    uint8_t reserved[20];
+};
+_Static_assert(offsetof(struct descriptor, size_bytes) == 8 && offsetof(struct descriptor, error) == 16 &&
+                   offsetof(struct descriptor, queue) == 32 && offsetof(struct descriptor, compute) == 40 &&
+                   offsetof(struct descriptor, traffic_class) == 72 && sizeof(struct descriptor) == 96,
+               "the runtime's hsa_amd_queue_create_desc_t");
+
+typedef hsa_status_t (*creator)(hsa_agent_t, struct descriptor *, uint32_t);
+static creator create; /* load: the function before our hook, the runtime's or another tool's */
+static bool chained;   /* load: another tool's */
+
+static hsa_status_t plain(const struct rtl_queue_request *r, hsa_queue_t **queue)
+{
+    struct descriptor *d = r->descriptor;
+    hsa_status_t status = create(r->agent, d, 1);
+    *queue = d->queue;
+    return status;
+}
+
+static bool apply(const struct rtl_queue_request *r, hsa_queue_t *queue)
+{
+    const struct descriptor *d = r->descriptor;
+    if (d->priority != HSA_AMD_QUEUE_PRIORITY_NORMAL &&
+        rtl_tool.hsa.amd_queue_set_priority(queue, d->priority) != HSA_STATUS_SUCCESS)
+        return false;
+    if (d->compute.mask_bits) {
+        int set = (int)rtl_tool.hsa.amd_queue_cu_set_mask(queue, d->compute.mask_bits, d->compute.mask);
+        if (set != (int)HSA_STATUS_SUCCESS && set != MASK_REDUCED)
+            return false;
+    }
+    if (d->flags & RING_IN_DEVICE)
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_RING_MOVED);
+    return true;
+}
+
+static bool is_zero(const void *bytes, size_t count)
+{
+    static const char none[32];
+    return memcmp(bytes, none, count) == 0;
+}
+
+/* Nothing is asked for that an intercept queue can't be; what is wrong in it the runtime says. */
+static bool can_be_intercepted(const struct descriptor *d)
+{
+    return (d->flags & ~RING_IN_DEVICE) == 0 && d->traffic_class == 0 &&
+           is_zero(d->reserved_header, sizeof d->reserved_header) && is_zero(d->reserved, sizeof d->reserved) &&
+           is_zero(d->compute.reserved, sizeof d->compute.reserved) && d->size_bytes >= PACKET_BYTES &&
+           (d->size_bytes & (d->size_bytes - 1)) == 0 && (d->compute.mask_bits != 0) == (d->compute.mask != NULL) &&
+           d->compute.mask_bits % 32 == 0;
+}
+
+static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
+{
+    d->queue = NULL;
+    if (d->engine != ENGINE_COMPUTE) {
+        hsa_status_t status = create(agent, d, 1);
+        if (d->queue)
+            rtl_own_stop(); /* no kernels go into it, but signals may that kernels had */
+        return status;
+    }
+    const struct rtl_queue_request r = {.agent = agent,
+                                        .size = d->size_bytes / PACKET_BYTES,
+                                        .type = d->compute.type,
+                                        .error = d->error,
+                                        .data = d->data,
+                                        .private_segment = d->compute.private_segment,
+                                        .group_segment = UINT32_MAX, /* descriptors don't have it */
+                                        .intercept = can_be_intercepted(d),
+                                        .chained = chained,
+                                        .plain = plain,
+                                        .apply = apply,
+                                        .descriptor = d};
+    hsa_queue_t *queue = NULL;
+    hsa_status_t status = rtl_queue_make(&r, &queue);
+    if (status == HSA_STATUS_SUCCESS)
+        d->queue = queue;
+    else if (d->queue) /* the runtime gave one, and some news with it */
+        rtl_queue_unseen();
+    return status;
+}
+
+/* The first error is told, as the runtime does; the queues that could be made are there all the same. */
+static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *descriptors, uint32_t count)
+{
+    if (!descriptors || !count || !rtl_recording())
+        return create(agent, descriptors, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (descriptors[i].version != VERSION) { /* then not even the size of one is known: it counts as one queue */
+            hsa_status_t status = create(agent, descriptors, count);
+            if (status == HSA_STATUS_SUCCESS || i > 0)
+                rtl_queue_unseen();
+            return status;
+        }
+    hsa_status_t first = HSA_STATUS_SUCCESS;
+    for (uint32_t i = 0; i < count; i++) {
+        hsa_status_t status = make(agent, &descriptors[i]);
+        if (first == HSA_STATUS_SUCCESS)
+            first = status;
+    }
+    return first;
+}
+
+/*
+ * Queues that the runtime lends to several users at once, each of whom gives its share back: they stay the runtime's
+ * own, and are only told of.
+ */
+typedef hsa_status_t (*acquirer)(hsa_agent_t, hsa_queue_type32_t, hsa_amd_queue_priority_t, rtl_queue_error, void *,
+                                 uint64_t, hsa_queue_t **);
+static acquirer acquire; /* load: the function before our hook */
+static hsa_status_t rtl_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t type, hsa_amd_queue_priority_t priority,
+                                      rtl_queue_error error, void *data, uint64_t flags, hsa_queue_t **queue)
+{
+    hsa_status_t status = acquire(agent, type, priority, error, data, flags, queue);
+    if (status == HSA_STATUS_SUCCESS && rtl_recording())
+        rtl_queue_unseen();
+    return status;
+}
+
+bool rtl_descriptors_hook(void *table)
+{
+    bool maybe_acquire, maybe;
+    acquire = (acquirer)rtl_hsa_hook_exported(table, "hsa_amd_counted_queue_acquire", (void (*)(void))rtl_queue_acquire,
+                                              &maybe_acquire);
+    create = (creator)rtl_hsa_hook_exported(table, "hsa_amd_queue_create", (void (*)(void))rtl_queues_create, &maybe);
+    if (create)
+        chained =
+            !rtl_queue_same_library((void (*)(void))create, (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
+    else
+        maybe |= rtl_tool.hsa.ext_step >= STEP;
+    return !maybe && !maybe_acquire;
+}

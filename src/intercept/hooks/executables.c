@@ -1,0 +1,81 @@
+/* The hooks on freezing and destroying executables (executables.h). */
+#include "intercept/hooks/executables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept/base/tool.h"
+#include "intercept/track/hot_line.h"
+#include "intercept/track/kernel_rows.h"
+
+struct found { /* what iterating an executable's symbols brings */
+    struct rtl_loaded_kernel *kernel;
+    size_t count, room;
+};
+
+static bool more_room(struct found *found)
+{
+    size_t room = found->room ? 2 * found->room : 64;
+    struct rtl_loaded_kernel *more = realloc(found->kernel, room * sizeof *more);
+    if (!more)
+        return false;
+    found->kernel = more;
+    found->room = room;
+    return true;
+}
+
+static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
+{
+    struct found *found = data;
+    hsa_status_t (*ask)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
+        rtl_tool.hsa.executable_symbol_get_info;
+    hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
+    uint32_t length = 0;
+    uint64_t object = 0;
+    (void)executable;
+
+    if (ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) != HSA_STATUS_SUCCESS || kind != HSA_SYMBOL_KIND_KERNEL ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) != HSA_STATUS_SUCCESS || length == 0 ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) != HSA_STATUS_SUCCESS || object == 0 ||
+        (found->count == found->room && !more_room(found)))
+        return HSA_STATUS_SUCCESS;
+    char *name = calloc(1, (size_t)length + 1);
+    if (!name || ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name) != HSA_STATUS_SUCCESS) {
+        free(name);
+        return HSA_STATUS_SUCCESS;
+    }
+    found->kernel[found->count++] = (struct rtl_loaded_kernel){object, name, strnlen(name, length)};
+    return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *options)
+{
+    hsa_status_t status = rtl_tool.hsa.executable_freeze(executable, options);
+    if (status != HSA_STATUS_SUCCESS || !rtl_recording())
+        return status;
+    int error = errno;
+    struct found found = {NULL, 0, 0};
+    rtl_tool.hsa.executable_iterate_symbols(executable, see_symbol, &found);
+    if (found.count)
+        rtl_kernels_load(executable.handle, found.kernel, found.count);
+    for (size_t i = 0; i < found.count; i++) {
+        union { /* the copies are ours, but for others the text is constant */
+            const char *constant;
+            char *ours;
+        } name = {found.kernel[i].name};
+        free(name.ours);
+    }
+    free(found.kernel);
+    rtl_kernels_populate();
+    errno = error;
+    return status;
+}
+
+hsa_status_t rtl_executable_destroy(hsa_executable_t executable)
+{
+    /* first, while nobody else can get the same addresses */
+    if (rtl_recording())
+        rtl_kernels_forget(executable.handle);
+    return rtl_tool.hsa.executable_destroy(executable);
+}

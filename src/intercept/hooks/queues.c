@@ -1,0 +1,258 @@
+/*
+ * The hooks on creating and destroying queues.
+ *
+ * A queue becomes an intercept queue of the runtime, with profiling on, or real GPUs write no timestamps. Three ways:
+ *  - Nobody was before us: hsa_amd_queue_intercept_create.
+ *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
+ *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
+ *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
+ * Where the runtime's intercept queues aren't safe (queue_probe.h) the queue stays as it is.
+ * Whatever goes wrong, the application gets the queue that it would have got without us, and the fact is counted.
+ */
+#include "intercept/hooks/queues.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "intercept/base/agents.h"
+#include "intercept/base/tool.h"
+#include "intercept/hooks/intercept_queue.h"
+#include "intercept/hooks/queue_probe.h"
+#include "intercept/track/app_signals.h"
+#include "intercept/track/hot_line.h"
+#include "intercept/track/queue_tracker.h"
+#include "intercept/track/throttle.h"
+#include "intercept/worker/worker.h"
+
+/*
+ * An agent has one cooperative queue, which the runtime lends out and counts; its intercept queues take such a queue
+ * for their own and delete it with themselves. So those stay plain: not counted, and said so.
+ */
+static bool interceptible(hsa_queue_type32_t type)
+{
+    return type != HSA_QUEUE_TYPE_COOPERATIVE;
+}
+
+bool rtl_queue_same_library(void (*a)(void), void (*b)(void))
+{
+    Dl_info in_a, in_b;
+    void *at_a, *at_b;
+    memcpy(&at_a, &a, sizeof at_a);
+    memcpy(&at_b, &b, sizeof at_b);
+    return dladdr(at_a, &in_a) && dladdr(at_b, &in_b) && in_a.dli_fbase == in_b.dli_fbase;
+}
+
+void rtl_queues_look_around(void)
+{
+    rtl_tool.chained = !rtl_queue_same_library((void (*)(void))rtl_tool.hsa.queue_create,
+                                               (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
+}
+
+/* UINT32_MAX stands for "as the runtime likes" (HIP passes it), which intercept queues of some releases refuse. */
+static uint32_t segment_size(uint32_t size)
+{
+    return size == UINT32_MAX ? 0 : size;
+}
+
+static hsa_status_t plain(const struct rtl_queue_request *r, hsa_queue_t **queue)
+{
+    return rtl_tool.hsa.queue_create(r->agent, r->size, r->type, r->error, r->data, r->private_segment,
+                                     r->group_segment, queue);
+}
+
+static hsa_status_t intercepted(const struct rtl_queue_request *r, hsa_queue_t **queue)
+{
+    return rtl_tool.hsa.amd_queue_intercept_create(r->agent, r->size, r->type, r->error, r->data,
+                                                   segment_size(r->private_segment), segment_size(r->group_segment),
+                                                   queue);
+}
+
+/* The callback may run as soon as it is registered, on the thread that the runtime keeps for events. */
+static bool join(struct rtl_tap *tap, hsa_queue_t *queue)
+{
+    tap->ring = queue->base_address;
+    tap->ring_bytes = (uint64_t)queue->size * 64;
+    rtl_tap_make_scratch(tap, queue->size + 1); /* the library may add one packet (throttle.h) */
+    return rtl_tool.hsa.amd_queue_intercept_register(queue, rtl_dispatch, tap) == HSA_STATUS_SUCCESS;
+}
+
+/* A tap for a queue that is about to be made; NULL when there is no memory. */
+static struct rtl_tap *open_tap(struct rtl_gpu *gpu)
+{
+    int verdict = RTL_VERDICT_TIME;
+    struct rtl_pool *pool = rtl_worker_pool(&verdict);
+    bool guarded = pool && (rtl_tool.fragile || rtl_probe_batches());
+    struct rtl_tap *tap = rtl_tap_open(gpu, pool, verdict, guarded);
+    if (tap && guarded)
+        rtl_full_prepare(tap);
+    return tap;
+}
+
+static void close_tap(struct rtl_tap *tap)
+{
+    rtl_tap_close(tap);
+    rtl_worker_settle(tap);
+}
+
+static void finish(struct rtl_tap *tap, hsa_queue_t *queue)
+{
+    if (rtl_tool.hsa.amd_profiling_set_profiler_enabled(queue, 1) != HSA_STATUS_SUCCESS)
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_NOT_PROFILED);
+    rtl_tap_name(tap, queue, rtl_probe_id_without(queue->id));
+    pthread_mutex_lock(&rtl_tool.create);
+    tap->queue = queue;
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+void rtl_queue_unseen(void)
+{
+    rtl_own_stop(); /* what goes into that queue isn't seen: it may carry a signal that another queue's kernel had */
+    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
+    __atomic_fetch_add(&rtl_tool.segment.header->queues_refused, 1, __ATOMIC_RELAXED);
+}
+
+/* Nobody before us. */
+static bool create_first(struct rtl_tap *tap, const struct rtl_queue_request *r, hsa_queue_t **queue)
+{
+    hsa_queue_t *made = NULL;
+    if (intercepted(r, &made) != HSA_STATUS_SUCCESS || !made)
+        return false;
+    if ((r->apply && !r->apply(r, made)) || !join(tap, made)) {
+        rtl_tool.hsa.queue_destroy(made);
+        return false;
+    }
+    *queue = made;
+    return true;
+}
+
+/* Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. */
+static bool create_chained(struct rtl_tap *tap, const struct rtl_queue_request *r, hsa_queue_t **queue,
+                           hsa_status_t *status)
+{
+    *status = r->plain(r, queue);
+    if (*status != HSA_STATUS_SUCCESS)
+        return false;
+    if (join(tap, *queue))
+        return true;
+    hsa_queue_t *other = *queue;
+    if (!create_first(tap, r, queue)) {
+        *queue = other;
+        return false;
+    }
+    rtl_tool.hsa.queue_destroy(other);
+    return true;
+}
+
+hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **queue)
+{
+    int saved = errno;
+    struct rtl_gpu *gpu = NULL;
+
+    if (rtl_recording() && queue)
+        gpu = rtl_gpu_find(r->agent);
+    if (!gpu) { /* not recording, or no GPU's queue */
+        errno = saved;
+        return r->plain(r, queue);
+    }
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    hsa_queue_t *made = NULL;
+    bool tapped = false;
+    struct rtl_tap *tap = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent) ? open_tap(gpu) : NULL;
+    if (tap) {
+        if (!r->chained)
+            tapped = create_first(tap, r, &made);
+        else
+            tapped = create_chained(tap, r, &made, &status);
+    }
+    if (tapped) {
+        finish(tap, made);
+        *queue = made;
+        errno = saved;
+        return HSA_STATUS_SUCCESS;
+    }
+    if (tap)
+        close_tap(tap);
+    if (made)
+        *queue = made;
+    else if (status == HSA_STATUS_SUCCESS)
+        status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
+    if (status == HSA_STATUS_SUCCESS)
+        rtl_queue_unseen();
+    errno = saved;
+    return status;
+}
+
+hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                              void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    const struct rtl_queue_request r = {.agent = agent,
+                                        .size = size,
+                                        .type = type,
+                                        .error = error,
+                                        .data = data,
+                                        .private_segment = private_segment,
+                                        .group_segment = group_segment,
+                                        .intercept = true,
+                                        .chained = rtl_tool.chained,
+                                        .plain = plain};
+    return rtl_queue_make(&r, queue);
+}
+
+hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                                        rtl_queue_error error, void *data, uint32_t private_segment,
+                                        uint32_t group_segment, hsa_queue_t **queue)
+{
+    hsa_status_t status =
+        rtl_tool.hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
+    if (status != HSA_STATUS_SUCCESS || !rtl_recording())
+        return status;
+    int saved = errno;
+    struct rtl_gpu *gpu = rtl_gpu_find(agent);
+    if (gpu)
+        rtl_probe_look(agent);
+    struct rtl_tap *tap = gpu && interceptible(type) ? open_tap(gpu) : NULL;
+    if (tap && join(tap, *queue)) {
+        finish(tap, *queue);
+    } else {
+        if (tap)
+            close_tap(tap);
+        rtl_queue_unseen();
+    }
+    errno = saved;
+    return status;
+}
+
+/* The tap of that queue, which nobody else can find any more; NULL when it has none. */
+static struct rtl_tap *detach(const hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_tap *tap = atomic_load(&rtl_taps);
+    while (tap && (tap->queue != queue || atomic_load(&tap->state) != RTL_TAP_LIVE))
+        tap = tap->next;
+    if (tap)
+        tap->queue = NULL;
+    pthread_mutex_unlock(&rtl_tool.create);
+    return tap;
+}
+
+hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
+{
+    /* before the queue goes, because its address may be another's as soon as it has gone */
+    struct rtl_tap *tap = NULL;
+    if (queue && rtl_recording())
+        tap = detach(queue);
+    hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
+    if (!tap)
+        return status;
+    int saved = errno;
+    if (status == HSA_STATUS_SUCCESS) {
+        close_tap(tap);
+    } else {
+        pthread_mutex_lock(&rtl_tool.create);
+        tap->queue = queue;
+        pthread_mutex_unlock(&rtl_tool.create);
+    }
+    errno = saved;
+    return status;
+}

@@ -1,0 +1,378 @@
+/* The table of the application's signals, and who brings a dispatch on one of them to its end (app_signals.h). */
+#include "intercept/track/app_signals.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "intercept/base/clock.h"
+
+enum {
+    BUCKETS = 16384, /* a power of two; HIP keeps some hundred signals, a few programs tens of thousands */
+    CHAIN = 4096,    /* longest walk: more signals than that in a bucket aren't found, and so not timed */
+    AGAIN = 8,       /* looks at something that others change meanwhile */
+    BLOCK = 256,     /* records allocated at once */
+};
+static const uint64_t WAIT = 1000000000; /* ns; bound on waiting for the worker, which looks for some ns */
+
+_Atomic bool rtl_own_timed;
+static _Atomic bool allowed; /* load sets; create clears when the application gets a queue that isn't watched */
+
+static struct rtl_own *_Atomic bucket[BUCKETS]; /* create */
+static _Atomic uint64_t removals;               /* create adds: a walk that found nothing may be wrong */
+static struct rtl_own *free_first, *free_last;  /* create; first in, first out */
+static struct rtl_own *_Atomic looking;         /* worker: the signal whose memory it may be reading */
+static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* for "create" above; held for some loads and stores */
+
+/* --- one signal --- */
+
+static amd_signal_t *memory_of(const struct rtl_own *own)
+{
+    return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&own->handle, memory_order_relaxed);
+}
+
+static const amd_signal_t *card_of(uintptr_t use)
+{
+    return (const amd_signal_t *)use;
+}
+
+/* `use` is a card, and a copy's. */
+static bool is_copy(uintptr_t use)
+{
+    return use >= RTL_OWN_USES && rtl_card_is_copys(card_of(use));
+}
+
+/* What it is on is over, and has left its times. A packet that has no card leaves them as a kernel does. */
+static bool stamped(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
+{
+    return rtl_times_read(use >= RTL_OWN_USES ? card_of(use) : NULL, signal, times);
+}
+
+/* The caller took the card out of `use`, so it is the only one that writes to it; the worker takes it from here. */
+static void end_card(uintptr_t use, enum rtl_card_end how, struct rtl_times times)
+{
+    amd_signal_t *card = (amd_signal_t *)use;
+    if (use < RTL_OWN_USES)
+        return;
+    card->start_ts = times.start;
+    card->end_ts = times.end;
+    __atomic_store_n(&card->value, (int64_t)how, __ATOMIC_RELEASE);
+}
+
+/* Nothing that the signal was on before can write to it any more. */
+static bool is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
+{
+    switch (use) {
+    case RTL_OWN_IDLE:
+        return true;
+    case RTL_OWN_COPY:
+        return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 1;
+    case RTL_OWN_BUSY:
+    case RTL_OWN_SHARED:
+        return false;
+    default:
+        /* copies may leave none: see COPY */
+        return stamped(use, signal, times) || (is_copy(use) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 1);
+    }
+}
+
+static bool change(struct rtl_own *own, uintptr_t *from, uintptr_t to)
+{
+    return atomic_compare_exchange_strong_explicit(&own->use, from, to, memory_order_acq_rel, memory_order_acquire);
+}
+
+void rtl_own_give_up(struct rtl_own *own)
+{
+    struct rtl_times none = {0, 0};
+    end_card(atomic_exchange_explicit(&own->use, RTL_OWN_SHARED, memory_order_acq_rel), RTL_CARD_SHARED, none);
+}
+
+/* From what it is on to `to`, ending what was before; to SHARED when that isn't over. */
+static bool take_over(struct rtl_own *own, uintptr_t to)
+{
+    uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
+    const amd_signal_t *signal = memory_of(own);
+    if (was >= RTL_OWN_USES)
+        rtl_times_compare(card_of(was), &own->use, signal);
+    for (int i = 0; i < AGAIN; i++) {
+        struct rtl_times times = {0, 0};
+        bool over = is_over(was, signal, &times);
+        if (was == RTL_OWN_SHARED)
+            return false;
+        if (change(own, &was, over ? to : RTL_OWN_SHARED)) {
+            end_card(was, over ? RTL_CARD_TIMED : RTL_CARD_SHARED, times);
+            return over;
+        }
+    }
+    rtl_own_give_up(own); /* several threads at once: shared, if ever a signal was */
+    return false;
+}
+
+bool rtl_own_begin(struct rtl_own *own, uintptr_t use)
+{
+    uintptr_t busy = RTL_OWN_BUSY;
+    if (!take_over(own, RTL_OWN_BUSY))
+        return false;
+    amd_signal_t *signal = memory_of(own);
+    __atomic_store_n(&signal->start_ts, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
+    return change(own, &busy, use); /* release: who sees the use sees the zeros */
+}
+
+bool rtl_own_look(struct rtl_own *own, amd_signal_t *card, int64_t submitted)
+{
+    uintptr_t use = (uintptr_t)card;
+    struct rtl_times times = {0, 0};
+    bool ended = false;
+
+    /*
+     * Destruction changes `use`, then looks at `looking`: one of us two sees the other (both orders are sequentially
+     * consistent). While `use` is this card the signal's record here is this signal's: the card is given to another
+     * dispatch only by this thread.
+     */
+    atomic_store(&looking, own);
+    if (atomic_load(&own->use) == use) {
+        const amd_signal_t *signal = memory_of(own);
+        /* the value first: timestamps are written before it changes */
+        int64_t value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
+        uintptr_t after = is_copy(use) ? RTL_OWN_COPY : RTL_OWN_SHARED;
+        rtl_times_compare(card, NULL, signal); /* only this thread gives the card to another copy */
+        if (stamped(use, signal, &times))
+            ended = change(own, &use, RTL_OWN_IDLE);
+        else if (value < submitted && value < 1 && change(own, &use, after)) {
+            /* completed without any, or set by the application: either way it isn't known what comes */
+            end_card((uintptr_t)card, RTL_CARD_UNTIMED, times);
+            atomic_store_explicit(&looking, NULL, memory_order_release);
+            return true;
+        }
+    }
+    atomic_store_explicit(&looking, NULL, memory_order_release);
+    if (ended)
+        end_card((uintptr_t)card, RTL_CARD_TIMED, times);
+    return ended;
+}
+
+bool rtl_own_detach(struct rtl_own *own, const amd_signal_t *card, bool over)
+{
+    uintptr_t use = (uintptr_t)card;
+    /* a card that never became the signal's use is only ours */
+    return change(own, &use, over ? RTL_OWN_IDLE : RTL_OWN_SHARED) ||
+           __atomic_load_n(&card->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
+}
+
+/* --- the table --- */
+
+static struct rtl_own *_Atomic *bucket_of(uint64_t handle)
+{
+    return &bucket[(handle >> 6) * 0x9e3779b97f4a7c15ull >> 50];
+}
+_Static_assert(BUCKETS == 1 << 14, "bucket_of keeps 14 bits");
+
+struct rtl_own *rtl_own_find(uint64_t handle)
+{
+    for (int i = 0; i < AGAIN; i++) {
+        uint64_t before = atomic_load_explicit(&removals, memory_order_acquire);
+        struct rtl_own *own = atomic_load_explicit(bucket_of(handle), memory_order_acquire);
+        for (int steps = 0; own && steps < CHAIN; steps++) {
+            if (atomic_load_explicit(&own->handle, memory_order_acquire) == handle)
+                return own;
+            own = atomic_load_explicit(&own->next, memory_order_acquire);
+        }
+        /* a record that was removed under the walk may have led it into another bucket */
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&removals, memory_order_relaxed) == before)
+            break;
+    }
+    return NULL;
+}
+
+static struct rtl_own *take_free(void)
+{
+    if (!free_first) {
+        struct rtl_own *block = NULL;
+        if (posix_memalign((void **)&block, 64, BLOCK * sizeof *block) != 0)
+            return NULL;
+        for (int i = 0; i < BLOCK; i++) {
+            atomic_init(&block[i].handle, 0);
+            atomic_init(&block[i].use, RTL_OWN_SHARED);
+            atomic_init(&block[i].next, i + 1 < BLOCK ? &block[i + 1] : NULL);
+        }
+        free_first = block;
+        free_last = &block[BLOCK - 1];
+    }
+    struct rtl_own *own = free_first;
+    free_first = atomic_load_explicit(&own->next, memory_order_relaxed);
+    if (!free_first)
+        free_last = NULL;
+    return own;
+}
+
+static void put_free(struct rtl_own *own)
+{
+    atomic_store_explicit(&own->handle, 0, memory_order_relaxed);
+    atomic_store_explicit(&own->next, NULL, memory_order_relaxed);
+    if (free_last)
+        atomic_store_explicit(&free_last->next, own, memory_order_relaxed);
+    else
+        free_first = own;
+    free_last = own;
+}
+
+void rtl_own_add(hsa_signal_t signal)
+{
+    const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
+    rtl_own_remove(signal); /* its address had another before, whose destruction went unseen */
+    if (!signal.handle || memory->kind != AMD_SIGNAL_KIND_USER)
+        return;
+    pthread_mutex_lock(&create_lock);
+    struct rtl_own *own = take_free();
+    if (own) {
+        struct rtl_own *_Atomic *head = bucket_of(signal.handle);
+        atomic_store_explicit(&own->use, RTL_OWN_IDLE, memory_order_relaxed);
+        atomic_store_explicit(&own->handle, signal.handle, memory_order_release);
+        atomic_store_explicit(&own->next, atomic_load_explicit(head, memory_order_relaxed), memory_order_release);
+        atomic_store_explicit(head, own, memory_order_release);
+    }
+    pthread_mutex_unlock(&create_lock);
+}
+
+/* The signal's memory may go when this returns: nobody reads it any more. Not in the table any more, and unlocked. */
+static void end_of(struct rtl_own *own)
+{
+    const amd_signal_t *signal = memory_of(own);
+    struct rtl_times times = {0, 0};
+    uintptr_t was = atomic_exchange(&own->use, RTL_OWN_SHARED);
+    if (was >= RTL_OWN_USES) {
+        rtl_times_compare(card_of(was), NULL, signal); /* the card is ours until it is ended */
+        bool over = stamped(was, signal, &times);
+        bool timeless = is_copy(was) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
+        end_card(was, over ? RTL_CARD_TIMED : timeless ? RTL_CARD_UNTIMED : RTL_CARD_GONE, times);
+    }
+    uint64_t since = 0;
+    while (atomic_load(&looking) == own) {
+        uint64_t now = rtl_clock_now();
+        since = since ? since : now;
+        if (now - since > WAIT)
+            break;
+        sched_yield();
+    }
+}
+
+static struct rtl_own *unlink_own(uint64_t handle)
+{
+    struct rtl_own *_Atomic *link = bucket_of(handle);
+    struct rtl_own *own = atomic_load_explicit(link, memory_order_relaxed);
+    while (own && atomic_load_explicit(&own->handle, memory_order_relaxed) != handle) {
+        link = &own->next;
+        own = atomic_load_explicit(link, memory_order_relaxed);
+    }
+    if (own) {
+        atomic_store_explicit(link, atomic_load_explicit(&own->next, memory_order_relaxed), memory_order_release);
+        atomic_fetch_add_explicit(&removals, 1, memory_order_release);
+    }
+    return own;
+}
+
+void rtl_own_remove(hsa_signal_t signal)
+{
+    if (!signal.handle || !rtl_own_find(signal.handle))
+        return;
+    pthread_mutex_lock(&create_lock);
+    struct rtl_own *own = unlink_own(signal.handle);
+    pthread_mutex_unlock(&create_lock);
+    if (!own)
+        return;
+    end_of(own);
+    pthread_mutex_lock(&create_lock);
+    put_free(own);
+    pthread_mutex_unlock(&create_lock);
+}
+
+void rtl_own_copy(hsa_signal_t signal)
+{
+    struct rtl_own *own = signal.handle ? rtl_own_find(signal.handle) : NULL;
+    if (own && atomic_load_explicit(&own->use, memory_order_relaxed) != RTL_OWN_COPY)
+        take_over(own, RTL_OWN_COPY);
+}
+
+/* Whatever of it is over is brought to its end; the rest is shared, for all that is known, if `all`. */
+static void sweep(bool all)
+{
+    pthread_mutex_lock(&create_lock);
+    for (int i = 0; i < BUCKETS; i++) {
+        struct rtl_own *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        for (; own; own = atomic_load_explicit(&own->next, memory_order_relaxed)) {
+            uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
+            struct rtl_times times = {0, 0};
+            if (was < RTL_OWN_USES)
+                continue;
+            bool over = stamped(was, memory_of(own), &times);
+            if ((over || all) && change(own, &was, over ? RTL_OWN_IDLE : RTL_OWN_SHARED))
+                end_card(was, over ? RTL_CARD_TIMED : RTL_CARD_SHARED, times);
+        }
+    }
+    pthread_mutex_unlock(&create_lock);
+}
+
+void rtl_own_sweep(void)
+{
+    sweep(false);
+}
+
+void rtl_own_stop(void)
+{
+    atomic_store(&allowed, false);
+    if (atomic_exchange(&rtl_own_timed, false))
+        sweep(true);
+}
+
+void rtl_own_forget_all(void)
+{
+    atomic_store(&rtl_own_timed, false);
+    pthread_mutex_lock(&create_lock);
+    for (int i = 0; i < BUCKETS; i++) {
+        struct rtl_own *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        atomic_store_explicit(&bucket[i], NULL, memory_order_release);
+        while (own) {
+            struct rtl_own *next = atomic_load_explicit(&own->next, memory_order_relaxed);
+            atomic_store_explicit(&own->use, RTL_OWN_SHARED, memory_order_relaxed);
+            put_free(own);
+            own = next;
+        }
+    }
+    atomic_fetch_add_explicit(&removals, 1, memory_order_release);
+    pthread_mutex_unlock(&create_lock);
+}
+
+void rtl_own_start(bool followed)
+{
+    atomic_store(&allowed, true);
+    atomic_store(&rtl_own_timed, followed);
+}
+
+void rtl_own_follow(void)
+{
+    atomic_store(&rtl_own_timed, atomic_load(&allowed));
+    if (!atomic_load(&allowed)) /* it was taken away meanwhile: rtl_own_stop stores, then looks, we do the same */
+        rtl_own_stop();
+}
+
+void rtl_own_leave(void)
+{
+    atomic_store(&rtl_own_timed, false);
+}
+
+/* What it was put on while nobody followed may leave timestamps or not: like a copy. */
+void rtl_own_unsure(void)
+{
+    pthread_mutex_lock(&create_lock);
+    for (int i = 0; i < BUCKETS; i++) {
+        struct rtl_own *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        for (; own; own = atomic_load_explicit(&own->next, memory_order_relaxed)) {
+            uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
+            if (was == RTL_OWN_IDLE || was == RTL_OWN_OTHER)
+                change(own, &was, RTL_OWN_COPY); /* fails when somebody put it on something just now, which was seen */
+        }
+    }
+    pthread_mutex_unlock(&create_lock);
+}

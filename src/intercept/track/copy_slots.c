@@ -1,0 +1,94 @@
+/* Records of copies in flight (copy_slots.h). */
+#include "intercept/track/copy_slots.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "intercept/base/tool.h"
+
+_Static_assert(sizeof(struct rtl_copy) == 128, "two cache lines");
+
+/*
+ * `taken`: any sets (compare-and-swap), whoever has accounted for the copy clears (release). `flying`: the maker sets
+ * (sequentially consistent, against `parked` and the end of timing), and whoever clears a bit accounts for that copy.
+ */
+static struct rtl_copy copies[RTL_COPIES_TIMED];
+static _Atomic uint64_t taken[RTL_COPY_WORDS], flying[RTL_COPY_WORDS];
+static _Atomic uint32_t hint;   /* any: the word where a free one was found last */
+static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
+
+struct rtl_copy *rtl_copy_take(void)
+{
+    uint32_t first = atomic_load_explicit(&hint, memory_order_relaxed);
+    for (uint32_t i = 0; i < RTL_COPY_WORDS; i++) {
+        uint32_t w = (first + i) % RTL_COPY_WORDS;
+        uint64_t bits = atomic_load_explicit(&taken[w], memory_order_relaxed);
+        while (~bits) {
+            uint64_t bit = ~bits & (bits + 1);
+            if (!atomic_compare_exchange_weak_explicit(&taken[w], &bits, bits | bit, memory_order_acquire,
+                                                       memory_order_relaxed))
+                continue;
+            atomic_store_explicit(&hint, w, memory_order_relaxed);
+            return &copies[w * 64 + (uint32_t)__builtin_ctzll(bit)];
+        }
+    }
+    return NULL;
+}
+
+static uint64_t bit_of(const struct rtl_copy *copy)
+{
+    return 1ull << (copy - copies) % 64;
+}
+
+void rtl_copy_give(struct rtl_copy *copy)
+{
+    atomic_fetch_and_explicit(&taken[(copy - copies) / 64], ~bit_of(copy), memory_order_release);
+}
+
+void rtl_copy_fly(const struct rtl_copy *copy)
+{
+    atomic_fetch_or(&flying[(copy - copies) / 64], bit_of(copy));
+}
+
+bool rtl_copy_land(const struct rtl_copy *copy)
+{
+    return atomic_fetch_and(&flying[(copy - copies) / 64], ~bit_of(copy)) & bit_of(copy);
+}
+
+uint64_t rtl_copies_flying(uint32_t word)
+{
+    return atomic_load(&flying[word]);
+}
+
+struct rtl_copy *rtl_copy_at(uint32_t number)
+{
+    return &copies[number];
+}
+
+bool rtl_copies_pending(void)
+{
+    for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
+        if (rtl_copies_flying(w))
+            return true;
+    return false;
+}
+
+void rtl_copy_ask(void)
+{
+    atomic_fetch_add(&asking, 1);
+}
+
+void rtl_copy_asked(void)
+{
+    atomic_fetch_sub(&asking, 1);
+}
+
+bool rtl_copies_asked_for(void)
+{
+    return atomic_load(&asking) != 0;
+}
+
+void rtl_copy_untimed(uint32_t line, enum rtl_copy_reason why)
+{
+    __atomic_fetch_add(&rtl_tool.segment.copies[line].untimed[why], 1, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,39 @@
+/*
+ * The cache line that every dispatch reads and that hardly ever changes. What is in it belongs to the files that are
+ * named here: each field is read and written through the functions of its owner, and of nobody else.
+ */
+#ifndef RTL_INTERCEPT_HOT_LINE_H
+#define RTL_INTERCEPT_HOT_LINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rtl_control;
+
+struct rtl_hot_line {
+    /* load.c: false = pass everything through unseen; set when all is ready, cleared in a fork's child */
+    _Alignas(64) _Atomic bool recording;
+    bool trace;           /* load.c: there is an event ring, dispatches say what they are for it */
+    _Atomic bool counter; /* load.c sets, worker.c clears: stamp with the time stamp counter */
+    /* barrier.h */
+    _Atomic bool fence; /* no membarrier here, so each dispatch needs its own fence */
+    /* wakeup.h */
+    _Atomic uint32_t parked; /* the worker sleeps for good; whoever takes it away wakes it. A futex */
+    /* policy.h */
+    _Atomic uint32_t policy;           /* enum rtl_policy */
+    const struct rtl_control *control; /* the page that viewers write to; never NULL */
+    _Atomic uint64_t control_seen;     /* its word as it was last looked at */
+    _Atomic uint64_t control_mask;     /* the bits of it that matter */
+};
+_Static_assert(sizeof(struct rtl_hot_line) == 64, "one line");
+
+extern struct rtl_hot_line rtl_hot;
+
+/* Any: the hooks do something. */
+static inline bool rtl_recording(void)
+{
+    return atomic_load_explicit(&rtl_hot.recording, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,240 @@
+/*
+ * Kernel names, executables and rows (kernel_rows.h).
+ *
+ * Memory: a name is kept once for the life of the process, up to a bound; beyond it kernels count as "other". What is
+ * kept per executable goes with the executable. Everything is changed under the create lock; dispatching threads read
+ * the map and the names without it.
+ */
+#include "intercept/track/kernel_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "intercept/base/tool.h"
+#include "shm/hash.h"
+
+enum {
+    NAME_BLOCK = 1024,           /* names a block */
+    NAME_BLOCKS = 1024,          /* 1 M names */
+    NAMES_BYTES_MAX = 128 << 20, /* of text; a server that compiles new kernels for ever stays bounded */
+    EXECUTABLE_BUCKETS = 512,
+    ROWS_AHEAD = 256, /* rows, and bytes of names, whose pages are made present ahead of use */
+    TEXT_AHEAD = 128 << 10,
+};
+
+#define ROW_TAKING (UINT32_MAX - 1) /* a thread is taking the row right now */
+
+struct name {
+    const char *text;     /* create */
+    uint32_t length;      /* create */
+    uint32_t next;        /* create: in the bucket, 0 = end */
+    uint64_t hash;        /* create */
+    _Atomic uint32_t row; /* any dispatching thread: NONE, TAKING, then the row (release) for ever */
+};
+
+struct executable {
+    struct executable *next;
+    uint64_t handle;
+    size_t count;
+    uint64_t object[];
+};
+
+struct rtl_map rtl_kernel_map;
+
+/* Name 0 stands for all that found no room. */
+static struct name other = {.text = "", .row = RTL_KERNEL_OTHER};
+static struct name *_Atomic blocks[NAME_BLOCKS];           /* create stores (release), any loads */
+static uint32_t name_count = 1;                            /* create */
+static uint64_t name_bytes;                                /* create */
+static uint32_t *buckets, bucket_count;                    /* create */
+static struct executable *executables[EXECUTABLE_BUCKETS]; /* create */
+
+static struct name *name_at(uint32_t number)
+{
+    if (number == 0)
+        return &other;
+    return &atomic_load_explicit(&blocks[number / NAME_BLOCK], memory_order_acquire)[number % NAME_BLOCK];
+}
+
+static uint64_t hash_of(const char *text, size_t length)
+{
+    uint64_t h = rtl_hash(text, length);
+    return h ^ h >> 32;
+}
+
+static bool grow_buckets(void)
+{
+    uint32_t n = bucket_count ? 2 * bucket_count : 1024;
+    uint32_t *more = calloc(n, sizeof *more);
+    if (!more)
+        return bucket_count != 0; /* longer chains, still right */
+    for (uint32_t number = 1; number < name_count; number++) {
+        struct name *name = name_at(number);
+        name->next = more[name->hash % n];
+        more[name->hash % n] = number;
+    }
+    free(buckets);
+    buckets = more;
+    bucket_count = n;
+    return true;
+}
+
+/* The number of that name, new or known; 0 when there is no room for it. */
+static uint32_t intern(const char *text, size_t length)
+{
+    if (name_count >= bucket_count && !grow_buckets())
+        return 0;
+    uint64_t hash = hash_of(text, length);
+    for (uint32_t number = buckets[hash % bucket_count]; number; number = name_at(number)->next) {
+        const struct name *name = name_at(number);
+        if (name->hash == hash && name->length == length && memcmp(name->text, text, length) == 0)
+            return number;
+    }
+    if (name_count >= NAME_BLOCK * NAME_BLOCKS || length > NAMES_BYTES_MAX - name_bytes)
+        return 0;
+    struct name *block = atomic_load_explicit(&blocks[name_count / NAME_BLOCK], memory_order_relaxed);
+    if (!block) {
+        block = calloc(NAME_BLOCK, sizeof *block);
+        if (!block)
+            return 0;
+        atomic_store_explicit(&blocks[name_count / NAME_BLOCK], block, memory_order_release);
+    }
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return 0;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+
+    struct name *name = &block[name_count % NAME_BLOCK];
+    name->text = copy;
+    name->length = (uint32_t)length;
+    name->hash = hash;
+    atomic_store_explicit(&name->row, RTL_ROW_NONE, memory_order_relaxed);
+    name->next = buckets[hash % bucket_count];
+    buckets[hash % bucket_count] = name_count;
+    name_bytes += length;
+    return name_count++;
+}
+
+/*
+ * The name's row, taken by whichever thread dispatches it first. Another one that comes within that moment waits for
+ * it: the row must be the same, or a count would be lost. It gives way at once, so that a thread of higher priority
+ * can't keep the other from finishing.
+ */
+static uint32_t row_of(struct name *name, uint64_t kernel_object)
+{
+    uint32_t row = RTL_ROW_NONE;
+    if (atomic_compare_exchange_strong_explicit(&name->row, &row, ROW_TAKING, memory_order_acquire,
+                                                memory_order_acquire)) {
+        row = rtl_segment_add_kernel(&rtl_tool.segment, name->text, name->length, kernel_object);
+        atomic_store_explicit(&name->row, row, memory_order_release);
+        return row;
+    }
+    int error = errno;
+    while (row == ROW_TAKING) {
+        struct timespec moment = {0, 10000};
+        syscall(SYS_nanosleep, &moment, NULL); /* not nanosleep: here a thread may not be cancelled */
+        row = atomic_load_explicit(&name->row, memory_order_acquire);
+    }
+    errno = error;
+    return row;
+}
+
+uint32_t rtl_kernels_first(struct rtl_map_entry *entry, uint64_t kernel_object)
+{
+    if (!entry) {
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_UNKNOWN_KERNEL);
+        return RTL_KERNEL_UNKNOWN;
+    }
+    uint64_t value = atomic_load_explicit(&entry->value, memory_order_acquire);
+    uint32_t row = row_of(name_at((uint32_t)(value >> 32)), kernel_object);
+    /* Fails when the address got another kernel meanwhile: then that one's first dispatch will see to it. */
+    atomic_compare_exchange_strong_explicit(&entry->value, &value, (value & ~(uint64_t)UINT32_MAX) | row,
+                                            memory_order_release, memory_order_relaxed);
+    return row;
+}
+
+static size_t without_suffix(const char *name, size_t length)
+{
+    return length > 3 && memcmp(name + length - 3, ".kd", 3) == 0 ? length - 3 : length;
+}
+
+void rtl_kernels_load(uint64_t handle, const struct rtl_loaded_kernel *kernels, size_t count)
+{
+    struct executable *executable = malloc(sizeof *executable + count * sizeof executable->object[0]);
+    if (!executable)
+        return; /* counted as unknown kernels; the note says so */
+    executable->handle = handle;
+    executable->count = 0;
+
+    pthread_mutex_lock(&rtl_tool.create);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = intern(kernels[i].name, without_suffix(kernels[i].name, kernels[i].length));
+        uint32_t row = atomic_load_explicit(&name_at(number)->row, memory_order_acquire);
+        if (row == ROW_TAKING)
+            row = RTL_ROW_NONE;
+        if (rtl_map_set(&rtl_kernel_map, kernels[i].kernel_object, (uint64_t)number << 32 | row))
+            executable->object[executable->count++] = kernels[i].kernel_object;
+    }
+    struct executable **bucket = &executables[(handle >> 4) % EXECUTABLE_BUCKETS];
+    executable->next = *bucket;
+    *bucket = executable;
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+/* Takes an executable out of the list and its kernels out of the map. Create lock held. */
+static void drop(struct executable **link)
+{
+    struct executable *executable = *link;
+    *link = executable->next;
+    for (size_t i = 0; i < executable->count; i++)
+        rtl_map_remove(&rtl_kernel_map, executable->object[i]);
+    free(executable);
+}
+
+void rtl_kernels_forget(uint64_t handle)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct executable **link = &executables[(handle >> 4) % EXECUTABLE_BUCKETS];
+    while (*link && (*link)->handle != handle)
+        link = &(*link)->next;
+    if (*link)
+        drop(link);
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+void rtl_kernels_forget_all(void)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    for (int i = 0; i < EXECUTABLE_BUCKETS; i++)
+        while (executables[i])
+            drop(&executables[i]);
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+void rtl_kernels_populate(void)
+{
+    static _Atomic uint32_t rows_ready; /* any: only grows; populating twice does no harm */
+    static _Atomic uint64_t text_ready;
+    struct rtl_segment *segment = &rtl_tool.segment;
+    uint32_t rows = atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) + ROWS_AHEAD;
+    uint64_t text = atomic_load_explicit(&segment->names_used, memory_order_relaxed) + TEXT_AHEAD;
+    uint32_t row = atomic_load_explicit(&rows_ready, memory_order_relaxed);
+    uint64_t at = atomic_load_explicit(&text_ready, memory_order_relaxed);
+
+    /* half of what is ahead may be used up before anything is done, so that a call mostly does nothing */
+    if (row < RTL_KERNELS_MAX && row < rows - ROWS_AHEAD / 2) {
+        rows = rows < RTL_KERNELS_MAX ? rows : RTL_KERNELS_MAX;
+        if (rtl_segment_populate(&segment->kernels[row], (rows - row) * sizeof(struct rtl_kernel)))
+            atomic_store_explicit(&rows_ready, rows, memory_order_relaxed);
+    }
+    if (at < RTL_NAMES_BYTES && at < text - TEXT_AHEAD / 2) {
+        text = text < RTL_NAMES_BYTES ? text : RTL_NAMES_BYTES;
+        if (rtl_segment_populate(segment->names + at, text - at))
+            atomic_store_explicit(&text_ready, text, memory_order_relaxed);
+    }
+}

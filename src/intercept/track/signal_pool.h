@@ -1,0 +1,151 @@
+/*
+ * The pool of profiling signals: made once, used again and again.
+ *
+ * A signal has a number; the number is what travels: from the free ring (in batches) into a queue's cache, with a
+ * dispatch through the queue's pending ring to the worker, and back into the free ring. Only the worker looks at or
+ * writes to the signals themselves, which are plain records in memory that the GPU writes: value, start_ts, end_ts.
+ *
+ * Numbers from RTL_SIGNALS_LIMIT on are cards: records of the same shape in our own memory, for dispatches that carry a
+ * signal of the application's (app_signals.h). They travel the same way, have a free ring of their own, and cost
+ * nothing to make. There are as many as signals, but 4,096 at least.
+ *
+ * All arrays have room for the most that can be asked for; what isn't used is never touched, and takes no memory. Rings
+ * wrap at what is asked for, or they would wander through all of theirs.
+ *
+ * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
+ * batch with one compare-and-swap. Making a signal is the one thing here that costs something; any thread may do it,
+ * within the limit, and it happens only while the pool grows.
+ */
+#ifndef RTL_INTERCEPT_SIGNAL_POOL_H
+#define RTL_INTERCEPT_SIGNAL_POOL_H
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intercept/base/settings.h"
+
+enum {
+    RTL_SIGNALS_BATCH = 32, /* most that a queue takes from the free ring at once */
+    RTL_SIGNAL_ARMED = 1,   /* the value that a completion takes to 0 */
+    RTL_CARDS_LEAST = 4096, /* dispatches in flight on signals of the application's: so many, or as many as signals */
+    RTL_CARDS_LIMIT = RTL_SIGNALS_LIMIT - 16, /* but no more; some numbers stand for something else (queue_tracker.h) */
+    RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_CARDS_LIMIT,
+};
+
+/* What is known of the dispatch that a signal is on. Dispatch, before it is pushed; then worker. */
+struct rtl_inflight {
+    _Alignas(64) uint64_t submit; /* when, on the clock that `counter` says */
+    uint32_t kernel;              /* row in the segment */
+    bool counter;                 /* submit is a time stamp counter, not ns */
+    uint64_t index;               /* how many packets its queue had been handed, this one included */
+    uint32_t grid[3];             /* these two only for the event ring (rtl_hot.trace) */
+    uint16_t workgroup[3];
+    struct rtl_own *own; /* cards: the signal, */
+    int64_t value;       /* and its value when the packet went */
+};
+
+/* Numbers that are free, in order. */
+struct rtl_free {
+    _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; counts on for ever */
+    _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
+    _Alignas(64) uint32_t mask;         /* constant; the ring wraps there: it has a slot a number */
+    _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
+};
+_Static_assert((int)RTL_CARDS_LIMIT <= (int)RTL_SIGNALS_LIMIT, "a slot a number");
+
+/* How signals are made: the runtime's functions, or those of a test. */
+struct rtl_signal_maker {
+    bool (*make)(hsa_signal_t *signal);
+    void (*destroy)(hsa_signal_t signal);
+};
+
+struct rtl_pool {
+    struct rtl_signal_maker maker; /* constant */
+    uint32_t limit, cards_limit;   /* constant */
+    _Atomic uint32_t created;      /* any: signals that exist now; never above the limit */
+    _Atomic uint64_t made;         /* any: ever */
+    _Atomic uint64_t destroyed;    /* worker: ever */
+    _Atomic bool refused;          /* any sets when the runtime made none; the worker clears it now and then */
+    _Atomic uint64_t taken[RTL_SIGNALS_LIMIT / 64]; /* any: one bit a number in use */
+    _Atomic uint32_t cards;                         /* any: cards that are in use, ever; may exceed the limit */
+    hsa_signal_t handle[RTL_NUMBERS];               /* the maker of that number, before the number is passed on */
+    struct rtl_inflight inflight[RTL_NUMBERS];
+    amd_signal_t card[RTL_CARDS_LIMIT];
+    struct rtl_free free_signals, free_cards;
+};
+
+/* Pure: the slots that a ring needs in which there may be so many numbers at once: a power of two. */
+static inline uint32_t rtl_ring_slots(uint32_t numbers)
+{
+    uint32_t slots = 64;
+    while (slots < numbers)
+        slots *= 2;
+    return slots;
+}
+
+/* Pure: how many cards there may be beside so many signals. */
+static inline uint32_t rtl_cards_beside(uint32_t signals)
+{
+    return signals < RTL_CARDS_LEAST ? RTL_CARDS_LEAST : signals < RTL_CARDS_LIMIT ? signals : RTL_CARDS_LIMIT;
+}
+
+/* An empty pool, or NULL when there is no memory. Never freed while a dispatch may come late. */
+struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit);
+void rtl_pool_free(struct rtl_pool *pool); /* tests */
+
+/* Makes up to n signals and writes their numbers; fewer at the limit or when the runtime refuses. Any thread. */
+uint32_t rtl_pool_make(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+
+/* Takes up to n free ones, 0 when there are none. Any thread, lock-free. */
+uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+
+/* The producer: gives numbers back, armed. There is always room: the ring has one slot a number. */
+void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
+
+/* The same for cards; taking makes them, below their limit. */
+uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+void rtl_pool_give_cards(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
+
+/* Worker: destroys up to n of the free ones, and says how many. One that is looked at, which is asked when it can't
+ * come into use any more, is left. */
+uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number));
+
+/* Any: how many lie in the free ring. */
+static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)
+{
+    uint64_t head = atomic_load_explicit(&pool->free_signals.head, memory_order_relaxed);
+    uint64_t lie = atomic_load_explicit(&pool->free_signals.tail, memory_order_relaxed) - head;
+    return lie <= pool->free_signals.mask + 1 ? (uint32_t)lie : 0; /* the two loads may be of different moments */
+}
+
+/* In the `kind` of a card: what it is for. Kernels' cards come zeroed; copies' are elsewhere (copy_slots.h). */
+enum rtl_card_kind { RTL_CARD_OF_KERNEL, RTL_CARD_OF_COPY };
+
+/* Any. Constant as long as the card is in use. */
+static inline bool rtl_card_is_copys(const amd_signal_t *card)
+{
+    return __atomic_load_n(&card->kind, __ATOMIC_RELAXED) == RTL_CARD_OF_COPY;
+}
+
+static inline bool rtl_is_card(uint32_t number)
+{
+    return number >= RTL_SIGNALS_LIMIT;
+}
+
+static inline amd_signal_t *rtl_pool_signal(const struct rtl_pool *pool, uint32_t number)
+{
+    return (amd_signal_t *)(uintptr_t)pool->handle[number].handle; /* the handle of a plain signal is its address */
+}
+
+/* Worker, or the maker: ready for the next dispatch. */
+static inline void rtl_signal_arm(amd_signal_t *signal)
+{
+    signal->start_ts = 0;
+    signal->end_ts = 0;
+    __atomic_store_n(&signal->value, RTL_SIGNAL_ARMED, __ATOMIC_RELAXED); /* published by the free ring */
+}
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Keeps queues from filling up, on runtimes whose intercept queues can't bear it.
+ *
+ * Releases of ROCr before 6.0 lose the order of packets, or stop the process by an assertion, when the hardware's queue
+ * behind an intercept queue is full and more than one packet waits in front; those that hand over batches (from 7.2 on)
+ * can then hang for good. The application can't know, because what it sees has room. So there a dispatch waits while
+ * three quarters of the queue are taken: the GPU has work enough. A batch that is longer waits until all before it is
+ * done.
+ *
+ * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
+ * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty or all packets carry
+ * signals of the application's, a signal of the queue's own is sent along (a gauge; four a queue): on the packet if
+ * that has none, else on an empty barrier behind it, the one packet that the library ever adds. A GPU that takes
+ * nothing for half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
+ *
+ * Whose memory a signal is. One that is on a packet under way is nobody's to destroy. The worker has it back when it
+ * has raised `consumed` past that packet, and may destroy it some time after. So before a dispatch reads a signal it
+ * says which one in `looking`, and then looks at `consumed` once more; whoever destroys signals takes one out of use
+ * first, and then looks at `looking` (rtl_full_is_looked_at). With a full barrier between the two on both sides one of
+ * them sees the other: the dispatch knows that the packet is done, or the signal is left alone.
+ */
+#ifndef RTL_INTERCEPT_THROTTLE_H
+#define RTL_INTERCEPT_THROTTLE_H
+
+#include "intercept/track/queue_tracker.h"
+
+/* Dispatch: with n more packets `written` comes past `look_at`. Looks how full the queue is, waits until they have room
+ * if need be, and says when to look again. */
+void rtl_full_look(struct rtl_tap *tap, uint64_t n);
+
+/* Whoever is about to destroy that signal of the pool, and has taken it out of use: a dispatch may be reading it. */
+bool rtl_full_is_looked_at(uint32_t number);
+
+/* Create: the signals of a tap that is about to watch a queue which must not fill up, unless it has them. */
+void rtl_full_prepare(struct rtl_tap *tap);
+
+/* Load, at the end, behind rtl_taps_bury: gives the gauges of taps that no dispatch is inside of back to the runtime,
+ * but for those on packets under way. */
+void rtl_full_release(void);
+
+/* Dispatch: a signal for the packet number `written`, which carries none. False when no gauge is free: then there are
+ * marks enough. */
+bool rtl_full_gauge(struct rtl_tap *tap, hsa_signal_t *signal);
+
+/* Dispatch: has a quarter of the queue gone by without a signal of ours? */
+static inline bool rtl_full_mark_is_due(const struct rtl_tap *tap)
+{
+    return tap->look_at != UINT64_MAX && tap->written - tap->newest.index >= tap->ring_bytes / 64 / RTL_MARKS;
+}
+
+/* Dispatch: and behind a batch? One of a quarter of the queue and more has its end marked: the next may need it all. */
+static inline bool rtl_full_end_is_due(const struct rtl_tap *tap, uint64_t n)
+{
+    return rtl_full_mark_is_due(tap) ||
+           (tap->look_at != UINT64_MAX && n >= tap->ring_bytes / 64 / RTL_MARKS && tap->newest.index != tap->written);
+}
+
+/* Dispatch: the packet number `written` carries that signal. */
+static inline void rtl_full_mark(struct rtl_tap *tap, uint16_t number)
+{
+    struct rtl_mark mark = {tap->written, number};
+    if (tap->written - tap->mark[(tap->marks - 1) % RTL_MARKS].index >= tap->ring_bytes / 64 / RTL_MARKS)
+        tap->mark[tap->marks++ % RTL_MARKS] = mark;
+    tap->newest = mark;
+}
+
+#endif

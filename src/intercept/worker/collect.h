@@ -1,0 +1,56 @@
+/*
+ * Harvesting: from completed signals to recorded times. Everything here belongs to the worker thread.
+ */
+#ifndef RTL_INTERCEPT_COLLECT_H
+#define RTL_INTERCEPT_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intercept/base/clock.h"
+#include "intercept/track/signal_pool.h"
+#include "intercept/track/queue_tracker.h"
+#include "stats/recorder.h"
+
+struct rtl_harvest {
+    struct rtl_recorder *recorder;
+    struct rtl_pool *pool;
+    struct rtl_tsc_line counter;
+    uint64_t began;      /* monotonic ns: when it was made, and nothing of this load was over */
+    uint32_t open;       /* dispatches in flight, over all taps, */
+    uint32_t open_cards; /* and those of them that carry a signal of the application's */
+    uint32_t most;       /* the most signals of ours in flight since somebody looked */
+    uint64_t seen;       /* dispatches that came in through the pending rings, ever */
+    uint64_t completed;  /* and those that are accounted for */
+    uint32_t back_count; /* numbers on their way back into the free ring */
+    uint32_t back_cards_count;
+    uint16_t back[64], back_cards[64];
+    uint16_t next[RTL_NUMBERS]; /* the taps' lists of signals in flight; each signal is in one at most */
+    uint16_t previous[RTL_NUMBERS];
+};
+
+/* Takes in what was dispatched on a tap. */
+void rtl_harvest_take_in(struct rtl_harvest *harvest, struct rtl_tap *tap);
+
+/* Records what has completed, in any order. Bounded: returns how many it recorded, at most `most`. */
+uint32_t rtl_harvest_tap(struct rtl_harvest *harvest, struct rtl_tap *tap, uint32_t most);
+
+/*
+ * Accounts for everything that is still in flight on a tap under a reason of the worker's. Its signals are used again
+ * only if `reuse`: when nothing can write to them any more.
+ */
+void rtl_harvest_give_up(struct rtl_harvest *harvest, struct rtl_tap *tap, enum rtl_untimed_reason reason, bool reuse);
+
+/* Gives back the signals that a tap that is GONE had at hand. */
+void rtl_harvest_close(struct rtl_harvest *harvest, struct rtl_tap *tap);
+
+/*
+ * Puts a record into the event ring, where there is one, with its agent and, from the tick at which it started, its
+ * time. Behind rtl_ticks_believed of its end.
+ */
+void rtl_harvest_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event);
+
+/* Gives back what is on its way. To be called after every round. */
+void rtl_harvest_flush(struct rtl_harvest *harvest);
+
+#endif

@@ -1,0 +1,15 @@
+/* Collecting copies: from those that are over to recorded times. All of it is the worker's. */
+#ifndef RTL_INTERCEPT_COLLECT_COPIES_H
+#define RTL_INTERCEPT_COLLECT_COPIES_H
+
+#include <stdint.h>
+
+struct rtl_harvest;
+
+/* Records what is over. Returns how many. */
+uint32_t rtl_copies_harvest(struct rtl_harvest *harvest);
+
+/* At the worker's end: the rest is given up. */
+void rtl_copies_give_up(struct rtl_harvest *harvest);
+
+#endif

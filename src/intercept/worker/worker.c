@@ -1,0 +1,530 @@
+/*
+ * The completion worker's thread: when it runs, how often it looks, how it sleeps and how it ends (worker.h).
+ *
+ * Rhythm: a round over all taps, then a pause between 50 us and 1 ms. The pause follows how soon the signals would run
+ * out at the rate of the last round, and doubles while nothing completes. With nothing in flight it lingers a little,
+ * because the next dispatch is often near, then parks without a timeout (wakeup.h).
+ */
+#include "intercept/worker/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "intercept/base/futex.h"
+#include "intercept/base/tool.h"
+#include "intercept/track/barrier.h"
+#include "intercept/track/copy_slots.h"
+#include "intercept/track/kernel_rows.h"
+#include "intercept/track/policy.h"
+#include "intercept/track/throttle.h"
+#include "intercept/track/wakeup.h"
+#include "intercept/worker/collect.h"
+#include "intercept/worker/collect_copies.h"
+#include "intercept/worker/mode.h"
+
+#define MS 1000000ull
+
+enum {
+    PAUSE_MIN = 50000, /* ns */
+    PAUSE_MAX = 1000000,
+    MOST_A_TAP = 2048, /* completions of one queue before the next has its turn */
+    MOST_MADE = 2048,  /* signals in one round: dispatches wait for completions meanwhile */
+    TURN = 100000,     /* ns; the least that the scheduler takes */
+    STACK = 256 << 10, /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
+};
+
+static const uint64_t LINGER = 20 * MS;  /* from the last completion to parking */
+static const uint64_t COUNTER = 5 * MS;  /* how often the time stamp counter is compared with the clock */
+static const uint64_t CPU = 100 * MS;    /* how often the worker's own CPU time is brought up to date */
+static const uint64_t PEAK = 10000 * MS; /* signals unused over one to two such spans are destroyed */
+static const uint64_t SETTLE = 100 * MS; /* bound on waiting for a destroyed queue to be accounted for */
+static const uint64_t QUIET = 20 * MS;   /* bound on waiting for a dispatch that is under way */
+static const uint64_t STOP = 1000 * MS;  /* bound on waiting for the worker to end */
+
+enum state { NONE, RUNNING, STOPPING, STOPPED };
+
+static struct {
+    _Atomic uint32_t state;        /* create: NONE -> RUNNING, load: -> STOPPING, worker: -> STOPPED; a futex */
+    _Atomic uint32_t kick;         /* any adds: end a pause at once; a futex */
+    struct rtl_pool *pool;         /* create */
+    bool unable;                   /* create: the thread or the pool couldn't be had; tried again with the next queue */
+    struct rtl_recorder *recorder; /* create makes, worker uses */
+    /* over all loads; the thread of the present load writes */
+    uint64_t made_before, destroyed_before, cpu_before, cpu;
+    uint32_t peak; /* most signals in flight, ever */
+} worker;
+
+/* Ends a pause or a park. */
+static void kick(void)
+{
+    atomic_fetch_add(&worker.kick, 1);
+    rtl_futex_wake(&worker.kick);
+    rtl_wake();
+}
+
+/* --- the thread --- */
+
+struct rhythm {
+    uint64_t pause;
+    uint64_t now, before;        /* this round and the one before, monotonic ns */
+    uint64_t seen_before;        /* dispatches until the round before */
+    uint64_t busy_at;            /* when something was last in flight */
+    uint64_t counter_at, cpu_at; /* when those were last brought up to date */
+    uint64_t peak_at;            /* when the present span of peaks began */
+    uint32_t peak, peak_before;  /* most in flight in this span and the one before */
+};
+
+/* A tap with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
+static uint32_t state_of(const struct rtl_harvest *harvest, const struct rtl_tap *tap)
+{
+    uint32_t state = atomic_load_explicit(&tap->state, memory_order_acquire);
+    bool ours = __atomic_load_n(&tap->pool, __ATOMIC_RELAXED) == harvest->pool;
+    return (state == RTL_TAP_LIVE || state == RTL_TAP_GONE) && ours ? state : RTL_TAP_FREE;
+}
+
+/*
+ * Any: a GONE tap of that pool, whose worker has ended, having accounted for it. Looked at under the lock that taps are
+ * opened under: between a look and the next it may have become another queue's, and gone again, not accounted for.
+ */
+static void reclaim(struct rtl_tap *tap, const struct rtl_pool *pool)
+{
+    uint32_t gone = RTL_TAP_GONE;
+    pthread_mutex_lock(&rtl_tool.create);
+    if (__atomic_load_n(&tap->pool, __ATOMIC_RELAXED) == pool &&
+        atomic_compare_exchange_strong(&tap->state, &gone, RTL_TAP_DEAD)) /* one of us */
+        rtl_tap_free(tap);
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+/* Its hardware queue is gone: what hasn't completed never will. */
+static void finish_gone(struct rtl_harvest *harvest, struct rtl_tap *tap)
+{
+    rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_QUEUE_GONE, true);
+    rtl_harvest_close(harvest, tap);
+    rtl_tap_free(tap);
+    rtl_futex_wake(&tap->state);
+}
+
+/* One look at every tap. Returns how many completions were recorded. */
+static uint32_t round_of_taps(struct rtl_harvest *harvest)
+{
+    struct rtl_tap *taps = atomic_load_explicit(&rtl_taps, memory_order_acquire);
+    uint32_t done = 0;
+    for (struct rtl_tap *tap = taps; tap; tap = tap->next)
+        if (state_of(harvest, tap) != RTL_TAP_FREE)
+            rtl_harvest_take_in(harvest, tap);
+    for (struct rtl_tap *tap = taps; tap; tap = tap->next) {
+        uint32_t state = state_of(harvest, tap);
+        if (state == RTL_TAP_FREE) {
+            const struct rtl_pool *pool = __atomic_load_n(&tap->pool, __ATOMIC_RELAXED);
+            if (pool != harvest->pool && atomic_load_explicit(&tap->state, memory_order_relaxed) == RTL_TAP_GONE)
+                reclaim(tap, pool); /* of a load before this one */
+            continue;
+        }
+        done += rtl_harvest_tap(harvest, tap, MOST_A_TAP);
+        if (state == RTL_TAP_GONE) {
+            finish_gone(harvest, tap);
+        } else {
+            uint32_t rows = atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed);
+            rtl_tap_populate(tap, rows + 64);
+        }
+    }
+    rtl_harvest_flush(harvest);
+    if (done)
+        rtl_gpus_publish_idle(false);
+    return done;
+}
+
+/* The pool is kept ahead of need, and given back to the runtime in part after a long time of little use. */
+static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
+{
+    struct rtl_pool *pool = harvest->pool;
+    uint32_t created = atomic_load_explicit(&pool->created, memory_order_relaxed);
+
+    if (r->peak < harvest->most)
+        r->peak = harvest->most;
+    if (worker.peak < harvest->most)
+        worker.peak = harvest->most;
+    uint32_t open = harvest->open - harvest->open_cards; /* on signals of the pool */
+    harvest->most = open;
+    if (created < pool->limit && 4 * rtl_pool_free_count(pool) < created && 2 * open > created) {
+        uint32_t more = created < pool->limit - created ? created : pool->limit - created;
+        more = more < MOST_MADE ? more : MOST_MADE;
+        uint16_t numbers[64];
+        while (more) {
+            uint32_t got = rtl_pool_make(pool, numbers, more < 64 ? more : 64);
+            rtl_pool_give(pool, numbers, got);
+            more -= got;
+            if (!got)
+                break;
+        }
+    }
+    if (r->now - r->peak_at < PEAK)
+        return;
+    uint32_t most = r->peak > r->peak_before ? r->peak : r->peak_before, taps = 0;
+    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next)
+        taps += atomic_load_explicit(&tap->state, memory_order_relaxed) == RTL_TAP_LIVE;
+    uint32_t keep = 2 * most + taps * RTL_SIGNALS_BATCH;
+    keep = keep < RTL_SIGNALS_START ? RTL_SIGNALS_START : keep;
+    if (r->peak_before != UINT32_MAX && created > keep + keep / 2)
+        rtl_pool_destroy(pool, created - keep, rtl_full_is_looked_at);
+    atomic_store_explicit(&pool->refused, false, memory_order_relaxed);
+    r->peak_before = r->peak;
+    r->peak = open;
+    r->peak_at = r->now;
+}
+
+#define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
+
+static void publish(const struct rtl_harvest *harvest, struct rhythm *r, bool all)
+{
+    struct rtl_header *h = rtl_tool.segment.header;
+    struct rtl_pool *pool = harvest->pool;
+    STORE(h->heartbeat_mono_ns, r->now);
+    rtl_count(&h->passes, 1);
+    STORE(h->signals_created, worker.made_before + atomic_load_explicit(&pool->made, memory_order_relaxed));
+    STORE(h->signals_destroyed, worker.destroyed_before + atomic_load_explicit(&pool->destroyed, memory_order_relaxed));
+    STORE(h->signals_peak, worker.peak);
+    if (all || r->now - r->cpu_at >= CPU) {
+        struct timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        worker.cpu = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+        STORE(h->worker_cpu_ns, worker.cpu_before + worker.cpu);
+        r->cpu_at = r->now;
+    }
+}
+
+static void compare_clocks(struct rtl_harvest *harvest, struct rhythm *r)
+{
+    uint64_t tsc = 0, ns = 0;
+    if (r->now - r->counter_at < COUNTER || !atomic_load_explicit(&rtl_hot.counter, memory_order_relaxed))
+        return;
+    rtl_clock_pair(&tsc, &ns);
+    rtl_tsc_line_update(&harvest->counter, tsc, ns);
+    if (harvest->counter.broken)
+        atomic_store_explicit(&rtl_hot.counter, false, memory_order_relaxed);
+    r->counter_at = r->now;
+}
+
+/* How long to pause so that the signals don't run out before the next round. */
+static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r, uint32_t done)
+{
+    uint64_t came = harvest->seen - r->seen_before, span = r->now - r->before;
+    r->seen_before = harvest->seen;
+    if (!done)
+        return r->pause * 2 < PAUSE_MAX ? r->pause * 2 : PAUSE_MAX;
+    if (!came)
+        return PAUSE_MAX;
+    uint32_t open = harvest->open - harvest->open_cards;
+    uint64_t left = harvest->pool->limit > open ? harvest->pool->limit - open : 0;
+    uint64_t cards = harvest->pool->cards_limit - harvest->open_cards; /* never more open than there are */
+    left = cards < left ? cards : left;
+    uint64_t pause = left * span / came / 8;
+    return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;
+}
+
+static bool anything_pending(const struct rtl_harvest *harvest)
+{
+    if (rtl_copies_pending())
+        return true;
+    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
+        uint32_t state = state_of(harvest, tap);
+        if (state == RTL_TAP_GONE || (state == RTL_TAP_LIVE && rtl_pending_count(&tap->pending)))
+            return true;
+    }
+    return false;
+}
+
+static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_seen)
+{
+    struct rtl_header *h = rtl_tool.segment.header;
+    rtl_wakeup_announce();
+    if (anything_pending(harvest) || rtl_control_pending() || atomic_load(&worker.kick) != kick_seen ||
+        atomic_load(&worker.state) != RUNNING) {
+        rtl_wakeup_revoke();
+        return;
+    }
+    rtl_gpus_publish_idle(true);
+    publish(harvest, r, true);
+    STORE(h->parked, 1);
+    rtl_wakeup_sleep();
+    STORE(h->parked, 0);
+    /* what came before the sleep says nothing about now */
+    r->before = rtl_clock_now();
+    r->busy_at = r->before;
+    r->pause = PAUSE_MIN;
+}
+
+/* Waits until no dispatch is under way that began before its verdict was changed. Bounded. */
+static bool quiet(const struct rtl_tap *tap)
+{
+    uint64_t until = rtl_clock_now() + QUIET;
+    while (atomic_load_explicit(&tap->inside, memory_order_acquire)) {
+        struct timespec moment = {0, 20000};
+        if (rtl_clock_now() > until)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+/*
+ * The last look, after all verdicts have become "shutdown": what has completed counts, what hasn't is given up. Signals
+ * that nothing in flight carries go back to the runtime.
+ */
+static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
+{
+    rtl_barrier_everywhere();
+    /* no more can be in flight than there are signals, and none is added; each round ends some of them */
+    for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_NUMBERS; done += more)
+        more = round_of_taps(harvest);
+    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
+        uint32_t state = state_of(harvest, tap);
+        if (state == RTL_TAP_GONE)
+            finish_gone(harvest, tap);
+        if (state != RTL_TAP_LIVE)
+            continue;
+        if (quiet(tap))
+            rtl_harvest_close(harvest, tap);
+        rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_ABANDONED, false);
+    }
+    rtl_copies_give_up(harvest);
+    rtl_harvest_flush(harvest);
+    rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT, rtl_full_is_looked_at);
+    rtl_gpus_publish_idle(true);
+    r->now = rtl_clock_now();
+    publish(harvest, r, true);
+}
+
+/*
+ * Asks for short turns: the worker runs for some ten microseconds at a time, and where the scheduler takes requests
+ * (Linux 6.12), who asks for less is served sooner. That matters on a machine whose cores are all taken. No privilege
+ * is needed, no other thread gets less time; where it isn't understood it changes nothing.
+ */
+static void ask_for_short_turns(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } wish;
+    memset(&wish, 0, sizeof wish);
+    if (syscall(SYS_sched_getattr, 0, &wish, sizeof wish, 0) == 0 && wish.policy == SCHED_OTHER) {
+        wish.size = sizeof wish;
+        wish.runtime = TURN;
+        syscall(SYS_sched_setattr, 0, &wish, 0);
+    }
+}
+
+static void *run(void *data)
+{
+    struct rtl_harvest *harvest = data;
+    struct rhythm r = {.pause = PAUSE_MIN, .peak_before = UINT32_MAX};
+    prctl(PR_SET_NAME, "rtl-worker", 0, 0, 0);
+    ask_for_short_turns();
+    prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* a pause of 50 us shall be one, not 100 */
+    r.before = r.busy_at = r.peak_at = rtl_clock_now();
+
+    while (atomic_load_explicit(&worker.state, memory_order_acquire) == RUNNING) {
+        uint32_t kick_seen = atomic_load(&worker.kick);
+        r.now = rtl_clock_now();
+        compare_clocks(harvest, &r);
+        rtl_mode_mind(harvest, r.now);
+        uint32_t done = round_of_taps(harvest), copied = rtl_copies_harvest(harvest);
+        tend_pool(harvest, &r);
+        rtl_recorder_prepare(harvest->recorder);
+        rtl_kernels_populate();
+        publish(harvest, &r, false);
+        if (harvest->open || done || copied || rtl_copies_pending())
+            r.busy_at = r.now;
+        if (r.now - r.busy_at >= LINGER) {
+            park(harvest, &r, kick_seen);
+            continue;
+        }
+        r.pause = pause_after(harvest, &r, done);
+        r.before = r.now;
+        rtl_futex_wait(&worker.kick, kick_seen, r.pause);
+    }
+    wind_up(harvest, &r);
+    munmap(harvest, sizeof *harvest);
+    atomic_store(&worker.state, STOPPED);
+    rtl_futex_wake(&worker.state);
+    return NULL;
+}
+
+/* --- starting and stopping it --- */
+
+/* A thread that takes no signal, holds little memory and has no share in the application's real-time priority. */
+static bool start_thread(struct rtl_harvest *harvest)
+{
+    sigset_t all, before;
+    cpu_set_t cpus;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    struct sched_param normal = {.sched_priority = 0};
+    int error = -1;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_attr_init(&attributes) == 0) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+        pthread_attr_setschedparam(&attributes, &normal);
+        pthread_attr_setstacksize(&attributes, STACK);
+        /* the process's CPUs, not the one that the thread which came first may have been tied to */
+        if (sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0)
+            pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
+        error = pthread_create(&thread, &attributes, run, harvest);
+        if (error == EINVAL) { /* static TLS of the application larger than the stack */
+            pthread_attr_setstacksize(&attributes, 32 * STACK);
+            error = pthread_create(&thread, &attributes, run, harvest);
+        }
+        if (error == EPERM) { /* a sandbox that lets nobody choose a scheduling policy, or CPUs */
+            pthread_attr_destroy(&attributes);
+            pthread_attr_init(&attributes);
+            pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+            error = pthread_create(&thread, &attributes, run, harvest);
+        }
+        pthread_attr_destroy(&attributes);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0;
+}
+
+static bool make_signal(hsa_signal_t *signal)
+{
+    /* GPU_ONLY: no mailbox, so no interrupt and no KFD event a kernel */
+    return rtl_tool.hsa.amd_signal_create(RTL_SIGNAL_ARMED, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, signal) ==
+           HSA_STATUS_SUCCESS;
+}
+
+static void destroy_signal(hsa_signal_t signal)
+{
+    rtl_tool.hsa.signal_destroy(signal);
+}
+
+static struct rtl_harvest *make_harvest(struct rtl_pool *pool)
+{
+    struct rtl_harvest *harvest =
+        mmap(NULL, sizeof *harvest, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t tsc = 0, ns = 0;
+    if (harvest == MAP_FAILED)
+        return NULL;
+    harvest->recorder = worker.recorder;
+    harvest->pool = pool;
+    rtl_clock_pair(&tsc, &ns);
+    harvest->began = ns;
+    rtl_tsc_line_start(&harvest->counter, tsc, ns);
+    return harvest;
+}
+
+static bool start(void)
+{
+    static const struct rtl_signal_maker maker = {make_signal, destroy_signal};
+    uint16_t numbers[RTL_SIGNALS_START];
+
+    if (!worker.recorder)
+        worker.recorder = rtl_recorder_create(&rtl_tool.segment);
+    struct rtl_pool *pool = worker.recorder ? rtl_pool_create(&maker, rtl_tool.settings.signals_limit) : NULL;
+    struct rtl_harvest *harvest = pool ? make_harvest(pool) : NULL;
+    if (!harvest) {
+        rtl_pool_free(pool);
+        return false;
+    }
+    if (rtl_policy_now() >= RTL_TIME_UNSIGNALLED) /* else when they are wanted (mode.h) */
+        rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
+    rtl_recorder_prepare(worker.recorder);
+    rtl_kernels_populate();
+    rtl_barrier_prepare();
+    rtl_wakeup_revoke();
+    atomic_store(&worker.state, RUNNING);
+    if (!start_thread(harvest)) {
+        atomic_store(&worker.state, NONE);
+        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_full_is_looked_at);
+        rtl_pool_free(pool);
+        munmap(harvest, sizeof *harvest);
+        return false;
+    }
+    worker.pool = pool;
+    return true;
+}
+
+struct rtl_pool *rtl_worker_pool(int *verdict)
+{
+    int error = errno;
+    bool say = false;
+    pthread_mutex_lock(&rtl_tool.create);
+    if (atomic_load(&worker.state) == NONE && !start()) {
+        say = !worker.unable;
+        worker.unable = true;
+    }
+    uint32_t state = atomic_load(&worker.state);
+    *verdict = state == RUNNING ? RTL_VERDICT_TIME : state == NONE ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
+    struct rtl_pool *pool = state == RUNNING ? worker.pool : NULL;
+    pthread_mutex_unlock(&rtl_tool.create);
+    if (say) /* not under the lock: the reader of stderr may be slow */
+        rtl_say("no completion worker (thread or memory limit): kernels are counted, not timed");
+    errno = error;
+    return pool;
+}
+
+void rtl_worker_settle(struct rtl_tap *tap)
+{
+    const struct rtl_pool *pool = tap->pool;
+    if (!pool) { /* nothing on it was ever timed, and no worker knows it */
+        rtl_tap_free(tap);
+        return;
+    }
+    atomic_store(&tap->state, RTL_TAP_GONE);
+    kick();
+    uint64_t until = rtl_clock_now() + SETTLE;
+    while (atomic_load(&tap->state) == RTL_TAP_GONE) {
+        uint32_t state = atomic_load(&worker.state);
+        if (state == NONE || state == STOPPED)
+            reclaim(tap, pool);
+        else if (rtl_clock_now() >= until)
+            return; /* the worker, or the one of the next load, will come to it */
+        else
+            rtl_futex_wait(&tap->state, RTL_TAP_GONE, 10 * MS);
+    }
+}
+
+void rtl_worker_stop(void)
+{
+    uint32_t running = RUNNING;
+    if (!atomic_compare_exchange_strong(&worker.state, &running, STOPPING))
+        return;
+    kick();
+    uint64_t until = rtl_clock_now() + STOP;
+    while (atomic_load(&worker.state) == STOPPING && rtl_clock_now() < until)
+        rtl_futex_wait(&worker.state, STOPPING, 10 * MS);
+}
+
+void rtl_worker_again(void)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    if (atomic_load(&worker.state) == STOPPED) {
+        worker.made_before += atomic_load(&worker.pool->made);
+        worker.destroyed_before += atomic_load(&worker.pool->destroyed);
+        worker.cpu_before += worker.cpu;
+        worker.pool = NULL; /* never freed: a late callback may have it */
+        atomic_store(&worker.state, NONE);
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+void rtl_worker_forget(void)
+{
+    atomic_store(&worker.state, STOPPED); /* nobody starts one here */
+}
