@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "native_stress_any.h"
 #include "native_stress_sets.h"
 
 enum { PRODUCERS = 8, QUEUES = 4, BATCH = 40, SIGNALS = 96, NO_KERNEL = FAMILY, PATIENCE = 120 };
@@ -73,26 +74,6 @@ static bool profiles;               /* the program wants its queues profiled: in
 static _Atomic unsigned long left;  /* packets of this round that nobody has taken yet: any producer */
 static _Atomic unsigned long moved; /* any producer, read by the one who watches for hangs */
 static _Atomic bool ringer_over;    /* main sets it, the ringer reads it */
-
-/* --- chance --- */
-
-static uint64_t draw(uint64_t *random)
-{
-    uint64_t z = (*random += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
-static unsigned below(uint64_t *random, unsigned n)
-{
-    return (unsigned)((draw(random) >> 32) * n >> 32);
-}
-
-static bool chance(uint64_t *random, unsigned percent)
-{
-    return below(random, 100) < percent;
-}
 
 /* --- what a kernel takes --- */
 
@@ -150,23 +131,6 @@ static struct own *take_own(struct producer *p)
 
 /* --- doorbells --- */
 
-static void ring_bell(uint64_t *random, const hsa_queue_t *queue, uint64_t index)
-{
-    switch (below(random, 4)) {
-    case 0:
-        hsa_signal_store_relaxed(queue->doorbell_signal, (hsa_signal_value_t)index);
-        break;
-    case 1:
-        hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-        break;
-    case 2:
-        hsa_signal_silent_store_relaxed(queue->doorbell_signal, (hsa_signal_value_t)index);
-        break;
-    default:
-        hsa_signal_silent_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-    }
-}
-
 /* Rings for the first `count` slots of the batch: once for all, or once for each. */
 static void ring_for(struct producer *p, struct batch *b, unsigned count)
 {
@@ -211,39 +175,6 @@ static void *run_ringer(void *data)
 }
 
 /* --- slots --- */
-
-static uint64_t add(uint64_t *random, const hsa_queue_t *queue, uint64_t n)
-{
-    switch (below(random, 4)) {
-    case 0:
-        return hsa_queue_add_write_index_relaxed(queue, n);
-    case 1:
-        return hsa_queue_add_write_index_scacquire(queue, n);
-    case 2:
-        return hsa_queue_add_write_index_screlease(queue, n);
-    default:
-        return hsa_queue_add_write_index_scacq_screl(queue, n);
-    }
-}
-
-static uint64_t load_index(uint64_t *random, const hsa_queue_t *queue)
-{
-    return chance(random, 50) ? hsa_queue_load_write_index_relaxed(queue) : hsa_queue_load_write_index_scacquire(queue);
-}
-
-static uint64_t compare_and_swap(uint64_t *random, const hsa_queue_t *queue, uint64_t old, uint64_t new)
-{
-    switch (below(random, 4)) {
-    case 0:
-        return hsa_queue_cas_write_index_relaxed(queue, old, new);
-    case 1:
-        return hsa_queue_cas_write_index_scacquire(queue, old, new);
-    case 2:
-        return hsa_queue_cas_write_index_screlease(queue, old, new);
-    default:
-        return hsa_queue_cas_write_index_scacq_screl(queue, old, new);
-    }
-}
 
 static void reserve(struct producer *p, struct batch *b)
 {
