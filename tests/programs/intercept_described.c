@@ -3,7 +3,8 @@
  * an array of all kinds at once. Prints what the application is told of each, "launched NAME N" for what went into
  * those that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
  *
- * With the argument "copy" also a batch of copies and a borrowed queue. With "engine" or "none" nothing but kernels
+ * With the argument "copy" also batches of copies, and a queue that is lent to two users at once ("copies DIRECTION N
+ * BYTES", "borrowed NAME N"). With "batches" nothing but batches of copies. With "engine" or "none" nothing but kernels
  * with signals of the application's, on a queue that was made together with one of a copy engine, or alone.
  */
 #include "intercept_hsa.h"
@@ -14,6 +15,7 @@
 
 enum { PLAIN, URGENT, DEVICE_RING, DEVICE_ALL, ENGINE, WRONG, LAST, KINDS };
 
+static void *library; /* the stand-in */
 static hsa_status_t (*create)(hsa_agent_t, struct description *, uint32_t);
 
 static struct description describe(void)
@@ -31,6 +33,23 @@ static void run(const char *what, hsa_queue_t *queue, uint64_t object, const cha
     printf("%s %s %d\n", what, name, count);
 }
 
+static hsa_status_t see_device_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+    hsa_amd_segment_t segment;
+    must(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment), "pool");
+    if (segment != HSA_AMD_SEGMENT_GLOBAL)
+        return HSA_STATUS_SUCCESS;
+    *(hsa_amd_memory_pool_t *)data = pool;
+    return HSA_STATUS_INFO_BREAK;
+}
+
+static void wait_and_set(hsa_signal_t signal)
+{
+    while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1)
+        ;
+    hsa_signal_store_relaxed(signal, 1);
+}
+
 static void launch_signalled(hsa_queue_t *queue, uint64_t object)
 {
     hsa_signal_t own;
@@ -45,6 +64,109 @@ static void launch_signalled(hsa_queue_t *queue, uint64_t object)
     puts("launched hsa_00 20");
 }
 
+static void *find(const char *name)
+{
+    void *symbol = dlsym(library, name);
+    if (!symbol)
+        die(name);
+    return symbol;
+}
+
+/* Two users of a queue that is lent out; the second goes on when the first has given it back. */
+static void borrow(uint64_t object)
+{
+    hsa_status_t (*acquire)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **) = NULL;
+    hsa_status_t (*give_back)(hsa_queue_t *) = NULL;
+    hsa_queue_t *lent[3] = {NULL, NULL, NULL};
+    *(void **)&acquire = find("hsa_amd_counted_queue_acquire");
+    *(void **)&give_back = find("hsa_amd_counted_queue_release");
+    for (int i = 0; i < 2; i++)
+        must(acquire(gpu_agent, HSA_QUEUE_TYPE_MULTI, HSA_AMD_QUEUE_PRIORITY_NORMAL, NULL, NULL, 0, &lent[i]),
+             "acquire");
+    printf("borrowed: %s\n", lent[0] == lent[1] ? "the same" : "another");
+    printf("borrowed with flags: 0x%x\n", acquire(gpu_agent, 0, 1, NULL, NULL, 77, &lent[2]));
+    for (int i = 0; i < 30; i++)
+        launch(lent[i % 2], object);
+    drain(lent[0]);
+    must(give_back(lent[0]), "give back");
+    run("borrowed", lent[1], object, "hsa_05", 40);
+    must(give_back(lent[1]), "give back");
+    puts("borrowed hsa_05 30");
+    printf("given back once more: 0x%x\n", give_back(lent[1]));
+    must(acquire(gpu_agent, HSA_QUEUE_TYPE_MULTI, HSA_AMD_QUEUE_PRIORITY_NORMAL, NULL, NULL, 0, &lent[2]), "acquire");
+    run("borrowed", lent[2], object, "hsa_05", 20); /* and stays so */
+}
+
+enum { OPERATIONS = 100, ENTRIES = 5, PIECE = 4096 };
+
+/* From the host to the GPU and back, in batches, with all kinds of operations that the stand-in plays. */
+static void copy_batches(void)
+{
+    hsa_status_t (*copy)(const struct operation *, uint32_t, uint32_t, const hsa_signal_t *) = NULL;
+    static struct operation operations[OPERATIONS];
+    static hsa_signal_t signals[OPERATIONS];
+    hsa_amd_memory_pool_t pool;
+    void *device, *host, *from[ENTRIES], *to[ENTRIES];
+    hsa_agent_t to_agent[ENTRIES];
+    size_t sizes[ENTRIES];
+    *(void **)&copy = find("hsa_amd_memory_async_batch_copy");
+    must(hsa_amd_agent_iterate_memory_pools(gpu_agent, see_device_pool, &pool), "pools");
+    must(hsa_amd_memory_pool_allocate(pool, OPERATIONS * PIECE, 0, &device), "device memory");
+    must(hsa_amd_memory_pool_allocate(kernarg_pool, OPERATIONS * PIECE, 0, &host), "host memory");
+    must(hsa_amd_agents_allow_access(1, &gpu_agent, NULL, host), "access");
+    for (int i = 0; i < OPERATIONS; i++)
+        must(hsa_signal_create(1, 0, NULL, &signals[i]), "signal");
+    for (int i = 0; i < ENTRIES; i++) {
+        from[i] = (char *)device + i * PIECE;
+        to[i] = (char *)host + i * PIECE;
+        to_agent[i] = cpu_agent;
+        sizes[i] = 1024 * (size_t)(i + 1);
+    }
+    for (int i = 0; i < OPERATIONS; i++)
+        operations[i] = (struct operation){.version = 1,
+                                           .completion_signal = signals[i],
+                                           .src = (char *)host + i * PIECE,
+                                           .src_agent = cpu_agent,
+                                           .dst = (char *)device + i * PIECE,
+                                           .dst_agent = gpu_agent,
+                                           .size = PIECE};
+    memset(host, 0x5a, OPERATIONS * PIECE);
+    must(copy(operations, OPERATIONS, 0, NULL), "batch of copies");
+    for (int i = 0; i < OPERATIONS; i++)
+        wait_and_set(signals[i]);
+    memset(host, 0, OPERATIONS * PIECE);
+
+    operations[0] = (struct operation){.version = 1,
+                                       .num_entries = ENTRIES,
+                                       .completion_signal = signals[0],
+                                       .src_list = from,
+                                       .src_agent = gpu_agent,
+                                       .dst_list = to,
+                                       .dst_agent_list = to_agent,
+                                       .size_list = sizes};
+    operations[1] = (struct operation){.version = 1,
+                                       .type = OPERATION_BROADCAST,
+                                       .num_entries = ENTRIES,
+                                       .completion_signal = signals[1],
+                                       .src = (char *)device + 50 * PIECE,
+                                       .src_agent = gpu_agent,
+                                       .dst_list = to,
+                                       .dst_agent_list = to_agent,
+                                       .size = 512};
+    must(copy(operations, 2, 0, NULL), "batch of copies");
+    wait_and_set(signals[0]);
+    wait_and_set(signals[1]);
+    for (int i = 0; i < ENTRIES; i++)
+        if (memcmp((char *)to[i] + 512, (char *)host + 512, 512) != 0 || *(char *)to[i] != 0x5a)
+            die("a copy isn't there");
+    /* counted by the program: copies, bytes */
+    printf("copies h2d %d %d\ncopies d2h 2 %d\n", OPERATIONS, OPERATIONS * PIECE,
+           1024 * ENTRIES * (ENTRIES + 1) / 2 + 512 * ENTRIES);
+    operations[1].version = 77;
+    printf("batch of another version: 0x%x\n", copy(operations, 2, 0, NULL));
+    printf("no batch: 0x%x\n", copy(NULL, 3, 0, NULL));
+}
+
 int main(int argc, char **argv)
 {
     struct family family;
@@ -53,13 +175,18 @@ int main(int argc, char **argv)
     if (!open_runtime())
         die("no GPU");
     const char *runtime = getenv("HSA_TOOLS_LIB"); /* the stand-in is loaded as a tool */
-    void *library = runtime ? dlopen(runtime, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    library = runtime ? dlopen(runtime, RTLD_NOW | RTLD_NOLOAD) : NULL;
     void *symbol = library ? dlsym(library, "hsa_amd_queue_create") : NULL;
     if (!symbol)
         die("no hsa_amd_queue_create");
     memcpy(&create, &symbol, sizeof create);
     load_family(&family, "hsa_");
 
+    if (argc > 1 && argv[1][0] == 'b') {
+        copy_batches();
+        hold();
+        return 0;
+    }
     for (int i = 0; i < KINDS; i++)
         d[i] = describe();
     if (argc > 1 && strcmp(argv[1], "copy") != 0) {
@@ -92,16 +219,8 @@ int main(int argc, char **argv)
     printf("too small: 0x%x\n", create(gpu_agent, &small, 1));
 
     if (argc > 1) {
-        hsa_status_t (*copy)(const void *, uint32_t, uint32_t, const hsa_signal_t *) = NULL;
-        symbol = dlsym(library, "hsa_amd_memory_async_batch_copy");
-        memcpy(&copy, &symbol, sizeof copy);
-        hsa_status_t (*borrow)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **) = NULL;
-        symbol = dlsym(library, "hsa_amd_counted_queue_acquire");
-        memcpy(&borrow, &symbol, sizeof borrow);
-        hsa_queue_t *borrowed = NULL;
-        int told = borrow((hsa_agent_t){77}, 77, 77, (void *)77, (void *)77, 77, &borrowed);
-        printf("borrowed: 0x%x, %d\n", told, (int)(uintptr_t)borrowed);
-        printf("batch of copies: 0x%x\n", copy(d, 7, 1, &(hsa_signal_t){0}));
+        copy_batches();
+        borrow(family.object[5]);
     }
     fflush(stdout);
     run("launched", d[PLAIN].queue, family.object[0], "hsa_00", 300);

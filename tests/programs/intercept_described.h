@@ -1,6 +1,7 @@
 /*
- * hsa_amd_queue_create as the public header has it, for the program that calls it and the stand-in that has it. Written
- * down again on purpose: with the library's own structure a wrong layout would agree with itself.
+ * hsa_amd_queue_create and hsa_amd_memory_async_batch_copy as the public header has them, for the programs that call
+ * them and the stand-in that has them. Written down again on purpose: with the library's own structure a wrong layout
+ * would agree with itself.
  */
 #ifndef INTERCEPT_DESCRIBED_H
 #define INTERCEPT_DESCRIBED_H
@@ -24,6 +25,48 @@ struct description {
     } compute;
     uint32_t traffic_class;
     uint8_t reserved[20];
+};
+
+enum { OPERATION_LINEAR, OPERATION_BROADCAST, OPERATION_SWAP, OPERATION_KINDS = 6, ENTRIES_MOST = 1024 };
+
+struct operation {
+    uint16_t version, type, num_entries, traffic_class;
+    hsa_signal_t completion_signal;
+    union {
+        void *src;
+        void **src_list;
+    };
+    hsa_agent_t src_agent;
+    union {
+        hsa_agent_t dst_agent;
+        hsa_agent_t *dst_agent_list;
+    };
+    union {
+        void *dst;
+        void **dst_list;
+    };
+    union {
+        struct {
+            size_t size, unused_size;
+        };
+        struct {
+            size_t src_size, dst_size;
+        };
+        size_t *size_list;
+    };
+    struct {
+        uint16_t function, scope;
+        uint32_t reserved;
+        void *addr;
+        uint64_t value, mask;
+    } wait;
+    struct {
+        uint16_t operation, scope;
+        uint32_t reserved;
+        void *addr;
+        uint64_t data;
+    } signal;
+    uint64_t reserved1[1];
 };
 
 #endif

@@ -1,10 +1,12 @@
 /*
- * The real runtime as one that has hsa_amd_queue_create and, in the slots before it, hsa_amd_memory_async_batch_copy
- * and hsa_amd_counted_queue_acquire: what no release at hand does. It is loaded as a tool and hands librtl.so
- * (DESCRIBED_TOOL, if any) a table with a longer amd_ext, in which the function lies in slot DESCRIBED_SLOT; the
- * application finds it in here, too, as it would in the runtime's own file. It keeps the contract of the public header:
- * descriptors of version 1, checked, each queue created with its priority and mask, the first error told, and the
- * exported function going through the table.
+ * The real runtime as one that has hsa_amd_queue_create and, in the slots before it, hsa_amd_memory_async_batch_copy,
+ * hsa_amd_counted_queue_acquire and hsa_amd_counted_queue_release: what no release at hand does. It is loaded as a tool
+ * and hands librtl.so (DESCRIBED_TOOL, if any) a table with a longer amd_ext, in which the function lies in slot
+ * DESCRIBED_SLOT; the application finds it in here, too, as it would in the runtime's own file. It keeps the contract
+ * of the public header: descriptors of version 1, checked, each queue created with its priority and mask, the first
+ * error told, and the exported function going through the table. A batch of copies is carried out by the real runtime's
+ * copies, an entry after the other, and the last of an operation takes its signal along. All who acquire a queue are
+ * lent the same one.
  *
  * Behind it all stands the real runtime. DESCRIBED_AS: "runtime" (its functions for intercept queues seem to lie in the
  * same library as the new one), "tool" (another tool seems to have hooked the new one), "hidden" (nobody can tell in
@@ -30,7 +32,14 @@ struct root {
     struct version version;
     void *core, *amd_ext, *more[8];
 };
-enum { SLOTS = 128, CORE_QUEUE_CREATE = 7, CREATE = 37, REGISTER = 38, PRIORITY = 39 }; /* from 5.6 on */
+enum {
+    SLOTS = 128,
+    CORE_QUEUE_CREATE = 7,
+    ASYNC_COPY = 15,
+    CREATE = 37,
+    REGISTER = 38,
+    PRIORITY = 39
+}; /* from 5.6 on */
 
 typedef void (*function)(void);
 static struct {
@@ -47,8 +56,9 @@ static hsa_status_t (*queue_create)(hsa_agent_t, uint32_t, hsa_queue_type32_t,
 EXPORT int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
 EXPORT hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct description *d, uint32_t count);
-EXPORT hsa_status_t hsa_amd_memory_async_batch_copy(const void *operations, uint32_t count, uint32_t n,
+EXPORT hsa_status_t hsa_amd_memory_async_batch_copy(const struct operation *operations, uint32_t count, uint32_t n,
                                                     const hsa_signal_t *after);
+EXPORT hsa_status_t hsa_amd_counted_queue_release(hsa_queue_t *queue);
 EXPORT hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int priority, void *error,
                                                   void *data, uint64_t flags, hsa_queue_t **queue);
 
@@ -97,20 +107,76 @@ hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct description *d, uint
     return ((hsa_status_t(*)(hsa_agent_t, struct description *, uint32_t))table.slot[own_slot])(agent, d, count);
 }
 
-/* It only says that it was called: what the operations are doesn't matter to what is tested. */
-static hsa_status_t batch_copy(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
+static hsa_status_t (*async_copy)(void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t,
+                                  const hsa_signal_t *, hsa_signal_t);
+
+static hsa_status_t check_operation(const struct operation *o)
 {
-    return operations && count == 7 && n == 1 && after ? HSA_STATUS_ERROR_INVALID_REGION : HSA_STATUS_ERROR_FATAL;
+    bool many = o->num_entries > 0;
+    if (o->version != 1 || o->type > OPERATION_BROADCAST || o->num_entries > ENTRIES_MOST ||
+        !zero(o->reserved1, sizeof o->reserved1) || o->wait.function || o->signal.operation)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT; /* swaps and indirections are not played here */
+    if (o->type == OPERATION_BROADCAST && !many)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    return HSA_STATUS_SUCCESS;
 }
 
-/* Borrowing gives the address 77 if all arguments are. */
+/* Each entry but the last with a signal of our own, which is waited for. */
+static hsa_status_t carry_out(const struct operation *o, uint32_t n, const hsa_signal_t *after)
+{
+    uint16_t entries = o->num_entries ? o->num_entries : 1;
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    for (uint16_t i = 0; !status && i < entries; i++) {
+        bool many = o->num_entries > 0, broadcast = o->type == OPERATION_BROADCAST, last = i == entries - 1;
+        hsa_signal_t done = o->completion_signal;
+        if (!last)
+            hsa_signal_create(1, 0, NULL, &done);
+        status = async_copy(many ? o->dst_list[i] : o->dst, many ? o->dst_agent_list[i] : o->dst_agent,
+                            many && !broadcast ? o->src_list[i] : o->src, o->src_agent,
+                            many && !broadcast ? o->size_list[i] : o->size, n, after, done);
+        if (last)
+            break;
+        while (!status &&
+               hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1)
+            ;
+        hsa_signal_destroy(done);
+    }
+    return status;
+}
+
+static hsa_status_t batch_copy(const struct operation *operations, uint32_t count, uint32_t n,
+                               const hsa_signal_t *after)
+{
+    hsa_status_t status = operations && count ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 0; !status && i < count; i++)
+        status = check_operation(&operations[i]);
+    for (uint32_t i = 0; !status && i < count; i++)
+        status = carry_out(&operations[i], n, after);
+    return status;
+}
+
+static hsa_queue_t *lent; /* one thread: nobody here acquires beside others */
+static int borrowers;
+
 static hsa_status_t acquire(hsa_agent_t agent, uint32_t type, int priority, void *error, void *data, uint64_t flags,
                             hsa_queue_t **queue)
 {
-    *queue = agent.handle == 77 && type == 77 && priority == 77 && (uintptr_t)error == 77 && (uintptr_t)data == 77 &&
-                     flags == 77
-                 ? (hsa_queue_t *)77
-                 : NULL;
+    hsa_status_t status = flags ? HSA_STATUS_ERROR_INVALID_ARGUMENT : HSA_STATUS_SUCCESS;
+    (void)priority;
+    (void)error;
+    if (!status && !lent)
+        status = queue_create(agent, 1024, type, NULL, data, UINT32_MAX, UINT32_MAX, &lent);
+    *queue = status ? NULL : lent;
+    borrowers += !status;
+    return status;
+}
+
+/* The queue stays until the runtime goes, as there. */
+static hsa_status_t give_back(hsa_queue_t *queue)
+{
+    if (!queue || queue != lent || borrowers == 0)
+        return HSA_STATUS_ERROR_INVALID_QUEUE;
+    borrowers--;
     return HSA_STATUS_SUCCESS;
 }
 
@@ -118,15 +184,20 @@ hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int
                                            uint64_t flags, hsa_queue_t **queue)
 {
     return ((hsa_status_t(*)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t,
-                             hsa_queue_t **))table.slot[own_slot - 2])(agent, type, priority, error, data, flags,
+                             hsa_queue_t **))table.slot[own_slot - 3])(agent, type, priority, error, data, flags,
                                                                        queue);
 }
 
-hsa_status_t hsa_amd_memory_async_batch_copy(const void *operations, uint32_t count, uint32_t n,
+hsa_status_t hsa_amd_counted_queue_release(hsa_queue_t *queue)
+{
+    return ((hsa_status_t(*)(hsa_queue_t *))table.slot[own_slot - 2])(queue);
+}
+
+hsa_status_t hsa_amd_memory_async_batch_copy(const struct operation *operations, uint32_t count, uint32_t n,
                                              const hsa_signal_t *after)
 {
-    return ((hsa_status_t(*)(const void *, uint32_t, uint32_t, const hsa_signal_t *))table.slot[own_slot - 1])(
-        operations, count, n, after);
+    return ((hsa_status_t(*)(const struct operation *, uint32_t, uint32_t,
+                             const hsa_signal_t *))table.slot[own_slot - 1])(operations, count, n, after);
 }
 
 /* By where the first of these lies the library knows whose the new function is. */
@@ -167,7 +238,9 @@ int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *
         table.slot[i] = (function)astray;
     table.slot[own_slot] = (function)create;
     table.slot[own_slot - 1] = (function)batch_copy;
-    table.slot[own_slot - 2] = (function)acquire;
+    table.slot[own_slot - 2] = (function)give_back;
+    table.slot[own_slot - 3] = (function)acquire;
+    memcpy(&async_copy, &table.slot[ASYNC_COPY], sizeof async_copy);
     real_create = table.slot[CREATE];
     real_priority = table.slot[PRIORITY];
     table.slot[PRIORITY] = (function)set_priority;

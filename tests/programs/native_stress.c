@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "native_stress_any.h"
 #include "native_stress_sets.h"
 
 enum { PRODUCERS = 8, QUEUES = 4, BATCH = 40, SIGNALS = 96, NO_KERNEL = FAMILY, PATIENCE = 120 };
@@ -73,26 +74,6 @@ static bool profiles;               /* the program wants its queues profiled: in
 static _Atomic unsigned long left;  /* packets of this round that nobody has taken yet: any producer */
 static _Atomic unsigned long moved; /* any producer, read by the one who watches for hangs */
 static _Atomic bool ringer_over;    /* main sets it, the ringer reads it */
-
-/* --- chance --- */
-
-static uint64_t draw(uint64_t *random)
-{
-    uint64_t z = (*random += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
-static unsigned below(uint64_t *random, unsigned n)
-{
-    return (unsigned)((draw(random) >> 32) * n >> 32);
-}
-
-static bool chance(uint64_t *random, unsigned percent)
-{
-    return below(random, 100) < percent;
-}
 
 /* --- what a kernel takes --- */
 
@@ -150,23 +131,6 @@ static struct own *take_own(struct producer *p)
 
 /* --- doorbells --- */
 
-static void ring_bell(uint64_t *random, const hsa_queue_t *queue, uint64_t index)
-{
-    switch (below(random, 4)) {
-    case 0:
-        hsa_signal_store_relaxed(queue->doorbell_signal, (hsa_signal_value_t)index);
-        break;
-    case 1:
-        hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-        break;
-    case 2:
-        hsa_signal_silent_store_relaxed(queue->doorbell_signal, (hsa_signal_value_t)index);
-        break;
-    default:
-        hsa_signal_silent_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-    }
-}
-
 /* Rings for the first `count` slots of the batch: once for all, or once for each. */
 static void ring_for(struct producer *p, struct batch *b, unsigned count)
 {
@@ -211,39 +175,6 @@ static void *run_ringer(void *data)
 }
 
 /* --- slots --- */
-
-static uint64_t add(uint64_t *random, const hsa_queue_t *queue, uint64_t n)
-{
-    switch (below(random, 4)) {
-    case 0:
-        return hsa_queue_add_write_index_relaxed(queue, n);
-    case 1:
-        return hsa_queue_add_write_index_scacquire(queue, n);
-    case 2:
-        return hsa_queue_add_write_index_screlease(queue, n);
-    default:
-        return hsa_queue_add_write_index_scacq_screl(queue, n);
-    }
-}
-
-static uint64_t load_index(uint64_t *random, const hsa_queue_t *queue)
-{
-    return chance(random, 50) ? hsa_queue_load_write_index_relaxed(queue) : hsa_queue_load_write_index_scacquire(queue);
-}
-
-static uint64_t compare_and_swap(uint64_t *random, const hsa_queue_t *queue, uint64_t old, uint64_t new)
-{
-    switch (below(random, 4)) {
-    case 0:
-        return hsa_queue_cas_write_index_relaxed(queue, old, new);
-    case 1:
-        return hsa_queue_cas_write_index_scacquire(queue, old, new);
-    case 2:
-        return hsa_queue_cas_write_index_screlease(queue, old, new);
-    default:
-        return hsa_queue_cas_write_index_scacq_screl(queue, old, new);
-    }
-}
 
 static void reserve(struct producer *p, struct batch *b)
 {
@@ -401,7 +332,7 @@ static void submit(struct producer *p, struct batch *b)
         /* the second half first; where others' slots lie between, it may not fit before the first is out */
         if (b->index[b->count - 1] - b->index[0] >= queue->size)
             half = 0;
-        write_range(p, b, half, b->count, false);
+        write_range(p, b, half, b->count, half == 0);
         ring_bell(&p->random, queue, b->index[b->count - 1]);
         pause_now(p, false);
         write_range(p, b, 0, half, false);
@@ -427,12 +358,19 @@ static unsigned take_share(struct producer *p)
 static void *run_producer(void *data)
 {
     struct producer *p = data;
+    unsigned in_flight = 0; /* at most, of this producer's, on all queues */
     struct batch b;
     while ((b.count = take_share(p)) != 0) {
         b.lane = &rounds.lane[rounds.set->shared ? below(&p->random, rounds.lanes) : p->id];
         b.rung = 0;
         submit(p, &b);
         atomic_fetch_add_explicit(&moved, b.count, memory_order_relaxed);
+        if (options.kind != INTERCEPT || (in_flight += b.count) < IN_FLIGHT)
+            continue;
+        ring_late(p);
+        for (unsigned i = 0; i < rounds.lanes; i++)
+            drain(rounds.lane[i].queue);
+        in_flight = 0;
     }
     ring_late(p);
     while (atomic_load(&p->mail))
@@ -466,7 +404,8 @@ static void run_round(uint64_t *random, unsigned long packets)
     rounds.set = pick_set(random);
     rounds.producers = rounds.set->shared ? 2 + below(random, PRODUCERS - 1) : 1 + below(random, QUEUES);
     rounds.lanes = rounds.set->shared ? 1 + below(random, 2) * below(random, QUEUES) : rounds.producers;
-    rounds.ring = 64u << (rounds.set->full ? 0 : below(random, 7));
+    rounds.ring = options.kind == INTERCEPT ? (uint32_t)RING << below(random, 3)
+                                            : 64u << (rounds.set->full ? 0 : below(random, 7));
     rounds.batch = chance(random, 30) ? 1 : 2 + below(random, BATCH - 1);
     rounds.signalled = percents[below(random, 6)];
     rounds.barrier_bits = percents[below(random, 6)];
@@ -592,5 +531,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (options.hold)
         hold();
+    for (unsigned i = 0; i < PRODUCERS; i++)
+        for (int n = 0; n < SIGNALS; n++)
+            must(hsa_signal_destroy(producers[i].own[n].signal), "destroy signal");
     return 0;
 }

@@ -2,9 +2,14 @@
  * The ways in which native_stress submits packets, and which kind of queue bears each.
  *
  * An intercept queue of the runtime takes what has a valid header when the doorbell is rung, and looks no more until
- * it is rung again: a doorbell before the header leaves packets lying there, for ever if nobody rings after it. A plain
- * queue goes on looking. Neither bears a header before the body where another thread may ring meanwhile; a native queue
- * does, because only who reserved a slot says that it is complete.
+ * it is rung again: a doorbell before the header leaves packets lying there, for ever if nobody rings after it. And it
+ * must not fill up: before release 6.0 the runtime asserts then, later ones may hang, and their retry is a ring of the
+ * doorbell at a time of its own, so that not even a producer alone may write a header before the body. So producers
+ * there wait for the GPU every now and then, and rings are large (IN_FLIGHT, RING).
+ *
+ * A plain queue goes on looking at the slot that it waits for, and bears being full. Neither bears a header before the
+ * body where another thread may ring meanwhile; a native queue does, because only who reserved a slot says that it is
+ * complete.
  */
 #ifndef NATIVE_STRESS_SETS_H
 #define NATIVE_STRESS_SETS_H
@@ -39,15 +44,17 @@ static const struct set {
     {"late", ALL, true, ANY, LATE, false, false},
     {"disorder", ALL, true, ANY, DISORDER, false, false},
     {"handed", ALL, true, ANY, HANDED, false, false},
-    {"torn", ALL, false, STORE, AFTER, true, false},
-    {"full", ALL, true, ANY, AFTER, false, true},
-    {"full-disorder", ALL, true, ADD, DISORDER, false, true},
+    {"torn", PLAIN | NATIVE, false, STORE, AFTER, true, false},
+    {"full", PLAIN | NATIVE, true, ANY, AFTER, false, true},
+    {"full-disorder", PLAIN | NATIVE, true, ADD, DISORDER, false, true},
     {"early", PLAIN | NATIVE, true, ANY, EARLY, false, false},
     {"alone-early", PLAIN | NATIVE, false, STORE, EARLY, false, false},
     {"full-early", PLAIN | NATIVE, true, ADD, EARLY, false, true},
     {"torn-shared", NATIVE, true, ANY, AFTER, true, false},
     {"full-torn", NATIVE, true, ADD, AFTER, true, true},
 };
+/* For intercept queues: a producer waits for the GPU when it has sent so many packets to a queue; packets of a ring. */
+enum { IN_FLIGHT = 48, RING = 1024 };
 enum { SETS = sizeof sets / sizeof *sets };
 
 #endif

@@ -107,8 +107,9 @@ static void pass(hsa_signal_t signal)
         rtl_own_copy(signal);
 }
 
-/* Before the runtime gets the copy. */
-static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes, hsa_signal_t signal)
+/* Before the runtime gets the copy. Without room it isn't timed. */
+static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes, hsa_signal_t signal,
+                            bool room)
 {
     struct request r = {.gpu = gpu, .bytes = bytes};
     /* a process may do nothing but copy: then it is copies that bring the worker to the control page (mode.h) */
@@ -133,10 +134,12 @@ static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, u
                              RTL_DIRECTION_COUNT * sizeof(struct rtl_directory));
         atomic_fetch_or_explicit(&ready, 1ull << gpu->index, memory_order_release);
     }
-    if (policy == RTL_TIME) {
+    if (policy == RTL_TIME && room) {
         r.copy = arm(&r, signal);
     } else {
-        r.why = policy == RTL_COUNT ? RTL_COPY_UNTIMED_UNWATCHED : RTL_COPY_UNTIMED_LITE;
+        r.why = policy == RTL_COUNT  ? RTL_COPY_UNTIMED_UNWATCHED
+                : policy == RTL_TIME ? RTL_COPY_UNTIMED_NO_ROOM
+                                     : RTL_COPY_UNTIMED_LITE;
         pass(signal);
     }
     return r;
@@ -180,7 +183,7 @@ void rtl_copies_forget(void)
 /* --- hooks --- */
 
 /* The runtime gives a copy to the GPU that it comes from; one from a host to the GPU that it goes to. */
-static struct request begin_linear(hsa_agent_t to, hsa_agent_t from, size_t bytes, hsa_signal_t signal)
+static struct request begin_linear(hsa_agent_t to, hsa_agent_t from, size_t bytes, hsa_signal_t signal, bool room)
 {
     struct request none = {.gpu = NULL};
     int error = errno;
@@ -191,7 +194,7 @@ static struct request begin_linear(hsa_agent_t to, hsa_agent_t from, size_t byte
                                    : !target          ? RTL_COPY_D2H
                                    : source == target ? RTL_COPY_D2D
                                                       : RTL_COPY_P2P;
-    struct request r = begin(source ? source : target, direction, bytes, signal);
+    struct request r = begin(source ? source : target, direction, bytes, signal, room);
     errno = error;
     return r;
 }
@@ -209,7 +212,7 @@ static hsa_status_t finish(struct request *r, hsa_status_t status)
 static hsa_status_t copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
                          uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
 {
-    struct request r = begin_linear(to_agent, from_agent, size, signal);
+    struct request r = begin_linear(to_agent, from_agent, size, signal, true);
     return finish(&r, rtl_tool.hsa.amd_memory_async_copy(to, to_agent, from, from_agent, size, n, after, signal));
 }
 
@@ -217,7 +220,7 @@ static hsa_status_t copy_on_engine(void *to, hsa_agent_t to_agent, const void *f
                                    size_t size, uint32_t n, const hsa_signal_t *after, hsa_signal_t signal, int engine,
                                    bool force)
 {
-    struct request r = begin_linear(to_agent, from_agent, size, signal);
+    struct request r = begin_linear(to_agent, from_agent, size, signal, true);
     return finish(&r, rtl_tool.hsa.amd_memory_async_copy_on_engine(to, to_agent, from, from_agent, size, n, after,
                                                                    signal, engine, force));
 }
@@ -235,26 +238,112 @@ static hsa_status_t copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_
                                    : direction == hsaDeviceToHost ? RTL_COPY_D2H
                                                                   : RTL_COPY_D2D;
         uint64_t bytes = range ? (uint64_t)range->x * range->y * range->z : 0;
-        r = begin(direction == hsaHostToHost ? NULL : gpu_of(agent), which, bytes, signal);
+        r = begin(direction == hsaHostToHost ? NULL : gpu_of(agent), which, bytes, signal, true);
     }
     errno = error;
     return finish(&r, rtl_tool.hsa.amd_memory_async_copy_rect(to, to_offset, from, from_offset, range, agent, direction,
                                                               n, after, signal));
 }
 
-/* The signals are in the operations, which aren't read here: all that is over is harvested now. */
-typedef hsa_status_t (*batch_copier)(const void *, uint32_t, uint32_t, const hsa_signal_t *);
-static batch_copier batch_copy; /* load: the function before our hook */
-static hsa_status_t copy_batch(const void *operations, uint32_t count, uint32_t n, const hsa_signal_t *after)
+/*
+ * --- copies in batches ---
+ *
+ * An operation of the public header, version 1. One with several entries has one signal and is one copy here, of all
+ * its bytes, to where its first entry goes.
+ */
+enum { VERSION = 1, ENTRIES_MOST = 1024, TIMED_MOST = 64 };
+enum { LINEAR, BROADCAST, SWAP, INDIRECT_FROM, INDIRECT_TO, INDIRECT_BOTH };
+
+struct operation {
+    uint16_t version, type, entries, traffic_class;
+    hsa_signal_t signal;
+    const void *from;
+    hsa_agent_t from_agent;
+    union {
+        hsa_agent_t one;
+        const hsa_agent_t *list; /* where there are entries */
+    } to_agent;
+    const void *to;
+    union {
+        size_t one[2]; /* the second of a swap alone */
+        const size_t *list;
+    } size;
+    uint64_t wait[4], then[3], reserved;
+};
+_Static_assert(offsetof(struct operation, signal) == 8 && offsetof(struct operation, from_agent) == 24 &&
+                   offsetof(struct operation, to_agent) == 32 && offsetof(struct operation, size) == 48 &&
+                   offsetof(struct operation, wait) == 64 && sizeof(struct operation) == 128,
+               "the runtime's hsa_amd_memory_copy_op_t");
+
+/* Where it goes and how much it is; false when it is none that is known: the runtime may say what is wrong with it. */
+static bool read_operation(const struct operation *o, hsa_agent_t *to, uint64_t *bytes)
 {
-    if (rtl_recording() && rtl_policy_now_ordered() != RTL_PASS_ON) {
-        int error = errno;
+    if (o->version != VERSION || o->type > INDIRECT_BOTH || o->entries > ENTRIES_MOST)
+        return false;
+    *bytes = o->size.one[0];
+    if (o->entries == 0) {
+        *to = o->to_agent.one;
+        *bytes += o->type == SWAP ? o->size.one[1] : 0;
+        return o->type != BROADCAST;
+    }
+    if (!o->to_agent.list || (o->type != BROADCAST && !o->size.list) || o->type > SWAP)
+        return false;
+    *to = o->to_agent.list[0];
+    if (o->type == BROADCAST) {
+        *bytes *= o->entries;
+        return true;
+    }
+    *bytes = 0;
+    for (uint16_t i = 0; i < o->entries; i++)
+        *bytes += o->size.list[i];
+    *bytes *= o->type == SWAP ? 2 : 1;
+    return true;
+}
+
+/* The signals of operations that can't be read may be any: all that is over is harvested now. */
+static void unseen(void)
+{
+    int error = errno;
+    if (rtl_policy_now_ordered() != RTL_PASS_ON) {
         if (atomic_load(&rtl_own_timed))
             rtl_own_sweep();
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
-        errno = error;
     }
-    return batch_copy(operations, count, n, after);
+    errno = error;
+}
+
+/* So many of a batch are timed; what is behind them is counted when the runtime has taken it. */
+typedef hsa_status_t (*batch_copier)(const struct operation *, uint32_t, uint32_t, const hsa_signal_t *);
+static batch_copier batch_copy; /* load: the function before our hook */
+static hsa_status_t copy_batch(const struct operation *operations, uint32_t count, uint32_t n,
+                               const hsa_signal_t *after)
+{
+    struct request requests[TIMED_MOST];
+    hsa_agent_t to;
+    uint64_t bytes;
+    uint32_t known = 0;
+
+    if (!rtl_recording())
+        return batch_copy(operations, count, n, after);
+    for (; operations && known < count && read_operation(&operations[known], &to, &bytes); known++) {
+        const struct operation *o = &operations[known];
+        if (known < TIMED_MOST)
+            requests[known] = begin_linear(to, o->from_agent, bytes, o->signal, true);
+        else
+            pass(o->signal);
+    }
+    if (known < count)
+        unseen();
+    hsa_status_t status = batch_copy(operations, count, n, after);
+    for (uint32_t i = 0; i < known && i < TIMED_MOST; i++)
+        finish(&requests[i], status);
+    for (uint32_t i = TIMED_MOST; i < known && status == HSA_STATUS_SUCCESS; i++) {
+        if (!read_operation(&operations[i], &to, &bytes))
+            continue; /* written to by another thread meanwhile */
+        struct request r = begin_linear(to, operations[i].from_agent, bytes, (hsa_signal_t){0}, false);
+        finish(&r, status);
+    }
+    return status;
 }
 
 static hsa_status_t enable(bool on)

@@ -1,0 +1,232 @@
+/*
+ * The real runtime as ROCm 7.2's, in what its intercept queues do: a handler gets all packets that a doorbell finds, at
+ * once. It is loaded as a tool before librtl.so. BATCHING_AS says which of them:
+ *   past    7.2.0: where a batch wraps around the end of the ring, the handler gets a pointer to its first packet and
+ * the count of all, as if the ring went on behind its end (which here is a page that nobody may touch) short   7.2.1
+ * to 7.2.4: a batch that wraps is put together in a buffer of 256 packets, however many it has (here, too, the buffer
+ * ends at such a page) fixed   7.13: in a buffer as large as the ring
+ *
+ * Behind it stand real intercept queues, whose one handler is this tool's: at the first packet of a doorbell it looks
+ * how many there are, hands them over together, and takes the others as done when they come. A queue without a handler
+ * works as ever. Queues that aren't intercept queues have nothing to do with all this.
+ */
+#include <hsa/amd_hsa_queue.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "intercept/hsa_table.c" /* the layout is known in one place */
+
+__attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
+                                                  const char *const *names);
+__attribute__((visibility("default"))) void OnUnload(void);
+
+enum { PACKET = 64, SHORT = 256, HANDLERS = 8, QUEUES = 64, INVALID = HSA_PACKET_TYPE_INVALID };
+enum as { PAST, SHORT_BUFFER, FIXED };
+
+struct handler {
+    rtl_packet_handler call;
+    void *data;
+};
+
+struct queue {          /* made under `lock`; then its doorbells', which are one at a time */
+    hsa_queue_t *queue; /* NULL: the place is free */
+    void *own_ring;     /* the runtime's, while ours stands in its place */
+    char *ring, *buffer;
+    size_t ring_bytes, buffer_bytes; /* mapped, without the page behind */
+    uint64_t done;                   /* handed over below this index */
+    struct handler handler[HANDLERS];
+    _Atomic int handlers;
+};
+
+static struct rtl_hsa hsa;
+static enum as as;
+static struct queue queues[QUEUES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The batch that is being handed over by this thread, and how far down the handlers it is. */
+static __thread struct {
+    struct queue *queue;
+    int level;
+    uint64_t index;
+    rtl_packet_writer writer;
+} now;
+
+/* Memory that ends at a page which nobody may touch. */
+static char *guarded(size_t bytes)
+{
+    size_t page = (size_t)getpagesize();
+    char *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory + bytes, page, PROT_NONE) != 0)
+        abort();
+    return memory;
+}
+
+static void release(char *memory, size_t bytes)
+{
+    if (memory)
+        munmap(memory, bytes + (size_t)getpagesize());
+}
+
+/* What a handler writes goes to the one that was registered before it, and from the first one to the runtime. */
+static void write_on(const void *packets, uint64_t count)
+{
+    if (now.level == 0) {
+        now.writer(packets, count);
+        return;
+    }
+    const struct handler *next = &now.queue->handler[--now.level];
+    next->call(packets, count, now.index, next->data, write_on);
+    now.level++;
+}
+
+/* How many packets are there from this one on: up to the first that isn't valid, and not more than fit into the ring.
+ */
+static uint64_t found(const hsa_queue_t *queue, uint64_t first)
+{
+    uint64_t end = __atomic_load_n(&((const amd_queue_t *)(const void *)queue)->write_dispatch_id, __ATOMIC_ACQUIRE);
+    uint64_t n = 1;
+    if (end > first + queue->size)
+        end = first + queue->size;
+    while (first + n < end) {
+        const char *slot = (const char *)queue->base_address + PACKET * ((first + n) & (queue->size - 1));
+        uint16_t header = __atomic_load_n((const uint16_t *)(const void *)slot, __ATOMIC_ACQUIRE);
+        if ((header & 0xff) == INVALID)
+            break;
+        n++;
+    }
+    return n;
+}
+
+static void hand_over(const void *packet, uint64_t count, uint64_t index, void *data, rtl_packet_writer writer)
+{
+    struct queue *q = data;
+    (void)count;
+    if (atomic_load(&q->handlers) == 0) {
+        writer(packet, count);
+        return;
+    }
+    if (index < q->done)
+        return;
+    uint64_t n = found(q->queue, index), ring = q->queue->size, at = index & (ring - 1);
+    const char *base = q->queue->base_address, *from = base + PACKET * at;
+    q->done = index + n;
+    if (at + n > ring && as != PAST) {
+        memcpy(q->buffer, from, PACKET * (ring - at));
+        memcpy(q->buffer + PACKET * (ring - at), base, PACKET * (n - (ring - at)));
+        from = q->buffer;
+    }
+    now.queue = q;
+    now.index = index;
+    now.writer = writer;
+    now.level = q->handlers;
+    write_on(from, n);
+}
+
+static struct queue *place_of(const hsa_queue_t *queue)
+{
+    struct queue *found_at = NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < QUEUES && !found_at; i++)
+        if (queues[i].queue == queue)
+            found_at = &queues[i];
+    pthread_mutex_unlock(&lock);
+    return found_at;
+}
+
+static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                     void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    hsa_status_t status =
+        hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
+    struct queue *q = status == HSA_STATUS_SUCCESS ? place_of(NULL) : NULL;
+    if (!q)
+        return status;
+    memset(q, 0, sizeof *q);
+    q->ring_bytes = (size_t)(*queue)->size * PACKET;
+    if (as == PAST) {
+        /* the application writes where the queue says, and the runtime reads there: only the GPU's ring is elsewhere */
+        q->ring = guarded(q->ring_bytes);
+        q->own_ring = (*queue)->base_address;
+        for (size_t i = 0; i < q->ring_bytes; i += PACKET)
+            q->ring[i] = INVALID;
+        (*queue)->base_address = q->ring;
+    } else if (as == SHORT_BUFFER) {
+        q->buffer_bytes = SHORT * PACKET;
+        q->buffer = guarded(q->buffer_bytes);
+    } else {
+        q->buffer = malloc(q->ring_bytes);
+    }
+    q->queue = *queue;
+    return hsa.amd_queue_intercept_register(*queue, hand_over, q);
+}
+
+static hsa_status_t intercept_register(hsa_queue_t *queue, rtl_packet_handler call, void *data)
+{
+    struct queue *q = place_of(queue);
+    if (!q || q->handlers == HANDLERS)
+        return hsa.amd_queue_intercept_register(queue, call, data); /* with its own error */
+    q->handler[q->handlers] = (struct handler){call, data};
+    q->handlers++;
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t destroy(hsa_queue_t *queue)
+{
+    struct queue *q = queue ? place_of(queue) : NULL, was = q ? *q : (struct queue){.queue = NULL};
+    if (was.own_ring)
+        queue->base_address = was.own_ring;
+    hsa_status_t status = hsa.queue_destroy(queue);
+    if (!q)
+        return status;
+    release(was.ring, was.ring_bytes);
+    if (as == SHORT_BUFFER)
+        release(was.buffer, was.buffer_bytes);
+    else
+        free(was.buffer);
+    pthread_mutex_lock(&lock);
+    q->queue = NULL;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* In this file as the two above, by which a tool tells that nobody stands between it and the runtime. */
+static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
+                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    return hsa.queue_create(agent, size, type, error, data, private_segment, group_segment, queue);
+}
+
+int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
+{
+    char why[200];
+    const char *which = getenv("BATCHING_AS") ? getenv("BATCHING_AS") : "fixed";
+    struct root *root = table;
+    struct version *ext = root->amd_ext;
+    (void)version;
+    (void)failed;
+    (void)names;
+    as = which[0] == 'p' ? PAST : which[0] == 's' ? SHORT_BUFFER : FIXED;
+    if (ext->minor < sizeof *ext + 55 * sizeof(void *)) {
+        fprintf(stderr, "batching: this release is too old\n");
+        return 1;
+    }
+    if (!rtl_hsa_save(table, &hsa, why, sizeof why)) {
+        fprintf(stderr, "batching: %s\n", why);
+        return 1;
+    }
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
+    rtl_hsa_hook(table, RTL_HSA_queue_destroy, (void (*)(void))destroy);
+    rtl_hsa_hook(table, RTL_HSA_amd_queue_intercept_create, (void (*)(void))intercept_create);
+    rtl_hsa_hook(table, RTL_HSA_amd_queue_intercept_register, (void (*)(void))intercept_register);
+    /* the table says that it is one of a release that may hand over batches; its order is that from 5.6 on */
+    if (!rtl_hsa_may_batch(ext->minor))
+        ext->minor = (uint32_t)(sizeof *ext + 75 * sizeof(void *));
+    return 1;
+}
+
+void OnUnload(void)
+{
+}
