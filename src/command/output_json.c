@@ -41,6 +41,15 @@ static void put_text(struct writer *w, struct json_object *object, const char *k
     put(w, object, key, json_object_new_string(value));
 }
 
+/* Null for what has no name. */
+static void put_name(struct writer *w, struct json_object *object, const char *key, const char *name)
+{
+    if (name)
+        put_text(w, object, key, name);
+    else
+        put_measured(w, object, key, false, 0);
+}
+
 static struct json_object *object_in(struct writer *w, struct json_object *parent, const char *key)
 {
     struct json_object *child = json_object_new_object();
@@ -124,6 +133,8 @@ static void put_queues(struct writer *w, struct json_object *root, const struct 
         put_number(w, o, "id", q->queue_id);
         put_number(w, o, "gpu", q->gpu);
         put_text(w, o, "name", rtl_queue_label(&m->latest->snapshot, q).text);
+        put_name(w, o, "way", rtl_way_key(q->way));
+        put_name(w, o, "way_why", rtl_way_why_key(q->way_why));
         put_number(w, o, "depth", q->depth);
         put_number(w, o, "dispatches", q->dispatches);
         put_quantiles(w, o, "wait", &q->wait);
@@ -177,10 +188,7 @@ static void put_gpus(struct writer *w, struct json_object *root, const struct rt
         put_number(w, o, "id", agent->gpu);
         put_text(w, o, "name", agent->name);
         put_text(w, o, "pci", rtl_pci_address(agent->bdf).text);
-        if (*agent->uuid)
-            put_text(w, o, "uuid", agent->uuid);
-        else
-            put_measured(w, o, "uuid", false, 0);
+        put_name(w, o, "uuid", *agent->uuid ? agent->uuid : NULL);
         char text[24];
         snprintf(text, sizeof text, "%.4f", m->gpus[i].busy);
         if (m->previous && m->gpus[i].busy >= 0)

@@ -72,13 +72,16 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_model *m = f->model;
     for (uint32_t i = 0; i < m->queue_count; i++) {
         const struct rtl_queue_row *row = &m->queues[i];
-        fprintf(out, "%s%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s\n",
+        fprintf(out, "%s%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s",
                 rtl_queue_label(&m->latest->snapshot, row->queue).text,
                 row->queue->live || row->queue->shared ? "" : " destroyed",
                 rtl_format_exact(row->queue->depth, 20).text, rtl_format_count(row->queue->dispatches).text,
                 rtl_format_rate(row->rate).text, time_text(f, row->has_wait, row->wait_p50).text,
                 time_text(f, row->has_wait, row->wait_p99).text, time_text(f, row->has_gap, row->gap_p50).text,
                 time_text(f, row->has_gap, row->gap_p99).text);
+        if (row->queue->way)
+            fprintf(out, "  way %s (%s)", rtl_way_label(row->queue->way), rtl_way_why_label(row->queue->way_why));
+        fputc('\n', out);
     }
 }
 

@@ -1,10 +1,56 @@
 /* What the model's numbers look like in words. See cells.h. */
 #include "model/cells.h"
 #include "model/labels.h"
+#include "shm/gpu_names.h"
 #include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+int rtl_way_lines(const struct rtl_model *m, struct rtl_way_line lines[RTL_WAY_LINES])
+{
+    int count = 0;
+    for (uint32_t i = 0; i < m->queue_count && count < RTL_WAY_LINES; i++) {
+        const struct rtl_queue_snapshot *q = m->queues[i].queue;
+        int at = 0;
+        while (at < count && (lines[at].way != q->way || lines[at].why != q->way_why))
+            at++;
+        if (q->way && at == count)
+            lines[count++] = (struct rtl_way_line){q->way, q->way_why};
+    }
+    return count;
+}
+
+/* What is of a newer library has no name here. */
+static const char *named(uint32_t number, const char *name)
+{
+    return name ? name : number ? "unknown" : RTL_NONE;
+}
+
+const char *rtl_way_label(uint32_t way)
+{
+    return named(way, rtl_way_key(way));
+}
+
+const char *rtl_way_why_label(uint32_t why)
+{
+    return named(why, rtl_way_why_key(why));
+}
+
+const char *rtl_way_why_words(uint32_t why)
+{
+    return named(why, rtl_way_why_text(why));
+}
+
+void rtl_ways_text(const struct rtl_model *m, char *out, size_t size)
+{
+    struct rtl_way_line lines[RTL_WAY_LINES];
+    int count = rtl_way_lines(m, lines);
+    *out = 0;
+    for (int i = 0; i < count; i++)
+        rtl_text_append(out, size, "%s%s (%s)", i ? ", " : "queues ", rtl_way_label(lines[i].way),
+                        rtl_way_why_words(lines[i].why));
+}
 
 /* Of the window's dispatches. One may be given up on that was counted before the window: then it is more than all. */
 static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)

@@ -233,7 +233,8 @@ static void make_gpus(struct rtl_model *model)
 static bool is_by_design(int reason)
 {
     return reason == RTL_UNTIMED_OWN_SIGNAL || reason == RTL_UNTIMED_BATCH || reason == RTL_UNTIMED_UNSAFE_SIGNAL ||
-           reason == RTL_UNTIMED_SHARED_SIGNAL || reason == RTL_UNTIMED_SIGNAL_GONE || reason == RTL_UNTIMED_UNWATCHED;
+           reason == RTL_UNTIMED_SHARED_SIGNAL || reason == RTL_UNTIMED_SIGNAL_GONE ||
+           reason == RTL_UNTIMED_UNWATCHED || reason == RTL_UNTIMED_DEMOTED || reason == RTL_UNTIMED_LET_GO;
 }
 
 static void make_sums(struct rtl_model *model)

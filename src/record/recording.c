@@ -41,6 +41,8 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
     status = rtl_db_need(db, &rtl_series_set);
     if (!status)
         status = rtl_db_need(db, &rtl_copies_set);
+    if (!status)
+        status = rtl_db_need(db, &rtl_ways_set);
     if (status) {
         snprintf(why, why_bytes, "%s", rtl_db_why(db));
         rtl_db_close(db);
@@ -248,6 +250,21 @@ static void write_untimed(struct rtl_recording *r, int64_t frame, const struct r
     }
 }
 
+/* Most queues keep their way for life, and an older library tells none: no row then. */
+static void write_way(struct rtl_recording *r, int64_t frame, const struct rtl_queue_snapshot *was,
+                      const struct rtl_queue_snapshot *q)
+{
+    static const struct rtl_queue_snapshot none;
+    if (!rtl_fields_differ(rtl_way_fields, RTL_WAY_FIELD_COUNT, was ? was : &none, q))
+        return;
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_queue_way(frame, slot" RTL_FIELD_NAMES(WAY) ") VALUES(?, ?" RTL_FIELD_MARKS(WAY) ")");
+    rtl_db_bind_int(st, 1, frame);
+    rtl_db_bind_int(st, 2, q->slot);
+    rtl_fields_bind(st, 3, rtl_way_fields, RTL_WAY_FIELD_COUNT, NULL, q);
+    rtl_db_run(st);
+}
+
 static void write_queues(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
@@ -266,6 +283,7 @@ static void write_queues(struct rtl_recording *r, int64_t frame, const struct rt
             rtl_fields_bind(st, 3, rtl_queue_fields, RTL_QUEUE_FIELD_COUNT, was, q);
             rtl_db_run(st);
         }
+        write_way(r, frame, was, q);
         write_untimed(r, frame, was, q);
         write_queue_histogram(r, frame, q->slot, "wait", was ? &was->wait : NULL, &q->wait);
         write_queue_histogram(r, frame, q->slot, "gap", was ? &was->gap : NULL, &q->gap);

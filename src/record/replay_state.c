@@ -84,6 +84,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
     state->copies = rtl_db_has_set(db, &rtl_copies_set);
+    state->ways = rtl_db_has_set(db, &rtl_ways_set);
     if (!s->queues || !s->agents || !s->copies)
         no_memory(state);
     load_names(state);
@@ -288,6 +289,27 @@ static void add_queues(struct rtl_replay_state *state, int64_t frame)
     rtl_db_reset(st);
 }
 
+/* The reader's numbers are small: what has no room for a larger one must not become one that has a name. */
+static uint32_t way_number(int64_t number)
+{
+    return number >= 0 && number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+static void add_ways(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_queue_snapshot *q;
+    if (!state->ways)
+        return;
+    struct rtl_db_statement *st =
+        rtl_db_prepare(state->db, "SELECT slot" RTL_FIELD_NAMES(WAY) " FROM rtl_queue_way WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false))) {
+        q->way = way_number(rtl_db_int(st, 1));
+        q->way_why = q->way ? way_number(rtl_db_int(st, 2)) : 0;
+    }
+    rtl_db_reset(st);
+}
+
 static struct rtl_copies_snapshot *copies_of(struct rtl_replay_state *state, struct rtl_db_statement *st, bool make)
 {
     struct rtl_snapshot *s = &state->snapshot;
@@ -385,6 +407,7 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
     add_gpus(state, frame);
     add_kernels(state, frame);
     add_queues(state, frame);
+    add_ways(state, frame);
     add_copies(state, frame);
     rtl_replay_state_frame(state, frame, exited);
 }

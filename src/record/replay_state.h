@@ -10,7 +10,7 @@ struct rtl_replay_state {
     struct rtl_snapshot snapshot; /* storage is not used: octaves are malloc'ed one histogram each */
     uint32_t kernel_size;         /* room in its arrays; queues and agents have room for all */
     uint32_t room;                /* octaves that may still be added */
-    bool copies;                  /* the file has their tables */
+    bool copies, ways;            /* the file has their tables */
     bool whole;                   /* holds the facts of its frame, too */
     char *names[RTL_KERNELS_MAX];
     size_t name_lengths[RTL_KERNELS_MAX];

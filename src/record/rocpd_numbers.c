@@ -220,6 +220,15 @@ static void bind_text(struct rtl_db_statement *st, int at, const char *text)
     rtl_db_bind_text(st, at, text, strlen(text));
 }
 
+/* NULL for what has no name. */
+static void bind_name(struct rtl_db_statement *st, int at, const char *name)
+{
+    if (name)
+        bind_text(st, at, name);
+    else
+        rtl_db_bind_null(st, at);
+}
+
 /* Runs what inserts a row of metadata whose tag is the first parameter. */
 static void add_row(struct rtl_numbers *n, struct rtl_db_statement *add, const char *kind, int64_t number)
 {
@@ -341,7 +350,8 @@ int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue 
     name_queue(q, number, name, sizeof name);
     struct rtl_db_statement *add =
         rtl_db_prepare(n->db, "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('process',?2,'gpu',?3,"
-                              "'process_gpu',?4,'queue',?5,'name',?6,'kind',?7,'slot',?8,'generation',?9))");
+                              "'process_gpu',?4,'queue',?5,'name',?6,'kind',?7,'slot',?8,'generation',?9,"
+                              "'way',?10,'way_why',?11))");
     rtl_db_bind_int(add, 2, q->process);
     rtl_db_bind_int(add, 3, q->gpu);
     rtl_db_bind_int(add, 4, q->own);
@@ -357,6 +367,8 @@ int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue 
         rtl_db_bind_int(add, 8, q->slot);
         rtl_db_bind_int(add, 9, q->generation);
     }
+    bind_name(add, 10, rtl_way_key(q->way));
+    bind_name(add, 11, rtl_way_why_key(q->way_why));
     add_row(n, add, "queue", number);
     remember(n, &identity, QUEUE_TAKEN, q->gpu, number);
     return number;

@@ -114,7 +114,8 @@ static const struct rtl_queue_snapshot *slot_facts(const struct rtl_rocpd *r, ui
  * What the queue of an event is. A slot's generation only grows, and the facts are newer than the event: so one that is
  * larger than the slot's was never there.
  */
-static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_record *event, uint64_t *queue_id)
+static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_record *event,
+                                   struct rtl_numbers_queue *seen)
 {
     if (!event->generation)
         return RTL_QUEUE_KIND_OTHERS;
@@ -128,7 +129,9 @@ static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_r
     /* the generation goes on by 2 when the queue is destroyed, and by another 2 when the slot is used again */
     if (q->generation != event->generation && (q->live || q->generation != event->generation + 2))
         return RTL_QUEUE_KIND_GONE;
-    *queue_id = q->queue_id;
+    seen->queue_id = q->queue_id;
+    seen->way = q->way;
+    seen->way_why = q->way_why;
     return q->agent == event->agent ? RTL_QUEUE_KIND_SEEN : RTL_QUEUE_KIND_UNKNOWN;
 }
 
@@ -146,24 +149,21 @@ int64_t rtl_rocpd_single_queue(struct rtl_rocpd *r, uint32_t agent, enum rtl_que
 int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *event)
 {
     struct rtl_rocpd_queue *slot = &r->queue[event->queue % RTL_QUEUES_MAX];
-    uint64_t queue_id = 0;
+    struct rtl_numbers_queue queue = {.slot = event->queue, .generation = event->generation};
     if (event->queue < RTL_QUEUES_MAX && slot->known && slot->generation == event->generation &&
         slot->agent == event->agent)
         return slot->id;
-    enum rtl_queue_kind kind = event->queue < RTL_QUEUES_MAX ? kind_of(r, event, &queue_id) : RTL_QUEUE_KIND_UNKNOWN;
-    if (kind == RTL_QUEUE_KIND_OTHERS || kind == RTL_QUEUE_KIND_UNKNOWN) {
-        r->unknown += kind == RTL_QUEUE_KIND_UNKNOWN;
-        return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), kind);
+    queue.kind = event->queue < RTL_QUEUES_MAX ? kind_of(r, event, &queue) : RTL_QUEUE_KIND_UNKNOWN;
+    if (queue.kind == RTL_QUEUE_KIND_OTHERS || queue.kind == RTL_QUEUE_KIND_UNKNOWN) {
+        r->unknown += queue.kind == RTL_QUEUE_KIND_UNKNOWN;
+        return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), queue.kind);
     }
     const struct rtl_rocpd_gpu *gpu = rtl_rocpd_gpu(r, rtl_rocpd_agent(event));
-    int64_t id = rtl_numbers_queue(r->numbers, &(struct rtl_numbers_queue){.kind = kind,
-                                                                           .process = r->process,
-                                                                           .gpu = gpu->id,
-                                                                           .own = gpu->own,
-                                                                           .bdf = gpu->bdf,
-                                                                           .slot = event->queue,
-                                                                           .generation = event->generation,
-                                                                           .queue_id = queue_id});
+    queue.process = r->process;
+    queue.gpu = gpu->id;
+    queue.own = gpu->own;
+    queue.bdf = gpu->bdf;
+    int64_t id = rtl_numbers_queue(r->numbers, &queue);
     if (id < 0) { /* too many */
         r->unknown++;
         return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), RTL_QUEUE_KIND_UNKNOWN);

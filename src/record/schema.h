@@ -89,6 +89,11 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(packets, packets, GROW)          \
     X(dispatches_before, dispatches_before, SET)
 
+/* in rtl_queue_way, a row where one of them changed; of struct rtl_queue_snapshot */
+#define RTL_WAY_FIELDS(X) \
+    X(way, way, SET)      \
+    X(reason, way_why, SET)
+
 /* in rtl_gpu, and in rtl_gpu_sample; of struct rtl_agent_snapshot. Some runtimes don't tell tick_hz: measured later. */
 #define RTL_GPU_FIELDS(X) \
     X(bdf, bdf, SET)      \
@@ -135,6 +140,7 @@ struct rtl_field {
     X(launch, LAUNCH, struct rtl_kernel_snapshot)      \
     X(histogram, HISTOGRAM, struct rtl_histogram_copy) \
     X(queue, QUEUE, struct rtl_queue_snapshot)         \
+    X(way, WAY, struct rtl_queue_snapshot)             \
     X(gpu, GPU, struct rtl_agent_snapshot)             \
     X(busy, BUSY, struct rtl_agent_snapshot)           \
     X(copies, COPIES, struct rtl_copies_snapshot)
@@ -154,7 +160,8 @@ RTL_FIELD_LISTS(RTL_DECLARE_FIELDS)
 enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
-extern const struct rtl_db_set rtl_copies_set; /* what belongs to them of copies; not in files of older recorders */
+/* What belongs to them and is not in files of older recorders: of copies, and the ways of the queues' packets. */
+extern const struct rtl_db_set rtl_copies_set, rtl_ways_set;
 
 /* Binds the fields from parameter `at` on: of `now`, less `before` where they grow (NULL = nothing before). Returns the
  * next parameter. */

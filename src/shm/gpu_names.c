@@ -1,8 +1,11 @@
-/* Names of GPUs and queues. See gpu_names.h. */
+/* Names of GPUs and queues, and of the ways of their packets. See gpu_names.h. */
 #include "shm/gpu_names.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
+
+#include "shm/tables.h"
 
 struct rtl_gpu_name rtl_pci_address(uint32_t bdf)
 {
@@ -32,4 +35,37 @@ struct rtl_gpu_name rtl_other_queues_name(uint32_t gpu, uint32_t bdf)
     struct rtl_gpu_name n, of = rtl_gpu_name(gpu, bdf);
     snprintf(n.text, sizeof n.text, "%.35s other queues", of.text);
     return n;
+}
+
+struct way_name {
+    const char *key, *text;
+};
+#define NAME(sym, num, key, text) [num] = {key, text},
+static const struct way_name ways[] = {RTL_WAYS(NAME)}, reasons[] = {RTL_WAY_REASONS(NAME)};
+#undef NAME
+
+/* Numbers that the tables leave out are zeros: no name. */
+static struct way_name name_of(const struct way_name *names, size_t count, uint32_t number)
+{
+    return number < count ? names[number] : (struct way_name){NULL, NULL};
+}
+
+const char *rtl_way_key(uint32_t way)
+{
+    return name_of(ways, sizeof ways / sizeof *ways, way).key;
+}
+
+const char *rtl_way_meaning(uint32_t way)
+{
+    return name_of(ways, sizeof ways / sizeof *ways, way).text;
+}
+
+const char *rtl_way_why_key(uint32_t why)
+{
+    return name_of(reasons, sizeof reasons / sizeof *reasons, why).key;
+}
+
+const char *rtl_way_why_text(uint32_t why)
+{
+    return name_of(reasons, sizeof reasons / sizeof *reasons, why).text;
 }

@@ -190,8 +190,10 @@ struct rtl_queue {
     uint64_t untimed[RTL_UNTIMED_LINES];
 };
 
-/* How packets of a queue come, and why so (tables.h). */
+/* How packets of a queue come, and why so (tables.h). A reader shows numbers that it doesn't know as unknown. */
 #define RTL_WAY_WORD(way, why) ((uint32_t)(way) | (uint32_t)(why) << 8)
+#define RTL_WAY_OF(word)       ((uint32_t)(word) & 0xff)
+#define RTL_WAY_WHY_OF(word)   ((uint32_t)(word) >> 8)
 
 /* The counter of a reason (below RTL_UNTIMED_LIMIT). */
 static inline uint64_t *rtl_queue_untimed(struct rtl_queue *queue, unsigned reason)

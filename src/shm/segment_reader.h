@@ -88,6 +88,9 @@ struct rtl_queue_snapshot {
     struct rtl_histogram_copy wait, gap;
     uint32_t generation;        /* as struct rtl_queue has it: tells queues that had the slot one after another */
     uint64_t dispatches_before; /* of earlier queues in this slot; `dispatches` is this queue's alone */
+    /* as RTL_WAY_WORD has them: untrusted, of a newer library perhaps; both 0 where nothing is told (an older library,
+     * the shared slot) */
+    uint32_t way, way_why;
 };
 
 struct rtl_agent_snapshot {

@@ -288,6 +288,10 @@ static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapsho
     out->live = q.live == 1;
     out->shared = slot == RTL_QUEUE_SHARED;
     out->size_packets = q.size_packets;
+    if (!out->shared && RTL_WAY_OF(q.way)) {
+        out->way = RTL_WAY_OF(q.way);
+        out->way_why = RTL_WAY_WHY_OF(q.way);
+    }
     out->dispatches_before = q.dispatches_before < q.dispatches ? q.dispatches_before : q.dispatches;
     out->dispatches = q.dispatches - out->dispatches_before;
     out->injected = q.injected;

@@ -90,7 +90,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
-    char text[1024], age[48];
+    char text[1024], ways[1024], age[48];
     bool parked;
     uint64_t ns = rtl_model_write_age(m, &parked);
     if (m->state == RTL_TARGET_STALE)
@@ -102,7 +102,12 @@ void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
     else
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
     rtl_honesty_text(m, text, sizeof text);
+    rtl_ways_text(m, ways, sizeof ways);
     int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
+    if (*ways && columns + 2 + rtl_text_columns(ways) <= room) { /* good to know: whole, where there is room */
+        rtl_text_append(text, sizeof text, "; %s", ways);
+        columns = rtl_text_columns(text);
+    }
     const struct rtl_snapshot *s = &m->latest->snapshot;
     bool loud = m->window_untimed > m->window_untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
     if (room < columns && at.cols < 60)

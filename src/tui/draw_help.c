@@ -3,6 +3,7 @@
  * on top, with the figures.
  */
 #include "tui/draw.h"
+#include "model/cells.h"
 #include "model/labels.h"
 
 #include <stdarg.h>
@@ -59,6 +60,19 @@ static void write_keys(struct page *p)
     }
 }
 
+static void write_ways(const struct rtl_model *m, struct page *p)
+{
+    struct rtl_way_line lines[RTL_WAY_LINES];
+    int count = rtl_way_lines(m, lines);
+    line_put(p, RTL_ROLE_TITLE, "How packets of a queue come to the library (RTL_QUEUES)");
+#define WAY(sym, num, key, text) line_put(p, RTL_ROLE_NORMAL, "  %-14s %s", key, text);
+    RTL_WAYS(WAY)
+#undef WAY
+    for (int i = 0; i < count; i++)
+        line_put(p, lines[i].way == RTL_WAY_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "* %s here: %s",
+                 rtl_way_label(lines[i].way), rtl_way_why_words(lines[i].why));
+}
+
 static void write_page(const struct rtl_ui *ui, struct page *p)
 {
     const struct rtl_model *m = ui->model;
@@ -80,6 +94,8 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
     line_put(p, RTL_ROLE_NORMAL, "%c %-14s %s", s && s->mode == (num) ? '*' : ' ', name, text);
     RTL_MODES(MODE)
 #undef MODE
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    write_ways(m, p);
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Why dispatches were counted and not timed, and how many");
     for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++)

@@ -1,6 +1,7 @@
 /*
- * The queues: how deep, how busy, how long a packet waits and how long the queue stands empty between two. Below them
- * the GPUs: in gaps of which size they stand idle, and how well their clocks are known.
+ * The queues: how deep, how busy, how long a packet waits and how long the queue stands empty between two, and in which
+ * way its packets come to the library. Below them why they do, and the GPUs: in gaps of which size they stand idle, and
+ * how well their clocks are known.
  */
 #include "tui/draw.h"
 #include "model/cells.h"
@@ -13,18 +14,22 @@
 #define QUEUE_COLUMNS(X) \
     X("QUEUE", 8, 0)     \
     X("GPU", 4, 0)       \
+    X("WAY", 9, 60)      \
     X("DEPTH", 6, 0)     \
     X("DISP/s", 7, 34)   \
-    X("DISP", 7, 60)     \
-    X("WAIT P50", 9, 72) \
+    X("DISP", 7, 68)     \
+    X("WAIT P50", 9, 78) \
     X("WAIT P99", 9, 44) \
-    X("GAP P50", 8, 72)  \
+    X("GAP P50", 8, 87)  \
     X("GAP P99", 8, 54)  \
-    X("%UNTMD", 7, 86)   \
-    X("SIZE", 7, 94)     \
-    X("PACKETS", 8, 102) \
-    X("STATE", 10, 114)
+    X("%UNTMD", 7, 96)   \
+    X("SIZE", 7, 104)    \
+    X("PACKETS", 8, 124) \
+    X("STATE", 10, 114)  \
+    X("WHY", 15, WHY_FROM)
 
+/* From WHY_FROM columns on each queue says why it is watched in its way; the lines below the queues have the words. */
+enum { WHY_FROM = 140 };
 enum { PCI_FROM = 68, UUID_FROM = 103, UUID_COLS = 20, IDLE_COLS = 6 };
 /* The same for the GPUs; shares of the window by size of gap are between those in front and those behind */
 #define GPU_COLUMNS_BEFORE(X) \
@@ -68,6 +73,7 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     else
         snprintf(c.text[i++].text, sizeof c.text[0].text, "%llu", (unsigned long long)q->queue_id % 100000000);
     snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", q->gpu);
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_way_label(q->way));
     c.text[i++] = rtl_format_exact(q->depth, 6);
     c.text[i++] = rtl_format_rate(row->rate);
     c.text[i++] = rtl_format_count(q->dispatches);
@@ -80,6 +86,7 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     c.text[i++] = rtl_format_exact(q->size_packets, 10);
     c.text[i++] = rtl_format_exact(q->packets, 8);
     c.text[i++] = q->live ? (struct rtl_number){"live"} : (struct rtl_number){"destroyed"};
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_way_why_label(q->way_why));
     return c;
 }
 
@@ -156,18 +163,31 @@ static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl
 
 int rtl_draw_queue_lines(const struct rtl_model *model)
 {
-    return (int)model->queue_count + (model->gpu_count ? 2 + (int)model->gpu_count : 0);
+    struct rtl_way_line ways[RTL_WAY_LINES];
+    return (int)model->queue_count + rtl_way_lines(model, ways) + (model->gpu_count ? 2 + (int)model->gpu_count : 0);
 }
 
-/* Line i of those there are to scroll through: the queues, two of headers, the GPUs. */
+static void draw_way(struct rtl_frame *frame, int line, int cols, const struct rtl_way_line *way)
+{
+    char text[256];
+    bool keys = cols >= WHY_FROM; /* as in the column */
+    snprintf(text, sizeof text, "%s%s%s: %s", rtl_way_label(way->way), keys ? ", " : "",
+             keys ? rtl_way_why_label(way->why) : "", rtl_way_why_words(way->why));
+    rtl_frame_put(frame, line, 1, cols - 1, way->way == RTL_WAY_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
+}
+
+/* Line i of those there are to scroll through: the queues, why they are watched so, two of headers, the GPUs. */
 static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct widths *w,
                       int i)
 {
     const struct rtl_model *m = ui->model;
-    int gpu = i - (int)m->queue_count - 2;
+    struct rtl_way_line ways[RTL_WAY_LINES];
+    int way = i - (int)m->queue_count, way_count = rtl_way_lines(m, ways), gpu = way - way_count - 2;
     if (i < (int)m->queue_count) {
         struct cells cells = make_cells(ui, &m->queues[i]);
         draw_cells(frame, line, cols, m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, w->queue, &cells);
+    } else if (way < way_count) {
+        draw_way(frame, line, cols, &ways[way]);
     } else if (gpu == -2) {
         int at = cols >= PCI_FROM ? 26 : 13; /* over the classes */
         rtl_frame_put(frame, line, at, cols - at, RTL_ROLE_LABEL, "% idle, by length of gap");

@@ -14,15 +14,18 @@ cat >"$work/tables.c" <<'EOF'
 #define REASON(sym, num, key, text, writer) @Sh WHY@key@text@
 #define COPY_REASON(sym, num, key, text, writer) @Sh WHY@key@text@
 #define NOTE(sym, bit, key, text) @Sh NOTES@key@text@
+#define WAY(sym, num, key, text) @Sh WAYS@key@text@
 RTL_MODES(MODE)
 RTL_UNTIMED_REASONS(REASON)
 RTL_COPY_REASONS(COPY_REASON)
 RTL_NOTES(NOTE)
+RTL_WAYS(WAY)
+RTL_WAY_REASONS(WAY)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/tables.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
 awk '/^\.Sh/ { part = $2 } /^\.It Cm/ { key = $3; getline; if (part != "DESCRIPTION") print key "|" $0 }' man/librtl.7 |
     sort >"$work/in-man"
-is "librtl(7) has every mode, reason and note in the words of the table, and no other" \
+is "librtl(7) has every mode, reason, note and way in the words of the table, and no other" \
     "$(diff "$work/in-tables" "$work/in-man")" ""
 check "there are more than 20 of them" test "$(wc -l <"$work/in-tables")" -gt 20
 

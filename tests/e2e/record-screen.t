@@ -69,7 +69,7 @@ check "its interval is the recorder's" shows 'the interval is the recorder'
 keys Enter
 check "the detail works" shows 'calls [0-9.]+k? ' '\[END 8/8\]'
 keys Escape Tab
-check "the queues, too" shows 'QUEUE  GPU  DEPTH'
+check "the queues, too" shows 'QUEUE  GPU       WAY  DEPTH'
 keys Tab '?'
 check "the help has the keys of a replay" shows 'Keys everywhere'
 keys Escape q

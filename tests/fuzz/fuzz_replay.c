@@ -57,6 +57,8 @@ static void record(struct rtl_recording *r, uint64_t t)
     for (uint32_t i = 0; i < 2; i++) {
         queues[i] = (struct rtl_queue_snapshot){.slot = i, .agent = i, .dispatches = t * 9, .injected = t * 9};
         queues[i].untimed[1] = t;
+        queues[i].way = i + 1;
+        queues[i].way_why = (uint32_t)t % 2 + 1;
         queues[i].wait = kernels[0].histogram;
         agents[i] = (struct rtl_agent_snapshot){.gpu = i, .name = "gfx90a", .busy_ns = t * 1000};
         copies[i] = (struct rtl_copies_snapshot){.agent = i, .direction = i, .count = t, .bytes = t * 100};
@@ -143,7 +145,8 @@ static void run_statements(const uint8_t *data, size_t size)
     static const char *const tables[] = {"rtl_recording",  "rtl_gpu",           "rtl_kernel",
                                          "rtl_frame",      "rtl_kernel_sample", "rtl_untimed",
                                          "rtl_gpu_sample", "rtl_queue_sample",  "rtl_queue_histogram",
-                                         "rtl_label",      "rtl_copies_sample", "rtl_copies_untimed"};
+                                         "rtl_label",      "rtl_copies_sample", "rtl_copies_untimed",
+                                         "rtl_queue_way"};
     static const char *const values[] = {"NULL",
                                          "0",
                                          "-1",

@@ -74,6 +74,12 @@ static void grow(int t, const int *kernels)
         p->copies[RTL_COPIES_OF(1, RTL_COPY_P2P)].count++;
         p->copies[RTL_COPIES_OF(1, RTL_COPY_P2P)].untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]++;
     }
+    if (t == 1)
+        p->queues[0].way = RTL_WAY_NATIVE, p->queues[0].why = RTL_WHY_OVERWRITES;
+    if (t == 120)
+        p->queues[0].way = RTL_WAY_DEMOTED, p->queues[0].why = RTL_WHY_RINGS_ITSELF;
+    p->queues[1].way = RTL_WAY_INTERCEPT;
+    p->queues[1].why = t % 50 > 40 ? 0xffffff : RTL_WHY_SAFE; /* of a newer library */
     p->busy_ns[0] += 700000000;
     p->busy_ns[1] += t % 7 ? 100000000 : 0;
 }
@@ -391,6 +397,8 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_copies_sample SET buckets = '[1,'",
         "UPDATE rtl_copies_untimed SET agent = 3",
         "DROP TABLE rtl_copies_untimed",
+        "UPDATE rtl_queue_way SET slot = slot + 77",
+        "UPDATE rtl_queue_way SET slot = -1 WHERE slot = 0",
     };
     static const char *const oddities[] = {
         "UPDATE rtl_kernel_sample SET timed = -1, calls = -9223372036854775807, total_ns = 9223372036854775807",
@@ -400,12 +408,17 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_copies_sample SET copies = 0, bytes = -1, gpu = 77, timed = -5",
         "UPDATE rtl_copies_untimed SET reason = 16, copies = -1",
         "DROP TABLE rtl_copies_sample", /* a file of a recorder that knew no copies */
+        "DROP TABLE rtl_queue_way",     /* nor ways */
+        "UPDATE rtl_queue_way SET way = 4294967298, reason = -1",
+        "UPDATE rtl_queue_way SET way = 0, reason = 'x'",
         "UPDATE rtl_kernel SET name = x'ff00fe41'",
         "UPDATE rtl_untimed SET reason = 15, dispatches = -1",
         "UPDATE rtl_frame SET mode = 77, state = 99, notes = -1",
         "UPDATE rtl_recording SET title = x'1b5b324a'",
     };
     int a = synth_kernel(p, "a");
+    p->queues[0].way = p->queues[1].way = RTL_WAY_NATIVE;
+    p->queues[0].why = RTL_WHY_ASKED_FOR;
     struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES, 4711);
     for (int t = 1; t <= 3; t++) {
         synth_record(p, a, 1000, 10);

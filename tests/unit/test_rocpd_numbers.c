@@ -130,6 +130,21 @@ static void destroyed_queues(void **state)
     assert_sql(s, NAMES, "0 70 G0 0001:03:00.0 queue 70|1 1000000 G1 0001:04:00.0 gone queue 1000000");
 }
 
+/* In which way its packets come stands with its name, where the library tells it. */
+static void ways_of_queues(void **state)
+{
+    struct setup *s = *state;
+    s->segment.queues[0].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_OVERWRITES);
+    s->segment.queues[2].way = RTL_WAY_WORD(77, RTL_WHY_SAFE);
+    start_anew(s);
+    struct rtl_event_record records[] = {dispatch(0, 0, 2), dispatch(1, 1, 2), dispatch(0, 2, 2)};
+    write_records(s, records, 3);
+    assert_sql(s,
+               "SELECT json_extract(value, '$.queue') || ' ' || ifnull(json_extract(value, '$.way'), '-') || ' ' ||"
+               " ifnull(json_extract(value, '$.way_why'), '-') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY 1",
+               "70 native overwrites|71 - -|72 - safe");
+}
+
 /* Each is of no queue or no GPU of the process, and counted. */
 static void records_of_nothing(void **state)
 {
@@ -445,6 +460,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(gpus_are_numbered_at_the_beginning, start, stop),
         cmocka_unit_test_setup_teardown(free_numbers_are_for_their_own, start, stop),
         cmocka_unit_test_setup_teardown(destroyed_queues, start, stop),
+        cmocka_unit_test_setup_teardown(ways_of_queues, start, stop),
         cmocka_unit_test_setup_teardown(records_of_nothing, start, stop),
         cmocka_unit_test_setup_teardown(gpus_that_are_described_later, start, stop),
         cmocka_unit_test_setup_teardown(gpus_with_one_address_stay_apart, start, stop),

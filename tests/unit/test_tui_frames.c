@@ -8,6 +8,8 @@
 
 #include <time.h>
 
+#include "model/cells.h"
+
 static const char *const names[] = {
     "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
     "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
@@ -34,6 +36,10 @@ static void run_process(int gpus)
     assert_non_null(m);
     for (int i = 0; i < NAMES; i++)
         synth_kernel(p, names[i]);
+    p->queues[0].way = RTL_WAY_NATIVE;
+    p->queues[0].why = RTL_WHY_STOPS_WHEN_FULL;
+    p->queues[1].way = RTL_WAY_DEMOTED;
+    p->queues[1].why = RTL_WHY_INDEX_MOVED;
     for (int t = 1; t <= 12; t++) {
         for (int i = 0; i < 5; i++)
             for (int n = 0; n < 40; n++)
@@ -211,6 +217,8 @@ static void queues_help_menus(void **state)
     ui.view = RTL_VIEW_QUEUES;
     golden("queues-80x24", 24, 80);
     golden("queues-130x24", 24, 130);
+    golden("queues-160x24", 24, 160);
+    golden("queues-60x16", 16, 60);
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
     golden("help-80x24", 24, 80);
@@ -300,6 +308,62 @@ static void states_are_said(void **state)
     drawn(24, 80, "no dispatch since zero");
 }
 
+/* Which way packets come, and why: what isn't told is not made up, and what a newer library tells has no name. */
+static void ways_of_queues(void **state)
+{
+    (void)state;
+    run_process(1);
+    /* of the whole process, where there is room for all of it */
+    drawn(24, 200, "; queues native (intercept queues stop the process when they are full on this release) ");
+    not_drawn(24, 140, "; queues");
+    ui.view = RTL_VIEW_QUEUES;
+    drawn(24, 80, "1   G0    native ");
+    drawn(24, 80, " native: intercept queues stop the process when they are full on this release\n");
+    drawn(12, 40, " native: intercept queues stop the proce\n");
+    ui.view = RTL_VIEW_HELP;
+    ui.before = RTL_VIEW_KERNELS;
+    drawn(200, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
+    drawn(200, 100, "* native here: intercept queues stop the process when they are full on this release\n");
+    ui.view = RTL_VIEW_QUEUES;
+    p->queues[0].way = 200;
+    p->queues[0].why = 1u << 23;
+    synth_tick(p, m, 13 * RTL_SEC);
+    drawn(24, 160, "1   G0   unknown ");
+    drawn(24, 160, "\n unknown, unknown: unknown\n");
+    p->queues[0].way = p->queues[0].why = 0;
+    synth_tick(p, m, 14 * RTL_SEC);
+    drawn(24, 80, "1   G0         - ");
+    not_drawn(24, 200, "unknown");
+    not_drawn(24, 200, "queues ");
+    /* pairs stand once, and there is an end to them however many a process claims to have */
+    teardown(state);
+    run_process(SYNTH_QUEUES);
+    ui.view = RTL_VIEW_QUEUES;
+    int lines = SYNTH_QUEUES + 2 + SYNTH_QUEUES;
+    for (int q = 0; q < SYNTH_QUEUES; q++)
+        p->queues[q].way = RTL_WAY_INTERCEPT, p->queues[q].why = RTL_WHY_SAFE;
+    synth_tick(p, m, 13 * RTL_SEC);
+    assert_int_equal(rtl_draw_queue_lines(m), lines + 1);
+    for (uint32_t q = 0; q < SYNTH_QUEUES; q++)
+        p->queues[q].why = 100 + q;
+    synth_tick(p, m, 14 * RTL_SEC);
+    assert_int_equal(rtl_draw_queue_lines(m), lines + RTL_WAY_LINES);
+}
+
+/* What somebody else took out of our hands is said, and is no loss of ours. */
+static void queues_given_up(void **state)
+{
+    (void)state;
+    run_process(1);
+    p->queues[0].untimed[RTL_UNTIMED_DEMOTED] += 900;
+    p->queues[0].untimed[RTL_UNTIMED_LET_GO] += 500;
+    p->notes = RTL_NOTE_QUEUE_DEMOTED | RTL_NOTE_PACKETS_UNSEEN;
+    synth_tick(p, m, 13 * RTL_SEC);
+    drawn(24, 240, ", demoted 1.9, let_go 1.1); a queue that others write to");
+    drawn(24, 240, "; a queue that others write to, too, is only counted; packets of such a queue were overwritten");
+    drawn(24, 80, "drop 0");
+}
+
 static void honesty(void **state)
 {
     (void)state;
@@ -374,7 +438,7 @@ static void honesty_is_about_the_window(void **state)
     drawn(24, 80, "drop 500"); /* a sum since the start */
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
-    drawn(100, 100, "own_signal     2.40k"); /* the sums by reason are here */
+    drawn(120, 100, "own_signal     2.40k"); /* the sums by reason are here */
     ui.view = RTL_VIEW_KERNELS;
     for (int t = 41; t <= 60; t++)
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
@@ -491,6 +555,8 @@ int main(void)
         TEST(the_detail),
         TEST(the_trend),
         TEST(queues_help_menus),
+        TEST(ways_of_queues),
+        TEST(queues_given_up),
         TEST(copies),
         TEST(states_are_said),
         TEST(honesty),

@@ -288,6 +288,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
 {
     (void)state;
     char *modes = section("MODES"), *reasons = section("WHY A DISPATCH IS NOT TIMED"), *notes = section("NOTES");
+    char *ways = section("WAYS OF QUEUES"), *whys = section("WHY A QUEUE HAS ITS WAY");
     char *statuses = section("EXIT STATUS"), *copies = section("WHY A COPY IS NOT TIMED"), lines[256];
     int count = 0;
 #define MODE(sym, num, name, text) expect_item(modes, name, text), count++;
@@ -305,6 +306,14 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
 #define NOTE(sym, bit, key, text) expect_item(notes, key, text), count++;
     RTL_NOTES(NOTE)
     assert_int_equal(items(notes), count);
+    count = 0;
+#define WAY(sym, num, key, text) expect_item(ways, key, text), count++;
+    RTL_WAYS(WAY)
+    assert_int_equal(items(ways), count);
+    count = 0;
+#define WHY(sym, num, key, text) expect_item(whys, key, text), count++;
+    RTL_WAY_REASONS(WHY)
+    assert_int_equal(items(whys), count);
 #define STATUS(sym, status, text)                                       \
     snprintf(lines, sizeof lines, ".It %d\n%s\n", (int)(status), text); \
     expect(statuses, lines);
@@ -315,6 +324,8 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
     free(notes);
     free(statuses);
     free(copies);
+    free(ways);
+    free(whys);
 }
 
 /* The whole help screen, one screen after the other. */
@@ -350,6 +361,7 @@ static void the_help_screen_has_all_keys_and_reasons(void **state)
     RTL_COPY_REASONS(HAS)
     RTL_NOTES(HAS)
     RTL_MODES(HAS)
+    RTL_WAYS(HAS)
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_non_null(strstr(text, rtl_columns[i].meaning));
     free(text);

@@ -1,0 +1,81 @@
+#!/bin/sh
+# In which way packets of queues come: as RTL_QUEUES says, or else as the release needs it, and it is told, with the
+# reason, by every output, in recordings and in traces.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/intercept.sh"
+
+top=$O/rtl-top
+ways() { # of the queues, each once
+    "$top" -p "$program" --json -n 1 | jq -r '.queues[] | "\(.way) \(.way_why)"' | sort -u
+}
+exact() { # name
+    check "$1: all over" wait_until 60 settled 0
+    check "$1: counts are the program's" counted_as_launched
+}
+ends() { # name
+    close_scene
+    is "$1: ends well" "$status $(cat "$work/err")" "0 ${2:-}"
+}
+
+# Debian 12's runtime stops a process that runs ahead of a full intercept queue, later ones don't
+auto='native stops_when_full'
+[ -z "${RTL_RELEASE:-}" ] || auto='intercept safe'
+
+unset RTL_QUEUES
+play any
+exact "nothing said"
+is "nothing said: the way that suits the release, and why" "$(ways)" "$auto"
+ends "nothing said"
+
+for way in auto intercept native; do
+    export RTL_QUEUES=$way
+    play any
+    exact "$way"
+    wanted="$way asked_for"
+    [ "$way" != auto ] || wanted=$auto
+    is "$way: it is told, and why" "$(ways)" "$wanted"
+    has "$way: in the text, too" "$("$top" -p "$program" -b -n 1)" "queue [0-9]+  depth .*  way ${wanted% *} \(${wanted#* }\)"
+    # a recording says it, and shows it again
+    "$top" -p "$program" --json -n 1 -w "$work/$way.db" >"$work/live"
+    "$top" -r "$work/$way.db" --json >"$work/again"
+    check "$way: a replay is the live output" cmp "$work/live" "$work/again"
+    is "$way: a recording has it by name" \
+        "$(sqlite3 -separator ' ' "$work/$way.db" 'SELECT DISTINCT way, reason FROM rtl_ways')" "$wanted"
+    ends "$way"
+done
+
+export RTL_QUEUES=sideways
+play any
+is "what is none of them: auto" "$(ways)" "$auto"
+ends "what is none of them" "$(grep -o '^librtl: RTL_QUEUES=sideways is none of .*auto is used$' "$work/err")"
+
+unset RTL_QUEUES
+tools="$noop $tap_top/$O/librtl.so"
+play any
+exact "behind another tool"
+wanted='intercept other_tool'
+[ -z "${RTL_RELEASE:-}" ] || wanted=$auto
+is "behind another tool: its queues" "$(ways)" "$wanted"
+close_scene
+unset tools
+
+# a trace tells it with the queue's name
+export RTL_QUEUES=native RTL_TRACE=1
+play any
+"$top" -p "$program" --trace "$work/trace.db" -n 1 -d 0.1 >/dev/null 2>&1
+is "in a trace: beside the queue's name" "$(sqlite3 -separator ' ' "$work/trace.db" \
+    "SELECT DISTINCT json_extract(value, '\$.way'), json_extract(value, '\$.way_why') FROM rocpd_metadata
+     WHERE tag GLOB 'queue *' AND json_extract(value, '\$.kind') = 'queue'")" 'native asked_for'
+close_scene
+unset RTL_TRACE
+
+# who goes past the runtime's functions has the queue to himself
+scenes=native_direct
+play own
+is "index and doorbell written by the application: demoted" "$(ways | cut -d' ' -f1)" demoted
+has "a reason goes with it" "$(ways)" '^demoted (index_moved|rings_itself)$'
+has "and a note" "$("$top" -p "$program" -b -n 1)" '; a queue that others write to, too, is only counted'
+is "its dispatches have the reason demoted, and are no drops" "$("$top" -p "$program" --json -n 1 |
+    jq -c '.dispatches.untimed.demoted > 0') $("$top" -p "$program" -b -n 1 | grep -c '  drop 0  ')" "true 1"
+ends "a demoted queue"
+finish

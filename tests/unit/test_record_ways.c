@@ -1,0 +1,199 @@
+/*
+ * The ways of queues in recordings: kept where they change, replayed frame by frame in both directions, as JSON too;
+ * and files from before there were any.
+ */
+#include "tui_synth.h"
+
+#include <unistd.h>
+
+#include "command/output.h"
+#include "record/recording.h"
+#include "record/replay.h"
+#include "shm/gpu_names.h"
+
+static char folder[64], path[96], why[512];
+static struct synth *p;
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/rtl-ways-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file.db", folder);
+    p = synth_create(2, 3);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    synth_free(p);
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+{
+    (void)context;
+    told->full = told->short_name = k->name;
+}
+
+static struct rtl_recording *recording_of(const char *kind)
+{
+    const struct rtl_recording_facts facts = {
+        .kind = kind, .pid = 4711, .title = "serve", .recorder = "test", .interval_ns = RTL_SEC, .tell = tell};
+    struct rtl_recording *r;
+    if (rtl_recording_open(path, false, 50, &facts, &r, why, sizeof why))
+        fail_msg("%s", why);
+    return r;
+}
+
+static void exec_sql(const char *sql)
+{
+    struct rtl_db *db;
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, sizeof why), RTL_DB_OK);
+    rtl_db_exec(db, sql);
+    if (rtl_db_status(db))
+        fail_msg("%s: %s", sql, rtl_db_why(db));
+    rtl_db_close(db);
+}
+
+static int64_t ask_sql(const char *sql)
+{
+    struct rtl_db *db;
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
+    int64_t answer = rtl_db_one(db, sql);
+    if (rtl_db_status(db))
+        fail_msg("%s: %s", sql, rtl_db_why(db));
+    rtl_db_close(db);
+    return answer;
+}
+
+/* Ways of queues, frame by frame; a file from before there were any is read, and takes a recording that has them. */
+static void ways_come_back(void **state)
+{
+    (void)state;
+    static const uint32_t ways[][2] = {{0, 0}, {RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR}, {RTL_WAY_DEMOTED, 0}, {0, 0}};
+    for (int round = 0; round < 2; round++) {
+        struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES);
+        for (uint64_t t = 0; t < 8; t++) { /* each twice */
+            p->queues[2].way = ways[t / 2][0];
+            p->queues[2].why = ways[t / 2][1];
+            struct rtl_snapshot s = synth_snapshot(p, (t + 1) * RTL_SEC);
+            assert_int_equal(rtl_recording_add(r, &s, t, false), RTL_DB_OK);
+            rtl_snapshot_free(&s);
+        }
+        rtl_recording_close(r);
+        assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_way"), 3); /* where it changed */
+        struct rtl_replay *replay;
+        assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+        for (uint32_t i = 0; i < 16; i++) {
+            uint32_t t = i < 8 ? i : 15 - i; /* there and back */
+            struct rtl_snapshot s;
+            bool exited;
+            assert_int_equal(rtl_replay_read(replay, t, &s, &exited), RTL_DB_OK);
+            assert_int_equal(s.queues[2].way, ways[t / 2][0]);
+            assert_int_equal(s.queues[2].way_why, ways[t / 2][1]);
+            assert_int_equal(s.queues[1].way, 0);
+            rtl_snapshot_free(&s);
+        }
+        rtl_replay_close(replay);
+        assert_int_equal(ask_sql("SELECT count(*) FROM rtl_ways WHERE way = 'native' AND reason = 'asked_for'"), 1);
+        /* every name once: those that an old file lacks, too */
+        assert_int_equal(ask_sql("SELECT count(*) - count(DISTINCT kind || ' ' || key) FROM rtl_label"), 0);
+        assert_int_equal(ask_sql("SELECT count(*) FROM rtl_label WHERE kind IN ('reason', 'note') AND key IN "
+                                 "('demoted', 'let_go', 'queue_demoted', 'packets_unseen', 'no_signal', 'forked')"),
+                         6);
+        exec_sql("UPDATE rtl_queue_way SET way = 4294967298, reason = -4294967295"); /* in 32 bits they have names */
+        assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+        struct rtl_snapshot s;
+        bool exited;
+        assert_int_equal(rtl_replay_read(replay, 3, &s, &exited), RTL_DB_OK);
+        assert_true(!rtl_way_key(s.queues[2].way) && s.queues[2].way);
+        assert_true(!rtl_way_why_key(s.queues[2].way_why) && s.queues[2].way_why);
+        rtl_snapshot_free(&s);
+        rtl_replay_close(replay);
+        exec_sql("DROP VIEW rtl_ways; DROP TABLE rtl_queue_way; DELETE FROM rtl_label WHERE kind LIKE 'way%' OR"
+                 " key IN ('ways', 'demoted', 'let_go', 'queue_demoted', 'packets_unseen')");
+        assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+        assert_int_equal(rtl_replay_read(replay, 3, &s, &exited), RTL_DB_OK);
+        assert_int_equal(s.queue_count, 3);
+        assert_int_equal(s.queues[2].way, 0);
+        rtl_snapshot_free(&s);
+        rtl_replay_close(replay);
+    }
+}
+
+/* A snapshot has them, and what nobody has a name for stays a number. */
+static void a_snapshot_has_them(void **state)
+{
+    (void)state;
+    struct rtl_recording *r = recording_of(RTL_RECORDING_SNAPSHOT);
+    p->queues[0].way = 200;
+    p->queues[0].why = 0xffffff;
+    p->queues[2].way = RTL_WAY_INTERCEPT;
+    p->queues[2].why = RTL_WHY_SAFE;
+    struct rtl_snapshot s = synth_snapshot(p, RTL_SEC);
+    assert_int_equal(rtl_recording_add(r, &s, 1, false), RTL_DB_OK);
+    assert_int_equal(rtl_recording_add(r, &s, 2, false), RTL_DB_OK); /* all of it again */
+    rtl_snapshot_free(&s);
+    rtl_recording_close(r);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_way"), 4);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_ways WHERE way IS NULL AND reason IS NULL"), 2);
+    struct rtl_replay *replay;
+    bool exited;
+    assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+    assert_int_equal(rtl_replay_read(replay, 0, &s, &exited), RTL_DB_OK);
+    assert_true(s.queues[0].way == 200 && s.queues[0].way_why == 0xffffff);
+    assert_true(s.queues[2].way == RTL_WAY_INTERCEPT && s.queues[2].way_why == RTL_WHY_SAFE);
+    rtl_snapshot_free(&s);
+    rtl_replay_close(replay);
+}
+
+/* The line for programs and the text have keys; what has none is null, or said to be unknown. */
+static void outputs_have_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t way, why;
+        const char *json, *text;
+    } cases[] = {{0, 0, "\"way\":null,\"way_why\":null", NULL},
+                 {RTL_WAY_NATIVE, RTL_WHY_OVERWRITES, "\"way\":\"native\",\"way_why\":\"overwrites\"",
+                  "  way native (overwrites)\n"},
+                 {RTL_WAY_DEMOTED, 99, "\"way\":\"demoted\",\"way_why\":null", "  way demoted (unknown)\n"},
+                 {77, RTL_WHY_SAFE, "\"way\":null,\"way_why\":\"safe\"", "  way unknown (safe)\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rtl_model *m = rtl_model_create();
+        struct rtl_options options = {.output = RTL_OUTPUT_JSON};
+        const struct rtl_output_frame frame = {.model = m, .options = &options, .pid = 4711, .title = ""};
+        char *text;
+        size_t size;
+        p->queues[0].way = cases[i].way;
+        p->queues[0].why = cases[i].why;
+        synth_tick(p, m, RTL_SEC);
+        FILE *out = open_memstream(&text, &size);
+        assert_true(rtl_output_json(&frame, out));
+        fflush(out);
+        if (!strstr(text, cases[i].json))
+            fail_msg("%s is not in %s", cases[i].json, text);
+        rewind(out);
+        assert_true(rtl_output_text(&frame, out));
+        fclose(out);
+        if (cases[i].text ? !strstr(text, cases[i].text) : !!strstr(text, "  way "))
+            fail_msg("case %zu: %s", i, text);
+        free(text);
+        rtl_model_free(m);
+    }
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ways_come_back),
+        TEST(a_snapshot_has_them),
+        TEST(outputs_have_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
