@@ -2,7 +2,6 @@
  * Snapshots, spans and the life of the target. See model.h; the rows made of them are in model_rows.c.
  */
 #include "model/model.h"
-#include "model/model_rows.h"
 #include "text/units.h"
 
 #include "stats/histogram.h"
@@ -269,6 +268,14 @@ void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns)
     rtl_model_refresh(model);
 }
 
+void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse)
+{
+    model->sort = column;
+    model->reverse = reverse;
+    model->held_until_ns = 0;
+    rtl_model_refresh(model);
+}
+
 void rtl_model_hold(struct rtl_model *model)
 {
     if (!model->latest)
@@ -277,11 +284,6 @@ void rtl_model_hold(struct rtl_model *model)
     uint64_t interval = model->previous ? now - model->previous->snapshot.taken_mono_ns : 0;
     uint64_t least = 3 * interval + interval / 2; /* half a one more, so that the third is still held */
     model->held_until_ns = now + (least > RTL_MODEL_HOLD_NS ? least : RTL_MODEL_HOLD_NS);
-}
-
-bool rtl_model_is_held(const struct rtl_model *model)
-{
-    return model->latest && model->latest->snapshot.taken_mono_ns < model->held_until_ns;
 }
 
 bool rtl_model_refresh(struct rtl_model *model)

@@ -1,5 +1,5 @@
 /*
- * Rows, sums and their order. See model.h.
+ * Rows, sums and their order. See model_rows.h.
  *
  * Snapshots list kernels in ascending id, so rows of two snapshots are matched by walking both. Order: the chosen
  * column, what was not measured last, ties by id, so that rows hold still.
@@ -372,6 +372,11 @@ static bool make_order(struct rtl_model *model)
     return true;
 }
 
+bool rtl_model_is_held(const struct rtl_model *model)
+{
+    return model->latest && model->latest->snapshot.taken_mono_ns < model->held_until_ns;
+}
+
 bool rtl_model_make_rows(struct rtl_model *model)
 {
     if (!make_room(model, model->latest->snapshot.kernel_count)) {
@@ -384,14 +389,6 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_gpus(model);
     make_sums(model);
     return make_order(model);
-}
-
-void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse)
-{
-    model->sort = column;
-    model->reverse = reverse;
-    model->held_until_ns = 0;
-    rtl_model_refresh(model);
 }
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)
