@@ -124,17 +124,13 @@ static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s
     return rtl_db_run(st) ? rtl_db_last_id(r->db) : 0;
 }
 
-/*
- * Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. `growth`: as
- * it was made before, if it was.
- */
-static int bind_growth(struct rtl_recording *r, struct rtl_db_statement *st, int at,
-                       const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now,
-                       const struct rtl_growth *growth)
+/* Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. */
+static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
+                          const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
 {
-    if (!growth && !rtl_growth_tell(&r->growth, before, now))
+    const struct rtl_growth *g = &r->growth;
+    if (!rtl_growth_tell(&r->growth, before, now))
         rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
-    const struct rtl_growth *g = growth ? growth : &r->growth;
     at = rtl_fields_bind(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, before, now);
     for (int i = 0; i < RTL_RECORDED_QUANTILES; i++, at++)
         if (g->any)
@@ -148,12 +144,6 @@ static int bind_growth(struct rtl_recording *r, struct rtl_db_statement *st, int
         else
             rtl_db_bind_null(st, at);
     return at;
-}
-
-static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
-                          const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
-{
-    return bind_growth(r, st, at, before, now, NULL);
 }
 
 static bool histogram_differs(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
@@ -205,7 +195,7 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
         rtl_db_bind_int(sample, 1, frame);
         rtl_db_bind_int(sample, 2, k->id);
         int next = rtl_fields_bind(sample, 3, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k);
-        next = bind_growth(r, sample, next, was ? &was->histogram : NULL, &k->histogram, told.growth);
+        next = bind_histogram(r, sample, next, was ? &was->histogram : NULL, &k->histogram);
         if (launch)
             rtl_fields_bind(sample, next, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, NULL, k);
         else

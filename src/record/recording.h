@@ -19,8 +19,7 @@
 
 /* What a recording is told about a kernel that is new in it; all of it stays valid until the next call. */
 struct rtl_kernel_told {
-    const char *full, *short_name;   /* how it is named for people */
-    const struct rtl_growth *growth; /* of its histogram since the start, if it is at hand; otherwise NULL */
+    const char *full, *short_name; /* how it is named for people */
 };
 
 /* What is told about the process beside its segment; strings are copied. */

@@ -9,7 +9,6 @@ static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_
 {
     const struct rtl_tape *tape = context;
     struct rtl_names *n = tape->model->names;
-    told->growth = rtl_ahead_wait(tape->ahead, k);
     told->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
     told->short_name =
         rtl_names_cell(n, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, tape->options->ascii);
@@ -42,17 +41,6 @@ static enum rtl_db_status open_recording(struct rtl_tape *tape, const char *kind
     return rtl_recording_open(path, tape->options->force, busy_ms, &facts, recording, tape->why, sizeof tape->why);
 }
 
-static void start_ahead(struct rtl_tape *tape, const struct rtl_snapshot *snapshot)
-{
-    tape->ahead = rtl_ahead_start(tape->model->names, snapshot, tape->options->ascii);
-}
-
-static void end_ahead(struct rtl_tape *tape)
-{
-    rtl_ahead_end(tape->ahead);
-    tape->ahead = NULL;
-}
-
 enum rtl_db_status rtl_tape_start(struct rtl_tape *tape, unsigned busy_ms)
 {
     tape->last = open_recording(tape, RTL_RECORDING_SERIES, tape->path, busy_ms, &tape->recording);
@@ -64,10 +52,7 @@ enum rtl_db_status rtl_tape_add(struct rtl_tape *tape, const struct rtl_snapshot
 {
     if (!tape->recording)
         return RTL_DB_OK;
-    if (!rtl_recording_frames(tape->recording))
-        start_ahead(tape, snapshot);
     tape->last = rtl_recording_add(tape->recording, snapshot, real_ns, exited);
-    end_ahead(tape);
     if (tape->last)
         snprintf(tape->why, sizeof tape->why, "%s", rtl_recording_why(tape->recording));
     return tape->last;
@@ -83,7 +68,6 @@ enum rtl_db_status rtl_tape_snapshot(struct rtl_tape *tape, const char *path, co
                                      uint64_t real_ns, unsigned busy_ms)
 {
     struct rtl_recording *recording;
-    start_ahead(tape, snapshot); /* beside the opening, too */
     enum rtl_db_status status = open_recording(tape, RTL_RECORDING_SNAPSHOT, path, busy_ms, &recording);
     if (!status) {
         status = rtl_recording_add(recording, snapshot, real_ns, false);
@@ -91,6 +75,5 @@ enum rtl_db_status rtl_tape_snapshot(struct rtl_tape *tape, const char *path, co
             snprintf(tape->why, sizeof tape->why, "%s", rtl_recording_why(recording));
         rtl_recording_close(recording);
     }
-    end_ahead(tape);
     return status;
 }

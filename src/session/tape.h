@@ -7,7 +7,6 @@
 
 #include "model/model.h"
 #include "record/recording.h"
-#include "session/ahead.h"
 #include "session/options.h"
 
 enum { RTL_TAPE_PATH = 512 };
@@ -19,7 +18,6 @@ struct rtl_tape {
     const char *title; /* outlives the tape */
     char path[RTL_TAPE_PATH];
     struct rtl_recording *recording; /* NULL = off */
-    struct rtl_ahead *ahead;         /* while a frame is written in which all kernels are new; otherwise NULL */
     enum rtl_db_status last;         /* of the last frame */
     char why[512];                   /* what the last failure was */
 };
