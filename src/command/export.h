@@ -58,6 +58,7 @@ struct rtl_export {
 /* NULL without memory or when names are endless (the database then has the error), or when the file has no such string.
  */
 const struct rtl_export_name *rtl_export_name(struct rtl_export *export, int64_t id);
+void rtl_export_names_free(struct rtl_export *export);
 /* The next op by start; false at the end and after an error, which the database has. */
 bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);
 

@@ -1,5 +1,8 @@
 /* Statements, transactions and errors of SQLite's. See db.h. */
+#include "record/db.h"
+#include "record/db_files.h"
 #include "record/db_private.h"
+#include "record/db_vfs.h"
 
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -170,18 +173,6 @@ bool rtl_db_has(struct rtl_db *db, const char *name)
     bool found = rtl_db_step(st);
     rtl_db_reset(st);
     return found;
-}
-
-enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set)
-{
-    bool ours = !db->open;
-    if (db->status || rtl_db_has_set(db, set))
-        return db->status;
-    if (ours)
-        rtl_db_begin(db);
-    if (!rtl_db_has_set(db, set)) /* asked again: another process may have been faster */
-        rtl_db_exec(db, set->sql);
-    return ours ? rtl_db_commit(db) : db->status;
 }
 
 /* --- statements --- */

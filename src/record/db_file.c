@@ -1,5 +1,6 @@
 /* What SQLite may do to a file of a database, and what a reader gets in its place. See db_vfs.c. */
-#include "record/db_vfs.h"
+#include "record/db_file.h"
+#include "record/db_work.h"
 
 #include <errno.h>
 #include <stdarg.h>

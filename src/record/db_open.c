@@ -1,5 +1,8 @@
 /* Opening a recording: whose file it is, before SQLite may do anything to it. See db.h. */
+#include "record/db.h"
+#include "record/db_guard.h"
 #include "record/db_private.h"
+#include "record/db_vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* Writes a trace: how a recording begins, its rows in bulk, its state. See rocpd.h. */
-#include "record/rocpd_private.h"
+#include "record/rocpd.h"
+#include "record/rocpd_refs.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/rocpd_private.h"
+#include "record/rocpd_refs.h"
 #include "shm/gpu_names.h"
 
 int64_t rtl_rocpd_string(struct rtl_db *db, const char *text)

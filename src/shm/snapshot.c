@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 enum {
     TRIES = 8,              /* for a histogram, then a pause, then as many again */

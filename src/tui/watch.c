@@ -14,6 +14,7 @@
 #include "session/waker.h"
 #include "tui/draw.h"
 #include "tui/screen.h"
+#include "tui/scroll.h"
 #include "tui/ui.h"
 
 #include <stdlib.h>

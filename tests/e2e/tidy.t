@@ -44,6 +44,23 @@ command tui
 tui command
 EOF
 is "the recorder includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/record/*.c src/record/*.h)" ""
+# No circles between files: a .c counts with its .h as one, and tsort names those that include one another, however far
+# round that goes.
+circles() { # folder: what lies in it is included by its path from there
+    (cd "$1" && find . -name '*.[ch]' ! -path './intercept/*' | while read -r file; do
+        file=${file#./}
+        sed -nE 's/^#include "([^"]*)\.h".*/\1/p' "$file" | grep -vx "${file%.?}" | sed "s|^|${file%.?} |"
+    done | tsort 2>&1 >/dev/null)
+}
+mkdir -p "$work/circle"
+printf '#include "high.h"\n#include "low.h"\n' >"$work/circle/high.c"
+: >"$work/circle/low.h"
+is "what includes only what is below it is no circle" "$(circles "$work/circle")" ""
+printf '#include "low.h"\n#include "middle.h"\n' >"$work/circle/low.c"
+printf '#include "high.h"\n' >"$work/circle/middle.h"
+has "three files that include one another are one" "$(circles "$work/circle")" 'loop'
+is "no file includes another that includes it" "$(circles src)" ""
+
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
 is "only the files of the database layer include SQLite" "$(grep -rlE '#include <sqlite3' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""
 is "and are included by nobody else" "$(grep -rlE '#include "record/db_' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""

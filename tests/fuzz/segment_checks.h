@@ -11,6 +11,7 @@
 
 #include "fuzz.h"
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 #include "stats/histogram.h"
 #include "stats/quantile.h"
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 enum { KERNELS = 20, QUEUES = 3 };
 

@@ -1,9 +1,10 @@
 /* What the two parts of the writer of traces share: rows (rocpd.c), and what they refer to (rocpd_refs.c). */
-#ifndef RTL_RECORD_ROCPD_PRIVATE_H
-#define RTL_RECORD_ROCPD_PRIVATE_H
+#ifndef RTL_RECORD_ROCPD_REFS_H
+#define RTL_RECORD_ROCPD_REFS_H
 
-#include "record/rocpd.h"
+#include "record/db.h"
 #include "record/rocpd_numbers.h"
+#include "shm/segment_reader.h"
 
 enum {
     RTL_ROCPD_ROWS = 8192,                 /* at a time: their integers stay in the cache */
@@ -37,7 +38,7 @@ struct rtl_rocpd_queue {
 struct rtl_rocpd {
     struct rtl_db *db;
     struct rtl_reader *reader;
-    rtl_rocpd_escape *escape;
+    size_t (*escape)(char *out, size_t size, const char *bytes, size_t length); /* rtl_rocpd_escape */
     struct rtl_numbers *numbers;
     int64_t pid, process, recording_row, batch_row, api_row;
     int64_t type;                            /* string: KernelExecution */
