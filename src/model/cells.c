@@ -24,8 +24,8 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
     if (s->mode == RTL_MODE_AUTO)
         rtl_text_append(out, size, "%s, ",
                         s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
-    if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
-        rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_waking);
+    if (s->mode == RTL_MODE_AUTO && m->no_heartbeat[0])
+        rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_heartbeat);
     if (s->mode == RTL_MODE_OFF && m->counted)
         rtl_text_append(out, size, "nothing is counted now, %s dispatches were since %s",
                         rtl_format_count(m->counted).text, m->zero ? "zero" : "start");

@@ -136,10 +136,10 @@ struct rtl_model {
     uint64_t stale_ns;       /* how long, once the state is STALE */
     bool damaged;            /* the segment could no longer be read */
 
-    /* of the control page; waker.h */
+    /* of the control page; heartbeat.h */
     uint64_t watcher;   /* pid of the viewer that said last that it watches, by its own account; 0 = none */
     uint32_t wanted;    /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
-    char no_waking[64]; /* why auto can't be made to time from here; "" = it can */
+    char no_heartbeat[64]; /* why auto can't be made to time from here; "" = it can */
 };
 
 #endif

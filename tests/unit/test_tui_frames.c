@@ -328,9 +328,9 @@ static void honesty(void **state)
     m->wanted = RTL_MODE_LITE;
     drawn(24, 120, "mode auto: lite wanted, from the next dispatch on; counting, ");
     m->wanted = RTL_MODE_NONE;
-    snprintf(m->no_waking, sizeof m->no_waking, "another user's process");
+    snprintf(m->no_heartbeat, sizeof m->no_heartbeat, "another user's process");
     drawn(24, 120, "mode auto: counting, not to be woken by you: another user's process, ");
-    m->no_waking[0] = '\0';
+    m->no_heartbeat[0] = '\0';
     p->mode = 77; /* a newer library */
     p->notes = 1u << 30;
     synth_tick(p, m, 15 * RTL_SEC);
