@@ -117,7 +117,7 @@ static bool parse_three(const char *text, const char *key, uint64_t value[3])
 }
 
 /* "hwq=0x1 wg=256,1,1 grid=1024,1,1", as rocpd has it; of a copy "hwq=0x1 size=4096". */
-static void parse_facts(const char *text, struct rtl_export_op *op)
+static void parse_description(const char *text, struct rtl_export_op *op)
 {
     const char *size = strstr(text, "size=");
     op->has_shape = parse_three(text, "wg=", op->workgroup) && parse_three(text, "grid=", op->grid);
@@ -145,7 +145,7 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
                                      .start = rtl_db_int(e->ops, 4),
                                      .end = rtl_db_int(e->ops, 5)};
     } while (op->end < op->start); /* text, say: SQLite compares it in its own way */
-    parse_facts(rtl_db_text(e->ops, 8, NULL), op);
+    parse_description(rtl_db_text(e->ops, 8, NULL), op);
     op->name = rtl_export_name(e, rtl_db_int(e->ops, 6));
     op->type = rtl_export_name(e, rtl_db_int(e->ops, 7));
     return !rtl_db_status(e->db) && !rtl_sink_failed(e->sink);

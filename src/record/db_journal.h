@@ -27,8 +27,8 @@ struct rtl_journal_page {
 };
 
 struct rtl_undo {
-    int fd;            /* of the journal; -1 = none */
-    struct stat facts; /* of it, before it was read */
+    int fd;           /* of the journal; -1 = none */
+    struct stat info; /* of it, before it was read */
     uint32_t page_bytes;
     uint64_t pages;                 /* that the database had */
     struct rtl_journal_page *saved; /* ascending, each page once */

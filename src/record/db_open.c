@@ -54,17 +54,17 @@ static enum kind kind_of(struct rtl_db *db, uint32_t *version)
 
 /*
  * What the path leads to; a new file is made for a writer. Nothing that is there is opened but through SQLite: closing
- * a descriptor of it would let go of the locks that another database of this process has on it. `facts` are those of
- * what is there; else they are empty.
+ * a descriptor of it would let go of the locks that another database of this process has on it. `info` is that of
+ * what is there; else it is empty.
  */
-static enum rtl_db_status find(const char *path, const struct rtl_db_options *o, bool *made, struct stat *facts,
+static enum rtl_db_status find(const char *path, const struct rtl_db_options *o, bool *made, struct stat *info,
                                char *why, size_t why_bytes)
 {
     const char *cannot = o->write ? "write" : "open";
     *made = false;
-    if (stat(path, facts)) {
+    if (stat(path, info)) {
         int fd = -1;
-        *facts = (struct stat){0};
+        *info = (struct stat){0};
         if (errno == ENOENT && o->write)
             fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
         *made = fd >= 0;
@@ -74,9 +74,9 @@ static enum rtl_db_status find(const char *path, const struct rtl_db_options *o,
             return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
         return RTL_DB_OK;
     }
-    if (S_ISDIR(facts->st_mode))
+    if (S_ISDIR(info->st_mode))
         return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(EISDIR));
-    if (!S_ISREG(facts->st_mode))
+    if (!S_ISREG(info->st_mode))
         return refuse(RTL_DB_PATH, why, why_bytes, "%s is not a file: a recording needs one", path);
     if (access(path, o->write ? R_OK | W_OK : R_OK))
         return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
@@ -172,12 +172,12 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
 static enum rtl_db_status start(struct rtl_db *db, const struct rtl_db_options *o, char *why, size_t why_bytes)
 {
     bool fresh = false;
-    struct stat facts;
-    enum rtl_db_status status = find(db->path, o, &db->made, &facts, why, why_bytes);
+    struct stat info;
+    enum rtl_db_status status = find(db->path, o, &db->made, &info, why, why_bytes);
     if (status)
         return status;
     /* SQLite reads links itself: in a folder like /tmp also somebody else's, which the kernel doesn't follow */
-    if (connect(db) && facts.st_ino && !rtl_db_files_is(db->files, &facts))
+    if (connect(db) && info.st_ino && !rtl_db_files_is(db->files, &info))
         rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: somebody has just put something else there",
                     o->write ? "write" : "open", db->path);
     if (!db->status && o->write && o->force && has_other_content(db))

@@ -229,10 +229,10 @@ enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, s
     return refused;
 }
 
-bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *facts)
+bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info)
 {
     struct stat now;
-    return files->path && !lstat(files->path, &now) && now.st_dev == facts->st_dev && now.st_ino == facts->st_ino;
+    return files->path && !lstat(files->path, &now) && now.st_dev == info->st_dev && now.st_ino == info->st_ino;
 }
 
 uint64_t rtl_db_files_log_size(const struct rtl_db_files *files)

@@ -18,8 +18,8 @@ void rtl_db_files_free(struct rtl_db_files *files); /* after the database was cl
 const char *rtl_db_files_system(const struct rtl_db_files *files);
 /* Why a file beside the database was refused: the status, and a line that is taken away by asking; else OK. */
 enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, size_t why_bytes);
-bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *facts); /* whether that is what is open */
-uint64_t rtl_db_files_log_size(const struct rtl_db_files *files);                 /* of its -wal, 0 when it has none */
+bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info); /* whether that is what is open */
+uint64_t rtl_db_files_log_size(const struct rtl_db_files *files);                /* of its -wal, 0 when it has none */
 /* The first bytes of the file, whatever it is; less than `bytes` when it is shorter, -1 when it can't be read. */
 int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes);
 /* Empties the file and takes away what lies beside it, while nobody else has it locked; SQLite's code. */

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "record/recording.h"
 #include "record/buckets.h"
-#include "record/facts.h"
+#include "record/process_info.h"
 #include "stats/quantile.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@ struct told {
 struct rtl_recording {
     struct rtl_db *db;
     char *kind, *title, *recorder;
-    struct rtl_recording_facts facts;
-    struct rtl_facts process;
+    struct rtl_recording_info info;
+    struct rtl_process_info process;
     int64_t id; /* of its row; 0 = not yet written */
     uint64_t sequence, frames, failed;
     struct rtl_snapshot last; /* the last frame written */
@@ -29,7 +29,7 @@ struct rtl_recording {
 };
 
 enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
-                                      const struct rtl_recording_facts *facts, struct rtl_recording **out, char *why,
+                                      const struct rtl_recording_info *info, struct rtl_recording **out, char *why,
                                       size_t why_bytes)
 {
     struct rtl_db *db;
@@ -49,10 +49,10 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
     struct rtl_recording *r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
-        r->facts = *facts;
-        r->facts.kind = r->kind = strdup(facts->kind);
-        r->facts.title = r->title = strdup(facts->title);
-        r->facts.recorder = r->recorder = strdup(facts->recorder);
+        r->info = *info;
+        r->info.kind = r->kind = strdup(info->kind);
+        r->info.title = r->title = strdup(info->title);
+        r->info.recorder = r->recorder = strdup(info->recorder);
     }
     if (!r || !r->kind || !r->title || !r->recorder) {
         snprintf(why, why_bytes, "out of memory");
@@ -61,7 +61,7 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         rtl_recording_close(r);
         return RTL_DB_FAILED;
     }
-    rtl_facts_read(facts->pid, &r->process);
+    rtl_process_info_read(info->pid, &r->process);
     *out = r;
     return RTL_DB_OK;
 }
@@ -93,19 +93,19 @@ static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *
         r->db, "INSERT INTO rtl_recording(kind, time_ns, recorder, recorder_pid, host, user, pid, title, command, comm, "
                "runtime, library, interval_ns" RTL_FIELD_NAMES(RECORDING) ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
                RTL_FIELD_MARKS(RECORDING) ")");
-    bind_string(st, 1, r->facts.kind);
+    bind_string(st, 1, r->info.kind);
     rtl_db_bind_int(st, 2, (int64_t)real_ns);
-    bind_string(st, 3, r->facts.recorder);
+    bind_string(st, 3, r->info.recorder);
     rtl_db_bind_int(st, 4, getpid());
     bind_string(st, 5, r->process.host);
     bind_string(st, 6, r->process.user);
-    rtl_db_bind_int(st, 7, r->facts.pid);
-    bind_string(st, 8, r->facts.title);
+    rtl_db_bind_int(st, 7, r->info.pid);
+    bind_string(st, 8, r->info.title);
     bind_string(st, 9, r->process.command);
     bind_string(st, 10, s->comm);
     bind_string(st, 11, r->process.runtime);
     bind_string(st, 12, s->library_version);
-    rtl_db_bind_int(st, 13, (int64_t)r->facts.interval_ns);
+    rtl_db_bind_int(st, 13, (int64_t)r->info.interval_ns);
     rtl_fields_bind(st, 14, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, NULL, s);
     if (rtl_db_run(st))
         r->id = rtl_db_last_id(r->db);
@@ -185,7 +185,7 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
             was = &r->last.kernels[at];
         struct rtl_kernel_told told = {.full = "", .short_name = ""};
         if (!was) {
-            r->facts.tell(r->facts.context, k, &told);
+            r->info.tell(r->info.context, k, &told);
             write_name(r, k, &told);
         }
         bool launch = !was || rtl_fields_differ(rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, was, k);
@@ -375,7 +375,7 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     }
     r->frames++;
     r->sequence++;
-    if (!strcmp(r->facts.kind, RTL_RECORDING_SNAPSHOT)) {
+    if (!strcmp(r->info.kind, RTL_RECORDING_SNAPSHOT)) {
         begin_again(r);
         return RTL_DB_OK;
     }

@@ -23,7 +23,7 @@ struct rtl_kernel_told {
 };
 
 /* What is told about the process beside its segment; strings are copied. */
-struct rtl_recording_facts {
+struct rtl_recording_info {
     const char *kind; /* RTL_RECORDING_* */
     pid_t pid;
     const char *title, *recorder; /* title: as on screen; recorder: name and version of this program */
@@ -34,9 +34,9 @@ struct rtl_recording_facts {
 
 struct rtl_recording;
 
-/* Opens or creates the file (rules and errors: record/db.h) and collects the facts out of /proc. */
+/* Opens or creates the file (rules and errors: record/db.h) and reads what /proc says of the process. */
 enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
-                                      const struct rtl_recording_facts *facts, struct rtl_recording **recording,
+                                      const struct rtl_recording_info *info, struct rtl_recording **recording,
                                       char *why, size_t why_bytes);
 void rtl_recording_close(struct rtl_recording *recording); /* NULL is nothing */
 

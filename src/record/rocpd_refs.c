@@ -45,17 +45,17 @@ void rtl_rocpd_refresh(struct rtl_rocpd *r)
     r->fresh = true;
     struct rtl_snapshot snapshot = {0};
     if (rtl_reader_snapshot(r->reader, &snapshot) != RTL_READER_OK)
-        return; /* the facts stay what they were */
-    rtl_snapshot_free(&r->facts);
-    r->facts = snapshot;
+        return; /* the last one stays */
+    rtl_snapshot_free(&r->latest);
+    r->latest = snapshot;
 }
 
 /* Of GPUs in parts, which may share an address. */
 static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
 {
     uint32_t part = 0;
-    for (uint32_t i = 0; i < r->facts.agent_count; i++) {
-        const struct rtl_agent_snapshot *other = &r->facts.agents[i];
+    for (uint32_t i = 0; i < r->latest.agent_count; i++) {
+        const struct rtl_agent_snapshot *other = &r->latest.agents[i];
         part += other->agent < a->agent && other->bdf == a->bdf && !strcmp(other->uuid, a->uuid);
     }
     return part;
@@ -84,8 +84,8 @@ static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_age
 void rtl_rocpd_number_gpus(struct rtl_rocpd *r)
 {
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < r->facts.agent_count; i++) {
-            const struct rtl_agent_snapshot *a = &r->facts.agents[i];
+        for (uint32_t i = 0; i < r->latest.agent_count; i++) {
+            const struct rtl_agent_snapshot *a = &r->latest.agents[i];
             if (a->agent < RTL_AGENTS_MAX && !r->gpu[a->agent].known)
                 number_gpu(r, a->agent, a, pass == 0);
         }
@@ -102,26 +102,26 @@ const struct rtl_rocpd_gpu *rtl_rocpd_gpu(struct rtl_rocpd *r, uint32_t agent)
     return &r->gpu[agent];
 }
 
-static const struct rtl_queue_snapshot *slot_facts(const struct rtl_rocpd *r, uint32_t slot)
+static const struct rtl_queue_snapshot *find_slot(const struct rtl_rocpd *r, uint32_t slot)
 {
-    for (uint32_t i = 0; i < r->facts.queue_count; i++)
-        if (r->facts.queues[i].slot == slot)
-            return &r->facts.queues[i];
+    for (uint32_t i = 0; i < r->latest.queue_count; i++)
+        if (r->latest.queues[i].slot == slot)
+            return &r->latest.queues[i];
     return NULL;
 }
 
 /*
- * What the queue of an event is. A slot's generation only grows, and the facts are newer than the event: so one that is
- * larger than the slot's was never there.
+ * What the queue of an event is. A slot's generation only grows, and the snapshot is newer than the event: so one that
+ * is larger than the slot's was never there.
  */
 static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_record *event, uint64_t *queue_id)
 {
     if (!event->generation)
         return RTL_QUEUE_KIND_OTHERS;
-    const struct rtl_queue_snapshot *q = slot_facts(r, event->queue);
+    const struct rtl_queue_snapshot *q = find_slot(r, event->queue);
     if (!q || q->generation < event->generation) {
         rtl_rocpd_refresh(r);
-        q = slot_facts(r, event->queue);
+        q = find_slot(r, event->queue);
     }
     if (!q || event->generation & 1 || q->generation < event->generation || event->agent >= RTL_AGENTS_MAX)
         return RTL_QUEUE_KIND_UNKNOWN;

@@ -31,14 +31,14 @@ void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_mod
 static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, const char *kind, const char *path,
                                          unsigned busy_ms, struct rtl_recording **recording)
 {
-    const struct rtl_recording_facts facts = {.kind = kind,
-                                              .pid = recorder->pid,
-                                              .title = recorder->title,
-                                              .recorder = "rtl-top " RTL_TOP_VERSION,
-                                              .interval_ns = recorder->options->delay_ns,
-                                              .tell = tell,
-                                              .context = recorder};
-    return rtl_recording_open(path, recorder->options->force, busy_ms, &facts, recording, recorder->why,
+    const struct rtl_recording_info info = {.kind = kind,
+                                            .pid = recorder->pid,
+                                            .title = recorder->title,
+                                            .recorder = "rtl-top " RTL_TOP_VERSION,
+                                            .interval_ns = recorder->options->delay_ns,
+                                            .tell = tell,
+                                            .context = recorder};
+    return rtl_recording_open(path, recorder->options->force, busy_ms, &info, recording, recorder->why,
                               sizeof recorder->why);
 }
 

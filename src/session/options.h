@@ -77,10 +77,10 @@ enum rtl_parsed {
 /* Parses the arguments; `text` is allocated for DONE (lines) and WRONG (a line without its newline), NULL otherwise. */
 enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *options, char **text);
 
-struct rtl_option_facts {
+struct rtl_option_info {
     int letter;
     const char *name, *argument, *meaning;
 };
-extern const struct rtl_option_facts rtl_options[RTL_OPTION_COUNT];
+extern const struct rtl_option_info rtl_options[RTL_OPTION_COUNT];
 
 #endif

@@ -15,10 +15,10 @@ enum rtl_db_status rtl_player_open(struct rtl_player *player, const char *path, 
     enum rtl_db_status status = rtl_replay_open(path, pid, recording, &player->replay, why, why_bytes);
     if (status)
         return status;
-    const struct rtl_replay_facts *facts = rtl_replay_facts(player->replay);
-    player->frames = facts->frames;
-    player->pid = facts->pid;
-    rtl_text_escape(player->title, sizeof player->title, facts->title, strlen(facts->title));
+    const struct rtl_replay_info *info = rtl_replay_info(player->replay);
+    player->frames = info->frames;
+    player->pid = info->pid;
+    rtl_text_escape(player->title, sizeof player->title, info->title, strlen(info->title));
     return RTL_DB_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Facts about a process out of /proc. See target.h. */
+/* What /proc says of a process. See target.h. */
 #include "session/target.h"
 #include "text/text.h"
 
@@ -37,17 +37,17 @@ void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
 void rtl_target_user(pid_t pid, char *out, size_t size)
 {
     char path[40];
-    struct stat facts;
+    struct stat info;
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (stat(path, &facts)) {
+    if (stat(path, &info)) {
         snprintf(out, size, "?");
         return;
     }
-    const struct passwd *user = getpwuid(facts.st_uid);
+    const struct passwd *user = getpwuid(info.st_uid);
     if (user)
         rtl_text_escape(out, size, user->pw_name, strlen(user->pw_name));
     else
-        snprintf(out, size, "%u", (unsigned)facts.st_uid);
+        snprintf(out, size, "%u", (unsigned)info.st_uid);
 }
 
 static uint64_t clock_ns(clockid_t clock)

@@ -215,7 +215,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     } else {
         char text[512];
         status_text(ui, at.cols, text, sizeof text);
-        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* whole facts only */
+        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* whole pieces only */
             char *last = text;
             for (char *next = text; (next = strstr(next, " | ")); next++)
                 last = next;
@@ -239,7 +239,7 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         col += 3 + rtl_frame_put(frame, at.row, col + 3, 4, RTL_ROLE_LABEL, "Back") + 1;
     }
     for (int i = 1; i < RTL_ACTION_COUNT; i++) {
-        const struct rtl_key_facts *k = &rtl_keys[i];
+        const struct rtl_key_info *k = &rtl_keys[i];
         if (!*k->label || !(k->where & rtl_ui_where(ui)) || i == RTL_ACTION_QUIT)
             continue;
         struct rtl_key_name name = rtl_key_name(k->keys[0]);

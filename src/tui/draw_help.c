@@ -47,7 +47,7 @@ static void write_keys(struct page *p)
         line_put(p, RTL_ROLE_TITLE, "%s", groups[g].title);
         for (int i = 1; i < RTL_ACTION_COUNT; i++) {
             char names[48] = "";
-            const struct rtl_key_facts *k = &rtl_keys[i];
+            const struct rtl_key_info *k = &rtl_keys[i];
             if (k->where != groups[g].where)
                 continue;
             for (int n = 0; n < 3 && k->keys[n]; n++)

@@ -14,8 +14,8 @@ enum {
     GPU_CELL = 40, /* name, gauge, share, depth */
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
-    FACT_NUMBER = 12,  /* of two numbers side by side, with a label */
-    FACTS_BESIDE = 10, /* 10 + 2 * 13 = 36 columns */
+    FIGURE_NUMBER = 12,  /* of two numbers side by side, with a label */
+    FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
 };
 
@@ -146,12 +146,12 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     l.name = take(&row, name, cols);
     l.head = take(&row, head, cols);
     l.histogram = take(&row, bars + most(0, left), cols);
-    int facts = FACTS_BESIDE + 2 * (most(number, FACT_NUMBER) + 1);
-    if (cols >= facts + HISTOGRAM_LEAST && l.histogram.rows) {
-        l.facts = l.histogram;
-        l.facts.col = cols - facts;
-        l.facts.cols = facts;
-        l.histogram.cols = cols - facts - 2;
+    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
+    if (cols >= figures + HISTOGRAM_LEAST && l.histogram.rows) {
+        l.figures = l.histogram;
+        l.figures.col = cols - figures;
+        l.figures.cols = figures;
+        l.histogram.cols = cols - figures - 2;
     }
     l.trend = take(&row, trend, cols);
     l.status = take(&row, status, cols);

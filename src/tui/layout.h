@@ -45,13 +45,13 @@ struct rtl_layout_detail {
     enum rtl_layout_kind kind;
     struct rtl_rect line;
     struct rtl_rect header, counts, quantiles, name;
-    struct rtl_rect head; /* over histogram and facts */
+    struct rtl_rect head; /* over histogram and figures */
     struct rtl_rect histogram;
-    struct rtl_rect facts; /* to the right of it, or not there */
+    struct rtl_rect figures; /* to the right of it, or not there */
     struct rtl_rect trend;
     struct rtl_rect status, keys;
 };
-/* `number`: columns of the facts' numbers, 12 at least. */
+/* `number`: columns of the figures' numbers, 12 at least. */
 struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
 
 #endif

@@ -335,7 +335,7 @@ static int watch(struct watch *w, pid_t pid, const char *title)
         w->player->model = model;
         w->ui.replay = true;
         w->ui.frames = w->player->frames;
-        w->ui.interval_ns = rtl_replay_facts(w->player->replay)->interval_ns;
+        w->ui.interval_ns = rtl_replay_info(w->player->replay)->interval_ns;
         rtl_player_names(w->player, options->ascii);
     }
     int status = 0;

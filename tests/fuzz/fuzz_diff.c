@@ -75,13 +75,13 @@ static void make_good(struct fuzz_image *image, bool series, unsigned n)
     struct rtl_snapshot snapshot;
     struct rtl_kernel_snapshot kernels[KERNELS];
     struct rtl_octave octaves[KERNELS];
-    const struct rtl_recording_facts facts = {.kind = series ? RTL_RECORDING_SERIES : RTL_RECORDING_SNAPSHOT,
-                                              .pid = 7,
-                                              .title = "serve",
-                                              .recorder = "fuzz",
-                                              .tell = tell};
+    const struct rtl_recording_info info = {.kind = series ? RTL_RECORDING_SERIES : RTL_RECORDING_SNAPSHOT,
+                                            .pid = 7,
+                                            .title = "serve",
+                                            .recorder = "fuzz",
+                                            .tell = tell};
     unlink(first);
-    MUST(!rtl_recording_open(first, false, 0, &facts, &recording, why, sizeof why));
+    MUST(!rtl_recording_open(first, false, 0, &info, &recording, why, sizeof why));
     for (unsigned frame = series ? 1 : n; frame <= n; frame++) {
         fill(&snapshot, kernels, octaves, frame);
         MUST(!rtl_recording_add(recording, &snapshot, 9000000000ull + frame, false));

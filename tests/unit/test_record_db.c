@@ -226,11 +226,11 @@ static void damage_is_told(void **state)
     assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
     rtl_db_close(db);
     int fd = open(path, O_WRONLY);
-    struct stat facts;
-    fstat(fd, &facts);
+    struct stat info;
+    fstat(fd, &info);
     char junk[4096];
     memset(junk, 0xa5, sizeof junk);
-    for (off_t at = 4096; at < facts.st_size; at += 4096)
+    for (off_t at = 4096; at < info.st_size; at += 4096)
         assert_int_equal(pwrite(fd, junk, sizeof junk, at), sizeof junk);
     close(fd);
     db = open_db(false);

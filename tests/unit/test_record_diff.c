@@ -225,12 +225,12 @@ static void write_snapshot(const char *path, struct synth *p, uint64_t at, uint6
 {
     char why[300];
     struct rtl_recording *recording;
-    const struct rtl_recording_facts facts = {
+    const struct rtl_recording_info info = {
         .kind = RTL_RECORDING_SNAPSHOT, .pid = getpid(), .title = "serve", .recorder = "test", .tell = tell};
     struct rtl_snapshot s = synth_snapshot(p, at);
     s.start_mono_ns = start;
     s.start_real_ns = 1000 * RTL_SEC + start;
-    assert_int_equal(rtl_recording_open(path, false, 50, &facts, &recording, why, sizeof why), 0);
+    assert_int_equal(rtl_recording_open(path, false, 50, &info, &recording, why, sizeof why), 0);
     assert_int_equal(rtl_recording_add(recording, &s, 1000 * RTL_SEC + at, false), 0);
     rtl_recording_close(recording);
     rtl_snapshot_free(&s);

@@ -42,10 +42,10 @@ static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_
 
 static struct rtl_recording *recording_of(const char *kind, pid_t pid)
 {
-    const struct rtl_recording_facts facts = {
+    const struct rtl_recording_info info = {
         .kind = kind, .pid = pid, .title = "serve", .recorder = "test", .interval_ns = RTL_SEC, .tell = tell};
     struct rtl_recording *r;
-    if (rtl_recording_open(path, false, 50, &facts, &r, why, sizeof why))
+    if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
         fail_msg("%s", why);
     return r;
 }
@@ -316,7 +316,7 @@ static void a_recording_may_fail_to_begin(void **state)
     uint32_t id;
     assert_true(rtl_replay_kernel(replay, 0, &id, &name, &length)); /* names, too, are written again */
     assert_string_equal(name, "a");
-    assert_string_equal(rtl_replay_facts(replay)->title, "serve");
+    assert_string_equal(rtl_replay_info(replay)->title, "serve");
     rtl_replay_close(replay);
 }
 
@@ -349,7 +349,7 @@ static void several_share_a_file(void **state)
         struct rtl_snapshot s;
         bool exited;
         assert_int_equal(rtl_replay_open(path, wanted[i].pid, wanted[i].recording, &r, why, sizeof why), RTL_DB_OK);
-        assert_int_equal(rtl_replay_facts(r)->frames, wanted[i].frames);
+        assert_int_equal(rtl_replay_info(r)->frames, wanted[i].frames);
         assert_int_equal(rtl_replay_read(r, wanted[i].frames - 1, &s, &exited), RTL_DB_OK);
         assert_int_equal(s.kernels[0].calls, wanted[i].calls);
         assert_int_equal(s.kernels[0].histogram.count, wanted[i].calls);

@@ -81,8 +81,8 @@ static void check_detail(int rows, int cols, int name_rows, int number)
     }
     if (row > rows || l.header.rows != 1 || l.quantiles.rows != 1)
         wrong("the detail lacks a part", rows, cols, 0);
-    if (l.facts.rows && (!inside(&l.facts, rows, cols) || l.histogram.col + l.histogram.cols > l.facts.col))
-        wrong("facts overlap the histogram", rows, cols, 0);
+    if (l.figures.rows && (!inside(&l.figures, rows, cols) || l.histogram.col + l.histogram.cols > l.figures.col))
+        wrong("figures overlap the histogram", rows, cols, 0);
 }
 
 static void every_size_is_defined(void **state)
