@@ -107,10 +107,10 @@ static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
 
 /* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording
  * when it can. */
-static void record(struct rtl_frame_recorder *recorder, const struct rtl_tick *tick, bool exited)
+static void record(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
 {
     enum rtl_db_status before = recorder->last;
-    if (rtl_frame_recorder_add(recorder, &tick->snapshot, tick->real_ns, exited) && !before)
+    if (rtl_frame_recorder_add(recorder, &sample->snapshot, sample->real_ns, exited) && !before)
         rtl_complain("recording: %s", recorder->why);
 }
 

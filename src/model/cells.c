@@ -12,7 +12,7 @@ static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
     return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
 }
 
-void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
+void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
     const uint64_t *by = m->window_untimed_by;

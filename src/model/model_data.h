@@ -36,7 +36,7 @@ enum rtl_target_state { RTL_TARGET_STATES(RTL_ENUM_TARGET) RTL_TARGET_COUNT };
 #undef RTL_ENUM_TARGET
 
 /* A snapshot and when it was taken; shared by the roles it has (latest, previous, zero, ring). */
-struct rtl_tick {
+struct rtl_sample {
     struct rtl_snapshot snapshot;
     uint64_t real_ns;
     unsigned references;
@@ -90,10 +90,10 @@ struct rtl_copies_row {
 
 struct rtl_model {
     struct rtl_names *names;
-    struct rtl_tick *latest, *previous, *zero;
-    struct rtl_tick *ring[RTL_MODEL_RING]; /* oldest first */
+    struct rtl_sample *latest, *previous, *zero;
+    struct rtl_sample *ring[RTL_MODEL_RING]; /* oldest first */
     int ring_count;
-    uint64_t ticks; /* snapshots seen */
+    uint64_t samples; /* snapshots seen */
 
     /* what the user chose */
     uint64_t window_ns;
@@ -102,9 +102,9 @@ struct rtl_model {
     char filter[RTL_FILTER_MAX];
 
     /* derived by rtl_model_refresh */
-    const struct rtl_tick *base; /* where the window starts; NULL = the process's start */
-    uint64_t span_ns;            /* what the window really covers; 0 before anything can be said */
-    struct rtl_row *rows;        /* every kernel, ascending id */
+    const struct rtl_sample *base; /* where the window starts; NULL = the process's start */
+    uint64_t span_ns;              /* what the window really covers; 0 before anything can be said */
+    struct rtl_row *rows;          /* every kernel, ascending id */
     uint32_t row_count, row_size;
     uint32_t *order; /* indices of the rows to show, in order */
     uint32_t shown;
@@ -137,8 +137,8 @@ struct rtl_model {
     bool damaged;            /* the segment could no longer be read */
 
     /* of the control page; heartbeat.h */
-    uint64_t watcher;   /* pid of the viewer that said last that it watches, by its own account; 0 = none */
-    uint32_t wanted;    /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
+    uint64_t watcher;      /* pid of the viewer that said last that it watches, by its own account; 0 = none */
+    uint32_t wanted;       /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
     char no_heartbeat[64]; /* why auto can't be made to time from here; "" = it can */
 };
 

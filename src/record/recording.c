@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is told about a kernel or GPU once a recording. */
-struct told {
+/* Kernels whose names are in the recording: they are written once. */
+struct named {
     uint8_t kernel[RTL_KERNELS_MAX / 8];
 };
 
@@ -24,8 +24,8 @@ struct rtl_recording {
     uint64_t sequence, frames, failed;
     struct rtl_snapshot last; /* the last frame written */
     bool has_last;
-    struct told told;
-    struct rtl_growth growth; /* of the histogram that is being written */
+    struct named named;
+    struct rtl_histogram_delta delta; /* of the histogram that is being written */
 };
 
 enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
@@ -73,8 +73,8 @@ void rtl_recording_close(struct rtl_recording *r)
     rtl_db_close(r->db);
     if (r->has_last)
         rtl_snapshot_free(&r->last);
-    free(r->growth.buckets.bytes);
-    free(r->growth.coarse.bytes);
+    free(r->delta.buckets.bytes);
+    free(r->delta.coarse.bytes);
     free(r->kind);
     free(r->title);
     free(r->recorder);
@@ -128,8 +128,8 @@ static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s
 static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
                           const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
 {
-    const struct rtl_growth *g = &r->growth;
-    if (!rtl_growth_tell(&r->growth, before, now))
+    const struct rtl_histogram_delta *g = &r->delta;
+    if (!rtl_histogram_delta_make(&r->delta, before, now))
         rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
     at = rtl_fields_bind(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, before, now);
     for (int i = 0; i < RTL_RECORDED_QUANTILES; i++, at++)
@@ -137,7 +137,7 @@ static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, 
             rtl_db_bind_int(st, at, (int64_t)g->quantile[i]);
         else
             rtl_db_bind_null(st, at);
-    const struct rtl_growing *texts[] = {&g->buckets, &g->coarse};
+    const struct rtl_text_buffer *texts[] = {&g->buckets, &g->coarse};
     for (int i = 0; i < 2; i++, at++)
         if (texts[i]->used)
             rtl_db_bind_text(st, at, texts[i]->bytes, texts[i]->used);
@@ -151,9 +151,9 @@ static bool histogram_differs(const struct rtl_histogram_copy *a, const struct r
     return rtl_fields_differ(rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, a, b);
 }
 
-static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k, const struct rtl_kernel_told *told)
+static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k, const struct rtl_kernel_names *names)
 {
-    if (k->id < RTL_KERNELS_MAX && r->told.kernel[k->id / 8] >> k->id % 8 & 1)
+    if (k->id < RTL_KERNELS_MAX && r->named.kernel[k->id / 8] >> k->id % 8 & 1)
         return;
     struct rtl_db_statement *st = rtl_db_prepare(
         r->db, "INSERT OR IGNORE INTO rtl_kernel(recording, kernel, name, full_name, short_name, first) "
@@ -162,12 +162,12 @@ static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot
     rtl_db_bind_int(st, 2, k->id);
     /* a segment of an earlier library may have a longer one */
     rtl_db_bind_text(st, 3, k->name, k->name_length < RTL_NAME_MAX ? k->name_length : RTL_NAME_MAX);
-    bind_string(st, 4, told->full);
-    bind_string(st, 5, told->short_name);
+    bind_string(st, 4, names->full);
+    bind_string(st, 5, names->short_name);
     rtl_db_bind_int(st, 6, (int64_t)r->sequence);
     rtl_db_run(st);
     if (k->id < RTL_KERNELS_MAX)
-        r->told.kernel[k->id / 8] |= (uint8_t)(1 << k->id % 8);
+        r->named.kernel[k->id / 8] |= (uint8_t)(1 << k->id % 8);
 }
 
 static void write_kernels(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
@@ -183,10 +183,10 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
             at++;
         if (at < old && r->last.kernels[at].id == k->id)
             was = &r->last.kernels[at];
-        struct rtl_kernel_told told = {.full = "", .short_name = ""};
+        struct rtl_kernel_names names = {.full = "", .short_name = ""};
         if (!was) {
-            r->info.tell(r->info.context, k, &told);
-            write_name(r, k, &told);
+            r->info.name_kernel(r->info.context, k, &names);
+            write_name(r, k, &names);
         }
         bool launch = !was || rtl_fields_differ(rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, was, k);
         if (was && !launch && !rtl_fields_differ(rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k) &&
@@ -350,13 +350,13 @@ static void begin_again(struct rtl_recording *r)
     r->has_last = false;
     r->id = 0;
     r->sequence = 0;
-    memset(&r->told, 0, sizeof r->told);
+    memset(&r->named, 0, sizeof r->named);
 }
 
 enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
                                      bool exited)
 {
-    struct told told = r->told; /* what a transaction says is unsaid when it fails */
+    struct named named = r->named; /* what a transaction has named is not when it fails */
     int64_t id = r->id;
     rtl_db_begin(r->db);
     if (!r->id)
@@ -368,7 +368,7 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     write_copies(r, frame, s);
     enum rtl_db_status status = rtl_db_commit(r->db);
     if (status) {
-        r->told = told;
+        r->named = named;
         r->id = id;
         r->failed++;
         return status;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* Both forms are the model's own: kernels are called in the file what they are called on the screen. */
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     const struct rtl_frame_recorder *recorder = context;
     struct rtl_names *n = recorder->model->names;
-    told->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
-    told->short_name =
+    names->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
+    names->short_name =
         rtl_names_cell(n, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, recorder->options->ascii);
 }
 
@@ -36,7 +36,7 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
                                             .title = recorder->title,
                                             .recorder = "rtl-top " RTL_TOP_VERSION,
                                             .interval_ns = recorder->options->delay_ns,
-                                            .tell = tell,
+                                            .name_kernel = name_kernel,
                                             .context = recorder};
     return rtl_recording_open(path, recorder->options->force, busy_ms, &info, recording, recorder->why,
                               sizeof recorder->why);

@@ -1,4 +1,4 @@
-/* What all views share: header, honesty, status and key lines, cells of the table. See draw.h. */
+/* What all views share: header, coverage, status and key lines, cells of the table. See draw.h. */
 #include "tui/draw.h"
 #include "model/cells.h"
 #include "model/labels.h"
@@ -87,7 +87,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     rtl_frame_put(frame, at.row, col, right - col - 1, RTL_ROLE_VALUE, cut);
 }
 
-void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
     char text[1024], age[48];
@@ -101,7 +101,7 @@ void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
         snprintf(age, sizeof age, "  idle, age %s", rtl_format_interval(ns).text);
     else
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
-    rtl_honesty_text(m, text, sizeof text);
+    rtl_coverage_text(m, text, sizeof text);
     int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
     const struct rtl_snapshot *s = &m->latest->snapshot;
     bool loud = m->window_untimed > m->window_untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;

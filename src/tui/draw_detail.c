@@ -113,7 +113,7 @@ static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, str
         return;
     if (!all->any) {
         rtl_frame_put(frame, at.row, 2, at.cols - 2, RTL_ROLE_DIM,
-                      row->untimed ? "counted, but never timed: see the honesty line" : "nothing timed yet");
+                      row->untimed ? "counted, but never timed: see the coverage line" : "nothing timed yet");
         return;
     }
     int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);
@@ -211,7 +211,7 @@ static void draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
     for (uint32_t i = 0; i < length; i++) {
         uint64_t v = rtl_model_history(m, row, i);
         most = v > most ? v : most;
-        span += m->history_ns[(m->ticks - i) % RTL_MODEL_HISTORY];
+        span += m->history_ns[(m->samples - i) % RTL_MODEL_HISTORY];
     }
     struct rtl_number top = most ? rtl_format_time(most, ui->units) : (struct rtl_number){RTL_NONE};
     char label[80], age[32];

@@ -1,6 +1,6 @@
 /*
- * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's honesty line says is
- * on top, with the figures.
+ * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's coverage line says
+ * is on top, with the figures.
  */
 #include "tui/draw.h"
 #include "model/labels.h"

@@ -1,7 +1,7 @@
 /*
  * Geometry. See layout.h.
  *
- * Rows are given away by what a reader misses most: the table's first rows, then the honesty line (a number without it
+ * Rows are given away by what a reader misses most: the table's first rows, then the coverage line (a number without it
  * may mislead), sums, status, one row of gauges, keys, the rest of the gauges; what is left is the table's.
  */
 #include "tui/layout.h"
@@ -102,7 +102,7 @@ struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, 
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
     int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and head are always there */
-    int honesty = give(&left, 1), summary = give(&left, 1), status = give(&left, 1);
+    int coverage = give(&left, 1), summary = give(&left, 1), status = give(&left, 1);
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
     int keys = give(&left, 1);
@@ -116,7 +116,7 @@ struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, 
     l.header = take(&row, 1, cols);
     l.summary = take(&row, summary, cols);
     l.gpus = take(&row, gauge_rows, cols);
-    l.honesty = take(&row, honesty, cols);
+    l.coverage = take(&row, coverage, cols);
     l.head = take(&row, 1, cols);
     l.table = take(&row, rows - row - name - status - keys, cols);
     l.name = take(&row, name, cols);

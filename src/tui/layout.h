@@ -16,12 +16,12 @@ enum rtl_layout_kind { RTL_LAYOUT_NOTHING, RTL_LAYOUT_LINE, RTL_LAYOUT_FULL };
 
 struct rtl_layout {
     enum rtl_layout_kind kind;
-    struct rtl_rect line;    /* RTL_LAYOUT_LINE only */
-    struct rtl_rect header;  /* who, how often, state */
-    struct rtl_rect summary; /* sums */
-    struct rtl_rect gpus;    /* gauges */
-    struct rtl_rect honesty; /* what was not measured */
-    struct rtl_rect head;    /* of the table */
+    struct rtl_rect line;     /* RTL_LAYOUT_LINE only */
+    struct rtl_rect header;   /* who, how often, state */
+    struct rtl_rect summary;  /* sums */
+    struct rtl_rect gpus;     /* gauges */
+    struct rtl_rect coverage; /* what was not measured */
+    struct rtl_rect head;     /* of the table */
     struct rtl_rect table;
     struct rtl_rect name; /* the whole name of the selected kernel, if asked for */
     struct rtl_rect status;

@@ -81,11 +81,11 @@ static void toggle_record(struct watch *w)
 
 static void take_snapshot(struct watch *w)
 {
-    const struct rtl_tick *tick = w->ui.model->latest;
-    if (rtl_frame_recorder_snapshot(&w->recorder, w->recorder.path, &tick->snapshot, tick->real_ns, SCREEN_BUSY_MS))
+    const struct rtl_sample *latest = w->ui.model->latest;
+    if (rtl_frame_recorder_snapshot(&w->recorder, w->recorder.path, &latest->snapshot, latest->real_ns, SCREEN_BUSY_MS))
         rtl_ui_say(&w->ui, "no snapshot: %s", w->recorder.why);
     else
-        rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", tick->snapshot.kernel_count, w->recorder.path);
+        rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", latest->snapshot.kernel_count, w->recorder.path);
 }
 
 /* What became of the wish is on the mode's line with the next frames. */

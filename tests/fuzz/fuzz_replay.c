@@ -32,10 +32,10 @@ static void clean_up(void)
     rmdir(folder);
 }
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
-    told->full = told->short_name = k->name;
+    names->full = names->short_name = k->name;
 }
 
 static void record(struct rtl_recording *r, uint64_t t)
@@ -95,7 +95,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     char why[512], sql[64];
     sqlite3 *handle;
     const struct rtl_recording_info info = {
-        .kind = RTL_RECORDING_SERIES, .pid = 4711, .title = "t", .recorder = "fuzz", .tell = tell};
+        .kind = RTL_RECORDING_SERIES, .pid = 4711, .title = "t", .recorder = "fuzz", .name_kernel = name_kernel};
     (void)argc;
     (void)argv;
     snprintf(folder, sizeof folder, "%s/rtl-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");

@@ -23,10 +23,10 @@ static int tear_down(void **state)
     return fixture_end(state);
 }
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
-    told->full = told->short_name = k->name;
+    names->full = names->short_name = k->name;
 }
 
 static enum rtl_db_status open_recording(struct rtl_recording **r)
@@ -36,7 +36,7 @@ static enum rtl_db_status open_recording(struct rtl_recording **r)
                                             .title = "t",
                                             .recorder = "test",
                                             .interval_ns = RTL_SEC,
-                                            .tell = tell};
+                                            .name_kernel = name_kernel};
     return rtl_recording_open(path, false, 50, &info, r, why, sizeof why);
 }
 

@@ -34,16 +34,20 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
-    told->full = told->short_name = k->name;
+    names->full = names->short_name = k->name;
 }
 
 static struct rtl_recording *recording_of(const char *kind, pid_t pid)
 {
-    const struct rtl_recording_info info = {
-        .kind = kind, .pid = pid, .title = "serve", .recorder = "test", .interval_ns = RTL_SEC, .tell = tell};
+    const struct rtl_recording_info info = {.kind = kind,
+                                            .pid = pid,
+                                            .title = "serve",
+                                            .recorder = "test",
+                                            .interval_ns = RTL_SEC,
+                                            .name_kernel = name_kernel};
     struct rtl_recording *r;
     if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
         fail_msg("%s", why);
@@ -459,7 +463,7 @@ static void buckets_survive_the_text(void **state)
     uint64_t coarse[RTL_OCTAVES_MAX] = {[2] = 4, [35] = 1};
     struct rtl_histogram_copy before = {.octave_count = 1, .octaves = before_octaves},
                               now = {.octave_count = 2, .octaves = octaves, .coarse = coarse}, sum = {0};
-    struct rtl_growing text = {0};
+    struct rtl_text_buffer text = {0};
     uint32_t room = 10;
     assert_true(rtl_buckets_write(NULL, &before, &text));
     assert_string_equal(text.bytes, "[199,5]");

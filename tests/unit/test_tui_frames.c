@@ -300,7 +300,7 @@ static void states_are_said(void **state)
     drawn(24, 80, "no dispatch since zero");
 }
 
-static void honesty(void **state)
+static void coverage(void **state)
 {
     (void)state;
     run_process(1);
@@ -357,7 +357,7 @@ static enum rtl_role role_of(int rows, int cols, const char *begin)
 }
 
 /* Half a minute of lite is no reason to doubt the numbers of an hour later: the line is about the window. */
-static void honesty_is_about_the_window(void **state)
+static void coverage_is_about_the_window(void **state)
 {
     (void)state;
     run_process(1);
@@ -493,8 +493,8 @@ int main(void)
         TEST(queues_help_menus),
         TEST(copies),
         TEST(states_are_said),
-        TEST(honesty),
-        TEST(honesty_is_about_the_window),
+        TEST(coverage),
+        TEST(coverage_is_about_the_window),
         TEST(in_a_unit_of_choice),
         TEST(a_screen_of_nothing),
         TEST(every_size_is_drawn),
