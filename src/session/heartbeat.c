@@ -25,7 +25,7 @@ void rtl_heartbeat_read(struct rtl_heartbeat *heartbeat, struct rtl_model *model
     if (!model)
         return;
     model->watcher = rtl_control_writer(&heartbeat->link);
-    model->wanted = rtl_control_wanted(heartbeat->reader, &heartbeat->link);
+    model->wanted = rtl_mode_read(rtl_control_wanted(heartbeat->reader, &heartbeat->link));
     if (!heartbeat->link.page)
         snprintf(model->no_heartbeat, sizeof model->no_heartbeat, "%s",
                  heartbeat->refused ? "another user's process" : "no control page");

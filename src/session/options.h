@@ -28,7 +28,7 @@
     X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")      \
     X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")           \
     X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)") \
-    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default, full or auto")     \
+    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default or auto")           \
     X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                \
     X(FORCE, 0, "force", "", "let -o replace a file, -w, --snapshot, --trace what is no recording")    \
     X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                \

@@ -229,14 +229,26 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
 }
 
+static int step_mode(int mode, int step)
+{
+#define MODE(sym, num, name, text) num,
+    static const int modes[] = {RTL_MODES(MODE)};
+#undef MODE
+    const int count = sizeof modes / sizeof *modes;
+    int at = 0;
+    while (at < count && modes[at] != mode)
+        at++;
+    if (at == count) /* one of a newer library */
+        return RTL_MODE_AUTO;
+    return modes[clamp(at + step, 0, count - 1)];
+}
+
 static void step_menu(struct rtl_ui *ui, int step)
 {
     if (ui->prompt == RTL_PROMPT_SORT)
         ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
-    else if (ui->menu >= RTL_MODE_COUNT) /* one of a newer library */
-        ui->menu = RTL_MODE_AUTO;
-    else if (ui->menu + step >= 0 && ui->menu + step < RTL_MODE_COUNT)
-        ui->menu += step;
+    else
+        ui->menu = step_mode(ui->menu, step);
 }
 
 /* What is typed takes effect at once, so that the list under it is the answer. */

@@ -407,6 +407,7 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_kernel SET name = x'ff00fe41'",
         "UPDATE rtl_untimed SET reason = 15, dispatches = -1",
         "UPDATE rtl_frame SET mode = 77, state = 99, notes = -1",
+        "UPDATE rtl_frame SET mode = 3", /* full, of a recorder of before */
         "UPDATE rtl_recording SET title = x'1b5b324a'",
     };
     int a = synth_kernel(p, "a");
@@ -445,8 +446,12 @@ static void lies_are_refused(void **state)
             rtl_player_names(&player, false);
             for (uint32_t t = 0; t < 3 && !status; t++)
                 status = (int)rtl_player_show(&player, t);
-            if (!status)
-                free(picture(player.model));
+            if (!status) {
+                char *text = picture(player.model);
+                if (strstr(sql, "mode = 3"))
+                    assert_non_null(strstr(text, "mode default: "));
+                free(text);
+            }
             close_player(&player);
         }
         if (status != (lie ? (int)RTL_DB_CORRUPT : 0))
