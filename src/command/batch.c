@@ -1,5 +1,6 @@
 /* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
 #include "command/output.h"
+#include "base/clock.h"
 #include "command/run.h"
 #include "record/outfile.h"
 #include "session/complain.h"

@@ -1,5 +1,6 @@
 /* --trace: the recorder alone, until it is told to stop, or in the background of frames and screen. */
 #include "command/run.h"
+#include "base/clock.h"
 #include "record/outfile.h"
 #include "record/tracer.h"
 #include "session/complain.h"

@@ -1,5 +1,6 @@
 /* Frames of a model into a recording. See frame_recorder.h. */
 #include "session/frame_recorder.h"
+#include "base/version.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
     const struct rtl_recording_info info = {.kind = kind,
                                             .pid = recorder->pid,
                                             .title = recorder->title,
-                                            .recorder = "rtl-top " RTL_TOP_VERSION,
+                                            .recorder = "rtl-top " RTL_VERSION,
                                             .interval_ns = recorder->options->delay_ns,
                                             .name_kernel = name_kernel,
                                             .context = recorder};

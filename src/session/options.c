@@ -1,5 +1,6 @@
 /* The command line. See options.h. */
 #include "session/options.h"
+#include "base/version.h"
 #include "model/labels.h"
 #include "model/model.h"
 #include "record/db.h"
@@ -195,7 +196,7 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
     case RTL_OPTION_HELP:
         return help(text);
     case RTL_OPTION_VERSION:
-        return say(text, RTL_PARSED_DONE, "rtl-top " RTL_TOP_VERSION " (reads segments of version %u.x)\n",
+        return say(text, RTL_PARSED_DONE, "rtl-top " RTL_VERSION " (reads segments of version %u.x)\n",
                    RTL_SEGMENT_MAJOR);
     default:
         break;

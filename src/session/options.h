@@ -13,8 +13,6 @@
 #include "text/names.h"
 #include "text/units.h"
 
-#define RTL_TOP_VERSION "0.1.0"
-
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
 #define RTL_OPTIONS(X)                                                                                 \
     X(PID, 'p', "pid", "PID", "the process to watch; without it, choose one from a list")              \

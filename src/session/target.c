@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
@@ -48,21 +47,4 @@ void rtl_target_user(pid_t pid, char *out, size_t size)
         rtl_text_escape(out, size, user->pw_name, strlen(user->pw_name));
     else
         snprintf(out, size, "%u", (unsigned)info.st_uid);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
-uint64_t rtl_mono_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t rtl_real_ns(void)
-{
-    return clock_ns(CLOCK_REALTIME);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
@@ -520,11 +521,9 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
 {
     struct taking t = {.reader = reader, .out = snapshot, .retries = RETRIES_ALLOWED, .pauses = PAUSES_ALLOWED};
     struct rtl_header header;
-    struct timespec now;
 
     memset(snapshot, 0, sizeof *snapshot);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    snapshot->taken_mono_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    snapshot->taken_mono_ns = rtl_mono_ns();
     t.chunks = reader->view[RTL_SECTION_CHUNKS].capacity;
     if (t.chunks > RTL_CHUNKS_MAX)
         t.chunks = RTL_CHUNKS_MAX; /* a directory entry can't name more */

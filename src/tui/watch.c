@@ -6,6 +6,7 @@
  * viewer was stopped) is left out.
  */
 #include "tui/watch.h"
+#include "base/clock.h"
 #include "model/labels.h"
 #include "session/complain.h"
 #include "session/player.h"
