@@ -106,8 +106,8 @@ static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
     return 0;
 }
 
-/* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording
- * when it can. */
+/* Adds to the recording, if there is one. Of failures in a row the first is reported: the frames go on, and so does the
+ * recording when it can. */
 static void record(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
 {
     enum rtl_db_status before = recorder->last;

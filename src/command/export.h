@@ -14,7 +14,7 @@
 
 struct rtl_export;
 
-/* A string of the file that names ops: what it is called on a track is different from all others. */
+/* A string of the file that names ops; `shown`, its name on a track, differs from that of every other. */
 struct rtl_export_name {
     int64_t id; /* in rocpd_string */
     char *raw;  /* as it stands in the file */
@@ -48,7 +48,7 @@ struct rtl_export {
     struct rtl_names *names;
     struct rtl_export_name **name; /* [name_count], in the order of first sight */
     size_t name_count, name_room;
-    uint64_t name_bytes;               /* of all of them, as they stand in the file */
+    uint64_t name_bytes;               /* of all names, as they stand in the file */
     struct rtl_identities *name_index; /* by id: place in `name` */
     struct rtl_export_queues *queues;  /* what is known of them, read on first use */
     struct rtl_db_statement *ops;

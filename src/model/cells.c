@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the window's dispatches. One may be given up on that was counted before the window: then it is more than all. */
+/* A share of the window's dispatches, at most all: one that was counted before the window may be given up on in it. */
 static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
 {
     return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
@@ -40,7 +40,7 @@ void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
     else
         rtl_text_append(out, size, "%s%% NOT timed of %s %s", share_of(m, m->window_untimed).text,
                         rtl_format_count(m->window_counted).text, where);
-    /* the reasons, the largest first; shares of the window, which off says nothing of */
+    /* the reasons, largest first, as shares of the window; in mode off there are none */
     bool done[RTL_UNTIMED_LIMIT] = {false};
     const char *closing = "";
     for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted && s->mode != RTL_MODE_OFF; n++) {

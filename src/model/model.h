@@ -18,18 +18,18 @@
 const char *rtl_target_json(enum rtl_target_state state);
 const char *rtl_target_mark(enum rtl_target_state state);
 
-/* Never NULL parts afterwards; NULL without memory. */
+/* NULL without memory; otherwise all of its parts are there. */
 struct rtl_model *rtl_model_create(void);
 void rtl_model_free(struct rtl_model *model);
 
 /* Takes over the snapshot's contents (it is zeroed) and brings everything up to date. False without memory. */
 bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns);
 
-/* Likewise, but rows, order and sums are left for the next rtl_model_add: for what is only passed on the way. */
+/* Likewise, but rows, order and sums are left for the next rtl_model_add: for frames between two that are shown. */
 bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns);
 
-/* Lets go of all snapshots, because others come that aren't later; names and choices stay, zero if it is not later than
- * `mono_ns`. Rows are gone until the next rtl_model_add. */
+/* Drops all snapshots, because earlier ones follow (a replay goes back). Names and choices stay, and zero if it is not
+ * later than `mono_ns`. There are no rows until the next rtl_model_add. */
 void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns);
 
 /* The process has ended: what was seen last stays. */

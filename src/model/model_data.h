@@ -132,12 +132,12 @@ struct rtl_model {
     uint64_t history_ns[RTL_MODEL_HISTORY]; /* length of each interval */
 
     enum rtl_target_state state;
-    uint64_t stuck_since_ns; /* since when something is in flight and nobody looks; 0 = all is well */
+    uint64_t stuck_since_ns; /* since when something is in flight without a pass of the worker; 0 = not */
     uint64_t stale_ns;       /* how long, once the state is STALE */
     bool damaged;            /* the segment could no longer be read */
 
     /* of the control page; heartbeat.h */
-    uint64_t watcher;      /* pid of the viewer that said last that it watches, by its own account; 0 = none */
+    uint64_t watcher;      /* the viewer that sent the last heartbeat: a pid that it wrote itself; 0 = none */
     uint32_t wanted;       /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
     char no_heartbeat[64]; /* why auto can't be made to time from here; "" = it can */
 };

@@ -38,7 +38,8 @@ static char *put_number(char *at, int64_t value)
     return at;
 }
 
-/* The same; nearly all gaps and many counts have one digit or two, and there are some hundred numbers a kernel. */
+/* The same, faster for one or two digits: nearly all gaps and many counts are that short, and a kernel has some hundred
+ * numbers. */
 static inline char *put_small(char *at, int64_t value)
 {
     if (value < 0 || value >= 100)
@@ -49,7 +50,7 @@ static inline char *put_small(char *at, int64_t value)
     return at;
 }
 
-/* Begins with the comma that the first pair's bracket takes the place of; there is room for PAIR_BYTES. */
+/* Each pair begins with a comma; the first one is overwritten by the bracket. There is room for PAIR_BYTES. */
 static inline char *put_pair(char *at, int64_t gap, int64_t count)
 {
     *at++ = ',';
@@ -58,7 +59,7 @@ static inline char *put_pair(char *at, int64_t gap, int64_t count)
     return put_small(at, count);
 }
 
-/* What lies in front of `at` is text, and of more there is room for that many pairs and the end. */
+/* Keeps the first `used` bytes and makes room for so many more pairs and the end; where to go on, or NULL. */
 static char *room_for(struct rtl_text_buffer *text, size_t used, size_t pairs)
 {
     text->used = used;

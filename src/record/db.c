@@ -30,7 +30,7 @@ static const char *system_error(const struct rtl_db *db, const char *otherwise)
     return error ? strerror(error) : otherwise;
 }
 
-/* What we have given up, or refused to SQLite, we know better than SQLite says it. */
+/* SQLite only reports that it was interrupted, or could not open a file; why, where we made it so, we know. */
 static bool fail_of_ours(struct rtl_db *db)
 {
     char why[RTL_DB_WHY_BYTES];
@@ -118,7 +118,7 @@ const char *rtl_db_why(const struct rtl_db *db)
     return db->why;
 }
 
-/* What is worked on from here on: a statement from its start, or what is none of ours. */
+/* From here on work is charged to this statement, from its start; NULL: to what SQLite runs by itself. */
 static void charge(struct rtl_db *db, struct rtl_db_statement *st)
 {
     db->meter = st ? &st->work : &db->work;
@@ -183,7 +183,7 @@ struct rtl_db_statement *rtl_db_prepare(struct rtl_db *db, const char *sql)
         return NULL;
     for (struct rtl_db_statement *st = db->statements; st; st = st->next)
         if (!strcmp(sqlite3_sql(st->st), sql) && !sqlite3_stmt_busy(st->st))
-            return st; /* the same text is the same statement: few, so a list does */
+            return st; /* statements are few and found by their text: a list does */
     struct rtl_db_statement *st = calloc(1, sizeof *st);
     if (!st) {
         rtl_db_fail(db, RTL_DB_FAILED, "out of memory");

@@ -77,10 +77,8 @@ const char *rtl_db_why(const struct rtl_db *db);
 void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * Whether the set is there; that its tables are tables, without triggers and without columns or indices that compute
- * something, is looked at then, and an error (RTL_DB_SCHEMA) when they are not. Before its first statement.
- */
+/* Whether the set is there. To be asked before its first statement, because it also checks the tables: one that is a
+ * view, has a trigger, or computes a column or an index is an error (RTL_DB_SCHEMA). */
 bool rtl_db_has_set(struct rtl_db *db, const struct rtl_db_set *set);
 /* Creates the set's tables unless they are there; a transaction of its own unless one is open. */
 enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set);

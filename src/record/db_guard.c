@@ -46,7 +46,8 @@ static int wait_for_lock(void *data, int times)
 
 /* --- what may be computed --- */
 
-/* By tables of ours, of any version, and by other tools'. SQLite names a function with its arguments: "printf(-1)". */
+/* Functions that tables of ours, of any version, and those of other tools use. SQLite names one with its arguments:
+ * "printf(-1)". */
 static bool may_compute(const char *function)
 {
     static const char *const may[] = {"printf", "format", "typeof"};
@@ -91,7 +92,7 @@ static bool ask(struct rtl_db *db, const char *sql, const char *name, char *answ
     return found;
 }
 
-/* What reading or writing a row makes SQLite run, as it tells itself: nothing may be in it that computes. */
+/* EXPLAIN lists what SQLite would run to read or write a row: no function may be in it. */
 static void look_into(struct rtl_db *db, const char *before, const char *table, const char *behind)
 {
     enum { OPCODE = 1, P4 = 5 };
@@ -105,7 +106,7 @@ static void look_into(struct rtl_db *db, const char *before, const char *table, 
     rtl_db_reset(st);
 }
 
-/* True when it is there and is what a table of ours is; when it is there and isn't, that is an error. */
+/* True when it is there as a plain table; false, with an error, when it is there as something else. */
 static bool is_plain_table(struct rtl_db *db, const char *table)
 {
     char type[64];

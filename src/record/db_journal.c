@@ -30,8 +30,8 @@ static bool look_before(const char *path, char mark, struct stat *info)
            !lstat(length ? before : ".", info);
 }
 
-/* In a folder like /tmp anybody can lay a file beside another's database: the rule is the kernel's (protected_regular),
- * but that the database's owner may, too. */
+/* In a folder like /tmp anybody can put a file beside another's database. The rule is the kernel's (protected_regular),
+ * and the owner of the database may, too. */
 static bool is_planted(const char *path, const struct stat *info)
 {
     struct stat folder, database;
@@ -124,7 +124,7 @@ static bool is_power(uint32_t n, uint32_t least)
     return n >= least && n <= 65536 && !(n & (n - 1));
 }
 
-/* The next header begins with a sector. False at the end, and where SQLite would see it. */
+/* Goes to the next header, which begins at a sector. False at the end of the file, as SQLite sees it. */
 static bool next_header(struct reading *r, struct rtl_undo *undo, uint32_t page_bytes)
 {
     unsigned char header[HEADER];

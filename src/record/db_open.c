@@ -112,7 +112,7 @@ static void disconnect(struct rtl_db *db)
     db->files = NULL;
 }
 
-/* Of SQLite's names some mean something else than a file. */
+/* "./" before the path, because some names, such as ":memory:", mean something else than a file to SQLite. */
 static bool connect(struct rtl_db *db)
 {
     char *name;
@@ -203,8 +203,8 @@ static bool finds_nothing(struct rtl_db *db, const char *sql)
     return nothing;
 }
 
-/* A file of ours that nothing came into, on a full disk, say: then its tables may have had room, and no row. What
- * another one has made tables in is not ours alone. */
+/* Takes away a file that this database made and that stayed empty; on a full disk also one with tables and no row. A
+ * file in which another process has made tables stays. */
 static void remove_if_empty(struct rtl_db *db)
 {
     static const struct {
@@ -236,7 +236,7 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     db->busy_ms = options->busy_ms ? options->busy_ms : BUSY_MS;
     db->meter = &db->work;
     pthread_mutex_lock(&one);
-    /* nobody asks what it has allocated, and keeping count takes locks; later calls are refused, harmlessly */
+    /* the count of what is allocated isn't used and takes locks; later calls are refused, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_initialize(); /* its file system is asked for before the first database is opened */
     enum rtl_db_status status = start(db, options, why, why_bytes);

@@ -16,13 +16,13 @@ struct rtl_db_files;
 struct rtl_db_files *rtl_db_files_create(struct rtl_db *db);
 void rtl_db_files_free(struct rtl_db_files *files); /* after the database was closed */
 const char *rtl_db_files_system(const struct rtl_db_files *files);
-/* Why a file beside the database was refused: the status, and a line that is taken away by asking; else OK. */
+/* Why a file beside the database was refused, and forgets it: the status and a line; OK when none was. */
 enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, size_t why_bytes);
 bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info); /* whether that is what is open */
 uint64_t rtl_db_files_log_size(const struct rtl_db_files *files);                /* of its -wal, 0 when it has none */
 /* The first bytes of the file, whatever it is; less than `bytes` when it is shorter, -1 when it can't be read. */
 int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes);
-/* Empties the file and takes away what lies beside it, while nobody else has it locked; SQLite's code. */
+/* Empties the file and removes what lies beside it, unless another has it locked; SQLite's code. */
 int rtl_db_files_empty(struct rtl_db_files *files);
 
 #endif

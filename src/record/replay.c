@@ -248,7 +248,7 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
         keep_checkpoint(r);
     }
     enum rtl_db_status status = rtl_db_status(r->db);
-    if (status == RTL_DB_STOPPED) { /* a frame is half added up: the next one begins anew */
+    if (status == RTL_DB_STOPPED) { /* a frame was added in part: start over for the next one */
         rtl_db_rollback(r->db);
         rtl_replay_state_set(&r->state, NULL);
         r->next = 0;

@@ -115,7 +115,7 @@ static void make_views(struct rtl_db *db)
     }
 }
 
-/* The database has the error, for who began: what returned it may have cleared it. */
+/* Makes sure that the database has the error, for the caller: a commit that returned it has cleared it. */
 static struct rtl_rocpd *give_up(struct rtl_rocpd *r, enum rtl_db_status status)
 {
     char why[512];
@@ -160,7 +160,8 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
                     "%s holds a trace of an earlier rtl-top, which can be read and exported, but not added to: choose "
                     "another name",
                     rtl_db_path(db));
-    else if (rtl_db_one(db, choosy) > 0) /* rows that are there already are left out: others would be, too, unsaid */
+    else if (rtl_db_one(db, choosy) > 0) /* INSERT OR IGNORE leaves out rows that are there already; with one more
+                                            unique index also others, unreported */
         rtl_db_fail(db, RTL_DB_SCHEMA,
                     "%s has an index that somebody added, which keeps rows out: drop it, or choose another name",
                     rtl_db_path(db));

@@ -1,4 +1,4 @@
-/* What rows of a trace refer to: kernels, GPUs and queues, found in the segment on first sight. See rocpd_private.h. */
+/* What rows of a trace refer to: kernels, GPUs and queues, found in the segment on first sight. See rocpd_refs.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ void rtl_rocpd_refresh(struct rtl_rocpd *r)
     r->latest = snapshot;
 }
 
-/* Of GPUs in parts, which may share an address. */
+/* Which part of its GPU an agent is: the parts of a partitioned GPU may share a PCI address. */
 static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
 {
     uint32_t part = 0;
@@ -172,7 +172,8 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *even
     return id;
 }
 
-/* What the directions are called as an opType: as other tools call them, but that they have no word for the last. */
+/* What the directions are called as an opType. The words are other tools', but for the last, for which they have none.
+ */
 int64_t rtl_rocpd_copy_type(struct rtl_rocpd *r, uint32_t direction)
 {
     static const char *const types[RTL_ROCPD_DIRECTIONS] = {[RTL_COPY_H2D] = "CopyHostToDevice",

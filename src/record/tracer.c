@@ -22,7 +22,7 @@ enum {
 struct rtl_tracer {
     pthread_t thread;
     _Atomic bool stop;  /* the owner asks */
-    _Atomic bool leave; /* the owner can't wait for what is in the ring */
+    _Atomic bool leave; /* end at once: what is left in the ring is left out */
     _Atomic bool over;  /* the thread has ended */
     struct rtl_reader *reader;
     struct rtl_db *db;
@@ -66,7 +66,7 @@ static void *run(void *data)
     for (bool alive = true, stop = false; !t->result.status;) {
         stop = stop || atomic_load(&t->stop);
         if (now - asked >= ALIVE_NS) {
-            alive = alive && rtl_reader_alive(t->reader); /* before reading: what comes later is not there */
+            alive = alive && rtl_reader_alive(t->reader); /* asked before reading: what it wrote last is read */
             asked = now;
         }
         uint32_t n = rtl_reader_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);

@@ -54,7 +54,8 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
     return added ? RTL_DB_OK : RTL_DB_FAILED;
 }
 
-/* The first frame that what is shown at `frame` depends on: trends look back so many intervals, the window so long. */
+/* The first frame that what is shown at `frame` depends on: the trends look back RTL_MODEL_HISTORY intervals, the
+ * window its length. */
 static uint32_t past_of(const struct rtl_player *player, uint32_t frame)
 {
     uint64_t now = rtl_replay_mono(player->replay, frame), window = player->model->window_ns;

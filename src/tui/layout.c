@@ -14,7 +14,7 @@ enum {
     GPU_CELL = 40, /* name, gauge, share, depth */
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
-    FIGURE_NUMBER = 12,  /* of two numbers side by side, with a label */
+    FIGURE_NUMBER = 12,  /* two numbers side by side, with a label */
     FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
 };

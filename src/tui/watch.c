@@ -89,7 +89,7 @@ static void take_snapshot(struct watch *w)
         rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", latest->snapshot.kernel_count, w->recorder.path);
 }
 
-/* What became of the wish is on the mode's line with the next frames. */
+/* Whether the process took the mode up is on the coverage line of the next frames. */
 static void ask_for_mode(struct watch *w)
 {
     char why[256];
