@@ -160,8 +160,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
                     "%s holds a trace of an earlier rtl-top, which can be read and exported, but not added to: choose "
                     "another name",
                     rtl_db_path(db));
-    else if (rtl_db_one(db, choosy) > 0) /* INSERT OR IGNORE leaves out rows that are there already; with one more
-                                            unique index also others, unreported */
+    else if (rtl_db_one(db, choosy) > 0) /* INSERT OR IGNORE would leave out others, unreported */
         rtl_db_fail(db, RTL_DB_SCHEMA,
                     "%s has an index that somebody added, which keeps rows out: drop it, or choose another name",
                     rtl_db_path(db));
