@@ -41,20 +41,26 @@ static void read_runtime(pid_t pid, char *out, size_t size)
         fclose(f);
 }
 
-void rtl_process_info_read(pid_t pid, struct rtl_process_info *info)
+void rtl_process_user(pid_t pid, char *out, size_t size)
 {
     char path[48];
-    struct stat owner;
+    struct stat process;
+    *out = 0;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (stat(path, &process))
+        return;
+    const struct passwd *user = getpwuid(process.st_uid);
+    if (user)
+        snprintf(out, size, "%s", user->pw_name);
+    else
+        snprintf(out, size, "%u", (unsigned)process.st_uid);
+}
+
+void rtl_process_info_read(pid_t pid, struct rtl_process_info *info)
+{
     memset(info, 0, sizeof *info);
     gethostname(info->host, sizeof info->host - 1);
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (!stat(path, &owner)) {
-        const struct passwd *user = getpwuid(owner.st_uid);
-        if (user)
-            snprintf(info->user, sizeof info->user, "%s", user->pw_name);
-        else
-            snprintf(info->user, sizeof info->user, "%u", (unsigned)owner.st_uid);
-    }
+    rtl_process_user(pid, info->user, sizeof info->user);
     read_command(pid, info->command, sizeof info->command);
     read_runtime(pid, info->runtime, sizeof info->runtime);
 }

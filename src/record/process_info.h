@@ -11,4 +11,7 @@ struct rtl_process_info {
  * release. */
 void rtl_process_info_read(pid_t pid, struct rtl_process_info *info);
 
+/* The name of its owner, as the system has it, or the number; empty when there is no such process. */
+void rtl_process_user(pid_t pid, char *out, size_t size);
+
 #endif

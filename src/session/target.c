@@ -1,12 +1,11 @@
 /* What /proc says of a process. See target.h. */
 #include "session/target.h"
+#include "record/process_info.h"
 #include "text/text.h"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
@@ -35,16 +34,7 @@ void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
 
 void rtl_target_user(pid_t pid, char *out, size_t size)
 {
-    char path[40];
-    struct stat info;
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (stat(path, &info)) {
-        snprintf(out, size, "?");
-        return;
-    }
-    const struct passwd *user = getpwuid(info.st_uid);
-    if (user)
-        rtl_text_escape(out, size, user->pw_name, strlen(user->pw_name));
-    else
-        snprintf(out, size, "%u", (unsigned)info.st_uid);
+    char user[64];
+    rtl_process_user(pid, user, sizeof user);
+    rtl_text_escape(out, size, *user ? user : "?", *user ? strlen(user) : 1);
 }
