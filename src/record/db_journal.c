@@ -69,11 +69,6 @@ static bool take(int fd, void *bytes, size_t count, uint64_t at)
     return pread(fd, bytes, count, (off_t)at) == (ssize_t)count;
 }
 
-static uint32_t big_endian(const unsigned char *b)
-{
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
 /* What lies there, as far as SQLite looks before it plays it back: it takes one that begins with 0 for finished. */
 static enum rtl_journal judge(int fd, uint64_t size)
 {
@@ -133,12 +128,12 @@ static bool next_header(struct reading *r, struct rtl_undo *undo, uint32_t page_
         r->at = ((r->at - 1) / r->sector + 1) * r->sector;
     if (r->at + r->sector > r->size || !take(r->fd, header, sizeof header, r->at) || memcmp(header, magic, MAGIC))
         return false;
-    r->records = big_endian(header + 8);
-    r->seed = big_endian(header + 12);
+    r->records = rtl_db_big_endian(header + 8);
+    r->seed = rtl_db_big_endian(header + 12);
     if (first) {
-        undo->pages = big_endian(header + 16);
-        r->sector = big_endian(header + 20);
-        undo->page_bytes = big_endian(header + 24) ? big_endian(header + 24) : page_bytes;
+        undo->pages = rtl_db_big_endian(header + 16);
+        r->sector = rtl_db_big_endian(header + 20);
+        undo->page_bytes = rtl_db_big_endian(header + 24) ? rtl_db_big_endian(header + 24) : page_bytes;
         if (!is_power(r->sector, 32) || !is_power(undo->page_bytes, 512))
             return false;
     }
@@ -183,13 +178,13 @@ static enum rtl_journal take_records(struct reading *r, struct rtl_undo *undo, b
         if (r->at + record > r->size || !take(r->fd, word, 4, r->at) ||
             !take(r->fd, r->page, undo->page_bytes, r->at + 4))
             return RTL_JOURNAL_NONE;
-        uint32_t number = big_endian(word);
+        uint32_t number = rtl_db_big_endian(word);
         if (!number || number == locks)
             return RTL_JOURNAL_NONE;
         if (number > undo->pages)
             continue;
         if (!take(r->fd, word, 4, r->at + 4 + undo->page_bytes) ||
-            big_endian(word) != checksum(r->page, undo->page_bytes, r->seed))
+            rtl_db_big_endian(word) != checksum(r->page, undo->page_bytes, r->seed))
             return RTL_JOURNAL_NONE;
         if (undo->count == undo->pages)
             return RTL_JOURNAL_DAMAGED;

@@ -55,4 +55,10 @@ bool rtl_journal_is_same(const struct rtl_undo *undo, const char *path);
 /* Where the saved bytes of a page are, or 0 when the page is as it was. */
 uint64_t rtl_journal_find(const struct rtl_undo *undo, uint32_t number);
 
+/* A number as SQLite's files have it, four bytes. */
+static inline uint32_t rtl_db_big_endian(const unsigned char *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
 #endif

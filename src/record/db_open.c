@@ -1,6 +1,7 @@
 /* Opening a recording: whose file it is, before SQLite may do anything to it. See db.h. */
 #include "record/db.h"
 #include "record/db_guard.h"
+#include "record/db_journal.h"
 #include "record/db_private.h"
 #include "record/db_vfs.h"
 
@@ -31,11 +32,6 @@ static enum rtl_db_status refuse(enum rtl_db_status status, char *why, size_t wh
 /* The header of a database says whose it is; nothing is locked for that, and nothing changed. */
 enum kind { KIND_NEW, KIND_OURS, KIND_OTHER, KIND_OTHER_VERSION, KIND_UNREADABLE };
 
-static uint32_t big_endian(const unsigned char *b)
-{
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
 static enum kind kind_of(struct rtl_db *db, uint32_t *version)
 {
     unsigned char header[100];
@@ -46,9 +42,9 @@ static enum kind kind_of(struct rtl_db *db, uint32_t *version)
     if (n == 0)
         return KIND_NEW;
     if (n < (int)sizeof header || memcmp(header, "SQLite format 3", 16) ||
-        big_endian(header + 68) != RTL_DB_APPLICATION_ID)
+        rtl_db_big_endian(header + 68) != RTL_DB_APPLICATION_ID)
         return KIND_OTHER;
-    *version = big_endian(header + 60);
+    *version = rtl_db_big_endian(header + 60);
     return *version == RTL_DB_VERSION ? KIND_OURS : KIND_OTHER_VERSION;
 }
 

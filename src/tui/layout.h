@@ -54,4 +54,9 @@ struct rtl_layout_detail {
 /* `number`: columns of the figures' numbers, 12 at least. */
 struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
 
+static inline int rtl_clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
 #endif

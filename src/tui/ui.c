@@ -62,17 +62,12 @@ int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
     return (rtl_text_columns(name) + cols - 2) / (cols - 1);
 }
 
-static int clamp(int value, int low, int high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 static void select_at(struct rtl_ui *ui, int at)
 {
     struct rtl_model *m = ui->model;
     if (!m->shown)
         return;
-    at = clamp(at, 0, (int)m->shown - 1);
+    at = rtl_clamp(at, 0, (int)m->shown - 1);
     ui->selected = m->rows[m->order[at]].id;
     ui->position = at;
     ui->following = false;
@@ -82,14 +77,14 @@ static void select_at(struct rtl_ui *ui, int at)
 static unsigned move(struct rtl_ui *ui, int by)
 {
     if (ui->view == RTL_VIEW_HELP) {
-        ui->help_top = clamp(ui->help_top + by, 0, 1 << 20);
+        ui->help_top = rtl_clamp(ui->help_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_QUEUES) {
-        ui->queue_top = clamp(ui->queue_top + by, 0, 1 << 20);
+        ui->queue_top = rtl_clamp(ui->queue_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
-        ui->copies_top = clamp(ui->copies_top + by, 0, 1 << 20);
+        ui->copies_top = rtl_clamp(ui->copies_top + by, 0, 1 << 20);
     } else {
         int at = rtl_model_position(ui->model, ui->selected);
-        select_at(ui, (at < 0 ? ui->position : at) + clamp(by, -(1 << 20), 1 << 20));
+        select_at(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -(1 << 20), 1 << 20));
     }
     return RTL_UI_DRAW;
 }
@@ -115,7 +110,7 @@ static unsigned step_window(struct rtl_ui *ui, int step)
         at++;
     if (step < 0 || windows[at] == ui->model->window_ns)
         at += step;
-    at = clamp(at, 0, count - 1);
+    at = rtl_clamp(at, 0, count - 1);
     rtl_model_set_window(ui->model, windows[at]);
     return RTL_UI_DRAW;
 }
@@ -149,7 +144,7 @@ static unsigned step_interval(struct rtl_ui *ui, int step)
         at++;
     if (step < 0 || intervals[at] == ui->interval_ns)
         at += step;
-    ui->interval_ns = intervals[clamp(at, 0, count - 1)];
+    ui->interval_ns = intervals[rtl_clamp(at, 0, count - 1)];
     return RTL_UI_DRAW | RTL_UI_SAMPLE;
 }
 
@@ -240,7 +235,7 @@ static int step_mode(int mode, int step)
         at++;
     if (at == count) /* one of a newer library */
         return RTL_MODE_AUTO;
-    return modes[clamp(at + step, 0, count - 1)];
+    return modes[rtl_clamp(at + step, 0, count - 1)];
 }
 
 static void step_menu(struct rtl_ui *ui, int step)
