@@ -1,12 +1,13 @@
 /* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
 #include "command/output.h"
+#include "base/clock.h"
 #include "command/run.h"
 #include "record/outfile.h"
 #include "session/complain.h"
 #include "session/player.h"
-#include "session/tape.h"
+#include "session/frame_recorder.h"
 #include "session/target.h"
-#include "session/waker.h"
+#include "session/heartbeat.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -20,11 +21,12 @@
 enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
 
 /* Waits for the deadline; false once the process has ended. */
-static bool wait_until(struct rtl_reader *reader, struct rtl_waker *waker, struct rtl_model *model, uint64_t deadline)
+static bool wait_until(struct rtl_reader *reader, struct rtl_heartbeat *heartbeat, struct rtl_model *model,
+                       uint64_t deadline)
 {
     for (;;) {
         uint64_t now = rtl_mono_ns();
-        rtl_waker_beat(waker, model);
+        rtl_heartbeat_send(heartbeat, model);
         if (!rtl_reader_alive(reader))
             return false;
         if (now >= deadline)
@@ -104,24 +106,24 @@ static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
     return 0;
 }
 
-/* Into the recording, if there is one. A failure is told once a streak: the frames go on, and so does the recording
- * when it can. */
-static void record(struct rtl_tape *tape, const struct rtl_tick *tick, bool exited)
+/* Adds to the recording, if there is one. Of failures in a row the first is reported: the frames go on, and so does the
+ * recording when it can. */
+static void record(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
 {
-    enum rtl_db_status before = tape->last;
-    if (rtl_tape_add(tape, &tick->snapshot, tick->real_ns, exited) && !before)
-        rtl_complain("recording: %s", tape->why);
+    enum rtl_db_status before = recorder->last;
+    if (rtl_frame_recorder_add(recorder, &sample->snapshot, sample->real_ns, exited) && !before)
+        rtl_complain("recording: %s", recorder->why);
 }
 
-static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_waker *waker,
-               struct rtl_tape *tape, struct stream *out)
+static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_heartbeat *heartbeat,
+               struct rtl_frame_recorder *recorder, struct stream *out)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
     if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
-        rtl_waker_look(waker, frame->model);
+        rtl_heartbeat_read(heartbeat, frame->model);
     else
-        rtl_waker_beat(waker, frame->model);
+        rtl_heartbeat_send(heartbeat, frame->model);
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
         alive = alive && rtl_reader_alive(reader);
@@ -136,10 +138,10 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
         }
         if (!alive)
             rtl_model_exited(frame->model);
-        record(tape, frame->model->latest, !alive);
-        if (!frame->number && o->frames != 1 && frame->model->no_waking[0] &&
+        record(recorder, frame->model->latest, !alive);
+        if (!frame->number && o->frames != 1 && frame->model->no_heartbeat[0] &&
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
-            rtl_complain("mode auto only counts for you: %s", frame->model->no_waking);
+            rtl_complain("mode auto only counts for you: %s", frame->model->no_heartbeat);
         int wrong = put_frame(frame, out);
         if (wrong)
             return wrong < 0 ? 0 : wrong;
@@ -151,7 +153,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
         uint64_t now = rtl_mono_ns();
         if (next < now)
             next = now;
-        alive = wait_until(reader, waker, frame->model, next);
+        alive = wait_until(reader, heartbeat, frame->model, next);
     }
 }
 
@@ -189,7 +191,7 @@ static bool open_output(const struct rtl_options *o, struct stream *s)
 int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
 {
     char title[160];
-    struct rtl_tape tape;
+    struct rtl_frame_recorder recorder;
     struct stream out;
     if (!open_output(options, &out))
         return RTL_DB_PATH;
@@ -197,18 +199,18 @@ int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_
     int status = RTL_READER_USAGE;
     if (frame.model) {
         rtl_target_title(pid, "", title, sizeof title);
-        rtl_tape_init(&tape, frame.model, options, pid, title);
-        if (options->write && rtl_tape_start(&tape, 0)) {
-            rtl_complain("%s", tape.why);
-            status = (int)tape.last;
+        rtl_frame_recorder_init(&recorder, frame.model, options, pid, title);
+        if (options->write && rtl_frame_recorder_start(&recorder, 0)) {
+            rtl_complain("%s", recorder.why);
+            status = (int)recorder.last;
         } else {
-            struct rtl_waker waker;
-            rtl_waker_open(&waker, reader);
-            status = run(&frame, reader, &waker, &tape, &out);
-            rtl_waker_close(&waker);
-            if (tape.last && (!status || status == RTL_READER_EXITED))
-                status = (int)tape.last; /* the end is missing */
-            rtl_tape_stop(&tape);
+            struct rtl_heartbeat heartbeat;
+            rtl_heartbeat_open(&heartbeat, reader);
+            status = run(&frame, reader, &heartbeat, &recorder, &out);
+            rtl_heartbeat_close(&heartbeat);
+            if (recorder.last && (!status || status == RTL_READER_EXITED))
+                status = (int)recorder.last; /* the end is missing */
+            rtl_frame_recorder_stop(&recorder);
         }
         rtl_model_free(frame.model);
     }
@@ -251,23 +253,23 @@ static void say_written(unsigned kernels, pid_t pid, const char *path)
 int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
 {
     char title[160];
-    struct rtl_tape tape;
+    struct rtl_frame_recorder recorder;
     struct rtl_snapshot snapshot = {0};
     struct rtl_model *model = make_model(options);
     int status = RTL_READER_USAGE;
     if (!model)
         return status;
     rtl_target_title(pid, "", title, sizeof title);
-    rtl_tape_init(&tape, model, options, pid, title);
+    rtl_frame_recorder_init(&recorder, model, options, pid, title);
     status = (int)rtl_reader_snapshot(reader, &snapshot);
     if (status == RTL_READER_VERSION) {
         rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
     } else if (status) {
         rtl_complain("out of memory");
     } else {
-        status = (int)rtl_tape_snapshot(&tape, options->snapshot, &snapshot, rtl_real_ns(), 0);
+        status = (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_real_ns(), 0);
         if (status)
-            rtl_complain("%s", tape.why);
+            rtl_complain("%s", recorder.why);
         else
             say_written(snapshot.kernel_count, pid, options->snapshot);
     }

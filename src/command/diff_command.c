@@ -120,7 +120,7 @@ static int load(struct side *side)
         rtl_complain("%s", why);
         return status;
     }
-    uint32_t last = rtl_replay_facts(side->replay)->frames - 1;
+    uint32_t last = rtl_replay_info(side->replay)->frames - 1;
     if (last)
         status = (int)rtl_replay_read(side->replay, 0, &side->earlier, &exited);
     if (!status)
@@ -138,7 +138,7 @@ static int load(struct side *side)
 /* Of two snapshots of one process the later one counts from the earlier one on. */
 static void take_off(struct command *c)
 {
-    bool both = rtl_replay_facts(c->a.replay)->snapshot && rtl_replay_facts(c->b.replay)->snapshot &&
+    bool both = rtl_replay_info(c->a.replay)->snapshot && rtl_replay_info(c->b.replay)->snapshot &&
                 !c->a.span.earlier && !c->b.span.earlier;
     bool a_first = rtl_diff_contains(&c->a.later, &c->b.later);
     if (c->cumulative || !both || (!a_first && !rtl_diff_contains(&c->b.later, &c->a.later)))
@@ -256,7 +256,7 @@ static void print_head(const struct command *c, const struct rtl_diff *diff)
     const struct side *sides[] = {&c->a, &c->b};
     const uint64_t totals[] = {diff->total_a, diff->total_b};
     for (int i = 0; i < 2; i++) {
-        const struct rtl_replay_facts *f = rtl_replay_facts(sides[i]->replay);
+        const struct rtl_replay_info *f = rtl_replay_info(sides[i]->replay);
         char since[16] = "", title[160], path[4 * PATH_MAX + 1]; /* longer ones can't be opened */
         struct rtl_number total;
         if (sides[i]->since)

@@ -14,7 +14,7 @@
 
 struct rtl_export;
 
-/* A string of the file that names ops: what it is called on a track is different from all others. */
+/* A string of the file that names ops; `shown`, its name on a track, differs from that of every other. */
 struct rtl_export_name {
     int64_t id; /* in rocpd_string */
     char *raw;  /* as it stands in the file */
@@ -48,7 +48,7 @@ struct rtl_export {
     struct rtl_names *names;
     struct rtl_export_name **name; /* [name_count], in the order of first sight */
     size_t name_count, name_room;
-    uint64_t name_bytes;               /* of all of them, as they stand in the file */
+    uint64_t name_bytes;               /* of all names, as they stand in the file */
     struct rtl_identities *name_index; /* by id: place in `name` */
     struct rtl_export_queues *queues;  /* what is known of them, read on first use */
     struct rtl_db_statement *ops;
@@ -58,6 +58,7 @@ struct rtl_export {
 /* NULL without memory or when names are endless (the database then has the error), or when the file has no such string.
  */
 const struct rtl_export_name *rtl_export_name(struct rtl_export *export, int64_t id);
+void rtl_export_names_free(struct rtl_export *export);
 /* The next op by start; false at the end and after an error, which the database has. */
 bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);
 

@@ -80,17 +80,17 @@ static int64_t gpu_pid(int64_t gpu)
 
 static void describe_gpu(struct perfetto *p, int64_t gpu)
 {
-    const struct rtl_export_gpu *facts = rtl_export_gpu(p->export, gpu);
+    const struct rtl_export_gpu *info = rtl_export_gpu(p->export, gpu);
     char name[220], own[32] = "";
-    const char *pci = facts ? facts->pci : "";
-    if (facts && facts->own >= 0) { /* called what its queues call it */
-        snprintf(own, sizeof own, "G%" PRId64 " ", facts->own);
+    const char *pci = info ? info->pci : "";
+    if (info && info->own >= 0) { /* called what its queues call it */
+        snprintf(own, sizeof own, "G%" PRId64 " ", info->own);
         pci += strncmp(pci, "0000:", 5) ? 0 : 5;
     }
     if (gpu < 0)
         snprintf(name, sizeof name, "markers");
     else if (*pci)
-        snprintf(name, sizeof name, "%s%s %s", own, pci, facts->name);
+        snprintf(name, sizeof name, "%s%s %s", own, pci, info->name);
     else
         snprintf(name, sizeof name, "GPU %" PRId64, gpu);
     describe(p, "process_name", gpu_pid(gpu), 0, name);
@@ -101,12 +101,12 @@ static void describe_gpu(struct perfetto *p, int64_t gpu)
 /* As its process calls it, and whose it is. */
 static void name_queue(struct perfetto *p, int64_t gpu, int64_t queue, const char *more, char *name, size_t size)
 {
-    const struct rtl_export_queue *facts = rtl_export_queue(p->export, gpu, queue);
+    const struct rtl_export_queue *info = rtl_export_queue(p->export, gpu, queue);
     char number[40], of[40] = "";
     snprintf(number, sizeof number, "queue %" PRId64, queue);
-    if (facts && facts->pid >= 0)
-        snprintf(of, sizeof of, " of process %" PRId64, facts->pid);
-    snprintf(name, size, "%s%s%s", facts && *facts->name ? facts->name : number, more, of);
+    if (info && info->pid >= 0)
+        snprintf(of, sizeof of, " of process %" PRId64, info->pid);
+    snprintf(name, size, "%s%s%s", info && *info->name ? info->name : number, more, of);
 }
 
 static void describe_track(struct perfetto *p, size_t at)

@@ -43,15 +43,15 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_snapshot *s = &m->latest->snapshot;
     time_t seconds = (time_t)(m->latest->real_ns / RTL_SEC);
     struct tm local;
-    char when[40] = "", honesty[1024];
+    char when[40] = "", coverage[1024];
     if (localtime_r(&seconds, &local))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
     fprintf(out, "rtl-top  %s  pid %d  %s  %s\n", *f->title ? f->title : s->comm, (int)f->pid,
             rtl_target_json(m->state), when);
     fprintf(out, "window %s%s  totals since %s %s\n", m->base ? "" : "since start ",
             rtl_format_interval(m->span_ns).text, m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
-    rtl_honesty_text(m, honesty, sizeof honesty);
-    fprintf(out, "%s\n", honesty);
+    rtl_coverage_text(m, coverage, sizeof coverage);
+    fprintf(out, "%s\n", coverage);
     fprintf(out,
             "dispatches %s/s  kernels %u  drop %s  signals in use %llu free %llu created %llu peak %llu limit %llu\n",
             rtl_format_rate(m->rate).text, m->row_count, rtl_format_count(m->lost).text,

@@ -2,7 +2,7 @@
 #ifndef RTL_COMMAND_RUN_H
 #define RTL_COMMAND_RUN_H
 
-#include "session/beside.h"
+#include "session/background.h"
 #include "session/options.h"
 #include "session/player.h"
 #include "shm/segment_reader.h"
@@ -15,9 +15,9 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
 int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
 /* --mode: has the process go on in options->mode. */
 int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid);
-/* --trace; 0 also when the recording ended because the process did. `watch` is for the screen beside it. */
+/* --trace; 0 also when the recording ended because the process did. `watch` is the screen, shown meanwhile. */
 typedef int rtl_watcher(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
-                        const struct rtl_beside *beside);
+                        const struct rtl_background *background);
 int rtl_trace(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid, rtl_watcher *watch);
 
 #endif

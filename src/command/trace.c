@@ -1,10 +1,11 @@
-/* --trace: the recorder alone, until it is told to stop, or beside what else watches the process. */
+/* --trace: the recorder alone, until it is told to stop, or in the background of frames and screen. */
 #include "command/run.h"
+#include "base/clock.h"
 #include "record/outfile.h"
 #include "record/tracer.h"
 #include "session/complain.h"
 #include "session/target.h"
-#include "session/waker.h"
+#include "session/heartbeat.h"
 #include "text/text.h"
 
 #include <pthread.h>
@@ -37,21 +38,21 @@ static sigset_t stops(void)
 }
 
 /* Before there is a file: from then on a signal ends the recording as it should be. */
-static void mind_signals(void)
+static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
-    sigset_t minded = stops();
+    sigset_t handled = stops();
     for (int number = 1; number < NSIG; number++)
-        if (sigismember(&minded, number) == 1)
+        if (sigismember(&handled, number) == 1)
             sigaction(number, &action, NULL);
 }
 
 /* Until the time is over, the recorder has ended or a signal comes. */
-static void wait_alone(const struct rtl_options *o, struct rtl_waker *waker, struct rtl_tracer *tracer)
+static void wait_alone(const struct rtl_options *o, struct rtl_heartbeat *heartbeat, struct rtl_tracer *tracer)
 {
     uint64_t from = rtl_mono_ns();
     while (!told_to_stop && rtl_tracer_running(tracer)) {
-        rtl_waker_beat(waker, NULL);
+        rtl_heartbeat_send(heartbeat, NULL);
         uint64_t over = rtl_mono_ns() - from, rest = 50000000;
         if (o->frames) {
             if (over / o->delay_ns >= o->frames)
@@ -137,7 +138,7 @@ static void *wait_for_signal(void *data)
 }
 
 /* What goes into a stream, while a thread waits for the signals that end it. */
-static int stream_beside(const struct rtl_options *o, struct rtl_reader *reader, struct tracing *tracing)
+static int stream_traced(const struct rtl_options *o, struct rtl_reader *reader, struct tracing *tracing)
 {
     pthread_t waiter;
     pthread_sigmask(SIG_BLOCK, &tracing->stops, NULL);
@@ -168,22 +169,22 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
                                          .look_ns = o->delay_ns};
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
     if (alone)
-        mind_signals();
+        handle_signals();
     int status = rtl_tracer_start(&options, &tracing.tracer, why, sizeof why);
     if (status) {
         rtl_complain("%s", why);
         return status;
     }
     if (alone) {
-        struct rtl_waker waker;
-        rtl_waker_open(&waker, reader);
-        wait_alone(o, &waker, tracing.tracer);
-        rtl_waker_close(&waker);
+        struct rtl_heartbeat heartbeat;
+        rtl_heartbeat_open(&heartbeat, reader);
+        wait_alone(o, &heartbeat, tracing.tracer);
+        rtl_heartbeat_close(&heartbeat);
         wait_for_end(tracing.tracer);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
-        status = watch(o, reader, pid, &(struct rtl_beside){.trouble = trouble, .context = tracing.tracer});
+        status = watch(o, reader, pid, &(struct rtl_background){.trouble = trouble, .context = tracing.tracer});
     } else {
-        status = stream_beside(o, reader, &tracing);
+        status = stream_traced(o, reader, &tracing);
     }
     int traced = end(&tracing);
     return traced ? traced : status;

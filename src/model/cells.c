@@ -52,13 +52,13 @@ void rtl_ways_text(const struct rtl_model *m, char *out, size_t size)
                         rtl_way_why_words(lines[i].why));
 }
 
-/* Of the window's dispatches. One may be given up on that was counted before the window: then it is more than all. */
+/* A share of the window's dispatches, at most all: one that was counted before the window may be given up on in it. */
 static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
 {
     return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
 }
 
-void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
+void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
     const uint64_t *by = m->window_untimed_by;
@@ -70,8 +70,8 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
     if (s->mode == RTL_MODE_AUTO)
         rtl_text_append(out, size, "%s, ",
                         s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
-    if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
-        rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_waking);
+    if (s->mode == RTL_MODE_AUTO && m->no_heartbeat[0])
+        rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_heartbeat);
     if (s->mode == RTL_MODE_OFF && m->counted)
         rtl_text_append(out, size, "nothing is counted now, %s dispatches were since %s",
                         rtl_format_count(m->counted).text, m->zero ? "zero" : "start");
@@ -86,7 +86,7 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
     else
         rtl_text_append(out, size, "%s%% NOT timed of %s %s", share_of(m, m->window_untimed).text,
                         rtl_format_count(m->window_counted).text, where);
-    /* the reasons, the largest first; shares of the window, which off says nothing of */
+    /* the reasons, largest first, as shares of the window; in mode off there are none */
     bool done[RTL_UNTIMED_LIMIT] = {false};
     const char *closing = "";
     for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted && s->mode != RTL_MODE_OFF; n++) {

@@ -27,7 +27,7 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
  * Of the window, because what happened hours ago is no reason to doubt what stands there now; the sums since the start
  * are in the help, the queues and the outputs.
  */
-void rtl_honesty_text(const struct rtl_model *model, char *out, size_t size);
+void rtl_coverage_text(const struct rtl_model *model, char *out, size_t size);
 
 /*
  * The columns that the cells need, each at least as wide as the table says: times in a unit that was asked for can be

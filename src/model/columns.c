@@ -1,4 +1,4 @@
-/* The columns' facts as data. See columns.h. */
+/* The columns as data. See columns.h. */
 #include "model/columns.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
                           .width = width_,                         \
                           .from_cols = from,                       \
                           .order = RTL_ORDER_##order_},
-const struct rtl_column_facts rtl_columns[RTL_COLUMN_COUNT] = {RTL_COLUMNS(COLUMN)};
+const struct rtl_column_info rtl_columns[RTL_COLUMN_COUNT] = {RTL_COLUMNS(COLUMN)};
 #undef COLUMN
 
 bool rtl_column_parse(const char *key, enum rtl_column *column, bool *reverse)

@@ -37,12 +37,12 @@ enum rtl_column { RTL_COLUMNS(RTL_ENUM_COLUMN) RTL_COLUMN_COUNT };
 
 enum rtl_order { RTL_ORDER_NO, RTL_ORDER_ASC, RTL_ORDER_DESC };
 
-struct rtl_column_facts {
+struct rtl_column_info {
     const char *key, *header, *meaning;
     int width, from_cols;
     enum rtl_order order;
 };
-extern const struct rtl_column_facts rtl_columns[RTL_COLUMN_COUNT];
+extern const struct rtl_column_info rtl_columns[RTL_COLUMN_COUNT];
 
 /* A sort key, with "-" in front for the reverse order. False if there is none of that name that can be sorted by. */
 bool rtl_column_parse(const char *key, enum rtl_column *column, bool *reverse);

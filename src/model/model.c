@@ -2,7 +2,6 @@
  * Snapshots, spans and the life of the target. See model.h; the rows made of them are in model_rows.c.
  */
 #include "model/model.h"
-#include "model/model_rows.h"
 #include "text/units.h"
 
 #include "stats/histogram.h"
@@ -28,19 +27,19 @@ const char *rtl_target_mark(enum rtl_target_state state)
     return state < RTL_TARGET_COUNT ? targets[state].mark : "LIVE";
 }
 
-static void release(struct rtl_tick *tick)
+static void release(struct rtl_sample *sample)
 {
-    if (tick && !--tick->references) {
-        rtl_snapshot_free(&tick->snapshot);
-        free(tick);
+    if (sample && !--sample->references) {
+        rtl_snapshot_free(&sample->snapshot);
+        free(sample);
     }
 }
 
-static struct rtl_tick *share(struct rtl_tick *tick)
+static struct rtl_sample *share(struct rtl_sample *sample)
 {
-    if (tick)
-        tick->references++;
-    return tick;
+    if (sample)
+        sample->references++;
+    return sample;
 }
 
 static void drop_oldest(struct rtl_model *model, int count)
@@ -87,7 +86,7 @@ void rtl_model_free(struct rtl_model *model)
 }
 
 /* Puts what was the latest snapshot into the ring if the one before it lies far enough back. */
-static void remember(struct rtl_model *model, struct rtl_tick *tick)
+static void remember(struct rtl_model *model, struct rtl_sample *sample)
 {
     if (model->window_ns == RTL_WINDOW_INTERVAL || model->window_ns == RTL_WINDOW_ALL) {
         drop_oldest(model, model->ring_count);
@@ -99,19 +98,19 @@ static void remember(struct rtl_model *model, struct rtl_tick *tick)
          * recent past alone, and a recording that is entered in the middle shows what was shown then. Two places are
          * for the one that starts the window and the one that is about to. */
         uint64_t spacing = model->window_ns / (RTL_MODEL_RING - 3);
-        if (tick->snapshot.taken_mono_ns / spacing == newest / spacing)
+        if (sample->snapshot.taken_mono_ns / spacing == newest / spacing)
             return;
     }
     if (model->ring_count == RTL_MODEL_RING)
         drop_oldest(model, 1);
-    model->ring[model->ring_count++] = share(tick);
+    model->ring[model->ring_count++] = share(sample);
 }
 
 /* The newest snapshot that is at least a window old starts the window; what is older than it is let go. */
 static void choose_base(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    const struct rtl_tick *base = NULL;
+    const struct rtl_sample *base = NULL;
     if (model->window_ns == RTL_WINDOW_ALL) {
         base = model->zero;
     } else if (model->window_ns == RTL_WINDOW_INTERVAL) {
@@ -168,7 +167,7 @@ static void extend_history(struct rtl_model *model)
     if (!model->previous)
         return;
     const struct rtl_snapshot *now = &model->latest->snapshot, *before = &model->previous->snapshot;
-    uint32_t slot = (uint32_t)(model->ticks % RTL_MODEL_HISTORY);
+    uint32_t slot = (uint32_t)(model->samples % RTL_MODEL_HISTORY);
     const double q = 0.99;
     model->history_ns[slot] = now->taken_mono_ns - before->taken_mono_ns;
     for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
@@ -200,21 +199,21 @@ static void extend_history(struct rtl_model *model)
 
 bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns)
 {
-    struct rtl_tick *tick = malloc(sizeof *tick);
-    if (!tick) {
+    struct rtl_sample *sample = malloc(sizeof *sample);
+    if (!sample) {
         rtl_snapshot_free(snapshot);
         return false;
     }
-    tick->snapshot = *snapshot;
-    tick->real_ns = real_ns;
-    tick->references = 1;
+    sample->snapshot = *snapshot;
+    sample->real_ns = real_ns;
+    sample->references = 1;
     memset(snapshot, 0, sizeof *snapshot);
     release(model->previous);
     model->previous = model->latest;
-    model->latest = tick;
+    model->latest = sample;
     if (model->previous)
         remember(model, model->previous);
-    model->ticks++;
+    model->samples++;
     extend_history(model);
     watch_worker(model);
     choose_base(model);
@@ -239,7 +238,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
     model->base = NULL;
     model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
     model->worst = NULL;
-    model->ticks = 0;
+    model->samples = 0;
     model->held_until_ns = model->stuck_since_ns = 0;
     for (int i = 0; i < RTL_KERNELS_MAX; i++) {
         free(model->history[i]);
@@ -269,6 +268,14 @@ void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns)
     rtl_model_refresh(model);
 }
 
+void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse)
+{
+    model->sort = column;
+    model->reverse = reverse;
+    model->held_until_ns = 0;
+    rtl_model_refresh(model);
+}
+
 void rtl_model_hold(struct rtl_model *model)
 {
     if (!model->latest)
@@ -277,11 +284,6 @@ void rtl_model_hold(struct rtl_model *model)
     uint64_t interval = model->previous ? now - model->previous->snapshot.taken_mono_ns : 0;
     uint64_t least = 3 * interval + interval / 2; /* half a one more, so that the third is still held */
     model->held_until_ns = now + (least > RTL_MODEL_HOLD_NS ? least : RTL_MODEL_HOLD_NS);
-}
-
-bool rtl_model_is_held(const struct rtl_model *model)
-{
-    return model->latest && model->latest->snapshot.taken_mono_ns < model->held_until_ns;
 }
 
 bool rtl_model_refresh(struct rtl_model *model)
@@ -294,7 +296,7 @@ bool rtl_model_refresh(struct rtl_model *model)
 
 uint32_t rtl_model_history_length(const struct rtl_model *model)
 {
-    uint64_t intervals = model->ticks ? model->ticks - 1 : 0;
+    uint64_t intervals = model->samples ? model->samples - 1 : 0;
     return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
 }
 
@@ -302,7 +304,7 @@ uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *
 {
     if (!row->history || back >= rtl_model_history_length(model))
         return 0;
-    uint16_t bucket = row->history[(model->ticks - back) % RTL_MODEL_HISTORY];
+    uint16_t bucket = row->history[(model->samples - back) % RTL_MODEL_HISTORY];
     return bucket == RTL_HISTORY_NONE ? 0 : rtl_bucket_middle(bucket) | !bucket;
 }
 

@@ -11,157 +11,25 @@
 #ifndef RTL_MODEL_MODEL_H
 #define RTL_MODEL_MODEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/model_data.h"
+#include "model/model_rows.h"
 
-#include "model/columns.h"
-#include "shm/control.h"
-#include "shm/segment_reader.h"
-#include "stats/quantile.h"
-#include "text/names.h"
-
-enum {
-    RTL_MODEL_RING = 14,     /* snapshots kept for the window */
-    RTL_MODEL_HISTORY = 128, /* intervals of p99 kept a kernel */
-    RTL_FILTER_MAX = 96,
-};
-/* How long the order is held after the cursor moved; three intervals at least. */
-#define RTL_MODEL_HOLD_NS   (3 * 1000000000ull)
-#define RTL_WINDOW_INTERVAL 0ull       /* the window is the last interval */
-#define RTL_WINDOW_ALL      UINT64_MAX /* the window is everything since start or zero */
-#define RTL_STALE_AFTER_NS  (2 * 1000000000ull)
-#define RTL_HISTORY_NONE    0xffffu
-
-/* X(symbol, JSON state, mark on screen) */
-#define RTL_TARGET_STATES(X)   \
-    X(LIVE, "live", "LIVE")    \
-    X(STALE, "stale", "STALE") \
-    X(EXITED, "exited", "EXITED")
-#define RTL_ENUM_TARGET(sym, json, mark) RTL_TARGET_##sym,
-enum rtl_target_state { RTL_TARGET_STATES(RTL_ENUM_TARGET) RTL_TARGET_COUNT };
-#undef RTL_ENUM_TARGET
+/* As JSON says it, and as the screen does. */
 const char *rtl_target_json(enum rtl_target_state state);
 const char *rtl_target_mark(enum rtl_target_state state);
 
-/* A snapshot and when it was taken; shared by the roles it has (latest, previous, zero, ring). */
-struct rtl_tick {
-    struct rtl_snapshot snapshot;
-    uint64_t real_ns;
-    unsigned references;
-};
-
-struct rtl_row {
-    uint32_t id;
-    const struct rtl_kernel_snapshot *kernel; /* in the latest snapshot */
-    const struct rtl_kernel_snapshot *base;   /* the same row where the window starts, or NULL */
-    const struct rtl_kernel_snapshot *zero;   /* ... where zero was pressed, or NULL */
-    /* totals */
-    uint64_t calls, timed, untimed, total_ns;
-    /* window; min, max and the quantiles mean nothing while window.count is 0 */
-    struct rtl_window window;
-    uint64_t window_calls;
-    uint64_t p50, p90, p99;
-    double share;            /* of all timed kernel time in the window */
-    double rate;             /* calls a second */
-    const uint16_t *history; /* RTL_MODEL_HISTORY buckets, a ring; NULL if there never was any */
-};
-
-struct rtl_gpu_row {
-    const struct rtl_agent_snapshot *agent;
-    double busy;     /* share of the window, 0..1; below 0 when not measured */
-    uint64_t depth;  /* of its queues */
-    uint32_t queues; /* live ones */
-    double rate;     /* dispatches a second */
-    /* times between kernels that were counted in the window; below 0 when not measured */
-    double idle[RTL_IDLE_COUNT]; /* share of the window, by size class */
-    double idle_rate;            /* how many a second, of all classes */
-};
-
-struct rtl_queue_row {
-    const struct rtl_queue_snapshot *queue;
-    double rate;
-    bool has_wait, has_gap; /* measured in the window */
-    uint64_t wait_p50, wait_p99, gap_p50, gap_p99;
-};
-
-struct rtl_copies_row {
-    const struct rtl_copies_snapshot *copies;
-    uint64_t untimed; /* for whatever reason */
-    /* window; min, max and the quantiles mean nothing while window.count is 0 */
-    struct rtl_window window;
-    uint64_t window_count, window_bytes, window_timed_bytes;
-    uint64_t p50, p99;
-    double rate;      /* copies a second */
-    double bandwidth; /* bytes a second over the whole window */
-    double share;     /* of the window that the timed ones took; above 1 when several run at once */
-};
-
-struct rtl_model {
-    struct rtl_names *names;
-    struct rtl_tick *latest, *previous, *zero;
-    struct rtl_tick *ring[RTL_MODEL_RING]; /* oldest first */
-    int ring_count;
-    uint64_t ticks; /* snapshots seen */
-
-    /* what the user chose */
-    uint64_t window_ns;
-    enum rtl_column sort;
-    bool reverse, hide_idle;
-    char filter[RTL_FILTER_MAX];
-
-    /* derived by rtl_model_refresh */
-    const struct rtl_tick *base; /* where the window starts; NULL = the process's start */
-    uint64_t span_ns;            /* what the window really covers; 0 before anything can be said */
-    struct rtl_row *rows;        /* every kernel, ascending id */
-    uint32_t row_count, row_size;
-    uint32_t *order; /* indices of the rows to show, in order */
-    uint32_t shown;
-    struct rtl_gpu_row gpus[RTL_AGENTS_MAX];
-    uint32_t gpu_count;
-    struct rtl_queue_row queues[RTL_QUEUES_MAX];
-    uint32_t queue_count;
-    struct rtl_copies_row copies[RTL_COPIES_MAX]; /* by GPU, then direction */
-    uint32_t copies_count;
-    uint64_t counted, timed, untimed; /* totals since start or zero */
-    uint64_t untimed_by[RTL_UNTIMED_LIMIT];
-    uint64_t lost; /* dispatches that should have been timed and were not */
-    /* the same in the window */
-    uint64_t window_counted, window_untimed, window_lost;
-    uint64_t window_untimed_by[RTL_UNTIMED_LIMIT];
-    double rate;                 /* dispatches a second in the window */
-    double busy;                 /* mean over the GPUs; below 0 when not measured */
-    const struct rtl_row *worst; /* highest p99 in the window, or NULL */
-
-    /* the order that is held while the cursor has just moved */
-    uint64_t held_until_ns;
-    uint32_t *rank; /* by kernel id: position in the last order + 1, 0 = not shown */
-
-    uint16_t *history[RTL_KERNELS_MAX];
-    uint64_t history_ns[RTL_MODEL_HISTORY]; /* length of each interval */
-
-    enum rtl_target_state state;
-    uint64_t stuck_since_ns; /* since when something is in flight and nobody looks; 0 = all is well */
-    uint64_t stale_ns;       /* how long, once the state is STALE */
-    bool damaged;            /* the segment could no longer be read */
-
-    /* of the control page; waker.h */
-    uint64_t watcher;   /* pid of the viewer that said last that it watches, by its own account; 0 = none */
-    uint32_t wanted;    /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
-    char no_waking[64]; /* why auto can't be made to time from here; "" = it can */
-};
-
-/* Never NULL parts afterwards; NULL without memory. */
+/* NULL without memory; otherwise all of its parts are there. */
 struct rtl_model *rtl_model_create(void);
 void rtl_model_free(struct rtl_model *model);
 
 /* Takes over the snapshot's contents (it is zeroed) and brings everything up to date. False without memory. */
 bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns);
 
-/* Likewise, but rows, order and sums are left for the next rtl_model_add: for what is only passed on the way. */
+/* Likewise, but rows, order and sums are left for the next rtl_model_add: for frames between two that are shown. */
 bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns);
 
-/* Lets go of all snapshots, because others come that aren't later; names and choices stay, zero if it is not later than
- * `mono_ns`. Rows are gone until the next rtl_model_add. */
+/* Drops all snapshots, because earlier ones follow (a replay goes back). Names and choices stay, and zero if it is not
+ * later than `mono_ns`. There are no rows until the next rtl_model_add. */
 void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns);
 
 /* The process has ended: what was seen last stays. */
@@ -173,18 +41,7 @@ bool rtl_model_refresh(struct rtl_model *model);
 void rtl_model_zero(struct rtl_model *model); /* counts from the latest snapshot on; pressed again: from there */
 void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse);
 void rtl_model_hold(struct rtl_model *model); /* the cursor moved */
-bool rtl_model_is_held(const struct rtl_model *model);
 void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns);
-
-/* Position in the order of a kernel, or -1 when it is not shown. */
-int rtl_model_position(const struct rtl_model *model, uint32_t id);
-const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id);
-/* First position at or after `from` (step 1) or before (step -1), going round, whose name has the text; -1 if none. */
-int rtl_model_search(struct rtl_model *model, const char *text, int from, int step);
-
-/* The shown name of a row, see rtl_names_cell. */
-const char *rtl_model_name(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form, int width,
-                           bool ascii);
 
 /* p99 of the interval `back` intervals ago (0 = the last): ns, or 0 when nothing was timed then. */
 uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back);

@@ -1,5 +1,5 @@
 /*
- * Rows, sums and their order. See model.h.
+ * Rows, sums and their order. See model_rows.h.
  *
  * Snapshots list kernels in ascending id, so rows of two snapshots are matched by walking both. Order: the chosen
  * column, what was not measured last, ties by id, so that rows hold still.
@@ -28,14 +28,15 @@ static bool make_room(struct rtl_model *model, uint32_t count)
 }
 
 /* Finds a kernel of ascending ids, remembering where the last one was. */
-static const struct rtl_kernel_snapshot *find_next(const struct rtl_tick *tick, uint32_t *at, uint32_t id)
+static const struct rtl_kernel_snapshot *find_next(const struct rtl_sample *sample, uint32_t *at, uint32_t id)
 {
-    if (!tick)
+    if (!sample)
         return NULL;
-    while (*at < tick->snapshot.kernel_count && tick->snapshot.kernels[*at].id < id)
+    while (*at < sample->snapshot.kernel_count && sample->snapshot.kernels[*at].id < id)
         ++*at;
-    return *at < tick->snapshot.kernel_count && tick->snapshot.kernels[*at].id == id ? &tick->snapshot.kernels[*at]
-                                                                                     : NULL;
+    return *at < sample->snapshot.kernel_count && sample->snapshot.kernels[*at].id == id
+               ? &sample->snapshot.kernels[*at]
+               : NULL;
 }
 
 static uint64_t grown(uint64_t now, uint64_t before)
@@ -99,24 +100,24 @@ static void make_kernels(struct rtl_model *model)
         model->rows[i].share = window_total ? (double)model->rows[i].window.total_ns / (double)window_total : 0;
 }
 
-static const struct rtl_queue_snapshot *queue_before(const struct rtl_tick *tick,
+static const struct rtl_queue_snapshot *queue_before(const struct rtl_sample *sample,
                                                      const struct rtl_queue_snapshot *queue)
 {
-    if (tick)
-        for (uint32_t i = 0; i < tick->snapshot.queue_count; i++)
-            if (tick->snapshot.queues[i].slot == queue->slot)
-                return &tick->snapshot.queues[i];
+    if (sample)
+        for (uint32_t i = 0; i < sample->snapshot.queue_count; i++)
+            if (sample->snapshot.queues[i].slot == queue->slot)
+                return &sample->snapshot.queues[i];
     return NULL;
 }
 
-static const struct rtl_copies_snapshot *copies_before(const struct rtl_tick *tick,
+static const struct rtl_copies_snapshot *copies_before(const struct rtl_sample *sample,
                                                        const struct rtl_copies_snapshot *copies)
 {
-    if (tick)
-        for (uint32_t i = 0; i < tick->snapshot.copies_count; i++)
-            if (tick->snapshot.copies[i].agent == copies->agent &&
-                tick->snapshot.copies[i].direction == copies->direction)
-                return &tick->snapshot.copies[i];
+    if (sample)
+        for (uint32_t i = 0; i < sample->snapshot.copies_count; i++)
+            if (sample->snapshot.copies[i].agent == copies->agent &&
+                sample->snapshot.copies[i].direction == copies->direction)
+                return &sample->snapshot.copies[i];
     return NULL;
 }
 
@@ -172,12 +173,12 @@ static void make_queues(struct rtl_model *model)
     }
 }
 
-static const struct rtl_agent_snapshot *agent_before(const struct rtl_tick *tick, uint32_t gpu)
+static const struct rtl_agent_snapshot *agent_before(const struct rtl_sample *sample, uint32_t gpu)
 {
-    if (tick)
-        for (uint32_t i = 0; i < tick->snapshot.agent_count; i++)
-            if (tick->snapshot.agents[i].gpu == gpu)
-                return &tick->snapshot.agents[i];
+    if (sample)
+        for (uint32_t i = 0; i < sample->snapshot.agent_count; i++)
+            if (sample->snapshot.agents[i].gpu == gpu)
+                return &sample->snapshot.agents[i];
     return NULL;
 }
 
@@ -373,6 +374,11 @@ static bool make_order(struct rtl_model *model)
     return true;
 }
 
+bool rtl_model_is_held(const struct rtl_model *model)
+{
+    return model->latest && model->latest->snapshot.taken_mono_ns < model->held_until_ns;
+}
+
 bool rtl_model_make_rows(struct rtl_model *model)
 {
     if (!make_room(model, model->latest->snapshot.kernel_count)) {
@@ -385,14 +391,6 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_gpus(model);
     make_sums(model);
     return make_order(model);
-}
-
-void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse)
-{
-    model->sort = column;
-    model->reverse = reverse;
-    model->held_until_ns = 0;
-    rtl_model_refresh(model);
 }
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)

@@ -9,7 +9,7 @@
 
 enum { NUMBER_BYTES = 21, PAIR_BYTES = 2 * NUMBER_BYTES + 2, BUCKETS = RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS };
 
-static bool make_room(struct rtl_growing *text, size_t bytes)
+static bool make_room(struct rtl_text_buffer *text, size_t bytes)
 {
     if (text->size - text->used >= bytes)
         return true;
@@ -38,7 +38,8 @@ static char *put_number(char *at, int64_t value)
     return at;
 }
 
-/* The same; nearly all gaps and many counts have one digit or two, and there are some hundred numbers a kernel. */
+/* The same, faster for one or two digits: nearly all gaps and many counts are that short, and a kernel has some hundred
+ * numbers. */
 static inline char *put_small(char *at, int64_t value)
 {
     if (value < 0 || value >= 100)
@@ -49,7 +50,7 @@ static inline char *put_small(char *at, int64_t value)
     return at;
 }
 
-/* Begins with the comma that the first pair's bracket takes the place of; there is room for PAIR_BYTES. */
+/* Each pair begins with a comma; the first one is overwritten by the bracket. There is room for PAIR_BYTES. */
 static inline char *put_pair(char *at, int64_t gap, int64_t count)
 {
     *at++ = ',';
@@ -58,14 +59,14 @@ static inline char *put_pair(char *at, int64_t gap, int64_t count)
     return put_small(at, count);
 }
 
-/* What lies in front of `at` is text, and of more there is room for that many pairs and the end. */
-static char *room_for(struct rtl_growing *text, size_t used, size_t pairs)
+/* Keeps the first `used` bytes and makes room for so many more pairs and the end; where to go on, or NULL. */
+static char *room_for(struct rtl_text_buffer *text, size_t used, size_t pairs)
 {
     text->used = used;
     return make_room(text, pairs * PAIR_BYTES + 2) ? text->bytes + used : NULL;
 }
 
-static void end(struct rtl_growing *text, char *at)
+static void end(struct rtl_text_buffer *text, char *at)
 {
     text->used = at ? (size_t)(at - text->bytes) : 0;
     if (!text->used)
@@ -77,7 +78,7 @@ static void end(struct rtl_growing *text, char *at)
 }
 
 bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
-                       struct rtl_growing *text)
+                       struct rtl_text_buffer *text)
 {
     uint32_t last = 0, before = 0;
     char *at = NULL;
@@ -104,7 +105,7 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
 }
 
 bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
-                      struct rtl_growing *text)
+                      struct rtl_text_buffer *text)
 {
     uint32_t last = 0;
     char *at = later->coarse ? room_for(text, 0, RTL_OCTAVES_MAX) : NULL;
@@ -121,12 +122,12 @@ bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl
     return true;
 }
 
-bool rtl_growth_tell(struct rtl_growth *growth, const struct rtl_histogram_copy *earlier,
-                     const struct rtl_histogram_copy *later)
+bool rtl_histogram_delta_make(struct rtl_histogram_delta *delta, const struct rtl_histogram_copy *earlier,
+                              const struct rtl_histogram_copy *later)
 {
     static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
-    growth->any = rtl_quantiles(earlier, later, q, RTL_RECORDED_QUANTILES, growth->quantile);
-    return rtl_buckets_write(earlier, later, &growth->buckets) && rtl_coarse_write(earlier, later, &growth->coarse);
+    delta->any = rtl_quantiles(earlier, later, q, RTL_RECORDED_QUANTILES, delta->quantile);
+    return rtl_buckets_write(earlier, later, &delta->buckets) && rtl_coarse_write(earlier, later, &delta->coarse);
 }
 
 /* The next number and the mark behind it; false at anything else. */

@@ -1,5 +1,8 @@
 /* Statements, transactions and errors of SQLite's. See db.h. */
+#include "record/db.h"
+#include "record/db_files.h"
 #include "record/db_private.h"
+#include "record/db_vfs.h"
 
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -27,7 +30,7 @@ static const char *system_error(const struct rtl_db *db, const char *otherwise)
     return error ? strerror(error) : otherwise;
 }
 
-/* What we have given up, or refused to SQLite, we know better than SQLite says it. */
+/* SQLite only reports that it was interrupted, or could not open a file; why, where we made it so, we know. */
 static bool fail_of_ours(struct rtl_db *db)
 {
     char why[RTL_DB_WHY_BYTES];
@@ -115,7 +118,7 @@ const char *rtl_db_why(const struct rtl_db *db)
     return db->why;
 }
 
-/* What is worked on from here on: a statement from its start, or what is none of ours. */
+/* From here on work is charged to this statement, from its start; NULL: to what SQLite runs by itself. */
 static void charge(struct rtl_db *db, struct rtl_db_statement *st)
 {
     db->meter = st ? &st->work : &db->work;
@@ -172,18 +175,6 @@ bool rtl_db_has(struct rtl_db *db, const char *name)
     return found;
 }
 
-enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set)
-{
-    bool ours = !db->open;
-    if (db->status || rtl_db_has_set(db, set))
-        return db->status;
-    if (ours)
-        rtl_db_begin(db);
-    if (!rtl_db_has_set(db, set)) /* asked again: another process may have been faster */
-        rtl_db_exec(db, set->sql);
-    return ours ? rtl_db_commit(db) : db->status;
-}
-
 /* --- statements --- */
 
 struct rtl_db_statement *rtl_db_prepare(struct rtl_db *db, const char *sql)
@@ -192,7 +183,7 @@ struct rtl_db_statement *rtl_db_prepare(struct rtl_db *db, const char *sql)
         return NULL;
     for (struct rtl_db_statement *st = db->statements; st; st = st->next)
         if (!strcmp(sqlite3_sql(st->st), sql) && !sqlite3_stmt_busy(st->st))
-            return st; /* the same text is the same statement: few, so a list does */
+            return st; /* statements are few and found by their text: a list does */
     struct rtl_db_statement *st = calloc(1, sizeof *st);
     if (!st) {
         rtl_db_fail(db, RTL_DB_FAILED, "out of memory");

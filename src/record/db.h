@@ -2,8 +2,9 @@
  * One SQLite file as rtl-top writes and reads it: opening without ever harming another's file, transactions,
  * statements.
  *
- * Only src/record/db* include sqlite3.h: db_open.c opens, db_vfs.c and db_file.c are what SQLite sees of the disk,
- * db_journal.c reads what a recorder left behind that was killed, db_guard.c keeps a file from doing harm. What stands
+ * Only src/record/db* include sqlite3.h. From the bottom: db_journal.c reads what a recorder left behind that was
+ * killed, db_work.c bounds the work, db_file.c and db_vfs.c are what SQLite sees of the disk, db.c has statements and
+ * transactions, db_rows.c many rows at a time, db_guard.c keeps a file from doing harm, db_open.c opens. What stands
  * in the file is up to its users: each brings a set of tables (rtl_db_set) that is created when a recording first needs
  * it, so that snapshots, time series and traces can lie in one file and nothing is there that nobody asked for. A file
  * is ours when its application_id is RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION.
@@ -36,27 +37,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/db_status.h"
+#include "record/db_work.h"
+
 #define RTL_DB_APPLICATION_ID 0x52544c54 /* "RTLT" */
 #define RTL_DB_VERSION        1          /* grows when a table changes its meaning, not when one is added */
 #define RTL_DB_VALUE_MAX      (4 << 20)  /* bytes of a value or a row: names and their escapes are the longest */
-
-/* X(symbol, exit status of rtl-top, what it means); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
-#define RTL_DB_ERRORS(X)                                                         \
-    X(PATH, 10, "a recording or an output cannot be opened or created there")    \
-    X(SCHEMA, 11, "the file is no recording, or one of another version")         \
-    X(FULL, 12, "what was written is incomplete: a full disk or a failed write") \
-    X(CORRUPT, 13, "a recording is damaged")                                     \
-    X(BUSY, 14, "a recording stayed locked by another program")                  \
-    X(MISSING, 15, "the recording has nothing of the kind that was asked for")   \
-    X(SLOWER, 16, "diff: a kernel got slower than --fail-over allows")
-
-#define RTL_DB_ENUM(sym, status, text) RTL_DB_##sym = (status),
-enum rtl_db_status {
-    RTL_DB_OK = 0,
-    RTL_DB_FAILED = 1,
-    RTL_DB_ERRORS(RTL_DB_ENUM) RTL_DB_STOPPED = -1 /* the user asked to leave (rtl_db_stop_when): no exit status */
-};
-#undef RTL_DB_ENUM
 
 struct rtl_db;
 struct rtl_db_statement; /* owned by its database, ends with it */
@@ -83,13 +69,6 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
                                size_t why_bytes);
 void rtl_db_close(struct rtl_db *db); /* what was not committed is lost; NULL is nothing */
 
-/*
- * Asked while a database that this thread uses works, very often: whether the user wants to leave. Then the statement
- * ends with RTL_DB_STOPPED, and rtl_db_rollback makes the database usable again. NULL: nobody is asked. What is written
- * is only left off when it takes long.
- */
-void rtl_db_stop_when(bool (*asked)(void));
-
 const char *rtl_db_path(const struct rtl_db *db);
 uint64_t rtl_db_bytes(const struct rtl_db *db); /* of the file, with what stands in its -wal: no more is stored in it */
 enum rtl_db_status rtl_db_status(const struct rtl_db *db); /* the latched error */
@@ -98,10 +77,8 @@ const char *rtl_db_why(const struct rtl_db *db);
 void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * Whether the set is there; that its tables are tables, without triggers and without columns or indices that compute
- * something, is looked at then, and an error (RTL_DB_SCHEMA) when they are not. Before its first statement.
- */
+/* Whether the set is there. To be asked before its first statement, because it also checks the tables: one that is a
+ * view, has a trigger, or computes a column or an index is an error (RTL_DB_SCHEMA). */
 bool rtl_db_has_set(struct rtl_db *db, const struct rtl_db_set *set);
 /* Creates the set's tables unless they are there; a transaction of its own unless one is open. */
 enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set);

@@ -1,5 +1,6 @@
 /* What SQLite may do to a file of a database, and what a reader gets in its place. See db_vfs.c. */
-#include "record/db_vfs.h"
+#include "record/db_file.h"
+#include "record/db_work.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -66,7 +67,8 @@ static uint32_t page_bytes_of(struct rtl_db_file *f)
     return bytes ? bytes : 4096;
 }
 
-/* With the lock for reading: a journal that nobody is writing was left behind, and stays as it is until we unlock. */
+/* Under the lock for reading: a journal that no process is writing was left by one that died, and it can't change until
+ * we unlock. */
 static int look_for_journal(struct rtl_db_file *f)
 {
     struct rtl_db_files *files = f->files;

@@ -4,9 +4,10 @@
  *
  * Tables are tables: before a set of ours is used its tables are looked at, each is one, has no trigger, and computes
  * nothing but what ours do. What is left is data. Pages that point to one another in a circle are endless, too, so the
- * work of a statement is counted, and more of it than the file's size explains is damage; and it hears the user, who
- * may ask to leave (rtl_db_stop_when).
+ * work of a statement is counted (db_work.c).
  */
+#include "record/db_guard.h"
+#include "record/db.h"
 #include "record/db_private.h"
 
 #include <sqlite3.h>
@@ -16,35 +17,9 @@
 enum {
     STEPS = 64,         /* of SQLite's machine between two looks */
     PATTERN_BYTES = 64, /* of GLOB: longer ones take for ever */
-    WORK_FIRST = 20000000,
-    WORK_BYTE = 64, /* steps; reading a byte of a recording takes two or three */
-    WORK_HURRY = 2000000
 };
 
 /* --- how much work --- */
-
-static _Thread_local bool (*wants_to_leave)(void);
-
-void rtl_db_stop_when(bool (*asked)(void))
-{
-    wants_to_leave = asked;
-}
-
-bool rtl_db_give_up(struct rtl_db *db, uint64_t work)
-{
-    *db->meter += work;
-    if (db->given_up)
-        return true;
-    if (*db->meter > db->budget) {
-        db->budget = WORK_FIRST + WORK_BYTE * rtl_db_files_size(db->files); /* it may have grown */
-        if (*db->meter > db->budget)
-            db->given_up = RTL_DB_CORRUPT;
-    }
-    /* what is written is finished first, unless it takes long */
-    if (wants_to_leave && (!db->write || *db->meter > WORK_HURRY) && wants_to_leave())
-        db->given_up = RTL_DB_STOPPED;
-    return db->given_up != RTL_DB_OK;
-}
 
 static int count_steps(void *db)
 {
@@ -71,7 +46,8 @@ static int wait_for_lock(void *data, int times)
 
 /* --- what may be computed --- */
 
-/* By tables of ours, of any version, and by other tools'. SQLite names a function with its arguments: "printf(-1)". */
+/* Functions that tables of ours, of any version, and those of other tools use. SQLite names one with its arguments:
+ * "printf(-1)". */
 static bool may_compute(const char *function)
 {
     static const char *const may[] = {"printf", "format", "typeof"};
@@ -116,7 +92,7 @@ static bool ask(struct rtl_db *db, const char *sql, const char *name, char *answ
     return found;
 }
 
-/* What reading or writing a row makes SQLite run, as it tells itself: nothing may be in it that computes. */
+/* EXPLAIN lists what SQLite would run to read or write a row: no function may be in it. */
 static void look_into(struct rtl_db *db, const char *before, const char *table, const char *behind)
 {
     enum { OPCODE = 1, P4 = 5 };
@@ -130,7 +106,7 @@ static void look_into(struct rtl_db *db, const char *before, const char *table, 
     rtl_db_reset(st);
 }
 
-/* True when it is there and is what a table of ours is; when it is there and isn't, that is an error. */
+/* True when it is there as a plain table; false, with an error, when it is there as something else. */
 static bool is_plain_table(struct rtl_db *db, const char *table)
 {
     char type[64];
@@ -162,4 +138,16 @@ bool rtl_db_has_set(struct rtl_db *db, const struct rtl_db_set *set)
         is_plain_table(db, table);
     }
     return there && !db->status;
+}
+
+enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set)
+{
+    bool ours = !db->open;
+    if (db->status || rtl_db_has_set(db, set))
+        return db->status;
+    if (ours)
+        rtl_db_begin(db);
+    if (!rtl_db_has_set(db, set)) /* asked again: another process may have been faster */
+        rtl_db_exec(db, set->sql);
+    return ours ? rtl_db_commit(db) : db->status;
 }

@@ -21,42 +21,42 @@ enum {
 static const unsigned char magic[MAGIC] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
 /* The file's folder, or the database that it lies beside: the path up to a mark. */
-static bool look_before(const char *path, char mark, struct stat *facts)
+static bool look_before(const char *path, char mark, struct stat *info)
 {
     char before[PATH_MAX];
     const char *end = strrchr(path, mark);
     int length = end ? (int)(end - path) + (mark == '/') : 0;
     return snprintf(before, sizeof before, "%.*s", length, path) < (int)sizeof before &&
-           !lstat(length ? before : ".", facts);
+           !lstat(length ? before : ".", info);
 }
 
-/* In a folder like /tmp anybody can lay a file beside another's database: the rule is the kernel's (protected_regular),
- * but that the database's owner may, too. */
-static bool is_planted(const char *path, const struct stat *facts)
+/* In a folder like /tmp anybody can put a file beside another's database. The rule is the kernel's (protected_regular),
+ * and the owner of the database may, too. */
+static bool is_planted(const char *path, const struct stat *info)
 {
     struct stat folder, database;
-    if (facts->st_uid == geteuid() || !facts->st_uid || !look_before(path, '/', &folder) ||
-        !(folder.st_mode & S_ISVTX) || facts->st_uid == folder.st_uid)
+    if (info->st_uid == geteuid() || !info->st_uid || !look_before(path, '/', &folder) || !(folder.st_mode & S_ISVTX) ||
+        info->st_uid == folder.st_uid)
         return false;
-    return !look_before(path, '-', &database) || database.st_uid != facts->st_uid;
+    return !look_before(path, '-', &database) || database.st_uid != info->st_uid;
 }
 
 bool rtl_journal_is_plain(const char *path, bool *there)
 {
-    struct stat facts;
+    struct stat info;
     *there = false;
-    if (lstat(path, &facts))
+    if (lstat(path, &info))
         return errno == ENOENT;
     *there = true;
-    return S_ISREG(facts.st_mode) && facts.st_nlink == 1 && !is_planted(path, &facts);
+    return S_ISREG(info.st_mode) && info.st_nlink == 1 && !is_planted(path, &info);
 }
 
-static int open_plain(const char *path, struct stat *facts)
+static int open_plain(const char *path, struct stat *info)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
-    if (fstat(fd, facts) || !S_ISREG(facts->st_mode)) {
+    if (fstat(fd, info) || !S_ISREG(info->st_mode)) {
         close(fd);
         errno = EINVAL;
         return -1;
@@ -67,11 +67,6 @@ static int open_plain(const char *path, struct stat *facts)
 static bool take(int fd, void *bytes, size_t count, uint64_t at)
 {
     return pread(fd, bytes, count, (off_t)at) == (ssize_t)count;
-}
-
-static uint32_t big_endian(const unsigned char *b)
-{
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
 /* What lies there, as far as SQLite looks before it plays it back: it takes one that begins with 0 for finished. */
@@ -85,7 +80,7 @@ static enum rtl_journal judge(int fd, uint64_t size)
     return RTL_JOURNAL_HOT;
 }
 
-static enum rtl_journal open_to_judge(const char *path, int *fd, struct stat *facts)
+static enum rtl_journal open_to_judge(const char *path, int *fd, struct stat *info)
 {
     bool there;
     *fd = -1;
@@ -93,17 +88,17 @@ static enum rtl_journal open_to_judge(const char *path, int *fd, struct stat *fa
         return there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED;
     if (!there)
         return RTL_JOURNAL_NONE;
-    *fd = open_plain(path, facts);
+    *fd = open_plain(path, info);
     if (*fd < 0)
         return errno == ENOENT ? RTL_JOURNAL_NONE : RTL_JOURNAL_FAILED;
-    return judge(*fd, (uint64_t)facts->st_size);
+    return judge(*fd, (uint64_t)info->st_size);
 }
 
 enum rtl_journal rtl_journal_judge(const char *path)
 {
     int fd;
-    struct stat facts;
-    enum rtl_journal is = open_to_judge(path, &fd, &facts);
+    struct stat info;
+    enum rtl_journal is = open_to_judge(path, &fd, &info);
     if (fd >= 0)
         close(fd);
     return is;
@@ -124,7 +119,7 @@ static bool is_power(uint32_t n, uint32_t least)
     return n >= least && n <= 65536 && !(n & (n - 1));
 }
 
-/* The next header begins with a sector. False at the end, and where SQLite would see it. */
+/* Goes to the next header, which begins at a sector. False at the end of the file, as SQLite sees it. */
 static bool next_header(struct reading *r, struct rtl_undo *undo, uint32_t page_bytes)
 {
     unsigned char header[HEADER];
@@ -133,12 +128,12 @@ static bool next_header(struct reading *r, struct rtl_undo *undo, uint32_t page_
         r->at = ((r->at - 1) / r->sector + 1) * r->sector;
     if (r->at + r->sector > r->size || !take(r->fd, header, sizeof header, r->at) || memcmp(header, magic, MAGIC))
         return false;
-    r->records = big_endian(header + 8);
-    r->seed = big_endian(header + 12);
+    r->records = rtl_db_big_endian(header + 8);
+    r->seed = rtl_db_big_endian(header + 12);
     if (first) {
-        undo->pages = big_endian(header + 16);
-        r->sector = big_endian(header + 20);
-        undo->page_bytes = big_endian(header + 24) ? big_endian(header + 24) : page_bytes;
+        undo->pages = rtl_db_big_endian(header + 16);
+        r->sector = rtl_db_big_endian(header + 20);
+        undo->page_bytes = rtl_db_big_endian(header + 24) ? rtl_db_big_endian(header + 24) : page_bytes;
         if (!is_power(r->sector, 32) || !is_power(undo->page_bytes, 512))
             return false;
     }
@@ -183,13 +178,13 @@ static enum rtl_journal take_records(struct reading *r, struct rtl_undo *undo, b
         if (r->at + record > r->size || !take(r->fd, word, 4, r->at) ||
             !take(r->fd, r->page, undo->page_bytes, r->at + 4))
             return RTL_JOURNAL_NONE;
-        uint32_t number = big_endian(word);
+        uint32_t number = rtl_db_big_endian(word);
         if (!number || number == locks)
             return RTL_JOURNAL_NONE;
         if (number > undo->pages)
             continue;
         if (!take(r->fd, word, 4, r->at + 4 + undo->page_bytes) ||
-            big_endian(word) != checksum(r->page, undo->page_bytes, r->seed))
+            rtl_db_big_endian(word) != checksum(r->page, undo->page_bytes, r->seed))
             return RTL_JOURNAL_NONE;
         if (undo->count == undo->pages)
             return RTL_JOURNAL_DAMAGED;
@@ -214,9 +209,9 @@ enum rtl_journal rtl_journal_read(const char *path, uint32_t page_bytes, bool (*
 {
     struct reading r = {.sector = FIRST_SECTOR};
     *undo = (struct rtl_undo){.fd = -1};
-    enum rtl_journal is = open_to_judge(path, &r.fd, &undo->facts);
+    enum rtl_journal is = open_to_judge(path, &r.fd, &undo->info);
     undo->fd = r.fd;
-    r.size = (uint64_t)undo->facts.st_size;
+    r.size = (uint64_t)undo->info.st_size;
     if (is == RTL_JOURNAL_HOT && !next_header(&r, undo, page_bytes))
         is = RTL_JOURNAL_NONE; /* nothing to play back */
     if (is == RTL_JOURNAL_HOT && !(r.page = malloc(undo->page_bytes)))
@@ -263,7 +258,7 @@ static bool is_at(const struct timespec *a, const struct timespec *b)
 bool rtl_journal_is_same(const struct rtl_undo *undo, const char *path)
 {
     struct stat now;
-    const struct stat *was = &undo->facts;
+    const struct stat *was = &undo->info;
     return undo->fd >= 0 && !lstat(path, &now) && now.st_dev == was->st_dev && now.st_ino == was->st_ino &&
            now.st_nlink == was->st_nlink && now.st_size == was->st_size && is_at(&now.st_mtim, &was->st_mtim) &&
            is_at(&now.st_ctim, &was->st_ctim);

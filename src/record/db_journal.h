@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 enum rtl_journal {
-    RTL_JOURNAL_NONE,    /* there is none, or nothing in it that was begun */
+    RTL_JOURNAL_NONE,    /* there is none, or none of its transaction had begun */
     RTL_JOURNAL_HOT,     /* the database has to be read with it */
-    RTL_JOURNAL_ODD,     /* no plain file, or one that has another name, too, or another's */
+    RTL_JOURNAL_ODD,     /* no plain file, or one with a second name, or of another user */
     RTL_JOURNAL_NAMES,   /* it names another file, which SQLite would delete */
     RTL_JOURNAL_DAMAGED, /* no transaction saves a page twice */
     RTL_JOURNAL_STOPPED, /* the caller's `stop` said so */
@@ -27,8 +27,8 @@ struct rtl_journal_page {
 };
 
 struct rtl_undo {
-    int fd;            /* of the journal; -1 = none */
-    struct stat facts; /* of it, before it was read */
+    int fd;           /* of the journal; -1 = none */
+    struct stat info; /* of it, before it was read */
     uint32_t page_bytes;
     uint64_t pages;                 /* that the database had */
     struct rtl_journal_page *saved; /* ascending, each page once */
@@ -40,7 +40,8 @@ struct rtl_undo {
  * another has put into /tmp for what was recorded. The path is the database's and -journal, -wal or -shm. */
 bool rtl_journal_is_plain(const char *path, bool *there);
 
-/* What SQLite may be let at: NONE, HOT (not looked into further), ODD, NAMES or FAILED. */
+/* Whether SQLite may open it for a writer: yes for NONE and HOT (whose records aren't checked), no for ODD, NAMES and
+ * FAILED. */
 enum rtl_journal rtl_journal_judge(const char *path);
 
 /* Reads the journal; when it is HOT `undo` is the caller's to free. page_bytes: the database's, if the journal doesn't
@@ -53,5 +54,11 @@ bool rtl_journal_is_same(const struct rtl_undo *undo, const char *path);
 
 /* Where the saved bytes of a page are, or 0 when the page is as it was. */
 uint64_t rtl_journal_find(const struct rtl_undo *undo, uint32_t number);
+
+/* A number as SQLite's files have it, four bytes. */
+static inline uint32_t rtl_db_big_endian(const unsigned char *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
 
 #endif

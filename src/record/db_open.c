@@ -1,5 +1,9 @@
 /* Opening a recording: whose file it is, before SQLite may do anything to it. See db.h. */
+#include "record/db.h"
+#include "record/db_guard.h"
+#include "record/db_journal.h"
 #include "record/db_private.h"
+#include "record/db_vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +32,6 @@ static enum rtl_db_status refuse(enum rtl_db_status status, char *why, size_t wh
 /* The header of a database says whose it is; nothing is locked for that, and nothing changed. */
 enum kind { KIND_NEW, KIND_OURS, KIND_OTHER, KIND_OTHER_VERSION, KIND_UNREADABLE };
 
-static uint32_t big_endian(const unsigned char *b)
-{
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
 static enum kind kind_of(struct rtl_db *db, uint32_t *version)
 {
     unsigned char header[100];
@@ -43,25 +42,25 @@ static enum kind kind_of(struct rtl_db *db, uint32_t *version)
     if (n == 0)
         return KIND_NEW;
     if (n < (int)sizeof header || memcmp(header, "SQLite format 3", 16) ||
-        big_endian(header + 68) != RTL_DB_APPLICATION_ID)
+        rtl_db_big_endian(header + 68) != RTL_DB_APPLICATION_ID)
         return KIND_OTHER;
-    *version = big_endian(header + 60);
+    *version = rtl_db_big_endian(header + 60);
     return *version == RTL_DB_VERSION ? KIND_OURS : KIND_OTHER_VERSION;
 }
 
 /*
  * What the path leads to; a new file is made for a writer. Nothing that is there is opened but through SQLite: closing
- * a descriptor of it would let go of the locks that another database of this process has on it. `facts` are those of
- * what is there; else they are empty.
+ * a descriptor of it would let go of the locks that another database of this process has on it. `info` is that of
+ * what is there; else it is empty.
  */
-static enum rtl_db_status find(const char *path, const struct rtl_db_options *o, bool *made, struct stat *facts,
+static enum rtl_db_status find(const char *path, const struct rtl_db_options *o, bool *made, struct stat *info,
                                char *why, size_t why_bytes)
 {
     const char *cannot = o->write ? "write" : "open";
     *made = false;
-    if (stat(path, facts)) {
+    if (stat(path, info)) {
         int fd = -1;
-        *facts = (struct stat){0};
+        *info = (struct stat){0};
         if (errno == ENOENT && o->write)
             fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
         *made = fd >= 0;
@@ -71,9 +70,9 @@ static enum rtl_db_status find(const char *path, const struct rtl_db_options *o,
             return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
         return RTL_DB_OK;
     }
-    if (S_ISDIR(facts->st_mode))
+    if (S_ISDIR(info->st_mode))
         return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(EISDIR));
-    if (!S_ISREG(facts->st_mode))
+    if (!S_ISREG(info->st_mode))
         return refuse(RTL_DB_PATH, why, why_bytes, "%s is not a file: a recording needs one", path);
     if (access(path, o->write ? R_OK | W_OK : R_OK))
         return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
@@ -109,7 +108,7 @@ static void disconnect(struct rtl_db *db)
     db->files = NULL;
 }
 
-/* Of SQLite's names some mean something else than a file. */
+/* "./" before the path, because some names, such as ":memory:", mean something else than a file to SQLite. */
 static bool connect(struct rtl_db *db)
 {
     char *name;
@@ -169,12 +168,12 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
 static enum rtl_db_status start(struct rtl_db *db, const struct rtl_db_options *o, char *why, size_t why_bytes)
 {
     bool fresh = false;
-    struct stat facts;
-    enum rtl_db_status status = find(db->path, o, &db->made, &facts, why, why_bytes);
+    struct stat info;
+    enum rtl_db_status status = find(db->path, o, &db->made, &info, why, why_bytes);
     if (status)
         return status;
     /* SQLite reads links itself: in a folder like /tmp also somebody else's, which the kernel doesn't follow */
-    if (connect(db) && facts.st_ino && !rtl_db_files_is(db->files, &facts))
+    if (connect(db) && info.st_ino && !rtl_db_files_is(db->files, &info))
         rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: somebody has just put something else there",
                     o->write ? "write" : "open", db->path);
     if (!db->status && o->write && o->force && has_other_content(db))
@@ -200,8 +199,8 @@ static bool finds_nothing(struct rtl_db *db, const char *sql)
     return nothing;
 }
 
-/* A file of ours that nothing came into, on a full disk, say: then its tables may have had room, and no row. What
- * another one has made tables in is not ours alone. */
+/* Takes away a file that this database made and that stayed empty; on a full disk also one with tables and no row. A
+ * file in which another process has made tables stays. */
 static void remove_if_empty(struct rtl_db *db)
 {
     static const struct {
@@ -233,7 +232,7 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     db->busy_ms = options->busy_ms ? options->busy_ms : BUSY_MS;
     db->meter = &db->work;
     pthread_mutex_lock(&one);
-    /* nobody asks what it has allocated, and keeping count takes locks; later calls are refused, harmlessly */
+    /* the count of what is allocated isn't used and takes locks; later calls are refused, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_initialize(); /* its file system is asked for before the first database is opened */
     enum rtl_db_status status = start(db, options, why, why_bytes);

@@ -1,4 +1,5 @@
 /* Rows out of memory as a table of SQLite's, to be inserted many at a time. See rtl_db_feed in db.h. */
+#include "record/db.h"
 #include "record/db_private.h"
 
 #include <sqlite3.h>

@@ -12,6 +12,7 @@
  * other one closes.
  */
 #include "record/db_vfs.h"
+#include "record/db_file.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -228,27 +229,15 @@ enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, s
     return refused;
 }
 
-bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *facts)
+bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info)
 {
     struct stat now;
-    return files->path && !lstat(files->path, &now) && now.st_dev == facts->st_dev && now.st_ino == facts->st_ino;
-}
-
-static uint64_t size_of(const struct rtl_db_file *f)
-{
-    sqlite3_int64 size = 0;
-    bool there = f && f->role != RTL_ROLE_NO_WAL;
-    return there && !rtl_db_below(f)->xFileSize(f->below, &size) && size > 0 ? (uint64_t)size : 0;
-}
-
-uint64_t rtl_db_files_size(const struct rtl_db_files *files)
-{
-    return size_of(files->main);
+    return files->path && !lstat(files->path, &now) && now.st_dev == info->st_dev && now.st_ino == info->st_ino;
 }
 
 uint64_t rtl_db_files_log_size(const struct rtl_db_files *files)
 {
-    return size_of(files->wal);
+    return rtl_db_file_size(files->wal);
 }
 
 int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes)

@@ -1,67 +1,28 @@
-/* The files of one database as the two halves of its file system know them: db_vfs.c and db_file.c, nobody else. */
+/* The files of one database, as the file system that SQLite is given for it. See db_vfs.c. */
 #ifndef RTL_RECORD_DB_VFS_H
 #define RTL_RECORD_DB_VFS_H
 
-#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "record/db_journal.h"
-#include "record/db_private.h"
+#include "record/db_status.h"
 
-enum { RTL_JOURNAL, RTL_WAL, RTL_SHM, RTL_BESIDE }; /* what may lie beside a database */
+struct stat;
+struct rtl_db;
+struct rtl_db_files;
 
-enum rtl_db_role { RTL_ROLE_MAIN, RTL_ROLE_JOURNAL, RTL_ROLE_WAL, RTL_ROLE_NO_WAL, RTL_ROLE_TEMPORARY };
-
-/* What a -wal was when its index was made. */
-struct rtl_db_log {
-    bool known;
-    sqlite3_int64 size;
-    unsigned char salt[8];
-};
-
-struct rtl_db_files {
-    sqlite3_vfs system;
-    sqlite3_vfs *below;
-    struct rtl_db *db;
-    char name[40];
-    char *path, *beside[RTL_BESIDE]; /* once the file is open */
-    struct rtl_db_file *main, *wal;  /* while they are open */
-    struct rtl_db_log log;           /* known: its index is ours alone */
-    enum rtl_db_status refused;
-    char why[RTL_DB_WHY_BYTES];
-};
-
-struct rtl_db_file {
-    sqlite3_file base; /* first: SQLite's view of it */
-    struct rtl_db_files *files;
-    enum rtl_db_role role;
-    sqlite3_file *below; /* in the same memory, behind */
-    /* of a reader's database */
-    char *given;          /* its name as the file below has it, ours */
-    struct rtl_undo undo; /* of the journal that was read last */
-    bool undone;          /* the database is read with it, as long as we have the lock */
-    bool index_below, index_known;
-    unsigned char **index; /* of the -wal, in memory */
-    int index_count;
-};
-
-static inline struct rtl_db_file *rtl_db_file_of(sqlite3_file *base)
-{
-    return (struct rtl_db_file *)base;
-}
-
-/* What SQLite's own file system does with it. */
-static inline const sqlite3_io_methods *rtl_db_below(const struct rtl_db_file *f)
-{
-    return f->below->pMethods;
-}
-
-extern const sqlite3_io_methods rtl_db_file_methods;
-
-/* What is said in place of SQLITE_CANTOPEN, which they return. */
-int rtl_db_refuse(struct rtl_db_files *files, enum rtl_db_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-int rtl_db_refuse_odd(struct rtl_db_files *files, const char *name);
-/* What became of a look at the journal, as SQLite takes it. */
-int rtl_db_refuse_journal(struct rtl_db_files *files, enum rtl_journal is);
+/* How SQLite reaches them: by a file system of its own, under a name for sqlite3_open_v2. NULL without memory. */
+struct rtl_db_files *rtl_db_files_create(struct rtl_db *db);
+void rtl_db_files_free(struct rtl_db_files *files); /* after the database was closed */
+const char *rtl_db_files_system(const struct rtl_db_files *files);
+/* Why a file beside the database was refused, and forgets it: the status and a line; OK when none was. */
+enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, size_t why_bytes);
+bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info); /* whether that is what is open */
+uint64_t rtl_db_files_log_size(const struct rtl_db_files *files);                /* of its -wal, 0 when it has none */
+/* The first bytes of the file, whatever it is; less than `bytes` when it is shorter, -1 when it can't be read. */
+int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes);
+/* Empties the file and removes what lies beside it, unless another has it locked; SQLite's code. */
+int rtl_db_files_empty(struct rtl_db_files *files);
 
 #endif

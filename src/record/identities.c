@@ -1,10 +1,10 @@
 /* A bounded hash table with open addressing. See identities.h. */
 #include "record/identities.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm/hash.h"
@@ -63,9 +63,7 @@ struct rtl_identities *rtl_identities_new(size_t most)
     t->slots = SLOTS_FIRST;
     t->most = most;
     if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed) { /* early in a machine's life */
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        t->seed = mix((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid());
+        t->seed = mix(rtl_mono_ns() ^ (uint64_t)getpid() << 40);
     }
     return t;
 }

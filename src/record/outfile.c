@@ -197,7 +197,7 @@ static bool refuse_changed(const char *path, char *why, size_t why_bytes)
 
 static bool open_direct(struct rtl_outfile *file, const char *path, char *why, size_t why_bytes)
 {
-    struct stat facts;
+    struct stat info;
     int fd = descriptor_of(path);
     if (fd >= 0)
         file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -205,7 +205,7 @@ static bool open_direct(struct rtl_outfile *file, const char *path, char *why, s
         file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (file->fd < 0)
         return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
-    if (fd < 0 && (fstat(file->fd, &facts) || S_ISREG(facts.st_mode))) /* which is replaced, never written over */
+    if (fd < 0 && (fstat(file->fd, &info) || S_ISREG(info.st_mode))) /* which is replaced, never written over */
         return refuse_changed(path, why, why_bytes);
     return true;
 }
@@ -213,17 +213,17 @@ static bool open_direct(struct rtl_outfile *file, const char *path, char *why, s
 static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl_outfile_options *o, char *why,
                     size_t why_bytes)
 {
-    struct stat link, facts;
+    struct stat link, info;
     if (descriptor_of(path) >= 0)
         return open_direct(file, path, why, why_bytes);
     bool there = !lstat(path, &link);
     if (!*path || (!there && errno != ENOENT))
         return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(*path ? errno : ENOENT));
-    if (there && stat(path, &facts))
+    if (there && stat(path, &info))
         return refuse(why, why_bytes, "cannot write %s: it is a symbolic link that leads nowhere", path);
-    if (there && S_ISDIR(facts.st_mode))
+    if (there && S_ISDIR(info.st_mode))
         return refuse(why, why_bytes, "cannot write %s: it is a folder", path);
-    if (there && !S_ISREG(facts.st_mode))
+    if (there && !S_ISREG(info.st_mode))
         return open_direct(file, path, why, why_bytes);
     if (there && !o->force)
         return refuse(why, why_bytes, "%s exists: choose another name, or replace it with --force", path);
@@ -231,10 +231,10 @@ static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl
     if (!file->path)
         return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
     /* in a folder like /tmp the kernel doesn't let a link of somebody else's be followed, but be read */
-    if (there && (lstat(file->path, &link) || !same_inode(&link, &facts)))
+    if (there && (lstat(file->path, &link) || !same_inode(&link, &info)))
         return refuse_changed(path, why, why_bytes);
     file->replaces = there;
-    return open_part(file, there ? &facts : NULL, why, why_bytes);
+    return open_part(file, there ? &info : NULL, why, why_bytes);
 }
 
 struct rtl_outfile *rtl_outfile_open(const char *path, const struct rtl_outfile_options *o, char *why, size_t why_bytes)

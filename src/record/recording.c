@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "record/recording.h"
 #include "record/buckets.h"
-#include "record/facts.h"
+#include "record/process_info.h"
 #include "stats/quantile.h"
 
 #include <stdio.h>
@@ -10,26 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is told about a kernel or GPU once a recording. */
-struct told {
+/* Kernels whose names are in the recording: they are written once. */
+struct named {
     uint8_t kernel[RTL_KERNELS_MAX / 8];
 };
 
 struct rtl_recording {
     struct rtl_db *db;
     char *kind, *title, *recorder;
-    struct rtl_recording_facts facts;
-    struct rtl_facts process;
+    struct rtl_recording_info info;
+    struct rtl_process_info process;
     int64_t id; /* of its row; 0 = not yet written */
     uint64_t sequence, frames, failed;
     struct rtl_snapshot last; /* the last frame written */
     bool has_last;
-    struct told told;
-    struct rtl_growth growth; /* of the histogram that is being written */
+    struct named named;
+    struct rtl_histogram_delta delta; /* of the histogram that is being written */
 };
 
 enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
-                                      const struct rtl_recording_facts *facts, struct rtl_recording **out, char *why,
+                                      const struct rtl_recording_info *info, struct rtl_recording **out, char *why,
                                       size_t why_bytes)
 {
     struct rtl_db *db;
@@ -51,10 +51,10 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
     struct rtl_recording *r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
-        r->facts = *facts;
-        r->facts.kind = r->kind = strdup(facts->kind);
-        r->facts.title = r->title = strdup(facts->title);
-        r->facts.recorder = r->recorder = strdup(facts->recorder);
+        r->info = *info;
+        r->info.kind = r->kind = strdup(info->kind);
+        r->info.title = r->title = strdup(info->title);
+        r->info.recorder = r->recorder = strdup(info->recorder);
     }
     if (!r || !r->kind || !r->title || !r->recorder) {
         snprintf(why, why_bytes, "out of memory");
@@ -63,7 +63,7 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         rtl_recording_close(r);
         return RTL_DB_FAILED;
     }
-    rtl_facts_read(facts->pid, &r->process);
+    rtl_process_info_read(info->pid, &r->process);
     *out = r;
     return RTL_DB_OK;
 }
@@ -75,8 +75,8 @@ void rtl_recording_close(struct rtl_recording *r)
     rtl_db_close(r->db);
     if (r->has_last)
         rtl_snapshot_free(&r->last);
-    free(r->growth.buckets.bytes);
-    free(r->growth.coarse.bytes);
+    free(r->delta.buckets.bytes);
+    free(r->delta.coarse.bytes);
     free(r->kind);
     free(r->title);
     free(r->recorder);
@@ -95,19 +95,19 @@ static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *
         r->db, "INSERT INTO rtl_recording(kind, time_ns, recorder, recorder_pid, host, user, pid, title, command, comm, "
                "runtime, library, interval_ns" RTL_FIELD_NAMES(RECORDING) ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
                RTL_FIELD_MARKS(RECORDING) ")");
-    bind_string(st, 1, r->facts.kind);
+    bind_string(st, 1, r->info.kind);
     rtl_db_bind_int(st, 2, (int64_t)real_ns);
-    bind_string(st, 3, r->facts.recorder);
+    bind_string(st, 3, r->info.recorder);
     rtl_db_bind_int(st, 4, getpid());
     bind_string(st, 5, r->process.host);
     bind_string(st, 6, r->process.user);
-    rtl_db_bind_int(st, 7, r->facts.pid);
-    bind_string(st, 8, r->facts.title);
+    rtl_db_bind_int(st, 7, r->info.pid);
+    bind_string(st, 8, r->info.title);
     bind_string(st, 9, r->process.command);
     bind_string(st, 10, s->comm);
     bind_string(st, 11, r->process.runtime);
     bind_string(st, 12, s->library_version);
-    rtl_db_bind_int(st, 13, (int64_t)r->facts.interval_ns);
+    rtl_db_bind_int(st, 13, (int64_t)r->info.interval_ns);
     rtl_fields_bind(st, 14, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, NULL, s);
     if (rtl_db_run(st))
         r->id = rtl_db_last_id(r->db);
@@ -126,24 +126,20 @@ static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s
     return rtl_db_run(st) ? rtl_db_last_id(r->db) : 0;
 }
 
-/*
- * Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. `growth`: as
- * it was made before, if it was.
- */
-static int bind_growth(struct rtl_recording *r, struct rtl_db_statement *st, int at,
-                       const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now,
-                       const struct rtl_growth *growth)
+/* Fields, quantiles and buckets of what a histogram grew by, from parameter `at` on; returns the next one. */
+static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
+                          const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
 {
-    if (!growth && !rtl_growth_tell(&r->growth, before, now))
+    const struct rtl_histogram_delta *g = &r->delta;
+    if (!rtl_histogram_delta_make(&r->delta, before, now))
         rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
-    const struct rtl_growth *g = growth ? growth : &r->growth;
     at = rtl_fields_bind(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, before, now);
     for (int i = 0; i < RTL_RECORDED_QUANTILES; i++, at++)
         if (g->any)
             rtl_db_bind_int(st, at, (int64_t)g->quantile[i]);
         else
             rtl_db_bind_null(st, at);
-    const struct rtl_growing *texts[] = {&g->buckets, &g->coarse};
+    const struct rtl_text_buffer *texts[] = {&g->buckets, &g->coarse};
     for (int i = 0; i < 2; i++, at++)
         if (texts[i]->used)
             rtl_db_bind_text(st, at, texts[i]->bytes, texts[i]->used);
@@ -152,20 +148,14 @@ static int bind_growth(struct rtl_recording *r, struct rtl_db_statement *st, int
     return at;
 }
 
-static int bind_histogram(struct rtl_recording *r, struct rtl_db_statement *st, int at,
-                          const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
-{
-    return bind_growth(r, st, at, before, now, NULL);
-}
-
 static bool histogram_differs(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
 {
     return rtl_fields_differ(rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, a, b);
 }
 
-static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k, const struct rtl_kernel_told *told)
+static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k, const struct rtl_kernel_names *names)
 {
-    if (k->id < RTL_KERNELS_MAX && r->told.kernel[k->id / 8] >> k->id % 8 & 1)
+    if (k->id < RTL_KERNELS_MAX && r->named.kernel[k->id / 8] >> k->id % 8 & 1)
         return;
     struct rtl_db_statement *st = rtl_db_prepare(
         r->db, "INSERT OR IGNORE INTO rtl_kernel(recording, kernel, name, full_name, short_name, first) "
@@ -174,12 +164,12 @@ static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot
     rtl_db_bind_int(st, 2, k->id);
     /* a segment of an earlier library may have a longer one */
     rtl_db_bind_text(st, 3, k->name, k->name_length < RTL_NAME_MAX ? k->name_length : RTL_NAME_MAX);
-    bind_string(st, 4, told->full);
-    bind_string(st, 5, told->short_name);
+    bind_string(st, 4, names->full);
+    bind_string(st, 5, names->short_name);
     rtl_db_bind_int(st, 6, (int64_t)r->sequence);
     rtl_db_run(st);
     if (k->id < RTL_KERNELS_MAX)
-        r->told.kernel[k->id / 8] |= (uint8_t)(1 << k->id % 8);
+        r->named.kernel[k->id / 8] |= (uint8_t)(1 << k->id % 8);
 }
 
 static void write_kernels(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
@@ -195,10 +185,10 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
             at++;
         if (at < old && r->last.kernels[at].id == k->id)
             was = &r->last.kernels[at];
-        struct rtl_kernel_told told = {.full = "", .short_name = ""};
+        struct rtl_kernel_names names = {.full = "", .short_name = ""};
         if (!was) {
-            r->facts.tell(r->facts.context, k, &told);
-            write_name(r, k, &told);
+            r->info.name_kernel(r->info.context, k, &names);
+            write_name(r, k, &names);
         }
         bool launch = !was || rtl_fields_differ(rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, was, k);
         if (was && !launch && !rtl_fields_differ(rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k) &&
@@ -207,7 +197,7 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
         rtl_db_bind_int(sample, 1, frame);
         rtl_db_bind_int(sample, 2, k->id);
         int next = rtl_fields_bind(sample, 3, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, was, k);
-        next = bind_growth(r, sample, next, was ? &was->histogram : NULL, &k->histogram, told.growth);
+        next = bind_histogram(r, sample, next, was ? &was->histogram : NULL, &k->histogram);
         if (launch)
             rtl_fields_bind(sample, next, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, NULL, k);
         else
@@ -378,13 +368,13 @@ static void begin_again(struct rtl_recording *r)
     r->has_last = false;
     r->id = 0;
     r->sequence = 0;
-    memset(&r->told, 0, sizeof r->told);
+    memset(&r->named, 0, sizeof r->named);
 }
 
 enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
                                      bool exited)
 {
-    struct told told = r->told; /* what a transaction says is unsaid when it fails */
+    struct named named = r->named; /* what a transaction has named is not when it fails */
     int64_t id = r->id;
     rtl_db_begin(r->db);
     if (!r->id)
@@ -396,14 +386,14 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     write_copies(r, frame, s);
     enum rtl_db_status status = rtl_db_commit(r->db);
     if (status) {
-        r->told = told;
+        r->named = named;
         r->id = id;
         r->failed++;
         return status;
     }
     r->frames++;
     r->sequence++;
-    if (!strcmp(r->facts.kind, RTL_RECORDING_SNAPSHOT)) {
+    if (!strcmp(r->info.kind, RTL_RECORDING_SNAPSHOT)) {
         begin_again(r);
         return RTL_DB_OK;
     }

@@ -17,27 +17,26 @@
 #define RTL_RECORDING_SNAPSHOT "snapshot"
 #define RTL_RECORDING_SERIES   "series"
 
-/* What a recording is told about a kernel that is new in it; all of it stays valid until the next call. */
-struct rtl_kernel_told {
-    const char *full, *short_name;   /* how it is named for people */
-    const struct rtl_growth *growth; /* of its histogram since the start, if it is at hand; otherwise NULL */
+/* How a kernel that is new in a recording is named for people; both stay valid until the next call. */
+struct rtl_kernel_names {
+    const char *full, *short_name;
 };
 
-/* What is told about the process beside its segment; strings are copied. */
-struct rtl_recording_facts {
+/* What a recording says of the process that is not in its segment; strings are copied. */
+struct rtl_recording_info {
     const char *kind; /* RTL_RECORDING_* */
     pid_t pid;
     const char *title, *recorder; /* title: as on screen; recorder: name and version of this program */
     uint64_t interval_ns;
-    void (*tell)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_kernel_told *told);
+    void (*name_kernel)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_kernel_names *names);
     void *context;
 };
 
 struct rtl_recording;
 
-/* Opens or creates the file (rules and errors: record/db.h) and collects the facts out of /proc. */
+/* Opens or creates the file (rules and errors: record/db.h) and reads what /proc says of the process. */
 enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned busy_ms,
-                                      const struct rtl_recording_facts *facts, struct rtl_recording **recording,
+                                      const struct rtl_recording_info *info, struct rtl_recording **recording,
                                       char *why, size_t why_bytes);
 void rtl_recording_close(struct rtl_recording *recording); /* NULL is nothing */
 

@@ -22,7 +22,7 @@ struct checkpoint {
 
 struct rtl_replay {
     struct rtl_db *db;
-    struct rtl_replay_facts facts;
+    struct rtl_replay_info info;
     struct frame *frames;
     struct rtl_replay_state state;
     uint32_t next; /* frame that the state lacks */
@@ -74,12 +74,12 @@ static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
     rtl_db_bind_int(st, 2, recording);
     if (!rtl_db_step(st))
         return false;
-    r->facts.id = rtl_db_int(st, 0);
-    r->facts.pid = (pid_t)rtl_db_int(st, 1);
-    r->facts.snapshot = strcmp(rtl_db_text(st, 2, NULL), "series") != 0;
-    copy_text(r->facts.title, sizeof r->facts.title, rtl_db_text(st, 3, NULL));
-    copy_text(r->facts.recorder, sizeof r->facts.recorder, rtl_db_text(st, 4, NULL));
-    r->facts.interval_ns = (uint64_t)rtl_db_int(st, 5);
+    r->info.id = rtl_db_int(st, 0);
+    r->info.pid = (pid_t)rtl_db_int(st, 1);
+    r->info.snapshot = strcmp(rtl_db_text(st, 2, NULL), "series") != 0;
+    copy_text(r->info.title, sizeof r->info.title, rtl_db_text(st, 3, NULL));
+    copy_text(r->info.recorder, sizeof r->info.recorder, rtl_db_text(st, 4, NULL));
+    r->info.interval_ns = (uint64_t)rtl_db_int(st, 5);
     struct rtl_snapshot *s = &r->state.snapshot;
     rtl_replay_printable(s->comm, sizeof s->comm, rtl_db_text(st, 6, NULL));
     rtl_replay_printable(s->library_version, sizeof s->library_version, rtl_db_text(st, 7, NULL));
@@ -94,9 +94,9 @@ static void load_frames(struct rtl_replay *r)
         r->db, "SELECT id, time_ns, mono_ns, sequence FROM rtl_frame WHERE recording = ? ORDER BY sequence");
     uint32_t size = 0;
     int64_t last = -1;
-    rtl_db_bind_int(st, 1, r->facts.id);
+    rtl_db_bind_int(st, 1, r->info.id);
     while (rtl_db_step(st)) {
-        if (r->facts.frames == size) {
+        if (r->info.frames == size) {
             size = 2 * size + 256;
             struct frame *more = size <= FRAMES_MAX ? realloc(r->frames, size * sizeof *more) : NULL;
             if (!more) {
@@ -105,17 +105,17 @@ static void load_frames(struct rtl_replay *r)
             }
             r->frames = more;
         }
-        struct frame *f = &r->frames[r->facts.frames++];
+        struct frame *f = &r->frames[r->info.frames++];
         *f = (struct frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
         int64_t sequence = rtl_db_int(st, 3);
         /* time that runs backwards would make spans of centuries, and a circle of pages frames without end */
-        if (sequence <= last || (r->facts.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX)))
+        if (sequence <= last || (r->info.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX)))
             rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: its frames are not in order", rtl_db_path(r->db));
         last = sequence;
     }
-    if (!r->facts.frames)
+    if (!r->info.frames)
         rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: recording %lld has no frame", rtl_db_path(r->db),
-                    (long long)r->facts.id);
+                    (long long)r->info.id);
 }
 
 enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **out, char *why,
@@ -141,7 +141,7 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
         status = say_missing(db, pid, recording, why, why_bytes);
     } else {
         load_frames(r);
-        rtl_replay_state_begin(&r->state, db, r->facts.id);
+        rtl_replay_state_begin(&r->state, db, r->info.id);
         status = rtl_db_status(db);
         if (status)
             snprintf(why, why_bytes, "%s", rtl_db_why(db));
@@ -166,9 +166,9 @@ void rtl_replay_close(struct rtl_replay *r)
     free(r);
 }
 
-const struct rtl_replay_facts *rtl_replay_facts(const struct rtl_replay *r)
+const struct rtl_replay_info *rtl_replay_info(const struct rtl_replay *r)
 {
-    return &r->facts;
+    return &r->info;
 }
 
 const char *rtl_replay_why(const struct rtl_replay *r)
@@ -198,7 +198,7 @@ bool rtl_replay_kernel(const struct rtl_replay *r, uint32_t n, uint32_t *id, con
 
 uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)
 {
-    uint32_t low = 0, high = r->facts.frames;
+    uint32_t low = 0, high = r->info.frames;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (r->frames[middle].time_ns <= time_ns)
@@ -213,7 +213,7 @@ uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)
 static void keep_checkpoint(struct rtl_replay *r)
 {
     uint32_t last = r->checkpoint_count ? r->checkpoints[r->checkpoint_count - 1].frame : 0;
-    uint32_t every = r->facts.frames / CHECKPOINTS_MAX + 1;
+    uint32_t every = r->info.frames / CHECKPOINTS_MAX + 1;
     if (r->next - 1 < last + (every > CHECKPOINT_EVERY ? every : CHECKPOINT_EVERY) ||
         r->checkpoint_count == CHECKPOINTS_MAX)
         return;
@@ -240,7 +240,7 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
     memset(snapshot, 0, sizeof *snapshot);
     if (frame < r->next && frame + 1 != r->next)
         go_back(r, frame);
-    if (frame + 1 == r->next && !r->state.whole) /* a checkpoint: `exited` and the frame's own facts are not in it */
+    if (frame + 1 == r->next && !r->state.whole) /* a checkpoint: `exited` and the frame's own values are not in it */
         rtl_replay_state_frame(&r->state, r->frames[frame].id, &r->exited);
     while (r->next <= frame && !rtl_db_status(r->db)) {
         rtl_replay_state_add(&r->state, r->frames[r->next].id, &r->exited);
@@ -248,7 +248,7 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
         keep_checkpoint(r);
     }
     enum rtl_db_status status = rtl_db_status(r->db);
-    if (status == RTL_DB_STOPPED) { /* a frame is half added up: the next one begins anew */
+    if (status == RTL_DB_STOPPED) { /* a frame was added in part: start over for the next one */
         rtl_db_rollback(r->db);
         rtl_replay_state_set(&r->state, NULL);
         r->next = 0;

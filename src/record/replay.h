@@ -15,7 +15,7 @@
 
 struct rtl_replay;
 
-struct rtl_replay_facts {
+struct rtl_replay_info {
     int64_t id;
     pid_t pid;
     bool snapshot;   /* one frame by intention */
@@ -33,7 +33,7 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
                                    char *why, size_t why_bytes);
 void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
 
-const struct rtl_replay_facts *rtl_replay_facts(const struct rtl_replay *replay);
+const struct rtl_replay_info *rtl_replay_info(const struct rtl_replay *replay);
 const char *rtl_replay_why(const struct rtl_replay *replay);
 uint64_t rtl_replay_time(const struct rtl_replay *replay, uint32_t frame); /* ns since 1970 */
 uint64_t rtl_replay_mono(const struct rtl_replay *replay, uint32_t frame); /* CLOCK_MONOTONIC of the recorder, ns */

@@ -391,6 +391,7 @@ void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool 
     if (rtl_db_step(st)) {
         *exited = rtl_db_int(st, 0) != 0;
         rtl_fields_take(st, 1, rtl_frame_fields, RTL_FRAME_FIELD_COUNT, s);
+        s->mode = rtl_mode_read(s->mode);
     }
     rtl_db_reset(st);
     memset(s->untimed, 0, sizeof s->untimed);

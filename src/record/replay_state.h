@@ -11,7 +11,7 @@ struct rtl_replay_state {
     uint32_t kernel_size;         /* room in its arrays; queues and agents have room for all */
     uint32_t room;                /* octaves that may still be added */
     bool copies, ways;            /* the file has their tables */
-    bool whole;                   /* holds the facts of its frame, too */
+    bool whole;                   /* holds the values of its frame, too */
     char *names[RTL_KERNELS_MAX];
     size_t name_lengths[RTL_KERNELS_MAX];
     uint16_t order[RTL_KERNELS_MAX]; /* those that have a name, in the order of their first sight */
@@ -20,7 +20,7 @@ struct rtl_replay_state {
     bool described[RTL_AGENTS_MAX];
 };
 
-/* Loads names and GPUs; the facts of the recording stay as they were set in `snapshot`. Errors are latched in db. */
+/* Loads names and GPUs; the values of the recording stay as they were set in `snapshot`. Errors are latched in db. */
 void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, int64_t recording);
 void rtl_replay_state_end(struct rtl_replay_state *state);
 

@@ -1,5 +1,6 @@
 /* Writes a trace: how a recording begins, its rows in bulk, its state. See rocpd.h. */
-#include "record/rocpd_private.h"
+#include "record/rocpd.h"
+#include "record/rocpd_refs.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -44,7 +45,7 @@ static int64_t bounded(uint64_t value)
 static void find_process(struct rtl_rocpd *r, const char *title)
 {
     char command[200], rocr[32], number[32];
-    const struct rtl_snapshot *s = &r->facts;
+    const struct rtl_snapshot *s = &r->latest;
     bool made;
     r->escape(command, sizeof command, title, strlen(title));
     snprintf(rocr, sizeof rocr, "%u.%u", s->runtime_major, s->runtime_minor);
@@ -114,7 +115,7 @@ static void make_views(struct rtl_db *db)
     }
 }
 
-/* The database has the error, for who began: what returned it may have cleared it. */
+/* Makes sure that the database has the error, for the caller: a commit that returned it has cleared it. */
 static struct rtl_rocpd *give_up(struct rtl_rocpd *r, enum rtl_db_status status)
 {
     char why[512];
@@ -159,7 +160,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
                     "%s holds a trace of an earlier rtl-top, which can be read and exported, but not added to: choose "
                     "another name",
                     rtl_db_path(db));
-    else if (rtl_db_one(db, choosy) > 0) /* rows that are there already are left out: others would be, too, unsaid */
+    else if (rtl_db_one(db, choosy) > 0) /* INSERT OR IGNORE would leave out others, unreported */
         rtl_db_fail(db, RTL_DB_SCHEMA,
                     "%s has an index that somebody added, which keeps rows out: drop it, or choose another name",
                     rtl_db_path(db));
@@ -184,7 +185,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
              rtl_db_one(db, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'"));
     r->recording_row = add_metadata(db, name, "{}");
     r->batch_row = add_metadata(db, "drop_batch_skip", "0"); /* RTL's tag for dispatches of graphs that weren't timed */
-    r->start = r->end = (int64_t)(r->facts.taken_mono_ns & INT64_MAX);
+    r->start = r->end = (int64_t)(r->latest.taken_mono_ns & INT64_MAX);
     add_marker(r, title);
     status = rtl_db_commit(db);
     return status ? give_up(r, status) : r;
@@ -194,7 +195,7 @@ void rtl_rocpd_free(struct rtl_rocpd *r)
 {
     if (!r)
         return;
-    rtl_snapshot_free(&r->facts);
+    rtl_snapshot_free(&r->latest);
     rtl_numbers_free(r->numbers);
     free(r);
 }
@@ -331,7 +332,7 @@ void rtl_rocpd_look(struct rtl_rocpd *r)
 {
     r->fresh = false;
     rtl_rocpd_refresh(r);
-    const struct rtl_snapshot *s = &r->facts;
+    const struct rtl_snapshot *s = &r->latest;
     int64_t now = bounded(s->taken_mono_ns);
     r->untimed = s->untimed_total;
     r->batch = s->untimed[RTL_UNTIMED_BATCH];

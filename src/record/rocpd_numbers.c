@@ -96,8 +96,7 @@ static void put(struct rtl_numbers *n, const struct rtl_identity *identity, int6
         too_many(n);
 }
 
-/* A number of a thing, which a file may hold several times when it was put together from others: the first one counts.
- */
+/* Keeps the number of a thing. A file that was merged from several may have more than one: the first counts. */
 static void remember(struct rtl_numbers *n, const struct rtl_identity *identity, uint64_t kind, int64_t gpu,
                      int64_t number)
 {
@@ -150,7 +149,7 @@ static void read_row(struct rtl_numbers *n, struct rtl_db_statement *row)
     }
 }
 
-/* Whatever was added since it was last looked at. */
+/* Reads the rows that were added since the last time. */
 static void catch_up(struct rtl_numbers *n, size_t most)
 {
     if (n->in_step)
@@ -236,7 +235,7 @@ static void add_row(struct rtl_numbers *n, struct rtl_db_statement *add, const c
     snprintf(tag, sizeof tag, "%s %" PRId64, kind, number);
     bind_text(add, 1, tag);
     if (rtl_db_run(add))
-        n->seen = rtl_db_last_id(n->db); /* nobody else has added one since: we have caught up */
+        n->seen = rtl_db_last_id(n->db); /* no other process can have added one: the transaction is open */
 }
 
 int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_process *p, bool *made)
@@ -306,7 +305,7 @@ int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, 
     return number;
 }
 
-/* What the process calls it, so that whoever compares a trace with the screen finds the same. */
+/* The name that the process's screen shows, so that trace and screen can be compared. */
 static void name_queue(const struct rtl_numbers_queue *q, int64_t number, char *name, size_t size)
 {
     const char *gpu = rtl_gpu_name(q->own, q->bdf).text;

@@ -1,8 +1,8 @@
-/* What rows of a trace refer to: kernels, GPUs and queues, found in the segment on first sight. See rocpd_private.h. */
+/* What rows of a trace refer to: kernels, GPUs and queues, found in the segment on first sight. See rocpd_refs.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/rocpd_private.h"
+#include "record/rocpd_refs.h"
 #include "shm/gpu_names.h"
 
 int64_t rtl_rocpd_string(struct rtl_db *db, const char *text)
@@ -45,17 +45,17 @@ void rtl_rocpd_refresh(struct rtl_rocpd *r)
     r->fresh = true;
     struct rtl_snapshot snapshot = {0};
     if (rtl_reader_snapshot(r->reader, &snapshot) != RTL_READER_OK)
-        return; /* the facts stay what they were */
-    rtl_snapshot_free(&r->facts);
-    r->facts = snapshot;
+        return; /* the last one stays */
+    rtl_snapshot_free(&r->latest);
+    r->latest = snapshot;
 }
 
-/* Of GPUs in parts, which may share an address. */
+/* Which part of its GPU an agent is: the parts of a partitioned GPU may share a PCI address. */
 static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
 {
     uint32_t part = 0;
-    for (uint32_t i = 0; i < r->facts.agent_count; i++) {
-        const struct rtl_agent_snapshot *other = &r->facts.agents[i];
+    for (uint32_t i = 0; i < r->latest.agent_count; i++) {
+        const struct rtl_agent_snapshot *other = &r->latest.agents[i];
         part += other->agent < a->agent && other->bdf == a->bdf && !strcmp(other->uuid, a->uuid);
     }
     return part;
@@ -84,8 +84,8 @@ static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_age
 void rtl_rocpd_number_gpus(struct rtl_rocpd *r)
 {
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < r->facts.agent_count; i++) {
-            const struct rtl_agent_snapshot *a = &r->facts.agents[i];
+        for (uint32_t i = 0; i < r->latest.agent_count; i++) {
+            const struct rtl_agent_snapshot *a = &r->latest.agents[i];
             if (a->agent < RTL_AGENTS_MAX && !r->gpu[a->agent].known)
                 number_gpu(r, a->agent, a, pass == 0);
         }
@@ -102,27 +102,27 @@ const struct rtl_rocpd_gpu *rtl_rocpd_gpu(struct rtl_rocpd *r, uint32_t agent)
     return &r->gpu[agent];
 }
 
-static const struct rtl_queue_snapshot *slot_facts(const struct rtl_rocpd *r, uint32_t slot)
+static const struct rtl_queue_snapshot *find_slot(const struct rtl_rocpd *r, uint32_t slot)
 {
-    for (uint32_t i = 0; i < r->facts.queue_count; i++)
-        if (r->facts.queues[i].slot == slot)
-            return &r->facts.queues[i];
+    for (uint32_t i = 0; i < r->latest.queue_count; i++)
+        if (r->latest.queues[i].slot == slot)
+            return &r->latest.queues[i];
     return NULL;
 }
 
 /*
- * What the queue of an event is. A slot's generation only grows, and the facts are newer than the event: so one that is
- * larger than the slot's was never there.
+ * What the queue of an event is. A slot's generation only grows, and the snapshot is newer than the event: so one that
+ * is larger than the slot's was never there.
  */
 static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_record *event,
                                    struct rtl_numbers_queue *seen)
 {
     if (!event->generation)
         return RTL_QUEUE_KIND_OTHERS;
-    const struct rtl_queue_snapshot *q = slot_facts(r, event->queue);
+    const struct rtl_queue_snapshot *q = find_slot(r, event->queue);
     if (!q || q->generation < event->generation) {
         rtl_rocpd_refresh(r);
-        q = slot_facts(r, event->queue);
+        q = find_slot(r, event->queue);
     }
     if (!q || event->generation & 1 || q->generation < event->generation || event->agent >= RTL_AGENTS_MAX)
         return RTL_QUEUE_KIND_UNKNOWN;
@@ -172,7 +172,8 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *even
     return id;
 }
 
-/* What the directions are called as an opType: as other tools call them, but that they have no word for the last. */
+/* What the directions are called as an opType. The words are other tools', but for the last, for which they have none.
+ */
 int64_t rtl_rocpd_copy_type(struct rtl_rocpd *r, uint32_t direction)
 {
     static const char *const types[RTL_ROCPD_DIRECTIONS] = {[RTL_COPY_H2D] = "CopyHostToDevice",

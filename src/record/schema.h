@@ -14,7 +14,7 @@
 /* How a member is kept: SET as it is, GROW as what was added since the frame before. */
 enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
 
-/* X(column, member, kind): facts of the process that don't change, in rtl_recording; of struct rtl_snapshot */
+/* X(column, member, kind): what doesn't change of the process, in rtl_recording; of struct rtl_snapshot */
 #define RTL_RECORDING_FIELDS(X)          \
     X(inside_pid, pid, SET)              \
     X(start_ns, start_real_ns, SET)      \

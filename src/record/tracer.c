@@ -1,5 +1,6 @@
 /* The recorder's thread: how often it reads, when it writes, when it ends. See tracer.h. */
 #include "record/tracer.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +22,7 @@ enum {
 struct rtl_tracer {
     pthread_t thread;
     _Atomic bool stop;  /* the owner asks */
-    _Atomic bool leave; /* the owner can't wait for what is in the ring */
+    _Atomic bool leave; /* end at once: what is left in the ring is left out */
     _Atomic bool over;  /* the thread has ended */
     struct rtl_reader *reader;
     struct rtl_db *db;
@@ -31,13 +32,6 @@ struct rtl_tracer {
     uint64_t look_ns;
     struct rtl_event_record *buffer; /* [BUFFER] */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 static bool write_out(struct rtl_tracer *t, uint32_t count)
 {
@@ -67,12 +61,12 @@ static void *run(void *data)
 {
     struct rtl_tracer *t = data;
     uint64_t capacity = rtl_reader_events_capacity(t->reader), left = capacity;
-    uint64_t now = now_ns(), before = now, written = now, looked = 0, asked = 0;
+    uint64_t now = rtl_mono_ns(), before = now, written = now, looked = 0, asked = 0;
     uint32_t have = 0;
     for (bool alive = true, stop = false; !t->result.status;) {
         stop = stop || atomic_load(&t->stop);
         if (now - asked >= ALIVE_NS) {
-            alive = alive && rtl_reader_alive(t->reader); /* before reading: what comes later is not there */
+            alive = alive && rtl_reader_alive(t->reader); /* asked before reading: what it wrote last is read */
             asked = now;
         }
         uint32_t n = rtl_reader_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
@@ -93,7 +87,7 @@ static void *run(void *data)
             have = 0;
             written = now;
         }
-        now = now_ns();
+        now = rtl_mono_ns();
         if (n < BUFFER / 4 && alive && !stop) {
             uint64_t pause = pause_for(capacity, n, now - before);
             nanosleep(&(struct timespec){.tv_nsec = (long)pause}, NULL);
@@ -101,7 +95,7 @@ static void *run(void *data)
             asked = 0;
         }
         before = now;
-        now = now_ns();
+        now = rtl_mono_ns();
     }
     atomic_store(&t->over, true);
     return NULL;

@@ -12,10 +12,8 @@
 /* Prints "rtl-top: ..." and a newline. */
 void rtl_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * Of what getopt_long stopped at with '?', `word`, in the arguments of a command. Values of long options are from
- * `longs` on; letters lie below. As rtl_options_parse has it.
- */
+/* Reports the word of a command's arguments at which getopt_long stopped with '?'. Values of long options are from
+ * `longs` on, letters lie below. */
 void rtl_complain_of_option(const char *command, int longs, const char *word);
 
 /* The line alone, without prefix and newline; the caller frees it. NULL without memory. */

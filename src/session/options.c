@@ -1,5 +1,6 @@
 /* The command line. See options.h. */
 #include "session/options.h"
+#include "base/version.h"
 #include "model/labels.h"
 #include "model/model.h"
 #include "record/db.h"
@@ -13,7 +14,7 @@
 
 #define OPTION(sym, letter_, name_, argument_, meaning_) \
     [RTL_OPTION_##sym] = {.letter = letter_, .name = name_, .argument = argument_, .meaning = meaning_},
-const struct rtl_option_facts rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
+const struct rtl_option_info rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
 #undef OPTION
 
 enum { LONG_ONLY = 0x1000 }; /* getopt's value for options without a letter */
@@ -44,7 +45,7 @@ static enum rtl_parsed help(char **text)
         "with librtl.so: HSA_TOOLS_LIB=librtl.so program...\n\n",
         out);
     for (int i = 0; i < RTL_OPTION_COUNT; i++) {
-        const struct rtl_option_facts *o = &rtl_options[i];
+        const struct rtl_option_info *o = &rtl_options[i];
         char names[48];
         if (o->letter)
             snprintf(names, sizeof names, "-%c, --%s%s%s", o->letter, o->name, *o->argument ? " " : "", o->argument);
@@ -195,7 +196,7 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
     case RTL_OPTION_HELP:
         return help(text);
     case RTL_OPTION_VERSION:
-        return say(text, RTL_PARSED_DONE, "rtl-top " RTL_TOP_VERSION " (reads segments of version %u.x)\n",
+        return say(text, RTL_PARSED_DONE, "rtl-top " RTL_VERSION " (reads segments of version %u.x)\n",
                    RTL_SEGMENT_MAJOR);
     default:
         break;
@@ -240,7 +241,7 @@ enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *opt
     *options = (struct rtl_options){
         .delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME, .mode = -1};
     for (int i = 0; i < RTL_OPTION_COUNT; i++) {
-        const struct rtl_option_facts *o = &rtl_options[i];
+        const struct rtl_option_info *o = &rtl_options[i];
         longs[i] = (struct option){.name = o->name,
                                    .has_arg = *o->argument ? required_argument : no_argument,
                                    .val = o->letter ? o->letter : LONG_ONLY + i};

@@ -13,8 +13,6 @@
 #include "text/names.h"
 #include "text/units.h"
 
-#define RTL_TOP_VERSION "0.1.0"
-
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
 #define RTL_OPTIONS(X)                                                                                 \
     X(PID, 'p', "pid", "PID", "the process to watch; without it, choose one from a list")              \
@@ -28,7 +26,7 @@
     X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")      \
     X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")           \
     X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)") \
-    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default, full or auto")     \
+    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default or auto")           \
     X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                \
     X(FORCE, 0, "force", "", "let -o replace a file, -w, --snapshot, --trace what is no recording")    \
     X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                \
@@ -77,10 +75,10 @@ enum rtl_parsed {
 /* Parses the arguments; `text` is allocated for DONE (lines) and WRONG (a line without its newline), NULL otherwise. */
 enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *options, char **text);
 
-struct rtl_option_facts {
+struct rtl_option_info {
     int letter;
     const char *name, *argument, *meaning;
 };
-extern const struct rtl_option_facts rtl_options[RTL_OPTION_COUNT];
+extern const struct rtl_option_info rtl_options[RTL_OPTION_COUNT];
 
 #endif

@@ -15,10 +15,10 @@ enum rtl_db_status rtl_player_open(struct rtl_player *player, const char *path, 
     enum rtl_db_status status = rtl_replay_open(path, pid, recording, &player->replay, why, why_bytes);
     if (status)
         return status;
-    const struct rtl_replay_facts *facts = rtl_replay_facts(player->replay);
-    player->frames = facts->frames;
-    player->pid = facts->pid;
-    rtl_text_escape(player->title, sizeof player->title, facts->title, strlen(facts->title));
+    const struct rtl_replay_info *info = rtl_replay_info(player->replay);
+    player->frames = info->frames;
+    player->pid = info->pid;
+    rtl_text_escape(player->title, sizeof player->title, info->title, strlen(info->title));
     return RTL_DB_OK;
 }
 
@@ -54,7 +54,8 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
     return added ? RTL_DB_OK : RTL_DB_FAILED;
 }
 
-/* The first frame that what is shown at `frame` depends on: trends look back so many intervals, the window so long. */
+/* The first frame that what is shown at `frame` depends on: the trends look back RTL_MODEL_HISTORY intervals, the
+ * window its length. */
 static uint32_t past_of(const struct rtl_player *player, uint32_t frame)
 {
     uint64_t now = rtl_replay_mono(player->replay, frame), window = player->model->window_ns;

@@ -1,13 +1,11 @@
-/* Facts about a process out of /proc. See target.h. */
+/* What /proc says of a process. See target.h. */
 #include "session/target.h"
+#include "record/process_info.h"
 #include "text/text.h"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
@@ -36,33 +34,7 @@ void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
 
 void rtl_target_user(pid_t pid, char *out, size_t size)
 {
-    char path[40];
-    struct stat facts;
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (stat(path, &facts)) {
-        snprintf(out, size, "?");
-        return;
-    }
-    const struct passwd *user = getpwuid(facts.st_uid);
-    if (user)
-        rtl_text_escape(out, size, user->pw_name, strlen(user->pw_name));
-    else
-        snprintf(out, size, "%u", (unsigned)facts.st_uid);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
-uint64_t rtl_mono_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t rtl_real_ns(void)
-{
-    return clock_ns(CLOCK_REALTIME);
+    char user[64];
+    rtl_process_user(pid, user, sizeof user);
+    rtl_text_escape(out, size, *user ? user : "?", *user ? strlen(user) : 1);
 }

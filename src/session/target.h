@@ -12,7 +12,4 @@ void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size);
 /* The name of the process's owner, or the number. */
 void rtl_target_user(pid_t pid, char *out, size_t size);
 
-uint64_t rtl_mono_ns(void);
-uint64_t rtl_real_ns(void);
-
 #endif

@@ -72,7 +72,7 @@ static inline bool rtl_control_decode(uint64_t word, struct rtl_wish *wish)
 #define RTL_IS_MODE(sym, num, name, text) || mode == (num)
     uint8_t mode = (uint8_t)(word >> 32);
     struct rtl_wish read = {(uint16_t)word, (uint16_t)(word >> 16), mode};
-    if (rtl_control_encode(read) != word || !(mode == RTL_MODE_NONE RTL_MODES(RTL_IS_MODE)))
+    if (rtl_control_encode(read) != word || !(mode == RTL_MODE_NONE || mode == RTL_MODE_FULL RTL_MODES(RTL_IS_MODE)))
         return false;
 #undef RTL_IS_MODE
     *wish = read;

@@ -11,6 +11,7 @@
 
 #include "shm/process.h"
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 enum {
     TRIES = 64, /* somebody else changes the word meanwhile: another viewer, or the process itself, if it is hostile */

@@ -21,6 +21,7 @@
 
 #include "shm/process.h"
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 #define LINK_TEXT  "/memfd:" RTL_SEGMENT_NAME " (deleted)"
 #define LINK_START "/memfd:" RTL_SEGMENT_NAME

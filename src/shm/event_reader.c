@@ -5,6 +5,7 @@
  * one by one or, when the writer has gone round, all at once.
  */
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader)
 {

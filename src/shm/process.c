@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 #define KERNEL_THREAD_FLAG 0x00200000u /* PF_KTHREAD */
 

@@ -6,7 +6,11 @@
 #ifndef RTL_SHM_READER_PRIVATE_H
 #define RTL_SHM_READER_PRIVATE_H
 
-#include "shm/segment_reader.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "shm/segment.h"
 
 /* A section as the reader uses it: validated against fstat's size, never read from the segment again. */
 struct rtl_view {

@@ -337,7 +337,7 @@ static inline _Bool rtl_in_force_read(uint64_t word, struct rtl_in_force *in_for
 {
     if (word >> 32 != 1 || (uint8_t)(word >> 8) > RTL_FORCE_TIMING)
         return 0;
-    *in_force = (struct rtl_in_force){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16)};
+    *in_force = (struct rtl_in_force){(uint8_t)rtl_mode_read((uint8_t)word), (uint8_t)(word >> 8), (uint16_t)(word >> 16)};
     return 1;
 }
 

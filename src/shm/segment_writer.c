@@ -17,9 +17,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "shm/hash.h"
 
 /* Younger than some libc headers that we want to build with. */
@@ -147,13 +147,6 @@ static uint32_t seal(int fd)
     return held < 0 ? 0 : (uint32_t)held;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 /* The process's name, not this thread's. */
 static void read_comm(char comm[RTL_COMM_MAX])
 {
@@ -216,8 +209,8 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
         if (segment->ring || (i != RTL_SECTION_RING && i != RTL_SECTION_EVENTS))
             h->section[i] = section[i];
     h->pid = (uint64_t)getpid();
-    h->start_mono_ns = now_ns(CLOCK_MONOTONIC);
-    h->start_real_ns = now_ns(CLOCK_REALTIME);
+    h->start_mono_ns = rtl_mono_ns();
+    h->start_real_ns = rtl_real_ns();
     h->mode = config->mode;
     h->in_force =
         RTL_IN_FORCE(config->mode, config->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING, 0); /* soon said */
@@ -400,7 +393,7 @@ uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, u
     __atomic_store_n(&k->name_length, kept, __ATOMIC_RELAXED);
     __atomic_store_n(&k->name_offset, offset, __ATOMIC_RELAXED);
     __atomic_store_n(&k->kernel_object, kernel_object, __ATOMIC_RELAXED);
-    __atomic_store_n(&k->first_mono_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+    __atomic_store_n(&k->first_mono_ns, rtl_mono_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&k->state, RTL_KERNEL_READY, __ATOMIC_RELEASE);
     /* for readers only; added, not stored, because two threads may come here in either order */
     __atomic_fetch_add(&segment->header->kernel_count, 1, __ATOMIC_RELAXED);

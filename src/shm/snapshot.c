@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 enum {
     TRIES = 8,              /* for a histogram, then a pause, then as many again */
@@ -204,7 +206,7 @@ static void copy_header(struct taking *t, const struct rtl_header *h)
     s->pid = t->reader->header.pid;
     memcpy(s->comm, t->reader->comm, sizeof s->comm);
     rtl_copy_printable(s->library_version, sizeof s->library_version, h->library_version, sizeof h->library_version);
-    s->mode_started = s->mode = h->mode;
+    s->mode_started = s->mode = rtl_mode_read(h->mode);
     s->in_force = h->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING;
     struct rtl_in_force in_force;
     if (rtl_in_force_read(h->in_force, &in_force)) {
@@ -523,11 +525,9 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
 {
     struct taking t = {.reader = reader, .out = snapshot, .retries = RETRIES_ALLOWED, .pauses = PAUSES_ALLOWED};
     struct rtl_header header;
-    struct timespec now;
 
     memset(snapshot, 0, sizeof *snapshot);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    snapshot->taken_mono_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    snapshot->taken_mono_ns = rtl_mono_ns();
     t.chunks = reader->view[RTL_SECTION_CHUNKS].capacity;
     if (t.chunks > RTL_CHUNKS_MAX)
         t.chunks = RTL_CHUNKS_MAX; /* a directory entry can't name more */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 static size_t histogram_bytes(const struct rtl_histogram_copy *h)
 {

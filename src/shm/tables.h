@@ -7,16 +7,17 @@
 #ifndef RTL_SHM_TABLES_H
 #define RTL_SHM_TABLES_H
 
-/* X(symbol, number, name in RTL_MODE and on screen, meaning) */
+/* X(symbol, number, name in RTL_MODE and on screen, meaning); 3 is RTL_MODE_FULL */
 #define RTL_MODES(X)                                                                 \
     X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                \
     X(LITE, 1, "lite", "times only kernels without a signal of the application's")   \
     X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely") \
-    X(FULL, 3, "full", "the same as default, which times graph replays, too")        \
     X(AUTO, 4, "auto", "counts every dispatch, times them only while somebody watches")
 
 /* X(other name, symbol of the mode it stands for) */
-#define RTL_MODE_ALIASES(X) X("standard", DEFAULT)
+#define RTL_MODE_ALIASES(X) \
+    X("standard", DEFAULT)  \
+    X("full", DEFAULT)
 
 /* What happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
 #define RTL_FORCES(X)          \
@@ -135,8 +136,14 @@ enum { RTL_IDLE_COUNT = 0 RTL_IDLE_CLASSES(RTL_ONE_IDLE), RTL_IDLE_LIMIT = 8 };
     X(UNLOADED, 2, "unloaded")
 
 #define RTL_ENUM_MODE(sym, num, name, text) RTL_MODE_##sym = (num),
-enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) RTL_MODE_COUNT };
+enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) RTL_MODE_COUNT, RTL_MODE_FULL = 3 };
 #undef RTL_ENUM_MODE
+
+/* FULL has been a mode of its own, which did what DEFAULT does: in segments, control pages and recordings of then. */
+static inline unsigned rtl_mode_read(unsigned mode)
+{
+    return mode == RTL_MODE_FULL ? RTL_MODE_DEFAULT : mode;
+}
 
 #define RTL_ENUM_REASON(sym, num, key, text, writer) RTL_UNTIMED_##sym = (num),
 enum rtl_untimed_reason { RTL_UNTIMED_REASONS(RTL_ENUM_REASON) RTL_UNTIMED_LIMIT = 21 };

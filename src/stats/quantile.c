@@ -14,10 +14,10 @@
 struct walk {
     const struct rtl_histogram_copy *earlier, *later;
     uint32_t at_earlier, at_later, octave;
-    const uint64_t *grown; /* of `octave`: what the later copy has, or, where that isn't it, `mine` */
+    const uint64_t *grown; /* counts of `octave` that grew: the later copy's own, or the differences in `mine` */
     uint64_t mine[RTL_CHUNK_BUCKETS];
     uint64_t sum;     /* of grown */
-    uint64_t loose;   /* of it, what may lie anywhere in the octave; it stands in the middle bucket */
+    uint64_t loose;   /* the part of it that is only known for the octave; it is counted in the middle bucket */
     bool coarse;      /* some of it may lie anywhere in the octave */
     bool approximate; /* some octave so far was */
 };

@@ -18,11 +18,9 @@
 
 enum { RTL_RECORDER_HOT_OCTAVES = 24 }; /* up to 2^29 ns, half a second */
 
-/*
- * What decides how a value is recorded, one cache line a histogram. Values above low and below high take the short way:
- * neither a new minimum nor a new maximum, at least 64 (below that the buckets follow another rule), within the
- * octaves here. Zeros, as at the start, let nothing pass.
- */
+/* What decides how a value is recorded, one cache line a histogram. Values above low and below high take the short way:
+ * neither a new minimum nor a new maximum, at least 64 (below that the buckets follow another rule), within the octaves
+ * here. At the start both are zero, and no value takes it. */
 struct rtl_recorder_row {
     _Alignas(64) uint64_t low_ns;
     uint64_t high_ns;
@@ -44,7 +42,7 @@ struct rtl_recorder {
     struct rtl_chunk *chunks;                      /* the segment's */
     struct rtl_segment *segment;
     uint32_t next_chunk;      /* first that nobody has; chunk 0 stays unused */
-    uint32_t chunk_limit;     /* first that can't be had: the pool's end, or where the system refused memory */
+    uint32_t chunk_limit;     /* the first that there is no memory for, or the end of the pool */
     uint32_t chunks_prepared; /* pages of the chunks below are present */
     uint32_t rows_prepared;   /* likewise the kernels' histograms below */
 };

@@ -1,6 +1,9 @@
 /*
- * Text in the formats that programs read: a string of JSON, a cell of CSV. One writer each for whatever writes them;
- * json-c, where whole objects are made, has its own. What controls a terminal doesn't come through either.
+ * Text in the formats that programs read, written piece by piece: a string of JSON, a cell of CSV. What controls a
+ * terminal doesn't come through either.
+ *
+ * Where whole objects of JSON are made json-c writes them. For a trace, with several strings a row, it would take up to
+ * 4 times as long for each, and it lets DEL, control characters of two bytes and what is no UTF-8 through.
  */
 #ifndef RTL_TEXT_QUOTE_H
 #define RTL_TEXT_QUOTE_H

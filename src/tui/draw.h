@@ -24,7 +24,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame,
                      struct rtl_rect at); /* status, message or prompt */
 void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
-void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
+void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);

@@ -1,4 +1,4 @@
-/* What all views share: header, honesty, status and key lines, cells of the table. See draw.h. */
+/* What all views share: header, coverage, status and key lines, cells of the table. See draw.h. */
 #include "tui/draw.h"
 #include "model/cells.h"
 #include "model/labels.h"
@@ -87,7 +87,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     rtl_frame_put(frame, at.row, col, right - col - 1, RTL_ROLE_VALUE, cut);
 }
 
-void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
     char text[1024], ways[1024], age[48];
@@ -101,7 +101,7 @@ void rtl_draw_honesty(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
         snprintf(age, sizeof age, "  idle, age %s", rtl_format_interval(ns).text);
     else
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
-    rtl_honesty_text(m, text, sizeof text);
+    rtl_coverage_text(m, text, sizeof text);
     rtl_ways_text(m, ways, sizeof ways);
     int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
     if (*ways && columns + 2 + rtl_text_columns(ways) <= room) { /* good to know: whole, where there is room */
@@ -220,7 +220,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     } else {
         char text[512];
         status_text(ui, at.cols, text, sizeof text);
-        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* whole facts only */
+        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* whole pieces only */
             char *last = text;
             for (char *next = text; (next = strstr(next, " | ")); next++)
                 last = next;
@@ -244,7 +244,7 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         col += 3 + rtl_frame_put(frame, at.row, col + 3, 4, RTL_ROLE_LABEL, "Back") + 1;
     }
     for (int i = 1; i < RTL_ACTION_COUNT; i++) {
-        const struct rtl_key_facts *k = &rtl_keys[i];
+        const struct rtl_key_info *k = &rtl_keys[i];
         if (!*k->label || !(k->where & rtl_ui_where(ui)) || i == RTL_ACTION_QUIT)
             continue;
         struct rtl_key_name name = rtl_key_name(k->keys[0]);

@@ -113,7 +113,7 @@ static void draw_histogram(const struct rtl_ui *ui, struct rtl_frame *frame, str
         return;
     if (!all->any) {
         rtl_frame_put(frame, at.row, 2, at.cols - 2, RTL_ROLE_DIM,
-                      row->untimed ? "counted, but never timed: see the honesty line" : "nothing timed yet");
+                      row->untimed ? "counted, but never timed: see the coverage line" : "nothing timed yet");
         return;
     }
     int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);
@@ -163,8 +163,8 @@ static int fact_columns(const struct rtl_ui *ui, const struct span *all, const s
 }
 
 /* The window beside the whole, line by line; then the shape of the last dispatch. */
-static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
-                       const struct span *all, const struct span *window)
+static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
+                         const struct rtl_row *row, const struct span *all, const struct span *window)
 {
     const int width = (at.cols - 12) / 2;
     static const char *const labels[] = {"calls", "timed", "total", "mean", "min", "p50", "p90", "p99", "p99.9", "max"};
@@ -211,7 +211,7 @@ static void draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
     for (uint32_t i = 0; i < length; i++) {
         uint64_t v = rtl_model_history(m, row, i);
         most = v > most ? v : most;
-        span += m->history_ns[(m->ticks - i) % RTL_MODEL_HISTORY];
+        span += m->history_ns[(m->samples - i) % RTL_MODEL_HISTORY];
     }
     struct rtl_number top = most ? rtl_format_time(most, ui->units) : (struct rtl_number){RTL_NONE};
     char label[80], age[32];
@@ -278,15 +278,15 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_frame_printf(frame, l.head.row, 1, l.histogram.cols, RTL_ROLE_HEADER, "DURATION since %s%s",
                          m->zero ? "zero" : "start", ui->log_bars ? ", log bars" : "");
         rtl_frame_right(frame, l.head.row, l.histogram.cols - 8, 7, RTL_ROLE_HEADER, "CALLS");
-        if (l.facts.rows) {
-            rtl_frame_right(frame, l.head.row, l.facts.col + 9, number, RTL_ROLE_HEADER, "IN WINDOW");
-            rtl_frame_right(frame, l.head.row, l.facts.col + 10 + number, number, RTL_ROLE_HEADER,
+        if (l.figures.rows) {
+            rtl_frame_right(frame, l.head.row, l.figures.col + 9, number, RTL_ROLE_HEADER, "IN WINDOW");
+            rtl_frame_right(frame, l.head.row, l.figures.col + 10 + number, number, RTL_ROLE_HEADER,
                             m->zero ? "SINCE ZERO" : "SINCE START");
         }
     }
     draw_histogram(ui, frame, l.histogram, row, &all);
-    if (l.facts.rows)
-        draw_facts(ui, frame, l.facts, row, &all, &window);
+    if (l.figures.rows)
+        draw_figures(ui, frame, l.figures, row, &all, &window);
     draw_trend(ui, frame, l.trend, row);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);

@@ -1,6 +1,6 @@
 /*
- * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's honesty line says is
- * on top, with the figures.
+ * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's coverage line says
+ * is on top, with the figures.
  */
 #include "tui/draw.h"
 #include "model/cells.h"
@@ -48,7 +48,7 @@ static void write_keys(struct page *p)
         line_put(p, RTL_ROLE_TITLE, "%s", groups[g].title);
         for (int i = 1; i < RTL_ACTION_COUNT; i++) {
             char names[48] = "";
-            const struct rtl_key_facts *k = &rtl_keys[i];
+            const struct rtl_key_info *k = &rtl_keys[i];
             if (k->where != groups[g].where)
                 continue;
             for (int n = 0; n < 3 && k->keys[n]; n++)

@@ -213,8 +213,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
     draw_summary(ui, frame, l.summary);
     if (l.gpus.rows)
         draw_gpus(ui, frame, &l);
-    if (l.honesty.rows)
-        rtl_draw_honesty(ui, frame, l.honesty);
+    if (l.coverage.rows)
+        rtl_draw_coverage(ui, frame, l.coverage);
     if (kernels)
         draw_kernels(ui, frame, &l);
     else if (ui->view == RTL_VIEW_COPIES)

@@ -5,7 +5,7 @@
 
 #define KEY(sym, a, b, c, in, label_, meaning_) \
     [RTL_ACTION_##sym] = {.keys = {a, b, c}, .where = in, .label = label_, .meaning = meaning_},
-const struct rtl_key_facts rtl_keys[RTL_ACTION_COUNT] = {RTL_KEYS(KEY)};
+const struct rtl_key_info rtl_keys[RTL_ACTION_COUNT] = {RTL_KEYS(KEY)};
 #undef KEY
 
 enum rtl_action rtl_key_action(uint32_t key, unsigned where)

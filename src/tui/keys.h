@@ -100,12 +100,12 @@ enum {
 enum rtl_action { RTL_ACTION_NONE, RTL_KEYS(RTL_ENUM_ACTION) RTL_ACTION_COUNT };
 #undef RTL_ENUM_ACTION
 
-struct rtl_key_facts {
+struct rtl_key_info {
     uint32_t keys[3];
     unsigned where;
     const char *label, *meaning;
 };
-extern const struct rtl_key_facts rtl_keys[RTL_ACTION_COUNT]; /* [RTL_ACTION_NONE] is empty */
+extern const struct rtl_key_info rtl_keys[RTL_ACTION_COUNT]; /* [RTL_ACTION_NONE] is empty */
 
 enum rtl_action rtl_key_action(uint32_t key, unsigned where);
 

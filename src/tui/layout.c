@@ -1,7 +1,7 @@
 /*
  * Geometry. See layout.h.
  *
- * Rows are given away by what a reader misses most: the table's first rows, then the honesty line (a number without it
+ * Rows are given away by what a reader misses most: the table's first rows, then the coverage line (a number without it
  * may mislead), sums, status, one row of gauges, keys, the rest of the gauges; what is left is the table's.
  */
 #include "tui/layout.h"
@@ -14,8 +14,8 @@ enum {
     GPU_CELL = 40, /* name, gauge, share, depth */
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
-    FACT_NUMBER = 12,  /* of two numbers side by side, with a label */
-    FACTS_BESIDE = 10, /* 10 + 2 * 13 = 36 columns */
+    FIGURE_NUMBER = 12,  /* two numbers side by side, with a label */
+    FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
 };
 
@@ -102,7 +102,7 @@ struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, 
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
     int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and head are always there */
-    int honesty = give(&left, 1), summary = give(&left, 1), status = give(&left, 1);
+    int coverage = give(&left, 1), summary = give(&left, 1), status = give(&left, 1);
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
     int keys = give(&left, 1);
@@ -116,7 +116,7 @@ struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, 
     l.header = take(&row, 1, cols);
     l.summary = take(&row, summary, cols);
     l.gpus = take(&row, gauge_rows, cols);
-    l.honesty = take(&row, honesty, cols);
+    l.coverage = take(&row, coverage, cols);
     l.head = take(&row, 1, cols);
     l.table = take(&row, rows - row - name - status - keys, cols);
     l.name = take(&row, name, cols);
@@ -146,12 +146,12 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     l.name = take(&row, name, cols);
     l.head = take(&row, head, cols);
     l.histogram = take(&row, bars + most(0, left), cols);
-    int facts = FACTS_BESIDE + 2 * (most(number, FACT_NUMBER) + 1);
-    if (cols >= facts + HISTOGRAM_LEAST && l.histogram.rows) {
-        l.facts = l.histogram;
-        l.facts.col = cols - facts;
-        l.facts.cols = facts;
-        l.histogram.cols = cols - facts - 2;
+    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
+    if (cols >= figures + HISTOGRAM_LEAST && l.histogram.rows) {
+        l.figures = l.histogram;
+        l.figures.col = cols - figures;
+        l.figures.cols = figures;
+        l.histogram.cols = cols - figures - 2;
     }
     l.trend = take(&row, trend, cols);
     l.status = take(&row, status, cols);

@@ -16,12 +16,12 @@ enum rtl_layout_kind { RTL_LAYOUT_NOTHING, RTL_LAYOUT_LINE, RTL_LAYOUT_FULL };
 
 struct rtl_layout {
     enum rtl_layout_kind kind;
-    struct rtl_rect line;    /* RTL_LAYOUT_LINE only */
-    struct rtl_rect header;  /* who, how often, state */
-    struct rtl_rect summary; /* sums */
-    struct rtl_rect gpus;    /* gauges */
-    struct rtl_rect honesty; /* what was not measured */
-    struct rtl_rect head;    /* of the table */
+    struct rtl_rect line;     /* RTL_LAYOUT_LINE only */
+    struct rtl_rect header;   /* who, how often, state */
+    struct rtl_rect summary;  /* sums */
+    struct rtl_rect gpus;     /* gauges */
+    struct rtl_rect coverage; /* what was not measured */
+    struct rtl_rect head;     /* of the table */
     struct rtl_rect table;
     struct rtl_rect name; /* the whole name of the selected kernel, if asked for */
     struct rtl_rect status;
@@ -45,13 +45,18 @@ struct rtl_layout_detail {
     enum rtl_layout_kind kind;
     struct rtl_rect line;
     struct rtl_rect header, counts, quantiles, name;
-    struct rtl_rect head; /* over histogram and facts */
+    struct rtl_rect head; /* over histogram and figures */
     struct rtl_rect histogram;
-    struct rtl_rect facts; /* to the right of it, or not there */
+    struct rtl_rect figures; /* to the right of it, or not there */
     struct rtl_rect trend;
     struct rtl_rect status, keys;
 };
-/* `number`: columns of the facts' numbers, 12 at least. */
+/* `number`: columns of the figures' numbers, 12 at least. */
 struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
+
+static inline int rtl_clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
 
 #endif

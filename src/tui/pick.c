@@ -1,5 +1,6 @@
 /* Choosing a process when none was given: a list of the traced ones that renews itself. */
 #include "session/complain.h"
+#include "base/clock.h"
 #include "session/target.h"
 #include "tui/draw.h"
 #include "tui/screen.h"

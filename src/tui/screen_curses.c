@@ -24,6 +24,7 @@
 #include <wchar.h>
 
 /* curses names some of its functions as we name constants; our own headers come after it */
+#include "base/clock.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
 
@@ -460,13 +461,11 @@ static bool quit_is_early(void)
 bool rtl_screen_leaving(void)
 {
     static uint64_t looked_ns;
-    struct timespec now;
     sigset_t pending;
     uint32_t key;
     if (!tty.open)
         return false;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    uint64_t now_ns = rtl_clock_ns(CLOCK_MONOTONIC_COARSE);
     if (now_ns - looked_ns < LOOK_NS)
         return quit_is_early();
     sigpending(&pending); /* they are blocked but while we wait */
@@ -508,7 +507,7 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
 {
     struct rtl_event event = {.kind = RTL_EVENT_TIMEOUT};
     for (;;) {
-        struct timespec now, left = {0, 0};
+        struct timespec left = {0, 0};
         if (flagged(&event))
             return event;
         if (read_key(&event.key)) {
@@ -516,8 +515,7 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
             event.kind = RTL_EVENT_KEY;
             return event;
         }
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+        uint64_t now_ns = rtl_mono_ns();
         if (deadline_ns > now_ns) {
             left.tv_sec = (time_t)((deadline_ns - now_ns) / 1000000000ull);
             left.tv_nsec = (long)((deadline_ns - now_ns) % 1000000000ull);

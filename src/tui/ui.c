@@ -2,7 +2,6 @@
 #include "tui/ui.h"
 #include "session/player.h"
 #include "text/text.h"
-#include "tui/draw.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,50 +62,12 @@ int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
     return (rtl_text_columns(name) + cols - 2) / (cols - 1);
 }
 
-static int clamp(int value, int low, int high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
-{
-    struct rtl_model *m = ui->model;
-    int gpus = (int)m->gpu_count, shown = (int)m->shown;
-    struct rtl_layout l = rtl_layout_main(rows, cols, gpus, ui->gpu_lines,
-                                          ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0, NULL);
-    ui->page = l.table.rows > 0 ? l.table.rows : 1;
-    if (ui->view == RTL_VIEW_HELP) {
-        ui->page = rows > 2 ? rows - 2 : 1;
-        ui->help_top = clamp(ui->help_top, 0, clamp(rtl_draw_help_lines(ui) - ui->page, 0, 1 << 20));
-        return;
-    }
-    int lines = rtl_draw_queue_lines(m);
-    ui->queue_top = clamp(ui->queue_top, 0, clamp(lines - ui->page, 0, lines));
-    lines = rtl_draw_copies_lines(m);
-    ui->copies_top = clamp(ui->copies_top, 0, clamp(lines - ui->page, 0, lines));
-    int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
-    if (ui->view == RTL_VIEW_DETAIL)
-        return; /* a kernel that the filter hides now is still looked at */
-    if (at < 0) /* it is no longer shown: stay where it was */
-        at = clamp(ui->position, 0, shown ? shown - 1 : 0);
-    if (shown) {
-        at = clamp(at, 0, shown - 1);
-        ui->selected = m->rows[m->order[at]].id;
-    }
-    ui->position = at;
-    if (at < ui->top)
-        ui->top = at;
-    if (at >= ui->top + ui->page)
-        ui->top = at - ui->page + 1;
-    ui->top = clamp(ui->top, 0, clamp(shown - ui->page, 0, shown));
-}
-
 static void select_at(struct rtl_ui *ui, int at)
 {
     struct rtl_model *m = ui->model;
     if (!m->shown)
         return;
-    at = clamp(at, 0, (int)m->shown - 1);
+    at = rtl_clamp(at, 0, (int)m->shown - 1);
     ui->selected = m->rows[m->order[at]].id;
     ui->position = at;
     ui->following = false;
@@ -116,14 +77,14 @@ static void select_at(struct rtl_ui *ui, int at)
 static unsigned move(struct rtl_ui *ui, int by)
 {
     if (ui->view == RTL_VIEW_HELP) {
-        ui->help_top = clamp(ui->help_top + by, 0, 1 << 20);
+        ui->help_top = rtl_clamp(ui->help_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_QUEUES) {
-        ui->queue_top = clamp(ui->queue_top + by, 0, 1 << 20);
+        ui->queue_top = rtl_clamp(ui->queue_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
-        ui->copies_top = clamp(ui->copies_top + by, 0, 1 << 20);
+        ui->copies_top = rtl_clamp(ui->copies_top + by, 0, 1 << 20);
     } else {
         int at = rtl_model_position(ui->model, ui->selected);
-        select_at(ui, (at < 0 ? ui->position : at) + clamp(by, -(1 << 20), 1 << 20));
+        select_at(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -(1 << 20), 1 << 20));
     }
     return RTL_UI_DRAW;
 }
@@ -149,7 +110,7 @@ static unsigned step_window(struct rtl_ui *ui, int step)
         at++;
     if (step < 0 || windows[at] == ui->model->window_ns)
         at += step;
-    at = clamp(at, 0, count - 1);
+    at = rtl_clamp(at, 0, count - 1);
     rtl_model_set_window(ui->model, windows[at]);
     return RTL_UI_DRAW;
 }
@@ -183,7 +144,7 @@ static unsigned step_interval(struct rtl_ui *ui, int step)
         at++;
     if (step < 0 || intervals[at] == ui->interval_ns)
         at += step;
-    ui->interval_ns = intervals[clamp(at, 0, count - 1)];
+    ui->interval_ns = intervals[rtl_clamp(at, 0, count - 1)];
     return RTL_UI_DRAW | RTL_UI_SAMPLE;
 }
 
@@ -263,14 +224,26 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
 }
 
+static int step_mode(int mode, int step)
+{
+#define MODE(sym, num, name, text) num,
+    static const int modes[] = {RTL_MODES(MODE)};
+#undef MODE
+    const int count = sizeof modes / sizeof *modes;
+    int at = 0;
+    while (at < count && modes[at] != mode)
+        at++;
+    if (at == count) /* one of a newer library */
+        return RTL_MODE_AUTO;
+    return modes[rtl_clamp(at + step, 0, count - 1)];
+}
+
 static void step_menu(struct rtl_ui *ui, int step)
 {
     if (ui->prompt == RTL_PROMPT_SORT)
         ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
-    else if (ui->menu >= RTL_MODE_COUNT) /* one of a newer library */
-        ui->menu = RTL_MODE_AUTO;
-    else if (ui->menu + step >= 0 && ui->menu + step < RTL_MODE_COUNT)
-        ui->menu += step;
+    else
+        ui->menu = step_mode(ui->menu, step);
 }
 
 /* What is typed takes effect at once, so that the list under it is the answer. */

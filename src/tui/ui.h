@@ -92,9 +92,6 @@ void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const ch
 /* One key; returns RTL_UI_*. */
 unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key);
 
-/* After new data, a key or a resize: keeps the cursor on its kernel and in sight. */
-void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols);
-
 /* The selected row, or NULL when there is none. */
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui);
 

@@ -6,14 +6,16 @@
  * viewer was stopped) is left out.
  */
 #include "tui/watch.h"
+#include "base/clock.h"
 #include "model/labels.h"
 #include "session/complain.h"
 #include "session/player.h"
-#include "session/tape.h"
+#include "session/frame_recorder.h"
 #include "session/target.h"
-#include "session/waker.h"
+#include "session/heartbeat.h"
 #include "tui/draw.h"
 #include "tui/screen.h"
+#include "tui/scroll.h"
 #include "tui/ui.h"
 
 #include <stdlib.h>
@@ -24,14 +26,14 @@ struct watch {
     const struct rtl_options *options;
     struct rtl_reader *reader; /* of a live process, or NULL */
     struct rtl_player *player; /* of a recording, or NULL */
-    struct rtl_waker waker;
-    struct rtl_tape tape;
+    struct rtl_heartbeat heartbeat;
+    struct rtl_frame_recorder recorder;
     struct rtl_ui ui;
     struct rtl_frame frame;
     uint64_t next_ns; /* when the next snapshot is due */
     uint64_t samples;
-    const struct rtl_beside *beside; /* until its trouble was told; or NULL */
-    bool ended;                      /* the last snapshot was taken: nothing more will come */
+    const struct rtl_background *background; /* until its trouble was reported; or NULL */
+    bool ended;                              /* the last snapshot was taken: nothing more will come */
     bool out_of_memory;
 };
 
@@ -40,23 +42,23 @@ enum { SCREEN_BUSY_MS = 300 }; /* how long another writer of the recording may h
 /* What the status line says about the recording. */
 static void tell_record(struct watch *w)
 {
-    const struct rtl_recording *r = w->tape.recording;
-    const char *slash = strrchr(w->tape.path, '/');
+    const struct rtl_recording *r = w->recorder.recording;
+    const char *slash = strrchr(w->recorder.path, '/');
     if (!r)
         w->ui.record[0] = 0;
     else
-        snprintf(w->ui.record, sizeof w->ui.record, "%s%.32s", w->tape.last ? "FAILS " : "",
-                 slash ? slash + 1 : w->tape.path);
+        snprintf(w->ui.record, sizeof w->ui.record, "%s%.32s", w->recorder.last ? "FAILS " : "",
+                 slash ? slash + 1 : w->recorder.path);
 }
 
 static void record(struct watch *w, const struct rtl_snapshot *snapshot, uint64_t real_ns, bool exited)
 {
-    enum rtl_db_status before = w->tape.last;
-    if (!w->tape.recording)
+    enum rtl_db_status before = w->recorder.last;
+    if (!w->recorder.recording)
         return;
-    enum rtl_db_status now = rtl_tape_add(&w->tape, snapshot, real_ns, exited);
+    enum rtl_db_status now = rtl_frame_recorder_add(&w->recorder, snapshot, real_ns, exited);
     if (now && !before)
-        rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->tape.why);
+        rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->recorder.why);
     if (before && !now)
         rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
     tell_record(w);
@@ -64,14 +66,14 @@ static void record(struct watch *w, const struct rtl_snapshot *snapshot, uint64_
 
 static void toggle_record(struct watch *w)
 {
-    if (w->tape.recording) {
-        rtl_ui_say(&w->ui, "recorded %llu frames into %s", (unsigned long long)rtl_recording_frames(w->tape.recording),
-                   w->tape.path);
-        rtl_tape_stop(&w->tape);
-    } else if (rtl_tape_start(&w->tape, SCREEN_BUSY_MS)) {
-        rtl_ui_say(&w->ui, "not recording: %s", w->tape.why);
+    if (w->recorder.recording) {
+        rtl_ui_say(&w->ui, "recorded %llu frames into %s",
+                   (unsigned long long)rtl_recording_frames(w->recorder.recording), w->recorder.path);
+        rtl_frame_recorder_stop(&w->recorder);
+    } else if (rtl_frame_recorder_start(&w->recorder, SCREEN_BUSY_MS)) {
+        rtl_ui_say(&w->ui, "not recording: %s", w->recorder.why);
     } else {
-        rtl_ui_say(&w->ui, "recording into %s", w->tape.path);
+        rtl_ui_say(&w->ui, "recording into %s", w->recorder.path);
         record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns,
                w->ui.model->state == RTL_TARGET_EXITED);
     }
@@ -80,14 +82,14 @@ static void toggle_record(struct watch *w)
 
 static void take_snapshot(struct watch *w)
 {
-    const struct rtl_tick *tick = w->ui.model->latest;
-    if (rtl_tape_snapshot(&w->tape, w->tape.path, &tick->snapshot, tick->real_ns, SCREEN_BUSY_MS))
-        rtl_ui_say(&w->ui, "no snapshot: %s", w->tape.why);
+    const struct rtl_sample *latest = w->ui.model->latest;
+    if (rtl_frame_recorder_snapshot(&w->recorder, w->recorder.path, &latest->snapshot, latest->real_ns, SCREEN_BUSY_MS))
+        rtl_ui_say(&w->ui, "no snapshot: %s", w->recorder.why);
     else
-        rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", tick->snapshot.kernel_count, w->tape.path);
+        rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", latest->snapshot.kernel_count, w->recorder.path);
 }
 
-/* What became of the wish is on the mode's line with the next frames. */
+/* Whether the process took the mode up is on the coverage line of the next frames. */
 static void ask_for_mode(struct watch *w)
 {
     char why[256];
@@ -105,7 +107,7 @@ static void ask_for_mode(struct watch *w)
     }
     rtl_control_ask(w->reader, &link, (enum rtl_mode)mode);
     rtl_control_close(&link);
-    rtl_waker_look(&w->waker, w->ui.model);
+    rtl_heartbeat_read(&w->heartbeat, w->ui.model);
     rtl_ui_say(&w->ui, "process %d was asked for mode %s%s", (int)w->ui.pid, rtl_mode_label((unsigned)mode),
                w->ui.paused ? "; the screen is held and shows it after Space" : "");
 }
@@ -114,11 +116,11 @@ static void ask_for_mode(struct watch *w)
 static void sample_paused(struct watch *w, bool alive)
 {
     struct rtl_snapshot snapshot = {0};
-    if (w->tape.recording && rtl_reader_snapshot(w->reader, &snapshot) == RTL_READER_OK)
+    if (w->recorder.recording && rtl_reader_snapshot(w->reader, &snapshot) == RTL_READER_OK)
         record(w, &snapshot, rtl_real_ns(), !alive);
     rtl_snapshot_free(&snapshot);
     if (!alive) {
-        rtl_tape_stop(&w->tape);
+        rtl_frame_recorder_stop(&w->recorder);
         tell_record(w);
         rtl_ui_say(&w->ui, "process %d has exited meanwhile; Space shows its last state", (int)w->ui.pid);
     }
@@ -160,7 +162,7 @@ static void sample(struct watch *w)
         return;
     }
     w->ui.now_mono_ns = rtl_mono_ns();
-    rtl_waker_beat(&w->waker, w->ui.model);
+    rtl_heartbeat_send(&w->heartbeat, w->ui.model);
     bool alive = rtl_reader_alive(w->reader); /* asked first: a snapshot after the end is the last state */
     if (w->ui.paused) {
         sample_paused(w, alive);
@@ -182,7 +184,7 @@ static void sample(struct watch *w)
     if (status == RTL_READER_OK && !w->out_of_memory)
         record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns, !alive);
     if (w->ended)
-        rtl_tape_stop(&w->tape);
+        rtl_frame_recorder_stop(&w->recorder);
     if (w->out_of_memory)
         rtl_ui_say(&w->ui, "out of memory: the picture may be incomplete");
 }
@@ -235,20 +237,20 @@ static bool press(struct watch *w, uint32_t key)
     return true;
 }
 
-static void ask_beside(struct watch *w)
+static void check_background(struct watch *w)
 {
-    const char *trouble = w->beside ? w->beside->trouble(w->beside->context) : NULL;
+    const char *trouble = w->background ? w->background->trouble(w->background->context) : NULL;
     if (!trouble)
         return;
     rtl_ui_say(&w->ui, "the trace has ended: %s", trouble);
-    w->beside = NULL;
+    w->background = NULL;
 }
 
-static void tick(struct watch *w)
+static void next_frame(struct watch *w)
 {
     uint64_t now = rtl_mono_ns();
     sample(w);
-    ask_beside(w);
+    check_background(w);
     show(w, false);
     w->next_ns += interval(w);
     if (w->next_ns <= now)
@@ -256,14 +258,14 @@ static void tick(struct watch *w)
 }
 
 /* Between two samples of a long interval: the clock goes on, and the end of the process is not waited for. */
-static void look(struct watch *w)
+static void between_frames(struct watch *w)
 {
     if (!w->player && !w->ended) {
-        rtl_waker_beat(&w->waker, w->ui.model);
+        rtl_heartbeat_send(&w->heartbeat, w->ui.model);
         if (!rtl_reader_alive(w->reader))
             sample(w);
     }
-    ask_beside(w);
+    check_background(w);
     show(w, false);
 }
 
@@ -290,9 +292,9 @@ static int run(struct watch *w)
         switch (event.kind) {
         case RTL_EVENT_TIMEOUT:
             if (rtl_mono_ns() >= w->next_ns)
-                tick(w);
+                next_frame(w);
             else
-                look(w);
+                between_frames(w);
             break;
         case RTL_EVENT_KEY:
             if (!press(w, event.key))
@@ -329,18 +331,18 @@ static int watch(struct watch *w, pid_t pid, const char *title)
     model->sort = options->sort;
     model->reverse = options->reverse;
     snprintf(model->filter, sizeof model->filter, "%s", options->filter);
-    rtl_tape_init(&w->tape, model, options, pid, w->ui.title);
+    rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
     if (w->player) {
         w->player->model = model;
         w->ui.replay = true;
         w->ui.frames = w->player->frames;
-        w->ui.interval_ns = rtl_replay_facts(w->player->replay)->interval_ns;
+        w->ui.interval_ns = rtl_replay_info(w->player->replay)->interval_ns;
         rtl_player_names(w->player, options->ascii);
     }
     int status = 0;
-    if (options->write && rtl_tape_start(&w->tape, SCREEN_BUSY_MS)) {
-        rtl_complain("%s", w->tape.why);
-        status = (int)w->tape.last;
+    if (options->write && rtl_frame_recorder_start(&w->recorder, SCREEN_BUSY_MS)) {
+        rtl_complain("%s", w->recorder.why);
+        status = (int)w->recorder.last;
     } else if (!rtl_screen_open(!options->no_color, why, sizeof why)) {
         rtl_complain("%s", why);
         status = RTL_READER_USAGE;
@@ -349,9 +351,9 @@ static int watch(struct watch *w, pid_t pid, const char *title)
         status = run(w);
         rtl_db_stop_when(NULL);
         rtl_screen_close();
-        if (w->tape.recording && w->tape.last) {
-            rtl_complain("the end of the recording is missing: %s", w->tape.why);
-            status = (int)w->tape.last;
+        if (w->recorder.recording && w->recorder.last) {
+            rtl_complain("the end of the recording is missing: %s", w->recorder.why);
+            status = (int)w->recorder.last;
         }
         if (status == RTL_READER_VERSION)
             rtl_complain("the segment of process %d is damaged: nothing in it can be shown", (int)pid);
@@ -360,20 +362,21 @@ static int watch(struct watch *w, pid_t pid, const char *title)
             status = RTL_DB_CORRUPT;
         }
     }
-    rtl_tape_stop(&w->tape);
+    rtl_frame_recorder_stop(&w->recorder);
     rtl_frame_free(&w->frame);
     rtl_model_free(model);
     return status;
 }
 
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid, const struct rtl_beside *beside)
+int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
+              const struct rtl_background *background)
 {
-    struct watch w = {.options = options, .reader = reader, .beside = beside};
+    struct watch w = {.options = options, .reader = reader, .background = background};
     char title[sizeof w.ui.title];
     rtl_target_title(pid, "", title, sizeof title);
-    rtl_waker_open(&w.waker, reader);
+    rtl_heartbeat_open(&w.heartbeat, reader);
     int status = watch(&w, pid, title);
-    rtl_waker_close(&w.waker);
+    rtl_heartbeat_close(&w.heartbeat);
     return status;
 }
 

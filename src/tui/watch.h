@@ -2,13 +2,14 @@
 #ifndef RTL_TUI_WATCH_H
 #define RTL_TUI_WATCH_H
 
-#include "session/beside.h"
+#include "session/background.h"
 #include "session/options.h"
 #include "session/player.h"
 #include "shm/segment_reader.h"
 
-/* `beside`: what else runs, or NULL. */
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid, const struct rtl_beside *beside);
+/* `background`: what else runs meanwhile, or NULL. */
+int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
+              const struct rtl_background *background);
 /* A recording, which the caller has opened and closes. */
 int rtl_watch_replay(const struct rtl_options *options, struct rtl_player *player);
 

@@ -7,7 +7,7 @@ cat >"$work/script" <<'EOT'
 graph_[0-4]         lognormal 1us 0.5
 *                   fixed 500ns
 EOT
-for mode in full lite; do
+for mode in default lite; do
     RTL_MODE=$mode
     export RTL_MODE
     run_exact "graph, $mode" --script "$work/script" -- "$O/tests/programs/hip_graph"

@@ -126,9 +126,9 @@ is "auto: says nothing" "$(grep -c librtl "$work/err")" 0
 # --- every mode into every other, under load ---
 start lite
 tell flow
-for mode in default auto full lite auto lite full default full auto default lite default; do
+for mode in default auto lite auto lite default auto default lite default; do
     [ "$mode" = auto ] && force=counting || force=timing
-    becomes "$mode" "$force" 'lite|default|full|auto'
+    becomes "$mode" "$force" 'lite|default|auto'
 done
 has "modes under load: who asks is told when it is so" "$(cat "$work/all-said")" ', was '
 tell ebb
@@ -154,7 +154,7 @@ tell sign 300
 tell run 300
 is "off: nothing is counted" "$(number counted)" "$counted"
 has "off: the screen's line says so" "$("$top" -b -n 1 -p "$program")" '^mode off: nothing is counted now, '
-for mode in auto off lite off full off default; do change "$mode"; done
+for mode in auto off lite off default off full; do change "$mode"; done
 check "off and on: the last one holds" wait_until 60 in_force "default timing"
 tell ebb
 check "off and on: all accounted for" wait_until 60 settled 0
@@ -190,7 +190,7 @@ refused() { # name status pattern command...
     is "$name: status" $? "$want"
     has "$name: why" "$(cat "$work/said")" "$pattern"
 }
-refused "no such mode" 1 "^rtl-top: --mode knows the modes off lite default full auto, not 'fast'$" "$top" --mode fast -p 1
+refused "no such mode" 1 "^rtl-top: --mode knows the modes off lite default auto, not 'fast'$" "$top" --mode fast -p 1
 refused "no process" 1 '--mode needs a process' "$top" --mode lite
 refused "with something else" 1 '--mode changes the mode and ends' "$top" --mode lite -p 1 -b
 refused "not traced" 3 'is not traced' "$top" --mode lite -p $$

@@ -55,6 +55,7 @@ is "the viewer includes nothing of the library" "$(grep -rnE '#include "intercep
 while read -r room above; do
     is "src/$room includes nothing of what is built on it" "$(grep -rnE "#include \"($above)/" "src/$room")" ""
 done <<'EOF'
+base shm|stats|text|model|session|command|tui|record|intercept
 text model|session|command|tui|record
 model session|command|tui|record
 record text|model|session|command|tui
@@ -63,9 +64,30 @@ command tui
 tui command
 EOF
 is "the recorder includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/record/*.c src/record/*.h)" ""
+# No circles between files: a .c counts with its .h as one, and tsort names those that include one another, however far
+# round that goes.
+circles() { # folder: what lies in it is included by its path from there
+    (cd "$1" && find . -name '*.[ch]' ! -path './intercept/*' | while read -r file; do
+        file=${file#./}
+        sed -nE 's/^#include "([^"]*)\.h".*/\1/p' "$file" | grep -vx "${file%.?}" | sed "s|^|${file%.?} |"
+    done | tsort 2>&1 >/dev/null)
+}
+mkdir -p "$work/circle"
+printf '#include "high.h"\n#include "low.h"\n' >"$work/circle/high.c"
+: >"$work/circle/low.h"
+is "what includes only what is below it is no circle" "$(circles "$work/circle")" ""
+printf '#include "low.h"\n#include "middle.h"\n' >"$work/circle/low.c"
+printf '#include "high.h"\n' >"$work/circle/middle.h"
+has "three files that include one another are one" "$(circles "$work/circle")" 'loop'
+is "no file includes another that includes it" "$(circles src)" ""
+
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
 is "only the files of the database layer include SQLite" "$(grep -rlE '#include <sqlite3' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""
 is "and are included by nobody else" "$(grep -rlE '#include "record/db_' src | grep -vE '^src/record/db(_[a-z]+)?\.[ch]$')" ""
+# said once; the library has its own reading of the clock, which it inlines, and of the version
+is "the version is said in one place" "$(grep -rnE '"[0-9]+\.[0-9]+\.[0-9]+"' src | grep -vE '^src/(base/version\.h|intercept/)')" ""
+is "clocks are read in one place, but for a helper's CPU time" \
+    "$(grep -rn 'clock_gettime' src | grep -vE '^src/(base/clock\.h|intercept/|text/demangle\.c)')" ""
 is "only one file includes zlib" "$(grep -rlE '#include <zlib' src)" src/record/sink.c
 # what is told on standard error is escaped in one place; a crash on the screen has a text of its own there, and
 # /dev/stderr may be an output

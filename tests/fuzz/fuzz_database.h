@@ -65,10 +65,10 @@ static inline void fuzz_enter(struct fuzz_folder *folder)
 
 static inline void fuzz_read(const char *path, struct fuzz_image *image)
 {
-    struct stat facts;
+    struct stat info;
     int fd = open(path, O_RDONLY);
-    MUST(fd >= 0 && !fstat(fd, &facts));
-    image->size = (size_t)facts.st_size;
+    MUST(fd >= 0 && !fstat(fd, &info));
+    image->size = (size_t)info.st_size;
     image->bytes = malloc(image->size + 1);
     MUST(image->bytes && read(fd, image->bytes, image->size) == (ssize_t)image->size);
     image->bytes[image->size] = 0;

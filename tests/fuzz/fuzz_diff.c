@@ -34,11 +34,11 @@ static struct fuzz_image good[GOOD]; /* two snapshots, two series */
 static struct fuzz_folder folder;
 static char *first, *second;
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
     (void)k;
-    *told = (struct rtl_kernel_told){.full = "", .short_name = ""};
+    *names = (struct rtl_kernel_names){.full = "", .short_name = ""};
 }
 
 static void fill(struct rtl_snapshot *s, struct rtl_kernel_snapshot *kernels, struct rtl_octave *octaves, unsigned n)
@@ -75,13 +75,13 @@ static void make_good(struct fuzz_image *image, bool series, unsigned n)
     struct rtl_snapshot snapshot;
     struct rtl_kernel_snapshot kernels[KERNELS];
     struct rtl_octave octaves[KERNELS];
-    const struct rtl_recording_facts facts = {.kind = series ? RTL_RECORDING_SERIES : RTL_RECORDING_SNAPSHOT,
-                                              .pid = 7,
-                                              .title = "serve",
-                                              .recorder = "fuzz",
-                                              .tell = tell};
+    const struct rtl_recording_info info = {.kind = series ? RTL_RECORDING_SERIES : RTL_RECORDING_SNAPSHOT,
+                                            .pid = 7,
+                                            .title = "serve",
+                                            .recorder = "fuzz",
+                                            .name_kernel = name_kernel};
     unlink(first);
-    MUST(!rtl_recording_open(first, false, 0, &facts, &recording, why, sizeof why));
+    MUST(!rtl_recording_open(first, false, 0, &info, &recording, why, sizeof why));
     for (unsigned frame = series ? 1 : n; frame <= n; frame++) {
         fill(&snapshot, kernels, octaves, frame);
         MUST(!rtl_recording_add(recording, &snapshot, 9000000000ull + frame, false));

@@ -142,8 +142,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
  */
 static bool patch(struct fuzz_input *in, int fd)
 {
-    static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
-                                      65536, INT32_MAX, UINT32_MAX, 1ull << 40, INT64_MAX, UINT64_MAX};
     if (!in->left)
         return false;
     uint8_t kind = (uint8_t)fuzz_take(in, 1);
@@ -154,7 +152,7 @@ static bool patch(struct fuzz_input *in, int fd)
     if (kind & 0x10)
         at &= ~7ull;
     if (kind & 0x20)
-        value = likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)];
+        value = likely_value(in);
     else if (kind & 0x40) {
         value = 0;
         if (pread(fd, &value, width, (off_t)at) < 0)
@@ -168,8 +166,6 @@ static bool patch(struct fuzz_input *in, int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
-    struct rtl_reader *reader;
-    char why[300] = "";
     uint8_t how = (uint8_t)fuzz_take(&in, 1);
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
@@ -194,30 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (how & SEALED)
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
 
-    int readers = dup(fd);
-    enum rtl_reader_status status = rtl_reader_open_fd(readers, &reader, why, sizeof why);
-    MUST(status == RTL_READER_OK || status == RTL_READER_VERSION);
-    if (status != RTL_READER_OK) {
-        MUST(why[0] && !strchr(why, '\n') && !reader);
-        close(readers); /* taken over on success only */
-        goto out;
-    }
-    struct rtl_snapshot snapshot[2] = {{0}, {0}};
-    struct rtl_events events;
-    bool ring = rtl_reader_events_begin(reader, &events);
-    for (int round = 0; round < 2; round++) {
-        take_snapshot(reader, &snapshot[round]);
-        if (ring)
-            check_events(reader, &events);
-        while (patch(&in, fd))
-            ;
-        if ((how & SHRINKS) && !(how & SEALED) && ftruncate(fd, (off_t)(fuzz_take(&in, 2) % base_size)) != 0)
-            break;
-    }
-    check_window(&snapshot[0], &snapshot[1]);
-    rtl_snapshot_free(&snapshot[0]);
-    rtl_snapshot_free(&snapshot[1]);
-    rtl_reader_close(reader);
+    read_twice(fd, &in, patch, how & SHRINKS && !(how & SEALED) ? base_size : 0);
 out:
     close(fd);
     return 0;

@@ -32,10 +32,10 @@ static void clean_up(void)
     rmdir(folder);
 }
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
-    told->full = told->short_name = k->name;
+    names->full = names->short_name = k->name;
 }
 
 static void record(struct rtl_recording *r, uint64_t t)
@@ -96,15 +96,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct rtl_recording *r;
     char why[512], sql[64];
     sqlite3 *handle;
-    const struct rtl_recording_facts facts = {
-        .kind = RTL_RECORDING_SERIES, .pid = 4711, .title = "t", .recorder = "fuzz", .tell = tell};
+    const struct rtl_recording_info info = {
+        .kind = RTL_RECORDING_SERIES, .pid = 4711, .title = "t", .recorder = "fuzz", .name_kernel = name_kernel};
     (void)argc;
     (void)argv;
     snprintf(folder, sizeof folder, "%s/rtl-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     MUST(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/file.db", folder);
     atexit(clean_up);
-    MUST(rtl_recording_open(path, false, 50, &facts, &r, why, sizeof why) == RTL_DB_OK);
+    MUST(rtl_recording_open(path, false, 50, &info, &r, why, sizeof why) == RTL_DB_OK);
     for (uint64_t t = 1; t <= FRAMES; t++)
         record(r, t);
     rtl_recording_close(r);
@@ -230,9 +230,9 @@ static void replay_all(void)
         MUST(*why && !strchr(why, '\n'));
         return;
     }
-    const struct rtl_replay_facts *facts = rtl_replay_facts(r);
-    uint32_t end = facts->frames < FRAMES_READ ? facts->frames : FRAMES_READ;
-    MUST(facts->frames && memchr(facts->title, 0, sizeof facts->title));
+    const struct rtl_replay_info *info = rtl_replay_info(r);
+    uint32_t end = info->frames < FRAMES_READ ? info->frames : FRAMES_READ;
+    MUST(info->frames && memchr(info->title, 0, sizeof info->title));
     status = rtl_replay_read(r, end - 1, &last, &exited);
     if (!status)
         status = rtl_replay_read(r, 0, &first, &exited);

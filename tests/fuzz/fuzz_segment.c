@@ -74,28 +74,24 @@ static void fill(struct fuzz_input *in, int fd, uint64_t value)
 /* One patch: of a header's word, of an entry's, or of the same word of many. False when those for now are over. */
 static bool patch(struct fuzz_input *in, int fd)
 {
-    static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
-                                      65536, INT32_MAX, UINT32_MAX, 1ull << 40, INT64_MAX, UINT64_MAX};
     if (!in->left)
         return false;
     uint8_t kind = (uint8_t)fuzz_take(in, 1);
     if (kind == 0xff)
         return false;
     if (kind & 0x80) {
-        fill(in, fd, kind & 0x20 ? likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)] : fuzz_take(in, 8));
+        fill(in, fd, kind & 0x20 ? likely_value(in) : fuzz_take(in, 8));
         return true;
     }
     uint64_t at = fuzz_take(in, 2) % sizeof(struct rtl_header) & ~3ull;
     size_t width = kind & 1 ? 8 : 4;
-    uint64_t value = kind & 0x20 ? likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)] : fuzz_take(in, width);
+    uint64_t value = kind & 0x20 ? likely_value(in) : fuzz_take(in, width);
     return pwrite(fd, &value, width, (off_t)at) >= 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
-    struct rtl_reader *reader;
-    char why[300] = "";
     bool sealed = fuzz_take(&in, 1) & 1;
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || !copy_real(fd))
@@ -104,26 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ;
     if (sealed)
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-    int readers = dup(fd);
-    if (rtl_reader_open_fd(readers, &reader, why, sizeof why) != RTL_READER_OK) {
-        MUST(why[0] && !strchr(why, '\n') && !reader);
-        close(readers);
-        goto out;
-    }
-    struct rtl_snapshot snapshot[2] = {{0}, {0}};
-    struct rtl_events events;
-    bool ring = rtl_reader_events_begin(reader, &events);
-    for (int round = 0; round < 2; round++) {
-        take_snapshot(reader, &snapshot[round]);
-        if (ring)
-            check_events(reader, &events);
-        while (patch(&in, fd))
-            ;
-    }
-    check_window(&snapshot[0], &snapshot[1]);
-    rtl_snapshot_free(&snapshot[0]);
-    rtl_snapshot_free(&snapshot[1]);
-    rtl_reader_close(reader);
+    read_twice(fd, &in, patch, 0);
 out:
     if (fd >= 0)
         close(fd);

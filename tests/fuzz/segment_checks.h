@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "fuzz.h"
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 #include "stats/histogram.h"
 #include "stats/quantile.h"
 
@@ -139,6 +142,47 @@ static inline bool take_snapshot(struct rtl_reader *reader, struct rtl_snapshot 
     if (status == RTL_READER_OK)
         check(snapshot);
     return status == RTL_READER_OK;
+}
+
+/* A value that is likely to be off by a little. */
+static inline uint64_t likely_value(struct fuzz_input *in)
+{
+    static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
+                                      65536, INT32_MAX, UINT32_MAX, 1ull << 40, INT64_MAX, UINT64_MAX};
+    return likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)];
+}
+
+/* Opens the file, which stays the caller's, and reads it twice; it is patched after each time, and made shorter than
+ * `shrinks` bytes unless that is 0. */
+static inline void read_twice(int fd, struct fuzz_input *in, bool (*patch)(struct fuzz_input *in, int fd),
+                              size_t shrinks)
+{
+    char why[300] = "";
+    struct rtl_reader *reader;
+    int readers = dup(fd);
+    enum rtl_reader_status status = rtl_reader_open_fd(readers, &reader, why, sizeof why);
+    MUST(status == RTL_READER_OK || status == RTL_READER_VERSION);
+    if (status != RTL_READER_OK) {
+        MUST(why[0] && !strchr(why, '\n') && !reader);
+        close(readers); /* taken over on success only */
+        return;
+    }
+    struct rtl_snapshot snapshot[2] = {{0}, {0}};
+    struct rtl_events events;
+    bool ring = rtl_reader_events_begin(reader, &events);
+    for (int round = 0; round < 2; round++) {
+        take_snapshot(reader, &snapshot[round]);
+        if (ring)
+            check_events(reader, &events);
+        while (patch(in, fd))
+            ;
+        if (shrinks && ftruncate(fd, (off_t)(fuzz_take(in, 2) % shrinks)) != 0)
+            break;
+    }
+    check_window(&snapshot[0], &snapshot[1]);
+    rtl_snapshot_free(&snapshot[0]);
+    rtl_snapshot_free(&snapshot[1]);
+    rtl_reader_close(reader);
 }
 
 #endif

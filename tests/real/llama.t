@@ -77,7 +77,7 @@ one='--gpus 1'
 two='--gpus 2'
 baseline "one GPU" "$one"
 check "questions are answered in full" grep -q '^round 3 .*"limit", 200, 16, false, \[[0-9]' "$work/answers"
-for mode in off lite full auto; do
+for mode in off lite default auto; do
     with_library "one GPU" "$mode" "$one"
 done
 

@@ -45,11 +45,11 @@ static inline void write_file(const char *name, const void *bytes, size_t size)
 /* The caller frees it. */
 static inline unsigned char *read_file(const char *name, size_t *size)
 {
-    struct stat facts;
+    struct stat info;
     FILE *f = fopen(name, "r");
     assert_non_null(f);
-    assert_int_equal(fstat(fileno(f), &facts), 0);
-    *size = (size_t)facts.st_size;
+    assert_int_equal(fstat(fileno(f), &info), 0);
+    *size = (size_t)info.st_size;
     unsigned char *bytes = malloc(*size + 1);
     assert_int_equal(fread(bytes, 1, *size, f), *size);
     fclose(f);
@@ -65,14 +65,14 @@ static inline uint64_t fixture_state(void)
     assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));) {
         char name[sizeof folder + sizeof e->d_name + 2];
-        struct stat facts;
+        struct stat info;
         uint64_t sum = 0xcbf29ce484222325ull;
         snprintf(name, sizeof name, "%s/%s", folder, e->d_name);
-        assert_int_equal(lstat(name, &facts), 0);
+        assert_int_equal(lstat(name, &info), 0);
         for (const char *c = e->d_name; *c; c++)
             sum = (sum ^ (unsigned char)*c) * 0x100000001b3ull;
-        sum = (sum ^ facts.st_mode) * 0x100000001b3ull;
-        if (S_ISREG(facts.st_mode) && facts.st_size < 1 << 28) {
+        sum = (sum ^ info.st_mode) * 0x100000001b3ull;
+        if (S_ISREG(info.st_mode) && info.st_size < 1 << 28) {
             size_t size;
             unsigned char *bytes = read_file(name, &size);
             for (size_t i = 0; i < size; i++)

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 /* Users that need no entry anywhere. */
 enum { ALICE = 54321, BOB = 54322, STAFF = 54323 };

@@ -13,6 +13,7 @@
 #include "intercept/base/settings.h"
 #include "shm/event_ring.h"
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 enum { RECORDS = 1024, FLAT_OUT = FIXTURE_TSAN ? 300000 : 3000000 };
 

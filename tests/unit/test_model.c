@@ -1,42 +1,11 @@
-/* The model: windows, totals, order, zero, stale, and the state that keys change. */
-#include "tui_synth.h"
-
-#define SECONDS(s) ((uint64_t)((s)*1e9))
-
-static struct synth *p;
-static struct rtl_model *m;
-
-static int setup(void **state)
-{
-    (void)state;
-    p = synth_create(2, 4);
-    m = rtl_model_create();
-    return m ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    rtl_model_free(m);
-    synth_free(p);
-    return 0;
-}
+/* The model: windows, totals, order, zero, stale. */
+#include "model_fixture.h"
 
 static const struct rtl_row *row(int kernel)
 {
     const struct rtl_row *r = rtl_model_row(m, p->kernels[kernel].id);
     assert_non_null(r);
     return r;
-}
-
-/* The names in the order shown, "a b c". */
-static void shown(const char *wanted)
-{
-    char text[512] = "";
-    for (uint32_t i = 0; i < m->shown; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "",
-                 m->rows[m->order[i]].kernel->name);
-    assert_string_equal(text, wanted);
 }
 
 static void the_first_frame_looks_back_to_the_start(void **state)
@@ -359,209 +328,41 @@ static void hostile_counts_do_not_break_the_sums(void **state)
             rtl_model_sort(m, (enum rtl_column)c, false);
 }
 
-/* --- keys --- */
-
-static struct rtl_ui ui;
-
-static void press(const char *keys)
-{
-    for (; *keys; keys++)
-        rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
-    rtl_ui_fit(&ui, 24, 80);
-}
-
-static const char *selected(void)
-{
-    const struct rtl_row *r = rtl_ui_selected(&ui);
-    return r ? r->kernel->name : "";
-}
-
-static void start_ui(void)
-{
-    static const char *const names[] = {"aa", "ab", "bb", "bc", "cc"};
-    for (int i = 0; i < 5; i++)
-        synth_record(p, synth_kernel(p, names[i]), 1000, 50 - (uint64_t)i * 10);
-    synth_tick(p, m, SECONDS(1));
-    rtl_ui_init(&ui, m, 4711, "serve");
-    rtl_ui_fit(&ui, 24, 80);
-}
-
-static void the_cursor_stays_with_its_kernel(void **state)
+/* A timer that comes a little early or late doesn't make ten seconds eleven. */
+static void a_late_timer(void **state)
 {
     (void)state;
-    start_ui();
-    assert_string_equal(selected(), "aa");
-    press("jj");
-    assert_string_equal(selected(), "bb");
-    press("k");
-    assert_string_equal(selected(), "ab");
-    press("T");
-    press("R"); /* the order turns round, the cursor goes along */
-    assert_string_equal(selected(), "ab");
-    assert_int_equal(rtl_model_position(m, ui.selected), 3);
-    press("R");
-    rtl_ui_key(&ui, RTL_KEY_END);
-    assert_string_equal(selected(), "cc");
-    rtl_ui_key(&ui, RTL_KEY_DOWN);
-    assert_string_equal(selected(), "cc");
-    rtl_ui_key(&ui, RTL_KEY_HOME); /* and now it stays on top, whoever is there */
-    press("");
-    assert_string_equal(selected(), "aa");
-    synth_record(p, 4, 1000, 500);
-    for (int t = 2; t < 8; t++)
+    int a = synth_kernel(p, "a");
+    for (int t = 1; t <= 20; t++) {
+        synth_record(p, a, 1000, 1);
         synth_tick(p, m, SECONDS(t));
-    press("");
-    assert_string_equal(selected(), "cc");
-}
-
-static void prompts(void **state)
-{
-    (void)state;
-    start_ui();
-    press("fB");
-    shown("ab bb bc"); /* while it is typed */
-    press("b");
-    shown("bb");
-    rtl_ui_key(&ui, RTL_KEY_BACKSPACE);
-    shown("ab bb bc");
-    press("\r");
-    assert_string_equal(m->filter, "B");
-    press("fxyz");
-    assert_int_equal(m->shown, 0);
-    press("\033"); /* Esc: as it was before */
-    assert_string_equal(m->filter, "B");
-    press("=");
-    assert_int_equal(m->shown, 5);
-    press("/b\r");
-    assert_string_equal(selected(), "ab");
-    press("n");
-    assert_string_equal(selected(), "bb");
-    press("n");
-    assert_string_equal(selected(), "bc");
-    press("n");
-    assert_string_equal(selected(), "ab"); /* round again */
-    press("N");
-    assert_string_equal(selected(), "bc");
-    press("/nowhere\r");
-    assert_non_null(strstr(ui.message, "nowhere"));
-    press("d0.25\r");
-    assert_int_equal(ui.interval_ns, RTL_SEC / 4);
-    press("dnever\r");
-    assert_non_null(strstr(ui.message, "never"));
-    assert_int_equal(ui.interval_ns, RTL_SEC / 4);
-    press("q"); /* what is typed is not a command, what is a command is none in a prompt */
-    press("fq");
-    assert_string_equal(ui.typed, "q");
-    press("\033");
-    /* a prompt that is filled to its end */
-    press("f");
-    for (int i = 0; i < 300; i++)
-        press("x");
-    assert_true(strlen(ui.typed) < sizeof ui.typed);
-    press("\025");
-    assert_string_equal(ui.typed, "");
-    press("\033");
-}
-
-static void views_and_back(void **state)
-{
-    (void)state;
-    start_ui();
-    press("\r");
-    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
-    press("]");
-    assert_string_equal(selected(), "ab");
-    press("[");
-    assert_string_equal(selected(), "aa");
-    press("?");
-    assert_int_equal(ui.view, RTL_VIEW_HELP);
-    press("\033");
-    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
-    press("\033");
-    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
-    for (int i = 0; i < 5; i++) /* Esc never quits */
-        assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_QUIT);
-    press("\t");
-    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
-    press("v");
-    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
-    press("s");
-    press("jjj\r");
-    assert_int_equal(m->sort, RTL_COLUMN_TOTAL);
-    press("sj\033");
-    assert_int_equal(m->sort, RTL_COLUMN_TOTAL);
-    press(">");
-    assert_int_equal(m->sort, RTL_COLUMN_MEAN);
-    press("<<<");
-    assert_int_equal(m->sort, RTL_COLUMN_RATE);
-    press("L");
-    assert_int_equal(m->sort, RTL_COLUMN_P99);
-    press("N"); /* nothing searched for: sorts by name */
-    assert_int_equal(m->sort, RTL_COLUMN_NAME);
-    assert_true(rtl_ui_key(&ui, 'q') & RTL_UI_QUIT);
-    assert_true(rtl_ui_key(&ui, RTL_KEY_F(10)) & RTL_UI_QUIT);
-}
-
-static void choices(void **state)
-{
-    (void)state;
-    start_ui();
-    ui.now_mono_ns = SECONDS(50);
-    press(" ");
-    assert_true(ui.paused && ui.paused_ns == SECONDS(50));
-    assert_true(rtl_ui_key(&ui, 'Z') & RTL_UI_SAMPLE); /* on again: catch up at once */
-    assert_false(ui.paused);
-    press("cccc");
-    assert_int_equal(ui.names, RTL_NAME_SHORT);
-    press("EEu");
-    assert_int_equal(ui.units, RTL_UNIT_MS);
-    press("++");
-    assert_int_equal(ui.interval_ns, 5 * RTL_SEC);
-    press("-----------");
-    assert_int_equal(ui.interval_ns, RTL_SEC / 10);
-    press("}");
-    assert_int_equal(m->window_ns, 30 * RTL_SEC);
-    press("}}}}}}");
-    assert_true(m->window_ns == RTL_WINDOW_ALL);
-    press("{{{{{{{{{{");
-    assert_int_equal(m->window_ns, RTL_WINDOW_INTERVAL);
-    assert_true(rtl_ui_key(&ui, 'y') & RTL_UI_COPY);
-    assert_string_equal(ui.copy, "aa");
-    assert_true(rtl_ui_key(&ui, RTL_KEY_CTRL('L')) & RTL_UI_REPAINT);
-    press("z");
-    assert_int_equal(m->counted, 0);
-    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_IGNORED), 0);
-}
-
-static void random_keys_do_no_harm(void **state)
-{
-    (void)state;
-    static const uint32_t special[] = {RTL_KEY_UP,  RTL_KEY_DOWN, RTL_KEY_PAGE_UP, RTL_KEY_PAGE_DOWN, RTL_KEY_HOME,
-                                       RTL_KEY_END, RTL_KEY_ESC,  RTL_KEY_ENTER,   RTL_KEY_BACKSPACE, RTL_KEY_F(4)};
-    struct rtl_frame frame = {0};
-    uint32_t random = 7;
-    start_ui();
-    for (int round = 0; round < 30000; round++) {
-        random = random * 1664525u + 1013904223u;
-        uint32_t key = (random >> 16) % 3 ? 32 + (random >> 20) % 95 : special[(random >> 20) % 10];
-        rtl_ui_key(&ui, key);
-        if (round % 50 == 0) {
-            synth_record(p, (int)(random >> 28) % 5, 500 + (random >> 12), 3);
-            synth_tick(p, m, SECONDS(2 + round * 0.02));
-            if (p->garbage_count > 3900) {
-                teardown(NULL);
-                setup(NULL);
-                start_ui();
-            }
-        }
-        if (round % 7 == 0) {
-            int rows = 1 + (int)(random >> 8) % 50, cols = 1 + (int)(random >> 14) % 210;
-            assert_true(rtl_frame_reset(&frame, rows, cols, random & 1));
-            rtl_ui_fit(&ui, rows, cols);
-            rtl_draw(&ui, &frame);
-        }
     }
-    rtl_frame_free(&frame);
+    synth_tick(p, m, SECONDS(20.99));
+    assert_int_equal(m->span_ns, SECONDS(20.99) - SECONDS(11));
+    synth_tick(p, m, SECONDS(21.6)); /* but nine and a half are not ten */
+    assert_int_equal(m->span_ns, SECONDS(21.6) - SECONDS(11));
+}
+
+/* What a destroyed queue had in flight will never complete: it is neither depth nor a reason to call the worker stuck.
+ */
+static void destroyed_queues_have_no_depth(void **state)
+{
+    (void)state;
+    synth_record(p, synth_kernel(p, "a"), 1000, 30);
+    p->heartbeat_ns = SECONDS(1);
+    p->queues[1].injected += 7;
+    p->queues[2].injected += 3;
+    for (int t = 1; t < 20; t++) {
+        struct rtl_snapshot s = synth_snapshot(p, SECONDS(t));
+        s.queues[1].live = false;
+        s.queues[2].live = t < 10;
+        assert_true(rtl_model_add(m, &s, 1));
+        assert_int_equal(rtl_model_in_flight(m), t < 10 ? 3 : 0);
+        assert_int_equal(m->gpus[0].depth, t < 10 ? 3 : 0);
+        assert_int_equal(m->gpus[1].depth, 0);
+        assert_int_equal(m->gpus[1].queues, 1);
+        assert_int_equal(m->state, t >= 3 && t < 10 ? RTL_TARGET_STALE : RTL_TARGET_LIVE);
+    }
 }
 
 int main(void)
@@ -572,20 +373,17 @@ int main(void)
         TEST(the_window_slides),
         TEST(any_interval_keeps_the_ring_bounded),
         TEST(windows_can_be_chosen),
+        TEST(a_late_timer),
         TEST(zero_counts_from_now_on),
         TEST(ties_stay_in_the_order_of_age),
         TEST(what_was_not_measured_comes_last),
         TEST(the_order_is_held_while_the_cursor_moves),
         TEST(filter_search_idle),
         TEST(stale_means_in_flight_and_not_looked_at),
+        TEST(destroyed_queues_have_no_depth),
         TEST(history_keeps_each_interval),
         TEST(nothing_at_all),
         TEST(hostile_counts_do_not_break_the_sums),
-        TEST(the_cursor_stays_with_its_kernel),
-        TEST(prompts),
-        TEST(views_and_back),
-        TEST(choices),
-        TEST(random_keys_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* Kernel names: shortening rules, rows that stay apart, names that another process chose to do harm. */
 #include "tui_synth.h"
 
-#include "session/ahead.h"
 #include "text/demangle.h"
 #include "text/names.h"
 #include "text/text.h"
@@ -286,114 +285,6 @@ static void random_names_do_no_harm(void **state)
     }
 }
 
-enum { MANY = 1500 };
-
-/* Kernels whose short forms are alike in pairs, so that the order in which they are made shows in the cells. */
-static struct rtl_snapshot many_kernels(char (*raw)[64])
-{
-    struct rtl_snapshot s = {.kernels = calloc(MANY, sizeof *s.kernels), .kernel_count = MANY};
-    assert_non_null(s.kernels);
-    for (uint32_t i = 0; i < MANY; i++) {
-        s.kernels[i].id = i;
-        s.kernels[i].name_length =
-            (uint32_t)snprintf(raw[i], sizeof raw[i], "_ZN3abcL6k%05uE%s.kd", i / 2, i % 2 ? "Pf" : "Pd");
-        s.kernels[i].name = raw[i];
-    }
-    return s;
-}
-
-static const char *whole_cell(struct rtl_names *names, const struct rtl_kernel_snapshot *k)
-{
-    return rtl_names_cell(names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false);
-}
-
-static void names_made_ahead_are_those_made_when_asked_for(void **state)
-{
-    (void)state;
-    static char raw[MANY][64];
-    struct rtl_snapshot s = many_kernels(raw);
-    struct rtl_octave octave = {.octave = 7};
-    struct rtl_growth growth = {0};
-    octave.bucket[3] = 40;
-    octave.bucket[9] = 2;
-    for (uint32_t i = 0; i < MANY; i += 2)
-        s.kernels[i].histogram = (struct rtl_histogram_copy){
-            .octaves = &octave, .octave_count = 1, .count = 42, .total_ns = 9000, .min_ns = 134, .max_ns = 147};
-    struct rtl_names *asked = rtl_names_create(), *ahead = rtl_names_create();
-    assert_true(asked && ahead);
-    struct rtl_ahead *a = rtl_ahead_start(ahead, &s, false);
-    assert_non_null(a);
-    uint32_t marked = 0;
-    for (uint32_t i = 0; i < MANY; i++) {
-        const struct rtl_kernel_snapshot *k = &s.kernels[i];
-        const char *wanted = whole_cell(asked, k);
-        const struct rtl_growth *made = rtl_ahead_wait(a, k);
-        assert_string_equal(whole_cell(ahead, k), wanted);
-        assert_true(made && rtl_growth_tell(&growth, NULL, &k->histogram));
-        assert_int_equal(made->any, growth.any);
-        assert_int_equal(made->any, i % 2 == 0);
-        assert_memory_equal(made->quantile, growth.quantile, made->any ? sizeof growth.quantile : 0);
-        assert_int_equal(made->buckets.used, growth.buckets.used);
-        assert_memory_equal(made->buckets.bytes, growth.buckets.bytes, growth.buckets.used);
-        assert_int_equal(made->coarse.used, 0);
-        assert_string_equal(rtl_names_form(ahead, k->id, k->name, k->name_length, RTL_NAME_FULL),
-                            rtl_names_form(asked, k->id, k->name, k->name_length, RTL_NAME_FULL));
-        marked += strchr(wanted, '~') != NULL;
-    }
-    assert_int_equal(marked, MANY / 2);
-    rtl_ahead_end(a);
-    free(growth.buckets.bytes);
-    free(growth.coarse.bytes);
-    rtl_names_free(asked);
-    rtl_names_free(ahead);
-    free(s.kernels);
-}
-
-/* Names that a helper process demangles: one that a thread started must not be missed when that is gone. */
-static void costly_names_ahead_and_later(void **state)
-{
-    (void)state;
-    static char raw[MANY][64];
-    static const char first[] = "_Z1aP1BS0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_",
-                      later[] = "_Z1cP1BS0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_";
-    struct rtl_snapshot s = many_kernels(raw);
-    rtl_demangle_rest();
-    s.kernels[5].name = first;
-    s.kernels[5].name_length = strlen(first);
-    s.kernels[6].name = "?"; /* looks like what a name is without memory, and is none */
-    s.kernels[6].name_length = 1;
-    struct rtl_names *names = rtl_names_create();
-    assert_non_null(names);
-    struct rtl_ahead *a = rtl_ahead_start(names, &s, false);
-    assert_non_null(rtl_ahead_wait(a, &s.kernels[MANY - 1]));
-    rtl_ahead_end(a);
-    assert_non_null(strstr(rtl_names_form(names, 5, first, strlen(first), RTL_NAME_FULL), "a(B*, B*, "));
-    assert_non_null(strstr(rtl_names_form(names, MANY, later, strlen(later), RTL_NAME_FULL), "c(B*, B*, "));
-    rtl_names_free(names);
-    free(s.kernels);
-}
-
-static void names_made_ahead_may_be_given_up(void **state)
-{
-    (void)state;
-    static char raw[MANY][64];
-    struct rtl_snapshot s = many_kernels(raw);
-    for (uint32_t wanted = 0; wanted < MANY; wanted += 499) {
-        struct rtl_names *names = rtl_names_create();
-        assert_non_null(names);
-        struct rtl_ahead *a = rtl_ahead_start(names, &s, false);
-        rtl_ahead_wait(a, &s.kernels[wanted]);
-        rtl_ahead_end(a); /* the rest is made by whoever asks */
-        assert_string_equal(whole_cell(names, &s.kernels[MANY - 2]), "k00749");
-        rtl_names_free(names);
-    }
-    s.kernel_count = 10; /* not worth a thread: there is nothing to wait for */
-    assert_null(rtl_ahead_start(NULL, &s, false));
-    rtl_ahead_wait(NULL, &s.kernels[0]);
-    rtl_ahead_end(NULL);
-    free(s.kernels);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,11 +296,8 @@ int main(void)
         cmocka_unit_test(whole_names_differ_too),
         cmocka_unit_test(marks_are_no_names),
         cmocka_unit_test(forms),
-        cmocka_unit_test(costly_names_ahead_and_later), /* before bombs, after which there is no helper any more */
         cmocka_unit_test(a_bomb_costs_a_bounded_time),
         cmocka_unit_test(random_names_do_no_harm),
-        cmocka_unit_test(names_made_ahead_are_those_made_when_asked_for),
-        cmocka_unit_test(names_made_ahead_may_be_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static void what_is_not_put_there_leaves_nothing(void **state)
 static void nothing_is_replaced_unasked(void **state)
 {
     (void)state;
-    struct stat facts;
+    struct stat info;
     make("out", "old", 0604);
     assert_null(open_it("out", false, NULL));
     assert_non_null(strstr(why, "--force"));
@@ -145,7 +145,7 @@ static void nothing_is_replaced_unasked(void **state)
     assert_true(rtl_outfile_place(file, why, sizeof why));
     rtl_outfile_close(file);
     assert_string_equal(read_back("out"), "new");
-    assert_true(!stat("out", &facts) && (facts.st_mode & 07777) == 0604);
+    assert_true(!stat("out", &info) && (info.st_mode & 07777) == 0604);
     file = open_it("late", false, NULL); /* what came there meanwhile */
     make("late", "another's", 0600);
     assert_false(rtl_outfile_place(file, why, sizeof why));
@@ -158,12 +158,12 @@ static void nothing_is_replaced_unasked(void **state)
 static void setuid_is_not_handed_on(void **state)
 {
     (void)state;
-    struct stat facts;
+    struct stat info;
     make("out", "old", 04711);
     struct rtl_outfile *file = open_it("out", true, NULL);
     assert_true(rtl_outfile_place(file, why, sizeof why));
     rtl_outfile_close(file);
-    assert_true(!stat("out", &facts) && (facts.st_mode & 07777) == 0711);
+    assert_true(!stat("out", &info) && (info.st_mode & 07777) == 0711);
 }
 
 static void what_is_read_is_never_the_output(void **state)

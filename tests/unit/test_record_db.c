@@ -9,93 +9,26 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "record_db_fixture.h"
 
-#include "record/db.h"
-
-static const struct rtl_db_set numbers = {"test_number", "CREATE TABLE test_number(n INTEGER, t TEXT)"};
 static const struct rtl_db_set words = {
     "test_word", "CREATE TABLE test_word(w TEXT); CREATE VIEW test_words AS SELECT * FROM test_word"};
-
-static char folder[64], path[96], why[512];
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/rtl-db-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/file.db", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-static struct rtl_db *open_db(bool write)
-{
-    struct rtl_db *db;
-    why[0] = 0;
-    if (rtl_db_open(path, &(struct rtl_db_options){.write = write, .busy_ms = 50}, &db, why, sizeof why))
-        fail_msg("%s", why);
-    return db;
-}
-
-/* Opening fails with the status and a line that has the text. */
-static void refuses(const struct rtl_db_options *o, enum rtl_db_status status, const char *says)
-{
-    struct rtl_db *db;
-    why[0] = 0;
-    assert_int_equal(rtl_db_open(path, o, &db, why, sizeof why), status);
-    assert_null(db);
-    if (!strstr(why, says) || !strstr(why, path) || strchr(why, '\n'))
-        fail_msg("'%s' lacks '%s'", why, says);
-}
-
-static void insert(struct rtl_db *db, int64_t from, int64_t to)
-{
-    struct rtl_db_statement *st = rtl_db_prepare(db, "INSERT INTO test_number VALUES(?, ?)");
-    for (int64_t n = from; n < to; n++) {
-        rtl_db_bind_int(st, 1, n);
-        rtl_db_bind_text(st, 2, "a text of some length, so that pages fill", 41);
-        rtl_db_run(st);
-    }
-}
-
-static void write_file(const char *bytes, size_t size)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, size, f), size);
-    assert_int_equal(fclose(f), 0);
-}
-
-static const struct rtl_db_options reading = {0}, writing = {.write = true, .busy_ms = 50},
-                                   forced = {.write = true, .force = true, .busy_ms = 50};
 
 static void a_file_is_made_and_found_again(void **state)
 {
     (void)state;
-    struct rtl_db *db = open_db(true);
+    struct rtl_db *db = open_db(&writing);
     assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
     rtl_db_begin(db);
     insert(db, 0, 3);
     assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
     rtl_db_close(db);
-    db = open_db(true);
+    db = open_db(&writing);
     assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
     assert_int_equal(rtl_db_need(db, &words), RTL_DB_OK); /* another set, in the same file */
     assert_true(rtl_db_has(db, "test_words"));
     rtl_db_close(db);
-    db = open_db(false);
+    db = open_db(&reading);
     assert_int_equal(rtl_db_one(db, "SELECT count(*) FROM test_number"), 3);
     struct rtl_db_statement *st = rtl_db_prepare(db, "SELECT n, t, NULL, 1.5 FROM test_number ORDER BY n");
     size_t bytes;
@@ -120,7 +53,7 @@ static void the_file_of_another_is_left_alone(void **state)
     (void)state;
     char text[5000], after[5000];
     memset(text, 'x', sizeof text);
-    write_file(text, sizeof text);
+    write_file(path, text, sizeof text);
     refuses(&writing, RTL_DB_SCHEMA, "--force");
     refuses(&reading, RTL_DB_SCHEMA, "not a recording");
     FILE *f = fopen(path, "r");
@@ -143,7 +76,7 @@ static void the_file_of_another_is_left_alone(void **state)
 static void force_keeps_what_is_ours(void **state)
 {
     (void)state;
-    struct rtl_db *db = open_db(true);
+    struct rtl_db *db = open_db(&writing);
     rtl_db_need(db, &numbers);
     insert(db, 0, 5);
     rtl_db_close(db);
@@ -165,7 +98,7 @@ static void paths_that_cannot_be(void **state)
     snprintf(path, sizeof path, "/dev/null");
     refuses(&writing, RTL_DB_PATH, "not a file");
     strcpy(path, good);
-    write_file("", 0);
+    write_file(path, "", 0);
     refuses(&reading, RTL_DB_SCHEMA, "empty");
     if (geteuid()) { /* root may write anything */
         assert_int_equal(chmod(path, 0444), 0);
@@ -176,7 +109,7 @@ static void paths_that_cannot_be(void **state)
 static void a_lock_is_waited_for_and_told(void **state)
 {
     (void)state;
-    struct rtl_db *a = open_db(true), *b = open_db(true);
+    struct rtl_db *a = open_db(&writing), *b = open_db(&writing);
     assert_int_equal(rtl_db_need(a, &numbers), RTL_DB_OK);
     rtl_db_begin(a);
     insert(a, 0, 1);
@@ -196,7 +129,7 @@ static void a_lock_is_waited_for_and_told(void **state)
 static void a_full_disk_costs_one_transaction(void **state)
 {
     (void)state;
-    struct rtl_db *db = open_db(true);
+    struct rtl_db *db = open_db(&writing);
     rtl_db_need(db, &numbers);
     rtl_db_begin(db);
     insert(db, 0, 100);
@@ -219,21 +152,21 @@ static void a_full_disk_costs_one_transaction(void **state)
 static void damage_is_told(void **state)
 {
     (void)state;
-    struct rtl_db *db = open_db(true);
+    struct rtl_db *db = open_db(&writing);
     rtl_db_need(db, &numbers);
     rtl_db_begin(db);
     insert(db, 0, 5000);
     assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
     rtl_db_close(db);
     int fd = open(path, O_WRONLY);
-    struct stat facts;
-    fstat(fd, &facts);
+    struct stat info;
+    fstat(fd, &info);
     char junk[4096];
     memset(junk, 0xa5, sizeof junk);
-    for (off_t at = 4096; at < facts.st_size; at += 4096)
+    for (off_t at = 4096; at < info.st_size; at += 4096)
         assert_int_equal(pwrite(fd, junk, sizeof junk, at), sizeof junk);
     close(fd);
-    db = open_db(false);
+    db = open_db(&reading);
     struct rtl_db_statement *st = rtl_db_prepare(db, "SELECT n FROM test_number");
     while (rtl_db_step(st))
         continue;
@@ -254,7 +187,7 @@ static void what_was_committed_survives_a_kill(void **state)
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (!child) {
-        struct rtl_db *db = open_db(true);
+        struct rtl_db *db = open_db(&writing);
         rtl_db_need(db, &numbers);
         for (int i = 0; i < 5; i++) {
             rtl_db_begin(db);
@@ -273,7 +206,7 @@ static void what_was_committed_survives_a_kill(void **state)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    struct rtl_db *db = open_db(false);
+    struct rtl_db *db = open_db(&reading);
     assert_int_equal(rtl_db_one(db, "SELECT count(*) FROM test_number"), 500);
     assert_int_equal(rtl_db_one(db, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
     rtl_db_close(db);
@@ -308,13 +241,13 @@ static void ids_of_two_writers_differ(void **state)
         waitpid(children[c], &status, 0);
         assert_int_equal(status, 0);
     }
-    struct rtl_db *db = open_db(false);
+    struct rtl_db *db = open_db(&reading);
     assert_int_equal(rtl_db_one(db, "SELECT count(DISTINCT id) FROM test_id"), 100);
     assert_int_equal(rtl_db_one(db, "SELECT count(DISTINCT who) FROM test_id"), 2);
     rtl_db_close(db);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_begin, fixture_end)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -214,23 +214,26 @@ static void a_process_is_known_by_number_and_both_clocks(void **state)
 
 /* --- two snapshots of one process, through their files --- */
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
     (void)k;
-    *told = (struct rtl_kernel_told){.full = "", .short_name = ""};
+    *names = (struct rtl_kernel_names){.full = "", .short_name = ""};
 }
 
 static void write_snapshot(const char *path, struct synth *p, uint64_t at, uint64_t start)
 {
     char why[300];
     struct rtl_recording *recording;
-    const struct rtl_recording_facts facts = {
-        .kind = RTL_RECORDING_SNAPSHOT, .pid = getpid(), .title = "serve", .recorder = "test", .tell = tell};
+    const struct rtl_recording_info info = {.kind = RTL_RECORDING_SNAPSHOT,
+                                            .pid = getpid(),
+                                            .title = "serve",
+                                            .recorder = "test",
+                                            .name_kernel = name_kernel};
     struct rtl_snapshot s = synth_snapshot(p, at);
     s.start_mono_ns = start;
     s.start_real_ns = 1000 * RTL_SEC + start;
-    assert_int_equal(rtl_recording_open(path, false, 50, &facts, &recording, why, sizeof why), 0);
+    assert_int_equal(rtl_recording_open(path, false, 50, &info, &recording, why, sizeof why), 0);
     assert_int_equal(rtl_recording_add(recording, &s, 1000 * RTL_SEC + at, false), 0);
     rtl_recording_close(recording);
     rtl_snapshot_free(&s);

@@ -23,21 +23,21 @@ static int tear_down(void **state)
     return fixture_end(state);
 }
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
-    told->full = told->short_name = k->name;
+    names->full = names->short_name = k->name;
 }
 
 static enum rtl_db_status open_recording(struct rtl_recording **r)
 {
-    const struct rtl_recording_facts facts = {.kind = RTL_RECORDING_SERIES,
-                                              .pid = 4711,
-                                              .title = "t",
-                                              .recorder = "test",
-                                              .interval_ns = RTL_SEC,
-                                              .tell = tell};
-    return rtl_recording_open(path, false, 50, &facts, r, why, sizeof why);
+    const struct rtl_recording_info info = {.kind = RTL_RECORDING_SERIES,
+                                            .pid = 4711,
+                                            .title = "t",
+                                            .recorder = "test",
+                                            .interval_ns = RTL_SEC,
+                                            .name_kernel = name_kernel};
+    return rtl_recording_open(path, false, 50, &info, r, why, sizeof why);
 }
 
 static void make_recording(int frames)
@@ -73,7 +73,7 @@ static enum rtl_db_status replay(void)
     enum rtl_db_status status = rtl_replay_open(path, 0, 0, &r, why, sizeof why);
     if (status)
         return status;
-    for (uint32_t i = 0; !status && i < rtl_replay_facts(r)->frames; i++) {
+    for (uint32_t i = 0; !status && i < rtl_replay_info(r)->frames; i++) {
         struct rtl_snapshot s;
         bool exited;
         status = rtl_replay_read(r, i, &s, &exited);

@@ -34,18 +34,22 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
-    told->full = told->short_name = k->name;
+    names->full = names->short_name = k->name;
 }
 
 static struct rtl_recording *recording_of(const char *kind, pid_t pid)
 {
-    const struct rtl_recording_facts facts = {
-        .kind = kind, .pid = pid, .title = "serve", .recorder = "test", .interval_ns = RTL_SEC, .tell = tell};
+    const struct rtl_recording_info info = {.kind = kind,
+                                            .pid = pid,
+                                            .title = "serve",
+                                            .recorder = "test",
+                                            .interval_ns = RTL_SEC,
+                                            .name_kernel = name_kernel};
     struct rtl_recording *r;
-    if (rtl_recording_open(path, false, 50, &facts, &r, why, sizeof why))
+    if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
         fail_msg("%s", why);
     return r;
 }
@@ -322,7 +326,7 @@ static void a_recording_may_fail_to_begin(void **state)
     uint32_t id;
     assert_true(rtl_replay_kernel(replay, 0, &id, &name, &length)); /* names, too, are written again */
     assert_string_equal(name, "a");
-    assert_string_equal(rtl_replay_facts(replay)->title, "serve");
+    assert_string_equal(rtl_replay_info(replay)->title, "serve");
     rtl_replay_close(replay);
 }
 
@@ -355,7 +359,7 @@ static void several_share_a_file(void **state)
         struct rtl_snapshot s;
         bool exited;
         assert_int_equal(rtl_replay_open(path, wanted[i].pid, wanted[i].recording, &r, why, sizeof why), RTL_DB_OK);
-        assert_int_equal(rtl_replay_facts(r)->frames, wanted[i].frames);
+        assert_int_equal(rtl_replay_info(r)->frames, wanted[i].frames);
         assert_int_equal(rtl_replay_read(r, wanted[i].frames - 1, &s, &exited), RTL_DB_OK);
         assert_int_equal(s.kernels[0].calls, wanted[i].calls);
         assert_int_equal(s.kernels[0].histogram.count, wanted[i].calls);
@@ -414,6 +418,7 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_kernel SET name = x'ff00fe41'",
         "UPDATE rtl_untimed SET reason = 15, dispatches = -1",
         "UPDATE rtl_frame SET mode = 77, state = 99, notes = -1",
+        "UPDATE rtl_frame SET mode = 3", /* full, of a recorder of before */
         "UPDATE rtl_recording SET title = x'1b5b324a'",
     };
     int a = synth_kernel(p, "a");
@@ -454,8 +459,12 @@ static void lies_are_refused(void **state)
             rtl_player_names(&player, false);
             for (uint32_t t = 0; t < 3 && !status; t++)
                 status = (int)rtl_player_show(&player, t);
-            if (!status)
-                free(picture(player.model));
+            if (!status) {
+                char *text = picture(player.model);
+                if (strstr(sql, "mode = 3"))
+                    assert_non_null(strstr(text, "mode default: "));
+                free(text);
+            }
             close_player(&player);
         }
         if (status != (lie ? (int)RTL_DB_CORRUPT : 0))
@@ -472,7 +481,7 @@ static void buckets_survive_the_text(void **state)
     uint64_t coarse[RTL_OCTAVES_MAX] = {[2] = 4, [35] = 1};
     struct rtl_histogram_copy before = {.octave_count = 1, .octaves = before_octaves},
                               now = {.octave_count = 2, .octaves = octaves, .coarse = coarse}, sum = {0};
-    struct rtl_growing text = {0};
+    struct rtl_text_buffer text = {0};
     uint32_t room = 10;
     assert_true(rtl_buckets_write(NULL, &before, &text));
     assert_string_equal(text.bytes, "[199,5]");

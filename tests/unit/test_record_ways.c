@@ -32,18 +32,22 @@ static int tear_down(void **state)
     return rmdir(folder);
 }
 
-static void tell(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_told *told)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
 {
     (void)context;
-    told->full = told->short_name = k->name;
+    names->full = names->short_name = k->name;
 }
 
 static struct rtl_recording *recording_of(const char *kind)
 {
-    const struct rtl_recording_facts facts = {
-        .kind = kind, .pid = 4711, .title = "serve", .recorder = "test", .interval_ns = RTL_SEC, .tell = tell};
+    const struct rtl_recording_info info = {.kind = kind,
+                                            .pid = 4711,
+                                            .title = "serve",
+                                            .recorder = "test",
+                                            .interval_ns = RTL_SEC,
+                                            .name_kernel = name_kernel};
     struct rtl_recording *r;
-    if (rtl_recording_open(path, false, 50, &facts, &r, why, sizeof why))
+    if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
         fail_msg("%s", why);
     return r;
 }

@@ -7,8 +7,10 @@
 
 #include <stdio.h>
 
+#include "model/labels.h"
 #include "shm/gpu_names.h"
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 enum { KERNELS = 20, QUEUES = 3 };
 
@@ -327,6 +329,28 @@ static void ways_that_are_none(void **state)
     RTL_WAY_REASONS(REASON_NAMED)
 }
 
+/* What a library of before calls full is default: it always did the same. */
+static void mode_full_is_default(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_reader *reader;
+    struct rtl_snapshot snapshot = {0};
+    s->segment.header->mode = RTL_MODE_FULL;
+    rtl_segment_set_in_force(&s->segment, RTL_MODE_FULL, RTL_FORCE_TIMING, 7);
+    assert_int_equal(open_relaid(s, 4096, 1, 4096, &reader), RTL_READER_OK);
+    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+    assert_int_equal(snapshot.mode_started, RTL_MODE_DEFAULT);
+    assert_int_equal(snapshot.mode, RTL_MODE_DEFAULT);
+    assert_int_equal(snapshot.in_force, RTL_FORCE_TIMING);
+    rtl_snapshot_free(&snapshot);
+    rtl_reader_close(reader);
+    assert_int_equal(rtl_mode_parse("full"), RTL_MODE_DEFAULT);
+    assert_int_equal(rtl_mode_parse("standard"), RTL_MODE_DEFAULT);
+    assert_int_equal(rtl_mode_parse("auto"), RTL_MODE_AUTO);
+    assert_int_equal(rtl_mode_parse("unknown"), -1);
+    assert_string_equal(rtl_mode_label(77), "unknown");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +362,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(launch_sizes_are_those_of_the_busiest_queue, start, stop),
         cmocka_unit_test_setup_teardown(a_queue_is_the_old_one_or_the_new, start, stop),
         cmocka_unit_test_setup_teardown(ways_that_are_none, start, stop),
+        cmocka_unit_test_setup_teardown(mode_full_is_default, start, stop),
     };
     return cmocka_run_group_tests_name("what a snapshot takes", tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 /* fewer where each is an order of magnitude slower */
 enum {

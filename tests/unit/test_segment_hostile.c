@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "shm/reader_private.h"
+#include "shm/segment_reader.h"
 
 enum { KERNELS = 300 };
 

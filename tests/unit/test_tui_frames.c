@@ -364,7 +364,7 @@ static void queues_given_up(void **state)
     drawn(24, 80, "drop 0");
 }
 
-static void honesty(void **state)
+static void coverage(void **state)
 {
     (void)state;
     run_process(1);
@@ -392,9 +392,9 @@ static void honesty(void **state)
     m->wanted = RTL_MODE_LITE;
     drawn(24, 120, "mode auto: lite wanted, from the next dispatch on; counting, ");
     m->wanted = RTL_MODE_NONE;
-    snprintf(m->no_waking, sizeof m->no_waking, "another user's process");
+    snprintf(m->no_heartbeat, sizeof m->no_heartbeat, "another user's process");
     drawn(24, 120, "mode auto: counting, not to be woken by you: another user's process, ");
-    m->no_waking[0] = '\0';
+    m->no_heartbeat[0] = '\0';
     p->mode = 77; /* a newer library */
     p->notes = 1u << 30;
     synth_tick(p, m, 15 * RTL_SEC);
@@ -421,7 +421,7 @@ static enum rtl_role role_of(int rows, int cols, const char *begin)
 }
 
 /* Half a minute of lite is no reason to doubt the numbers of an hour later: the line is about the window. */
-static void honesty_is_about_the_window(void **state)
+static void coverage_is_about_the_window(void **state)
 {
     (void)state;
     run_process(1);
@@ -559,8 +559,8 @@ int main(void)
         TEST(queues_given_up),
         TEST(copies),
         TEST(states_are_said),
-        TEST(honesty),
-        TEST(honesty_is_about_the_window),
+        TEST(coverage),
+        TEST(coverage_is_about_the_window),
         TEST(in_a_unit_of_choice),
         TEST(a_screen_of_nothing),
         TEST(every_size_is_drawn),

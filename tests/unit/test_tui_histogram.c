@@ -40,7 +40,7 @@ static int drawn(struct rtl_ui *ui, int height, double *counts)
     struct rtl_frame frame = {0};
     int rows = 0;
     bool inside = false;
-    assert_true(rtl_frame_reset(&frame, height, 70, false)); /* too narrow for the facts beside it */
+    assert_true(rtl_frame_reset(&frame, height, 70, false)); /* too narrow for the figures beside it */
     rtl_draw(ui, &frame);
     char *text = synth_text(&frame), *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {

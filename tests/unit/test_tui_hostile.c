@@ -11,6 +11,7 @@
 
 #include "command/output.h"
 #include "tui/draw.h"
+#include "tui/scroll.h"
 
 enum { KERNELS = 6, QUEUES = 3, ROUNDS = 1500, DAMAGE_MAX = 6 };
 

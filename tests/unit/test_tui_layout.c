@@ -27,7 +27,7 @@ static void check_main(int rows, int cols, int gpus, bool lines, int name_rows, 
         assert_true(l.line.rows == 1 && inside(&l.line, rows, cols));
         return;
     }
-    const struct rtl_rect *order[] = {&l.header, &l.summary, &l.gpus,   &l.honesty, &l.head,
+    const struct rtl_rect *order[] = {&l.header, &l.summary, &l.gpus,   &l.coverage, &l.head,
                                       &l.table,  &l.name,    &l.status, &l.keys};
     int row = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -41,7 +41,7 @@ static void check_main(int rows, int cols, int gpus, bool lines, int name_rows, 
         wrong("rows are left over", rows, cols, gpus);
     if (l.header.rows != 1 || l.head.rows != 1 || l.table.rows < (rows < 5 ? 1 : 3))
         wrong("too little of the table", rows, cols, gpus);
-    if (rows >= 8 && (!l.honesty.rows || !l.summary.rows || !l.status.rows))
+    if (rows >= 8 && (!l.coverage.rows || !l.summary.rows || !l.status.rows))
         wrong("an important line is missing", rows, cols, gpus);
     if (l.gpus.rows) {
         if (l.gpu_columns * l.gpu_width > cols || l.gpu_cells != l.gpu_columns * l.gpus.rows || l.gpu_shown > gpus ||
@@ -81,8 +81,8 @@ static void check_detail(int rows, int cols, int name_rows, int number)
     }
     if (row > rows || l.header.rows != 1 || l.quantiles.rows != 1)
         wrong("the detail lacks a part", rows, cols, 0);
-    if (l.facts.rows && (!inside(&l.facts, rows, cols) || l.histogram.col + l.histogram.cols > l.facts.col))
-        wrong("facts overlap the histogram", rows, cols, 0);
+    if (l.figures.rows && (!inside(&l.figures, rows, cols) || l.histogram.col + l.histogram.cols > l.figures.col))
+        wrong("figures overlap the histogram", rows, cols, 0);
 }
 
 static void every_size_is_defined(void **state)

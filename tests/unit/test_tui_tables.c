@@ -232,7 +232,7 @@ static void the_manual_has_the_options(void **state)
     (void)state;
     char *text = section("Options"), lines[256];
     for (int i = 0; i < RTL_OPTION_COUNT; i++) {
-        const struct rtl_option_facts *o = &rtl_options[i];
+        const struct rtl_option_info *o = &rtl_options[i];
         char letter[16] = "";
         if (o->letter)
             snprintf(letter, sizeof letter, "Fl %c , ", o->letter);

@@ -78,8 +78,8 @@ static void no_number_is_cut(void **state)
                     fail_msg("no %s at %d columns:\n%s", p99.text, cols, text);
                 if (view == RTL_VIEW_DETAIL && cols >= 100 && ui.selected == RTL_KERNEL_FIRST + 1) {
                     struct rtl_number total = rtl_format_time(9 * SLOW, ui.units);
-                    char *facts = strstr(text, "│ total"), *at = facts ? strstr(facts, total.text) : NULL;
-                    if (!at || at > facts + strcspn(facts, "\n"))
+                    char *figures = strstr(text, "│ total"), *at = figures ? strstr(figures, total.text) : NULL;
+                    if (!at || at > figures + strcspn(figures, "\n"))
                         fail_msg("no sum of %s beside the histogram at %d columns:\n%s", total.text, cols, text);
                 }
                 check_words(text, ui.units, view, cols);

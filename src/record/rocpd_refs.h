@@ -1,9 +1,10 @@
 /* What the two parts of the writer of traces share: rows (rocpd.c), and what they refer to (rocpd_refs.c). */
-#ifndef RTL_RECORD_ROCPD_PRIVATE_H
-#define RTL_RECORD_ROCPD_PRIVATE_H
+#ifndef RTL_RECORD_ROCPD_REFS_H
+#define RTL_RECORD_ROCPD_REFS_H
 
-#include "record/rocpd.h"
+#include "record/db.h"
 #include "record/rocpd_numbers.h"
+#include "shm/segment_reader.h"
 
 enum {
     RTL_ROCPD_ROWS = 8192,                 /* at a time: their integers stay in the cache */
@@ -37,7 +38,7 @@ struct rtl_rocpd_queue {
 struct rtl_rocpd {
     struct rtl_db *db;
     struct rtl_reader *reader;
-    rtl_rocpd_escape *escape;
+    size_t (*escape)(char *out, size_t size, const char *bytes, size_t length); /* rtl_rocpd_escape */
     struct rtl_numbers *numbers;
     int64_t pid, process, recording_row, batch_row, api_row;
     int64_t type;                            /* string: KernelExecution */
@@ -53,7 +54,7 @@ struct rtl_rocpd {
     struct rtl_rocpd_queue queue[RTL_QUEUES_MAX];
     struct rtl_rocpd_gpu gpu[RTL_ROCPD_AGENTS];
     int64_t single[RTL_ROCPD_AGENTS][RTL_ROCPD_KINDS]; /* queues of the kinds that a GPU has one of, -1 = not met yet */
-    struct rtl_snapshot facts;                         /* the last one taken; names of queues and GPUs */
+    struct rtl_snapshot latest;                        /* the last one taken; names of queues and GPUs */
     bool fresh;                                        /* it was taken in this write */
     int64_t depth[RTL_QUEUES_MAX], signals;
     struct rtl_rocpd_look looks[RTL_ROCPD_LOOKS];
@@ -79,7 +80,7 @@ static inline uint32_t rtl_rocpd_agent(const struct rtl_event_record *event)
 
 /* Numbers all of the process's GPUs, before others of the file take their numbers. */
 void rtl_rocpd_number_gpus(struct rtl_rocpd *rocpd);
-/* Takes the facts anew, once a write. */
+/* Takes a new snapshot, once a write. */
 void rtl_rocpd_refresh(struct rtl_rocpd *rocpd);
 
 #endif

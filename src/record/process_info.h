@@ -1,14 +1,17 @@
 /* What a recording says about a process beside its segment, out of /proc; best effort, empty when it can't be read. */
-#ifndef RTL_RECORD_FACTS_H
-#define RTL_RECORD_FACTS_H
+#ifndef RTL_RECORD_PROCESS_INFO_H
+#define RTL_RECORD_PROCESS_INFO_H
 
 #include <sys/types.h>
 
-struct rtl_facts {
+struct rtl_process_info {
     char host[256], user[64], command[4096], runtime[512];
 };
 /* command: the whole command line, words separated by blanks. runtime: the file of the HSA runtime, which names its
  * release. */
-void rtl_facts_read(pid_t pid, struct rtl_facts *facts);
+void rtl_process_info_read(pid_t pid, struct rtl_process_info *info);
+
+/* The name of its owner, as the system has it, or the number; empty when there is no such process. */
+void rtl_process_user(pid_t pid, char *out, size_t size);
 
 #endif

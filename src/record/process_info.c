@@ -1,5 +1,5 @@
-/* Facts about a process out of /proc. See facts.h. */
-#include "record/facts.h"
+/* What /proc says of a process. See process_info.h. */
+#include "record/process_info.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -41,20 +41,26 @@ static void read_runtime(pid_t pid, char *out, size_t size)
         fclose(f);
 }
 
-void rtl_facts_read(pid_t pid, struct rtl_facts *facts)
+void rtl_process_user(pid_t pid, char *out, size_t size)
 {
     char path[48];
-    struct stat owner;
-    memset(facts, 0, sizeof *facts);
-    gethostname(facts->host, sizeof facts->host - 1);
+    struct stat process;
+    *out = 0;
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (!stat(path, &owner)) {
-        const struct passwd *user = getpwuid(owner.st_uid);
-        if (user)
-            snprintf(facts->user, sizeof facts->user, "%s", user->pw_name);
-        else
-            snprintf(facts->user, sizeof facts->user, "%u", (unsigned)owner.st_uid);
-    }
-    read_command(pid, facts->command, sizeof facts->command);
-    read_runtime(pid, facts->runtime, sizeof facts->runtime);
+    if (stat(path, &process))
+        return;
+    const struct passwd *user = getpwuid(process.st_uid);
+    if (user)
+        snprintf(out, size, "%s", user->pw_name);
+    else
+        snprintf(out, size, "%u", (unsigned)process.st_uid);
+}
+
+void rtl_process_info_read(pid_t pid, struct rtl_process_info *info)
+{
+    memset(info, 0, sizeof *info);
+    gethostname(info->host, sizeof info->host - 1);
+    rtl_process_user(pid, info->user, sizeof info->user);
+    read_command(pid, info->command, sizeof info->command);
+    read_runtime(pid, info->runtime, sizeof info->runtime);
 }

@@ -1,0 +1,23 @@
+/* How a call on a database ended, and the exit status that rtl-top has for it. */
+#ifndef RTL_RECORD_DB_STATUS_H
+#define RTL_RECORD_DB_STATUS_H
+
+/* X(symbol, exit status of rtl-top, what it means); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
+#define RTL_DB_ERRORS(X)                                                         \
+    X(PATH, 10, "a recording or an output cannot be opened or created there")    \
+    X(SCHEMA, 11, "the file is no recording, or one of another version")         \
+    X(FULL, 12, "what was written is incomplete: a full disk or a failed write") \
+    X(CORRUPT, 13, "a recording is damaged")                                     \
+    X(BUSY, 14, "a recording stayed locked by another program")                  \
+    X(MISSING, 15, "the recording has nothing of the kind that was asked for")   \
+    X(SLOWER, 16, "diff: a kernel got slower than --fail-over allows")
+
+#define RTL_DB_ENUM(sym, status, text) RTL_DB_##sym = (status),
+enum rtl_db_status {
+    RTL_DB_OK = 0,
+    RTL_DB_FAILED = 1,
+    RTL_DB_ERRORS(RTL_DB_ENUM) RTL_DB_STOPPED = -1 /* the user asked to leave (rtl_db_stop_when): no exit status */
+};
+#undef RTL_DB_ENUM
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * Records what the viewer has seen into a file, kernels named as on screen: -w, --snapshot and the keys x and S. When
+ * frames fail one after another only the first is reported, and the viewer goes on.
+ */
+#ifndef RTL_SESSION_FRAME_RECORDER_H
+#define RTL_SESSION_FRAME_RECORDER_H
+
+#include "model/model.h"
+#include "record/recording.h"
+#include "session/options.h"
+
+enum { RTL_RECORDER_PATH = 512 };
+
+struct rtl_frame_recorder {
+    struct rtl_model *model; /* whose names are used */
+    const struct rtl_options *options;
+    pid_t pid;
+    const char *title; /* outlives the recorder */
+    char path[RTL_RECORDER_PATH];
+    struct rtl_recording *recording; /* NULL = off */
+    enum rtl_db_status last;         /* of the last frame */
+    char why[512];                   /* what the last failure was */
+};
+
+void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_model *model,
+                             const struct rtl_options *options, pid_t pid, const char *title);
+/* Starts recording; on failure `why` says what is wrong. */
+enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms);
+/* Adds a frame if it is on. The status of the frame; recorder->last is that of the one before until this returns. */
+enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, const struct rtl_snapshot *snapshot,
+                                          uint64_t real_ns, bool exited);
+void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder);
+/* Adds a snapshot to the file, whether a series is being recorded into it or not. */
+enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *recorder, const char *path,
+                                               const struct rtl_snapshot *snapshot, uint64_t real_ns, unsigned busy_ms);
+
+#endif

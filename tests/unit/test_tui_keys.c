@@ -1,0 +1,215 @@
+/* Keys: what the screen shows after them, where the cursor stays, and that no key does harm. */
+#include "model_fixture.h"
+
+static struct rtl_ui ui;
+
+static void press(const char *keys)
+{
+    for (; *keys; keys++)
+        rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
+    rtl_ui_fit(&ui, 24, 80);
+}
+
+static const char *selected(void)
+{
+    const struct rtl_row *r = rtl_ui_selected(&ui);
+    return r ? r->kernel->name : "";
+}
+
+static void start_ui(void)
+{
+    static const char *const names[] = {"aa", "ab", "bb", "bc", "cc"};
+    for (int i = 0; i < 5; i++)
+        synth_record(p, synth_kernel(p, names[i]), 1000, 50 - (uint64_t)i * 10);
+    synth_tick(p, m, SECONDS(1));
+    rtl_ui_init(&ui, m, 4711, "serve");
+    rtl_ui_fit(&ui, 24, 80);
+}
+
+static void the_cursor_stays_with_its_kernel(void **state)
+{
+    (void)state;
+    start_ui();
+    assert_string_equal(selected(), "aa");
+    press("jj");
+    assert_string_equal(selected(), "bb");
+    press("k");
+    assert_string_equal(selected(), "ab");
+    press("T");
+    press("R"); /* the order turns round, the cursor goes along */
+    assert_string_equal(selected(), "ab");
+    assert_int_equal(rtl_model_position(m, ui.selected), 3);
+    press("R");
+    rtl_ui_key(&ui, RTL_KEY_END);
+    assert_string_equal(selected(), "cc");
+    rtl_ui_key(&ui, RTL_KEY_DOWN);
+    assert_string_equal(selected(), "cc");
+    rtl_ui_key(&ui, RTL_KEY_HOME); /* and now it stays on top, whoever is there */
+    press("");
+    assert_string_equal(selected(), "aa");
+    synth_record(p, 4, 1000, 500);
+    for (int t = 2; t < 8; t++)
+        synth_tick(p, m, SECONDS(t));
+    press("");
+    assert_string_equal(selected(), "cc");
+}
+
+static void prompts(void **state)
+{
+    (void)state;
+    start_ui();
+    press("fB");
+    shown("ab bb bc"); /* while it is typed */
+    press("b");
+    shown("bb");
+    rtl_ui_key(&ui, RTL_KEY_BACKSPACE);
+    shown("ab bb bc");
+    press("\r");
+    assert_string_equal(m->filter, "B");
+    press("fxyz");
+    assert_int_equal(m->shown, 0);
+    press("\033"); /* Esc: as it was before */
+    assert_string_equal(m->filter, "B");
+    press("=");
+    assert_int_equal(m->shown, 5);
+    press("/b\r");
+    assert_string_equal(selected(), "ab");
+    press("n");
+    assert_string_equal(selected(), "bb");
+    press("n");
+    assert_string_equal(selected(), "bc");
+    press("n");
+    assert_string_equal(selected(), "ab"); /* round again */
+    press("N");
+    assert_string_equal(selected(), "bc");
+    press("/nowhere\r");
+    assert_non_null(strstr(ui.message, "nowhere"));
+    press("d0.25\r");
+    assert_int_equal(ui.interval_ns, RTL_SEC / 4);
+    press("dnever\r");
+    assert_non_null(strstr(ui.message, "never"));
+    assert_int_equal(ui.interval_ns, RTL_SEC / 4);
+    press("q"); /* what is typed is not a command, what is a command is none in a prompt */
+    press("fq");
+    assert_string_equal(ui.typed, "q");
+    press("\033");
+    /* a prompt that is filled to its end */
+    press("f");
+    for (int i = 0; i < 300; i++)
+        press("x");
+    assert_true(strlen(ui.typed) < sizeof ui.typed);
+    press("\025");
+    assert_string_equal(ui.typed, "");
+    press("\033");
+}
+
+static void views_and_back(void **state)
+{
+    (void)state;
+    start_ui();
+    press("\r");
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    press("]");
+    assert_string_equal(selected(), "ab");
+    press("[");
+    assert_string_equal(selected(), "aa");
+    press("?");
+    assert_int_equal(ui.view, RTL_VIEW_HELP);
+    press("\033");
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    press("\033");
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    for (int i = 0; i < 5; i++) /* Esc never quits */
+        assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_QUIT);
+    press("\t");
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    press("v");
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    press("s");
+    press("jjj\r");
+    assert_int_equal(m->sort, RTL_COLUMN_TOTAL);
+    press("sj\033");
+    assert_int_equal(m->sort, RTL_COLUMN_TOTAL);
+    press(">");
+    assert_int_equal(m->sort, RTL_COLUMN_MEAN);
+    press("<<<");
+    assert_int_equal(m->sort, RTL_COLUMN_RATE);
+    press("L");
+    assert_int_equal(m->sort, RTL_COLUMN_P99);
+    press("N"); /* nothing searched for: sorts by name */
+    assert_int_equal(m->sort, RTL_COLUMN_NAME);
+    assert_true(rtl_ui_key(&ui, 'q') & RTL_UI_QUIT);
+    assert_true(rtl_ui_key(&ui, RTL_KEY_F(10)) & RTL_UI_QUIT);
+}
+
+static void choices(void **state)
+{
+    (void)state;
+    start_ui();
+    ui.now_mono_ns = SECONDS(50);
+    press(" ");
+    assert_true(ui.paused && ui.paused_ns == SECONDS(50));
+    assert_true(rtl_ui_key(&ui, 'Z') & RTL_UI_SAMPLE); /* on again: catch up at once */
+    assert_false(ui.paused);
+    press("cccc");
+    assert_int_equal(ui.names, RTL_NAME_SHORT);
+    press("EEu");
+    assert_int_equal(ui.units, RTL_UNIT_MS);
+    press("++");
+    assert_int_equal(ui.interval_ns, 5 * RTL_SEC);
+    press("-----------");
+    assert_int_equal(ui.interval_ns, RTL_SEC / 10);
+    press("}");
+    assert_int_equal(m->window_ns, 30 * RTL_SEC);
+    press("}}}}}}");
+    assert_true(m->window_ns == RTL_WINDOW_ALL);
+    press("{{{{{{{{{{");
+    assert_int_equal(m->window_ns, RTL_WINDOW_INTERVAL);
+    assert_true(rtl_ui_key(&ui, 'y') & RTL_UI_COPY);
+    assert_string_equal(ui.copy, "aa");
+    assert_true(rtl_ui_key(&ui, RTL_KEY_CTRL('L')) & RTL_UI_REPAINT);
+    press("z");
+    assert_int_equal(m->counted, 0);
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_IGNORED), 0);
+}
+
+static void random_keys_do_no_harm(void **state)
+{
+    (void)state;
+    static const uint32_t special[] = {RTL_KEY_UP,  RTL_KEY_DOWN, RTL_KEY_PAGE_UP, RTL_KEY_PAGE_DOWN, RTL_KEY_HOME,
+                                       RTL_KEY_END, RTL_KEY_ESC,  RTL_KEY_ENTER,   RTL_KEY_BACKSPACE, RTL_KEY_F(4)};
+    struct rtl_frame frame = {0};
+    uint32_t random = 7;
+    start_ui();
+    for (int round = 0; round < 30000; round++) {
+        random = random * 1664525u + 1013904223u;
+        uint32_t key = (random >> 16) % 3 ? 32 + (random >> 20) % 95 : special[(random >> 20) % 10];
+        rtl_ui_key(&ui, key);
+        if (round % 50 == 0) {
+            synth_record(p, (int)(random >> 28) % 5, 500 + (random >> 12), 3);
+            synth_tick(p, m, SECONDS(2 + round * 0.02));
+            if (p->garbage_count > 3900) {
+                teardown(NULL);
+                setup(NULL);
+                start_ui();
+            }
+        }
+        if (round % 7 == 0) {
+            int rows = 1 + (int)(random >> 8) % 50, cols = 1 + (int)(random >> 14) % 210;
+            assert_true(rtl_frame_reset(&frame, rows, cols, random & 1));
+            rtl_ui_fit(&ui, rows, cols);
+            rtl_draw(&ui, &frame);
+        }
+    }
+    rtl_frame_free(&frame);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_cursor_stays_with_its_kernel), TEST(prompts), TEST(views_and_back), TEST(choices),
+        TEST(random_keys_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
