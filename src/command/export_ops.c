@@ -23,10 +23,8 @@ static bool make_room(struct rtl_export *e)
     return true;
 }
 
-/*
- * A few bytes of a file can stand for a name in each row, computed or by default: more than it has in it is not kept.
- * What a segment's names take is allowed to any.
- */
+/* A computed column or a default can make a name for each row out of a few bytes. So no more of names is kept than the
+ * file has bytes, beside what the names of a segment may take. */
 static bool may_keep(struct rtl_export *e, size_t length)
 {
     e->name_bytes += length;
@@ -96,8 +94,7 @@ void rtl_export_put(void *sink, const char *bytes, size_t count)
 
 /* --- ops --- */
 
-/* A number of the file's text: digits, and no more than fit. What has a sign, or is too large, is no size of anything.
- */
+/* A number of the file's text: digits without a sign that fit into 64 bits. NULL for anything else. */
 static const char *parse_number(const char *text, uint64_t *value)
 {
     char *end;
@@ -144,7 +141,7 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
                                      .sequence = rtl_db_int(e->ops, 3),
                                      .start = rtl_db_int(e->ops, 4),
                                      .end = rtl_db_int(e->ops, 5)};
-    } while (op->end < op->start); /* text, say: SQLite compares it in its own way */
+    } while (op->end < op->start); /* possible where the columns hold text, which SQLite compares in its own way */
     parse_description(rtl_db_text(e->ops, 8, NULL), op);
     op->name = rtl_export_name(e, rtl_db_int(e->ops, 6));
     op->type = rtl_export_name(e, rtl_db_int(e->ops, 7));

@@ -138,7 +138,7 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
         over && over <= RTL_TRACKS_SHAKE ? track->end : op->start; /* drawn shorter, or it would be dropped */
     begin_event(p, "X", gpu_pid(op->gpu), (int64_t)at + 1);
     put_span(p, start, op->end);
-    bool named = op->name && *op->name->raw; /* copies aren't: their type says what they are */
+    bool named = op->name && *op->name->raw; /* copies have no name: their type says what they are */
     put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
     rtl_sink_print(p->sink, ",\"cat\":");
     string(p->sink, op->type ? op->type->raw : "");

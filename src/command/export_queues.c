@@ -14,7 +14,7 @@
 enum { MOST = 1 << 18, PROCESS = 1, GPU, QUEUE };
 
 struct rtl_export_queues {
-    struct rtl_identities *index; /* of processes their pid, of GPUs and queues the place below */
+    struct rtl_identities *index; /* of a process its pid, of a GPU or queue the place in the arrays below */
     struct rtl_export_gpu *gpu;
     struct rtl_export_queue *queue;
     size_t gpus, gpu_room, queues, queue_room;
@@ -80,7 +80,7 @@ static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t
     on->own = on->own == -1 || on->own == own ? own : -2; /* processes don't agree on it */
 }
 
-/* Processes and GPUs before queues, whatever order they stand in. */
+/* Reads processes and GPUs before queues, whose names need them, whatever order the file has. */
 static const char known_sql[] =
     "SELECT tag, json_extract(v, '$.pid'), json_extract(v, '$.pci'),"
     " ifnull(json_extract(v, '$.name'), iif(json_extract(v, '$.copies'), 'copies', '')),"

@@ -11,7 +11,7 @@
 enum { LOOK_NS = 5000000 };
 static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches takes it up within milliseconds */
 
-/* Waits until the wish was taken up: true, and what is in force since then. */
+/* Waits until the request was taken up: true, and what is in force since then. */
 static bool wait_taken(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
 {
     for (uint64_t waited = 0; waited < PATIENCE_NS; waited += LOOK_NS) {

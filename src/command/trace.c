@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t told_to_stop; /* how often: 2 = what is left in the ring is left out */
+static volatile sig_atomic_t told_to_stop; /* how often; at 2 the rest of the ring is not written */
 
 static void on_signal(int number)
 {
@@ -23,8 +23,8 @@ static void on_signal(int number)
     told_to_stop = told_to_stop ? 2 : 1;
 }
 
-/* What ends a recording. A hangup that is ignored already stays so (nohup); shells ignore an interrupt for whatever
- * they start in the background, where it is asked for by kill. */
+/* The signals that end a recording. A hangup that is ignored already stays ignored (nohup). An interrupt does not:
+ * shells ignore it for what they start in the background, and there it was sent by kill. */
 static sigset_t stops(void)
 {
     struct sigaction hangup;
@@ -37,7 +37,7 @@ static sigset_t stops(void)
     return set;
 }
 
-/* Before there is a file: from then on a signal ends the recording as it should be. */
+/* Called before the file is made: from then on a signal ends the recording in order. */
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -114,10 +114,8 @@ static int end(const struct tracing *t)
     return 0;
 }
 
-/*
- * While frames are written: a signal ends the recording as it should be, then the program, as it would have. A
- * recording that ends by itself, because the disk is full, say, is told when it does.
- */
+/* While frames are written: a signal ends the recording in order, then the program as the signal would have. A
+ * recording that ends by itself, because the disk is full, say, is reported when it does. */
 static void *wait_for_signal(void *data)
 {
     const struct tracing *t = data;

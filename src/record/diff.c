@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same kernel in another snapshot of its process: the id is the place, the name makes sure. */
+/* The same kernel in another snapshot of its process, found by its id; the name has to be the same. */
 static const struct rtl_kernel_snapshot *find(const struct rtl_snapshot *s, const struct rtl_kernel_snapshot *k)
 {
     uint32_t low = 0, high = s ? s->kernel_count : 0;

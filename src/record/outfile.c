@@ -56,7 +56,7 @@ void rtl_outfile_clean(void)
 static void on_signal(int number)
 {
     rtl_outfile_clean();
-    raise(number); /* its own way: the handler is gone (SA_RESETHAND) */
+    raise(number); /* ends as the signal does: the handler is gone (SA_RESETHAND) */
 }
 
 static sigset_t block_deadly(void)
@@ -69,7 +69,7 @@ static sigset_t block_deadly(void)
     return old;
 }
 
-/* Only where a signal ends the process at once: who has it handled otherwise ends in order. */
+/* Only for signals that would end the process at once: one that is handled already ends it in order. */
 static void watch_signals(void)
 {
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
@@ -182,7 +182,8 @@ static bool open_part(struct rtl_outfile *file, const struct stat *was, char *wh
         return refuse(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
     if (was) {
         mode_t mode = was->st_mode & 0777;
-        if (fchown(file->fd, was->st_uid, was->st_gid)) /* not ours to give: its group gets what all others have */
+        if (fchown(file->fd, was->st_uid,
+                   was->st_gid)) /* the group can't be given: then the file's group gets what all others have */
             mode = (mode & 0707) | (mode & 7) << 3;
         fchmod(file->fd, mode);
     }
@@ -230,7 +231,7 @@ static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl
     file->path = there && S_ISLNK(link.st_mode) ? realpath(path, NULL) : strdup(path);
     if (!file->path)
         return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
-    /* in a folder like /tmp the kernel doesn't let a link of somebody else's be followed, but be read */
+    /* in a folder like /tmp the kernel doesn't follow a link of another user, but reading it is allowed */
     if (there && (lstat(file->path, &link) || !same_inode(&link, &info)))
         return refuse_changed(path, why, why_bytes);
     file->replaces = there;
@@ -267,7 +268,7 @@ bool rtl_outfile_is_file(const struct rtl_outfile *file)
 
 /* --- its place --- */
 
-/* Where nothing was nothing is replaced, not even what came there meanwhile. */
+/* Where there was no file none is replaced, not even one that was made meanwhile. */
 static int put_new(const char *part, const char *path)
 {
     if (!renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE))
@@ -288,7 +289,7 @@ bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)
     if (!file->part)
         return true;
     if (file->replaces)
-        fdatasync(file->fd); /* or a crash of the machine may leave neither the old one nor the new one */
+        fdatasync(file->fd); /* without it a crash of the machine may leave neither the old file nor the new one */
     int error =
         file->replaces ? (rename(file->part->path, file->path) ? errno : 0) : put_new(file->part->path, file->path);
     if (error == EEXIST)

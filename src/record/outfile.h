@@ -34,10 +34,10 @@ bool rtl_outfile_is_file(const struct rtl_outfile *file); /* one of ours: what i
 /* Puts it in its place. What is written later goes there. False and one line in `why` when that fails. */
 bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes);
 
-/* Ends it; what was not put in its place is taken away. NULL is nothing. */
+/* Ends it; what was not put in its place is taken away. NULL is allowed. */
 void rtl_outfile_close(struct rtl_outfile *file);
 
-/* Takes away what is not in its place, of all files: for who ends the process by a signal. Safe in its handler. */
+/* Takes away what is not in its place, of all files, before a signal ends the process. Safe in a handler. */
 void rtl_outfile_clean(void);
 
 #endif

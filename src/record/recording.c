@@ -88,7 +88,7 @@ static void bind_string(struct rtl_db_statement *st, int at, const char *text)
     rtl_db_bind_text(st, at, text, strlen(text));
 }
 
-/* Where two ids meet this one is new: SQLite chooses it within the transaction. */
+/* The recording's row. SQLite chooses its id within the transaction, so that no other recorder gets the same. */
 static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
@@ -374,7 +374,7 @@ static void begin_again(struct rtl_recording *r)
 enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
                                      bool exited)
 {
-    struct named named = r->named; /* what a transaction has named is not when it fails */
+    struct named named = r->named; /* kept until the commit: names of a transaction that fails are not in the file */
     int64_t id = r->id;
     rtl_db_begin(r->db);
     if (!r->id)

@@ -56,7 +56,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     if (localtime_r(&now, &local))
         strftime(clock, sizeof clock, "%H:%M:%S", &local);
     const struct rtl_snapshot *s = ui->model->latest ? &ui->model->latest->snapshot : NULL;
-    if (s && s->pid && s->pid != (uint64_t)ui->pid) /* in a container it goes by another number */
+    if (s && s->pid && s->pid != (uint64_t)ui->pid) /* the number inside its container, where that is another */
         snprintf(pid, sizeof pid, "pid %d (inside %llu)", (int)ui->pid, (unsigned long long)s->pid);
     else
         snprintf(pid, sizeof pid, "pid %d", (int)ui->pid);

@@ -96,7 +96,7 @@ static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
     int resolved = (int)(log(ratio) / log(1.0 + 1.0 / 32)) + 1, rows = wanted < resolved ? wanted : resolved;
     if ((double)rows > (double)high - (double)low + 1) /* nor narrower than a nanosecond on the average */
         rows = (int)((double)high - (double)low) + 1;
-    rows = rows > 1 ? rows : 1; /* extremes that contradict one another: no honest segment */
+    rows = rows > 1 ? rows : 1; /* extremes that contradict one another: the segment is damaged */
     for (int i = 0; i <= rows; i++)
         edges[i] = from * pow(ratio, (double)i / rows);
     edges[0] = (double)low;

@@ -36,7 +36,7 @@ void rtl_frame_free(struct rtl_frame *frame)
     memset(frame, 0, sizeof *frame);
 }
 
-/* The ASCII twin of what we draw; anything else of another process's is a question mark. */
+/* What stands in ASCII for a character that we draw; any other one, of a name, is a question mark. */
 static uint32_t plain(uint32_t code)
 {
     if (code < 0x80)
@@ -59,7 +59,8 @@ static void set(struct rtl_frame *frame, int row, int col, enum rtl_role role, u
         (struct rtl_cell){.code = frame->ascii ? plain(code) : code, .role = (uint8_t)role};
 }
 
-/* Safe text, and what the screen draws itself; messages carry names of files and other people's words, too. */
+/* What may be shown: safe text, and what the screen draws itself. Messages hold names of files and others' words, too.
+ */
 static bool may_stand(uint32_t code)
 {
     return rtl_text_code_is_safe(code) || code == 0x2026 || (code >= 0x2500 && code < 0x25a0);

@@ -70,7 +70,7 @@ circles() { # folder: what lies in it is included by its path from there
     (cd "$1" && find . -name '*.[ch]' ! -path './intercept/*' | while read -r file; do
         file=${file#./}
         sed -nE 's/^#include "([^"]*)\.h".*/\1/p' "$file" | grep -vx "${file%.?}" | sed "s|^|${file%.?} |"
-    done | tsort 2>&1 >/dev/null)
+    done | { tsort >/dev/null; } 2>&1)
 }
 mkdir -p "$work/circle"
 printf '#include "high.h"\n#include "low.h"\n' >"$work/circle/high.c"
