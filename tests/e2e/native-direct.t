@@ -14,6 +14,13 @@ all_ran() {
     test -s "$work/launched" && diff "$work/launched" "$work/ran"
 }
 
+# Nothing is counted that wasn't launched; what went by the runtime's functions alone, at the beginning, is all there.
+counted_no_more() {
+    look kernel | awk -v mode="$mode" 'NR == FNR { want[$1] = $2; next } { n[$2] = $3 }
+        END { for (k in n) if (n[k] > want[k]) exit 1
+            exit !(n["hsa_01"] > 0) || (mode == "api-then-own" && n["hsa_00"] != want["hsa_00"]) }' "$work/launched" -
+}
+
 for way in $ways; do
     case $way in
     without) tools= ;;
@@ -34,7 +41,8 @@ for way in $ways; do
         if [ "$way" = native ]; then
             # what is seen of it
             check "$name: all accounted for" wait_until 60 settled 0
-            check "$name: counts are the program's" counted_as_launched
+            # a ring that nobody tells of its packets is looked at now and then: some are overwritten before that
+            check "$name: what was counted was launched" counted_no_more
             is "$name: and it is said what became of the queue" \
                 "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')" demoted
         fi
