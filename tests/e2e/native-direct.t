@@ -14,11 +14,14 @@ all_ran() {
     test -s "$work/launched" && diff "$work/launched" "$work/ran"
 }
 
-# Nothing is counted that wasn't launched; what went by the runtime's functions alone, at the beginning, is all there.
+# Not more is counted than was launched (which of two packets a slot held may be mistaken); what went by the runtime's
+# functions alone, before the first that didn't, is all there.
 counted_no_more() {
-    look kernel | awk -v mode="$mode" 'NR == FNR { want[$1] = $2; next } { n[$2] = $3 }
-        END { for (k in n) if (n[k] > want[k]) exit 1
-            exit !(n["hsa_01"] > 0) || (mode == "api-then-own" && n["hsa_00"] != want["hsa_00"]) }' "$work/launched" -
+    cat "$work/launched"
+    look kernel
+    look kernel | awk -v mode="$mode" 'NR == FNR { want[$1] = $2; launched += $2; next } { n[$2] = $3; counted += $3 }
+        END { exit counted > launched || !counted || (mode == "api-then-own" && n["hsa_00"] < want["hsa_00"]) }' \
+        "$work/launched" -
 }
 
 for way in $ways; do
