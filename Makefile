@@ -82,8 +82,8 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRI
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
-# plays a runtime whose functions are looked up by name
-$(O)/tests/unit/test_intercept_descriptors: LDFLAGS += -rdynamic
+# play runtimes whose functions are looked up by name
+$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches: LDFLAGS += -rdynamic
 
 # Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.

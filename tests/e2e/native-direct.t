@@ -14,6 +14,16 @@ all_ran() {
     test -s "$work/launched" && diff "$work/launched" "$work/ran"
 }
 
+# Not more is counted than was launched (which of two packets a slot held may be mistaken); what went by the runtime's
+# functions alone, before the first that didn't, is all there.
+counted_no_more() {
+    cat "$work/launched"
+    look kernel
+    look kernel | awk -v mode="$mode" 'NR == FNR { want[$1] = $2; launched += $2; next } { n[$2] = $3; counted += $3 }
+        END { exit counted > launched || !counted || (mode == "api-then-own" && n["hsa_00"] < want["hsa_00"]) }' \
+        "$work/launched" -
+}
+
 for way in $ways; do
     case $way in
     without) tools= ;;
@@ -34,7 +44,8 @@ for way in $ways; do
         if [ "$way" = native ]; then
             # what is seen of it
             check "$name: all accounted for" wait_until 60 settled 0
-            check "$name: counts are the program's" counted_as_launched
+            # a ring that nobody tells of its packets is looked at now and then: some are overwritten before that
+            check "$name: what was counted was launched" counted_no_more
             is "$name: and it is said what became of the queue" \
                 "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')" demoted
         fi
