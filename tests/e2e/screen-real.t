@@ -35,7 +35,7 @@ check "both of two peaks" shows ' 20[6-9]µs  2(49|5[0-3])µs .*gemm TN BBS MT16
 keys / MT16x16x512 Enter Enter
 check "the histogram has them" shows '^ +20[6-8]µs █+.* p50' 'p90 2(49|5[0-3])µs' 'min +208µs +208µs' 'max +251µs +251µs'
 keys Escape Tab
-check "queues with depth, waits and gaps" shows '^ +[0-9]+ +G1 +[0-9]+ .* [0-9.]+(n|µ|m)s +[0-9.]+(n|µ|m|)s +[0-9.]+(n|µ|m)s'
+check "queues with depth, waits and gaps" shows '^ +[0-9]+ +G1 +[a-z]+ +[0-9]+ .* [0-9.]+(n|µ|m)s +[0-9.]+(n|µ|m|)s +[0-9.]+(n|µ|m)s'
 keys Tab
 is "JSON agrees" "$("$top" -p "$serve" --json -n 1 | jq '[.kernels[] | select(.name | test("rotary"))
     | .p50_ns, .p99_ns, .min_ns, .max_ns] | length == 4 and all(. >= 6945 and . <= 7055)')" true
