@@ -48,6 +48,7 @@ struct producer { /* its thread alone, but for `mail` */
     unsigned next_own;
     struct own own[SIGNALS];
     struct batch late; /* written, and not rung for yet */
+    bool stalled;      /* where the set is one in which that happens */
     unsigned long launched[FAMILY];
     struct lane *mail_lane;
     _Atomic uint64_t mail; /* what another thread shall ring for, plus 1: it sets 0 when it has; see run_ringer */
@@ -275,6 +276,9 @@ static void write_packet(struct producer *p, struct batch *b, unsigned i)
         __atomic_store_n(slot, header | setup << 16, __ATOMIC_RELEASE);
         if (!rounds.set->shared) {
             pause_now(p, true);
+        } else if (p->stalled) {
+            usleep(2000); /* far less than anybody's patience, which must not have begun before the header was there */
+            p->stalled = false;
         } else {
             /* no pause there that whoever watches could take for the end of it, and few others who take the processor
              */
@@ -313,7 +317,10 @@ static void submit(struct producer *p, struct batch *b)
     if (p->late.count && p->late.lane != b->lane)
         ring_late(p);
     reserve(p, b);
-    pause_now(p, true);
+    p->stalled = rounds.set->stalls && chance(&p->random, 1);
+    if (p->stalled)
+        usleep(30000);
+    pause_now(p, !rounds.set->stalls);
     switch (rounds.set->bell) {
     case AFTER:
     case HANDED:

@@ -32,26 +32,28 @@ static const struct set {
     bool shared; /* several producers on a queue */
     enum way way;
     enum bell bell;
-    bool torn; /* the header is written before the body */
-    bool full; /* small rings, slow kernels: reservations reach beyond a full ring */
+    bool torn;   /* the header is written before the body */
+    bool full;   /* small rings, slow kernels: reservations reach beyond a full ring */
+    bool stalls; /* 30 ms between a slot and its header at times, and then a moment between header and body */
 } sets[] = {
-    {"batch", ALL, true, ADD, AFTER, false, false},
-    {"each", ALL, true, ADD_EACH, AFTER, false, false},
-    {"cas", ALL, true, CAS, AFTER, false, false},
-    {"any", ALL, true, ANY, AFTER, false, false},
-    {"alone", ALL, false, STORE, AFTER, false, false},
-    {"alone-late", ALL, false, STORE, LATE, false, false},
-    {"late", ALL, true, ANY, LATE, false, false},
-    {"disorder", ALL, true, ANY, DISORDER, false, false},
-    {"handed", ALL, true, ANY, HANDED, false, false},
-    {"torn", PLAIN | NATIVE, false, STORE, AFTER, true, false},
-    {"full", PLAIN | NATIVE, true, ANY, AFTER, false, true},
-    {"full-disorder", PLAIN | NATIVE, true, ADD, DISORDER, false, true},
-    {"early", PLAIN | NATIVE, true, ANY, EARLY, false, false},
-    {"alone-early", PLAIN | NATIVE, false, STORE, EARLY, false, false},
-    {"full-early", PLAIN | NATIVE, true, ADD, EARLY, false, true},
-    {"torn-shared", NATIVE, true, ANY, AFTER, true, false},
-    {"full-torn", NATIVE, true, ADD, AFTER, true, true},
+    {"batch", ALL, true, ADD, AFTER, false, false, false},
+    {"each", ALL, true, ADD_EACH, AFTER, false, false, false},
+    {"cas", ALL, true, CAS, AFTER, false, false, false},
+    {"any", ALL, true, ANY, AFTER, false, false, false},
+    {"alone", ALL, false, STORE, AFTER, false, false, false},
+    {"alone-late", ALL, false, STORE, LATE, false, false, false},
+    {"late", ALL, true, ANY, LATE, false, false, false},
+    {"disorder", ALL, true, ANY, DISORDER, false, false, false},
+    {"handed", ALL, true, ANY, HANDED, false, false, false},
+    {"torn", PLAIN | NATIVE, false, STORE, AFTER, true, false, false},
+    {"full", PLAIN | NATIVE, true, ANY, AFTER, false, true, false},
+    {"full-disorder", PLAIN | NATIVE, true, ADD, DISORDER, false, true, false},
+    {"early", PLAIN | NATIVE, true, ANY, EARLY, false, false, false},
+    {"alone-early", PLAIN | NATIVE, false, STORE, EARLY, false, false, false},
+    {"full-early", PLAIN | NATIVE, true, ADD, EARLY, false, true, false},
+    {"torn-shared", NATIVE, true, ANY, AFTER, true, false, false},
+    {"torn-stalls", NATIVE, true, ADD, AFTER, true, false, true},
+    {"full-torn", NATIVE, true, ADD, AFTER, true, true, false},
 };
 /* For intercept queues: a producer waits for the GPU when it has sent so many packets to a queue; packets of a ring. */
 enum { IN_FLIGHT = 48, RING = 1024 };
