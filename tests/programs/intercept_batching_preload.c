@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "intercept/hsa_table.c" /* the layout is known in one place */
+#include "intercept/base/hsa_table.c" /* the layout is known in one place */
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);
