@@ -53,7 +53,7 @@ for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 5"
 done
 
 # A queue that is lent to several users: what becomes of it. "launched", once the library sees such queues.
-borrowed=unseen
+borrowed=launched
 json() { "$O/rtl-top" -p "$program" --json -n 1 | jq -r "$1"; }
 copies_over() {
     json '.copies[] | "copies \(.direction) \(.count) \(.bytes)"' | sort >"$work/copies"

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=native_batches
-on_unsafe='plain' # native, once the library has it: what becomes of a queue there
+on_unsafe='native'
 
 batching=$tap_top/$O/tests/programs/intercept_batching_preload.so
 export BATCHING_AS=fixed

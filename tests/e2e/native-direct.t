@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=native_direct
-ways='without off' # and native, once the library has it
+ways='without off native'
 
 # All that was launched ran, once, without the library's part in it.
 all_ran() {

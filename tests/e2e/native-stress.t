@@ -8,7 +8,7 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=native_stress
-ways=${STRESS_WAYS:-plain intercept} # and native, once the library has it
+ways=${STRESS_WAYS:-plain intercept native}
 seed=${STRESS_SEED:-1}
 packets=${STRESS_PACKETS:-60000}
 [ -z "${STRESS_SECONDS:-}" ] || packets=${STRESS_PACKETS:-1000000}

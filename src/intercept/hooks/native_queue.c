@@ -22,7 +22,7 @@ enum {
     UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
 };
 static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
-static const uint64_t LET_GO = 16000000;   /* ns that a packet may lie there complete, rung for by others only */
+static const uint64_t LET_GO = 50000000;   /* ns that a packet may lie there complete, rung for by others only */
 static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
 
 static bool hooked; /* load */
@@ -202,33 +202,26 @@ static void walk_demoted(struct rtl_native *native)
 }
 
 /*
- * Packets that lie there complete, and that nobody rings for: the GPU gets them as they are. Where nobody has ever
- * rung, or it happens again and again, the application has a doorbell of its own.
+ * A packet that lies there complete, and that nobody rings for: the GPU gets it as it is. Only this one: what lies
+ * behind it may have got its header just now. Where nobody has ever rung, or it happens again and again, the
+ * application has a doorbell of its own.
  */
 static void let_go(struct rtl_native *native, bool unheard)
 {
-    uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
-    uint64_t reserved = rtl_native_reserved(native);
-    while (at < reserved && at - from < native->slots && rtl_native_is_free(native, at) &&
-           rtl_native_has_header(native, at)) {
-        see_late(native->tap, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
-        at++;
-    }
-    if (at == from)
+    uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
+    if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at) || !rtl_native_has_header(native, at))
         return;
     bool never = unheard && atomic_load_explicit(&native->rung_to, memory_order_relaxed) == native->first;
-    publish(native, at);
+    see_late(native->tap, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
+    publish(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
             demote(native, RTL_WHY_RINGS_ITSELF);
-    } else if (++native->let_go >= LET_GO_OFTEN)
+    } else if (++native->let_go >= LET_GO_OFTEN) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
+    }
 }
 
-/*
- * The walk is the caller's; it goes on until nobody has rung since it last looked. `inside` is 0 before the walk is
- * given away: it may be another thread's the next moment.
- */
 enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
 
 static void walk(struct rtl_native *native, enum let let)
@@ -286,18 +279,20 @@ static enum rtl_tend tend(struct rtl_tap *tap, uint64_t now)
     /* whoever has ways of his own to write indices and ring doorbells tells nobody */
     if (reserved == published || !rtl_native_is_free(native, published))
         return reserved == native->first ? RTL_TEND_LATER : RTL_TEND_RARELY;
-    if (native->stuck_at != published) {
+    bool written = rtl_native_has_header(native, published);
+    if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
+        native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
         native->stuck_since = now;
     }
     uint64_t since = now - native->stuck_since, rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
     if (rung_to <= published) {
-        if (rtl_native_has_header(native, published) && since >= UNHEARD && rtl_native_take_walk(native))
+        if (written && since >= UNHEARD && rtl_native_take_walk(native))
             walk(native, UNHEARD_OF);
         return RTL_TEND_LATER;
     }
     /* rung for before it is written: a GPU would wait for it there, so we look as often as we can, for a while */
-    if (!rtl_native_has_header(native, published))
+    if (!written)
         return since < EAGER ? RTL_TEND_NOW : RTL_TEND_SOON;
     if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
         if (rtl_native_take_walk(native))

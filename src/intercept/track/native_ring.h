@@ -67,7 +67,8 @@ struct rtl_native {
     uint32_t let_go, unheard;                /* how often packets were let go, rung for by others or by nobody */
     /* worker */
     _Alignas(64) uint64_t stuck_at; /* the slot that nothing happened to */
-    uint64_t stuck_since;           /* ns */
+    bool stuck_written;             /* and whether its packet had a header; */
+    uint64_t stuck_since;           /* since when, ns */
 };
 
 /* What a thread has reserved in native queues, and not rung for yet. Only that thread looks at it. */
