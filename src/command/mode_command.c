@@ -41,7 +41,7 @@ int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader
     }
     rtl_target_title(pid, "", title, sizeof title);
     const char *mode = rtl_mode_label((unsigned)options->mode), *was = rtl_mode_label(before.mode);
-    uint16_t number = rtl_control_ask(reader, &link, (enum rtl_mode)options->mode);
+    uint16_t number = rtl_control_request_mode(reader, &link, (enum rtl_mode)options->mode);
     bool taken = before.mode != options->mode && wait_taken(reader, number, &now); /* the same: nothing to wait for */
     rtl_control_close(&link);
     if (!taken && !rtl_reader_alive(reader)) {

@@ -62,7 +62,7 @@ static void say_once(const char *why)
 /* No dispatch is timed any more, and no signal is touched, when this returns. */
 static void wind_up(void)
 {
-    rtl_taps_stop();
+    rtl_trackers_stop();
     rtl_worker_stop();
 }
 
@@ -166,10 +166,10 @@ static void hook(void *table)
     bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_signals_hook(table);
-    rtl_own_start(rtl_mode_again());
+    rtl_app_signals_start(rtl_mode_again());
     /* what isn't seen may carry any signal: those of the application's tell no times then */
     if (!queues || !copies)
-        rtl_own_stop();
+        rtl_app_signals_stop();
     if (!copies)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
     if (!queues) {
@@ -204,7 +204,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
         goto done;
     }
     rtl_queues_look_around();
-    rtl_taps_start();
+    rtl_trackers_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
     if (!load.segment) {
@@ -212,7 +212,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
             goto done;
         load.segment = true;
         load.pid = getpid();
-        atomic_store(&rtl_hot.counter, rtl_tsc_usable());
+        atomic_store(&rtl_hot.tsc, rtl_tsc_usable());
     } else {
         rtl_worker_again();
     }
@@ -238,9 +238,9 @@ void OnUnload(void)
     if (load.segment && getpid() == load.pid) {
         if (atomic_load(&rtl_hot.recording)) {
             wind_up();
-            rtl_taps_bury();
-            rtl_full_release();
-            rtl_own_forget_all();
+            rtl_trackers_retire();
+            rtl_throttle_release();
+            rtl_app_signals_forget();
             rtl_copies_forget();
             rtl_copy_profiling_forget();
             rtl_times_forget();

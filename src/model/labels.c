@@ -31,11 +31,11 @@ int rtl_mode_parse(const char *name)
     return -1;
 }
 
-const char *rtl_force_key(unsigned force)
+const char *rtl_activity_key(unsigned force)
 {
     static const char *const names[] = {
 #define FORCE(sym, num, key) [num] = key,
-        RTL_FORCES(FORCE)
+        RTL_ACTIVITIES(FORCE)
 #undef FORCE
     };
     return force < sizeof names / sizeof *names ? names[force] : "unknown";

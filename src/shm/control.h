@@ -7,7 +7,7 @@
  *
  * The word holds two things that viewers say, and a check:
  *  - beat: changes as long as somebody watches, at least every 1.5 s. Whoever watches adds one; two do no harm. In mode
- *    auto dispatches are timed while it changes, and RTL_BEAT_NS after it changed last they aren't any more: that
+ *    auto dispatches are timed while it changes, and RTL_HEARTBEAT_NS after it changed last they aren't any more: that
  *    is how a viewer that was killed is noticed.
  *  - wish: the mode that somebody asked for last, and a number that is another with each wish. The library publishes
  *    the number of the wish that it took up (RTL_IN_FORCE in segment.h).
@@ -32,7 +32,7 @@
 #define RTL_CONTROL_NAME    "rtl-control"
 #define RTL_CONTROL_MAGIC   0x314c54434c5452ffull /* 0xff "RTLCTL1" read as little-endian */
 #define RTL_CONTROL_VERSION 1u
-#define RTL_BEAT_NS         3000000000ull /* a beat holds for that long */
+#define RTL_HEARTBEAT_NS    3000000000ull /* a beat holds for that long */
 
 enum { RTL_CONTROL_BYTES = 4096, RTL_MODE_NONE = 0xff };
 
@@ -52,26 +52,26 @@ static_assert(sizeof(struct rtl_control) == 128, "control page");
 static_assert(offsetof(struct rtl_control, word) == 64 && offsetof(struct rtl_control, writer) == 72, "control word");
 
 /* The word: beat in bits 0..15, number of the wish in 16..31, its mode in 32..39, check in 40..63. */
-#define RTL_CONTROL_BEAT 0xffffull
-#define RTL_CONTROL_WISH 0xffffff0000ull
+#define RTL_CONTROL_HEARTBEAT 0xffffull
+#define RTL_CONTROL_REQUEST   0xffffff0000ull
 
-struct rtl_wish {
+struct rtl_control_request {
     uint16_t beat, number;
     uint8_t mode; /* enum rtl_mode, or RTL_MODE_NONE: nothing was asked for so far */
 };
 
-static inline uint64_t rtl_control_encode(struct rtl_wish wish)
+static inline uint64_t rtl_control_encode(struct rtl_control_request wish)
 {
     uint64_t said = (uint64_t)wish.mode << 32 | (uint64_t)wish.number << 16 | wish.beat;
     return ((said + 1) * 0x9e3779b97f4a7c15ull >> 40 << 40) | said; /* zeros are not a valid word */
 }
 
 /* False, and *wish untouched, when that is no word of a viewer's. */
-static inline bool rtl_control_decode(uint64_t word, struct rtl_wish *wish)
+static inline bool rtl_control_decode(uint64_t word, struct rtl_control_request *wish)
 {
 #define RTL_IS_MODE(sym, num, name, text) || mode == (num)
     uint8_t mode = (uint8_t)(word >> 32);
-    struct rtl_wish read = {(uint16_t)word, (uint16_t)(word >> 16), mode};
+    struct rtl_control_request read = {(uint16_t)word, (uint16_t)(word >> 16), mode};
     if (rtl_control_encode(read) != word || !(mode == RTL_MODE_NONE || mode == RTL_MODE_FULL RTL_MODES(RTL_IS_MODE)))
         return false;
 #undef RTL_IS_MODE

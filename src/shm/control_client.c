@@ -109,11 +109,11 @@ void rtl_control_close(struct rtl_control_link *link)
 }
 
 /* Changes the word: a wish, or one beat more (who asks for a mode doesn't watch). Bounded, whoever else writes. */
-static void say(struct rtl_control *page, const struct rtl_wish *wish)
+static void say(struct rtl_control *page, const struct rtl_control_request *wish)
 {
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
     for (int i = 0; i < TRIES; i++) {
-        struct rtl_wish said = {.mode = RTL_MODE_NONE};
+        struct rtl_control_request said = {.mode = RTL_MODE_NONE};
         if (!rtl_control_decode(before, &said)) /* nobody's word: a beat that hardly was the last one */
             said.beat = (uint16_t)(before * 31 + (uint64_t)getpid());
         if (wish) {
@@ -135,7 +135,7 @@ uint64_t rtl_control_writer(const struct rtl_control_link *link)
     return link->page ? __atomic_load_n(&link->page->writer, __ATOMIC_RELAXED) : 0;
 }
 
-void rtl_control_beat(struct rtl_control_link *link)
+void rtl_control_heartbeat(struct rtl_control_link *link)
 {
     if (link->page)
         say(link->page, NULL);
@@ -148,10 +148,10 @@ static uint16_t number_taken(const struct rtl_reader *reader)
     return in_force.number;
 }
 
-uint16_t rtl_control_ask(const struct rtl_reader *reader, struct rtl_control_link *link, enum rtl_mode mode)
+uint16_t rtl_control_request_mode(const struct rtl_reader *reader, struct rtl_control_link *link, enum rtl_mode mode)
 {
     uint16_t taken = number_taken(reader);
-    struct rtl_wish said = {.number = taken};
+    struct rtl_control_request said = {.number = taken};
     rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &said);
     said.number++;
     if (said.number == taken) /* the page was wiped: a wish of the number that was taken last would be none */
@@ -161,9 +161,9 @@ uint16_t rtl_control_ask(const struct rtl_reader *reader, struct rtl_control_lin
     return said.number;
 }
 
-uint32_t rtl_control_wanted(const struct rtl_reader *reader, const struct rtl_control_link *link)
+uint32_t rtl_control_requested_mode(const struct rtl_reader *reader, const struct rtl_control_link *link)
 {
-    struct rtl_wish said = {.mode = RTL_MODE_NONE};
+    struct rtl_control_request said = {.mode = RTL_MODE_NONE};
     if (!link->page || !rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &said) ||
         said.number == number_taken(reader))
         return RTL_MODE_NONE;

@@ -120,7 +120,7 @@ struct rtl_snapshot {
     char comm[RTL_COMM_MAX + 1]; /* printable ASCII only */
     char library_version[33];
     uint32_t mode, state, notes, seals; /* mode: in force now */
-    uint32_t mode_started, in_force;    /* what it was started with; enum rtl_force: what the mode means now */
+    uint32_t mode_started, in_force;    /* what it was started with; enum rtl_activity: what the mode means now */
     uint32_t runtime_major, runtime_minor;
     uint64_t start_mono_ns, start_real_ns, heartbeat_mono_ns, worker_cpu_ns, passes;
     bool parked;

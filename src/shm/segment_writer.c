@@ -172,7 +172,7 @@ static void make_control(struct rtl_segment *segment)
                                .version = RTL_CONTROL_VERSION,
                                .bytes = RTL_CONTROL_BYTES,
                                .pid = (uint64_t)getpid(),
-                               .word = rtl_control_encode((struct rtl_wish){.mode = RTL_MODE_NONE})};
+                               .word = rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE})};
     struct stat identity;
     int fd = make_memfd(RTL_CONTROL_NAME);
     if (fd < 0)
@@ -212,8 +212,8 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->start_mono_ns = rtl_mono_ns();
     h->start_real_ns = rtl_real_ns();
     h->mode = config->mode;
-    h->in_force =
-        RTL_IN_FORCE(config->mode, config->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING, 0); /* soon said */
+    h->in_force = RTL_IN_FORCE(config->mode, config->mode == RTL_MODE_OFF ? RTL_ACTIVITY_OFF : RTL_ACTIVITY_TIMING,
+                               0); /* soon said */
     h->seals = seals;
     h->runtime_major = config->runtime_major;
     h->runtime_minor = config->runtime_minor;
@@ -315,7 +315,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     return 0;
 }
 
-void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_force force, uint16_t number)
+void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_activity force, uint16_t number)
 {
     __atomic_store_n(&segment->header->in_force, RTL_IN_FORCE(mode, force, number), __ATOMIC_RELEASE);
 }

@@ -207,7 +207,7 @@ static void copy_header(struct taking *t, const struct rtl_header *h)
     memcpy(s->comm, t->reader->comm, sizeof s->comm);
     rtl_copy_printable(s->library_version, sizeof s->library_version, h->library_version, sizeof h->library_version);
     s->mode_started = s->mode = rtl_mode_read(h->mode);
-    s->in_force = h->mode == RTL_MODE_OFF ? RTL_FORCE_OFF : RTL_FORCE_TIMING;
+    s->in_force = h->mode == RTL_MODE_OFF ? RTL_ACTIVITY_OFF : RTL_ACTIVITY_TIMING;
     struct rtl_in_force in_force;
     if (rtl_in_force_read(h->in_force, &in_force)) {
         s->mode = in_force.mode;

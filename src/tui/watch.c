@@ -105,7 +105,7 @@ static void ask_for_mode(struct watch *w)
         rtl_ui_say(&w->ui, "%s", why);
         return;
     }
-    rtl_control_ask(w->reader, &link, (enum rtl_mode)mode);
+    rtl_control_request_mode(w->reader, &link, (enum rtl_mode)mode);
     rtl_control_close(&link);
     rtl_heartbeat_read(&w->heartbeat, w->ui.model);
     rtl_ui_say(&w->ui, "process %d was asked for mode %s%s", (int)w->ui.pid, rtl_mode_label((unsigned)mode),

@@ -171,7 +171,7 @@ static struct rtl_native *native_of(void)
 
 static struct rtl_queue *native_line(void)
 {
-    return native_of()->tap->line;
+    return native_of()->tracker->counters;
 }
 
 /* Waits for something that another thread brings about. */

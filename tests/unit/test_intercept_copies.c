@@ -395,12 +395,12 @@ static void map_page(void)
 static void wish(enum rtl_mode mode)
 {
     wishes++;
-    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_wish){wishes, wishes, (uint8_t)mode}),
+    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_control_request){wishes, wishes, (uint8_t)mode}),
                      __ATOMIC_RELEASE);
 }
 
 /* As `rtl-top --mode` does it; with a process that does nothing but copy. */
-static void change(enum rtl_mode mode, enum rtl_force force)
+static void change(enum rtl_mode mode, enum rtl_activity force)
 {
     struct rtl_in_force now = {0};
     hsa_signal_t signal = app_signal(0);
@@ -424,7 +424,7 @@ static void in_flight_when_the_mode_changes(void **state)
     (void)state;
     load();
     map_page();
-    change(RTL_MODE_DEFAULT, RTL_FORCE_TIMING); /* the mode before outlives the runtime */
+    change(RTL_MODE_DEFAULT, RTL_ACTIVITY_TIMING); /* the mode before outlives the runtime */
     expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
     uint64_t times = AT(times_to()->count), total = AT(times_to()->total_ns);
     hsa_signal_t signal = app_signal(1);
@@ -436,7 +436,7 @@ static void in_flight_when_the_mode_changes(void **state)
         assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
     }
     wait_rounds(5); /* as many as it takes where nothing is in flight, and some */
-    assert_true(atomic_load(&rtl_own_timed));
+    assert_true(atomic_load(&rtl_app_signals_followed));
     assert_int_equal(switched_off, 0);
     engine(signal, 500);
     wait_over();
@@ -445,7 +445,7 @@ static void in_flight_when_the_mode_changes(void **state)
     for (int i = 0; i < patience() && switched_off == 0; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(switched_off, 1);
-    assert_false(atomic_load(&rtl_own_timed));
+    assert_false(atomic_load(&rtl_app_signals_followed));
     app_signal_destroy(signal);
     OnUnload();
     munmap(page, RTL_CONTROL_BYTES);
@@ -463,24 +463,24 @@ static void as_the_mode_wants_it(void **state)
     (void)state;
     load();
     map_page();
-    change(RTL_MODE_DEFAULT, RTL_FORCE_TIMING);
+    change(RTL_MODE_DEFAULT, RTL_ACTIVITY_TIMING);
     expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
     assert_int_equal(switched_on, 1);
-    change(RTL_MODE_LITE, RTL_FORCE_TIMING);
+    change(RTL_MODE_LITE, RTL_ACTIVITY_TIMING);
     expect(10, RTL_COPY_UNTIMED_LITE, 0);
     wait_switched_off(1); /* the runtime is left as the application would have it */
-    change(RTL_MODE_OFF, RTL_FORCE_OFF);
+    change(RTL_MODE_OFF, RTL_ACTIVITY_OFF);
     uint64_t counted = AT(line_to()->count);
     hsa_signal_t signal = app_signal(1);
     assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
     assert_int_equal(AT(line_to()->count), counted);
     app_signal_destroy(signal);
-    change(RTL_MODE_DEFAULT, RTL_FORCE_TIMING);
+    change(RTL_MODE_DEFAULT, RTL_ACTIVITY_TIMING);
     expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
     assert_int_equal(switched_on, 2);
     hsa_status_t (*enable)(bool) = ext.slot[3];
     assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
-    change(RTL_MODE_AUTO, RTL_FORCE_TIMING); /* the wish brought a beat with it, */
+    change(RTL_MODE_AUTO, RTL_ACTIVITY_TIMING); /* the wish brought a beat with it, */
     signal = app_signal(0);
     for (int i = 0; i < patience() && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
         set(signal, 1);

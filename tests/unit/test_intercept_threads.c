@@ -122,7 +122,7 @@ static void any_limit_can_be_asked_for(void **state)
         for (int round = 0; round < 3; round++) {
             memset(seen, 0, sizeof seen);
             for (uint32_t i = 0; i < got; i++) {
-                assert_false(seen[numbers[i]] || rtl_is_card(numbers[i]));
+                assert_false(seen[numbers[i]] || rtl_is_stand_in(numbers[i]));
                 seen[numbers[i]] = true;
             }
             rtl_pool_give(pool, numbers, got);
@@ -138,15 +138,15 @@ static void any_limit_can_be_asked_for(void **state)
         for (int round = 0; round < 2; round++) {
             memset(seen, 0, sizeof seen);
             cards = 0;
-            for (uint32_t n; (n = rtl_pool_take_cards(pool, numbers + cards, RTL_SIGNALS_BATCH)) != 0;)
+            for (uint32_t n; (n = rtl_pool_take_stand_ins(pool, numbers + cards, RTL_SIGNALS_BATCH)) != 0;)
                 cards += n;
             assert_int_equal(cards, limits[l].cards);
             for (uint32_t i = 0; i < cards; i++) {
-                assert_true(rtl_is_card(numbers[i]) && !seen[numbers[i]] && numbers[i] < RTL_NUMBERS);
+                assert_true(rtl_is_stand_in(numbers[i]) && !seen[numbers[i]] && numbers[i] < RTL_NUMBERS);
                 seen[numbers[i]] = true;
                 assert_int_equal(rtl_pool_signal(pool, numbers[i])->value, RTL_SIGNAL_ARMED);
             }
-            rtl_pool_give_cards(pool, numbers, cards);
+            rtl_pool_give_stand_ins(pool, numbers, cards);
         }
         assert_int_equal(rtl_pool_destroy(pool, 1 << 16, nobody_looks), limits[l].signals);
         rtl_pool_free(pool);

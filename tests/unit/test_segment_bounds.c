@@ -336,12 +336,12 @@ static void mode_full_is_default(void **state)
     struct rtl_reader *reader;
     struct rtl_snapshot snapshot = {0};
     s->segment.header->mode = RTL_MODE_FULL;
-    rtl_segment_set_in_force(&s->segment, RTL_MODE_FULL, RTL_FORCE_TIMING, 7);
+    rtl_segment_set_in_force(&s->segment, RTL_MODE_FULL, RTL_ACTIVITY_TIMING, 7);
     assert_int_equal(open_relaid(s, 4096, 1, 4096, &reader), RTL_READER_OK);
     assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
     assert_int_equal(snapshot.mode_started, RTL_MODE_DEFAULT);
     assert_int_equal(snapshot.mode, RTL_MODE_DEFAULT);
-    assert_int_equal(snapshot.in_force, RTL_FORCE_TIMING);
+    assert_int_equal(snapshot.in_force, RTL_ACTIVITY_TIMING);
     rtl_snapshot_free(&snapshot);
     rtl_reader_close(reader);
     assert_int_equal(rtl_mode_parse("full"), RTL_MODE_DEFAULT);

@@ -24,7 +24,7 @@ static _Atomic uint64_t ready; /* any: agents whose lines' pages are present, a 
 
 struct request {
     struct rtl_gpu *gpu; /* NULL: it isn't counted */
-    bool asking;         /* rtl_copy_ask was called */
+    bool asking;         /* rtl_copy_enter was called */
     uint32_t line;
     uint64_t bytes;
     struct rtl_copy *copy; /* NULL: it isn't timed, for this reason: */
@@ -45,7 +45,7 @@ static struct rtl_gpu *gpu_of(hsa_agent_t agent)
 /* The worker is there, or is made now. Where it can't be, that is tried less and less often. */
 static bool worker_there(void)
 {
-    int verdict = RTL_VERDICT_TIME;
+    int verdict = RTL_NO_REASON;
     if (atomic_load_explicit(&worker_up, memory_order_acquire))
         return true;
     uint32_t n = atomic_load_explicit(&asked, memory_order_relaxed);
@@ -54,7 +54,7 @@ static bool worker_there(void)
     if (n & (n - 1))
         return false;
     rtl_worker_pool(&verdict);
-    if (verdict != RTL_VERDICT_TIME) {
+    if (verdict != RTL_NO_REASON) {
         uint32_t never = 0;
         atomic_compare_exchange_strong(&asked, &never, 1);
         return false;
@@ -66,24 +66,25 @@ static bool worker_there(void)
 /* Puts a card on the signal; the reason why not if it can't. */
 static struct rtl_copy *arm(struct request *r, hsa_signal_t signal)
 {
-    if (rtl_taps_stopping()) {
+    if (rtl_trackers_stopping()) {
         r->why = RTL_COPY_UNTIMED_SHUTDOWN;
         return NULL;
     }
-    struct rtl_own *own = atomic_load(&rtl_own_timed) && signal.handle ? rtl_own_find(signal.handle) : NULL;
+    struct rtl_app_signal *own =
+        atomic_load(&rtl_app_signals_followed) && signal.handle ? rtl_app_signal_find(signal.handle) : NULL;
     if (!own) {
         r->why = RTL_COPY_UNTIMED_UNSAFE_SIGNAL;
         return NULL;
     }
     if (!worker_there() || !rtl_copy_profiling_on()) {
         r->why = atomic_load(&worker_up) ? RTL_COPY_UNTIMED_NOT_PROFILED : RTL_COPY_UNTIMED_NO_WORKER;
-        rtl_own_copy(signal);
+        rtl_app_signal_copy(signal);
         return NULL;
     }
     struct rtl_copy *copy = rtl_copy_take();
     if (!copy) {
         r->why = RTL_COPY_UNTIMED_NO_ROOM;
-        rtl_own_copy(signal);
+        rtl_app_signal_copy(signal);
         return NULL;
     }
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle; /* the table knows only real ones */
@@ -93,7 +94,7 @@ static struct rtl_copy *arm(struct request *r, hsa_signal_t signal)
     copy->waits_since = 0;
     copy->value = __atomic_load_n(&memory->value, __ATOMIC_RELAXED);
     rtl_copy_prepare(copy, r->gpu, memory);
-    if (rtl_own_begin(own, (uintptr_t)&copy->card))
+    if (rtl_app_signal_begin(own, (uintptr_t)&copy->card))
         return copy;
     rtl_copy_give(copy);
     r->why = RTL_COPY_UNTIMED_ON_SEVERAL;
@@ -103,8 +104,8 @@ static struct rtl_copy *arm(struct request *r, hsa_signal_t signal)
 /* It isn't timed, but whoever follows the signal must know. */
 static void pass(hsa_signal_t signal)
 {
-    if (atomic_load(&rtl_own_timed))
-        rtl_own_copy(signal);
+    if (atomic_load(&rtl_app_signals_followed))
+        rtl_app_signal_copy(signal);
 }
 
 /* Before the runtime gets the copy. Without room it isn't timed. */
@@ -113,9 +114,9 @@ static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, u
 {
     struct request r = {.gpu = gpu, .bytes = bytes};
     /* a process may do nothing but copy: then it is copies that bring the worker to the control page (mode.h) */
-    if (rtl_control_pending() && worker_there())
+    if (rtl_control_request_pending() && worker_there())
         rtl_wake_if_parked_ordered();
-    rtl_copy_ask(); /* before the policy: the worker changes that, then looks at this (mode.c) */
+    rtl_copy_enter(); /* before the policy: the worker changes that, then looks at this (mode.c) */
     r.asking = true;
     enum rtl_policy policy = rtl_policy_now_ordered();
     if (policy == RTL_PASS_ON)
@@ -153,7 +154,7 @@ static void end(struct request *r, hsa_status_t status)
         return;
     if (status != HSA_STATUS_SUCCESS) {
         /* if another thread is about to end the card it can't be used again: lost, with a program that is wrong */
-        if (copy && rtl_own_detach(copy->own, &copy->card, true))
+        if (copy && rtl_app_signal_detach(copy->own, &copy->card, true))
             rtl_copy_give(copy);
         return;
     }
@@ -164,12 +165,12 @@ static void end(struct request *r, hsa_status_t status)
         rtl_copy_untimed(r->line, r->why);
         return;
     }
-    rtl_copy_fly(copy);
+    rtl_copy_launch(copy);
     rtl_wake_if_parked_ordered();
     /* the worker looks once more after it is told to stop: one of us two sees the other */
-    if (rtl_taps_stopping() && rtl_copy_land(copy)) {
+    if (rtl_trackers_stopping() && rtl_copy_claim(copy)) {
         rtl_copy_untimed(r->line, RTL_COPY_UNTIMED_SHUTDOWN);
-        if (rtl_own_detach(copy->own, &copy->card, false))
+        if (rtl_app_signal_detach(copy->own, &copy->card, false))
             rtl_copy_give(copy);
     }
 }
@@ -204,7 +205,7 @@ static hsa_status_t finish(struct request *r, hsa_status_t status)
     int error = errno;
     end(r, status);
     if (r->asking)
-        rtl_copy_asked(); /* after the copy is said to fly */
+        rtl_copy_leave(); /* after the copy is said to fly */
     errno = error;
     return status;
 }
@@ -305,8 +306,8 @@ static void unseen(void)
 {
     int error = errno;
     if (rtl_policy_now_ordered() != RTL_PASS_ON) {
-        if (atomic_load(&rtl_own_timed))
-            rtl_own_sweep();
+        if (atomic_load(&rtl_app_signals_followed))
+            rtl_app_signals_sweep();
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
     }
     errno = error;

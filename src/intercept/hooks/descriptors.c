@@ -101,7 +101,7 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
     if (d->engine != ENGINE_COMPUTE) {
         hsa_status_t status = create(agent, d, 1);
         if (d->queue)
-            rtl_own_stop(); /* no kernels go into it, but signals may that kernels had */
+            rtl_app_signals_stop(); /* no kernels go into it, but signals may that kernels had */
         return status;
     }
     const struct rtl_queue_request r = {.agent = agent,

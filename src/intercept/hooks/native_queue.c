@@ -36,10 +36,10 @@ struct look {
     uint64_t now; /* when they are submitted */
 };
 
-static struct look look_now(struct rtl_tap *tap)
+static struct look look_now(struct rtl_tracker *tracker)
 {
     struct look look = {.policy = RTL_PASS_ON};
-    enum rtl_policy policy = rtl_packets_begin(tap);
+    enum rtl_policy policy = rtl_packets_begin(tracker);
     if (__builtin_expect(rtl_recording(), 1))
         look.policy = policy;
     if (look.policy >= RTL_TIME_UNSIGNALLED)
@@ -49,16 +49,16 @@ static struct look look_now(struct rtl_tap *tap)
 
 /* Counts the packet, decides about it, and writes a signal into it if it is to have one. True when the worker has to
  * know of it. */
-static inline bool see(struct rtl_tap *tap, union rtl_packet *packet, const struct look *look)
+static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, const struct look *look)
 {
     if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
-        rtl_packet_count(tap, &tap->line->packets, 1);
-    tap->written++;
-    uint16_t number = rtl_packet_see(tap, packet, true, look->policy);
+        rtl_packet_count(tracker, &tracker->counters->packets, 1);
+    tracker->written++;
+    uint16_t number = rtl_packet_see(tracker, packet, true, look->policy);
     if (number == RTL_NO_SIGNAL)
         return false;
-    hsa_signal_t signal = rtl_packet_inject(tap, number, look->now, look->counter);
-    if (!rtl_is_card(number))
+    hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->counter);
+    if (!rtl_is_stand_in(number))
         packet->kernel.completion_signal = signal;
     return true;
 }
@@ -72,13 +72,14 @@ static bool is_counting(void)
  * Counts a packet that the GPU may have already: its header is there or, if not `valid`, was taken away by the GPU.
  * Without its header it is known by what it would run: a barrier has no such address there.
  */
-static void see_late(struct rtl_tap *tap, const union rtl_packet *packet, bool valid, enum rtl_untimed_reason reason)
+static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet, bool valid,
+                     enum rtl_untimed_reason reason)
 {
     if (!is_counting())
         return;
     uint32_t type = rtl_packet_type(packet);
-    rtl_packet_count(tap, &tap->line->packets, 1);
-    tap->written++;
+    rtl_packet_count(tracker, &tracker->counters->packets, 1);
+    tracker->written++;
     if (valid && packet->barrier.completion_signal.handle != 0)
         rtl_packet_see_signal(type, packet);
     bool extended =
@@ -87,20 +88,20 @@ static void see_late(struct rtl_tap *tap, const union rtl_packet *packet, bool v
               : rtl_map_find(&rtl_kernel_map, packet->kernel.kernel_object) == NULL)
         return;
     uint32_t row = rtl_kernels_row(packet->kernel.kernel_object);
-    if (row >= atomic_load_explicit(&tap->rows_ready, memory_order_acquire))
-        row = rtl_packet_make_ready(tap, row);
-    struct rtl_dispatches *line = &tap->dispatches[row];
-    rtl_packet_count(tap, &line->calls, 1);
-    rtl_packet_count(tap, &tap->line->dispatches, 1);
-    rtl_packet_untimed(tap, line, reason);
+    if (row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire))
+        row = rtl_packet_make_ready(tracker, row);
+    struct rtl_dispatches *line = &tracker->dispatches[row];
+    rtl_packet_count(tracker, &line->calls, 1);
+    rtl_packet_count(tracker, &tracker->counters->dispatches, 1);
+    rtl_packet_untimed(tracker, line, reason);
 }
 
 /* So many packets are gone and overwritten. */
-static void miss(struct rtl_tap *tap, uint64_t packets)
+static void miss(struct rtl_tracker *tracker, uint64_t packets)
 {
     if (!is_counting())
         return;
-    rtl_packet_count(tap, &tap->line->packets, packets);
+    rtl_packet_count(tracker, &tracker->counters->packets, packets);
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_PACKETS_UNSEEN);
 }
 
@@ -125,9 +126,9 @@ static void demote(struct rtl_native *native, enum rtl_way_reason why)
         rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(real - 1));
     atomic_store_explicit(&native->seen, atomic_load_explicit(&native->published, memory_order_relaxed),
                           memory_order_relaxed);
-    atomic_store_explicit(&native->tap->verdict, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
-    rtl_tap_set_way(native->tap, RTL_WAY_DEMOTED, why);
-    rtl_own_stop(); /* a packet there may carry a signal that another queue's kernel had */
+    atomic_store_explicit(&native->tracker->reason, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
+    rtl_tracker_set_way(native->tracker, RTL_WAY_DEMOTED, why);
+    rtl_app_signals_stop(); /* a packet there may carry a signal that another queue's kernel had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_DEMOTED);
 }
 
@@ -162,20 +163,20 @@ static bool walk_own(struct rtl_native *native)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
     bool loose = atomic_load_explicit(&native->loose, memory_order_relaxed), pushed = false;
-    struct look look = look_now(native->tap);
+    struct look look = look_now(native->tracker);
     for (;;) {
         uint64_t reserved = rtl_native_reserved(native);
         if (reserved & RTL_NATIVE_DEMOTED)
             return pushed;
         bool more = is_complete(native, at, reserved, loose);
         if (more) {
-            pushed |= see(native->tap, packet_at(native, at), &look);
+            pushed |= see(native->tracker, packet_at(native, at), &look);
             at++;
         }
         if (at != from && (!more || at - from == CHUNK)) {
             publish(native, at);
             from = at;
-            look = look_now(native->tap);
+            look = look_now(native->tracker);
         }
         if (!more)
             break;
@@ -189,14 +190,14 @@ static void walk_demoted(struct rtl_native *native)
     uint64_t end = rtl_native_real(native), read = rtl_native_read(native);
     uint64_t at = atomic_load_explicit(&native->seen, memory_order_relaxed);
     if (end - at > native->slots) { /* overwritten before anybody looked */
-        miss(native->tap, end - native->slots - at);
+        miss(native->tracker, end - native->slots - at);
         at = end - native->slots;
     }
     for (; at < end; at++) {
         bool there = rtl_native_has_header(native, at);
         if (!there && at >= read)
             break; /* not written yet */
-        see_late(native->tap, packet_at(native, at), there, RTL_UNTIMED_DEMOTED);
+        see_late(native->tracker, packet_at(native, at), there, RTL_UNTIMED_DEMOTED);
     }
     atomic_store_explicit(&native->seen, at, memory_order_relaxed);
 }
@@ -212,7 +213,7 @@ static void let_go(struct rtl_native *native, bool unheard)
     if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at) || !rtl_native_has_header(native, at))
         return;
     bool never = unheard && atomic_load_explicit(&native->rung_to, memory_order_relaxed) == native->first;
-    see_late(native->tap, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
+    see_late(native->tracker, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
     publish(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
@@ -226,11 +227,11 @@ enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that
 
 static void walk(struct rtl_native *native, enum let let)
 {
-    struct rtl_tap *tap = native->tap;
+    struct rtl_tracker *tracker = native->tracker;
     bool wake = false;
     uint32_t rings = atomic_load_explicit(&native->rings, memory_order_acquire);
     do {
-        rtl_packets_begin(tap);
+        rtl_packets_begin(tracker);
         if (rtl_native_is_demoted(native))
             walk_demoted(native);
         else if (let != COMPLETE)
@@ -241,7 +242,7 @@ static void walk(struct rtl_native *native, enum let let)
         /* somebody has to look at what is left of those that were rung for */
         wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
                 atomic_load_explicit(&native->rung_to, memory_order_relaxed);
-        rtl_packets_end(tap);
+        rtl_packets_end(tracker);
     } while (
         !atomic_compare_exchange_weak_explicit(&native->rings, &rings, 0, memory_order_acq_rel, memory_order_acquire));
     if (wake)
@@ -250,10 +251,10 @@ static void walk(struct rtl_native *native, enum let let)
 
 /* --- worker --- */
 
-/* Looks after a queue in every round (tap.h). */
-static enum rtl_tend tend(struct rtl_tap *tap, uint64_t now)
+/* Looks after a queue in every round (tracker.h). */
+static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
 {
-    struct rtl_native *native = tap->native;
+    struct rtl_native *native = tracker->native;
     uint64_t reserved = rtl_native_reserved(native), real = rtl_native_real(native);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_acquire);
     if (reserved & RTL_NATIVE_DEMOTED) {
@@ -495,17 +496,17 @@ static bool is_as_expected(const hsa_queue_t *queue)
            (const hsa_queue_t *)((const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle)->queue_ptr == queue;
 }
 
-bool rtl_native_open(hsa_queue_t *queue, struct rtl_tap *tap)
+bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
 {
     struct rtl_native *native = NULL;
     if (!hooked || !is_as_expected(queue))
         return false;
     pthread_mutex_lock(&rtl_tool.create);
     if (!rtl_native_find(queue)) /* another user of it may have come first */
-        native = rtl_native_add(queue, tap, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
+        native = rtl_native_add(queue, tracker, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
     if (native) {
-        tap->native = native;
-        atomic_store_explicit(&tap->tend, tend, memory_order_release);
+        tracker->native = native;
+        atomic_store_explicit(&tracker->tend, tend, memory_order_release);
     }
     pthread_mutex_unlock(&rtl_tool.create);
     return native != NULL;
@@ -524,7 +525,7 @@ bool rtl_native_again(hsa_queue_t *queue)
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
     bool again = native && (native->references || is_as_left(native, queue));
     if (again && native->references++ == 0)
-        atomic_store_explicit(&native->tap->tend, tend, memory_order_release);
+        atomic_store_explicit(&native->tracker->tend, tend, memory_order_release);
     pthread_mutex_unlock(&rtl_tool.create);
     return again;
 }
@@ -533,21 +534,21 @@ void rtl_native_rest(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
-    struct rtl_tap *tap = native && native->references && --native->references == 0 ? native->tap : NULL;
+    struct rtl_tracker *tracker = native && native->references && --native->references == 0 ? native->tracker : NULL;
     pthread_mutex_unlock(&rtl_tool.create);
-    if (tap)
-        rtl_tap_leave(tap);
+    if (tracker)
+        rtl_tracker_leave(tracker);
 }
 
-struct rtl_tap *rtl_native_retire(const hsa_queue_t *queue)
+struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
-    struct rtl_tap *tap = native && !native->references ? native->tap : NULL;
-    if (tap)
+    struct rtl_tracker *tracker = native && !native->references ? native->tracker : NULL;
+    if (tracker)
         rtl_native_remove(native);
     pthread_mutex_unlock(&rtl_tool.create);
-    return tap;
+    return tracker;
 }
 
 bool rtl_native_close(const hsa_queue_t *queue)
@@ -557,11 +558,11 @@ bool rtl_native_close(const hsa_queue_t *queue)
     bool last = !native || native->references <= 1;
     if (native && !last)
         native->references--;
-    struct rtl_tap *tap = native && last ? native->tap : NULL;
-    if (tap)
+    struct rtl_tracker *tracker = native && last ? native->tracker : NULL;
+    if (tracker)
         rtl_native_remove(native);
     pthread_mutex_unlock(&rtl_tool.create);
-    if (tap)
-        rtl_tap_leave(tap); /* the worker looks at the queue no more when this returns */
+    if (tracker)
+        rtl_tracker_leave(tracker); /* the worker looks at the queue no more when this returns */
     return last;
 }

@@ -5,13 +5,13 @@
 #include <hsa/hsa.h>
 #include <stdbool.h>
 
-struct rtl_tap;
+struct rtl_tracker;
 
 /*
  * Create: the library stands in front of that queue from now on, or one user more has it (cooperative and counted
  * queues are lent out several times). False when it can't: then the queue is as the runtime made it.
  */
-bool rtl_native_open(hsa_queue_t *queue, struct rtl_tap *tap);
+bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker);
 /* Create: the queue is one of those already, and has one user more now. */
 bool rtl_native_again(hsa_queue_t *queue);
 /*
@@ -21,7 +21,7 @@ bool rtl_native_again(hsa_queue_t *queue);
  */
 void rtl_native_rest(const hsa_queue_t *queue);
 /* Create: the tracker of a queue that rested at that address, and that another queue has now; else NULL. */
-struct rtl_tap *rtl_native_retire(const hsa_queue_t *queue);
+struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue);
 /* Create: one user less. True when it was the last: the queue is the runtime's own again, as if it had never been. */
 bool rtl_native_close(const hsa_queue_t *queue);
 

@@ -1,4 +1,4 @@
-/* Queues: the hooks that put a tap on each queue that the application creates, and take it off again. */
+/* Queues: the hooks that put a tracker on each queue that the application creates, and take it off again. */
 #ifndef RTL_INTERCEPT_QUEUES_H
 #define RTL_INTERCEPT_QUEUES_H
 

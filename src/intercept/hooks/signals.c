@@ -12,7 +12,7 @@ static hsa_status_t create(hsa_signal_value_t value, uint32_t n, const hsa_agent
     hsa_status_t status = rtl_tool.hsa.signal_create(value, n, consumers, signal);
     if (status == HSA_STATUS_SUCCESS && rtl_recording()) {
         int error = errno;
-        rtl_own_add(*signal);
+        rtl_app_signal_add(*signal);
         errno = error;
     }
     return status;
@@ -25,7 +25,7 @@ static hsa_status_t amd_create(hsa_signal_value_t value, uint32_t n, const hsa_a
     /* what another process may use isn't seen here; of attributes to come nothing is known */
     if (status == HSA_STATUS_SUCCESS && rtl_recording() && (attributes & ~(uint64_t)HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0) {
         int error = errno;
-        rtl_own_add(*signal);
+        rtl_app_signal_add(*signal);
         errno = error;
     }
     return status;
@@ -36,7 +36,7 @@ static hsa_status_t destroy(hsa_signal_t signal)
     /* before it goes, because its address may be another's as soon as it has gone */
     if (rtl_recording()) {
         int error = errno;
-        rtl_own_remove(signal);
+        rtl_app_signal_remove(signal);
         errno = error;
     }
     return rtl_tool.hsa.signal_destroy(signal);

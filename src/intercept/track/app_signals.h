@@ -13,7 +13,7 @@
  * What may be touched. Only signals that were seen to be created through the hooks and not yet seen to be destroyed:
  * records that an application made by hand, signals of other processes and everything else are not even read. A thread
  * that submits a packet or a copy holds the signal alive itself. The worker holds nothing: it says which signal it is
- * looking at (rtl_own_look), and destruction waits for it to look away.
+ * looking at (rtl_app_signal_look), and destruction waits for it to look away.
  *
  * Whose timestamps they are. `use` says what the signal was last put on. It is changed by compare-and-swap only, by
  * whoever takes it from one use to the next:
@@ -40,16 +40,21 @@
 #include "intercept/track/signal_pool.h"
 #include "intercept/track/timestamps.h"
 
-enum rtl_own_use { RTL_OWN_IDLE, RTL_OWN_BUSY, RTL_OWN_OTHER, RTL_OWN_COPY, RTL_OWN_SHARED, RTL_OWN_USES };
+enum rtl_signal_use { RTL_USE_IDLE, RTL_USE_BUSY, RTL_USE_OTHER, RTL_USE_COPY, RTL_USE_SHARED, RTL_USES };
 
 /* What a card's value says once it is no longer armed. */
-enum rtl_card_end { RTL_CARD_TIMED = 0, RTL_CARD_SHARED = -1, RTL_CARD_GONE = -2, RTL_CARD_UNTIMED = -3 };
+enum rtl_card_end {
+    RTL_STAND_IN_TIMED = 0,
+    RTL_STAND_IN_SHARED = -1,
+    RTL_STAND_IN_GONE = -2,
+    RTL_STAND_IN_UNTIMED = -3
+};
 
 /* Never given back to the system: a thread that still looks at one finds another signal's, and sees that. */
-struct rtl_own {
+struct rtl_app_signal {
     _Alignas(32) _Atomic uint64_t handle; /* create stores, any loads; 0 = not in use */
-    struct rtl_own *_Atomic next;         /* create stores (release), any loads: in the bucket, or the free list */
-    _Atomic uintptr_t use;                /* any: enum rtl_own_use, or the address of a card */
+    struct rtl_app_signal *_Atomic next;  /* create stores (release), any loads: in the bucket, or the free list */
+    _Atomic uintptr_t use;                /* any: enum rtl_signal_use, or the address of a card */
 };
 
 /*
@@ -57,54 +62,55 @@ struct rtl_own {
  * flight. Load, then worker set and clear it as the mode wants (mode.h); cleared for good (until the next load) when
  * the application gets a queue that isn't watched: what is put on that is not seen here.
  */
-extern _Atomic bool rtl_own_timed;
+extern _Atomic bool rtl_app_signals_followed;
 
 /* Dispatch: the signal, or NULL when it isn't known or has just gone. Lock-free, bounded. */
-struct rtl_own *rtl_own_find(uint64_t handle);
+struct rtl_app_signal *rtl_app_signal_find(uint64_t handle);
 
 /*
  * Dispatch: a packet with that signal is about to go; `use` is its card or OTHER. True when the signal is this packet's
  * alone: its timestamps are zeroed then. Whatever was on it before is brought to its end. Lock-free, bounded.
  */
-bool rtl_own_begin(struct rtl_own *own, uintptr_t use);
+bool rtl_app_signal_begin(struct rtl_app_signal *own, uintptr_t use);
 
 /* Dispatch: it is on a packet that may do anything with it. */
-void rtl_own_give_up(struct rtl_own *own);
+void rtl_app_signal_give_up(struct rtl_app_signal *own);
 
 /* Worker: brings the card to its end if the kernel or copy is over. */
-bool rtl_own_look(struct rtl_own *own, amd_signal_t *card, int64_t submitted);
+bool rtl_app_signal_look(struct rtl_app_signal *own, amd_signal_t *card, int64_t submitted);
 
 /* Any: whatever of all of them is over is brought to its end now. */
-void rtl_own_sweep(void);
+void rtl_app_signals_sweep(void);
 
 /*
  * Worker: nobody will bring this card to its end from now on; its kernel never completes if `over`, else it may still.
  * False when somebody is about to: then the card can't be used again yet.
  */
-bool rtl_own_detach(struct rtl_own *own, const amd_signal_t *card, bool over);
+bool rtl_app_signal_detach(struct rtl_app_signal *own, const amd_signal_t *card, bool over);
 
 /*
  * Worker: follows packets from now on. What every signal was put on meanwhile isn't known: once all threads have passed
- * a barrier behind rtl_own_follow, rtl_own_unsure says so of all of them, and then dispatches may be timed.
+ * a barrier behind rtl_app_signals_follow, rtl_app_signals_mark_unknown says so of all of them, and then dispatches may
+ * be timed.
  */
-void rtl_own_follow(void);
-void rtl_own_unsure(void);
+void rtl_app_signals_follow(void);
+void rtl_app_signals_mark_unknown(void);
 
 /* Worker: no longer. No card is in flight, nor will be. */
-void rtl_own_leave(void);
+void rtl_app_signals_leave(void);
 
 /* Any: the application got a queue that isn't watched. */
-void rtl_own_stop(void);
+void rtl_app_signals_stop(void);
 
 /* Load: the runtime is going, and all signals with it. */
-void rtl_own_forget_all(void);
+void rtl_app_signals_forget(void);
 
 /* Load: follows packets from the start or not. */
-void rtl_own_start(bool followed);
+void rtl_app_signals_start(bool followed);
 
 /* Any: a signal was created; is about to be destroyed, or put on a copy. What the hooks do (hooks/signals.c). */
-void rtl_own_add(hsa_signal_t signal);
-void rtl_own_remove(hsa_signal_t signal);
-void rtl_own_copy(hsa_signal_t signal);
+void rtl_app_signal_add(hsa_signal_t signal);
+void rtl_app_signal_remove(hsa_signal_t signal);
+void rtl_app_signal_copy(hsa_signal_t signal);
 
 #endif

@@ -45,17 +45,17 @@ void rtl_copy_give(struct rtl_copy *copy)
     atomic_fetch_and_explicit(&taken[(copy - copies) / 64], ~bit_of(copy), memory_order_release);
 }
 
-void rtl_copy_fly(const struct rtl_copy *copy)
+void rtl_copy_launch(const struct rtl_copy *copy)
 {
     atomic_fetch_or(&flying[(copy - copies) / 64], bit_of(copy));
 }
 
-bool rtl_copy_land(const struct rtl_copy *copy)
+bool rtl_copy_claim(const struct rtl_copy *copy)
 {
     return atomic_fetch_and(&flying[(copy - copies) / 64], ~bit_of(copy)) & bit_of(copy);
 }
 
-uint64_t rtl_copies_flying(uint32_t word)
+uint64_t rtl_copies_in_flight(uint32_t word)
 {
     return atomic_load(&flying[word]);
 }
@@ -68,22 +68,22 @@ struct rtl_copy *rtl_copy_at(uint32_t number)
 bool rtl_copies_pending(void)
 {
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
-        if (rtl_copies_flying(w))
+        if (rtl_copies_in_flight(w))
             return true;
     return false;
 }
 
-void rtl_copy_ask(void)
+void rtl_copy_enter(void)
 {
     atomic_fetch_add(&asking, 1);
 }
 
-void rtl_copy_asked(void)
+void rtl_copy_leave(void)
 {
     atomic_fetch_sub(&asking, 1);
 }
 
-bool rtl_copies_asked_for(void)
+bool rtl_copies_inside(void)
 {
     return atomic_load(&asking) != 0;
 }

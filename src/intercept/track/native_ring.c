@@ -85,7 +85,7 @@ static struct rtl_native *take_record(uint64_t slots)
     return native;
 }
 
-struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tap *tap, uint64_t first)
+struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *tracker, uint64_t first)
 {
     struct place *place = place_for(queue);
     struct rtl_native *native = place ? take_record(queue->size) : NULL;
@@ -95,7 +95,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tap *tap,
     native->ring = queue->base_address;
     native->slots = queue->size;
     native->doorbell = queue->doorbell_signal;
-    native->tap = tap;
+    native->tracker = tracker;
     native->first = first;
     native->references = 1;
     native->let_go = native->unheard = 0;

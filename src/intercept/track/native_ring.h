@@ -37,7 +37,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rtl_tap;
+struct rtl_tracker;
 
 #define RTL_NATIVE_DEMOTED (1ull << 63) /* in the virtual index */
 
@@ -47,7 +47,7 @@ struct rtl_native {
     char *ring;
     uint64_t slots; /* a power of two */
     hsa_signal_t doorbell;
-    struct rtl_tap *tap;
+    struct rtl_tracker *tracker;
     _Atomic uint64_t *rung;  /* a slot: index + 1 of the packet that was rung for last; any stores (release) */
     uint64_t rung_slots;     /* create: how many there are; kept for the next queue */
     uint64_t first;          /* the index that it began with */
@@ -89,7 +89,7 @@ struct rtl_native *rtl_native_find(const hsa_queue_t *queue);
  * Create, under its lock: stands in front of a queue from now on, which has no user yet. NULL when there is no memory.
  * `first` is its write index. Then it can be found.
  */
-struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tap *tap, uint64_t first);
+struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *tracker, uint64_t first);
 /* Create, under its lock: it can't be found any more. Its record goes on to another queue some time. */
 void rtl_native_remove(struct rtl_native *native);
 /* Load: all of them; the runtime they were of has gone. */

@@ -64,7 +64,7 @@ static inline void rtl_control_set_mask(uint64_t mask)
 }
 
 /* Any: something was asked for on the page that the worker hasn't looked at. It may be asleep. */
-static inline bool rtl_control_pending(void)
+static inline bool rtl_control_request_pending(void)
 {
     return (rtl_control_word() ^ atomic_load_explicit(&rtl_hot.control_seen, memory_order_relaxed)) &
            atomic_load_explicit(&rtl_hot.control_mask, memory_order_relaxed);

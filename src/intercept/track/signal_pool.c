@@ -15,7 +15,7 @@ struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t 
     madvise(pool, sizeof *pool, MADV_NOHUGEPAGE); /* 64 signals take some pages of it, not 2 MB */
     pool->maker = *maker;
     pool->limit = limit < RTL_SIGNALS_LIMIT ? limit : RTL_SIGNALS_LIMIT;
-    pool->cards_limit = rtl_cards_beside(pool->limit);
+    pool->cards_limit = rtl_stand_ins_beside(pool->limit);
     pool->free_signals.mask = rtl_ring_slots(pool->limit) - 1;
     pool->free_cards.mask = rtl_ring_slots(pool->cards_limit) - 1;
     return pool;
@@ -113,7 +113,7 @@ void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
     give(&pool->free_signals, numbers, n);
 }
 
-uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
+uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
 {
     uint32_t got = take(&pool->free_cards, numbers, n);
     if (got || atomic_load_explicit(&pool->cards, memory_order_relaxed) >= pool->cards_limit)
@@ -129,7 +129,7 @@ uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t 
     return got;
 }
 
-void rtl_pool_give_cards(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
+void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
 {
     give(&pool->free_cards, numbers, n);
 }

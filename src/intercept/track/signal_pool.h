@@ -30,9 +30,11 @@
 enum {
     RTL_SIGNALS_BATCH = 32, /* most that a queue takes from the free ring at once */
     RTL_SIGNAL_ARMED = 1,   /* the value that a completion takes to 0 */
-    RTL_CARDS_LEAST = 4096, /* dispatches in flight on signals of the application's: so many, or as many as signals */
-    RTL_CARDS_LIMIT = RTL_SIGNALS_LIMIT - 16, /* but no more; some numbers stand for something else (queue_tracker.h) */
-    RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_CARDS_LIMIT,
+    RTL_STAND_INS_LEAST =
+        4096, /* dispatches in flight on signals of the application's: so many, or as many as signals */
+    RTL_STAND_INS_LIMIT =
+        RTL_SIGNALS_LIMIT - 16, /* but no more; some numbers stand for something else (queue_tracker.h) */
+    RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_STAND_INS_LIMIT,
 };
 
 /* What is known of the dispatch that a signal is on. Dispatch, before it is pushed; then worker. */
@@ -43,8 +45,8 @@ struct rtl_inflight {
     uint64_t index;               /* how many packets its queue had been handed, this one included */
     uint32_t grid[3];             /* these two only for the event ring (rtl_hot.trace) */
     uint16_t workgroup[3];
-    struct rtl_own *own; /* cards: the signal, */
-    int64_t value;       /* and its value when the packet went */
+    struct rtl_app_signal *own; /* cards: the signal, */
+    int64_t value;              /* and its value when the packet went */
 };
 
 /* Numbers that are free, in order. */
@@ -54,7 +56,7 @@ struct rtl_free {
     _Alignas(64) uint32_t mask;         /* constant; the ring wraps there: it has a slot a number */
     _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
 };
-_Static_assert((int)RTL_CARDS_LIMIT <= (int)RTL_SIGNALS_LIMIT, "a slot a number");
+_Static_assert((int)RTL_STAND_INS_LIMIT <= (int)RTL_SIGNALS_LIMIT, "a slot a number");
 
 /* How signals are made: the runtime's functions, or those of a test. */
 struct rtl_signal_maker {
@@ -73,7 +75,7 @@ struct rtl_pool {
     _Atomic uint32_t cards;                         /* any: cards that are in use, ever; may exceed the limit */
     hsa_signal_t handle[RTL_NUMBERS];               /* the maker of that number, before the number is passed on */
     struct rtl_inflight inflight[RTL_NUMBERS];
-    amd_signal_t card[RTL_CARDS_LIMIT];
+    amd_signal_t card[RTL_STAND_INS_LIMIT];
     struct rtl_free free_signals, free_cards;
 };
 
@@ -87,9 +89,11 @@ static inline uint32_t rtl_ring_slots(uint32_t numbers)
 }
 
 /* Pure: how many cards there may be beside so many signals. */
-static inline uint32_t rtl_cards_beside(uint32_t signals)
+static inline uint32_t rtl_stand_ins_beside(uint32_t signals)
 {
-    return signals < RTL_CARDS_LEAST ? RTL_CARDS_LEAST : signals < RTL_CARDS_LIMIT ? signals : RTL_CARDS_LIMIT;
+    return signals < RTL_STAND_INS_LEAST   ? RTL_STAND_INS_LEAST
+           : signals < RTL_STAND_INS_LIMIT ? signals
+                                           : RTL_STAND_INS_LIMIT;
 }
 
 /* An empty pool, or NULL when there is no memory. Never freed while a dispatch may come late. */
@@ -106,8 +110,8 @@ uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
 void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
 
 /* The same for cards; taking makes them, below their limit. */
-uint32_t rtl_pool_take_cards(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
-void rtl_pool_give_cards(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
+uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
 
 /* Worker: destroys up to n of the free ones, and says how many. One that is looked at, which is asked when it can't
  * come into use any more, is left. */
@@ -122,15 +126,15 @@ static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)
 }
 
 /* In the `kind` of a card: what it is for. Kernels' cards come zeroed; copies' are elsewhere (copy_slots.h). */
-enum rtl_card_kind { RTL_CARD_OF_KERNEL, RTL_CARD_OF_COPY };
+enum rtl_card_kind { RTL_STAND_IN_KERNEL, RTL_STAND_IN_COPY };
 
 /* Any. Constant as long as the card is in use. */
-static inline bool rtl_card_is_copys(const amd_signal_t *card)
+static inline bool rtl_stand_in_is_for_copy(const amd_signal_t *card)
 {
-    return __atomic_load_n(&card->kind, __ATOMIC_RELAXED) == RTL_CARD_OF_COPY;
+    return __atomic_load_n(&card->kind, __ATOMIC_RELAXED) == RTL_STAND_IN_COPY;
 }
 
-static inline bool rtl_is_card(uint32_t number)
+static inline bool rtl_is_stand_in(uint32_t number)
 {
     return number >= RTL_SIGNALS_LIMIT;
 }

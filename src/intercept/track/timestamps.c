@@ -51,7 +51,7 @@ static bool read_copy(uint64_t old_end, const amd_signal_t *signal, struct rtl_t
 
 bool rtl_times_read(const amd_signal_t *card, const amd_signal_t *signal, struct rtl_times *times)
 {
-    if (!card || !rtl_card_is_copys(card))
+    if (!card || !rtl_stand_in_is_for_copy(card))
         return read_kernel(signal, times);
     const struct rtl_copy *copy = (const struct rtl_copy *)card;
     return atomic_load_explicit(&layout, memory_order_relaxed) != WRONG &&
@@ -62,7 +62,7 @@ void rtl_copy_prepare(struct rtl_copy *copy, struct rtl_gpu *gpu, const amd_sign
 {
     const struct record *record = (const struct record *)signal;
     uint64_t old_end = record->id == ID ? __atomic_load_n(&record->copy_end, __ATOMIC_RELAXED) : 0;
-    __atomic_store_n(&copy->card.kind, RTL_CARD_OF_COPY, __ATOMIC_RELAXED);
+    __atomic_store_n(&copy->card.kind, RTL_STAND_IN_COPY, __ATOMIC_RELAXED);
     atomic_store_explicit(&copy->gpu, gpu, memory_order_relaxed);
     atomic_store_explicit(&copy->old_end, old_end, memory_order_relaxed);
     rtl_signal_arm(&copy->card);
@@ -98,7 +98,7 @@ static void compare(const struct rtl_gpu *gpu, uint64_t old_end, const amd_signa
 
 void rtl_times_compare(const amd_signal_t *card, const _Atomic uintptr_t *use, const amd_signal_t *signal)
 {
-    if (!rtl_card_is_copys(card) || !rtl_copy_times_are_unknown())
+    if (!rtl_stand_in_is_for_copy(card) || !rtl_copy_times_are_unknown())
         return;
     const struct rtl_copy *copy = (const struct rtl_copy *)card;
     const struct rtl_gpu *gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);

@@ -12,7 +12,7 @@
 #include "intercept/track/queue_tracker.h"
 #include "stats/recorder.h"
 
-struct rtl_harvest {
+struct rtl_collector {
     struct rtl_recorder *recorder;
     struct rtl_pool *pool;
     struct rtl_tsc_line counter;
@@ -29,28 +29,29 @@ struct rtl_harvest {
     uint16_t previous[RTL_NUMBERS];
 };
 
-/* Takes in what was dispatched on a tap. */
-void rtl_harvest_take_in(struct rtl_harvest *harvest, struct rtl_tap *tap);
+/* Takes in what was dispatched on a tracker. */
+void rtl_collect_take_in(struct rtl_collector *harvest, struct rtl_tracker *tracker);
 
 /* Records what has completed, in any order. Bounded: returns how many it recorded, at most `most`. */
-uint32_t rtl_harvest_tap(struct rtl_harvest *harvest, struct rtl_tap *tap, uint32_t most);
+uint32_t rtl_collect_tracker(struct rtl_collector *harvest, struct rtl_tracker *tracker, uint32_t most);
 
 /*
- * Accounts for everything that is still in flight on a tap under a reason of the worker's. Its signals are used again
- * only if `reuse`: when nothing can write to them any more.
+ * Accounts for everything that is still in flight on a tracker under a reason of the worker's. Its signals are used
+ * again only if `reuse`: when nothing can write to them any more.
  */
-void rtl_harvest_give_up(struct rtl_harvest *harvest, struct rtl_tap *tap, enum rtl_untimed_reason reason, bool reuse);
+void rtl_collect_give_up(struct rtl_collector *harvest, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
+                         bool reuse);
 
-/* Gives back the signals that a tap that is GONE had at hand. */
-void rtl_harvest_close(struct rtl_harvest *harvest, struct rtl_tap *tap);
+/* Gives back the signals that a tracker that is GONE had at hand. */
+void rtl_collect_close(struct rtl_collector *harvest, struct rtl_tracker *tracker);
 
 /*
  * Puts a record into the event ring, where there is one, with its agent and, from the tick at which it started, its
  * time. Behind rtl_ticks_believed of its end.
  */
-void rtl_harvest_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event);
+void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event);
 
 /* Gives back what is on its way. To be called after every round. */
-void rtl_harvest_flush(struct rtl_harvest *harvest);
+void rtl_collect_flush(struct rtl_collector *harvest);
 
 #endif

@@ -13,7 +13,7 @@ static const uint64_t WAIT = 1000000000; /* ns; a copy that is over waits so lon
 static bool is_over(struct rtl_copy *copy)
 {
     return __atomic_load_n(&copy->card.value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED ||
-           rtl_own_look(copy->own, &copy->card, copy->value);
+           rtl_app_signal_look(copy->own, &copy->card, copy->value);
 }
 
 static void put_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, uint64_t start, uint64_t duration_ns)
@@ -24,10 +24,10 @@ static void put_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, ui
         .flags = RTL_EVENT_COPY,
         .grid = {(uint32_t)copy->bytes, (uint32_t)(copy->bytes >> 32)},
     };
-    rtl_harvest_event(gpu, start, &event);
+    rtl_collect_event(gpu, start, &event);
 }
 
-static void record(struct rtl_harvest *harvest, const struct rtl_copy *copy)
+static void record(struct rtl_collector *harvest, const struct rtl_copy *copy)
 {
     struct rtl_copies *line = &rtl_tool.segment.copies[copy->line];
     enum rtl_copy_reason why = RTL_COPY_UNTIMED_BAD_TIME;
@@ -35,10 +35,10 @@ static void record(struct rtl_harvest *harvest, const struct rtl_copy *copy)
     struct rtl_gpu *gpu;
 
     switch (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED)) {
-    case RTL_CARD_SHARED:
+    case RTL_STAND_IN_SHARED:
         why = RTL_COPY_UNTIMED_SHARED_SIGNAL;
         break;
-    case RTL_CARD_GONE:
+    case RTL_STAND_IN_GONE:
         why = RTL_COPY_UNTIMED_SIGNAL_GONE;
         break;
     default:
@@ -65,7 +65,7 @@ static void record(struct rtl_harvest *harvest, const struct rtl_copy *copy)
  */
 static bool waits(struct rtl_copy *copy)
 {
-    if (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED) != RTL_CARD_TIMED || copy->card.end_ts == 0 ||
+    if (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED) != RTL_STAND_IN_TIMED || copy->card.end_ts == 0 ||
         !rtl_copy_times_are_unknown())
         return false;
     uint64_t now = rtl_clock_now();
@@ -74,13 +74,13 @@ static bool waits(struct rtl_copy *copy)
     return now - copy->waits_since < WAIT;
 }
 
-uint32_t rtl_copies_harvest(struct rtl_harvest *harvest)
+uint32_t rtl_collect_copies(struct rtl_collector *harvest)
 {
     uint32_t done = 0;
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
-        for (uint64_t bits = rtl_copies_flying(w); bits; bits &= bits - 1) {
+        for (uint64_t bits = rtl_copies_in_flight(w); bits; bits &= bits - 1) {
             struct rtl_copy *copy = rtl_copy_at(w * 64 + (uint32_t)__builtin_ctzll(bits));
-            if (!is_over(copy) || waits(copy) || !rtl_copy_land(copy))
+            if (!is_over(copy) || waits(copy) || !rtl_copy_claim(copy))
                 continue;
             record(harvest, copy);
             rtl_copy_give(copy);
@@ -89,16 +89,16 @@ uint32_t rtl_copies_harvest(struct rtl_harvest *harvest)
     return done;
 }
 
-void rtl_copies_give_up(struct rtl_harvest *harvest)
+void rtl_copies_give_up(struct rtl_collector *harvest)
 {
-    rtl_copies_harvest(harvest);
+    rtl_collect_copies(harvest);
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
-        for (uint64_t bits = rtl_copies_flying(w); bits; bits &= bits - 1) {
+        for (uint64_t bits = rtl_copies_in_flight(w); bits; bits &= bits - 1) {
             struct rtl_copy *copy = rtl_copy_at(w * 64 + (uint32_t)__builtin_ctzll(bits));
-            if (!rtl_copy_land(copy))
+            if (!rtl_copy_claim(copy))
                 continue;
             rtl_copy_untimed(copy->line, RTL_COPY_UNTIMED_ABANDONED);
-            if (rtl_own_detach(copy->own, &copy->card, false))
+            if (rtl_app_signal_detach(copy->own, &copy->card, false))
                 rtl_copy_give(copy);
         }
 }

@@ -10,9 +10,9 @@
 
 /* --- what was said --- */
 
-void rtl_said_take(struct rtl_said *said, uint64_t word, uint64_t now_ns)
+void rtl_requests_apply(struct rtl_requests *said, uint64_t word, uint64_t now_ns)
 {
-    struct rtl_wish wish;
+    struct rtl_control_request wish;
     if (rtl_control_decode(word, &wish)) {
         if (wish.beat != said->beat) {
             said->beat = wish.beat;
@@ -24,11 +24,11 @@ void rtl_said_take(struct rtl_said *said, uint64_t word, uint64_t now_ns)
             said->number = wish.number;
         }
     }
-    if (now_ns - said->beat_at > RTL_BEAT_NS)
+    if (now_ns - said->beat_at > RTL_HEARTBEAT_NS)
         said->watched = false;
 }
 
-enum rtl_policy rtl_said_policy(const struct rtl_said *said)
+enum rtl_policy rtl_requests_policy(const struct rtl_requests *said)
 {
     switch (said->mode) {
     case RTL_MODE_OFF:
@@ -42,31 +42,31 @@ enum rtl_policy rtl_said_policy(const struct rtl_said *said)
     }
 }
 
-enum rtl_force rtl_said_force(const struct rtl_said *said)
+enum rtl_activity rtl_requests_activity(const struct rtl_requests *said)
 {
-    enum rtl_policy policy = rtl_said_policy(said);
-    return policy == RTL_PASS_ON ? RTL_FORCE_OFF : policy == RTL_COUNT ? RTL_FORCE_COUNTING : RTL_FORCE_TIMING;
+    enum rtl_policy policy = rtl_requests_policy(said);
+    return policy == RTL_PASS_ON ? RTL_ACTIVITY_OFF : policy == RTL_COUNT ? RTL_ACTIVITY_COUNTING : RTL_ACTIVITY_TIMING;
 }
 
-uint64_t rtl_said_mask(const struct rtl_said *said)
+uint64_t rtl_requests_mask(const struct rtl_requests *said)
 {
-    return rtl_said_policy(said) == RTL_COUNT ? RTL_CONTROL_WISH | RTL_CONTROL_BEAT : RTL_CONTROL_WISH;
+    return rtl_requests_policy(said) == RTL_COUNT ? RTL_CONTROL_REQUEST | RTL_CONTROL_HEARTBEAT : RTL_CONTROL_REQUEST;
 }
 
 /* --- what it does --- */
 
 static struct {
-    struct rtl_said said; /* load, then worker */
+    struct rtl_requests said; /* load, then worker */
     /* worker */
     enum { SETTLED, LEAVING, QUIET } leaving; /* the application's signals are followed, and soon not any more */
     uint64_t published, seen, mask;           /* as they were stored last: in lines that every dispatch reads */
 } mode;
 
-/* What dispatches look at but for the policy itself. Only rtl_mode_mind stores the word of the page that it heard. */
+/* What dispatches look at but for the policy itself. Only rtl_mode_apply stores the word of the page that it heard. */
 static void publish(uint64_t word)
 {
-    enum rtl_force force = rtl_said_force(&mode.said);
-    uint64_t in_force = RTL_IN_FORCE(mode.said.mode, force, mode.said.number), mask = rtl_said_mask(&mode.said);
+    enum rtl_activity force = rtl_requests_activity(&mode.said);
+    uint64_t in_force = RTL_IN_FORCE(mode.said.mode, force, mode.said.number), mask = rtl_requests_mask(&mode.said);
     if (mode.seen != word)
         rtl_control_set_seen(mode.seen = word);
     if (mode.mask != mask)
@@ -79,13 +79,13 @@ static void publish(uint64_t word)
 
 void rtl_mode_start(enum rtl_mode started)
 {
-    mode.said = (struct rtl_said){.mode = started};
+    mode.said = (struct rtl_requests){.mode = started};
     rtl_control_listen(rtl_tool.segment.control);
-    rtl_policy_set(rtl_said_policy(&mode.said));
+    rtl_policy_set(rtl_requests_policy(&mode.said));
     /* as the page is made: what somebody said since is heard by the worker, or by the first dispatch */
     publish(rtl_tool.segment.control == &rtl_control_none
                 ? 0
-                : rtl_control_encode((struct rtl_wish){.mode = RTL_MODE_NONE}));
+                : rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE}));
 }
 
 bool rtl_mode_again(void)
@@ -103,15 +103,15 @@ static void make_signals(struct rtl_pool *pool)
         rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START - there));
 }
 
-static void change(struct rtl_harvest *harvest, enum rtl_policy from, enum rtl_policy to)
+static void change(struct rtl_collector *harvest, enum rtl_policy from, enum rtl_policy to)
 {
     if (to >= RTL_TIME_UNSIGNALLED)
         make_signals(harvest->pool);
     if (to == RTL_TIME) {
         if (mode.leaving == SETTLED) { /* nobody has followed so far */
-            rtl_own_follow();
+            rtl_app_signals_follow();
             rtl_barrier_everywhere();
-            rtl_own_unsure();
+            rtl_app_signals_mark_unknown();
         }
         mode.leaving = SETTLED;
     }
@@ -124,8 +124,9 @@ static void change(struct rtl_harvest *harvest, enum rtl_policy from, enum rtl_p
 
 static bool any_inside(void)
 {
-    for (struct rtl_tap *tap = atomic_load_explicit(&rtl_taps, memory_order_acquire); tap; tap = tap->next)
-        if (atomic_load_explicit(&tap->inside, memory_order_acquire))
+    for (struct rtl_tracker *tracker = atomic_load_explicit(&rtl_trackers, memory_order_acquire); tracker;
+         tracker = tracker->next)
+        if (atomic_load_explicit(&tracker->inside, memory_order_acquire))
             return true;
     return false;
 }
@@ -135,22 +136,22 @@ static bool any_inside(void)
  * long those signals are followed: whoever uses one again ends what it was on. It is over when no dispatch or copy is
  * inside that began before, and a round later none is in flight.
  */
-static void leave(const struct rtl_harvest *harvest)
+static void leave(const struct rtl_collector *harvest)
 {
     if (mode.leaving == QUIET && !harvest->open_cards && !rtl_copies_pending()) {
-        rtl_own_leave();
+        rtl_app_signals_leave();
         rtl_copy_profiling_rest();
         mode.leaving = SETTLED;
-    } else if (mode.leaving == LEAVING && !any_inside() && !rtl_copies_asked_for()) {
+    } else if (mode.leaving == LEAVING && !any_inside() && !rtl_copies_inside()) {
         mode.leaving = QUIET;
     }
 }
 
-void rtl_mode_mind(struct rtl_harvest *harvest, uint64_t now_ns)
+void rtl_mode_apply(struct rtl_collector *harvest, uint64_t now_ns)
 {
     uint64_t word = rtl_control_word();
-    rtl_said_take(&mode.said, word, now_ns);
-    enum rtl_policy from = rtl_policy_now(), to = rtl_said_policy(&mode.said);
+    rtl_requests_apply(&mode.said, word, now_ns);
+    enum rtl_policy from = rtl_policy_now(), to = rtl_requests_policy(&mode.said);
     if (mode.leaving != SETTLED)
         leave(harvest);
     if (from != to)

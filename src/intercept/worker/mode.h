@@ -22,10 +22,10 @@
 #include "intercept/track/policy.h"
 #include "shm/control.h"
 
-struct rtl_harvest;
+struct rtl_collector;
 
 /* Pure: what is known of the control page. */
-struct rtl_said {
+struct rtl_requests {
     enum rtl_mode mode; /* in force */
     uint16_t number;    /* of the wish that it came from */
     uint16_t beat;
@@ -34,11 +34,11 @@ struct rtl_said {
 };
 
 /* Pure: takes in a word of the page, at that time. */
-void rtl_said_take(struct rtl_said *said, uint64_t word, uint64_t now_ns);
-enum rtl_policy rtl_said_policy(const struct rtl_said *said);
-enum rtl_force rtl_said_force(const struct rtl_said *said);
+void rtl_requests_apply(struct rtl_requests *said, uint64_t word, uint64_t now_ns);
+enum rtl_policy rtl_requests_policy(const struct rtl_requests *said);
+enum rtl_activity rtl_requests_activity(const struct rtl_requests *said);
 /* Pure: the bits of the page's word that would change something. */
-uint64_t rtl_said_mask(const struct rtl_said *said);
+uint64_t rtl_requests_mask(const struct rtl_requests *said);
 
 /* Load, once: the process starts in that mode. */
 void rtl_mode_start(enum rtl_mode mode);
@@ -47,6 +47,6 @@ void rtl_mode_start(enum rtl_mode mode);
 bool rtl_mode_again(void);
 
 /* Worker, every round: looks at the page and does what it says. */
-void rtl_mode_mind(struct rtl_harvest *harvest, uint64_t now_ns);
+void rtl_mode_apply(struct rtl_collector *harvest, uint64_t now_ns);
 
 #endif

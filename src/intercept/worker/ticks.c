@@ -76,10 +76,11 @@ static bool is_leap(const struct rtl_gpu *gpu, const struct rtl_line *point)
 static void close_the_past(struct rtl_gpu *gpu)
 {
     rtl_busy_restart(&gpu->busy);
-    for (struct rtl_tap *tap = atomic_load_explicit(&rtl_taps, memory_order_acquire); tap; tap = tap->next) {
-        uint32_t state = atomic_load_explicit(&tap->state, memory_order_acquire); /* in others it is create's */
-        if ((state == RTL_TAP_LIVE || state == RTL_TAP_GONE) && tap->gpu == gpu)
-            tap->last_end = 0;
+    for (struct rtl_tracker *tracker = atomic_load_explicit(&rtl_trackers, memory_order_acquire); tracker;
+         tracker = tracker->next) {
+        uint32_t state = atomic_load_explicit(&tracker->state, memory_order_acquire); /* in others it is create's */
+        if ((state == RTL_TRACKER_LIVE || state == RTL_TRACKER_GONE) && tracker->gpu == gpu)
+            tracker->last_end = 0;
     }
 }
 

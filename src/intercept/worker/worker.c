@@ -85,72 +85,73 @@ struct rhythm {
     enum rtl_tend tend;          /* when a queue has to be looked after next */
 };
 
-/* A tap with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
-static uint32_t state_of(const struct rtl_harvest *harvest, const struct rtl_tap *tap)
+/* A tracker with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
+static uint32_t state_of(const struct rtl_collector *harvest, const struct rtl_tracker *tracker)
 {
-    uint32_t state = atomic_load_explicit(&tap->state, memory_order_acquire);
-    bool ours = __atomic_load_n(&tap->pool, __ATOMIC_RELAXED) == harvest->pool;
-    return (state == RTL_TAP_LIVE || state == RTL_TAP_GONE) && ours ? state : RTL_TAP_FREE;
+    uint32_t state = atomic_load_explicit(&tracker->state, memory_order_acquire);
+    bool ours = __atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) == harvest->pool;
+    return (state == RTL_TRACKER_LIVE || state == RTL_TRACKER_GONE) && ours ? state : RTL_TRACKER_FREE;
 }
 
 /*
- * Any: a GONE tap of that pool, whose worker has ended, having accounted for it. Looked at under the lock that taps are
- * opened under: between a look and the next it may have become another queue's, and gone again, not accounted for.
+ * Any: a GONE tracker of that pool, whose worker has ended, having accounted for it. Looked at under the lock that taps
+ * are opened under: between a look and the next it may have become another queue's, and gone again, not accounted for.
  */
-static void reclaim(struct rtl_tap *tap, const struct rtl_pool *pool)
+static void reclaim(struct rtl_tracker *tracker, const struct rtl_pool *pool)
 {
-    uint32_t gone = RTL_TAP_GONE;
+    uint32_t gone = RTL_TRACKER_GONE;
     pthread_mutex_lock(&rtl_tool.create);
-    if (__atomic_load_n(&tap->pool, __ATOMIC_RELAXED) == pool &&
-        atomic_compare_exchange_strong(&tap->state, &gone, RTL_TAP_DEAD)) /* one of us */
-        rtl_tap_free(tap);
+    if (__atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) == pool &&
+        atomic_compare_exchange_strong(&tracker->state, &gone, RTL_TRACKER_DEAD)) /* one of us */
+        rtl_tracker_free(tracker);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
 /* Its hardware queue is gone: what hasn't completed never will. */
-static void finish_gone(struct rtl_harvest *harvest, struct rtl_tap *tap)
+static void finish_gone(struct rtl_collector *harvest, struct rtl_tracker *tracker)
 {
-    rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_QUEUE_GONE, true);
-    rtl_harvest_close(harvest, tap);
-    rtl_tap_free(tap);
-    rtl_futex_wake(&tap->state);
+    rtl_collect_give_up(harvest, tracker, RTL_UNTIMED_QUEUE_GONE, true);
+    rtl_collect_close(harvest, tracker);
+    rtl_tracker_free(tracker);
+    rtl_futex_wake(&tracker->state);
 }
 
-/* One look at every tap. Returns how many completions were recorded. */
-static uint32_t round_of_taps(struct rtl_harvest *harvest, struct rhythm *r)
+/* One look at every tracker. Returns how many completions were recorded. */
+static uint32_t round_of_taps(struct rtl_collector *harvest, struct rhythm *r)
 {
-    struct rtl_tap *taps = atomic_load_explicit(&rtl_taps, memory_order_acquire);
+    struct rtl_tracker *taps = atomic_load_explicit(&rtl_trackers, memory_order_acquire);
     uint32_t done = 0;
     r->tend = RTL_TEND_NOTHING;
-    for (struct rtl_tap *tap = taps; tap; tap = tap->next)
-        if (state_of(harvest, tap) != RTL_TAP_FREE)
-            rtl_harvest_take_in(harvest, tap);
-    for (struct rtl_tap *tap = taps; tap; tap = tap->next) {
-        uint32_t state = state_of(harvest, tap);
-        if (state == RTL_TAP_FREE) {
-            const struct rtl_pool *pool = __atomic_load_n(&tap->pool, __ATOMIC_RELAXED);
-            if (pool != harvest->pool && atomic_load_explicit(&tap->state, memory_order_relaxed) == RTL_TAP_GONE)
-                reclaim(tap, pool); /* of a load before this one */
+    for (struct rtl_tracker *tracker = taps; tracker; tracker = tracker->next)
+        if (state_of(harvest, tracker) != RTL_TRACKER_FREE)
+            rtl_collect_take_in(harvest, tracker);
+    for (struct rtl_tracker *tracker = taps; tracker; tracker = tracker->next) {
+        uint32_t state = state_of(harvest, tracker);
+        if (state == RTL_TRACKER_FREE) {
+            const struct rtl_pool *pool = __atomic_load_n(&tracker->pool, __ATOMIC_RELAXED);
+            if (pool != harvest->pool &&
+                atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_GONE)
+                reclaim(tracker, pool); /* of a load before this one */
             continue;
         }
-        enum rtl_tend tend = state == RTL_TAP_LIVE ? rtl_tap_tend(tap, r->now) : RTL_TEND_NOTHING;
+        enum rtl_tend tend = state == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, r->now) : RTL_TEND_NOTHING;
         r->tend = tend > r->tend ? tend : r->tend;
-        done += rtl_harvest_tap(harvest, tap, MOST_A_TAP);
-        if (state == RTL_TAP_GONE) {
-            finish_gone(harvest, tap);
+        done += rtl_collect_tracker(harvest, tracker, MOST_A_TAP);
+        if (state == RTL_TRACKER_GONE) {
+            finish_gone(harvest, tracker);
         } else {
             uint32_t rows = atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed);
-            rtl_tap_populate(tap, rows + 64);
+            rtl_tracker_populate(tracker, rows + 64);
         }
     }
-    rtl_harvest_flush(harvest);
+    rtl_collect_flush(harvest);
     if (done)
         rtl_gpus_publish_idle(false);
     return done;
 }
 
 /* The pool is kept ahead of need, and given back to the runtime in part after a long time of little use. */
-static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
+static void tend_pool(struct rtl_collector *harvest, struct rhythm *r)
 {
     struct rtl_pool *pool = harvest->pool;
     uint32_t created = atomic_load_explicit(&pool->created, memory_order_relaxed);
@@ -176,12 +177,12 @@ static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
     if (r->now - r->peak_at < PEAK)
         return;
     uint32_t most = r->peak > r->peak_before ? r->peak : r->peak_before, taps = 0;
-    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next)
-        taps += atomic_load_explicit(&tap->state, memory_order_relaxed) == RTL_TAP_LIVE;
+    for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
+        taps += atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE;
     uint32_t keep = 2 * most + taps * RTL_SIGNALS_BATCH;
     keep = keep < RTL_SIGNALS_START ? RTL_SIGNALS_START : keep;
     if (r->peak_before != UINT32_MAX && created > keep + keep / 2)
-        rtl_pool_destroy(pool, created - keep, rtl_full_is_looked_at);
+        rtl_pool_destroy(pool, created - keep, rtl_throttle_is_looking_at);
     atomic_store_explicit(&pool->refused, false, memory_order_relaxed);
     r->peak_before = r->peak;
     r->peak = open;
@@ -190,7 +191,7 @@ static void tend_pool(struct rtl_harvest *harvest, struct rhythm *r)
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
 
-static void publish(const struct rtl_harvest *harvest, struct rhythm *r, bool all)
+static void publish(const struct rtl_collector *harvest, struct rhythm *r, bool all)
 {
     struct rtl_header *h = rtl_tool.segment.header;
     struct rtl_pool *pool = harvest->pool;
@@ -208,20 +209,20 @@ static void publish(const struct rtl_harvest *harvest, struct rhythm *r, bool al
     }
 }
 
-static void compare_clocks(struct rtl_harvest *harvest, struct rhythm *r)
+static void compare_clocks(struct rtl_collector *harvest, struct rhythm *r)
 {
     uint64_t tsc = 0, ns = 0;
-    if (r->now - r->counter_at < COUNTER || !atomic_load_explicit(&rtl_hot.counter, memory_order_relaxed))
+    if (r->now - r->counter_at < COUNTER || !atomic_load_explicit(&rtl_hot.tsc, memory_order_relaxed))
         return;
     rtl_clock_pair(&tsc, &ns);
     rtl_tsc_line_update(&harvest->counter, tsc, ns);
     if (harvest->counter.broken)
-        atomic_store_explicit(&rtl_hot.counter, false, memory_order_relaxed);
+        atomic_store_explicit(&rtl_hot.tsc, false, memory_order_relaxed);
     r->counter_at = r->now;
 }
 
 /* How long to pause so that the signals don't run out before the next round. */
-static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r, uint32_t done)
+static uint64_t pause_after(const struct rtl_collector *harvest, struct rhythm *r, uint32_t done)
 {
     uint64_t came = harvest->seen - r->seen_before, span = r->now - r->before;
     r->seen_before = harvest->seen;
@@ -240,34 +241,35 @@ static uint64_t pause_after(const struct rtl_harvest *harvest, struct rhythm *r,
 }
 
 /* Looks after all queues, and says in `tend` when to look again. True when one of them needs more than that. */
-static bool is_needed(const struct rtl_harvest *harvest, struct rhythm *r)
+static bool is_needed(const struct rtl_collector *harvest, struct rhythm *r)
 {
     uint64_t now = rtl_clock_now();
     r->tend = RTL_TEND_NOTHING;
-    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
-        enum rtl_tend tend = state_of(harvest, tap) == RTL_TAP_LIVE ? rtl_tap_tend(tap, now) : RTL_TEND_NOTHING;
+    for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
+        enum rtl_tend tend =
+            state_of(harvest, tracker) == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, now) : RTL_TEND_NOTHING;
         r->tend = tend > r->tend ? tend : r->tend;
     }
     return r->tend >= RTL_TEND_SOON;
 }
 
-static bool anything_pending(const struct rtl_harvest *harvest, struct rhythm *r)
+static bool anything_pending(const struct rtl_collector *harvest, struct rhythm *r)
 {
     if (is_needed(harvest, r) || rtl_copies_pending())
         return true;
-    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
-        uint32_t state = state_of(harvest, tap);
-        if (state == RTL_TAP_GONE || (state == RTL_TAP_LIVE && rtl_pending_count(&tap->pending)))
+    for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
+        uint32_t state = state_of(harvest, tracker);
+        if (state == RTL_TRACKER_GONE || (state == RTL_TRACKER_LIVE && rtl_pending_count(&tracker->pending)))
             return true;
     }
     return false;
 }
 
-static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_seen)
+static void park(struct rtl_collector *harvest, struct rhythm *r, uint32_t kick_seen)
 {
     struct rtl_header *h = rtl_tool.segment.header;
     rtl_wakeup_announce();
-    if (anything_pending(harvest, r) || rtl_control_pending() || atomic_load(&worker.kick) != kick_seen ||
+    if (anything_pending(harvest, r) || rtl_control_request_pending() || atomic_load(&worker.kick) != kick_seen ||
         atomic_load(&worker.state) != RUNNING) {
         rtl_wakeup_revoke();
         return;
@@ -287,10 +289,10 @@ static void park(struct rtl_harvest *harvest, struct rhythm *r, uint32_t kick_se
 }
 
 /* Waits until no dispatch is under way that began before its verdict was changed. Bounded. */
-static bool quiet(const struct rtl_tap *tap)
+static bool quiet(const struct rtl_tracker *tracker)
 {
     uint64_t until = rtl_clock_now() + QUIET;
-    while (atomic_load_explicit(&tap->inside, memory_order_acquire)) {
+    while (atomic_load_explicit(&tracker->inside, memory_order_acquire)) {
         struct timespec moment = {0, 20000};
         if (rtl_clock_now() > until)
             return false;
@@ -303,25 +305,25 @@ static bool quiet(const struct rtl_tap *tap)
  * The last look, after all verdicts have become "shutdown": what has completed counts, what hasn't is given up. Signals
  * that nothing in flight carries go back to the runtime.
  */
-static void wind_up(struct rtl_harvest *harvest, struct rhythm *r)
+static void wind_up(struct rtl_collector *harvest, struct rhythm *r)
 {
     rtl_barrier_everywhere();
     /* no more can be in flight than there are signals, and none is added; each round ends some of them */
     for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_NUMBERS; done += more)
         more = round_of_taps(harvest, r);
-    for (struct rtl_tap *tap = atomic_load(&rtl_taps); tap; tap = tap->next) {
-        uint32_t state = state_of(harvest, tap);
-        if (state == RTL_TAP_GONE)
-            finish_gone(harvest, tap);
-        if (state != RTL_TAP_LIVE)
+    for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
+        uint32_t state = state_of(harvest, tracker);
+        if (state == RTL_TRACKER_GONE)
+            finish_gone(harvest, tracker);
+        if (state != RTL_TRACKER_LIVE)
             continue;
-        if (quiet(tap))
-            rtl_harvest_close(harvest, tap);
-        rtl_harvest_give_up(harvest, tap, RTL_UNTIMED_ABANDONED, false);
+        if (quiet(tracker))
+            rtl_collect_close(harvest, tracker);
+        rtl_collect_give_up(harvest, tracker, RTL_UNTIMED_ABANDONED, false);
     }
     rtl_copies_give_up(harvest);
-    rtl_harvest_flush(harvest);
-    rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT, rtl_full_is_looked_at);
+    rtl_collect_flush(harvest);
+    rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
     rtl_gpus_publish_idle(true);
     r->now = rtl_clock_now();
     publish(harvest, r, true);
@@ -351,7 +353,7 @@ static void ask_for_short_turns(void)
 
 static void *run(void *data)
 {
-    struct rtl_harvest *harvest = data;
+    struct rtl_collector *harvest = data;
     struct rhythm r = {.pause = PAUSE_MIN, .peak_before = UINT32_MAX};
     prctl(PR_SET_NAME, "rtl-worker", 0, 0, 0);
     ask_for_short_turns();
@@ -362,8 +364,8 @@ static void *run(void *data)
         uint32_t kick_seen = atomic_load(&worker.kick);
         r.now = rtl_clock_now();
         compare_clocks(harvest, &r);
-        rtl_mode_mind(harvest, r.now);
-        uint32_t done = round_of_taps(harvest, &r), copied = rtl_copies_harvest(harvest);
+        rtl_mode_apply(harvest, r.now);
+        uint32_t done = round_of_taps(harvest, &r), copied = rtl_collect_copies(harvest);
         tend_pool(harvest, &r);
         rtl_recorder_prepare(harvest->recorder);
         rtl_kernels_populate();
@@ -388,7 +390,7 @@ static void *run(void *data)
 /* --- starting and stopping it --- */
 
 /* A thread that takes no signal, holds little memory and has no share in the application's real-time priority. */
-static bool start_thread(struct rtl_harvest *harvest)
+static bool start_thread(struct rtl_collector *harvest)
 {
     sigset_t all, before;
     cpu_set_t cpus;
@@ -437,9 +439,9 @@ static void destroy_signal(hsa_signal_t signal)
     rtl_tool.hsa.signal_destroy(signal);
 }
 
-static struct rtl_harvest *make_harvest(struct rtl_pool *pool)
+static struct rtl_collector *make_harvest(struct rtl_pool *pool)
 {
-    struct rtl_harvest *harvest =
+    struct rtl_collector *harvest =
         mmap(NULL, sizeof *harvest, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t tsc = 0, ns = 0;
     if (harvest == MAP_FAILED)
@@ -460,7 +462,7 @@ static bool start(void)
     if (!worker.recorder)
         worker.recorder = rtl_recorder_create(&rtl_tool.segment);
     struct rtl_pool *pool = worker.recorder ? rtl_pool_create(&maker, rtl_tool.settings.signals_limit) : NULL;
-    struct rtl_harvest *harvest = pool ? make_harvest(pool) : NULL;
+    struct rtl_collector *harvest = pool ? make_harvest(pool) : NULL;
     if (!harvest) {
         rtl_pool_free(pool);
         return false;
@@ -474,7 +476,7 @@ static bool start(void)
     atomic_store(&worker.state, RUNNING);
     if (!start_thread(harvest)) {
         atomic_store(&worker.state, NONE);
-        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_full_is_looked_at);
+        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
         rtl_pool_free(pool);
         munmap(harvest, sizeof *harvest);
         return false;
@@ -493,7 +495,7 @@ struct rtl_pool *rtl_worker_pool(int *verdict)
         worker.unable = true;
     }
     uint32_t state = atomic_load(&worker.state);
-    *verdict = state == RUNNING ? RTL_VERDICT_TIME : state == NONE ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
+    *verdict = state == RUNNING ? RTL_NO_REASON : state == NONE ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
     struct rtl_pool *pool = state == RUNNING ? worker.pool : NULL;
     pthread_mutex_unlock(&rtl_tool.create);
     if (say) /* not under the lock: the reader of stderr may be slow */
@@ -502,24 +504,24 @@ struct rtl_pool *rtl_worker_pool(int *verdict)
     return pool;
 }
 
-void rtl_worker_settle(struct rtl_tap *tap)
+void rtl_worker_settle(struct rtl_tracker *tracker)
 {
-    const struct rtl_pool *pool = tap->pool;
+    const struct rtl_pool *pool = tracker->pool;
     if (!pool) { /* nothing on it was ever timed, and no worker knows it */
-        rtl_tap_free(tap);
+        rtl_tracker_free(tracker);
         return;
     }
-    atomic_store(&tap->state, RTL_TAP_GONE);
+    atomic_store(&tracker->state, RTL_TRACKER_GONE);
     kick();
     uint64_t until = rtl_clock_now() + SETTLE;
-    while (atomic_load(&tap->state) == RTL_TAP_GONE) {
+    while (atomic_load(&tracker->state) == RTL_TRACKER_GONE) {
         uint32_t state = atomic_load(&worker.state);
         if (state == NONE || state == STOPPED)
-            reclaim(tap, pool);
+            reclaim(tracker, pool);
         else if (rtl_clock_now() >= until)
             return; /* the worker, or the one of the next load, will come to it */
         else
-            rtl_futex_wait(&tap->state, RTL_TAP_GONE, 10 * MS);
+            rtl_futex_wait(&tracker->state, RTL_TRACKER_GONE, 10 * MS);
     }
 }
 

@@ -16,28 +16,28 @@
 #define rtl_clock_now() 1000000000ull
 
 /* The sources once more, with stepping. */
-#define rtl_copy_prepare           step_copy_prepare
-#define rtl_times_read             step_times_read
-#define rtl_times_compare          step_times_compare
-#define rtl_copy_times_are_right   step_copy_times_are_right
-#define rtl_copy_times_are_unknown step_copy_times_are_unknown
-#define rtl_times_forget           step_times_forget
-#define rtl_own_timed              step_own_timed
-#define rtl_own_find               step_own_find
-#define rtl_own_begin              step_own_begin
-#define rtl_own_give_up            step_own_give_up
-#define rtl_own_look               step_own_look
-#define rtl_own_sweep              step_own_sweep
-#define rtl_own_detach             step_own_detach
-#define rtl_own_follow             step_own_follow
-#define rtl_own_unsure             step_own_unsure
-#define rtl_own_leave              step_own_leave
-#define rtl_own_stop               step_own_stop
-#define rtl_own_forget_all         step_own_forget_all
-#define rtl_own_start              step_own_start
-#define rtl_own_add                step_own_add
-#define rtl_own_remove             step_own_remove
-#define rtl_own_copy               step_own_copy
+#define rtl_copy_prepare             step_copy_prepare
+#define rtl_times_read               step_times_read
+#define rtl_times_compare            step_times_compare
+#define rtl_copy_times_are_right     step_copy_times_are_right
+#define rtl_copy_times_are_unknown   step_copy_times_are_unknown
+#define rtl_times_forget             step_times_forget
+#define rtl_app_signals_followed     step_own_timed
+#define rtl_app_signal_find          step_own_find
+#define rtl_app_signal_begin         step_own_begin
+#define rtl_app_signal_give_up       step_own_give_up
+#define rtl_app_signal_look          step_own_look
+#define rtl_app_signals_sweep        step_own_sweep
+#define rtl_app_signal_detach        step_own_detach
+#define rtl_app_signals_follow       step_own_follow
+#define rtl_app_signals_mark_unknown step_own_unsure
+#define rtl_app_signals_leave        step_own_leave
+#define rtl_app_signals_stop         step_own_stop
+#define rtl_app_signals_forget       step_own_forget_all
+#define rtl_app_signals_start        step_own_start
+#define rtl_app_signal_add           step_own_add
+#define rtl_app_signal_remove        step_own_remove
+#define rtl_app_signal_copy          step_own_copy
 
 #include "intercept/track/timestamps.c"
 #include "intercept/track/app_signals.c"
@@ -48,7 +48,7 @@ static amd_signal_t signals[SIGNALS];
 static amd_signal_t *const ours = &signals[0];
 static amd_signal_t *neighbour, *elsewhere; /* in the same bucket; in another */
 static amd_signal_t card[3], taken;
-static struct rtl_own *record, *next_record, *found;
+static struct rtl_app_signal *record, *next_record, *found;
 static bool began[3], looked, stamps_first, reused;
 
 static hsa_signal_t handle_of(const amd_signal_t *signal)
@@ -181,11 +181,11 @@ static const char *ended_once_by_destruction(void)
 {
     if (!stepping.thread[0].done || !stepping.thread[1].done)
         return "somebody doesn't get on";
-    if (step_own_find((uintptr_t)elsewhere) != record || record->use != RTL_OWN_IDLE)
+    if (step_own_find((uintptr_t)elsewhere) != record || record->use != RTL_USE_IDLE)
         return "the record's next signal isn't free";
     if (stamps_first)
-        return ended_with(RTL_CARD_TIMED, 10, 20) ? NULL : "the kernel's times are lost";
-    return ended_with(RTL_CARD_GONE, 0, 0) ? NULL : "the kernel isn't said to have lost its signal";
+        return ended_with(RTL_STAND_IN_TIMED, 10, 20) ? NULL : "the kernel's times are lost";
+    return ended_with(RTL_STAND_IN_GONE, 0, 0) ? NULL : "the kernel isn't said to have lost its signal";
 }
 
 static void nothing_is_read_after_destruction(void **state)
@@ -208,7 +208,7 @@ static void uses_again(void)
 
 static const char *each_has_its_times(void)
 {
-    if (!ended_with(RTL_CARD_TIMED, 10, 20))
+    if (!ended_with(RTL_STAND_IN_TIMED, 10, 20))
         return "the first kernel's times are lost";
     if (!began[1] || record->use != (uintptr_t)&card[1] || card[1].value != RTL_SIGNAL_ARMED)
         return "the second kernel doesn't have the signal";
@@ -240,7 +240,7 @@ static const char *nobody_believes_to_be_alone(void)
         believe += began[i] && card[i].value == RTL_SIGNAL_ARMED;
     if (believe)
         return "two packets have the signal, and one is taken for the only one";
-    return record->use == RTL_OWN_SHARED ? NULL : "the signal isn't shared";
+    return record->use == RTL_USE_SHARED ? NULL : "the signal isn't shared";
 }
 
 static void two_at_once_are_always_shared(void **state)
@@ -276,7 +276,8 @@ static void searches(void)
     found = step_own_find((uintptr_t)ours);
 }
 
-/* The record in front of ours goes into another bucket. As rtl_own_remove does it, without its steps in between. */
+/* The record in front of ours goes into another bucket. As rtl_app_signal_remove does it, without its steps in between.
+ */
 static void moves_the_neighbour(void)
 {
     put_free(unlink_own((uintptr_t)neighbour));
