@@ -11,7 +11,7 @@
 enum { LOOK_NS = 5000000 };
 static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches takes it up within milliseconds */
 
-/* Waits until the wish was taken up: true, and what is in force since then. */
+/* Waits until the request was taken up: true, and what is in force since then. */
 static bool wait_taken(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
 {
     for (uint64_t waited = 0; waited < PATIENCE_NS; waited += LOOK_NS) {
@@ -41,7 +41,7 @@ int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader
     }
     rtl_target_title(pid, "", title, sizeof title);
     const char *mode = rtl_mode_label((unsigned)options->mode), *was = rtl_mode_label(before.mode);
-    uint16_t number = rtl_control_ask(reader, &link, (enum rtl_mode)options->mode);
+    uint16_t number = rtl_control_request_mode(reader, &link, (enum rtl_mode)options->mode);
     bool taken = before.mode != options->mode && wait_taken(reader, number, &now); /* the same: nothing to wait for */
     rtl_control_close(&link);
     if (!taken && !rtl_reader_alive(reader)) {

@@ -82,7 +82,7 @@ static void put_process(struct writer *w, struct json_object *root, const struct
     put_number(w, root, "time_ns", m->latest->real_ns);
     put_measured(w, root, "window_ns", m->previous, m->span_ns);
     put_text(w, root, "mode", rtl_mode_label(s->mode));
-    put_text(w, root, "in_force", rtl_force_key(s->in_force));
+    put_text(w, root, "in_force", rtl_activity_key(s->in_force));
     put_text(w, root, "state", rtl_target_json(m->state));
     struct json_object *o = object_in(w, root, "dispatches");
     if (!o)

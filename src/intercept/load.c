@@ -47,21 +47,21 @@ static struct {
     bool active;   /* load: between OnLoad and OnUnload */
     bool segment;  /* load: it is there */
     bool handlers; /* load: those of fork and exit are in place */
-    bool said;     /* load: trouble was told of */
+    bool warned;   /* load: the user was told of trouble */
     pid_t pid;     /* load: the process that the segment belongs to */
 } load;
 
 static void say_once(const char *why)
 {
-    if (!load.said)
+    if (!load.warned)
         rtl_say("%s: the application runs untraced", why);
-    load.said = true;
+    load.warned = true;
 }
 
 /* No dispatch is timed any more, and no signal is touched, when this returns. */
 static void wind_up(void)
 {
-    rtl_taps_stop();
+    rtl_trackers_stop();
     rtl_worker_stop();
 }
 
@@ -148,7 +148,7 @@ static void read_environment(void)
 
 static void hook(void *table)
 {
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
     HOOK(queue_create, rtl_queue_create);
     HOOK(queue_destroy, rtl_queue_destroy);
     HOOK(executable_freeze, rtl_executable_freeze);
@@ -158,18 +158,18 @@ static void hook(void *table)
     bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_signals_hook(table);
-    rtl_own_start(rtl_mode_again());
-    /* what isn't seen may carry any signal: those of the application's tell no times then */
+    rtl_app_signals_start(rtl_mode_again());
+    /* packets and copies that aren't seen may carry any signal of the application's: those aren't read then */
     if (!queues || !copies)
-        rtl_own_stop();
+        rtl_app_signals_stop();
     if (!copies)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
     if (!queues) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
-        if (!load.said)
+        if (!load.warned)
             rtl_say("this runtime may make queues in ways that can't be hooked (hsa_amd_queue_create): those are not "
                     "counted");
-        load.said = true;
+        load.warned = true;
     }
 }
 
@@ -196,7 +196,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
         goto done;
     }
     rtl_queues_look_around();
-    rtl_taps_start();
+    rtl_trackers_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
     if (!load.segment) {
@@ -204,7 +204,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
             goto done;
         load.segment = true;
         load.pid = getpid();
-        atomic_store(&rtl_hot.counter, rtl_tsc_usable());
+        atomic_store(&rtl_hot.tsc, rtl_tsc_usable());
     } else {
         rtl_worker_again();
     }
@@ -230,9 +230,9 @@ void OnUnload(void)
     if (load.segment && getpid() == load.pid) {
         if (atomic_load(&rtl_hot.recording)) {
             wind_up();
-            rtl_taps_bury();
-            rtl_full_release();
-            rtl_own_forget_all();
+            rtl_trackers_retire();
+            rtl_throttle_release();
+            rtl_app_signals_forget();
             rtl_copies_forget();
             rtl_copy_profiling_forget();
             rtl_times_forget();

@@ -23,7 +23,7 @@ void rtl_honesty_text(const struct rtl_model *m, char *out, size_t size)
         rtl_text_append(out, size, "%s wanted, from the next dispatch on; ", rtl_mode_label(m->wanted));
     if (s->mode == RTL_MODE_AUTO)
         rtl_text_append(out, size, "%s, ",
-                        s->in_force == RTL_FORCE_TIMING ? "timing (watched)" : rtl_force_key(s->in_force));
+                        s->in_force == RTL_ACTIVITY_TIMING ? "timing (watched)" : rtl_activity_key(s->in_force));
     if (s->mode == RTL_MODE_AUTO && m->no_waking[0])
         rtl_text_append(out, size, "not to be woken by you: %s, ", m->no_waking);
     if (s->mode == RTL_MODE_OFF && m->counted)

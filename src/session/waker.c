@@ -17,7 +17,7 @@ void rtl_waker_close(struct rtl_waker *waker)
 void rtl_waker_beat(struct rtl_waker *waker, struct rtl_model *model)
 {
     rtl_waker_look(waker, model);
-    rtl_control_beat(&waker->link);
+    rtl_control_heartbeat(&waker->link);
 }
 
 void rtl_waker_look(struct rtl_waker *waker, struct rtl_model *model)
@@ -25,7 +25,7 @@ void rtl_waker_look(struct rtl_waker *waker, struct rtl_model *model)
     if (!model)
         return;
     model->watcher = rtl_control_writer(&waker->link);
-    model->wanted = rtl_control_wanted(waker->reader, &waker->link);
+    model->wanted = rtl_control_requested_mode(waker->reader, &waker->link);
     if (!waker->link.page)
         snprintf(model->no_waking, sizeof model->no_waking, "%s",
                  waker->refused ? "another user's process" : "no control page");

@@ -314,20 +314,20 @@ struct rtl_header {
 
 /*
  * The mode in force: which it is, what that means for a dispatch now (auto both counts and times), and the number of
- * the last wish of the control page that was taken up. One word, so that the three belong together.
+ * the last request of the control page that was taken up. One word, so that the three belong together.
  */
-#define RTL_IN_FORCE(mode, force, number) \
-    (1ull << 32 | (uint64_t)(uint16_t)(number) << 16 | (uint64_t)(uint8_t)(force) << 8 | (uint8_t)(mode))
+#define RTL_IN_FORCE(mode, activity, number) \
+    (1ull << 32 | (uint64_t)(uint16_t)(number) << 16 | (uint64_t)(uint8_t)(activity) << 8 | (uint8_t)(mode))
 
 struct rtl_in_force {
-    uint8_t mode, force; /* enum rtl_mode, of a newer library perhaps; enum rtl_force */
+    uint8_t mode, activity; /* enum rtl_mode, of a newer library perhaps; enum rtl_activity */
     uint16_t number;
 };
 
 /* False when the word says nothing: of an older library, or damaged. */
 static inline _Bool rtl_in_force_read(uint64_t word, struct rtl_in_force *in_force)
 {
-    if (word >> 32 != 1 || (uint8_t)(word >> 8) > RTL_FORCE_TIMING)
+    if (word >> 32 != 1 || (uint8_t)(word >> 8) > RTL_ACTIVITY_TIMING)
         return 0;
     *in_force = (struct rtl_in_force){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16)};
     return 1;

@@ -117,7 +117,7 @@ struct rtl_snapshot {
     char comm[RTL_COMM_MAX + 1]; /* printable ASCII only */
     char library_version[33];
     uint32_t mode, state, notes, seals; /* mode: in force now */
-    uint32_t mode_started, in_force;    /* what it was started with; enum rtl_force: what the mode means now */
+    uint32_t mode_started, in_force;    /* what it was started with; enum rtl_activity: what the mode means now */
     uint32_t runtime_major, runtime_minor;
     uint64_t start_mono_ns, start_real_ns, heartbeat_mono_ns, worker_cpu_ns, passes;
     bool parked;
@@ -136,7 +136,7 @@ struct rtl_snapshot {
 
 /*
  * What a snapshot takes at most, whatever the segment holds: bytes looked at (less than half of it where entries have
- * the length that this version writes; mostly the lines of (queue, kernel), holes of the file left out), and memory.
+ * the length that this version writes; mostly the cells of (queue, kernel), holes of the file left out), and memory.
  * Names are the reader's: RTL_NAMES_BYTES at most, each once.
  */
 #define RTL_SNAPSHOT_READ_MAX   (768ull << 20)

@@ -87,7 +87,7 @@ static void take_snapshot(struct watch *w)
         rtl_ui_say(&w->ui, "snapshot of %u kernels added to %s", tick->snapshot.kernel_count, w->tape.path);
 }
 
-/* What became of the wish is on the mode's line with the next frames. */
+/* What became of the request is on the mode's line with the next frames. */
 static void ask_for_mode(struct watch *w)
 {
     char why[256];
@@ -103,7 +103,7 @@ static void ask_for_mode(struct watch *w)
         rtl_ui_say(&w->ui, "%s", why);
         return;
     }
-    rtl_control_ask(w->reader, &link, (enum rtl_mode)mode);
+    rtl_control_request_mode(w->reader, &link, (enum rtl_mode)mode);
     rtl_control_close(&link);
     rtl_waker_look(&w->waker, w->ui.model);
     rtl_ui_say(&w->ui, "process %d was asked for mode %s%s", (int)w->ui.pid, rtl_mode_label((unsigned)mode),

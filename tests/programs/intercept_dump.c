@@ -52,7 +52,7 @@ static void totals(const struct rtl_snapshot *s)
 #define FORCE(sym, number, key) \
     if (s->in_force == number)  \
         line("in_force", "%s", key);
-    RTL_FORCES(FORCE)
+    RTL_ACTIVITIES(FORCE)
 #undef FORCE
     line("signals", "in_use %llu free %llu created %llu destroyed %llu peak %llu limit %llu", (ull)s->signals_in_use,
          (ull)s->signals_free, (ull)s->signals_created, (ull)s->signals_destroyed, (ull)s->signals_peak,

@@ -351,9 +351,9 @@ __attribute__((unused)) static int patience(void)
 
 #define AT(counter) __atomic_load_n(&(counter), __ATOMIC_RELAXED)
 
-__attribute__((unused)) static struct rtl_queue *line_of(void)
+__attribute__((unused)) static struct rtl_queue *counters_of(void)
 {
-    return ((struct rtl_tap *)handler_data)->line;
+    return ((struct rtl_tracker *)handler_data)->counters;
 }
 
 __attribute__((unused)) static uint64_t sum_untimed(struct rtl_queue *line)

@@ -147,10 +147,10 @@ static hsa_queue_t *app_queue_of(uint32_t size)
 /* A signal that says how far the GPU has come, and is no dispatch's (throttle.h). */
 static bool is_gauge(hsa_signal_t signal)
 {
-    const struct rtl_tap *tap = handler_data;
+    const struct rtl_tracker *tracker = handler_data;
     bool is = false;
     for (int i = 0; i < RTL_MARKS; i++)
-        is |= tap->guarded && signal.handle == tap->gauge[i].signal.handle;
+        is |= tracker->guarded && signal.handle == tracker->marker[i].signal.handle;
     return is;
 }
 
@@ -161,7 +161,7 @@ static void feed(uint32_t size, unsigned rounds, uint64_t want_most)
     hsa_queue_t *shown = app_queue_of(size);
     struct queue *queue = (struct queue *)shown;
     assert_ptr_not_equal(shown, &the_queue);
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t dispatches = AT(line->dispatches), untimed = sum_untimed(line), completed = AT(line->completed);
     uint64_t packets = AT(line->packets), kernels = 0, all = 0;
     calls = most = 0;
@@ -316,8 +316,8 @@ static bool flood(uint32_t size, uint64_t packets, uint64_t together, enum sort 
     static hsa_signal_t signals_used[1 << 13];
     hsa_queue_t *shown = app_queue_of(size);
     struct queue *queue = (struct queue *)shown;
-    struct rtl_queue *line = line_of();
-    const struct rtl_tap *tap = handler_data;
+    struct rtl_queue *line = counters_of();
+    const struct rtl_tracker *tracker = handler_data;
     uint64_t dispatches = AT(line->dispatches), kernels = 0, signalled = 0, untimed = sum_untimed(line);
     pthread_t gpu;
     assert_true(packets < sizeof signals_used / sizeof signals_used[0]);
@@ -347,7 +347,7 @@ static bool flood(uint32_t size, uint64_t packets, uint64_t together, enum sort 
     atomic_store(&hardware.over, true);
     pthread_join(gpu, NULL);
     writer_of_batches = take_in_order;
-    bool gave_up = tap->stuck_at != UINT64_MAX;
+    bool gave_up = tracker->stuck_at != UINT64_MAX;
     assert_int_equal(AT(line->dispatches), dispatches + kernels);
     if (!gave_up) {
         assert_int_equal(hardware.overflowed, 0);
@@ -394,8 +394,8 @@ static void queues_have_their_numbers(void **state)
         uint64_t before = 0;
         for (int i = 0; i < 3; i++) {
             queues[i] = app_queue_of(64);
-            assert_int_equal(AT(line_of()->queue_id), without_us + (uint64_t)i);
-            assert_true(queues[i]->id > AT(line_of()->queue_id)); /* the runtime's own isn't touched */
+            assert_int_equal(AT(counters_of()->queue_id), without_us + (uint64_t)i);
+            assert_true(queues[i]->id > AT(counters_of()->queue_id)); /* the runtime's own isn't touched */
             assert_true(i == 0 || queues[i]->id == before + 1);
             before = queues[i]->id;
         }

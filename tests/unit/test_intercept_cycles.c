@@ -209,7 +209,7 @@ static void child_counts_nothing(void **state)
     hsa_queue_t *queue = app_queue();
     packet_t p = kernel_packet(object_of(8), 0);
     hand_over(&p, 1);
-    uint64_t before = AT(line_of()->dispatches), packets = AT(line_of()->packets);
+    uint64_t before = AT(counters_of()->dispatches), packets = AT(counters_of()->packets);
     pid_t child = fork();
     if (child == 0) {
         alarm(60);
@@ -226,8 +226,8 @@ static void child_counts_nothing(void **state)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(AT(line_of()->dispatches), before);
-    assert_int_equal(AT(line_of()->packets), packets);
+    assert_int_equal(AT(counters_of()->dispatches), before);
+    assert_int_equal(AT(counters_of()->packets), packets);
     assert_int_equal(AT(rtl_tool.segment.header->state), RTL_STATE_LIVE);
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_FORKED);
     app_queue_destroy(queue);
@@ -243,25 +243,25 @@ static void identities_are_not_read_back(void **state)
     fill_tables();
     assert_true(OnLoad(&root, 1, 0, NULL));
     hsa_queue_t *queue = app_queue();
-    const struct rtl_tap *tap = handler_data;
-    struct rtl_queue *line = line_of();
+    const struct rtl_tracker *tracker = handler_data;
+    struct rtl_queue *line = counters_of();
     uint32_t generation = AT(line->generation);
     assert_true(generation > 0 && generation % 2 == 0);
-    assert_int_equal(atomic_load(&tap->generation), generation);
+    assert_int_equal(atomic_load(&tracker->generation), generation);
     __atomic_store_n(&line->generation, 12345, __ATOMIC_RELAXED);
     app_queue_destroy(queue);
     assert_int_equal(AT(line->generation), generation + 2);
     __atomic_store_n(&line->generation, 777, __ATOMIC_RELAXED);
     queue = app_queue();
-    assert_ptr_equal(line_of(), line); /* the same slot again */
+    assert_ptr_equal(counters_of(), line); /* the same slot again */
     assert_int_equal(AT(line->generation), generation + 4);
-    assert_int_equal(atomic_load(&tap->generation), generation + 4);
+    assert_int_equal(atomic_load(&tracker->generation), generation + 4);
     app_queue_destroy(queue);
     OnUnload();
     assert_int_equal(AT(line->generation), generation + 6);
 }
 
-/* A queue that is made while all comes to its end has no pool; its tap has the gauges of the one before. */
+/* A queue that is made while all comes to its end has no pool; its tracker has the markers of the one before. */
 static void queue_at_the_end(void **state)
 {
     static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -271,18 +271,18 @@ static void queue_at_the_end(void **state)
     assert_true(OnLoad(&root, 1, 0, NULL));
     rtl_tool.fragile = true; /* as on a runtime before 6.0 */
     app_queue_destroy(app_queue());
-    struct rtl_tap *tap = atomic_load(&rtl_taps);
-    while (tap && !tap->gauges_of)
-        tap = tap->next;
-    assert_non_null(tap);
+    struct rtl_tracker *tracker = atomic_load(&rtl_trackers);
+    while (tracker && !tracker->markers_of)
+        tracker = tracker->next;
+    assert_non_null(tracker);
     rtl_worker_stop();
     hsa_queue_t *queue = app_queue();
     assert_non_null(queue);
-    assert_null(tap->pool);
+    assert_null(tracker->pool);
     alarm(60); /* a crash inside would leave a lock taken */
     OnUnload();
     alarm(0);
-    assert_null(tap->gauges_of);
+    assert_null(tracker->markers_of);
     app_queue_destroy(queue);
 }
 

@@ -158,7 +158,7 @@ static void slots_are_found_and_hooked(void **state)
         if (i != SLOT_CREATE && i != SLOT_ACQUIRE)
             assert_ptr_equal(ext.slot[i], (void *)nothing); /* as they were before */
     assert_int_equal(AT(rtl_tool.segment.header->notes) & RTL_NOTE_QUEUE_NOT_INTERCEPTED, 0);
-    assert_true(atomic_load(&rtl_own_timed));
+    assert_true(atomic_load(&rtl_app_signals_followed));
 }
 
 static void what_can_be_is_intercepted(void **state)
@@ -174,7 +174,7 @@ static void what_can_be_is_intercepted(void **state)
     hand_over(&p, 1);
     assert_int_not_equal(written[0].completion_signal.handle, 0);
     complete(&written[0], 1000000, 7);
-    wait_completed(line_of(), 1);
+    wait_completed(counters_of(), 1);
     app_queue_destroy(d.queue);
 
     d.priority = HSA_AMD_QUEUE_PRIORITY_HIGH;
@@ -253,13 +253,13 @@ static void other_engines_and_borrowed_queues(void **state)
     (void)state;
     load();
     uint64_t before = refused();
-    assert_true(atomic_load(&rtl_own_timed));
+    assert_true(atomic_load(&rtl_app_signals_followed));
     struct description d = usual();
     d.engine = 1;
     assert_int_equal(ask_for(&d), HSA_STATUS_SUCCESS);
     assert_ptr_equal(d.queue, &its_own);
-    assert_int_equal(refused(), before);       /* there are no kernels in it, */
-    assert_false(atomic_load(&rtl_own_timed)); /* but signals that kernels had */
+    assert_int_equal(refused(), before);                  /* there are no kernels in it, */
+    assert_false(atomic_load(&rtl_app_signals_followed)); /* but signals that kernels had */
     assert_int_equal(hsa_amd_counted_queue_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, &queue), HSA_STATUS_SUCCESS);
     assert_ptr_equal(queue, &its_own);
     assert_int_equal(refused(), before + 1);

@@ -42,7 +42,7 @@ static void one_packet_is_timed(void **state)
     p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
     complete(&written[0], 1000000, 700);
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     wait_completed(line, 1);
     uint32_t row = RTL_KERNEL_FIRST;
     assert_int_equal(AT(rtl_tool.segment.histograms[row].count), 1);
@@ -57,8 +57,8 @@ static void one_packet_is_timed(void **state)
 static void a_completed_signal_comes_back(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
-    uint64_t before = line->completed, made = atomic_load(&((struct rtl_tap *)handler_data)->pool->made);
+    struct rtl_queue *line = counters_of();
+    uint64_t before = line->completed, made = atomic_load(&((struct rtl_tracker *)handler_data)->pool->made);
     for (int i = 0; i < 10000; i++) {
         packet_t p = kernel_packet(KERNEL, 0);
         hand_over(&p, 1);
@@ -69,13 +69,13 @@ static void a_completed_signal_comes_back(void **state)
     }
     wait_completed(line, before + 10000);
     assert_int_equal(line->untimed[RTL_UNTIMED_BAD_TIME], 0);
-    assert_int_equal(atomic_load(&((struct rtl_tap *)handler_data)->pool->made), made); /* none was made for it */
+    assert_int_equal(atomic_load(&((struct rtl_tracker *)handler_data)->pool->made), made); /* none was made for it */
 }
 
 static void bad_times_are_counted_so(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t before = AT(line->completed);
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
@@ -89,7 +89,7 @@ static void bad_times_are_counted_so(void **state)
 static void own_signals_and_other_packets_pass_untouched(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t own = line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL], dispatches = line->dispatches, packets = AT(line->packets);
     packet_t p = kernel_packet(KERNEL, 0xabc0); /* a signal that nobody made: not even looked at */
     hand_over(&p, 1);
@@ -115,13 +115,13 @@ static uint64_t total_ns(void)
 
 static uint64_t untimed_for(enum rtl_untimed_reason reason)
 {
-    return AT(line_of()->untimed[reason]);
+    return AT(counters_of()->untimed[reason]);
 }
 
 static void signals_of_the_application_are_read_before_they_are_used_again(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     hsa_signal_t signal = app_signal(1);
     amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
     packet_t p = kernel_packet(KERNEL, signal.handle), b = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1);
@@ -153,7 +153,7 @@ static void signals_of_the_application_are_read_before_they_are_used_again(void 
 static void signals_on_several_things_at_once_are_shared_for_good(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t completed = AT(line->completed), shared = untimed_for(RTL_UNTIMED_SHARED_SIGNAL), total = total_ns();
     hsa_signal_t signal = app_signal(2);
     packet_t p[2] = {kernel_packet(KERNEL, signal.handle), kernel_packet(KERNEL, signal.handle)};
@@ -191,7 +191,7 @@ static void signals_on_several_things_at_once_are_shared_for_good(void **state)
 static void signals_that_tell_no_times_are_counted_so(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t completed = AT(line->completed), gone = untimed_for(RTL_UNTIMED_SIGNAL_GONE);
     uint64_t bad = untimed_for(RTL_UNTIMED_BAD_TIME);
     hsa_signal_t signal = app_signal(1);
@@ -232,7 +232,7 @@ static void signals_for_other_processes_are_left_alone(void **state)
 static void unwatched_queue_ends_it(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t completed = AT(line->completed), unsafe = untimed_for(RTL_UNTIMED_UNSAFE_SIGNAL), total = total_ns();
     uint64_t shared = untimed_for(RTL_UNTIMED_SHARED_SIGNAL);
     hsa_signal_t over = app_signal(1), under_way = app_signal(1);
@@ -270,7 +270,7 @@ static packet_t extended_packet(uint64_t own)
 static void extended_dispatches_are_decoded_by_their_format(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t dispatches = AT(line->dispatches), completed = AT(line->completed), total = total_ns();
     const struct rtl_dispatches *kernel = &rtl_tool.segment.dispatches[RTL_KERNEL_FIRST];
     uint64_t calls = AT(kernel->calls);
@@ -309,7 +309,7 @@ static void extended_dispatches_are_decoded_by_their_format(void **state)
 static void batches_are_decided_packet_by_packet(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     static const uint64_t sizes[] = {2, 3, 4, 5, 7, 64, 255, 256, 257, 1000, RING};
     srand(3);
     for (unsigned s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
@@ -368,7 +368,7 @@ static void batches_are_decided_packet_by_packet(void **state)
 static void batches_beyond_the_ring_are_only_passed_on(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t batch = line->untimed[RTL_UNTIMED_BATCH], dispatches = AT(line->dispatches);
     uint64_t completed = AT(line->completed);
     for (int i = 0; i < RING; i++)
@@ -400,7 +400,7 @@ static void pass_only(const void *packets, uint64_t count)
 static void batches_past_the_end_of_the_ring_are_not_read(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t batch = line->untimed[RTL_UNTIMED_BATCH], dispatches = AT(line->dispatches);
     handler(&ring[RING - 3], RING + 1, 0, handler_data, pass_only); /* more than the queue holds */
     assert_int_equal(passed_count, RING + 1);
@@ -414,7 +414,7 @@ static void batches_past_the_end_of_the_ring_are_not_read(void **state)
 static void destroyed_queue_is_accounted_for(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
     hand_over(&p, 1);
@@ -452,7 +452,7 @@ static void late_calls_after_unloading_do_no_harm(void **state)
 {
     (void)state;
     assert_ptr_equal(app_queue(), &the_queue);
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
     uint64_t dispatches = AT(line->dispatches);
@@ -481,7 +481,7 @@ static void loading_again_goes_on(void **state)
     assert_ptr_not_equal(handler_data, old); /* a call may still come for the one of before */
     packet_t p = kernel_packet(KERNEL, 0);
     handler(&p, 1, 0, old, take);
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t before = AT(line->completed);
     hand_over(&p, 1);
     complete(&written[0], 11000000, 10);

@@ -1,6 +1,6 @@
 /*
  * What is given back when a queue goes, a load ends or the process exits, and what is carried over to the next: the
- * slot's counters, signals and cards at hand, busy and idle times, the worker's tallies.
+ * slot's counters, signals and stand-ins at hand, busy and idle times, the worker's tallies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,26 +61,26 @@ static void load(void)
     assert_true(OnLoad(&root, 1, 0, NULL));
 }
 
-static struct rtl_tap *the_tap(void)
+static struct rtl_tracker *the_tap(void)
 {
     return handler_data;
 }
 
 /* The worker may come to a queue that has gone after its destruction has returned. */
-static void wait_free(struct rtl_tap *tap)
+static void wait_free(struct rtl_tracker *tracker)
 {
-    for (int i = 0; i < patience() && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
+    for (int i = 0; i < patience() && atomic_load(&tracker->state) != RTL_TRACKER_FREE; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    assert_int_equal(atomic_load(&tap->state), RTL_TAP_FREE);
+    assert_int_equal(atomic_load(&tracker->state), RTL_TRACKER_FREE);
 }
 
 static void dispatch_at(uint64_t start, uint64_t ticks)
 {
     packet_t p = kernel_packet(KERNEL, 0);
-    uint64_t before = AT(line_of()->completed);
+    uint64_t before = AT(counters_of()->completed);
     hand_over(&p, 1);
     complete(&written[0], start, ticks);
-    wait_completed(line_of(), before + 1);
+    wait_completed(counters_of(), before + 1);
 }
 
 /* --- the process exits, as most do: without a word to the runtime, which may not call OnUnload --- */
@@ -88,7 +88,7 @@ static void dispatch_at(uint64_t start, uint64_t ticks)
 static void see_what_exit_left(void)
 {
     const struct rtl_header *header = rtl_tool.segment.header;
-    bool wound_up = AT(line_of()->untimed[RTL_UNTIMED_ABANDONED]) == 1 && AT(line_of()->completed) == 2 &&
+    bool wound_up = AT(counters_of()->untimed[RTL_UNTIMED_ABANDONED]) == 1 && AT(counters_of()->completed) == 2 &&
                     AT(rtl_tool.segment.histograms[0].count) + AT(rtl_tool.segment.histograms[1].count) == 1;
     _exit(wound_up && AT(header->state) == RTL_STATE_UNLOADED ? 0 : 1);
 }
@@ -122,18 +122,18 @@ static void next_queue_goes_on_from_the_counters(void **state)
     load();
     for (uint64_t i = 0; i < 3; i++) {
         hsa_queue_t *queue = app_queue();
-        struct rtl_tap *tap = the_tap();
-        struct rtl_queue *line = line_of();
-        assert_int_equal(tap->slot, 0);
+        struct rtl_tracker *tracker = the_tap();
+        struct rtl_queue *line = counters_of();
+        assert_int_equal(tracker->slot, 0);
         assert_int_equal(AT(line->dispatches_before), 3 * i);
         assert_int_equal(AT(line->generation) % 2, 0);
-        assert_int_equal(AT(line->generation), atomic_load(&tap->generation));
+        assert_int_equal(AT(line->generation), atomic_load(&tracker->generation));
         assert_int_equal(AT(line->live), 1);
         assert_int_equal(AT(line->queue_id), 5);
         for (uint64_t n = 0; n < 3; n++)
             dispatch_at(1000000 + 1000 * n, 10);
         app_queue_destroy(queue);
-        wait_free(tap);
+        wait_free(tracker);
         assert_int_equal(AT(line->dispatches), 3 * i + 3);
         assert_int_equal(AT(line->live), 0);
         assert_true(AT(line->destroyed_mono_ns) >= AT(line->created_mono_ns));
@@ -141,8 +141,8 @@ static void next_queue_goes_on_from_the_counters(void **state)
 }
 
 /*
- * A queue has signals and cards at hand, a batch of each; they come back with it. Each queue here has one kernel more
- * in flight than the one before, so that it needs more than what came back from kernels that were over.
+ * A queue has signals and stand-ins at hand, a batch of each; they come back with it. Each queue here has one kernel
+ * more in flight than the one before, so that it needs more than what came back from kernels that were over.
  */
 static void what_a_queue_has_at_hand_comes_back(void **state)
 {
@@ -154,9 +154,9 @@ static void what_a_queue_has_at_hand_comes_back(void **state)
         signal[i] = app_signal(1);
     for (int i = 0; i < MOST; i++) {
         hsa_queue_t *queue = app_queue();
-        struct rtl_tap *tap = the_tap();
-        struct rtl_pool *pool = tap->pool;
-        uint64_t before = AT(line_of()->completed);
+        struct rtl_tracker *tracker = the_tap();
+        struct rtl_pool *pool = tracker->pool;
+        uint64_t before = AT(counters_of()->completed);
         packet_t p[MOST];
         for (int n = 0; n <= i; n++) {
             p[n] = kernel_packet(KERNEL, signal[n].handle);
@@ -165,17 +165,17 @@ static void what_a_queue_has_at_hand_comes_back(void **state)
         }
         for (int n = 0; n <= i; n++)
             complete(&p[n], 2000000 + (uint64_t)n, 10);
-        wait_completed(line_of(), before + (uint64_t)i + 1);
+        wait_completed(counters_of(), before + (uint64_t)i + 1);
         dispatch_at(2000100, 10);
         app_queue_destroy(queue);
-        wait_free(tap);
+        wait_free(tracker);
         /* the worker gives all back at the end of the round in which the queue became free */
         for (int n = 0; n < patience() && rtl_pool_free_count(pool) != atomic_load(&pool->created); n++)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
         created = created ? created : atomic_load(&pool->created);
         assert_int_equal(atomic_load(&pool->created), created);
-        assert_in_range(atomic_load(&pool->cards), 1, 3 * RTL_SIGNALS_BATCH); /* not a batch a queue */
+        assert_in_range(atomic_load(&pool->stand_ins), 1, 3 * RTL_SIGNALS_BATCH); /* not a batch a queue */
     }
     for (int i = 0; i < MOST; i++)
         app_signal_destroy(signal[i]);
@@ -186,8 +186,8 @@ static void queue_that_is_not_destroyed_lives_on(void **state)
     (void)state;
     hsa_status_t (*destroy)(hsa_queue_t *) = core.slot[9];
     hsa_queue_t *queue = app_queue();
-    struct rtl_tap *tap = the_tap();
-    struct rtl_queue *line = line_of();
+    struct rtl_tracker *tracker = the_tap();
+    struct rtl_queue *line = counters_of();
     destroying_works = false;
     assert_int_equal(destroy(queue), HSA_STATUS_ERROR); /* the runtime's own answer */
     destroying_works = true;
@@ -195,7 +195,7 @@ static void queue_that_is_not_destroyed_lives_on(void **state)
     dispatch_at(3000000, 10);
     app_queue_destroy(queue);
     assert_int_equal(AT(line->live), 0);
-    wait_free(tap);
+    wait_free(tracker);
 }
 
 static void queue_that_cannot_be_joined_is_not_kept(void **state)
@@ -258,14 +258,14 @@ static void cooperative_queue_stays_plain(void **state)
 static void queue_opened_at_the_end_is_not_timed(void **state)
 {
     (void)state;
-    rtl_taps_stop();
+    rtl_trackers_stop();
     hsa_queue_t *queue = app_queue();
-    rtl_taps_start();
-    uint64_t untimed = AT(line_of()->untimed[RTL_UNTIMED_SHUTDOWN]);
+    rtl_trackers_start();
+    uint64_t untimed = AT(counters_of()->untimed[RTL_UNTIMED_SHUTDOWN]);
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
     assert_int_equal(written[0].completion_signal.handle, 0);
-    assert_int_equal(AT(line_of()->untimed[RTL_UNTIMED_SHUTDOWN]), untimed + 1);
+    assert_int_equal(AT(counters_of()->untimed[RTL_UNTIMED_SHUTDOWN]), untimed + 1);
     app_queue_destroy(queue);
     OnUnload();
 }

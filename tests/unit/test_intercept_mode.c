@@ -20,12 +20,12 @@
 #include "intercept/track/app_signals.h"
 
 static struct rtl_control *page; /* as viewers have it */
-static uint16_t wishes, beats;
+static uint16_t requests, heartbeats;
 
 static void say(uint8_t mode)
 {
-    struct rtl_wish wish = {.beat = beats, .number = wishes, .mode = mode};
-    __atomic_store_n(&page->word, rtl_control_encode(wish), __ATOMIC_RELEASE);
+    struct rtl_control_request request = {.heartbeat = heartbeats, .number = requests, .mode = mode};
+    __atomic_store_n(&page->word, rtl_control_encode(request), __ATOMIC_RELEASE);
 }
 
 static struct rtl_in_force in_force(void)
@@ -43,30 +43,30 @@ static void nudge(void)
     hand_over(&p, 1);
 }
 
-static void wait_for(enum rtl_force force, uint16_t number)
+static void wait_for(enum rtl_activity activity, uint16_t number)
 {
-    for (int i = 0; i < patience() && (in_force().force != force || in_force().number != number); i++) {
+    for (int i = 0; i < patience() && (in_force().activity != activity || in_force().number != number); i++) {
         nudge();
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_int_equal(in_force().force, force);
+    assert_int_equal(in_force().activity, activity);
     assert_int_equal(in_force().number, number);
 }
 
 static void change(enum rtl_mode mode)
 {
-    wishes++;
+    requests++;
     say((uint8_t)mode);
-    wait_for(mode == RTL_MODE_OFF    ? RTL_FORCE_OFF
-             : mode == RTL_MODE_AUTO ? RTL_FORCE_COUNTING
-                                     : RTL_FORCE_TIMING,
-             wishes);
+    wait_for(mode == RTL_MODE_OFF    ? RTL_ACTIVITY_OFF
+             : mode == RTL_MODE_AUTO ? RTL_ACTIVITY_COUNTING
+                                     : RTL_ACTIVITY_TIMING,
+             requests);
     assert_int_equal(in_force().mode, mode);
 }
 
 static uint64_t reason(enum rtl_untimed_reason which)
 {
-    return AT(*rtl_queue_untimed(line_of(), which));
+    return AT(*rtl_queue_untimed(counters_of(), which));
 }
 
 static uint64_t total_ns(void)
@@ -77,13 +77,13 @@ static uint64_t total_ns(void)
 /* The application's signals are followed until the last kernel is over, and a moment longer. */
 static void wait_left(void)
 {
-    for (int i = 0; i < patience() && atomic_load(&rtl_own_timed); i++) {
-        wishes++; /* keeps the worker awake */
+    for (int i = 0; i < patience() && atomic_load(&rtl_app_signals_followed); i++) {
+        requests++; /* keeps the worker awake */
         say(in_force().mode);
         nudge();
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_false(atomic_load(&rtl_own_timed));
+    assert_false(atomic_load(&rtl_app_signals_followed));
 }
 
 /* --- tests, in the order of one process's life --- */
@@ -101,7 +101,7 @@ static void auto_counts_and_nothing_else(void **state)
         mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
     assert_true(page != MAP_FAILED);
 
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     hsa_signal_t signal = app_signal(1);
     amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
     memory->start_ts = memory->end_ts = 5;
@@ -120,7 +120,7 @@ static void auto_counts_and_nothing_else(void **state)
     assert_int_equal(reason(RTL_UNTIMED_UNWATCHED), 9);
     assert_int_equal(sum_untimed(line), 9);
     assert_int_equal(line->injected, 0);
-    assert_int_equal(atomic_load(&((struct rtl_tap *)handler_data)->pool->made), 0);
+    assert_int_equal(atomic_load(&((struct rtl_tracker *)handler_data)->pool->made), 0);
     assert_int_equal(rtl_tool.segment.dispatches[RTL_KERNEL_FIRST].calls, 9);
     assert_int_equal(rtl_tool.segment.dispatches[RTL_KERNEL_FIRST].untimed, 9);
     app_signal_destroy(signal);
@@ -129,15 +129,15 @@ static void auto_counts_and_nothing_else(void **state)
 static void who_watches_wakes_the_timing(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t before = AT(line->completed);
-    for (int i = 0; i < patience() && in_force().force != RTL_FORCE_TIMING; i++) {
-        beats++;
+    for (int i = 0; i < patience() && in_force().activity != RTL_ACTIVITY_TIMING; i++) {
+        heartbeats++;
         say(RTL_MODE_NONE);
         nudge();
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_int_equal(in_force().force, RTL_FORCE_TIMING);
+    assert_int_equal(in_force().activity, RTL_ACTIVITY_TIMING);
     assert_int_equal(in_force().mode, RTL_MODE_AUTO);
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
@@ -145,15 +145,15 @@ static void who_watches_wakes_the_timing(void **state)
     complete(&written[0], 1000000, 700);
     wait_completed(line, before + 1);
     assert_int_equal(total_ns(), 7000);
-    assert_true(atomic_load(&((struct rtl_tap *)handler_data)->pool->made) >= RTL_SIGNALS_START);
-    /* no beat any more: it ends while kernels go on */
-    for (int i = 0; i < patience() && in_force().force == RTL_FORCE_TIMING; i++) {
+    assert_true(atomic_load(&((struct rtl_tracker *)handler_data)->pool->made) >= RTL_SIGNALS_START);
+    /* no heartbeat any more: it ends while kernels go on */
+    for (int i = 0; i < patience() && in_force().activity == RTL_ACTIVITY_TIMING; i++) {
         hand_over(&p, 1);
         if (written[0].completion_signal.handle)
             complete(&written[0], 1000000, 1);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_int_equal(in_force().force, RTL_FORCE_COUNTING);
+    assert_int_equal(in_force().activity, RTL_ACTIVITY_COUNTING);
     assert_true(reason(RTL_UNTIMED_UNWATCHED) >= 9);
 }
 
@@ -161,7 +161,7 @@ static void who_watches_wakes_the_timing(void **state)
 static void in_flight_across_a_change(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     change(RTL_MODE_DEFAULT);
     static const enum rtl_mode down[] = {RTL_MODE_AUTO, RTL_MODE_LITE, RTL_MODE_OFF};
     for (int i = 0; i < 3; i++) {
@@ -193,7 +193,7 @@ static void in_flight_across_a_change(void **state)
 static void signals_used_unseen(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     change(RTL_MODE_LITE);
     wait_left();
     hsa_signal_t usual = app_signal(1), counter = app_signal(2), copied = app_signal(1);
@@ -227,11 +227,11 @@ static void signals_used_unseen(void **state)
 static void off_passes_on_and_comes_back(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     change(RTL_MODE_OFF);
     uint64_t dispatches = AT(line->dispatches), packets = AT(line->packets), untimed = sum_untimed(line);
-    const struct rtl_tap *tap = handler_data;
-    uint64_t handed_on = tap->written; /* which decides how full the queue is, so it goes on in any mode */
+    const struct rtl_tracker *tracker = handler_data;
+    uint64_t handed_on = tracker->written; /* which decides how full the queue is, so it goes on in any mode */
     packet_t p[3] = {kernel_packet(KERNEL, 0), other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0), kernel_packet(KERNEL, 0)};
     p[1].completion_signal.handle = 0;
     hand_over(p, 1);
@@ -239,13 +239,13 @@ static void off_passes_on_and_comes_back(void **state)
     hand_over(p, 3);
     assert_ptr_equal(written_from, p);
     assert_int_equal(written_count, 3);
-    packet_t *last = &ring[RING - 1]; /* a batch past the end of the ring is put together as ever */
+    packet_t *last = &ring[RING - 1]; /* a batch past the end of the ring is put together as in the other modes */
     memcpy(last, &p[0], sizeof p[0]);
     memcpy(ring, &p[1], 2 * sizeof p[1]);
     hand_over(last, 3);
     assert_int_equal(written_count, 3);
     assert_memory_equal(written, p, sizeof p);
-    assert_int_equal(tap->written, handed_on + 1 + 3 + 3);
+    assert_int_equal(tracker->written, handed_on + 1 + 3 + 3);
     assert_int_equal(AT(line->dispatches), dispatches);
     assert_int_equal(AT(line->packets), packets);
     assert_int_equal(sum_untimed(line), untimed);
@@ -257,13 +257,14 @@ static void off_passes_on_and_comes_back(void **state)
 
 static _Atomic bool enough;
 
-/* Modes as fast as they can be said, with nonsense in between. */
+/* Modes as fast as they can be requests, with nonsense in between. */
 static void *changes(void *data)
 {
     static const uint8_t modes[] = {RTL_MODE_LITE, RTL_MODE_DEFAULT, RTL_MODE_FULL, RTL_MODE_AUTO};
     (void)data;
     for (uint64_t i = 1; !atomic_load(&enough); i++) {
-        uint64_t word = rtl_control_encode((struct rtl_wish){(uint16_t)i, (uint16_t)(i / 50), modes[i / 50 % 4]});
+        uint64_t word =
+            rtl_control_encode((struct rtl_control_request){(uint16_t)i, (uint16_t)(i / 50), modes[i / 50 % 4]});
         __atomic_store_n(&page->word, i % 7 ? word : i * 0x9e3779b97f4a7c15ull, __ATOMIC_RELEASE);
     }
     return NULL;
@@ -287,7 +288,7 @@ static void *dispatches(void *data)
         if (i % 3 == 0)
             *wrong += memory->end_ts != 1000000 + i * 100 + 10;
     }
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     wait_completed(line, AT(line->injected));
     app_signal_destroy(signal);
     app_queue_destroy(queue);
@@ -331,7 +332,7 @@ static void counts_are_exact_whatever_is_said(void **state)
 static void the_mode_outlives_the_runtime(void **state)
 {
     (void)state;
-    wishes += 1000; /* beyond what was said in the storm */
+    requests += 1000; /* beyond what was said in the storm */
     change(RTL_MODE_LITE);
     OnUnload();
     fill_tables();
@@ -340,7 +341,7 @@ static void the_mode_outlives_the_runtime(void **state)
     assert_int_equal(freeze((hsa_executable_t){9}, NULL), HSA_STATUS_SUCCESS);
     assert_non_null(app_queue());
     assert_int_equal(in_force().mode, RTL_MODE_LITE);
-    assert_false(atomic_load(&rtl_own_timed));
+    assert_false(atomic_load(&rtl_app_signals_followed));
     uint64_t own = reason(RTL_UNTIMED_OWN_SIGNAL);
     hsa_signal_t signal = app_signal(1);
     packet_t p = kernel_packet(KERNEL, signal.handle);

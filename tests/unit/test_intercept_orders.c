@@ -29,13 +29,13 @@
 #define rtl_packet_see_signal    step_packet_see_signal
 #define rtl_packet_see_extended  step_packet_see_extended
 #define rtl_dispatch             step_dispatch
-#define rtl_said_take            step_said_take
-#define rtl_said_policy          step_said_policy
-#define rtl_said_force           step_said_force
-#define rtl_said_mask            step_said_mask
+#define rtl_requests_apply       step_requests_apply
+#define rtl_requests_policy      step_requests_policy
+#define rtl_requests_activity    step_requests_activity
+#define rtl_requests_mask        step_requests_mask
 #define rtl_mode_start           step_mode_start
 #define rtl_mode_again           step_mode_again
-#define rtl_mode_mind            step_mode_mind
+#define rtl_mode_apply           step_mode_apply
 #define rtl_worker_pool          step_worker_pool
 #define rtl_worker_settle        step_worker_settle
 #define rtl_worker_stop          step_worker_stop
@@ -55,11 +55,11 @@
 
 /* --- one queue, one worker --- */
 
-static struct rtl_harvest harvest;
+static struct rtl_collector collector;
 static struct rtl_pool *pool;
 static struct rtl_recorder *recorder;
 static struct rtl_gpu gpu;
-static struct rtl_tap tap;
+static struct rtl_tracker tracker;
 static struct rtl_control page;
 static amd_signal_t own_signal;
 static bool without_membarrier;
@@ -80,9 +80,9 @@ static void unmake(hsa_signal_t signal)
 static void fill_pool(void)
 {
     static const struct rtl_signal_maker maker = {make_one, unmake};
-    tap.pool = pool = rtl_pool_create(&maker, 8);
-    rtl_pool_make(pool, tap.cache, 4);
-    rtl_pool_take_cards(pool, tap.cards, 4);
+    tracker.pool = pool = rtl_pool_create(&maker, 8);
+    rtl_pool_make(pool, tracker.cache, 4);
+    rtl_pool_take_stand_ins(pool, tracker.stand_ins, 4);
 }
 
 static int prepare(void **state)
@@ -93,23 +93,23 @@ static int prepare(void **state)
     if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0)
         return -1;
     recorder = rtl_recorder_create(&rtl_tool.segment);
-    tap.line = &rtl_tool.segment.queues[0];
-    tap.dispatches = rtl_tool.segment.dispatches;
-    tap.gpu = &gpu;
+    tracker.counters = &rtl_tool.segment.queues[0];
+    tracker.dispatches = rtl_tool.segment.dispatches;
+    tracker.gpu = &gpu;
     gpu.shared = &rtl_tool.segment.agents[0];
-    tap.pending.slot = calloc(16, sizeof tap.pending.slot[0]);
-    tap.pending.mask = 15;
-    tap.batch = 4;
-    tap.rows_ready = RTL_KERNEL_FIRST;
+    tracker.pending.slot = calloc(16, sizeof tracker.pending.slot[0]);
+    tracker.pending.mask = 15;
+    tracker.batch = 4;
+    tracker.rows_ready = RTL_KERNEL_FIRST;
     fill_pool();
-    rtl_taps = &tap;
+    rtl_trackers = &tracker;
     return 0;
 }
 
 static int clean_up(void **state)
 {
     (void)state;
-    free(tap.pending.slot);
+    free(tracker.pending.slot);
     rtl_pool_free(pool);
     rtl_recorder_destroy(recorder);
     return 0;
@@ -117,28 +117,28 @@ static int clean_up(void **state)
 
 static void set(void)
 {
-    memset(&harvest, 0, sizeof harvest);
-    harvest.pool = pool;
-    harvest.recorder = recorder;
-    tap.state = RTL_TAP_LIVE;
-    tap.verdict = RTL_VERDICT_TIME;
-    tap.inside = 0;
-    tap.cached = tap.cards_cached = 4;
-    tap.pending.tail = tap.pending.head = 0;
-    tap.pending.head_seen = 0;
-    tap.first = tap.last = tap.cursor = RTL_NO_SIGNAL;
-    tap.looking = RTL_NO_SIGNAL;
-    tap.open = 0;
+    memset(&collector, 0, sizeof collector);
+    collector.pool = pool;
+    collector.recorder = recorder;
+    tracker.state = RTL_TRACKER_LIVE;
+    tracker.reason = RTL_NO_REASON;
+    tracker.inside = 0;
+    tracker.cached = tracker.stand_ins_cached = 4;
+    tracker.pending.tail = tracker.pending.head = 0;
+    tracker.pending.head_seen = 0;
+    tracker.first = tracker.last = tracker.cursor = RTL_NO_SIGNAL;
+    tracker.looking = RTL_NO_SIGNAL;
+    tracker.open = 0;
     for (uint32_t i = 0; i < 4; i++) {
-        rtl_signal_arm(rtl_pool_signal(pool, tap.cache[i]));
-        rtl_signal_arm(rtl_pool_signal(pool, tap.cards[i]));
+        rtl_signal_arm(rtl_pool_signal(pool, tracker.cache[i]));
+        rtl_signal_arm(rtl_pool_signal(pool, tracker.stand_ins[i]));
     }
-    rtl_own_remove((hsa_signal_t){(uintptr_t)&own_signal});
+    rtl_app_signal_remove((hsa_signal_t){(uintptr_t)&own_signal});
     memset(&own_signal, 0, sizeof own_signal);
     own_signal.kind = AMD_SIGNAL_KIND_USER;
     own_signal.value = 1;
-    rtl_own_add((hsa_signal_t){(uintptr_t)&own_signal});
-    rtl_own_start(true);
+    rtl_app_signal_add((hsa_signal_t){(uintptr_t)&own_signal});
+    rtl_app_signals_start(true);
 
     worker.state = RUNNING;
     worker.kick = 0;
@@ -149,7 +149,7 @@ static void set(void)
     rtl_hot.recording = true;
     memset(&mode, 0, sizeof mode);
     step_mode_start(RTL_MODE_DEFAULT);
-    page.word = rtl_control_encode((struct rtl_wish){.mode = RTL_MODE_NONE});
+    page.word = rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE});
     rtl_hot.control = &page;
     rtl_hot.control_seen = mode.seen = page.word;
 }
@@ -169,7 +169,7 @@ static void dispatch(uint64_t n, hsa_signal_t signal, uint16_t type)
         packets[i].header = (uint16_t)(type << HSA_PACKET_HEADER_TYPE);
         packets[i].completion_signal = signal;
     }
-    step_dispatch(packets, n, 0, &tap, pass);
+    step_dispatch(packets, n, 0, &tracker, pass);
 }
 
 static void dispatches_one(void)
@@ -187,11 +187,11 @@ static void dispatches_signalled(void)
     dispatch(1, (hsa_signal_t){(uintptr_t)&own_signal}, HSA_PACKET_TYPE_KERNEL_DISPATCH);
 }
 
-/* The wish first, as by rtl-top; then the last packet that this process ever has. */
+/* The request first, as by rtl-top; then the last packet that this process ever has. */
 static void is_told_and_dispatches(void)
 {
-    struct rtl_wish wish = {.number = 1, .mode = RTL_MODE_LITE};
-    atomic_store((_Atomic uint64_t *)&page.word, rtl_control_encode(wish));
+    struct rtl_control_request request = {.number = 1, .mode = RTL_MODE_LITE};
+    atomic_store((_Atomic uint64_t *)&page.word, rtl_control_encode(request));
     dispatch(1, (hsa_signal_t){0}, HSA_PACKET_TYPE_BARRIER_AND);
 }
 
@@ -200,14 +200,14 @@ static void is_told_and_dispatches(void)
 static void parks(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
-    park(&harvest, &r, worker.kick);
+    park(&collector, &r, worker.kick);
 }
 
 static void minds_and_parks(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
-    step_mode_mind(&harvest, 1);
-    park(&harvest, &r, worker.kick);
+    step_mode_apply(&collector, 1);
+    park(&collector, &r, worker.kick);
 }
 
 static const char *nobody_sleeps_on_work(void)
@@ -215,10 +215,10 @@ static const char *nobody_sleeps_on_work(void)
     bool asleep = stepping.thread[0].asleep != 0;
     if (!stepping.thread[1].done)
         return "the dispatch doesn't return";
-    if (asleep && rtl_pending_count(&tap.pending))
+    if (asleep && rtl_pending_count(&tracker.pending))
         return "a dispatch is in flight and the worker sleeps";
-    if (asleep && rtl_control_pending())
-        return "a wish was not heard and the worker sleeps";
+    if (asleep && rtl_control_request_pending())
+        return "a request was not heard and the worker sleeps";
     return !asleep && !stepping.thread[0].done ? "the worker doesn't get on" : NULL;
 }
 
@@ -244,13 +244,13 @@ static void parking_misses_no_dispatch(void **state)
     (void)state;
     stepping.watches = 0;
     step_watch(&rtl_hot.parked, sizeof rtl_hot.parked);
-    step_watch(&tap.pending.tail, sizeof tap.pending.tail);
+    step_watch(&tracker.pending.tail, sizeof tracker.pending.tail);
     try_all(parks, dispatches_one, nobody_sleeps_on_work);
     try_all(parks, dispatches_a_batch, nobody_sleeps_on_work);
     try_all(parks, dispatches_signalled, nobody_sleeps_on_work);
 }
 
-static void parking_misses_no_wish(void **state)
+static void parking_misses_no_request(void **state)
 {
     (void)state;
     stepping.watches = 0;
@@ -263,18 +263,18 @@ static void parking_misses_no_wish(void **state)
 /* Timing ends; rounds as the worker's follow, as many as it takes where nothing is in flight. */
 static void leaves(void)
 {
-    change(&harvest, RTL_TIME, RTL_COUNT);
+    change(&collector, RTL_TIME, RTL_COUNT);
     for (int round = 0; round < 3 && mode.leaving != SETTLED; round++) {
-        leave(&harvest);
-        (void)atomic_load(&tap.pending.tail); /* a step, which the call isn't */
-        rtl_harvest_take_in(&harvest, &tap);
+        leave(&collector);
+        (void)atomic_load(&tracker.pending.tail); /* a step, which the call isn't */
+        rtl_collect_take_in(&collector, &tracker);
     }
 }
 
 static const char *nobody_is_left_behind(void)
 {
-    rtl_harvest_take_in(&harvest, &tap);
-    if (harvest.open_cards && !rtl_own_timed)
+    rtl_collect_take_in(&collector, &tracker);
+    if (collector.open_stand_ins && !rtl_app_signals_followed)
         return "a kernel is in flight on a signal that nobody follows any more";
     return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
 }
@@ -284,9 +284,9 @@ static void leaving_waits_for_who_began_before(void **state)
     (void)state;
     stepping.watches = 0;
     step_watch(&rtl_hot.policy, sizeof rtl_hot.policy);
-    step_watch(&tap.inside, sizeof tap.inside);
-    step_watch(&tap.pending.tail, sizeof tap.pending.tail);
-    step_watch(&rtl_own_timed, sizeof rtl_own_timed);
+    step_watch(&tracker.inside, sizeof tracker.inside);
+    step_watch(&tracker.pending.tail, sizeof tracker.pending.tail);
+    step_watch(&rtl_app_signals_followed, sizeof rtl_app_signals_followed);
     try_all(leaves, dispatches_signalled, nobody_is_left_behind);
 }
 
@@ -298,20 +298,20 @@ static void set_with_a_pool(void)
     rtl_pool_free(pool);
     fill_pool();
     set();
-    abandoned_before = tap.line->untimed[RTL_UNTIMED_ABANDONED];
+    abandoned_before = tracker.counters->untimed[RTL_UNTIMED_ABANDONED];
 }
 
 static void winds_up(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
-    atomic_store(&tap.verdict, RTL_UNTIMED_SHUTDOWN); /* as rtl_taps_stop says it */
-    wind_up(&harvest, &r);
+    atomic_store(&tracker.reason, RTL_UNTIMED_SHUTDOWN); /* as rtl_trackers_stop says it */
+    wind_up(&collector, &r);
 }
 
 static const char *nothing_comes_behind(void)
 {
-    uint64_t abandoned = tap.line->untimed[RTL_UNTIMED_ABANDONED] - abandoned_before;
-    if (rtl_pending_count(&tap.pending))
+    uint64_t abandoned = tracker.counters->untimed[RTL_UNTIMED_ABANDONED] - abandoned_before;
+    if (rtl_pending_count(&tracker.pending))
         return "a dispatch is in flight that nobody will account for";
     if (abandoned != pool->created)
         return "a signal went back to the runtime that is in flight, or stayed without being";
@@ -322,9 +322,9 @@ static void winding_up_waits_for_who_began_before(void **state)
 {
     (void)state;
     stepping.watches = 0;
-    step_watch(&tap.verdict, sizeof tap.verdict);
-    step_watch(&tap.inside, sizeof tap.inside);
-    step_watch(&tap.pending.tail, sizeof tap.pending.tail);
+    step_watch(&tracker.reason, sizeof tracker.reason);
+    step_watch(&tracker.inside, sizeof tracker.inside);
+    step_watch(&tracker.pending.tail, sizeof tracker.pending.tail);
     try_all_from(set_with_a_pool, winds_up, dispatches_one, nothing_comes_behind);
 }
 
@@ -332,7 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parking_misses_no_dispatch),
-        cmocka_unit_test(parking_misses_no_wish),
+        cmocka_unit_test(parking_misses_no_request),
         cmocka_unit_test(leaving_waits_for_who_began_before),
         cmocka_unit_test(winding_up_waits_for_who_began_before),
     };

@@ -51,12 +51,12 @@ static struct rtl_histogram *kernel(void)
 
 static struct rtl_histogram *waits(void)
 {
-    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_WAIT(((struct rtl_tap *)handler_data)->slot)];
+    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_WAIT(((struct rtl_tracker *)handler_data)->slot)];
 }
 
 static struct rtl_histogram *gaps(void)
 {
-    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_GAP(((struct rtl_tap *)handler_data)->slot)];
+    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_GAP(((struct rtl_tracker *)handler_data)->slot)];
 }
 
 static const struct rtl_agent *gpu(void)
@@ -90,11 +90,11 @@ static void unload(void)
 /* Hands one over, and completes it with those ticks. True if it was timed. */
 static bool leave(uint64_t start, uint64_t end)
 {
-    uint64_t over = AT(line_of()->completed), timed = AT(kernel()->count);
+    uint64_t over = AT(counters_of()->completed), timed = AT(kernel()->count);
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
     complete(&written[0], start, end - start);
-    wait_completed(line_of(), over + 1);
+    wait_completed(counters_of(), over + 1);
     return AT(kernel()->count) == timed + 1;
 }
 
@@ -106,11 +106,11 @@ static void right_one(void)
 {
     uint64_t total = AT(kernel()->total_ns), waited = AT(waits()->total_ns), before = rtl_clock_now();
     packet_t p = kernel_packet(KERNEL, 0);
-    uint64_t over = AT(line_of()->completed);
+    uint64_t over = AT(counters_of()->completed);
     hand_over(&p, 1);
     uint64_t start = tick_now();
     complete(&written[0], start, 100);
-    wait_completed(line_of(), over + 1);
+    wait_completed(counters_of(), over + 1);
     assert_int_equal(AT(kernel()->total_ns) - total, 1000);
     assert_in_range(AT(waits()->total_ns) - waited, 0, rtl_clock_now() - before + SECOND);
 }
@@ -131,7 +131,7 @@ static void in_order(void)
     assert_in_range(AT(gpu()->busy_ns), 0, passed);
     assert_in_range(idle_ns(), 0, passed);
     assert_in_range(AT(gaps()->total_ns), 0, passed);
-    assert_in_range(AT(line_of()->last_end_mono_ns), began - SECOND, rtl_clock_now() + SECOND);
+    assert_in_range(AT(counters_of()->last_end_mono_ns), began - SECOND, rtl_clock_now() + SECOND);
     assert_in_range(AT(kernel()->max_ns), 0, passed);
 }
 
@@ -139,7 +139,7 @@ static void in_order(void)
 static void gap_is_exact(void)
 {
     right_one();
-    uint64_t total = AT(gaps()->total_ns), last = ((struct rtl_tap *)handler_data)->last_end;
+    uint64_t total = AT(gaps()->total_ns), last = ((struct rtl_tracker *)handler_data)->last_end;
     uint64_t start = tick_now();
     assert_true(leave(start, start + 100));
     assert_int_equal(AT(gaps()->total_ns) - total, (start - last) * 10);
@@ -149,7 +149,7 @@ static void one_end_that_cannot_be(void **state)
 {
     (void)state;
     load();
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     right_one();
     /* the ones of the future, short and long; and one that began before all */
     const uint64_t far = 1ull << 62;
@@ -248,7 +248,7 @@ static void a_runtime_that_is_wrong_is_not_believed_for_ever(void **state)
 {
     (void)state;
     load();
-    uint64_t bad = AT(line_of()->untimed[RTL_UNTIMED_BAD_TIME]);
+    uint64_t bad = AT(counters_of()->untimed[RTL_UNTIMED_BAD_TIME]);
     told_zero += 3600 * SECOND; /* an hour ahead */
     for (int i = 0; i < 7; i++) {
         uint64_t now = tick_now();
@@ -258,7 +258,7 @@ static void a_runtime_that_is_wrong_is_not_believed_for_ever(void **state)
         right_one();
         zero -= SECOND / 33;
     }
-    assert_int_equal(AT(line_of()->untimed[RTL_UNTIMED_BAD_TIME]), bad + 7);
+    assert_int_equal(AT(counters_of()->untimed[RTL_UNTIMED_BAD_TIME]), bad + 7);
     in_order();
     gap_is_exact();
     told_zero = zero -= SECOND / 10; /* right again */

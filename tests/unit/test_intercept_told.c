@@ -60,21 +60,21 @@ static void load(void)
 
 static const struct rtl_histogram *gaps(void)
 {
-    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_GAP(((struct rtl_tap *)handler_data)->slot)];
+    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_GAP(((struct rtl_tracker *)handler_data)->slot)];
 }
 
 static const struct rtl_histogram *waits(void)
 {
-    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_WAIT(((struct rtl_tap *)handler_data)->slot)];
+    return &rtl_tool.segment.histograms[RTL_HISTOGRAM_WAIT(((struct rtl_tracker *)handler_data)->slot)];
 }
 
 static void dispatch_at(uint64_t start, uint64_t ticks)
 {
     packet_t p = kernel_packet(object_of(1), 0);
-    uint64_t before = AT(line_of()->completed);
+    uint64_t before = AT(counters_of()->completed);
     hand_over(&p, 1);
     complete(&written[0], start, ticks);
-    wait_completed(line_of(), before + 1);
+    wait_completed(counters_of(), before + 1);
 }
 
 static void gaps_are_from_the_latest_end(void **state)
@@ -98,9 +98,9 @@ static void gaps_are_from_the_latest_end(void **state)
     dispatch_at(1001760, 10); /* back to back */
     assert_int_equal(AT(gaps()->count), 4);
     assert_int_equal(AT(gaps()->total_ns), 12500);
-    struct rtl_tap *tap = handler_data;
+    struct rtl_tracker *tracker = handler_data;
     app_queue_destroy(queue);
-    for (int i = 0; i < patience() && atomic_load(&tap->state) != RTL_TAP_FREE; i++)
+    for (int i = 0; i < patience() && atomic_load(&tracker->state) != RTL_TRACKER_FREE; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     app_queue(); /* the next queue's first kernel has none either */
     dispatch_at(1002000, 10);
@@ -111,25 +111,25 @@ static void gaps_are_from_the_latest_end(void **state)
 static void overtaking_kernels_are_all_seen(void **state)
 {
     enum { FLYING = 20, SWAPS = 100 };
-    static packet_t flying[FLYING];
+    static packet_t in_flight[FLYING];
     packet_t p = kernel_packet(object_of(2), 0);
-    uint64_t completed = AT(line_of()->completed);
+    uint64_t completed = AT(counters_of()->completed);
     (void)state;
     srand(1);
     for (int i = 0; i < FLYING; i++) {
         hand_over(&p, 1);
-        flying[i] = written[0];
+        in_flight[i] = written[0];
     }
     for (uint64_t i = 0; i < SWAPS; i++) {
         int which = rand() % FLYING;
-        complete(&flying[which], 1100000 + i * 100, 1);
-        wait_completed(line_of(), ++completed);
+        complete(&in_flight[which], 1100000 + i * 100, 1);
+        wait_completed(counters_of(), ++completed);
         hand_over(&p, 1);
-        flying[which] = written[0];
+        in_flight[which] = written[0];
     }
     for (int i = 0; i < FLYING; i++)
-        complete(&flying[i], 1200000, 1);
-    wait_completed(line_of(), completed + FLYING);
+        complete(&in_flight[i], 1200000, 1);
+    wait_completed(counters_of(), completed + FLYING);
 }
 
 static void unloaded_kernel_is_forgotten_in_time(void **state)
@@ -137,12 +137,12 @@ static void unloaded_kernel_is_forgotten_in_time(void **state)
     (void)state;
     const uint64_t *unknown = &rtl_tool.segment.dispatches[RTL_KERNEL_UNKNOWN].calls;
     packet_t p = kernel_packet(object_of(5), 0);
-    uint64_t completed = AT(line_of()->completed), before = AT(*unknown);
+    uint64_t completed = AT(counters_of()->completed), before = AT(*unknown);
     hsa_status_t (*destroy)(hsa_executable_t) = core.slot[84];
     for (uint64_t i = 0; i < 2; i++) {
         hand_over(&p, 1);
         complete(&written[0], 1500000, 1);
-        wait_completed(line_of(), completed + 1 + i);
+        wait_completed(counters_of(), completed + 1 + i);
         assert_int_equal(AT(*unknown), before + i);
         assert_int_equal(destroy((hsa_executable_t){5}), HSA_STATUS_SUCCESS);
         assert_true(gone_before);
@@ -163,7 +163,7 @@ static void waits_are_from_the_submission(void **state)
     dispatch_at(boot_ns() / 10, 1); /* the line to host time is drawn anew */
     for (int i = 0; i < 3; i++) {
         packet_t p = kernel_packet(object_of(1), 0);
-        uint64_t before = AT(line_of()->completed), total = AT(waits()->total_ns), count = AT(waits()->count);
+        uint64_t before = AT(counters_of()->completed), total = AT(waits()->total_ns), count = AT(waits()->count);
         uint64_t earliest = boot_ns();
         hand_over(&p, 1);
         uint64_t latest = boot_ns();
@@ -171,7 +171,7 @@ static void waits_are_from_the_submission(void **state)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         uint64_t start = (latest + 10000000) / 10; /* it waited 10 ms, and took 20 */
         complete(&written[0], start, boot_ns() / 10 - start);
-        wait_completed(line_of(), before + 1);
+        wait_completed(counters_of(), before + 1);
         uint64_t waited = AT(waits()->total_ns) - total;
         assert_int_equal(AT(waits()->count), count + 1);
         assert_in_range(waited, 10000000 - 5000000, start * 10 - earliest + 5000000);
@@ -182,8 +182,8 @@ static void waits_are_from_the_submission(void **state)
 static void untimed_kernel_leaves_the_times_before(void **state)
 {
     (void)state;
-    struct rtl_tap *tap = handler_data;
-    struct rtl_queue *line = line_of();
+    struct rtl_tracker *tracker = handler_data;
+    struct rtl_queue *line = counters_of();
     const struct rtl_histogram *times = &rtl_tool.segment.histograms[RTL_KERNEL_FIRST];
     hsa_signal_t signal = app_signal(1);
     amd_signal_t *memory = (amd_signal_t *)(uintptr_t)signal.handle;
@@ -192,16 +192,16 @@ static void untimed_kernel_leaves_the_times_before(void **state)
     hand_over(&p, 1);
     complete(&p, 2000000, 12);
     __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
-    uint32_t cards = atomic_load(&tap->pool->cards), at_hand = tap->cards_cached;
-    tap->cards_cached = 0; /* all cards are taken */
-    atomic_store(&tap->pool->cards, RTL_CARDS_LIMIT);
+    uint32_t stand_ins = atomic_load(&tracker->pool->stand_ins), at_hand = tracker->stand_ins_cached;
+    tracker->stand_ins_cached = 0; /* all stand-ins are taken */
+    atomic_store(&tracker->pool->stand_ins, RTL_STAND_INS_LIMIT);
     hand_over(&p, 1);
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_NO_ROOM]), 1);
     assert_int_equal(memory->start_ts, 0);
     assert_int_equal(memory->end_ts, 0);
     complete(&p, 2000100, 900);
-    atomic_store(&tap->pool->cards, cards);
-    tap->cards_cached = at_hand;
+    atomic_store(&tracker->pool->stand_ins, stand_ins);
+    tracker->stand_ins_cached = at_hand;
     wait_completed(line, completed + 1);
     assert_int_equal(AT(times->total_ns), total + 120);
     app_signal_destroy(signal);
@@ -212,7 +212,7 @@ static void packet_of_unknown_kind_spoils_its_signal(void **state)
 {
     static const unsigned barrier = HSA_PACKET_TYPE_BARRIER_AND, vendor = HSA_PACKET_TYPE_VENDOR_SPECIFIC;
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     for (int known = 0; known < 2; known++) {
         hsa_signal_t signal = app_signal(1);
         uint64_t shared = AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), completed = AT(line->completed);
@@ -253,7 +253,7 @@ static void each_kind_of_dispatch_wakes_the_worker(void **state)
     packet_t p[2] = {kernel_packet(object_of(1), 0), kernel_packet(object_of(1), 0)};
     p[1].completion_signal = signal;
     for (int kind = 0; kind < 3; kind++) {
-        uint64_t n = kind == 2 ? 2 : 1, completed = AT(line_of()->completed);
+        uint64_t n = kind == 2 ? 2 : 1, completed = AT(counters_of()->completed);
         for (int i = 0; i < patience() && !AT(rtl_tool.segment.header->parked); i++)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_int_equal(atomic_load(&rtl_hot.parked), 1);
@@ -262,7 +262,7 @@ static void each_kind_of_dispatch_wakes_the_worker(void **state)
         assert_int_equal(atomic_load(&rtl_hot.parked), 0); /* it doesn't sleep while something is in flight */
         for (uint64_t i = 0; i < n; i++)
             complete(&written[i], 3000000 + (uint64_t)kind * 1000, 10);
-        wait_completed(line_of(), completed + n);
+        wait_completed(counters_of(), completed + n);
     }
     app_signal_destroy(signal);
 }
@@ -272,22 +272,22 @@ static void full_queue_holds_the_dispatch_back(void **state)
 {
     (void)state;
     static packet_t in_flight[RING];
-    struct rtl_tap *tap = handler_data;
-    struct rtl_tap *before = tap;
+    struct rtl_tracker *tracker = handler_data;
+    struct rtl_tracker *before = tracker;
     rtl_tool.fragile = true; /* as on a runtime before 6.0 */
     app_queue();
-    tap = handler_data;
-    assert_ptr_not_equal(tap, before);
+    tracker = handler_data;
+    assert_ptr_not_equal(tracker, before);
     packet_t p = kernel_packet(object_of(1), 0);
     for (int i = 0; i < RING * 3 / 4 + 1; i++) {
-        assert_true(tap->stuck_at == UINT64_MAX); /* so far none has waited in vain */
+        assert_true(tracker->stuck_at == UINT64_MAX); /* so far none has waited in vain */
         hand_over(&p, 1);
         in_flight[i] = written[0];
     }
-    assert_int_equal(tap->stuck_at, 0);
+    assert_int_equal(tracker->stuck_at, 0);
     for (int i = 0; i < RING * 3 / 4 + 1; i++)
         complete(&in_flight[i], 4000000 + (uint64_t)i, 1);
-    wait_completed(line_of(), RING * 3 / 4 + 1);
+    wait_completed(counters_of(), RING * 3 / 4 + 1);
     for (int i = 0; i < patience() && AT(rtl_tool.segment.header->signals_peak) < RING * 3 / 4 + 1; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     assert_int_equal(AT(rtl_tool.segment.header->signals_peak), RING * 3 / 4 + 1); /* the most there were at once */
@@ -299,7 +299,7 @@ static void full_queue_holds_the_dispatch_back(void **state)
 static void times_that_find_no_memory_are_counted(void **state)
 {
     (void)state;
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     uint64_t before = AT(line->dispatches) - sum_untimed(line), timed = 0, n = 0;
     for (int i = 0; i < patience() && !AT(rtl_tool.segment.header->parked); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);

@@ -50,7 +50,7 @@ static void queues_that_are_seen_count_and_only_own_signals_tell_times(void **st
 {
     (void)state;
     hsa_queue_t *queue = app_queue();
-    struct rtl_queue *line = line_of();
+    struct rtl_queue *line = counters_of();
     hsa_signal_t signal = app_signal(1);
     packet_t p = kernel_packet(KERNEL, 0), q = kernel_packet(KERNEL, signal.handle);
     hand_over(&p, 1);

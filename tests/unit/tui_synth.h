@@ -150,9 +150,9 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
                              .library_version = "test",
                              .mode = p->mode,
                              .mode_started = p->mode,
-                             .in_force = p->mode == RTL_MODE_OFF ? RTL_FORCE_OFF
-                                         : p->counting           ? RTL_FORCE_COUNTING
-                                                                 : RTL_FORCE_TIMING,
+                             .in_force = p->mode == RTL_MODE_OFF ? RTL_ACTIVITY_OFF
+                                         : p->counting           ? RTL_ACTIVITY_COUNTING
+                                                                 : RTL_ACTIVITY_TIMING,
                              .state = p->state,
                              .notes = p->notes,
                              .start_mono_ns = SYNTH_START,

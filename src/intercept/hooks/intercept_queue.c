@@ -12,19 +12,19 @@
 enum { STACK_PACKETS = 4 }; /* batches up to this are rewritten on the stack, which may be small */
 
 /*
- * How many of the packets lie within the queue's ring, behind the pointer. A release is known that hands over the place
- * in the ring and a count that goes past its end: the rest of those packets are at its beginning.
+ * How many of the packets lie within the queue's ring, behind the pointer. Release 7.2.0 hands over a pointer into the
+ * ring and a count that goes past the ring's end: the rest of those packets are at its beginning.
  */
-static uint64_t before_the_end(const struct rtl_tap *tap, const char *packets, uint64_t n)
+static uint64_t before_the_end(const struct rtl_tracker *tracker, const char *packets, uint64_t n)
 {
-    uintptr_t start = (uintptr_t)packets, ring = (uintptr_t)tap->ring, end = ring + tap->ring_bytes;
-    if (!tap->ring || start < ring || start >= end)
+    uintptr_t start = (uintptr_t)packets, ring = (uintptr_t)tracker->ring, end = ring + tracker->ring_bytes;
+    if (!tracker->ring || start < ring || start >= end)
         return n; /* a copy */
     uint64_t there = (end - start) / sizeof(union rtl_packet);
     return n < there ? n : there;
 }
 
-/* One that may carry a mark: its signal is where all have it, and it has none. */
+/* A marker can go on it: it carries no signal, and is of a type whose signal is in the usual place. */
 static bool can_be_marked(const union rtl_packet *packet)
 {
     uint32_t type = rtl_packet_type(packet);
@@ -38,126 +38,127 @@ static const union rtl_packet empty_barrier = {
     .barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE}};
 
 /*
- * A mark on the last of n packets, or on a barrier behind it, for which there is room. Says how many packets more there
- * are; `changed` becomes true if there is a mark.
+ * Puts a marker (throttle.h) on the last of n packets, or on a barrier behind it, for which there is room. Returns how
+ * many packets it added; *changed becomes true if there is a marker.
  */
-static __attribute__((noinline)) uint64_t mark_end(struct rtl_tap *tap, union rtl_packet *packets, uint64_t n,
+static __attribute__((noinline)) uint64_t mark_end(struct rtl_tracker *tracker, union rtl_packet *packets, uint64_t n,
                                                    bool *changed)
 {
     uint64_t more = can_be_marked(&packets[n - 1]) ? 0 : 1;
     union rtl_packet *last = &packets[n - 1 + more];
     if (rtl_packet_type(&packets[n - 1]) == HSA_PACKET_TYPE_INVALID ||
-        atomic_load_explicit(&tap->verdict, memory_order_relaxed) == RTL_UNTIMED_SHUTDOWN)
-        return 0; /* the GPU won't come behind it; nobody may be given a signal any more */
+        atomic_load_explicit(&tracker->reason, memory_order_relaxed) == RTL_UNTIMED_SHUTDOWN)
+        return 0; /* an INVALID packet holds the GPU up; and at the end no signal is put on packets any more */
     if (more)
         *last = empty_barrier;
-    tap->written += more;
-    if (!rtl_full_gauge(tap, &last->barrier.completion_signal)) {
-        tap->written -= more;
+    tracker->written += more;
+    if (!rtl_throttle_send_marker(tracker, &last->barrier.completion_signal)) {
+        tracker->written -= more;
         return 0;
     }
     *changed = true;
     return more;
 }
 
-static __attribute__((noinline)) void see_batch(struct rtl_tap *tap, const union rtl_packet *packets, uint64_t n,
-                                                rtl_packet_writer writer, enum rtl_policy policy)
+static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, const union rtl_packet *packets,
+                                                uint64_t n, rtl_packet_writer writer, enum rtl_policy policy)
 {
     union rtl_packet on_stack[STACK_PACKETS + 1]; /* room for one behind them, as in the scratch */
     union rtl_packet *copy = on_stack;
-    uint64_t there = before_the_end(tap, (const char *)packets, n);
-    const union rtl_packet *ring = (const union rtl_packet *)(const void *)tap->ring;
+    uint64_t there = before_the_end(tracker, (const char *)packets, n);
+    const union rtl_packet *ring = (const union rtl_packet *)(const void *)tracker->ring;
     uint64_t seen = n;
-    bool wraps = there < n, room = true, counter, injected = false, pushed = false;
+    bool wraps = there < n, room = true, tsc, injected = false, pushed = false;
 
     if (n > STACK_PACKETS) {
-        copy = (union rtl_packet *)(void *)tap->scratch;
-        room = n < tap->scratch_packets;
+        copy = (union rtl_packet *)(void *)tracker->scratch;
+        room = n < tracker->scratch_packets;
     }
-    if (__builtin_expect(wraps && n > tap->ring_bytes / sizeof(union rtl_packet), 0)) {
+    if (__builtin_expect(wraps && n > tracker->ring_bytes / sizeof(union rtl_packet), 0)) {
         seen = there; /* more than the queue holds: what is behind the end can't be packets of it */
         room = false;
     }
     if (policy != RTL_PASS_ON)
-        rtl_packet_count(tap, &tap->line->packets, seen);
-    if (__builtin_expect(tap->written + n > tap->look_at, 0)) /* look_at is UINT64_MAX where queues may fill up */
-        rtl_full_look(tap, n);
-    uint64_t now = rtl_packet_stamp(&counter);
+        rtl_packet_count(tracker, &tracker->counters->packets, seen);
+    if (__builtin_expect(tracker->written + n > tracker->look_at,
+                         0)) /* look_at is UINT64_MAX where queues may fill up */
+        rtl_throttle_look(tracker, n);
+    uint64_t now = rtl_packet_stamp(&tsc);
     for (uint64_t i = 0; i < seen; i++) {
         const union rtl_packet *packet = i < there ? &packets[i] : &ring[i - there];
         /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
         if (room)
             copy[i] = *packet;
-        tap->written++;
-        uint16_t number = rtl_packet_see(tap, room ? &copy[i] : packet, room, policy);
+        tracker->written++;
+        uint16_t number = rtl_packet_see(tracker, room ? &copy[i] : packet, room, policy);
         if (number == RTL_NO_SIGNAL)
             continue;
-        hsa_signal_t signal = rtl_packet_inject(tap, number, now, counter);
+        hsa_signal_t signal = rtl_packet_inject(tracker, number, now, tsc);
         pushed = true;
-        if (!rtl_is_card(number)) {
+        if (!rtl_is_stand_in(number)) {
             copy[i].kernel.completion_signal = signal;
             injected = true;
-            if (tap->guarded)
-                rtl_full_mark(tap, number);
+            if (tracker->guarded)
+                rtl_throttle_mark(tracker, number);
         }
     }
-    tap->written += n - seen;
-    uint64_t more = room && rtl_full_end_is_due(tap, n) ? mark_end(tap, copy, n, &injected) : 0;
+    tracker->written += n - seen;
+    uint64_t more = room && rtl_throttle_end_is_due(tracker, n) ? mark_end(tracker, copy, n, &injected) : 0;
     writer(injected || (wraps && room) ? copy : packets, n + more);
     if (pushed)
         rtl_wake_if_parked();
 }
 
-/* A packet that carries no signal of ours, and a mark with it: once in a quarter of a queue that must not fill up. */
-static __attribute__((noinline)) void write_gauged(struct rtl_tap *tap, const union rtl_packet *packet,
+/* A packet that carries no signal of ours, with a marker: once in a quarter of a queue that must not fill up. */
+static __attribute__((noinline)) void write_marked(struct rtl_tracker *tracker, const union rtl_packet *packet,
                                                    rtl_packet_writer writer)
 {
     union rtl_packet pair[2] = {*packet};
     bool changed = false;
-    uint64_t more = mark_end(tap, pair, 1, &changed);
+    uint64_t more = mark_end(tracker, pair, 1, &changed);
     writer(changed ? pair : packet, 1 + more);
 }
 
-static inline void write_unmarked(struct rtl_tap *tap, const union rtl_packet *packet, rtl_packet_writer writer)
+static inline void write_unmarked(struct rtl_tracker *tracker, const union rtl_packet *packet, rtl_packet_writer writer)
 {
-    if (__builtin_expect(tap->guarded, 0) && rtl_full_mark_is_due(tap))
-        write_gauged(tap, packet, writer);
+    if (__builtin_expect(tracker->guarded, 0) && rtl_throttle_mark_is_due(tracker))
+        write_marked(tracker, packet, writer);
     else
         writer(packet, 1);
 }
 
-static inline void see_one(struct rtl_tap *tap, const union rtl_packet *packet, rtl_packet_writer writer,
+static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *packet, rtl_packet_writer writer,
                            enum rtl_policy policy)
 {
-    if (__builtin_expect(tap->guarded, 0) && __builtin_expect(tap->written >= tap->look_at, 0))
-        rtl_full_look(tap, 1);
+    if (__builtin_expect(tracker->guarded, 0) && __builtin_expect(tracker->written >= tracker->look_at, 0))
+        rtl_throttle_look(tracker, 1);
     if (__builtin_expect(policy != RTL_PASS_ON, 1))
-        rtl_packet_count(tap, &tap->line->packets, 1);
-    tap->written++; /* in any mode: the queue must not fill up */
-    uint16_t number = rtl_packet_see(tap, packet, true, policy);
+        rtl_packet_count(tracker, &tracker->counters->packets, 1);
+    tracker->written++; /* in any mode: the queue must not fill up */
+    uint16_t number = rtl_packet_see(tracker, packet, true, policy);
     if (number == RTL_NO_SIGNAL) {
-        write_unmarked(tap, packet, writer);
+        write_unmarked(tracker, packet, writer);
         return;
     }
-    bool counter;
-    uint64_t now = rtl_packet_stamp(&counter);
-    if (__builtin_expect(rtl_is_card(number), 0)) {
-        rtl_packet_inject(tap, number, now, counter);
-        write_unmarked(tap, packet, writer);
+    bool tsc;
+    uint64_t now = rtl_packet_stamp(&tsc);
+    if (__builtin_expect(rtl_is_stand_in(number), 0)) {
+        rtl_packet_inject(tracker, number, now, tsc);
+        write_unmarked(tracker, packet, writer);
         rtl_wake_if_parked();
         return;
     }
-    if (__builtin_expect(tap->guarded, 0))
-        rtl_full_mark(tap, number);
+    if (__builtin_expect(tracker->guarded, 0))
+        rtl_throttle_mark(tracker, number);
     union rtl_packet copy = *packet;
-    copy.kernel.completion_signal = rtl_packet_inject(tap, number, now, counter);
+    copy.kernel.completion_signal = rtl_packet_inject(tracker, number, now, tsc);
     writer(&copy, 1);
     rtl_wake_if_parked();
 }
 
 void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *data, rtl_packet_writer writer)
 {
-    struct rtl_tap *tap = data;
+    struct rtl_tracker *tracker = data;
     const union rtl_packet *packet = packets;
     (void)user_index;
 
@@ -167,10 +168,10 @@ void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *da
         writer(packets, n);
         return;
     }
-    enum rtl_policy policy = rtl_packets_begin(tap);
+    enum rtl_policy policy = rtl_packets_begin(tracker);
     if (__builtin_expect(n > 1, 0))
-        see_batch(tap, packet, n, writer, policy);
+        see_batch(tracker, packet, n, writer, policy);
     else
-        see_one(tap, packet, writer, policy);
-    rtl_packets_end(tap);
+        see_one(tracker, packet, writer, policy);
+    rtl_packets_end(tracker);
 }

@@ -9,7 +9,7 @@
 
 #include "intercept/base/hsa_table.h"
 
-/* The handler of the runtime's intercept queues; data is the queue's struct rtl_tap. */
+/* The handler of the runtime's intercept queues; data is the queue's struct rtl_tracker. */
 void rtl_dispatch(const void *packets, uint64_t count, uint64_t user_index, void *data, rtl_packet_writer writer);
 
 #endif

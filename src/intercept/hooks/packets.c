@@ -9,89 +9,92 @@ enum {
     BARRIER_VALUE_FORMAT = 2,
 };
 
-uint32_t rtl_packet_make_ready(struct rtl_tap *tap, uint32_t row)
+uint32_t rtl_packet_make_ready(struct rtl_tracker *tracker, uint32_t row)
 {
     int error = errno;
-    bool ready = rtl_tap_populate(tap, row + 1);
+    bool ready = rtl_tracker_populate(tracker, row + 1);
     errno = error;
     return ready ? row : RTL_KERNEL_OTHER;
 }
 
-bool rtl_packet_refill(struct rtl_tap *tap)
+bool rtl_packet_refill(struct rtl_tracker *tracker)
 {
-    uint32_t batch = atomic_load_explicit(&tap->batch, memory_order_relaxed);
-    tap->cached = rtl_pool_take(tap->pool, tap->cache, batch);
-    if (!tap->cached) {
+    uint32_t batch = atomic_load_explicit(&tracker->batch, memory_order_relaxed);
+    tracker->cached = rtl_pool_take(tracker->pool, tracker->cache, batch);
+    if (!tracker->cached) {
         int error = errno;
-        tap->cached = rtl_pool_make(tap->pool, tap->cache, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
+        tracker->cached = rtl_pool_make(tracker->pool, tracker->cache, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
         errno = error;
     }
-    return tap->cached != 0;
+    return tracker->cached != 0;
 }
 
-static inline bool have_card(struct rtl_tap *tap)
+static inline bool have_stand_in(struct rtl_tracker *tracker)
 {
-    if (__builtin_expect(tap->cards_cached == 0, 0))
-        tap->cards_cached = rtl_pool_take_cards(tap->pool, tap->cards, RTL_SIGNALS_BATCH);
-    return tap->cards_cached != 0;
+    if (__builtin_expect(tracker->stand_ins_cached == 0, 0))
+        tracker->stand_ins_cached = rtl_pool_take_stand_ins(tracker->pool, tracker->stand_ins, RTL_SIGNALS_BATCH);
+    return tracker->stand_ins_cached != 0;
 }
 
 /*
  * A kernel dispatch that carries a signal of the application's. The packet isn't changed: what is returned is the
- * number of its card.
+ * number of its stand-in.
  */
-uint16_t rtl_packet_see_signalled(struct rtl_tap *tap, struct rtl_dispatches *line, uint32_t row,
+uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet)
 {
     uint64_t handle = packet->completion_signal.handle;
-    int verdict = atomic_load_explicit(&tap->verdict, memory_order_relaxed);
-    struct rtl_own *own = atomic_load_explicit(&rtl_own_timed, memory_order_relaxed) ? rtl_own_find(handle) : NULL;
-    if (__builtin_expect(verdict != RTL_VERDICT_TIME || !own || !have_card(tap) || !rtl_pending_room(&tap->pending),
+    int reason = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
+    struct rtl_app_signal *app_signal =
+        atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed) ? rtl_app_signal_find(handle) : NULL;
+    if (__builtin_expect(reason != RTL_NO_REASON || !app_signal || !have_stand_in(tracker) ||
+                             !rtl_pending_room(&tracker->pending),
                          0)) {
-        if (own)
-            rtl_own_begin(own, RTL_OWN_OTHER); /* the kernel that had it before may still be timed */
-        return rtl_packet_untimed(tap, line,
-                                  verdict != RTL_VERDICT_TIME ? (enum rtl_untimed_reason)verdict
-                                  : own                       ? RTL_UNTIMED_NO_ROOM
-                                                              : RTL_UNTIMED_UNSAFE_SIGNAL);
+        if (app_signal)
+            rtl_app_signal_begin(app_signal, RTL_USE_OTHER); /* the kernel that had it before may still be timed */
+        return rtl_packet_untimed(tracker, cell,
+                                  reason != RTL_NO_REASON ? (enum rtl_untimed_reason)reason
+                                  : app_signal            ? RTL_UNTIMED_NO_ROOM
+                                                          : RTL_UNTIMED_UNSAFE_SIGNAL);
     }
-    uint16_t number = tap->cards[--tap->cards_cached];
-    amd_signal_t *card = rtl_pool_signal(tap->pool, number);
-    struct rtl_inflight *inflight = &tap->pool->inflight[number];
+    uint16_t number = tracker->stand_ins[--tracker->stand_ins_cached];
+    amd_signal_t *stand_in = rtl_pool_signal(tracker->pool, number);
+    struct rtl_inflight *inflight = &tracker->pool->inflight[number];
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     inflight->kernel = row;
-    inflight->own = own;
+    inflight->app_signal = app_signal;
     inflight->value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
     if (__builtin_expect(rtl_hot.trace, 0))
         rtl_packet_note_shape(inflight, packet);
-    if (__builtin_expect(!rtl_own_begin(own, (uintptr_t)card), 0))
-        __atomic_store_n(&card->value, RTL_CARD_SHARED, __ATOMIC_RELEASE); /* for the worker to count */
-    rtl_packet_count(tap, &tap->line->injected, 1);
+    if (__builtin_expect(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in), 0))
+        __atomic_store_n(&stand_in->value, RTL_STAND_IN_SHARED,
+                         __ATOMIC_RELEASE); /* the worker counts it under that reason */
+    rtl_packet_count(tracker, &tracker->counters->injected, 1);
     return number;
 }
 
 /* Any other packet that carries a signal, or a kernel that isn't timed: it will overwrite what a kernel left there. */
 void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
 {
-    if (!atomic_load_explicit(&rtl_own_timed, memory_order_relaxed))
+    if (!atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed))
         return;
-    struct rtl_own *own = rtl_own_find(packet->barrier.completion_signal.handle);
-    if (!own)
+    struct rtl_app_signal *app_signal = rtl_app_signal_find(packet->barrier.completion_signal.handle);
+    if (!app_signal)
         return;
     if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
         type == HSA_PACKET_TYPE_BARRIER_OR ||
         (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
          (packet->vendor.format == PM4_FORMAT || packet->vendor.format == BARRIER_VALUE_FORMAT)))
-        rtl_own_begin(own, RTL_OWN_OTHER);
+        rtl_app_signal_begin(app_signal, RTL_USE_OTHER);
     else
-        rtl_own_give_up(own);
+        rtl_app_signal_give_up(app_signal);
 }
 
 /*
  * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what
  * the GPU writes into the completion signal.
  */
-uint16_t rtl_packet_see_extended(struct rtl_tap *tap, const union rtl_packet *packet, bool may_inject,
+uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                  enum rtl_policy policy)
 {
     union rtl_packet decoded = *packet;
@@ -103,5 +106,5 @@ uint16_t rtl_packet_see_extended(struct rtl_tap *tap, const union rtl_packet *pa
     decoded.kernel.grid_size_x = grid[0];
     decoded.kernel.grid_size_y = grid[1];
     decoded.kernel.grid_size_z = grid[2];
-    return rtl_packet_see_kernel(tap, &decoded.kernel, may_inject, policy);
+    return rtl_packet_see_kernel(tracker, &decoded.kernel, may_inject, policy);
 }

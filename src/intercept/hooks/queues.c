@@ -27,7 +27,7 @@
 
 /*
  * An agent has one cooperative queue, which the runtime lends out and counts; its intercept queues take such a queue
- * for their own and delete it with themselves. So those stay plain: not counted, and said so.
+ * for their own and delete it with themselves. So those stay plain: their packets aren't counted, and the user is told.
  */
 static bool interceptible(hsa_queue_type32_t type)
 {
@@ -69,56 +69,56 @@ static hsa_status_t intercepted(const struct rtl_queue_request *r, hsa_queue_t *
 }
 
 /* The callback may run as soon as it is registered, on the thread that the runtime keeps for events. */
-static bool join(struct rtl_tap *tap, hsa_queue_t *queue)
+static bool join(struct rtl_tracker *tracker, hsa_queue_t *queue)
 {
-    tap->ring = queue->base_address;
-    tap->ring_bytes = (uint64_t)queue->size * 64;
-    rtl_tap_make_scratch(tap, queue->size + 1); /* the library may add one packet (throttle.h) */
-    return rtl_tool.hsa.amd_queue_intercept_register(queue, rtl_dispatch, tap) == HSA_STATUS_SUCCESS;
+    tracker->ring = queue->base_address;
+    tracker->ring_bytes = (uint64_t)queue->size * 64;
+    rtl_tracker_make_scratch(tracker, queue->size + 1); /* the library may add one packet (throttle.h) */
+    return rtl_tool.hsa.amd_queue_intercept_register(queue, rtl_dispatch, tracker) == HSA_STATUS_SUCCESS;
 }
 
-/* A tap for a queue that is about to be made; NULL when there is no memory. */
-static struct rtl_tap *open_tap(struct rtl_gpu *gpu)
+/* A tracker for a queue that is about to be made; NULL when there is no memory. */
+static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu)
 {
-    int verdict = RTL_VERDICT_TIME;
-    struct rtl_pool *pool = rtl_worker_pool(&verdict);
+    int reason = RTL_NO_REASON;
+    struct rtl_pool *pool = rtl_worker_pool(&reason);
     bool guarded = pool && (rtl_tool.fragile || rtl_probe_batches());
-    struct rtl_tap *tap = rtl_tap_open(gpu, pool, verdict, guarded);
-    if (tap && guarded)
-        rtl_full_prepare(tap);
-    return tap;
+    struct rtl_tracker *tracker = rtl_tracker_open(gpu, pool, reason, guarded);
+    if (tracker && guarded)
+        rtl_throttle_prepare(tracker);
+    return tracker;
 }
 
-static void close_tap(struct rtl_tap *tap)
+static void close_tracker(struct rtl_tracker *tracker)
 {
-    rtl_tap_close(tap);
-    rtl_worker_settle(tap);
+    rtl_tracker_close(tracker);
+    rtl_worker_settle(tracker);
 }
 
-static void finish(struct rtl_tap *tap, hsa_queue_t *queue)
+static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue)
 {
     if (rtl_tool.hsa.amd_profiling_set_profiler_enabled(queue, 1) != HSA_STATUS_SUCCESS)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_NOT_PROFILED);
-    rtl_tap_name(tap, queue, rtl_probe_id_without(queue->id));
+    rtl_tracker_name(tracker, queue, rtl_probe_id_without(queue->id));
     pthread_mutex_lock(&rtl_tool.create);
-    tap->queue = queue;
+    tracker->queue = queue;
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
 void rtl_queue_unseen(void)
 {
-    rtl_own_stop(); /* what goes into that queue isn't seen: it may carry a signal that another queue's kernel had */
+    rtl_app_signals_stop(); /* packets there may carry signals that kernels of other queues had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
     __atomic_fetch_add(&rtl_tool.segment.header->queues_refused, 1, __ATOMIC_RELAXED);
 }
 
 /* Nobody before us. */
-static bool create_first(struct rtl_tap *tap, const struct rtl_queue_request *r, hsa_queue_t **queue)
+static bool create_first(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     hsa_queue_t *made = NULL;
     if (intercepted(r, &made) != HSA_STATUS_SUCCESS || !made)
         return false;
-    if ((r->apply && !r->apply(r, made)) || !join(tap, made)) {
+    if ((r->apply && !r->apply(r, made)) || !join(tracker, made)) {
         rtl_tool.hsa.queue_destroy(made);
         return false;
     }
@@ -127,16 +127,16 @@ static bool create_first(struct rtl_tap *tap, const struct rtl_queue_request *r,
 }
 
 /* Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. */
-static bool create_chained(struct rtl_tap *tap, const struct rtl_queue_request *r, hsa_queue_t **queue,
+static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue,
                            hsa_status_t *status)
 {
     *status = r->plain(r, queue);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
-    if (join(tap, *queue))
+    if (join(tracker, *queue))
         return true;
     hsa_queue_t *other = *queue;
-    if (!create_first(tap, r, queue)) {
+    if (!create_first(tracker, r, queue)) {
         *queue = other;
         return false;
     }
@@ -157,22 +157,23 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
     }
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
-    bool tapped = false;
-    struct rtl_tap *tap = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent) ? open_tap(gpu) : NULL;
-    if (tap) {
+    bool watched = false;
+    struct rtl_tracker *tracker =
+        r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent) ? open_tracker(gpu) : NULL;
+    if (tracker) {
         if (!r->chained)
-            tapped = create_first(tap, r, &made);
+            watched = create_first(tracker, r, &made);
         else
-            tapped = create_chained(tap, r, &made, &status);
+            watched = create_chained(tracker, r, &made, &status);
     }
-    if (tapped) {
-        finish(tap, made);
+    if (watched) {
+        finish(tracker, made);
         *queue = made;
         errno = saved;
         return HSA_STATUS_SUCCESS;
     }
-    if (tap)
-        close_tap(tap);
+    if (tracker)
+        close_tracker(tracker);
     if (made)
         *queue = made;
     else if (status == HSA_STATUS_SUCCESS)
@@ -211,46 +212,46 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (gpu)
         rtl_probe_look(agent);
-    struct rtl_tap *tap = gpu && interceptible(type) ? open_tap(gpu) : NULL;
-    if (tap && join(tap, *queue)) {
-        finish(tap, *queue);
+    struct rtl_tracker *tracker = gpu && interceptible(type) ? open_tracker(gpu) : NULL;
+    if (tracker && join(tracker, *queue)) {
+        finish(tracker, *queue);
     } else {
-        if (tap)
-            close_tap(tap);
+        if (tracker)
+            close_tracker(tracker);
         rtl_queue_unseen();
     }
     errno = saved;
     return status;
 }
 
-/* The tap of that queue, which nobody else can find any more; NULL when it has none. */
-static struct rtl_tap *detach(const hsa_queue_t *queue)
+/* The tracker of that queue, which nobody else can find any more; NULL when it has none. */
+static struct rtl_tracker *detach(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_tap *tap = atomic_load(&rtl_taps);
-    while (tap && (tap->queue != queue || atomic_load(&tap->state) != RTL_TAP_LIVE))
-        tap = tap->next;
-    if (tap)
-        tap->queue = NULL;
+    struct rtl_tracker *tracker = atomic_load(&rtl_trackers);
+    while (tracker && (tracker->queue != queue || atomic_load(&tracker->state) != RTL_TRACKER_LIVE))
+        tracker = tracker->next;
+    if (tracker)
+        tracker->queue = NULL;
     pthread_mutex_unlock(&rtl_tool.create);
-    return tap;
+    return tracker;
 }
 
 hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
 {
     /* before the queue goes, because its address may be another's as soon as it has gone */
-    struct rtl_tap *tap = NULL;
+    struct rtl_tracker *tracker = NULL;
     if (queue && rtl_recording())
-        tap = detach(queue);
+        tracker = detach(queue);
     hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
-    if (!tap)
+    if (!tracker)
         return status;
     int saved = errno;
     if (status == HSA_STATUS_SUCCESS) {
-        close_tap(tap);
+        close_tracker(tracker);
     } else {
         pthread_mutex_lock(&rtl_tool.create);
-        tap->queue = queue;
+        tracker->queue = queue;
         pthread_mutex_unlock(&rtl_tool.create);
     }
     errno = saved;

@@ -1,4 +1,4 @@
-/* Queues: the hooks that put a tap on each queue that the application creates, and take it off again. */
+/* Queues: the hooks that put a tracker on each queue that the application creates, and take it off again. */
 #ifndef RTL_INTERCEPT_QUEUES_H
 #define RTL_INTERCEPT_QUEUES_H
 
@@ -31,7 +31,7 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *request, hsa_queue_t
 void rtl_queue_unseen(void);
 bool rtl_queue_same_library(void (*a)(void), void (*b)(void));
 
-/* For tools that are loaded after us and make intercept queues themselves: theirs are tapped too. */
+/* For tools that are loaded after us and make intercept queues themselves: those are watched, too. */
 hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
                                         rtl_queue_error error, void *data, uint32_t private_segment,
                                         uint32_t group_segment, hsa_queue_t **queue);

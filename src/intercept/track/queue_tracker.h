@@ -1,12 +1,12 @@
 /*
- * A tap: what the library keeps about one queue of the application while it watches it.
+ * A tracker: what the library keeps about one queue of the application while it watches it.
  *
- * What decides about packets gets a tap and a packet and knows nothing of how the packet came (hooks/packets.h).
+ * What decides about packets gets a tracker and a packet and knows nothing of how the packet came (hooks/packets.h).
  *
  * Life: FREE -> (create) LIVE -> (destroy) GONE -> (worker, when all that was in flight is accounted for) FREE, to be
- * used again; or LIVE -> (unload) DEAD for ever, because a callback may still come. Whoever has
- * made a tap GONE has given it away: it may be another queue's the next moment. Taps are never given back to the
- * system, and are chained for good: the chain can be walked without a lock.
+ * used again; or LIVE -> (unload) DEAD for ever, because a callback may still come. Whoever makes a tracker GONE must
+ * not touch it afterwards: it may be another queue's the next moment. Trackers are never given back to the system, and
+ * are chained for good: the chain can be walked without a lock.
  */
 #ifndef RTL_INTERCEPT_QUEUE_TRACKER_H
 #define RTL_INTERCEPT_QUEUE_TRACKER_H
@@ -21,30 +21,32 @@
 #include "intercept/track/signal_pool.h"
 #include "shm/segment.h"
 
-enum rtl_tap_state { RTL_TAP_FREE, RTL_TAP_LIVE, RTL_TAP_GONE, RTL_TAP_DEAD };
+enum rtl_tracker_state { RTL_TRACKER_FREE, RTL_TRACKER_LIVE, RTL_TRACKER_GONE, RTL_TRACKER_DEAD };
 
-enum { RTL_VERDICT_TIME = -1 }; /* any other verdict is an enum rtl_untimed_reason of the dispatch path */
+enum {
+    RTL_NO_REASON = -1
+}; /* dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path */
 
 #define RTL_NO_SIGNAL UINT16_MAX /* no number: ends a list */
 
-/* A packet that carries a signal of ours: the signal says when the GPU has taken all packets up to `index`. */
+/* A packet that carries a signal of ours: when that is down, the GPU has taken all packets up to `index`. */
 struct rtl_mark {
     uint64_t index;
-    uint16_t number; /* in the pool, or RTL_GAUGE and more */
+    uint16_t number; /* in the pool, or RTL_MARKER and more */
 };
-enum { RTL_MARKS = 4, RTL_GAUGE = RTL_NUMBERS };
-_Static_assert(RTL_GAUGE + RTL_MARKS <= RTL_NO_SIGNAL, "each has a number of its own");
+enum { RTL_MARKS = 4, RTL_MARKER = RTL_NUMBERS };
+_Static_assert(RTL_MARKER + RTL_MARKS <= RTL_NO_SIGNAL, "each has a number of its own");
 
-/* A signal of the tap's own, for a mark where the pool has none left. Nothing is timed with it. */
-struct rtl_gauge {
+/* A signal of the tracker's own, for a mark where the pool has none left. Nothing is timed with it. */
+struct rtl_marker {
     hsa_signal_t signal; /* create; handle 0 = none; at the end load takes it away (throttle.c) */
     uint64_t index;      /* dispatch: the packet that carries it or carried it last */
 };
 
-struct rtl_tap {
-    /* create, before the tap goes LIVE */
-    struct rtl_tap *next;              /* for ever */
-    struct rtl_queue *line;            /* in the segment */
+struct rtl_tracker {
+    /* create, before the tracker goes LIVE */
+    struct rtl_tracker *next;          /* for ever */
+    struct rtl_queue *counters;        /* in the segment: the slot */
     struct rtl_dispatches *dispatches; /* in the segment: the slot's, by row */
     struct rtl_gpu *gpu;
     struct rtl_pool *pool; /* also looked at by the worker, at any time */
@@ -57,31 +59,31 @@ struct rtl_tap {
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
     bool named;                  /* described in the segment; create only */
     bool guarded;                /* the queue must not fill up (throttle.h) */
-    _Atomic uint32_t generation; /* of the slot since then, 0 = shared; create stores, worker loads for events */
+    _Atomic uint32_t generation; /* of the slot, 0 = shared; create stores, worker loads for events */
     bool shared;                 /* the slot is the shared one: others count in it too */
 
-    _Atomic uint32_t state;      /* enum rtl_tap_state: create and worker store (release), any loads (acquire) */
-    _Atomic int verdict;         /* create, load: time dispatches, or the reason why not; dispatch loads */
-    _Atomic uint32_t rows_ready; /* worker, dispatch (grows only): rows whose lines' pages are present */
+    _Atomic uint32_t state;      /* enum rtl_tracker_state: create and worker store (release), any loads (acquire) */
+    _Atomic int reason;          /* create, load: enum rtl_untimed_reason, or RTL_NO_REASON; dispatch loads */
+    _Atomic uint32_t rows_ready; /* worker, dispatch (grows only): rows whose pages are present */
 
     /* dispatch; the worker once no dispatch can be inside any more */
     _Alignas(64) _Atomic uint32_t inside; /* dispatch: 1 while a call is under way; the worker waits for 0 at the end */
     uint32_t cached;                      /* free signals at hand */
     uint16_t cache[RTL_SIGNALS_BATCH];
-    uint32_t cards_cached; /* and cards */
-    uint16_t cards[RTL_SIGNALS_BATCH];
+    uint32_t stand_ins_cached; /* and stand-ins */
+    uint16_t stand_ins[RTL_SIGNALS_BATCH];
 
-    uint64_t written; /* packets handed on, ever, in this use of the tap */
-    /* only where the tap is guarded: */
+    uint64_t written; /* packets handed on for this queue */
+    /* only where the tracker is guarded: */
     uint64_t look_at;                /* `written` at which to look how full the queue is; else UINT64_MAX */
     uint64_t known;                  /* the GPU has taken at least that many of `written` */
     uint64_t stuck_at;               /* `known` when waiting for more was given up; UINT64_MAX = never */
     struct rtl_mark newest;          /* the last packet with a signal of ours */
     struct rtl_mark mark[RTL_MARKS]; /* and some before it, a quarter of the queue apart */
     uint32_t marks;
-    struct rtl_gauge gauge[RTL_MARKS];
-    _Atomic uint32_t looking;   /* dispatch stores, whoever destroys signals loads: the mark that it may be reading */
-    struct rtl_pool *gauges_of; /* create: made along with that pool */
+    struct rtl_marker marker[RTL_MARKS];
+    _Atomic uint32_t looking;    /* dispatch stores, whoever destroys signals loads: the mark that it may be reading */
+    struct rtl_pool *markers_of; /* create: the pool that the markers were made with */
 
     struct rtl_pending pending;
 
@@ -94,38 +96,38 @@ struct rtl_tap {
     _Atomic uint64_t consumed; /* worker stores, dispatch loads: the GPU has taken at least that many of `written` */
 };
 
-/* The chain of all taps. */
-extern struct rtl_tap *_Atomic rtl_taps; /* create stores (release), any loads (acquire) */
+/* The chain of all trackers. */
+extern struct rtl_tracker *_Atomic rtl_trackers; /* create stores (release), any loads (acquire) */
 
 /*
- * A tap that is not in use, for that GPU, with everything set but the queue; NULL when there is no memory. Its
- * dispatches are timed with that pool, or not, for the reason that the verdict says. Create.
+ * A tracker that is not in use, for that GPU, with everything set but the queue; NULL when there is no memory. Its
+ * dispatches are timed with that pool's signals, or not timed for that reason. Create.
  */
-struct rtl_tap *rtl_tap_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int verdict, bool guarded);
+struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded);
 /* Room to rewrite a batch as large as the queue; only touched if there ever is one. Create, before callbacks come. */
-void rtl_tap_make_scratch(struct rtl_tap *tap, uint32_t packets);
+void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets);
 /* The queue is known: describes it in the segment, under that id. Create. */
-void rtl_tap_name(struct rtl_tap *tap, const hsa_queue_t *queue, uint64_t id);
-/* The queue is no more, or was never made: nothing on it is timed from now on, and it is shown as gone. Create; the tap
- * itself goes when the worker has accounted for what was in flight (rtl_worker_settle). */
-void rtl_tap_close(struct rtl_tap *tap);
+void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uint64_t id);
+/* The queue is no more, or was never made: nothing on it is timed from now on, and it is shown as gone. Create; the
+ * tracker itself goes when the worker has accounted for what was in flight (rtl_worker_settle). */
+void rtl_tracker_close(struct rtl_tracker *tracker);
 
 /* Load: a runtime is there. Then, when it goes: no dispatch is timed from now on; afterwards, with the worker gone, the
- * taps are dead for good. */
-void rtl_taps_start(void);
-void rtl_taps_stop(void);
-void rtl_taps_bury(void);
+ * trackers are dead for good. */
+void rtl_trackers_start(void);
+void rtl_trackers_stop(void);
+void rtl_trackers_retire(void);
 
 /* Any: between the end of timing and the next load. Sequentially consistent. */
-bool rtl_taps_stopping(void);
+bool rtl_trackers_stopping(void);
 
 /*
- * All that was in flight on the tap is accounted for: it and its slot may be another queue's at once. Worker; create
- * where there is none.
+ * All that was in flight on the tracker is accounted for: it and its slot may be another queue's at once. Worker;
+ * create where there is none.
  */
-void rtl_tap_free(struct rtl_tap *tap);
+void rtl_tracker_free(struct rtl_tracker *tracker);
 
-/* Makes the pages of the rows below present for a tap. Worker, dispatch. False: there is no memory. */
-bool rtl_tap_populate(struct rtl_tap *tap, uint32_t rows);
+/* Makes the pages of the rows below present for a tracker. Worker, dispatch. False: there is no memory. */
+bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows);
 
 #endif

@@ -9,15 +9,16 @@
  *
  * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
  * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty or all packets carry
- * signals of the application's, a signal of the queue's own is sent along (a gauge; four a queue): on the packet if
+ * signals of the application's, a signal of the queue's own is sent along (a marker; four a queue): on the packet if
  * that has none, else on an empty barrier behind it, the one packet that the library ever adds. A GPU that takes
  * nothing for half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
  *
- * Whose memory a signal is. One that is on a packet under way is nobody's to destroy. The worker has it back when it
- * has raised `consumed` past that packet, and may destroy it some time after. So before a dispatch reads a signal it
- * says which one in `looking`, and then looks at `consumed` once more; whoever destroys signals takes one out of use
- * first, and then looks at `looking` (rtl_full_is_looked_at). With a full barrier between the two on both sides one of
- * them sees the other: the dispatch knows that the packet is done, or the signal is left alone.
+ * Who may touch a signal's memory. One that is on a packet under way is destroyed by nobody. The worker has it back
+ * when it has raised `consumed` past that packet, and may destroy it some time after. So before a dispatch reads a
+ * signal it says which one in `looking`, and then looks at `consumed` once more; whoever destroys signals takes one out
+ * of use first, and then looks at `looking` (rtl_throttle_is_looking_at). With a full barrier between the two steps on
+ * both sides, either the dispatch sees that the packet is done, or the other sees that the signal is being read and
+ * leaves it alone.
  */
 #ifndef RTL_INTERCEPT_THROTTLE_H
 #define RTL_INTERCEPT_THROTTLE_H
@@ -26,42 +27,45 @@
 
 /* Dispatch: with n more packets `written` comes past `look_at`. Looks how full the queue is, waits until they have room
  * if need be, and says when to look again. */
-void rtl_full_look(struct rtl_tap *tap, uint64_t n);
+void rtl_throttle_look(struct rtl_tracker *tracker, uint64_t n);
 
 /* Whoever is about to destroy that signal of the pool, and has taken it out of use: a dispatch may be reading it. */
-bool rtl_full_is_looked_at(uint32_t number);
+bool rtl_throttle_is_looking_at(uint32_t number);
 
-/* Create: the signals of a tap that is about to watch a queue which must not fill up, unless it has them. */
-void rtl_full_prepare(struct rtl_tap *tap);
+/* Create: the signals of a tracker that is about to watch a queue which must not fill up, unless it has them. */
+void rtl_throttle_prepare(struct rtl_tracker *tracker);
 
-/* Load, at the end, behind rtl_taps_bury: gives the gauges of taps that no dispatch is inside of back to the runtime,
- * but for those on packets under way. */
-void rtl_full_release(void);
+/* Load, at the end, behind rtl_trackers_retire: gives the markers of trackers that no dispatch is inside of back to the
+ * runtime, but for those on packets under way. */
+void rtl_throttle_release(void);
 
-/* Dispatch: a signal for the packet number `written`, which carries none. False when no gauge is free: then there are
+/* Dispatch: a signal for the packet number `written`, which carries none. False when no marker is free: then there are
  * marks enough. */
-bool rtl_full_gauge(struct rtl_tap *tap, hsa_signal_t *signal);
+bool rtl_throttle_send_marker(struct rtl_tracker *tracker, hsa_signal_t *signal);
 
 /* Dispatch: has a quarter of the queue gone by without a signal of ours? */
-static inline bool rtl_full_mark_is_due(const struct rtl_tap *tap)
+static inline bool rtl_throttle_mark_is_due(const struct rtl_tracker *tracker)
 {
-    return tap->look_at != UINT64_MAX && tap->written - tap->newest.index >= tap->ring_bytes / 64 / RTL_MARKS;
+    return tracker->look_at != UINT64_MAX &&
+           tracker->written - tracker->newest.index >= tracker->ring_bytes / 64 / RTL_MARKS;
 }
 
 /* Dispatch: and behind a batch? One of a quarter of the queue and more has its end marked: the next may need it all. */
-static inline bool rtl_full_end_is_due(const struct rtl_tap *tap, uint64_t n)
+static inline bool rtl_throttle_end_is_due(const struct rtl_tracker *tracker, uint64_t n)
 {
-    return rtl_full_mark_is_due(tap) ||
-           (tap->look_at != UINT64_MAX && n >= tap->ring_bytes / 64 / RTL_MARKS && tap->newest.index != tap->written);
+    return rtl_throttle_mark_is_due(tracker) ||
+           (tracker->look_at != UINT64_MAX && n >= tracker->ring_bytes / 64 / RTL_MARKS &&
+            tracker->newest.index != tracker->written);
 }
 
 /* Dispatch: the packet number `written` carries that signal. */
-static inline void rtl_full_mark(struct rtl_tap *tap, uint16_t number)
+static inline void rtl_throttle_mark(struct rtl_tracker *tracker, uint16_t number)
 {
-    struct rtl_mark mark = {tap->written, number};
-    if (tap->written - tap->mark[(tap->marks - 1) % RTL_MARKS].index >= tap->ring_bytes / 64 / RTL_MARKS)
-        tap->mark[tap->marks++ % RTL_MARKS] = mark;
-    tap->newest = mark;
+    struct rtl_mark mark = {tracker->written, number};
+    if (tracker->written - tracker->mark[(tracker->marks - 1) % RTL_MARKS].index >=
+        tracker->ring_bytes / 64 / RTL_MARKS)
+        tracker->mark[tracker->marks++ % RTL_MARKS] = mark;
+    tracker->newest = mark;
 }
 
 #endif

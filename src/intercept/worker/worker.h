@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 struct rtl_pool;
-struct rtl_tap;
+struct rtl_tracker;
 
 /*
- * The signals of this load of the runtime; the first call makes them and starts the worker. *verdict becomes what
+ * The signals of this load of the runtime; the first call makes them and starts the worker. *reason becomes what
  * dispatches of a new queue get: timed, or the reason why not. Create.
  */
-struct rtl_pool *rtl_worker_pool(int *verdict);
+struct rtl_pool *rtl_worker_pool(int *reason);
 
 /*
- * Create: the tap's queue is no more. Makes it GONE, and waits until the worker has accounted for all that was in
- * flight, for a bounded time. The tap may be another queue's when this returns.
+ * Create: the tracker's queue is no more. Makes it GONE, and waits until the worker has accounted for all that was in
+ * flight, for a bounded time. The tracker may be another queue's when this returns.
  */
-void rtl_worker_settle(struct rtl_tap *tap);
+void rtl_worker_settle(struct rtl_tracker *tracker);
 
 /*
  * Load: stops it, within a bounded time. What has completed is recorded, what has not is abandoned, and no signal is

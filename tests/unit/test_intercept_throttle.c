@@ -41,10 +41,10 @@ static void destroy(hsa_signal_t signal)
 static const struct rtl_signal_maker maker = {make, destroy};
 static struct rtl_pool *pool;
 static struct {
-    _Alignas(PAGE) struct rtl_tap tap; /* on pages of its own, too: a write to it can be held */
+    _Alignas(PAGE) struct rtl_tracker tracker; /* on pages of its own, too: a write to it can be held */
     _Alignas(PAGE) char behind;
 } alone;
-#define tap alone.tap
+#define tracker alone.tracker
 
 static void held(int number, siginfo_t *info, void *context)
 {
@@ -52,8 +52,8 @@ static void held(int number, siginfo_t *info, void *context)
     char *at = info->si_addr;
     if (at >= (char *)page && at < (char *)page + PAGE)
         reads += mprotect(page, PAGE, PROT_READ | PROT_WRITE) == 0;
-    else if (at >= (char *)&tap && at < &alone.behind)
-        mprotect(&tap, (size_t)(&alone.behind - (char *)&tap), PROT_READ | PROT_WRITE);
+    else if (at >= (char *)&tracker && at < &alone.behind)
+        mprotect(&tracker, (size_t)(&alone.behind - (char *)&tracker), PROT_READ | PROT_WRITE);
     else
         abort();
     if (meanwhile)
@@ -67,34 +67,34 @@ static void begin(uint16_t *number)
     sigaction(SIGSEGV, &action, NULL);
     pool = rtl_pool_create(&maker, 8);
     assert_int_equal(rtl_pool_make(pool, number, 1), 1);
-    memset(&tap, 0, sizeof tap);
-    tap.pool = pool;
-    tap.ring_bytes = SLOTS * 64;
-    tap.guarded = true;
-    tap.state = RTL_TAP_LIVE;
-    tap.looking = RTL_NO_SIGNAL;
-    tap.stuck_at = UINT64_MAX;
-    atomic_store(&rtl_taps, &tap);
+    memset(&tracker, 0, sizeof tracker);
+    tracker.pool = pool;
+    tracker.ring_bytes = SLOTS * 64;
+    tracker.guarded = true;
+    tracker.state = RTL_TRACKER_LIVE;
+    tracker.looking = RTL_NO_SIGNAL;
+    tracker.stuck_at = UINT64_MAX;
+    atomic_store(&rtl_trackers, &tracker);
     destroyed = reads = 0;
 }
 
 static void end(void)
 {
     signal(SIGSEGV, SIG_DFL);
-    atomic_store(&rtl_taps, NULL);
+    atomic_store(&rtl_trackers, NULL);
     rtl_pool_free(pool);
 }
 
-/* As the worker does it when the packet is over: harvested, given back, and destroyed at once. */
+/* As the worker does it when the packet is over: collected, given back, and destroyed at once. */
 static uint16_t number;
 static uint32_t destroyed_meanwhile;
 
 static void harvest_and_destroy(void)
 {
-    atomic_store_explicit(&tap.consumed, tap.newest.index, memory_order_relaxed);
+    atomic_store_explicit(&tracker.consumed, tracker.newest.index, memory_order_relaxed);
     rtl_signal_arm(rtl_pool_signal(pool, number));
     rtl_pool_give(pool, &number, 1);
-    destroyed_meanwhile = rtl_pool_destroy(pool, 8, rtl_full_is_looked_at);
+    destroyed_meanwhile = rtl_pool_destroy(pool, 8, rtl_throttle_is_looking_at);
 }
 
 static void a_signal_that_is_read_is_not_destroyed(void **state)
@@ -102,16 +102,16 @@ static void a_signal_that_is_read_is_not_destroyed(void **state)
     (void)state;
     begin(&number);
     page = rtl_pool_signal(pool, number);
-    tap.written = SLOTS;
-    rtl_full_mark(&tap, number);
+    tracker.written = SLOTS;
+    rtl_throttle_mark(&tracker, number);
     mprotect(page, PAGE, PROT_NONE);
     meanwhile = harvest_and_destroy;
     destroyed_meanwhile = 99;
-    rtl_full_look(&tap, 1);
+    rtl_throttle_look(&tracker, 1);
     assert_null(meanwhile); /* it did read the signal */
     assert_int_equal(destroyed_meanwhile, 0);
-    assert_int_equal(tap.known, SLOTS);                                    /* and found out that the packet is over */
-    assert_int_equal(rtl_pool_destroy(pool, 8, rtl_full_is_looked_at), 1); /* nobody looks any more */
+    assert_int_equal(tracker.known, SLOTS); /* and found out that the packet is over */
+    assert_int_equal(rtl_pool_destroy(pool, 8, rtl_throttle_is_looking_at), 1); /* nobody looks any more */
     end();
 }
 
@@ -121,14 +121,14 @@ static void a_signal_that_was_given_back_is_not_read(void **state)
     (void)state;
     begin(&number);
     page = rtl_pool_signal(pool, number);
-    tap.written = SLOTS;
-    rtl_full_mark(&tap, number);
+    tracker.written = SLOTS;
+    rtl_throttle_mark(&tracker, number);
     harvest_and_destroy();
     assert_int_equal(destroyed, 1);
     mprotect(page, PAGE, PROT_NONE);
-    rtl_full_look(&tap, 1);
+    rtl_throttle_look(&tracker, 1);
     assert_int_equal(reads, 0);
-    assert_int_equal(tap.known, SLOTS);
+    assert_int_equal(tracker.known, SLOTS);
     end();
 }
 
@@ -137,10 +137,10 @@ static void a_signal_that_was_given_back_is_not_read(void **state)
 static void harvest_and_begin_to_destroy(void)
 {
     uint16_t taken = RTL_NO_SIGNAL;
-    atomic_store_explicit(&tap.consumed, tap.newest.index, memory_order_relaxed);
+    atomic_store_explicit(&tracker.consumed, tracker.newest.index, memory_order_relaxed);
     rtl_pool_give(pool, &number, 1);
     rtl_pool_take(pool, &taken, 1);
-    destroyed += taken == number && !rtl_full_is_looked_at(number);
+    destroyed += taken == number && !rtl_throttle_is_looking_at(number);
     mprotect(page, PAGE, PROT_NONE);
 }
 
@@ -149,14 +149,14 @@ static void a_signal_that_goes_before_it_is_announced_is_not_read(void **state)
     (void)state;
     begin(&number);
     page = rtl_pool_signal(pool, number);
-    tap.written = SLOTS;
-    rtl_full_mark(&tap, number);
+    tracker.written = SLOTS;
+    rtl_throttle_mark(&tracker, number);
     meanwhile = harvest_and_begin_to_destroy;
-    mprotect(&tap, (size_t)(&alone.behind - (char *)&tap), PROT_READ);
-    rtl_full_look(&tap, 1);
+    mprotect(&tracker, (size_t)(&alone.behind - (char *)&tracker), PROT_READ);
+    rtl_throttle_look(&tracker, 1);
     assert_null(meanwhile);
     assert_int_equal(destroyed, 1);
-    assert_int_equal(tap.known, SLOTS);
+    assert_int_equal(tracker.known, SLOTS);
     assert_int_equal(reads, 0);
     end();
 }
@@ -164,7 +164,7 @@ static void a_signal_that_goes_before_it_is_announced_is_not_read(void **state)
 static void release_gauges(void)
 {
     __atomic_store_n(&((amd_signal_t *)page)->value, 0, __ATOMIC_RELAXED); /* its packet is over just now */
-    rtl_full_release();
+    rtl_throttle_release();
 }
 
 static void a_gauge_that_is_read_is_not_destroyed(void **state)
@@ -172,17 +172,17 @@ static void a_gauge_that_is_read_is_not_destroyed(void **state)
     hsa_signal_t signal;
     (void)state;
     begin(&number);
-    rtl_full_prepare(&tap);
-    tap.written = SLOTS;
-    assert_true(rtl_full_gauge(&tap, &signal));
+    rtl_throttle_prepare(&tracker);
+    tracker.written = SLOTS;
+    assert_true(rtl_throttle_send_marker(&tracker, &signal));
     page = (void *)(uintptr_t)signal.handle;
     mprotect(page, PAGE, PROT_NONE);
     meanwhile = release_gauges;
-    rtl_full_look(&tap, 1);
+    rtl_throttle_look(&tracker, 1);
     assert_null(meanwhile);
     assert_int_equal(destroyed, RTL_MARKS - 1); /* the others */
-    assert_int_equal(tap.known, SLOTS);
-    assert_false(rtl_full_gauge(&tap, &signal)); /* there are none any more */
+    assert_int_equal(tracker.known, SLOTS);
+    assert_false(rtl_throttle_send_marker(&tracker, &signal)); /* there are none any more */
     end();
 }
 
@@ -191,13 +191,13 @@ static void gauges_go_but_for_those_under_way(void **state)
     hsa_signal_t signal;
     (void)state;
     begin(&number);
-    rtl_full_prepare(&tap);
-    rtl_full_prepare(&tap); /* once is enough */
-    tap.written = 16;
-    assert_true(rtl_full_gauge(&tap, &signal));
-    rtl_full_release();
+    rtl_throttle_prepare(&tracker);
+    rtl_throttle_prepare(&tracker); /* once is enough */
+    tracker.written = 16;
+    assert_true(rtl_throttle_send_marker(&tracker, &signal));
+    rtl_throttle_release();
     assert_int_equal(destroyed, RTL_MARKS - 1);
-    assert_null(tap.gauges_of);
+    assert_null(tracker.markers_of);
     end();
 }
 
@@ -206,7 +206,7 @@ static void *take(void *data)
 {
     for (uint64_t taken = 1; taken <= *(const uint64_t *)data; taken++) {
         nanosleep(&(struct timespec){0, 50000}, NULL);
-        atomic_store_explicit(&tap.consumed, taken, memory_order_relaxed);
+        atomic_store_explicit(&tracker.consumed, taken, memory_order_relaxed);
     }
     return NULL;
 }
@@ -223,14 +223,14 @@ static void a_batch_waits_until_it_fits(void **state)
         uint64_t taken = WRITTEN - cases[c].left;
         pthread_t gpu;
         begin(&number);
-        tap.written = WRITTEN;
-        rtl_full_mark(&tap, number);
+        tracker.written = WRITTEN;
+        rtl_throttle_mark(&tracker, number);
         pthread_create(&gpu, NULL, take, &taken);
-        rtl_full_look(&tap, cases[c].batch);
+        rtl_throttle_look(&tracker, cases[c].batch);
         pthread_join(gpu, NULL);
-        bool gave_up = tap.stuck_at != UINT64_MAX; /* the other thread got no CPU for half a second */
+        bool gave_up = tracker.stuck_at != UINT64_MAX; /* the other thread got no CPU for half a second */
         if (!gave_up)
-            assert_int_equal(tap.known, taken);
+            assert_int_equal(tracker.known, taken);
         end();
         c += !gave_up;
     }
