@@ -16,8 +16,8 @@
  * Rules for viewers: change the word by compare-and-swap, keeping what isn't theirs; a word whose check is wrong may be
  * replaced.
  * Rules for the library: it trusts nothing in the page. It loads the word once into a local, believes it only if check
- * and mode are right, and whatever it says the worst is another mode. The dispatch path only compares the word with the
- * one last seen, and wakes the worker if need be; it is the worker that decides.
+ * and mode are right, and the worst that a word can do is to change the mode. The dispatch path only compares the word
+ * with the one last seen, and wakes the worker if need be; it is the worker that decides.
  */
 #ifndef RTL_SHM_CONTROL_H
 #define RTL_SHM_CONTROL_H

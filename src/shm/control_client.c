@@ -34,7 +34,7 @@ static void link_of(const struct rtl_reader *reader, char *path, size_t bytes)
         snprintf(path, bytes, "/proc/%d/fd/%u", (int)reader->pid, reader->header.control_fd);
 }
 
-/* Only what the library makes: a page that nobody can cut off under a mapping. */
+/* Only what the library makes: a sealed page, which can't be cut short while it is mapped. */
 static bool is_page(int fd, const struct rtl_reader *reader)
 {
     struct stat st;
@@ -46,7 +46,7 @@ static bool is_page(int fd, const struct rtl_reader *reader)
            page.version == RTL_CONTROL_VERSION && page.pid == reader->header.pid;
 }
 
-/* None was ever made. */
+/* The process never had a control page: says why. */
 static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
 {
     const struct rtl_header *h = &reader->header;

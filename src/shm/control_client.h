@@ -1,8 +1,7 @@
 /*
  * The viewer's side of the control page (shm/control.h): finding it, telling that somebody watches, asking for a mode.
  *
- * The page belongs to the traced process, which may be hostile: only a sealed memfd is mapped, and never is anything
- * else written to than one.
+ * The page belongs to the traced process, which may be hostile: only a sealed memfd is mapped and written to.
  */
 #ifndef RTL_SHM_CONTROL_CLIENT_H
 #define RTL_SHM_CONTROL_CLIENT_H

@@ -250,7 +250,7 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
                                    "process %d (%s) is a fork of traced process %d and not traced itself: children are "
                                    "traced once they exec. Watch -p %d",
                                    (int)pid, process.name, (int)s.inherited_from, (int)s.inherited_from);
-        else if (why) /* it looks into maps and environment: not for every process there is */
+        else if (why) /* it reads maps and environment, which is too much to do for every process */
             s.status = rtl_explain_untraced(&process, why, why_bytes);
     }
     if (pidfd >= 0)
@@ -273,7 +273,7 @@ static bool still_holds(const struct rtl_reader *reader)
     if (stat(reader->link, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
         return true;
     if (errno == EACCES || errno == EPERM)
-        return true; /* may not look any more (it changed its user, say): pidfd or start time have to do */
+        return true; /* not allowed any more (it changed its user, say): pidfd or start time decide */
     return rtl_process_maps(reader->pid, LINK_START, NULL, NULL); /* it closed the descriptor */
 }
 
@@ -314,7 +314,7 @@ int rtl_discover(pid_t **pids)
         enum rtl_reader_status status = attach(pid, 0, &reader, NULL, 0);
         rtl_reader_close(reader);
         if (status != RTL_READER_OK && status != RTL_READER_VERSION)
-            continue; /* one of another version is listed: choosing it says what is wrong */
+            continue; /* one of another version is listed: who chooses it is told what is wrong */
         if (count == room) {
             room = room ? 2 * room : 16;
             pid_t *more = realloc(*pids, (size_t)room * sizeof *more);

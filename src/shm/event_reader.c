@@ -1,8 +1,8 @@
 /*
  * Reads the event ring: copies records out while the worker overwrites them, and counts those that it didn't get.
  *
- * Each record is believed only if its own number stands in it before and after the copy. What was passed over is lost,
- * one by one or, when the writer has gone round, all at once.
+ * A record counts as read only if its own number was in it before and after the copy. The others are counted as lost,
+ * one by one or, when the writer has gone round the ring, all at once.
  */
 #include "shm/reader_private.h"
 
@@ -55,7 +55,7 @@ uint32_t rtl_reader_events(const struct rtl_reader *reader, struct rtl_events *e
             continue;
         }
         events->lost++;
-        /* overtaken: more will be gone, see how much */
+        /* the writer has overwritten it meanwhile, and others with it perhaps */
         if (!head_of(reader, &again) || again < head)
             continue;
         events->next++;

@@ -18,7 +18,7 @@ static inline void rtl_event_put(struct rtl_segment *segment, const struct rtl_e
     uint64_t *to = (uint64_t *)(void *)&segment->events[(number - 1) & segment->event_mask];
     memcpy(from, event, sizeof from);
     __atomic_store_n(&to[0], 0, __ATOMIC_RELAXED);
-    /* release stores keep behind the 0, like a fence would, but ThreadSanitizer understands them */
+    /* release stores stay behind the store of 0, as behind a fence, which ThreadSanitizer doesn't understand */
     for (int i = 1; i < WORDS; i++)
         __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
     __atomic_store_n(&to[0], number, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
-/* A hash of text (FNV-1a), for tables, and for what tells long names apart. Whoever wants to can make two that meet.
- * Pure. */
+/* A hash of text (FNV-1a), for tables, and for what tells long names apart. Two texts with the same hash can be made on
+ * purpose. Pure. */
 #ifndef RTL_SHM_HASH_H
 #define RTL_SHM_HASH_H
 

@@ -87,7 +87,7 @@ static void parse_status(struct rtl_process *p, const char *status)
         sscanf(at, "%u %u %u", &p->ruid, &p->euid, &p->suid);
     if ((at = field(status, "\nGid:")))
         sscanf(at, "%u %u %u", &p->rgid, &p->egid, &p->sgid);
-    /* "NStgid: 4711 12 1": outermost first; kernels before 4.1 have none, nor namespaces worth it here */
+    /* "NStgid: 4711 12 1": outermost first; kernels before 4.1 don't have this line */
     p->innermost = p->tgid;
     for (at = field(status, "\nNStgid:"); at && *at && *at != '\n';) {
         char *end;
@@ -124,7 +124,7 @@ int rtl_process_read(pid_t pid, struct rtl_process *process)
 
 bool rtl_process_is_zombie(const struct rtl_process *process)
 {
-    /* a main thread that ended before its other threads looks the same but for their number */
+    /* a main thread that ended before its other threads looks the same, but then there are several threads */
     return process->state == 'X' || (process->state == 'Z' && process->threads <= 1);
 }
 

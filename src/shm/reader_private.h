@@ -27,9 +27,9 @@ struct rtl_reader {
 
     char **name;           /* [kernels], NULL until the row was seen READY; stable for the reader's life */
     uint32_t *name_length; /* [kernels] */
-    uint64_t name_room;    /* bytes of names still to be believed: they can't add up to more than their section */
+    uint64_t name_room;    /* bytes of names that may still be taken: together at most their section */
 
-    /* how copies of histograms went, for tests: no decision hangs on them */
+    /* how copies of histograms went, for tests only */
     uint64_t whole;     /* accepted: the buckets' sum was the count */
     uint64_t retried;   /* tries that met the writer */
     uint64_t unsettled; /* given up on: shown as approximate */
@@ -62,7 +62,8 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
 bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t skip,
                      void *to, size_t bytes);
 
-/* The row's name in the cache, read on first sight. NULL when the row isn't ready; *damaged when it lies. */
+/* The row's name in the cache, read on first sight. NULL when the row isn't ready; *damaged is set when what it says is
+ * impossible. */
 const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged);
 
 /* Opens what a link in /proc leads to, if it is a memfd; when that can't be told, only if not `strict`. Descriptor or

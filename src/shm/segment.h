@@ -5,7 +5,7 @@
  * the only writer, any number of viewers map it read-only.
  *
  * Finding it: a descriptor of the process whose /proc/PID/fd link reads "/memfd:" RTL_SEGMENT_NAME " (deleted)".
- * What viewers may say to the library goes through a page of its own: control.h.
+ * What viewers ask of the library goes through another page: control.h.
  *
  * Rules for the writer
  *  - It never reads anything back to decide with: a value that it needs again is kept in private memory. (A
@@ -148,7 +148,7 @@ struct rtl_kernel { /* the thread of the kernel's first dispatch, once; state la
     uint64_t first_mono_ns; /* when the row was made */
 };
 
-/* One line per (queue slot, kernel): what the dispatch path counts. dispatch; "any" in slot RTL_QUEUE_SHARED. */
+/* One cell per (queue slot, kernel): what the dispatch path counts. dispatch; "any" in slot RTL_QUEUE_SHARED. */
 struct rtl_dispatches {
     uint64_t calls;    /* every dispatch, timed or not */
     uint64_t untimed;  /* those that the dispatch path decided not to time */
@@ -219,7 +219,7 @@ struct rtl_agent {
     } idle[RTL_IDLE_LIMIT];
 };
 
-/* One line per (agent, direction), see RTL_COPIES_OF; how long they took is in the histogram RTL_HISTOGRAM_COPIES. */
+/* One entry per (agent, direction), see RTL_COPIES_OF; how long they took is in the histogram RTL_HISTOGRAM_COPIES. */
 struct rtl_copies {
     /* any (atomic additions) */
     uint64_t count;            /* every copy that the runtime took, timed or not */
@@ -288,7 +288,7 @@ struct rtl_header {
     char library_version[32];
     uint32_t control_fd;       /* the process's descriptor of the control page (control.h), */
     uint32_t pad3;
-    uint64_t control_inode;    /* and what tells that it still is that; 0 = there is no control page */
+    uint64_t control_inode;    /* and the page's inode, which tells that it still is; 0 = no control page */
     uint64_t pad1[6];
     /* any */
     _Alignas(64) uint32_t state; /* enum rtl_state, release */

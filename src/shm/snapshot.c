@@ -47,8 +47,8 @@ struct taking {
     struct rtl_snapshot *out;
     bool damaged, no_memory;
     uint32_t retries, pauses; /* still allowed */
-    uint32_t chunks;          /* still to be believed */
-    uint32_t agents;          /* that the header says there are; bounded */
+    uint32_t chunks;          /* may still be taken from the segment */
+    uint32_t agents;          /* as many as the header says, bounded */
     struct rtl_octave octaves[RTL_OCTAVES_MAX];
     uint64_t coarse[RTL_OCTAVES_MAX];
 };

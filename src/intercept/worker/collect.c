@@ -224,11 +224,10 @@ static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracke
 
 /* --- a tracker --- */
 
-static void publish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t done)
+static void publish(struct rtl_tracker *tracker, uint32_t done)
 {
     if (!done)
         return;
-    collector->completed += done;
     /* release: whoever sees these over also sees them recorded */
     __atomic_store_n(&tracker->counters->completed,
                      __atomic_load_n(&tracker->counters->completed, __ATOMIC_RELAXED) + done, __ATOMIC_RELEASE);
@@ -251,7 +250,7 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
         done += look(collector, tracker, &cursor, WALK, most - done);
         tracker->cursor = cursor;
     }
-    publish(collector, tracker, done);
+    publish(tracker, done);
     return done;
 }
 
@@ -275,7 +274,7 @@ void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tr
         done++;
     }
     tracker->cursor = RTL_NO_SIGNAL;
-    publish(collector, tracker, done);
+    publish(tracker, done);
 }
 
 void rtl_collect_close(struct rtl_collector *collector, struct rtl_tracker *tracker)

@@ -21,7 +21,6 @@ struct rtl_collector {
     uint32_t open_stand_ins; /* and those of them that carry a signal of the application's */
     uint32_t most;           /* the most signals of ours in flight since somebody looked */
     uint64_t seen;           /* dispatches that came in through the pending rings, ever */
-    uint64_t completed;      /* and those that are accounted for */
     uint32_t back_count;     /* numbers on their way back into the free ring */
     uint32_t back_stand_ins_count;
     uint16_t back[64], back_stand_ins[64];
