@@ -13,8 +13,7 @@ struct rtl_control_link {
     struct rtl_control *page;
 };
 
-/* Opens the page of the process that the reader has open. On failure `why` gets one line, and the link leads nowhere.
- */
+/* Opens the page of the process that the reader has open. Otherwise `why` gets one line, and the link leads nowhere. */
 enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct rtl_control_link *link, char *why,
                                         size_t why_bytes);
 void rtl_control_close(struct rtl_control_link *link);

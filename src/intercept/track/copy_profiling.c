@@ -37,8 +37,7 @@ void rtl_copy_profiling_release(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The application can't switch off what we have switched on; it is off when we release it.
- */
+/* The application can't switch off what we have switched on; it is off when we release it. */
 hsa_status_t rtl_copy_profiling_by_app(bool on)
 {
     pthread_mutex_lock(&lock);

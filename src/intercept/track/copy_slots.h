@@ -27,8 +27,7 @@ struct rtl_copy {
     uint64_t bytes;
     uint32_t row;         /* in the segment */
     uint64_t waits_since; /* worker: since when it is over with times that can't be trusted yet; 0 = it isn't */
-    /* also read (relaxed) by others that find the stand-in on a signal; valid only if it is still there afterwards
-     */
+    /* also read (relaxed) by others that find the stand-in on a signal; valid only if it is still there then */
     _Atomic uint64_t old_end;    /* what an engine had left in the signal before */
     struct rtl_gpu *_Atomic gpu; /* the one whose clock its times are of */
 };

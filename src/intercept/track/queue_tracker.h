@@ -23,9 +23,8 @@
 
 enum rtl_tracker_state { RTL_TRACKER_FREE, RTL_TRACKER_LIVE, RTL_TRACKER_GONE, RTL_TRACKER_DEAD };
 
-enum {
-    RTL_NO_REASON = -1
-}; /* dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path */
+/* Dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path. */
+enum { RTL_NO_REASON = -1 };
 
 #define RTL_NO_SIGNAL UINT16_MAX /* no number: ends a list */
 

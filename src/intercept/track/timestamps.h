@@ -24,8 +24,7 @@ struct rtl_times {
     uint64_t start, end; /* ticks of the agent that did it */
 };
 
-/* Its maker: fills in what is needed to read the times of a copy on that GPU, which is about to be put on that signal.
- */
+/* Its maker: fills in what is needed to read the times of a copy on that GPU, about to be put on that signal. */
 void rtl_copy_prepare(struct rtl_copy *copy, struct rtl_gpu *gpu, const amd_signal_t *signal);
 
 /*
