@@ -48,15 +48,15 @@ static struct {
     bool active;   /* load: between OnLoad and OnUnload */
     bool segment;  /* load: it is there */
     bool handlers; /* load: those of fork and exit are in place */
-    bool said;     /* load: trouble was told of */
+    bool warned;   /* load: the user was told of trouble */
     pid_t pid;     /* load: the process that the segment belongs to */
 } load;
 
 static void say_once(const char *why)
 {
-    if (!load.said)
+    if (!load.warned)
         rtl_say("%s: the application runs untraced", why);
-    load.said = true;
+    load.warned = true;
 }
 
 /* No dispatch is timed any more, and no signal is touched, when this returns. */
@@ -153,7 +153,7 @@ static void read_environment(void)
 
 static void hook(void *table)
 {
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
     HOOK(queue_create, rtl_queue_create);
     HOOK(queue_destroy, rtl_queue_destroy);
     HOOK(executable_freeze, rtl_executable_freeze);
@@ -167,17 +167,17 @@ static void hook(void *table)
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_signals_hook(table);
     rtl_app_signals_start(rtl_mode_again());
-    /* what isn't seen may carry any signal: those of the application's tell no times then */
+    /* packets and copies that aren't seen may carry any signal of the application's: those aren't read then */
     if (!queues || !copies)
         rtl_app_signals_stop();
     if (!copies)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
     if (!queues) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
-        if (!load.said)
+        if (!load.warned)
             rtl_say("this runtime may make queues in ways that can't be hooked (hsa_amd_queue_create): those are not "
                     "counted");
-        load.said = true;
+        load.warned = true;
     }
 }
 

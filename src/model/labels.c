@@ -31,14 +31,14 @@ int rtl_mode_parse(const char *name)
     return -1;
 }
 
-const char *rtl_activity_key(unsigned force)
+const char *rtl_activity_key(unsigned activity)
 {
     static const char *const names[] = {
-#define FORCE(sym, num, key) [num] = key,
-        RTL_ACTIVITIES(FORCE)
-#undef FORCE
+#define ACTIVITY(sym, num, key) [num] = key,
+        RTL_ACTIVITIES(ACTIVITY)
+#undef ACTIVITY
     };
-    return force < sizeof names / sizeof *names ? names[force] : "unknown";
+    return activity < sizeof names / sizeof *names ? names[activity] : "unknown";
 }
 
 /* --- what has a key for programs and a text for people --- */

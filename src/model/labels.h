@@ -7,7 +7,7 @@
 
 const char *rtl_mode_label(unsigned mode);        /* "default"; "unknown" */
 int rtl_mode_parse(const char *name);             /* the mode's number, its other names too; -1 for none */
-const char *rtl_activity_key(unsigned force);        /* "counting"; "unknown" */
+const char *rtl_activity_key(unsigned activity);  /* "counting"; "unknown" */
 const char *rtl_reason_key(unsigned reason);      /* "own_signal"; NULL for a number without a name */
 const char *rtl_reason_text(unsigned reason);     /* what it means; NULL likewise */
 const char *rtl_copy_reason_key(unsigned reason); /* the same for copies */

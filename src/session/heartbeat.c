@@ -17,7 +17,7 @@ void rtl_heartbeat_close(struct rtl_heartbeat *heartbeat)
 void rtl_heartbeat_send(struct rtl_heartbeat *heartbeat, struct rtl_model *model)
 {
     rtl_heartbeat_read(heartbeat, model);
-    rtl_control_beat(&heartbeat->link);
+    rtl_control_heartbeat(&heartbeat->link);
 }
 
 void rtl_heartbeat_read(struct rtl_heartbeat *heartbeat, struct rtl_model *model)
@@ -25,7 +25,7 @@ void rtl_heartbeat_read(struct rtl_heartbeat *heartbeat, struct rtl_model *model
     if (!model)
         return;
     model->watcher = rtl_control_writer(&heartbeat->link);
-    model->wanted = rtl_mode_read(rtl_control_wanted(heartbeat->reader, &heartbeat->link));
+    model->wanted = rtl_mode_read(rtl_control_requested_mode(heartbeat->reader, &heartbeat->link));
     if (!heartbeat->link.page)
         snprintf(model->no_heartbeat, sizeof model->no_heartbeat, "%s",
                  heartbeat->refused ? "another user's process" : "no control page");

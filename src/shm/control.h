@@ -1,17 +1,17 @@
 /*
- * The control page: what viewers say to the library, in one word. The contract, whole.
+ * The control page: what viewers ask of the library, in one word. The contract, whole.
  *
  * One page in a memfd of its own ("/memfd:rtl-control", mode 0600, sealed against any change of size), because the
  * segment can't be written by anybody but the library. Viewers of the same user (and root) map it writable, the library
  * maps it read-only. The segment says which descriptor it is: rtl_header.control_fd, control_inode.
  *
- * The word holds two things that viewers say, and a check:
- *  - beat: changes as long as somebody watches, at least every 1.5 s. Whoever watches adds one; two do no harm. In mode
- *    auto dispatches are timed while it changes, and RTL_HEARTBEAT_NS after it changed last they aren't any more: that
- *    is how a viewer that was killed is noticed.
- *  - wish: the mode that somebody asked for last, and a number that is another with each wish. The library publishes
- *    the number of the wish that it took up (RTL_IN_FORCE in segment.h).
- *  - check: a function of the two, so that a word that no viewer wrote says nothing.
+ * The word holds two things that viewers write, and a check:
+ *  - heartbeat: changes as long as somebody watches, at least every 1.5 s. Whoever watches adds one; two do no harm. In
+ *    mode auto dispatches are timed while it changes, and RTL_HEARTBEAT_NS after its last change they aren't any more:
+ *    that is how a viewer that was killed is noticed.
+ *  - request: the mode that somebody asked for last, and a number that is another with each request. The library
+ *    publishes the number of the request that it took up (RTL_IN_FORCE in segment.h).
+ *  - check: a function of the two, so that a word that no viewer wrote means nothing.
  *
  * Rules for viewers: change the word by compare-and-swap, keeping what isn't theirs; a word whose check is wrong may be
  * replaced.
@@ -32,7 +32,7 @@
 #define RTL_CONTROL_NAME    "rtl-control"
 #define RTL_CONTROL_MAGIC   0x314c54434c5452ffull /* 0xff "RTLCTL1" read as little-endian */
 #define RTL_CONTROL_VERSION 1u
-#define RTL_HEARTBEAT_NS    3000000000ull /* a beat holds for that long */
+#define RTL_HEARTBEAT_NS    3000000000ull /* a change of the heartbeat holds for that long */
 
 enum { RTL_CONTROL_BYTES = 4096, RTL_MODE_NONE = 0xff };
 
@@ -45,29 +45,29 @@ struct rtl_control {
     uint64_t pad0[5];
     /* viewers */
     _Alignas(64) uint64_t word; /* compare-and-swap; the library loads it, relaxed */
-    uint64_t writer;            /* pid of the viewer that beat last, for display only */
+    uint64_t writer;            /* pid of the viewer that watched last, for display only */
     uint64_t pad1[6];
 };
 static_assert(sizeof(struct rtl_control) == 128, "control page");
 static_assert(offsetof(struct rtl_control, word) == 64 && offsetof(struct rtl_control, writer) == 72, "control word");
 
-/* The word: beat in bits 0..15, number of the wish in 16..31, its mode in 32..39, check in 40..63. */
+/* The word: heartbeat in bits 0..15, number of the request in 16..31, its mode in 32..39, check in 40..63. */
 #define RTL_CONTROL_HEARTBEAT 0xffffull
 #define RTL_CONTROL_REQUEST   0xffffff0000ull
 
 struct rtl_control_request {
-    uint16_t beat, number;
+    uint16_t heartbeat, number;
     uint8_t mode; /* enum rtl_mode, or RTL_MODE_NONE: nothing was asked for so far */
 };
 
-static inline uint64_t rtl_control_encode(struct rtl_control_request wish)
+static inline uint64_t rtl_control_encode(struct rtl_control_request request)
 {
-    uint64_t said = (uint64_t)wish.mode << 32 | (uint64_t)wish.number << 16 | wish.beat;
-    return ((said + 1) * 0x9e3779b97f4a7c15ull >> 40 << 40) | said; /* zeros are not a valid word */
+    uint64_t bits = (uint64_t)request.mode << 32 | (uint64_t)request.number << 16 | request.heartbeat;
+    return ((bits + 1) * 0x9e3779b97f4a7c15ull >> 40 << 40) | bits; /* zeros are not a valid word */
 }
 
-/* False, and *wish untouched, when that is no word of a viewer's. */
-static inline bool rtl_control_decode(uint64_t word, struct rtl_control_request *wish)
+/* False, and *request untouched, when that is no word of a viewer's. */
+static inline bool rtl_control_decode(uint64_t word, struct rtl_control_request *request)
 {
 #define RTL_IS_MODE(sym, num, name, text) || mode == (num)
     uint8_t mode = (uint8_t)(word >> 32);
@@ -75,7 +75,7 @@ static inline bool rtl_control_decode(uint64_t word, struct rtl_control_request 
     if (rtl_control_encode(read) != word || !(mode == RTL_MODE_NONE || mode == RTL_MODE_FULL RTL_MODES(RTL_IS_MODE)))
         return false;
 #undef RTL_IS_MODE
-    *wish = read;
+    *request = read;
     return true;
 }
 

@@ -108,25 +108,28 @@ void rtl_control_close(struct rtl_control_link *link)
     link->page = NULL;
 }
 
-/* Changes the word: a wish, or one beat more (who asks for a mode doesn't watch). Bounded, whoever else writes. */
-static void say(struct rtl_control *page, const struct rtl_control_request *wish)
+/*
+ * Changes the word: another request, or without one the heartbeat (who asks for a mode doesn't watch). Bounded, whoever
+ * else writes.
+ */
+static void change_word(struct rtl_control *page, const struct rtl_control_request *request)
 {
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
     for (int i = 0; i < TRIES; i++) {
-        struct rtl_control_request said = {.mode = RTL_MODE_NONE};
-        if (!rtl_control_decode(before, &said)) /* nobody's word: a beat that hardly was the last one */
-            said.beat = (uint16_t)(before * 31 + (uint64_t)getpid());
-        if (wish) {
-            said.number = wish->number;
-            said.mode = wish->mode;
+        struct rtl_control_request now = {.mode = RTL_MODE_NONE};
+        if (!rtl_control_decode(before, &now)) /* no viewer's word: a heartbeat that hardly was the last one */
+            now.heartbeat = (uint16_t)(before * 31 + (uint64_t)getpid());
+        if (request) {
+            now.number = request->number;
+            now.mode = request->mode;
         } else {
-            said.beat++;
+            now.heartbeat++;
         }
-        if (__atomic_compare_exchange_n(&page->word, &before, rtl_control_encode(said), false, __ATOMIC_RELEASE,
+        if (__atomic_compare_exchange_n(&page->word, &before, rtl_control_encode(now), false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
             break;
     }
-    if (!wish)
+    if (!request)
         __atomic_store_n(&page->writer, (uint64_t)getpid(), __ATOMIC_RELAXED);
 }
 
@@ -138,7 +141,7 @@ uint64_t rtl_control_writer(const struct rtl_control_link *link)
 void rtl_control_heartbeat(struct rtl_control_link *link)
 {
     if (link->page)
-        say(link->page, NULL);
+        change_word(link->page, NULL);
 }
 
 static uint16_t number_taken(const struct rtl_reader *reader)
@@ -151,21 +154,21 @@ static uint16_t number_taken(const struct rtl_reader *reader)
 uint16_t rtl_control_request_mode(const struct rtl_reader *reader, struct rtl_control_link *link, enum rtl_mode mode)
 {
     uint16_t taken = number_taken(reader);
-    struct rtl_control_request said = {.number = taken};
-    rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &said);
-    said.number++;
-    if (said.number == taken) /* the page was wiped: a wish of the number that was taken last would be none */
-        said.number++;
-    said.mode = (uint8_t)mode;
-    say(link->page, &said);
-    return said.number;
+    struct rtl_control_request request = {.number = taken};
+    rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &request);
+    request.number++;
+    if (request.number == taken) /* the page was wiped: a request of the number that was taken up last would be none */
+        request.number++;
+    request.mode = (uint8_t)mode;
+    change_word(link->page, &request);
+    return request.number;
 }
 
 uint32_t rtl_control_requested_mode(const struct rtl_reader *reader, const struct rtl_control_link *link)
 {
-    struct rtl_control_request said = {.mode = RTL_MODE_NONE};
-    if (!link->page || !rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &said) ||
-        said.number == number_taken(reader))
+    struct rtl_control_request request = {.mode = RTL_MODE_NONE};
+    if (!link->page || !rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &request) ||
+        request.number == number_taken(reader))
         return RTL_MODE_NONE;
-    return said.mode;
+    return request.mode;
 }

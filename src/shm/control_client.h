@@ -1,5 +1,5 @@
 /*
- * The viewer's side of the control page (shm/control.h): finding it, saying that somebody watches, asking for a mode.
+ * The viewer's side of the control page (shm/control.h): finding it, telling that somebody watches, asking for a mode.
  *
  * The page belongs to the traced process, which may be hostile: only a sealed memfd is mapped, and never is anything
  * else written to than one.
@@ -14,7 +14,8 @@ struct rtl_control_link {
     struct rtl_control *page;
 };
 
-/* Opens the page of the process that the reader has open. On failure `why` gets one line, and the link says nothing. */
+/* Opens the page of the process that the reader has open. On failure `why` gets one line, and the link leads nowhere.
+ */
 enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct rtl_control_link *link, char *why,
                                         size_t why_bytes);
 void rtl_control_close(struct rtl_control_link *link);
@@ -25,7 +26,7 @@ void rtl_control_heartbeat(struct rtl_control_link *link);
 /* The viewer that did so last, by its own account; 0 when none did. */
 uint64_t rtl_control_writer(const struct rtl_control_link *link);
 
-/* Asks for a mode. Returns the number of the wish: it was taken up once the segment says that one, or a later one. */
+/* Asks for a mode. Returns the number of the request: it was taken up once the segment has that one, or a later one. */
 uint16_t rtl_control_request_mode(const struct rtl_reader *reader, struct rtl_control_link *link, enum rtl_mode mode);
 
 /* The mode that was asked for and not taken up so far, or RTL_MODE_NONE. */

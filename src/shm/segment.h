@@ -322,13 +322,13 @@ struct rtl_header {
 
 /*
  * The mode in force: which it is, what that means for a dispatch now (auto both counts and times), and the number of
- * the last wish of the control page that was taken up. One word, so that the three belong together.
+ * the last request of the control page that was taken up. One word, so that the three belong together.
  */
-#define RTL_IN_FORCE(mode, force, number) \
-    (1ull << 32 | (uint64_t)(uint16_t)(number) << 16 | (uint64_t)(uint8_t)(force) << 8 | (uint8_t)(mode))
+#define RTL_IN_FORCE(mode, activity, number) \
+    (1ull << 32 | (uint64_t)(uint16_t)(number) << 16 | (uint64_t)(uint8_t)(activity) << 8 | (uint8_t)(mode))
 
 struct rtl_in_force {
-    uint8_t mode, force; /* enum rtl_mode, of a newer library perhaps; enum rtl_activity */
+    uint8_t mode, activity; /* enum rtl_mode, of a newer library perhaps; enum rtl_activity */
     uint16_t number;
 };
 

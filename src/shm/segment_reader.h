@@ -139,7 +139,7 @@ struct rtl_snapshot {
 
 /*
  * What a snapshot takes at most, whatever the segment holds: bytes looked at (less than half of it where entries have
- * the length that this version writes; mostly the lines of (queue, kernel), holes of the file left out), and memory.
+ * the length that this version writes; mostly the cells of (queue, kernel), holes of the file left out), and memory.
  * Names are the reader's: RTL_NAMES_BYTES at most, each once.
  */
 #define RTL_SNAPSHOT_READ_MAX   (768ull << 20)

@@ -47,7 +47,7 @@ static struct {
     uint64_t size;
     int fd;
     dev_t device;
-    ino_t inode; /* the descriptor is still the segment's while these two are its */
+    ino_t inode; /* the descriptor is still the segment's while its device and inode are these */
 } last_segment = {.fd = -1};
 
 static const struct {
@@ -163,16 +163,16 @@ static void read_comm(char comm[RTL_COMM_MAX])
 }
 
 /*
- * The page that viewers write to and the library only reads: so it is mapped read-only, and what the library says on it
- * is written before through the descriptor.
+ * The page that viewers write to and the library only reads: so it is mapped read-only, and its constant part is
+ * written before through the descriptor.
  */
 static void make_control(struct rtl_segment *segment)
 {
-    struct rtl_control said = {.magic = RTL_CONTROL_MAGIC,
-                               .version = RTL_CONTROL_VERSION,
-                               .bytes = RTL_CONTROL_BYTES,
-                               .pid = (uint64_t)getpid(),
-                               .word = rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE})};
+    struct rtl_control first = {.magic = RTL_CONTROL_MAGIC,
+                                .version = RTL_CONTROL_VERSION,
+                                .bytes = RTL_CONTROL_BYTES,
+                                .pid = (uint64_t)getpid(),
+                                .word = rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE})};
     struct stat identity;
     int fd = make_memfd(RTL_CONTROL_NAME);
     if (fd < 0)
@@ -180,7 +180,7 @@ static void make_control(struct rtl_segment *segment)
     fd = move_up(fd);
     void *page = MAP_FAILED;
     if (fchmod(fd, S_IRUSR | S_IWUSR) == 0 && ftruncate(fd, RTL_CONTROL_BYTES) == 0 &&
-        pwrite(fd, &said, sizeof said, 0) == (ssize_t)sizeof said &&
+        pwrite(fd, &first, sizeof first, 0) == (ssize_t)sizeof first &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 && fstat(fd, &identity) == 0)
         page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED) {
@@ -213,7 +213,7 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->start_real_ns = rtl_real_ns();
     h->mode = config->mode;
     h->in_force = RTL_IN_FORCE(config->mode, config->mode == RTL_MODE_OFF ? RTL_ACTIVITY_OFF : RTL_ACTIVITY_TIMING,
-                               0); /* soon said */
+                               0); /* until rtl_segment_set_in_force */
     h->seals = seals;
     h->runtime_major = config->runtime_major;
     h->runtime_minor = config->runtime_minor;
@@ -252,7 +252,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
 
     void *base = NULL;
     int error = 0;
-    last_segment.fd = -1; /* what is known of one before is not of this one */
+    last_segment.fd = -1; /* what was found out about an earlier segment doesn't hold for this one */
     if (ftruncate(fd, (off_t)size) != 0) {
         error = errno;
         fail(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
@@ -315,9 +315,10 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     return 0;
 }
 
-void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_activity force, uint16_t number)
+void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_activity activity,
+                              uint16_t number)
 {
-    __atomic_store_n(&segment->header->in_force, RTL_IN_FORCE(mode, force, number), __ATOMIC_RELEASE);
+    __atomic_store_n(&segment->header->in_force, RTL_IN_FORCE(mode, activity, number), __ATOMIC_RELEASE);
 }
 
 void rtl_segment_set_state(struct rtl_segment *segment, enum rtl_state state)
@@ -360,7 +361,8 @@ static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
     return RTL_KERNEL_OTHER;
 }
 
-/* Copies a name; of one that is longer than the segment takes its beginning, and what tells it from its like. */
+/* Copies a name; of one that is longer than the segment takes its beginning, and a hash that tells it from others that
+ * begin alike. */
 static void put_name(char *to, uint32_t kept, const char *name, uint32_t length)
 {
     enum { MARK = 17 };
@@ -419,7 +421,7 @@ bool rtl_segment_populate(void *address, uint64_t bytes)
     /* Before Linux 5.14 (EINVAL), or in a sandbox that doesn't know the call: have the pages made in the file. */
     uintptr_t base = (uintptr_t)last_segment.base;
     if (last_segment.fd < 0 || from < base || from + length > base + last_segment.size)
-        return true; /* memory of our own: nothing is known against it */
+        return true; /* private memory */
     struct stat now;
     if (fstat(last_segment.fd, &now) != 0 || now.st_dev != last_segment.device || now.st_ino != last_segment.inode)
         return false; /* closed behind our back: that number may be a file of the application's now */

@@ -57,11 +57,11 @@ struct rtl_segment_config {
 int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why,
                        size_t why_bytes);
 
-/* A control page on which nobody ever says anything. */
+/* A control page on which there is never a request. */
 extern const struct rtl_control rtl_control_none;
 
 /* Publishes the mode in force (release). Load, then worker. */
-void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_activity force,
+void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_activity activity,
                               uint16_t number);
 
 /* Publishes the state (release). Any thread. */

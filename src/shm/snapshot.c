@@ -211,7 +211,7 @@ static void copy_header(struct taking *t, const struct rtl_header *h)
     struct rtl_in_force in_force;
     if (rtl_in_force_read(h->in_force, &in_force)) {
         s->mode = in_force.mode;
-        s->in_force = in_force.force;
+        s->in_force = in_force.activity;
     }
     s->state = h->state;
     s->notes = h->notes;
@@ -331,7 +331,7 @@ static bool copy_queues(struct taking *t)
     return true;
 }
 
-/* Adds one line of (queue, kernel) to its kernel; busiest[] holds the calls that its launch sizes came from. */
+/* Adds one cell of (queue, kernel) to its kernel; busiest[] holds the calls that its launch sizes came from. */
 static void add_dispatches(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d)
 {
     k->calls = add(k->calls, d->calls);
@@ -345,7 +345,7 @@ static void add_dispatches(struct rtl_kernel_snapshot *k, uint64_t *busiest, con
     k->scratch_bytes = d->scratch_bytes;
 }
 
-/* Lines [first, last) of the section; `row` is the line of the queue's kernel 0. */
+/* Cells [first, last) of the section; `row` is the number of the cell of the queue's kernel 0. */
 static bool add_lines(struct taking *t, uint64_t *busiest, uint32_t row, uint32_t first, uint32_t last)
 {
     const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
@@ -372,7 +372,7 @@ static bool add_lines(struct taking *t, uint64_t *busiest, uint32_t row, uint32_
     return true;
 }
 
-/* The lines of one queue, without the holes of the file. */
+/* The cells of one queue, without the holes of the file. */
 static bool add_queue_lines(struct taking *t, uint64_t *busiest, uint32_t slot)
 {
     const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
@@ -390,7 +390,7 @@ static bool add_queue_lines(struct taking *t, uint64_t *busiest, uint32_t slot)
             return add_lines(t, busiest, row, first, last);
         if ((uint64_t)data >= end)
             return true;
-        if ((uint64_t)data > at) /* to the first line that reaches into data */
+        if ((uint64_t)data > at) /* to the first cell that reaches into data */
             first = (uint32_t)(((uint64_t)data - view->offset) / view->stride);
         uint64_t lines = ((uint64_t)hole - view->offset + view->stride - 1) / view->stride;
         uint32_t stop = lines < last ? (uint32_t)lines : last;
@@ -458,7 +458,7 @@ static bool copy_copies(struct taking *t)
         if (!line.count)
             continue;
         memset(to, 0, sizeof *to);
-        /* what the worker writes first, as everywhere */
+        /* the worker's part first, as everywhere */
         if (!copy_histogram(t, base + i, &to->histogram, &none))
             return false;
         if (!rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, worker, (char *)&line + worker, sizeof line - worker) ||

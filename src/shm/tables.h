@@ -19,7 +19,7 @@
     X("standard", DEFAULT)  \
     X("full", DEFAULT)
 
-/* What happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
+/* The activity: what happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
 #define RTL_ACTIVITIES(X)      \
     X(OFF, 0, "off")           \
     X(COUNTING, 1, "counting") \
@@ -165,9 +165,9 @@ enum rtl_direction { RTL_DIRECTIONS(RTL_ENUM_DIRECTION) RTL_DIRECTION_COUNT };
 enum rtl_copy_reason { RTL_COPY_REASONS(RTL_ENUM_COPY_REASON) RTL_COPY_UNTIMED_LIMIT = 16 };
 #undef RTL_ENUM_COPY_REASON
 
-#define RTL_ENUM_FORCE(sym, num, key) RTL_ACTIVITY_##sym = (num),
-enum rtl_activity { RTL_ACTIVITIES(RTL_ENUM_FORCE) };
-#undef RTL_ENUM_FORCE
+#define RTL_ENUM_ACTIVITY(sym, num, key) RTL_ACTIVITY_##sym = (num),
+enum rtl_activity { RTL_ACTIVITIES(RTL_ENUM_ACTIVITY) };
+#undef RTL_ENUM_ACTIVITY
 
 #define RTL_ENUM_NOTE(sym, bit, key, text) RTL_NOTE_##sym = 1u << (bit),
 enum rtl_note { RTL_NOTES(RTL_ENUM_NOTE) };

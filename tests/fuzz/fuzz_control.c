@@ -33,35 +33,36 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /* The library's side: words, each at a time that may stand still, jump or go back. */
 static void hear(struct fuzz_input *in)
 {
-    struct rtl_requests said = {.mode = (enum rtl_mode)(fuzz_take(in, 1) % (RTL_MODE_AUTO + 1))};
+    struct rtl_requests requests = {.mode = (enum rtl_mode)(fuzz_take(in, 1) % (RTL_MODE_AUTO + 1))};
     uint64_t now = 1000000000000ull;
     while (in->left) {
-        struct rtl_requests before = said;
-        struct rtl_control_request wish = {0};
+        struct rtl_requests before = requests;
+        struct rtl_control_request request = {0};
         uint8_t kind = (uint8_t)fuzz_take(in, 1);
         uint64_t word = fuzz_take(in, kind & 1 ? 8 : 5);
         if (!(kind & 1)) /* as a viewer would say it */
             word = rtl_control_encode((struct rtl_control_request){(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 32)});
         now += kind & 2 ? fuzz_take(in, 4) : RTL_HEARTBEAT_NS * (kind >> 4) / 4;
-        bool valid = rtl_control_decode(word, &wish);
-        rtl_requests_apply(&said, word, now);
-        MUST(!valid || rtl_control_encode(wish) == word);
-        MUST(said.mode <= RTL_MODE_AUTO);
+        bool valid = rtl_control_decode(word, &request);
+        rtl_requests_apply(&requests, word, now);
+        MUST(!valid || rtl_control_encode(request) == word);
+        MUST(requests.mode <= RTL_MODE_AUTO);
         if (!valid) /* nonsense changes nothing; a beat may have run out */
-            MUST(said.mode == before.mode && said.number == before.number && said.beat == before.beat &&
-                 (!said.watched || before.watched));
-        if (said.mode != before.mode)
-            MUST(valid && wish.number != before.number && wish.number == said.number && wish.mode == said.mode);
-        if (said.watched && !before.watched)
-            MUST(valid && wish.beat != before.beat);
-        enum rtl_policy policy = rtl_requests_policy(&said);
+            MUST(requests.mode == before.mode && requests.number == before.number &&
+                 requests.heartbeat == before.heartbeat && (!requests.watched || before.watched));
+        if (requests.mode != before.mode)
+            MUST(valid && request.number != before.number && request.number == requests.number &&
+                 request.mode == requests.mode);
+        if (requests.watched && !before.watched)
+            MUST(valid && request.heartbeat != before.heartbeat);
+        enum rtl_policy policy = rtl_requests_policy(&requests);
         MUST(policy <= RTL_TIME);
-        MUST(rtl_requests_activity(&said) <= RTL_ACTIVITY_TIMING);
-        MUST((rtl_requests_mask(&said) & RTL_CONTROL_REQUEST) == RTL_CONTROL_REQUEST);
+        MUST(rtl_requests_activity(&requests) <= RTL_ACTIVITY_TIMING);
+        MUST((rtl_requests_mask(&requests) & RTL_CONTROL_REQUEST) == RTL_CONTROL_REQUEST);
         /* the same word again, at the same time, says nothing new */
-        struct rtl_requests again = said;
+        struct rtl_requests again = requests;
         rtl_requests_apply(&again, word, now);
-        MUST(again.mode == said.mode && again.number == said.number && again.watched == said.watched);
+        MUST(again.mode == requests.mode && again.number == requests.number && again.watched == requests.watched);
     }
 }
 
@@ -118,14 +119,14 @@ static void speak(struct fuzz_input *in)
     } else {
         enum rtl_mode mode = (enum rtl_mode)(fuzz_take(in, 1) % (RTL_MODE_AUTO + 1));
         struct rtl_in_force taken = {0};
-        struct rtl_control_request said = {0};
+        struct rtl_control_request requests = {0};
         rtl_reader_in_force(reader, &taken);
         rtl_control_heartbeat(&link);
         MUST(rtl_control_writer(&link) == (uint64_t)getpid());
         uint16_t number = rtl_control_request_mode(reader, &link, mode);
         MUST(number != taken.number);
         MUST(rtl_control_requested_mode(reader, &link) == (uint32_t)mode);
-        MUST(rtl_control_decode(link.page->word, &said) && said.number == number && said.mode == mode);
+        MUST(rtl_control_decode(link.page->word, &requests) && requests.number == number && requests.mode == mode);
         /* nothing but the word and who wrote it */
         MUST(pread(fd, after, sizeof after, 0) == (ssize_t)sizeof after);
         memset(before + offsetof(struct rtl_control, word), 0, 16);

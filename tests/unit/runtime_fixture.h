@@ -354,7 +354,7 @@ __attribute__((unused)) static int patience(void)
 
 __attribute__((unused)) static struct rtl_queue *counters_of(void)
 {
-    return ((struct rtl_tracker *)handler_data)->line;
+    return ((struct rtl_tracker *)handler_data)->counters;
 }
 
 __attribute__((unused)) static uint64_t sum_untimed(struct rtl_queue *line)

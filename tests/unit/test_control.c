@@ -1,6 +1,7 @@
 /*
- * The control page: which words mean something, how long a beat holds, what a word does to the mode in force; and the
- * viewer's side of it: which pages are opened, that nothing else is ever written to, and viewers that write at once.
+ * The control page: which words mean something, how long a heartbeat holds, what a word does to the mode in force; and
+ * the viewer's side of it: which pages are opened, that nothing else is ever written to, and viewers that write at
+ * once.
  */
 #include "process_fixture.h"
 
@@ -17,7 +18,7 @@
 
 static bool same(const struct rtl_control_request *a, const struct rtl_control_request *b)
 {
-    return a->beat == b->beat && a->number == b->number && a->mode == b->mode;
+    return a->heartbeat == b->heartbeat && a->number == b->number && a->mode == b->mode;
 }
 
 static void words_are_what_was_said(void **state)
@@ -28,15 +29,15 @@ static void words_are_what_was_said(void **state)
     uint64_t random = 42;
     for (int i = 0; i < 100000; i++) {
         uint64_t r = fixture_random(&random);
-        struct rtl_control_request said = {(uint16_t)r, (uint16_t)(r >> 16), modes[(r >> 32) % sizeof modes]},
+        struct rtl_control_request requests = {(uint16_t)r, (uint16_t)(r >> 16), modes[(r >> 32) % sizeof modes]},
                                    read = {0};
-        uint64_t word = rtl_control_encode(said);
+        uint64_t word = rtl_control_encode(requests);
         assert_true(rtl_control_decode(word, &read));
-        assert_true(same(&said, &read));
+        assert_true(same(&requests, &read));
         for (int bit = 0; bit < 64; bit++) { /* any bit that is wrong makes it nothing */
-            struct rtl_control_request kept = said;
+            struct rtl_control_request kept = requests;
             assert_false(rtl_control_decode(word ^ 1ull << bit, &kept));
-            assert_true(same(&kept, &said));
+            assert_true(same(&kept, &requests));
         }
     }
 }
@@ -50,7 +51,7 @@ static void nonsense_says_nothing(void **state)
     assert_false(rtl_control_decode(UINT64_MAX, &read));
     for (int i = 0; i < 10000000; i++)
         assert_false(rtl_control_decode(fixture_random(&random), &read));
-    for (unsigned mode = 0; mode < 256; mode++) /* modes of a later version, well said */
+    for (unsigned mode = 0; mode < 256; mode++) /* modes of a later version, well requests */
         assert_int_equal(
             rtl_control_decode(rtl_control_encode((struct rtl_control_request){1, 1, (uint8_t)mode}), &read),
             mode <= RTL_MODE_AUTO || mode == RTL_MODE_NONE);
@@ -58,35 +59,35 @@ static void nonsense_says_nothing(void **state)
 
 /* --- what they do --- */
 
-static uint64_t beat_word(uint16_t beat)
+static uint64_t beat_word(uint16_t heartbeat)
 {
-    return rtl_control_encode((struct rtl_control_request){.beat = beat, .mode = RTL_MODE_NONE});
+    return rtl_control_encode((struct rtl_control_request){.heartbeat = heartbeat, .mode = RTL_MODE_NONE});
 }
 
 static void beats_hold_for_three_seconds(void **state)
 {
     (void)state;
-    struct rtl_requests said = {.mode = RTL_MODE_AUTO};
+    struct rtl_requests requests = {.mode = RTL_MODE_AUTO};
     uint64_t now = 1000 * SEC;
-    rtl_requests_apply(&said, beat_word(0), now); /* as the page was made */
-    assert_int_equal(rtl_requests_policy(&said), RTL_COUNT);
-    rtl_requests_apply(&said, beat_word(1), now);
-    assert_int_equal(rtl_requests_policy(&said), RTL_TIME);
-    rtl_requests_apply(&said, beat_word(1), now + RTL_HEARTBEAT_NS);
-    assert_int_equal(rtl_requests_policy(&said), RTL_TIME);
-    rtl_requests_apply(&said, beat_word(1), now + RTL_HEARTBEAT_NS + 1);
-    assert_int_equal(rtl_requests_policy(&said), RTL_COUNT);
-    rtl_requests_apply(&said, beat_word(1), now + RTL_HEARTBEAT_NS + 2); /* and it doesn't come back */
-    assert_int_equal(rtl_requests_policy(&said), RTL_COUNT);
-    for (uint16_t beat = 65530; beat != 10; beat++) { /* round, a second apart */
+    rtl_requests_apply(&requests, beat_word(0), now); /* as the page was made */
+    assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
+    rtl_requests_apply(&requests, beat_word(1), now);
+    assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
+    rtl_requests_apply(&requests, beat_word(1), now + RTL_HEARTBEAT_NS);
+    assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
+    rtl_requests_apply(&requests, beat_word(1), now + RTL_HEARTBEAT_NS + 1);
+    assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
+    rtl_requests_apply(&requests, beat_word(1), now + RTL_HEARTBEAT_NS + 2); /* and it doesn't come back */
+    assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
+    for (uint16_t heartbeat = 65530; heartbeat != 10; heartbeat++) { /* round, a second apart */
         now += 5 * SEC;
-        rtl_requests_apply(&said, beat_word(beat), now);
-        assert_int_equal(rtl_requests_policy(&said), RTL_TIME);
+        rtl_requests_apply(&requests, beat_word(heartbeat), now);
+        assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
     }
-    rtl_requests_apply(&said, 0x1234567890abcdef, now + SEC); /* nonsense is no beat, */
-    assert_int_equal(rtl_requests_policy(&said), RTL_TIME);
-    rtl_requests_apply(&said, 0x234567890abcdef1, now + 4 * SEC); /* and doesn't keep one up */
-    assert_int_equal(rtl_requests_policy(&said), RTL_COUNT);
+    rtl_requests_apply(&requests, 0x1234567890abcdef, now + SEC); /* nonsense is no heartbeat, */
+    assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
+    rtl_requests_apply(&requests, 0x234567890abcdef1, now + 4 * SEC); /* and doesn't keep one up */
+    assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
 }
 
 static void wishes_change_the_mode(void **state)
@@ -95,35 +96,35 @@ static void wishes_change_the_mode(void **state)
     static const struct {
         enum rtl_mode mode;
         enum rtl_policy policy, watched;
-        enum rtl_activity force;
+        enum rtl_activity activity;
     } means[] = {{RTL_MODE_OFF, RTL_PASS_ON, RTL_PASS_ON, RTL_ACTIVITY_OFF},
                  {RTL_MODE_LITE, RTL_TIME_UNSIGNALLED, RTL_TIME_UNSIGNALLED, RTL_ACTIVITY_TIMING},
                  {RTL_MODE_DEFAULT, RTL_TIME, RTL_TIME, RTL_ACTIVITY_TIMING},
                  {RTL_MODE_FULL, RTL_TIME, RTL_TIME, RTL_ACTIVITY_TIMING},
                  {RTL_MODE_AUTO, RTL_COUNT, RTL_TIME, RTL_ACTIVITY_COUNTING}};
-    struct rtl_requests said = {.mode = RTL_MODE_DEFAULT};
-    uint16_t number = 0, beat = 0;
+    struct rtl_requests requests = {.mode = RTL_MODE_DEFAULT};
+    uint16_t number = 0, heartbeat = 0;
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
         uint64_t now = (i + 1) * 100 * SEC;
-        struct rtl_control_request wish = {beat, ++number, (uint8_t)means[i].mode};
-        rtl_requests_apply(&said, rtl_control_encode(wish), now);
-        assert_int_equal(said.mode, means[i].mode);
-        assert_int_equal(said.number, number);
-        assert_int_equal(rtl_requests_policy(&said), means[i].policy);
-        assert_int_equal(rtl_requests_activity(&said), means[i].force);
-        wish.mode = RTL_MODE_DEFAULT; /* the same number is the same wish */
-        rtl_requests_apply(&said, rtl_control_encode(wish), now);
-        assert_int_equal(said.mode, means[i].mode);
-        wish.beat = ++beat;
-        rtl_requests_apply(&said, rtl_control_encode(wish), now);
-        assert_int_equal(rtl_requests_policy(&said), means[i].watched);
-        rtl_requests_apply(&said, 0, now);
-        assert_int_equal(rtl_requests_policy(&said), means[i].watched);
-        /* beats matter to a dispatch only while it would be timed for them */
-        rtl_requests_apply(&said, 0, now + 50 * SEC);
+        struct rtl_control_request request = {heartbeat, ++number, (uint8_t)means[i].mode};
+        rtl_requests_apply(&requests, rtl_control_encode(request), now);
+        assert_int_equal(requests.mode, means[i].mode);
+        assert_int_equal(requests.number, number);
+        assert_int_equal(rtl_requests_policy(&requests), means[i].policy);
+        assert_int_equal(rtl_requests_activity(&requests), means[i].activity);
+        request.mode = RTL_MODE_DEFAULT; /* the same number is the same request */
+        rtl_requests_apply(&requests, rtl_control_encode(request), now);
+        assert_int_equal(requests.mode, means[i].mode);
+        request.heartbeat = ++heartbeat;
+        rtl_requests_apply(&requests, rtl_control_encode(request), now);
+        assert_int_equal(rtl_requests_policy(&requests), means[i].watched);
+        rtl_requests_apply(&requests, 0, now);
+        assert_int_equal(rtl_requests_policy(&requests), means[i].watched);
+        /* heartbeats matter to a dispatch only while it would be timed for them */
+        rtl_requests_apply(&requests, 0, now + 50 * SEC);
         uint64_t mask =
             means[i].policy == RTL_COUNT ? RTL_CONTROL_REQUEST | RTL_CONTROL_HEARTBEAT : RTL_CONTROL_REQUEST;
-        assert_int_equal(rtl_requests_mask(&said), mask);
+        assert_int_equal(rtl_requests_mask(&requests), mask);
     }
 }
 
@@ -308,21 +309,21 @@ static void viewers_at_once_keep_what_is_not_theirs(void **state)
         assert_int_equal(waitpid(writers[w], &status, 0), writers[w]);
         assert_int_equal(status, 0);
     }
-    struct rtl_control_request said = {0};
+    struct rtl_control_request requests = {0};
     bool known = false;
     for (int w = 0; w < WRITERS; w++)
         known |= rtl_control_writer(&link) == (uint64_t)writers[w];
     assert_true(known);
-    assert_true(rtl_control_decode(link.page->word, &said));
-    assert_int_equal(said.beat, WRITERS * BEATS); /* none was lost, and wishes are no beats */
-    assert_int_equal(said.number, 500);
-    assert_int_equal(said.mode, RTL_MODE_LITE);
+    assert_true(rtl_control_decode(link.page->word, &requests));
+    assert_int_equal(requests.heartbeat, WRITERS * BEATS); /* none was lost, and requests are no heartbeats */
+    assert_int_equal(requests.number, 500);
+    assert_int_equal(requests.mode, RTL_MODE_LITE);
 
     link.page->word = 0x0123456789abcdef; /* somebody wrote nonsense: the next viewer puts it right */
     assert_int_equal(rtl_control_requested_mode(reader, &link), RTL_MODE_NONE);
     rtl_control_heartbeat(&link);
-    assert_true(rtl_control_decode(link.page->word, &said));
-    assert_int_equal(said.mode, RTL_MODE_NONE);
+    assert_true(rtl_control_decode(link.page->word, &requests));
+    assert_int_equal(requests.mode, RTL_MODE_NONE);
     assert_int_not_equal(rtl_control_request_mode(reader, &link, RTL_MODE_FULL), 0);
     assert_int_equal(rtl_control_requested_mode(reader, &link), RTL_MODE_FULL);
     rtl_control_close(&link);
@@ -336,7 +337,7 @@ static void wishes_that_are_set(int ready)
     rtl_segment_set_in_force(&segment, RTL_MODE_DEFAULT, RTL_ACTIVITY_TIMING, 5);
 }
 
-/* A wish of the number that was taken up last would be none: whatever the page says, it gets another one. */
+/* A request of the number that was taken up last would be none: whatever the page says, it gets another one. */
 static void a_wish_is_always_a_new_one(void **state)
 {
     (void)state;

@@ -22,22 +22,22 @@
 #define rtl_copy_times_are_right     step_copy_times_are_right
 #define rtl_copy_times_are_unknown   step_copy_times_are_unknown
 #define rtl_times_forget             step_times_forget
-#define rtl_app_signals_followed     step_own_timed
-#define rtl_app_signal_find          step_own_find
-#define rtl_app_signal_begin         step_own_begin
-#define rtl_app_signal_give_up       step_own_give_up
-#define rtl_app_signal_look          step_own_look
-#define rtl_app_signals_sweep        step_own_sweep
-#define rtl_app_signal_detach        step_own_detach
-#define rtl_app_signals_follow       step_own_follow
-#define rtl_app_signals_mark_unknown step_own_unsure
-#define rtl_app_signals_leave        step_own_leave
-#define rtl_app_signals_stop         step_own_stop
-#define rtl_app_signals_forget       step_own_forget_all
-#define rtl_app_signals_start        step_own_start
-#define rtl_app_signal_add           step_own_add
-#define rtl_app_signal_remove        step_own_remove
-#define rtl_app_signal_copy          step_own_copy
+#define rtl_app_signals_followed     step_app_signals_followed
+#define rtl_app_signal_find          step_app_signal_find
+#define rtl_app_signal_begin         step_app_signal_begin
+#define rtl_app_signal_give_up       step_app_signal_give_up
+#define rtl_app_signal_look          step_app_signal_look
+#define rtl_app_signals_sweep        step_app_signals_sweep
+#define rtl_app_signal_detach        step_app_signal_detach
+#define rtl_app_signals_follow       step_app_signals_follow
+#define rtl_app_signals_mark_unknown step_app_signals_mark_unknown
+#define rtl_app_signals_leave        step_app_signals_leave
+#define rtl_app_signals_stop         step_app_signals_stop
+#define rtl_app_signals_forget       step_app_signals_forget
+#define rtl_app_signals_start        step_app_signals_start
+#define rtl_app_signal_add           step_app_signal_add
+#define rtl_app_signal_remove        step_app_signal_remove
+#define rtl_app_signal_copy          step_app_signal_copy
 
 #include "intercept/track/timestamps.c"
 #include "intercept/track/app_signals.c"
@@ -47,7 +47,7 @@ enum { SIGNALS = 1 << 16 };
 static amd_signal_t signals[SIGNALS];
 static amd_signal_t *const ours = &signals[0];
 static amd_signal_t *neighbour, *elsewhere; /* in the same bucket; in another */
-static amd_signal_t card[3], taken;
+static amd_signal_t stand_in[3], taken;
 static struct rtl_app_signal *record, *next_record, *found;
 static bool began[3], looked, stamps_first, reused;
 
@@ -69,7 +69,7 @@ static int prepare(void **state)
     for (int i = 0; i < SIGNALS; i++)
         signals[i].kind = AMD_SIGNAL_KIND_USER;
     for (int i = 1; i < BLOCK - 1; i++)
-        step_own_add(handle_of(&signals[i]));
+        step_app_signal_add(handle_of(&signals[i]));
     return neighbour && elsewhere ? 0 : -1;
 }
 
@@ -81,7 +81,7 @@ static void watch_signal(void)
     step_watch(&record->use, sizeof record->use);
     step_watch(ours, sizeof *ours);
     for (int i = 0; i < 3; i++)
-        step_watch(&card[i].value, sizeof card[i].value);
+        step_watch(&stand_in[i].value, sizeof stand_in[i].value);
 }
 
 static void watch_bucket(void)
@@ -96,18 +96,18 @@ static void watch_bucket(void)
 /* Just as many signals as there are records: what is removed now is what is taken next. */
 static void set(void)
 {
-    step_own_remove(handle_of(ours));
-    step_own_remove(handle_of(neighbour));
-    step_own_remove(handle_of(elsewhere));
-    step_own_add(handle_of(ours));
-    step_own_add(handle_of(neighbour)); /* before ours in the bucket */
-    record = step_own_find((uintptr_t)ours);
-    next_record = step_own_find((uintptr_t)neighbour);
+    step_app_signal_remove(handle_of(ours));
+    step_app_signal_remove(handle_of(neighbour));
+    step_app_signal_remove(handle_of(elsewhere));
+    step_app_signal_add(handle_of(ours));
+    step_app_signal_add(handle_of(neighbour)); /* before ours in the bucket */
+    record = step_app_signal_find((uintptr_t)ours);
+    next_record = step_app_signal_find((uintptr_t)neighbour);
     ours->start_ts = ours->end_ts = 0;
     ours->value = 1;
-    memset(card, 0, sizeof card);
+    memset(stand_in, 0, sizeof stand_in);
     for (int i = 0; i < 3; i++)
-        rtl_signal_arm(&card[i]);
+        rtl_signal_arm(&stand_in[i]);
     memset(began, 0, sizeof began);
     looked = reused = false;
     found = NULL;
@@ -124,7 +124,7 @@ static void set_for_search(void)
 static void set_in_flight(void)
 {
     set();
-    step_own_begin(record, (uintptr_t)&card[0]);
+    step_app_signal_begin(record, (uintptr_t)&stand_in[0]);
 }
 
 /* Only its use: with three threads all else would be too much. */
@@ -150,38 +150,38 @@ static void completes(uint64_t start, uint64_t end)
     __atomic_store_n(&ours->value, 0, __ATOMIC_RELEASE);
 }
 
-/* The worker takes what the card says, and has the card for another kernel. */
+/* The worker takes what the stand-in says, and has the stand-in for another kernel. */
 static void looks(void)
 {
-    looked = step_own_look(record, &card[0], 1);
-    taken = card[0];
-    taken.value = __atomic_load_n(&card[0].value, __ATOMIC_RELAXED);
+    looked = step_app_signal_look(record, &stand_in[0], 1);
+    taken = stand_in[0];
+    taken.value = __atomic_load_n(&stand_in[0].value, __ATOMIC_RELAXED);
     if (looked)
-        rtl_signal_arm(&card[0]);
+        rtl_signal_arm(&stand_in[0]);
 }
 
 /* Whoever found the kernel over said so once, and right. */
 static bool ended_with(int64_t how, uint64_t start, uint64_t end)
 {
-    const amd_signal_t *it = looked ? &taken : &card[0];
+    const amd_signal_t *it = looked ? &taken : &stand_in[0];
     return it->value == how && it->start_ts == start && it->end_ts == end &&
-           (!looked || card[0].value == RTL_SIGNAL_ARMED);
+           (!looked || stand_in[0].value == RTL_SIGNAL_ARMED);
 }
 
 static void destroys(void)
 {
     if (stamps_first)
         completes(10, 20);
-    step_own_remove(handle_of(ours));
+    step_app_signal_remove(handle_of(ours));
     step_gone(ours, sizeof *ours);
-    step_own_add(handle_of(elsewhere)); /* which gets the record */
+    step_app_signal_add(handle_of(elsewhere)); /* which gets the record */
 }
 
 static const char *ended_once_by_destruction(void)
 {
     if (!stepping.thread[0].done || !stepping.thread[1].done)
         return "somebody doesn't get on";
-    if (step_own_find((uintptr_t)elsewhere) != record || record->use != RTL_USE_IDLE)
+    if (step_app_signal_find((uintptr_t)elsewhere) != record || record->use != RTL_USE_IDLE)
         return "the record's next signal isn't free";
     if (stamps_first)
         return ended_with(RTL_STAND_IN_TIMED, 10, 20) ? NULL : "the kernel's times are lost";
@@ -203,14 +203,14 @@ static void uses_again(void)
 {
     completes(10, 20);
     __atomic_store_n(&ours->value, 1, __ATOMIC_RELAXED);
-    began[1] = step_own_begin(record, (uintptr_t)&card[1]);
+    began[1] = step_app_signal_begin(record, (uintptr_t)&stand_in[1]);
 }
 
 static const char *each_has_its_times(void)
 {
     if (!ended_with(RTL_STAND_IN_TIMED, 10, 20))
         return "the first kernel's times are lost";
-    if (!began[1] || record->use != (uintptr_t)&card[1] || card[1].value != RTL_SIGNAL_ARMED)
+    if (!began[1] || record->use != (uintptr_t)&stand_in[1] || stand_in[1].value != RTL_SIGNAL_ARMED)
         return "the second kernel doesn't have the signal";
     return ours->start_ts || ours->end_ts ? "the second kernel finds the first one's times" : NULL;
 }
@@ -224,20 +224,20 @@ static void next_use_takes_the_times_before(void **state)
 
 static void begins_1(void)
 {
-    began[1] = step_own_begin(record, (uintptr_t)&card[1]);
+    began[1] = step_app_signal_begin(record, (uintptr_t)&stand_in[1]);
 }
 
 static void begins_2(void)
 {
-    began[2] = step_own_begin(record, (uintptr_t)&card[2]);
+    began[2] = step_app_signal_begin(record, (uintptr_t)&stand_in[2]);
 }
 
-/* Who is told that the signal isn't his alone marks his card himself. */
+/* Who is told that the signal isn't his alone marks his stand-in himself. */
 static const char *nobody_believes_to_be_alone(void)
 {
     unsigned believe = 0;
     for (int i = 1; i < 3; i++)
-        believe += began[i] && card[i].value == RTL_SIGNAL_ARMED;
+        believe += began[i] && stand_in[i].value == RTL_SIGNAL_ARMED;
     if (believe)
         return "two packets have the signal, and one is taken for the only one";
     return record->use == RTL_USE_SHARED ? NULL : "the signal isn't shared";
@@ -251,17 +251,17 @@ static void two_at_once_are_always_shared(void **state)
     try_all(set_use_in_flight, nobody_believes_to_be_alone, 3, bodies);
 }
 
-/* Its queue has gone: the worker uses the card for another kernel, if nobody will write to it any more. */
+/* Its queue has gone: the worker uses the stand-in for another kernel, if nobody will write to it any more. */
 static void detaches(void)
 {
-    reused = step_own_detach(record, &card[0], true);
+    reused = step_app_signal_detach(record, &stand_in[0], true);
     if (reused)
-        rtl_signal_arm(&card[0]);
+        rtl_signal_arm(&stand_in[0]);
 }
 
 static const char *the_card_is_left_alone(void)
 {
-    return reused && card[0].value != RTL_SIGNAL_ARMED ? "a card was ended that another kernel has" : NULL;
+    return reused && stand_in[0].value != RTL_SIGNAL_ARMED ? "a card was ended that another kernel has" : NULL;
 }
 
 static void card_is_used_again_when_nobody_has_it(void **state)
@@ -273,15 +273,15 @@ static void card_is_used_again_when_nobody_has_it(void **state)
 
 static void searches(void)
 {
-    found = step_own_find((uintptr_t)ours);
+    found = step_app_signal_find((uintptr_t)ours);
 }
 
 /* The record in front of ours goes into another bucket. As rtl_app_signal_remove does it, without its steps in between.
  */
 static void moves_the_neighbour(void)
 {
-    put_free(unlink_own((uintptr_t)neighbour));
-    step_own_add(handle_of(elsewhere));
+    put_free(unlink_app_signal((uintptr_t)neighbour));
+    step_app_signal_add(handle_of(elsewhere));
 }
 
 static const char *it_was_found(void)

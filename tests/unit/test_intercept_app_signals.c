@@ -28,8 +28,8 @@ static struct {
 
 /* A dispatch in flight. The dispatching thread fills it in and says so; the worker checks it and gives it back. */
 struct flight {
-    amd_signal_t card;
-    struct rtl_app_signal *own;
+    amd_signal_t stand_in;
+    struct rtl_app_signal *app_signal;
     uint64_t id;
     _Atomic bool in_flight;
 };
@@ -70,11 +70,11 @@ static void *work(void *data)
                 struct flight *f = &feed[t].flight[i];
                 if (!atomic_load_explicit(&f->in_flight, memory_order_acquire))
                     continue;
-                if (__atomic_load_n(&f->card.value, __ATOMIC_ACQUIRE) >= RTL_SIGNAL_ARMED &&
-                    !rtl_app_signal_look(f->own, &f->card, 1))
+                if (__atomic_load_n(&f->stand_in.value, __ATOMIC_ACQUIRE) >= RTL_SIGNAL_ARMED &&
+                    !rtl_app_signal_look(f->app_signal, &f->stand_in, 1))
                     continue;
-                bool right = f->card.value == RTL_STAND_IN_TIMED && f->card.start_ts == f->id &&
-                             f->card.end_ts == f->id + f->id % 1000;
+                bool right = f->stand_in.value == RTL_STAND_IN_TIMED && f->stand_in.start_ts == f->id &&
+                             f->stand_in.end_ts == f->id + f->id % 1000;
                 atomic_fetch_add(right ? &timed : &wrong, 1);
                 atomic_store_explicit(&f->in_flight, false, memory_order_release);
             }
@@ -97,10 +97,10 @@ static void *dispatch(void *data)
         at %= SIGNALS;
         amd_signal_t *memory = signals[at].memory;
         f->id = (thread + 1) * 1000000000ull + n;
-        f->own = rtl_app_signal_find((uintptr_t)memory);
-        rtl_signal_arm(&f->card);
+        f->app_signal = rtl_app_signal_find((uintptr_t)memory);
+        rtl_signal_arm(&f->stand_in);
         __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
-        if (!f->own || !rtl_app_signal_begin(f->own, (uintptr_t)&f->card)) {
+        if (!f->app_signal || !rtl_app_signal_begin(f->app_signal, (uintptr_t)&f->stand_in)) {
             atomic_fetch_add(&wrong, 1);
         } else {
             atomic_store_explicit(&f->in_flight, true, memory_order_release);
@@ -117,7 +117,7 @@ static void *dispatch(void *data)
             stamp(memory, 1, 2);
             break;
         case 2:
-            if (f->own && rtl_app_signal_begin(f->own, RTL_USE_OTHER))
+            if (f->app_signal && rtl_app_signal_begin(f->app_signal, RTL_USE_OTHER))
                 stamp(memory, 3, 4);
             break;
         default:
@@ -172,7 +172,7 @@ static void caught(int number)
 static void *look_at(void *data)
 {
     struct flight *f = data;
-    rtl_app_signal_look(f->own, &f->card, 1);
+    rtl_app_signal_look(f->app_signal, &f->stand_in, 1);
     return NULL;
 }
 
@@ -183,15 +183,15 @@ static void destruction_waits_for_the_worker_to_look_away(void **state)
     pthread_t worker;
     (void)state;
     guarded = make();
-    f.own = rtl_app_signal_find((uintptr_t)guarded);
-    rtl_signal_arm(&f.card);
-    assert_true(rtl_app_signal_begin(f.own, (uintptr_t)&f.card));
+    f.app_signal = rtl_app_signal_find((uintptr_t)guarded);
+    rtl_signal_arm(&f.stand_in);
+    assert_true(rtl_app_signal_begin(f.app_signal, (uintptr_t)&f.stand_in));
     sigaction(SIGSEGV, &action, &before);
     mprotect(guarded, PAGE, PROT_NONE);
     pthread_create(&worker, NULL, look_at, &f);
     while (!atomic_load(&inside))
         sched_yield();
-    rtl_app_signal_give_up(f.own); /* as by a thread that uses it again; nothing is to be read of it any more */
+    rtl_app_signal_give_up(f.app_signal); /* as by a thread that uses it again; nothing is to be read of it any more */
     atomic_store(&removing, true);
     destroy(guarded);
     assert_true(atomic_load(&left));
@@ -203,16 +203,16 @@ static void two_at_once_are_shared(void **state)
 {
     (void)state;
     amd_signal_t *memory = make();
-    struct rtl_app_signal *own = rtl_app_signal_find((uintptr_t)memory);
-    amd_signal_t card[2];
-    memset(card, 0, sizeof card);
-    rtl_signal_arm(&card[0]);
-    rtl_signal_arm(&card[1]);
-    assert_true(rtl_app_signal_begin(own, (uintptr_t)&card[0]));
-    assert_false(rtl_app_signal_look(own, &card[0], 1));
-    assert_false(rtl_app_signal_begin(own, (uintptr_t)&card[1]));
-    assert_int_equal(card[0].value, RTL_STAND_IN_SHARED);
-    assert_int_equal(card[1].value, RTL_SIGNAL_ARMED); /* the caller's to end */
+    struct rtl_app_signal *app_signal = rtl_app_signal_find((uintptr_t)memory);
+    amd_signal_t stand_in[2];
+    memset(stand_in, 0, sizeof stand_in);
+    rtl_signal_arm(&stand_in[0]);
+    rtl_signal_arm(&stand_in[1]);
+    assert_true(rtl_app_signal_begin(app_signal, (uintptr_t)&stand_in[0]));
+    assert_false(rtl_app_signal_look(app_signal, &stand_in[0], 1));
+    assert_false(rtl_app_signal_begin(app_signal, (uintptr_t)&stand_in[1]));
+    assert_int_equal(stand_in[0].value, RTL_STAND_IN_SHARED);
+    assert_int_equal(stand_in[1].value, RTL_SIGNAL_ARMED); /* the caller's to end */
     destroy(memory);
 }
 

@@ -150,7 +150,7 @@ static bool is_gauge(hsa_signal_t signal)
     const struct rtl_tracker *tracker = handler_data;
     bool is = false;
     for (int i = 0; i < RTL_MARKS; i++)
-        is |= tracker->guarded && signal.handle == tracker->gauge[i].signal.handle;
+        is |= tracker->guarded && signal.handle == tracker->marker[i].signal.handle;
     return is;
 }
 

@@ -152,7 +152,7 @@ static void expect(int n, enum rtl_copy_reason why, uint64_t timed)
     for (int i = 0; i < n; i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
-        if (i % 500 == 499) { /* the worker shall not run out of cards, however late it is */
+        if (i % 500 == 499) { /* the worker shall not run out of stand-ins, however late it is */
             app_signal_destroy(signal);
             wait_over();
             signal = app_signal(0);
@@ -233,7 +233,7 @@ static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
     assert_int_equal(AT(rtl_tool.segment.header->parked), 1);
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_BAD_TIME]), bad + 1);
 
-    /* the next one waits on the same card, for as long, and is told by the one behind it */
+    /* the next one waits on the same stand-in, for as long, and is told by the one behind it */
     uint64_t timed = AT(times_to()->count);
     for (int again = 0; again < 4; again++) {
         uint64_t since = rtl_clock_now();
@@ -290,7 +290,7 @@ static void in_flight_when_it_ends(void **state)
     assert_int_equal(to_gpu(3000, signal[9]), HSA_STATUS_SUCCESS);
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_SHUTDOWN]), 1);
     wait_over();
-    load(); /* all cards are free again */
+    load(); /* all stand-ins are free again */
     expect(5000, RTL_COPY_UNTIMED_BAD_TIME, 5000);
     OnUnload();
 }
@@ -383,7 +383,7 @@ static void times_that_make_no_sense(void **state)
 }
 
 static struct rtl_control *page;
-static uint16_t wishes;
+static uint16_t requests;
 
 static void map_page(void)
 {
@@ -392,27 +392,27 @@ static void map_page(void)
     assert_true(page != MAP_FAILED);
 }
 
-static void wish(enum rtl_mode mode)
+static void request(enum rtl_mode mode)
 {
-    wishes++;
-    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_control_request){wishes, wishes, (uint8_t)mode}),
+    requests++;
+    __atomic_store_n(&page->word, rtl_control_encode((struct rtl_control_request){requests, requests, (uint8_t)mode}),
                      __ATOMIC_RELEASE);
 }
 
 /* As `rtl-top --mode` does it; with a process that does nothing but copy. */
-static void change(enum rtl_mode mode, enum rtl_activity force)
+static void change(enum rtl_mode mode, enum rtl_activity activity)
 {
     struct rtl_in_force now = {0};
     hsa_signal_t signal = app_signal(0);
-    wish(mode);
-    for (int i = 0; i < patience() && (now.number != wishes || now.force != force); i++) {
+    request(mode);
+    for (int i = 0; i < patience() && (now.number != requests || now.activity != activity); i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
     }
-    assert_int_equal(now.number, wishes);
-    assert_int_equal(now.force, force);
+    assert_int_equal(now.number, requests);
+    assert_int_equal(now.activity, activity);
     app_signal_destroy(signal);
     wait_over();
 }
@@ -430,7 +430,7 @@ static void in_flight_when_the_mode_changes(void **state)
     hsa_signal_t signal = app_signal(1);
     waits = true;
     assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
-    wish(RTL_MODE_LITE);
+    request(RTL_MODE_LITE);
     for (int i = 0; i < patience() && now.mode != RTL_MODE_LITE; i++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
@@ -480,7 +480,7 @@ static void as_the_mode_wants_it(void **state)
     assert_int_equal(switched_on, 2);
     hsa_status_t (*enable)(bool) = ext.slot[3];
     assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
-    change(RTL_MODE_AUTO, RTL_ACTIVITY_TIMING); /* the wish brought a beat with it, */
+    change(RTL_MODE_AUTO, RTL_ACTIVITY_TIMING); /* the request brought a heartbeat with it, */
     signal = app_signal(0);
     for (int i = 0; i < patience() && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
         set(signal, 1);
@@ -536,7 +536,7 @@ static void many_threads(void **state)
     wait_over();
     OnUnload();
     assert_int_equal(AT(line_to()->count) - counted, sent);
-    /* a thread may find all cards taken when the worker doesn't get the CPU: those are not timed, and said to be */
+    /* a thread may find all stand-ins taken when the worker doesn't get the CPU: those are not timed, and said to be */
     no_room = AT(line_to()->untimed[RTL_COPY_UNTIMED_NO_ROOM]) - no_room;
     assert_int_equal(AT(times_to()->count) - times + no_room, sent);
     assert_int_equal(AT(times_to()->total_ns) - total, AT(line_to()->timed_bytes) - timed_bytes);

@@ -261,7 +261,7 @@ static void identities_are_not_read_back(void **state)
     assert_int_equal(AT(line->generation), generation + 6);
 }
 
-/* A queue that is made while all comes to its end has no pool; its tracker has the gauges of the one before. */
+/* A queue that is made while all comes to its end has no pool; its tracker has the markers of the one before. */
 static void queue_at_the_end(void **state)
 {
     static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -272,7 +272,7 @@ static void queue_at_the_end(void **state)
     rtl_tool.fragile = true; /* as on a runtime before 6.0 */
     app_queue_destroy(app_queue());
     struct rtl_tracker *tracker = atomic_load(&rtl_trackers);
-    while (tracker && !tracker->gauges_of)
+    while (tracker && !tracker->markers_of)
         tracker = tracker->next;
     assert_non_null(tracker);
     rtl_worker_stop();
@@ -282,7 +282,7 @@ static void queue_at_the_end(void **state)
     alarm(60); /* a crash inside would leave a lock taken */
     OnUnload();
     alarm(0);
-    assert_null(tracker->gauges_of);
+    assert_null(tracker->markers_of);
     app_queue_destroy(queue);
 }
 

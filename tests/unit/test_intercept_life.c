@@ -1,6 +1,6 @@
 /*
  * What is given back when a queue goes, a load ends or the process exits, and what is carried over to the next: the
- * slot's counters, signals and cards at hand, busy and idle times, the worker's tallies.
+ * slot's counters, signals and stand-ins at hand, busy and idle times, the worker's tallies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -141,8 +141,8 @@ static void next_queue_goes_on_from_the_counters(void **state)
 }
 
 /*
- * A queue has signals and cards at hand, a batch of each; they come back with it. Each queue here has one kernel more
- * in flight than the one before, so that it needs more than what came back from kernels that were over.
+ * A queue has signals and stand-ins at hand, a batch of each; they come back with it. Each queue here has one kernel
+ * more in flight than the one before, so that it needs more than what came back from kernels that were over.
  */
 static void what_a_queue_has_at_hand_comes_back(void **state)
 {
@@ -175,7 +175,7 @@ static void what_a_queue_has_at_hand_comes_back(void **state)
         assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
         created = created ? created : atomic_load(&pool->created);
         assert_int_equal(atomic_load(&pool->created), created);
-        assert_in_range(atomic_load(&pool->cards), 1, 3 * RTL_SIGNALS_BATCH); /* not a batch a queue */
+        assert_in_range(atomic_load(&pool->stand_ins), 1, 3 * RTL_SIGNALS_BATCH); /* not a batch a queue */
     }
     for (int i = 0; i < MOST; i++)
         app_signal_destroy(signal[i]);

@@ -20,12 +20,12 @@
 #include "intercept/track/app_signals.h"
 
 static struct rtl_control *page; /* as viewers have it */
-static uint16_t wishes, beats;
+static uint16_t requests, heartbeats;
 
 static void say(uint8_t mode)
 {
-    struct rtl_control_request wish = {.beat = beats, .number = wishes, .mode = mode};
-    __atomic_store_n(&page->word, rtl_control_encode(wish), __ATOMIC_RELEASE);
+    struct rtl_control_request request = {.heartbeat = heartbeats, .number = requests, .mode = mode};
+    __atomic_store_n(&page->word, rtl_control_encode(request), __ATOMIC_RELEASE);
 }
 
 static struct rtl_in_force in_force(void)
@@ -43,24 +43,24 @@ static void nudge(void)
     hand_over(&p, 1);
 }
 
-static void wait_for(enum rtl_activity force, uint16_t number)
+static void wait_for(enum rtl_activity activity, uint16_t number)
 {
-    for (int i = 0; i < patience() && (in_force().force != force || in_force().number != number); i++) {
+    for (int i = 0; i < patience() && (in_force().activity != activity || in_force().number != number); i++) {
         nudge();
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_int_equal(in_force().force, force);
+    assert_int_equal(in_force().activity, activity);
     assert_int_equal(in_force().number, number);
 }
 
 static void change(enum rtl_mode mode)
 {
-    wishes++;
+    requests++;
     say((uint8_t)mode);
     wait_for(mode == RTL_MODE_OFF    ? RTL_ACTIVITY_OFF
              : mode == RTL_MODE_AUTO ? RTL_ACTIVITY_COUNTING
                                      : RTL_ACTIVITY_TIMING,
-             wishes);
+             requests);
     assert_int_equal(in_force().mode, mode);
 }
 
@@ -78,7 +78,7 @@ static uint64_t total_ns(void)
 static void wait_left(void)
 {
     for (int i = 0; i < patience() && atomic_load(&rtl_app_signals_followed); i++) {
-        wishes++; /* keeps the worker awake */
+        requests++; /* keeps the worker awake */
         say(in_force().mode);
         nudge();
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -131,13 +131,13 @@ static void who_watches_wakes_the_timing(void **state)
     (void)state;
     struct rtl_queue *line = counters_of();
     uint64_t before = AT(line->completed);
-    for (int i = 0; i < patience() && in_force().force != RTL_ACTIVITY_TIMING; i++) {
-        beats++;
+    for (int i = 0; i < patience() && in_force().activity != RTL_ACTIVITY_TIMING; i++) {
+        heartbeats++;
         say(RTL_MODE_NONE);
         nudge();
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_int_equal(in_force().force, RTL_ACTIVITY_TIMING);
+    assert_int_equal(in_force().activity, RTL_ACTIVITY_TIMING);
     assert_int_equal(in_force().mode, RTL_MODE_AUTO);
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
@@ -146,14 +146,14 @@ static void who_watches_wakes_the_timing(void **state)
     wait_completed(line, before + 1);
     assert_int_equal(total_ns(), 7000);
     assert_true(atomic_load(&((struct rtl_tracker *)handler_data)->pool->made) >= RTL_SIGNALS_START);
-    /* no beat any more: it ends while kernels go on */
-    for (int i = 0; i < patience() && in_force().force == RTL_ACTIVITY_TIMING; i++) {
+    /* no heartbeat any more: it ends while kernels go on */
+    for (int i = 0; i < patience() && in_force().activity == RTL_ACTIVITY_TIMING; i++) {
         hand_over(&p, 1);
         if (written[0].completion_signal.handle)
             complete(&written[0], 1000000, 1);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_int_equal(in_force().force, RTL_ACTIVITY_COUNTING);
+    assert_int_equal(in_force().activity, RTL_ACTIVITY_COUNTING);
     assert_true(reason(RTL_UNTIMED_UNWATCHED) >= 9);
 }
 
@@ -239,7 +239,7 @@ static void off_passes_on_and_comes_back(void **state)
     hand_over(p, 3);
     assert_ptr_equal(written_from, p);
     assert_int_equal(written_count, 3);
-    packet_t *last = &ring[RING - 1]; /* a batch past the end of the ring is put together as ever */
+    packet_t *last = &ring[RING - 1]; /* a batch past the end of the ring is put together as in the other modes */
     memcpy(last, &p[0], sizeof p[0]);
     memcpy(ring, &p[1], 2 * sizeof p[1]);
     hand_over(last, 3);
@@ -257,7 +257,7 @@ static void off_passes_on_and_comes_back(void **state)
 
 static _Atomic bool enough;
 
-/* Modes as fast as they can be said, with nonsense in between. */
+/* Modes as fast as they can be requests, with nonsense in between. */
 static void *changes(void *data)
 {
     static const uint8_t modes[] = {RTL_MODE_LITE, RTL_MODE_DEFAULT, RTL_MODE_FULL, RTL_MODE_AUTO};
@@ -332,7 +332,7 @@ static void counts_are_exact_whatever_is_said(void **state)
 static void the_mode_outlives_the_runtime(void **state)
 {
     (void)state;
-    wishes += 1000; /* beyond what was said in the storm */
+    requests += 1000; /* beyond what was said in the storm */
     change(RTL_MODE_LITE);
     OnUnload();
     fill_tables();

@@ -29,13 +29,13 @@
 #define rtl_packet_see_signal    step_packet_see_signal
 #define rtl_packet_see_extended  step_packet_see_extended
 #define rtl_dispatch             step_dispatch
-#define rtl_requests_apply       step_said_take
-#define rtl_requests_policy      step_said_policy
-#define rtl_requests_activity    step_said_force
-#define rtl_requests_mask        step_said_mask
+#define rtl_requests_apply       step_requests_apply
+#define rtl_requests_policy      step_requests_policy
+#define rtl_requests_activity    step_requests_activity
+#define rtl_requests_mask        step_requests_mask
 #define rtl_mode_start           step_mode_start
 #define rtl_mode_again           step_mode_again
-#define rtl_mode_apply           step_mode_mind
+#define rtl_mode_apply           step_mode_apply
 #define rtl_worker_pool          step_worker_pool
 #define rtl_worker_settle        step_worker_settle
 #define rtl_worker_stop          step_worker_stop
@@ -55,7 +55,7 @@
 
 /* --- one queue, one worker --- */
 
-static struct rtl_collector harvest;
+static struct rtl_collector collector;
 static struct rtl_pool *pool;
 static struct rtl_recorder *recorder;
 static struct rtl_gpu gpu;
@@ -82,7 +82,7 @@ static void fill_pool(void)
     static const struct rtl_signal_maker maker = {make_one, unmake};
     tracker.pool = pool = rtl_pool_create(&maker, 8);
     rtl_pool_make(pool, tracker.cache, 4);
-    rtl_pool_take_stand_ins(pool, tracker.cards, 4);
+    rtl_pool_take_stand_ins(pool, tracker.stand_ins, 4);
 }
 
 static int prepare(void **state)
@@ -93,7 +93,7 @@ static int prepare(void **state)
     if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0)
         return -1;
     recorder = rtl_recorder_create(&rtl_tool.segment);
-    tracker.line = &rtl_tool.segment.queues[0];
+    tracker.counters = &rtl_tool.segment.queues[0];
     tracker.dispatches = rtl_tool.segment.dispatches;
     tracker.gpu = &gpu;
     gpu.shared = &rtl_tool.segment.agents[0];
@@ -117,9 +117,9 @@ static int clean_up(void **state)
 
 static void set(void)
 {
-    memset(&harvest, 0, sizeof harvest);
-    harvest.pool = pool;
-    harvest.recorder = recorder;
+    memset(&collector, 0, sizeof collector);
+    collector.pool = pool;
+    collector.recorder = recorder;
     tracker.state = RTL_TRACKER_LIVE;
     tracker.reason = RTL_NO_REASON;
     tracker.inside = 0;
@@ -131,7 +131,7 @@ static void set(void)
     tracker.open = 0;
     for (uint32_t i = 0; i < 4; i++) {
         rtl_signal_arm(rtl_pool_signal(pool, tracker.cache[i]));
-        rtl_signal_arm(rtl_pool_signal(pool, tracker.cards[i]));
+        rtl_signal_arm(rtl_pool_signal(pool, tracker.stand_ins[i]));
     }
     rtl_app_signal_remove((hsa_signal_t){(uintptr_t)&own_signal});
     memset(&own_signal, 0, sizeof own_signal);
@@ -187,11 +187,11 @@ static void dispatches_signalled(void)
     dispatch(1, (hsa_signal_t){(uintptr_t)&own_signal}, HSA_PACKET_TYPE_KERNEL_DISPATCH);
 }
 
-/* The wish first, as by rtl-top; then the last packet that this process ever has. */
+/* The request first, as by rtl-top; then the last packet that this process ever has. */
 static void is_told_and_dispatches(void)
 {
-    struct rtl_control_request wish = {.number = 1, .mode = RTL_MODE_LITE};
-    atomic_store((_Atomic uint64_t *)&page.word, rtl_control_encode(wish));
+    struct rtl_control_request request = {.number = 1, .mode = RTL_MODE_LITE};
+    atomic_store((_Atomic uint64_t *)&page.word, rtl_control_encode(request));
     dispatch(1, (hsa_signal_t){0}, HSA_PACKET_TYPE_BARRIER_AND);
 }
 
@@ -200,14 +200,14 @@ static void is_told_and_dispatches(void)
 static void parks(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
-    park(&harvest, &r, worker.kick);
+    park(&collector, &r, worker.kick);
 }
 
 static void minds_and_parks(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
-    step_mode_mind(&harvest, 1);
-    park(&harvest, &r, worker.kick);
+    step_mode_apply(&collector, 1);
+    park(&collector, &r, worker.kick);
 }
 
 static const char *nobody_sleeps_on_work(void)
@@ -218,7 +218,7 @@ static const char *nobody_sleeps_on_work(void)
     if (asleep && rtl_pending_count(&tracker.pending))
         return "a dispatch is in flight and the worker sleeps";
     if (asleep && rtl_control_request_pending())
-        return "a wish was not heard and the worker sleeps";
+        return "a request was not heard and the worker sleeps";
     return !asleep && !stepping.thread[0].done ? "the worker doesn't get on" : NULL;
 }
 
@@ -250,7 +250,7 @@ static void parking_misses_no_dispatch(void **state)
     try_all(parks, dispatches_signalled, nobody_sleeps_on_work);
 }
 
-static void parking_misses_no_wish(void **state)
+static void parking_misses_no_request(void **state)
 {
     (void)state;
     stepping.watches = 0;
@@ -263,18 +263,18 @@ static void parking_misses_no_wish(void **state)
 /* Timing ends; rounds as the worker's follow, as many as it takes where nothing is in flight. */
 static void leaves(void)
 {
-    change(&harvest, RTL_TIME, RTL_COUNT);
+    change(&collector, RTL_TIME, RTL_COUNT);
     for (int round = 0; round < 3 && mode.leaving != SETTLED; round++) {
-        leave(&harvest);
+        leave(&collector);
         (void)atomic_load(&tracker.pending.tail); /* a step, which the call isn't */
-        rtl_collect_take_in(&harvest, &tracker);
+        rtl_collect_take_in(&collector, &tracker);
     }
 }
 
 static const char *nobody_is_left_behind(void)
 {
-    rtl_collect_take_in(&harvest, &tracker);
-    if (harvest.open_cards && !rtl_app_signals_followed)
+    rtl_collect_take_in(&collector, &tracker);
+    if (collector.open_stand_ins && !rtl_app_signals_followed)
         return "a kernel is in flight on a signal that nobody follows any more";
     return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
 }
@@ -298,19 +298,19 @@ static void set_with_a_pool(void)
     rtl_pool_free(pool);
     fill_pool();
     set();
-    abandoned_before = tracker.line->untimed[RTL_UNTIMED_ABANDONED];
+    abandoned_before = tracker.counters->untimed[RTL_UNTIMED_ABANDONED];
 }
 
 static void winds_up(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
     atomic_store(&tracker.reason, RTL_UNTIMED_SHUTDOWN); /* as rtl_trackers_stop says it */
-    wind_up(&harvest, &r);
+    wind_up(&collector, &r);
 }
 
 static const char *nothing_comes_behind(void)
 {
-    uint64_t abandoned = tracker.line->untimed[RTL_UNTIMED_ABANDONED] - abandoned_before;
+    uint64_t abandoned = tracker.counters->untimed[RTL_UNTIMED_ABANDONED] - abandoned_before;
     if (rtl_pending_count(&tracker.pending))
         return "a dispatch is in flight that nobody will account for";
     if (abandoned != pool->created)
@@ -332,7 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parking_misses_no_dispatch),
-        cmocka_unit_test(parking_misses_no_wish),
+        cmocka_unit_test(parking_misses_no_request),
         cmocka_unit_test(leaving_waits_for_who_began_before),
         cmocka_unit_test(winding_up_waits_for_who_began_before),
     };

@@ -16,8 +16,8 @@
 #define rtl_pool_make           step_pool_make
 #define rtl_pool_take           step_pool_take
 #define rtl_pool_give           step_pool_give
-#define rtl_pool_take_stand_ins step_pool_take_cards
-#define rtl_pool_give_stand_ins step_pool_give_cards
+#define rtl_pool_take_stand_ins step_pool_take_stand_ins
+#define rtl_pool_give_stand_ins step_pool_give_stand_ins
 #define rtl_pool_destroy        step_pool_destroy
 
 #include "intercept/track/signal_pool.c"

@@ -105,11 +105,11 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
     rtl_pool_free(pool);
 }
 
-/* As many as were asked for, each with a number of its own, again and again; and cards beside them. */
+/* As many as were asked for, each with a number of its own, again and again; and stand-ins beside them. */
 static void any_limit_can_be_asked_for(void **state)
 {
     static const struct {
-        uint32_t asked, signals, cards;
+        uint32_t asked, signals, stand_ins;
     } limits[] = {{1, 1, 4096},          {100, 100, 4096},      {4096, 4096, 4096},     {4097, 4097, 4097},
                   {20000, 20000, 20000}, {32768, 32768, 32752}, {1000000, 32768, 32752}};
     static uint16_t numbers[1 << 16];
@@ -118,7 +118,7 @@ static void any_limit_can_be_asked_for(void **state)
     for (unsigned l = 0; l < sizeof limits / sizeof limits[0]; l++) {
         struct rtl_pool *pool = rtl_pool_create(&maker, limits[l].asked);
         assert_int_equal(rtl_pool_make(pool, numbers, 1 << 16), limits[l].signals);
-        uint32_t got = limits[l].signals, cards = 0;
+        uint32_t got = limits[l].signals, stand_ins = 0;
         for (int round = 0; round < 3; round++) {
             memset(seen, 0, sizeof seen);
             for (uint32_t i = 0; i < got; i++) {
@@ -137,16 +137,16 @@ static void any_limit_can_be_asked_for(void **state)
         rtl_pool_give(pool, numbers, got);
         for (int round = 0; round < 2; round++) {
             memset(seen, 0, sizeof seen);
-            cards = 0;
-            for (uint32_t n; (n = rtl_pool_take_stand_ins(pool, numbers + cards, RTL_SIGNALS_BATCH)) != 0;)
-                cards += n;
-            assert_int_equal(cards, limits[l].cards);
-            for (uint32_t i = 0; i < cards; i++) {
+            stand_ins = 0;
+            for (uint32_t n; (n = rtl_pool_take_stand_ins(pool, numbers + stand_ins, RTL_SIGNALS_BATCH)) != 0;)
+                stand_ins += n;
+            assert_int_equal(stand_ins, limits[l].stand_ins);
+            for (uint32_t i = 0; i < stand_ins; i++) {
                 assert_true(rtl_is_stand_in(numbers[i]) && !seen[numbers[i]] && numbers[i] < RTL_NUMBERS);
                 seen[numbers[i]] = true;
                 assert_int_equal(rtl_pool_signal(pool, numbers[i])->value, RTL_SIGNAL_ARMED);
             }
-            rtl_pool_give_stand_ins(pool, numbers, cards);
+            rtl_pool_give_stand_ins(pool, numbers, stand_ins);
         }
         assert_int_equal(rtl_pool_destroy(pool, 1 << 16, nobody_looks), limits[l].signals);
         rtl_pool_free(pool);

@@ -85,7 +85,7 @@ static void end(void)
     rtl_pool_free(pool);
 }
 
-/* As the worker does it when the packet is over: harvested, given back, and destroyed at once. */
+/* As the worker does it when the packet is over: collected, given back, and destroyed at once. */
 static uint16_t number;
 static uint32_t destroyed_meanwhile;
 
@@ -197,7 +197,7 @@ static void gauges_go_but_for_those_under_way(void **state)
     assert_true(rtl_throttle_send_marker(&tracker, &signal));
     rtl_throttle_release();
     assert_int_equal(destroyed, RTL_MARKS - 1);
-    assert_null(tracker.gauges_of);
+    assert_null(tracker.markers_of);
     end();
 }
 

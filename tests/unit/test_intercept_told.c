@@ -111,24 +111,24 @@ static void gaps_are_from_the_latest_end(void **state)
 static void overtaking_kernels_are_all_seen(void **state)
 {
     enum { FLYING = 20, SWAPS = 100 };
-    static packet_t flying[FLYING];
+    static packet_t in_flight[FLYING];
     packet_t p = kernel_packet(object_of(2), 0);
     uint64_t completed = AT(counters_of()->completed);
     (void)state;
     srand(1);
     for (int i = 0; i < FLYING; i++) {
         hand_over(&p, 1);
-        flying[i] = written[0];
+        in_flight[i] = written[0];
     }
     for (uint64_t i = 0; i < SWAPS; i++) {
         int which = rand() % FLYING;
-        complete(&flying[which], 1100000 + i * 100, 1);
+        complete(&in_flight[which], 1100000 + i * 100, 1);
         wait_completed(counters_of(), ++completed);
         hand_over(&p, 1);
-        flying[which] = written[0];
+        in_flight[which] = written[0];
     }
     for (int i = 0; i < FLYING; i++)
-        complete(&flying[i], 1200000, 1);
+        complete(&in_flight[i], 1200000, 1);
     wait_completed(counters_of(), completed + FLYING);
 }
 
@@ -192,15 +192,15 @@ static void untimed_kernel_leaves_the_times_before(void **state)
     hand_over(&p, 1);
     complete(&p, 2000000, 12);
     __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
-    uint32_t cards = atomic_load(&tracker->pool->cards), at_hand = tracker->stand_ins_cached;
-    tracker->stand_ins_cached = 0; /* all cards are taken */
-    atomic_store(&tracker->pool->cards, RTL_STAND_INS_LIMIT);
+    uint32_t stand_ins = atomic_load(&tracker->pool->stand_ins), at_hand = tracker->stand_ins_cached;
+    tracker->stand_ins_cached = 0; /* all stand-ins are taken */
+    atomic_store(&tracker->pool->stand_ins, RTL_STAND_INS_LIMIT);
     hand_over(&p, 1);
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_NO_ROOM]), 1);
     assert_int_equal(memory->start_ts, 0);
     assert_int_equal(memory->end_ts, 0);
     complete(&p, 2000100, 900);
-    atomic_store(&tracker->pool->cards, cards);
+    atomic_store(&tracker->pool->stand_ins, stand_ins);
     tracker->stand_ins_cached = at_hand;
     wait_completed(line, completed + 1);
     assert_int_equal(AT(times->total_ns), total + 120);

@@ -22,7 +22,7 @@ struct rtl_gpu {
     uint64_t near_from, near_ticks;     /* ends in so many ticks from there on are near the line (ticks.h) */
     uint64_t long_ticks;                /* what takes longer is looked at */
     uint32_t refused;                   /* ends in a row that weren't believed */
-    bool untold;                        /* what the runtime makes of ticks isn't believed */
+    bool distrusted;                    /* the runtime's conversion of ticks isn't believed */
     struct rtl_busy busy;               /* in ticks */
     /* of earlier loads of the runtime */
     uint64_t busy_before_ns;

@@ -82,7 +82,7 @@ void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
     }
     for (uint32_t i = low; i < n && busy->span[i].end <= upto; i++) {
         struct rtl_busy_span *span = &busy->span[i];
-        /* one that reaches over the line was put together from what lies on both sides of it */
+        /* a span that reaches over `settled` was joined from spans on both sides of it */
         if (i > 0 && span->start >= settled) {
             uint64_t gap = span->start - busy->span[i - 1].end;
             int class = class_of(busy, gap);

@@ -54,7 +54,7 @@ static inline uint64_t rtl_line_at(const struct rtl_line *line, uint64_t x)
 struct rtl_calibration {
     struct rtl_line line;         /* slope 0 = none yet */
     struct rtl_line anchor, next; /* older points; their slopes mean nothing */
-    uint64_t residual_ns;         /* what the line before said of the newest point, less what is so */
+    uint64_t residual_ns;         /* how far the newest point was off the line drawn before it */
     uint64_t residual_most_ns;
     uint64_t residuals; /* how many were measured: points long after the one before don't count */
     double drift_ppm;   /* of the ticks against their nominal rate; means nothing while over_ns is 0 */

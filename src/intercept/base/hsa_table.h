@@ -95,7 +95,7 @@ struct rtl_hsa {
     RTL_HSA_ACTIONS(RTL_HSA_ACTION_FIELD)
     RTL_HSA_INDICES(RTL_HSA_INDEX_FIELD)
     RTL_HSA_LATER(RTL_HSA_LATER_FIELD)
-    uint32_t root_major, core_bytes, ext_bytes, ext_step; /* versions of the tables, as they said */
+    uint32_t root_major, core_bytes, ext_bytes, ext_step; /* versions of the tables */
 };
 #undef RTL_HSA_FIELD
 #undef RTL_HSA_ACTION_FIELD
@@ -113,7 +113,7 @@ enum rtl_hsa_function {
 
 /*
  * Where the MOVED slots of an amd_ext table of that many bytes are, relative to release 5.2: 0 or 2 slots further,
- * or -1 when the size is none that tells.
+ * or -1 when that can't be told from the size.
  */
 int rtl_hsa_shift(uint32_t ext_bytes);
 

@@ -100,7 +100,7 @@ void rtl_say(const char *format, ...)
     vsnprintf(line + sizeof prefix - 1, sizeof line - sizeof prefix, format, args);
     va_end(args);
     size_t length = strlen(line);
-    for (size_t i = 0; i < length; i++) /* a setting that isn't one may be anything; it must not control a terminal */
+    for (size_t i = 0; i < length; i++) /* what is quoted comes from the environment: it must not control a terminal */
         if (line[i] < ' ' || line[i] > '~')
             line[i] = '?';
     line[length++] = '\n';

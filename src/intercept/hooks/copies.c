@@ -17,15 +17,15 @@
 #include "intercept/worker/worker.h"
 
 static _Atomic bool worker_up; /* any sets, load clears */
-static _Atomic uint32_t asked; /* any: copies that came since there could be none; 0 = it was never refused */
-static _Atomic uint64_t ready; /* any: agents whose lines' pages are present, a bit each; once set for ever */
+static _Atomic uint32_t asked; /* any: copies since the worker could not be started; 0 = it was never tried in vain */
+static _Atomic uint64_t ready; /* any: agents whose rows' pages are present, a bit each; once set for ever */
 
 /* --- one copy --- */
 
 struct request {
     struct rtl_gpu *gpu; /* NULL: it isn't counted */
     bool asking;         /* rtl_copy_enter was called */
-    uint32_t line;
+    uint32_t row;
     uint64_t bytes;
     struct rtl_copy *copy; /* NULL: it isn't timed, for this reason: */
     enum rtl_copy_reason why;
@@ -42,10 +42,10 @@ static struct rtl_gpu *gpu_of(hsa_agent_t agent)
     return rtl_gpu_find(agent);
 }
 
-/* The worker is there, or is made now. Where it can't be, that is tried less and less often. */
+/* The worker runs, or is started now. Where it can't be, that is tried at copy 1, 2, 4, 8 and so on. */
 static bool worker_there(void)
 {
-    int verdict = RTL_NO_REASON;
+    int reason = RTL_NO_REASON;
     if (atomic_load_explicit(&worker_up, memory_order_acquire))
         return true;
     uint32_t n = atomic_load_explicit(&asked, memory_order_relaxed);
@@ -53,8 +53,8 @@ static bool worker_there(void)
         n = atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed);
     if (n & (n - 1))
         return false;
-    rtl_worker_pool(&verdict);
-    if (verdict != RTL_NO_REASON) {
+    rtl_worker_pool(&reason);
+    if (reason != RTL_NO_REASON) {
         uint32_t never = 0;
         atomic_compare_exchange_strong(&asked, &never, 1);
         return false;
@@ -63,16 +63,16 @@ static bool worker_there(void)
     return true;
 }
 
-/* Puts a card on the signal; the reason why not if it can't. */
+/* Puts a stand-in on the signal. NULL, and the reason in r->why, when it can't. */
 static struct rtl_copy *arm(struct request *r, hsa_signal_t signal)
 {
     if (rtl_trackers_stopping()) {
         r->why = RTL_COPY_UNTIMED_SHUTDOWN;
         return NULL;
     }
-    struct rtl_app_signal *own =
+    struct rtl_app_signal *app_signal =
         atomic_load(&rtl_app_signals_followed) && signal.handle ? rtl_app_signal_find(signal.handle) : NULL;
-    if (!own) {
+    if (!app_signal) {
         r->why = RTL_COPY_UNTIMED_UNSAFE_SIGNAL;
         return NULL;
     }
@@ -88,20 +88,20 @@ static struct rtl_copy *arm(struct request *r, hsa_signal_t signal)
         return NULL;
     }
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle; /* the table knows only real ones */
-    copy->own = own;
-    copy->line = r->line;
+    copy->app_signal = app_signal;
+    copy->row = r->row;
     copy->bytes = r->bytes;
     copy->waits_since = 0;
     copy->value = __atomic_load_n(&memory->value, __ATOMIC_RELAXED);
     rtl_copy_prepare(copy, r->gpu, memory);
-    if (rtl_app_signal_begin(own, (uintptr_t)&copy->card))
+    if (rtl_app_signal_begin(app_signal, (uintptr_t)&copy->stand_in))
         return copy;
     rtl_copy_give(copy);
     r->why = RTL_COPY_UNTIMED_ON_SEVERAL;
     return NULL;
 }
 
-/* It isn't timed, but whoever follows the signal must know. */
+/* It isn't timed, but a kernel may have left its times in that signal: they are read now. */
 static void pass(hsa_signal_t signal)
 {
     if (atomic_load(&rtl_app_signals_followed))
@@ -125,7 +125,7 @@ static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, u
         pass(signal);
         return r;
     }
-    r.line = RTL_COPIES_OF(gpu->index, direction);
+    r.row = RTL_COPIES_OF(gpu->index, direction);
     if (!(atomic_load_explicit(&ready, memory_order_acquire) >> gpu->index & 1)) {
         uint32_t first = RTL_COPIES_OF(gpu->index, 0);
         rtl_segment_populate(&rtl_tool.segment.copies[first], RTL_DIRECTION_COUNT * sizeof(struct rtl_copies));
@@ -153,24 +153,24 @@ static void end(struct request *r, hsa_status_t status)
     if (!r->gpu)
         return;
     if (status != HSA_STATUS_SUCCESS) {
-        /* if another thread is about to end the card it can't be used again: lost, with a program that is wrong */
-        if (copy && rtl_app_signal_detach(copy->own, &copy->card, true))
+        /* if another thread is about to end the stand-in it can't be used again: lost, with a program that is wrong */
+        if (copy && rtl_app_signal_detach(copy->app_signal, &copy->stand_in, true))
             rtl_copy_give(copy);
         return;
     }
-    struct rtl_copies *line = &rtl_tool.segment.copies[r->line];
-    __atomic_fetch_add(&line->bytes, r->bytes, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&line->count, 1, __ATOMIC_RELEASE);
+    struct rtl_copies *counters = &rtl_tool.segment.copies[r->row];
+    __atomic_fetch_add(&counters->bytes, r->bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&counters->count, 1, __ATOMIC_RELEASE);
     if (!copy) {
-        rtl_copy_untimed(r->line, r->why);
+        rtl_copy_untimed(r->row, r->why);
         return;
     }
     rtl_copy_launch(copy);
     rtl_wake_if_parked_ordered();
-    /* the worker looks once more after it is told to stop: one of us two sees the other */
+    /* the worker looks at copies once more after it is told to stop: either it sees this one or we see that it stops */
     if (rtl_trackers_stopping() && rtl_copy_claim(copy)) {
-        rtl_copy_untimed(r->line, RTL_COPY_UNTIMED_SHUTDOWN);
-        if (rtl_app_signal_detach(copy->own, &copy->card, false))
+        rtl_copy_untimed(r->row, RTL_COPY_UNTIMED_SHUTDOWN);
+        if (rtl_app_signal_detach(copy->app_signal, &copy->stand_in, false))
             rtl_copy_give(copy);
     }
 }
@@ -205,7 +205,7 @@ static hsa_status_t finish(struct request *r, hsa_status_t status)
     int error = errno;
     end(r, status);
     if (r->asking)
-        rtl_copy_leave(); /* after the copy is said to fly */
+        rtl_copy_leave(); /* behind rtl_copy_launch */
     errno = error;
     return status;
 }
@@ -234,7 +234,7 @@ static hsa_status_t copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_
     struct request r = {.gpu = NULL};
     int error = errno;
     if (rtl_recording()) {
-        /* between GPUs it doesn't say which: that is D2D here */
+        /* a copy between GPUs names only one of them: counted as D2D */
         enum rtl_direction which = direction == hsaHostToDevice   ? RTL_COPY_H2D
                                    : direction == hsaDeviceToHost ? RTL_COPY_D2H
                                                                   : RTL_COPY_D2D;
@@ -301,7 +301,7 @@ static bool read_operation(const struct operation *o, hsa_agent_t *to, uint64_t 
     return true;
 }
 
-/* The signals of operations that can't be read may be any: all that is over is harvested now. */
+/* The signals of operations that can't be read may be any: all that is over is collected now. */
 static void unseen(void)
 {
     int error = errno;
@@ -354,7 +354,7 @@ static hsa_status_t enable(bool on)
 
 bool rtl_copies_hook(void *table)
 {
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
     HOOK(amd_memory_async_copy, copy);
     HOOK(amd_memory_async_copy_rect, copy_rect);
     HOOK(amd_memory_async_copy_on_engine, copy_on_engine);

@@ -10,7 +10,7 @@
  * An intercept queue can be what a descriptor asks for if it is a compute queue: priority and mask of compute units are
  * set on it before anybody has it. Its ring is in system memory always. HIP wants it in the GPU's on some GPUs from
  * ROCm 10 on, where a dispatch costs a little less then: such a queue gets it in system memory, as all had it before,
- * and that is said, because a queue that nobody sees is no use. Whatever else is asked for stays plain.
+ * and a note on screen says so: a queue that isn't watched would be worse. Whatever else is asked for stays plain.
  */
 #include "intercept/hooks/descriptors.h"
 
@@ -31,7 +31,7 @@ enum { VERSION = 1, RING_IN_DEVICE = 1, ENGINE_COMPUTE = 0, PACKET_BYTES = 64 };
 enum { MASK_REDUCED = 44 };
 
 struct descriptor {
-    uint16_t version, flags; /* flags: where what of it lies; 0 is system memory */
+    uint16_t version, flags; /* flags: which parts of it lie in the GPU's memory; 0: none */
     uint8_t engine, reserved_header[3];
     uint32_t size_bytes;
     hsa_amd_queue_priority_t priority;
@@ -85,7 +85,7 @@ static bool is_zero(const void *bytes, size_t count)
     return memcmp(bytes, none, count) == 0;
 }
 
-/* Nothing is asked for that an intercept queue can't be; what is wrong in it the runtime says. */
+/* Nothing is asked for that an intercept queue can't have. Wrong arguments get the runtime's own error. */
 static bool can_be_intercepted(const struct descriptor *d)
 {
     return (d->flags & ~RING_IN_DEVICE) == 0 && d->traffic_class == 0 &&
@@ -101,7 +101,7 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
     if (d->engine != ENGINE_COMPUTE) {
         hsa_status_t status = create(agent, d, 1);
         if (d->queue)
-            rtl_app_signals_stop(); /* no kernels go into it, but signals may that kernels had */
+            rtl_app_signals_stop(); /* what goes into it may carry signals that kernels had before */
         return status;
     }
     const struct rtl_queue_request r = {.agent = agent,
@@ -121,12 +121,12 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
     hsa_status_t status = rtl_queue_make(&r, &queue);
     if (status == HSA_STATUS_SUCCESS)
         d->queue = queue;
-    else if (d->queue) /* the runtime gave one, and some news with it */
+    else if (d->queue) /* the runtime made a queue and returned a status that isn't SUCCESS */
         rtl_queue_unseen();
     return status;
 }
 
-/* The first error is told, as the runtime does; the queues that could be made are there all the same. */
+/* Returns the first error, as the runtime does; the queues that could be made exist all the same. */
 static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *descriptors, uint32_t count)
 {
     if (!descriptors || !count || !rtl_recording())

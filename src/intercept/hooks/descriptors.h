@@ -1,7 +1,7 @@
 /*
  * Queues that the application describes: the hook on hsa_amd_queue_create, which the newest releases have and by which
- * their HIP makes all of its queues. And those that it borrows, by hsa_amd_counted_queue_acquire, which are only told
- * of.
+ * their HIP makes all of its queues. And those that it borrows, by hsa_amd_counted_queue_acquire, which are only
+ * counted as refused.
  */
 #ifndef RTL_INTERCEPT_DESCRIPTORS_H
 #define RTL_INTERCEPT_DESCRIPTORS_H

@@ -60,7 +60,7 @@ hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *opti
     if (found.count)
         rtl_kernels_load(executable.handle, found.kernel, found.count);
     for (size_t i = 0; i < found.count; i++) {
-        union { /* the copies are ours, but for others the text is constant */
+        union { /* these names were allocated here, though the struct has them constant */
             const char *constant;
             char *ours;
         } name = {found.kernel[i].name};

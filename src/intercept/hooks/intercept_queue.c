@@ -12,8 +12,8 @@
 enum { STACK_PACKETS = 4 }; /* batches up to this are rewritten on the stack, which may be small */
 
 /*
- * How many of the packets lie within the queue's ring, behind the pointer. A release is known that hands over the place
- * in the ring and a count that goes past its end: the rest of those packets are at its beginning.
+ * How many of the packets lie within the queue's ring, behind the pointer. Release 7.2.0 hands over a pointer into the
+ * ring and a count that goes past the ring's end: the rest of those packets are at its beginning.
  */
 static uint64_t before_the_end(const struct rtl_tracker *tracker, const char *packets, uint64_t n)
 {
@@ -24,7 +24,7 @@ static uint64_t before_the_end(const struct rtl_tracker *tracker, const char *pa
     return n < there ? n : there;
 }
 
-/* One that may carry a mark: its signal is where all have it, and it has none. */
+/* A marker can go on it: it carries no signal, and is of a type whose signal is in the usual place. */
 static bool can_be_marked(const union rtl_packet *packet)
 {
     uint32_t type = rtl_packet_type(packet);
@@ -38,8 +38,8 @@ static const union rtl_packet empty_barrier = {
     .barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE}};
 
 /*
- * A mark on the last of n packets, or on a barrier behind it, for which there is room. Says how many packets more there
- * are; `changed` becomes true if there is a mark.
+ * Puts a marker (throttle.h) on the last of n packets, or on a barrier behind it, for which there is room. Returns how
+ * many packets it added; *changed becomes true if there is a marker.
  */
 static __attribute__((noinline)) uint64_t mark_end(struct rtl_tracker *tracker, union rtl_packet *packets, uint64_t n,
                                                    bool *changed)
@@ -48,7 +48,7 @@ static __attribute__((noinline)) uint64_t mark_end(struct rtl_tracker *tracker, 
     union rtl_packet *last = &packets[n - 1 + more];
     if (rtl_packet_type(&packets[n - 1]) == HSA_PACKET_TYPE_INVALID ||
         atomic_load_explicit(&tracker->reason, memory_order_relaxed) == RTL_UNTIMED_SHUTDOWN)
-        return 0; /* the GPU won't come behind it; nobody may be given a signal any more */
+        return 0; /* an INVALID packet holds the GPU up; and at the end no signal is put on packets any more */
     if (more)
         *last = empty_barrier;
     tracker->written += more;
@@ -68,7 +68,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
     uint64_t there = before_the_end(tracker, (const char *)packets, n);
     const union rtl_packet *ring = (const union rtl_packet *)(const void *)tracker->ring;
     uint64_t seen = n;
-    bool wraps = there < n, room = true, counter, injected = false, pushed = false;
+    bool wraps = there < n, room = true, tsc, injected = false, pushed = false;
 
     if (n > STACK_PACKETS) {
         copy = (union rtl_packet *)(void *)tracker->scratch;
@@ -83,7 +83,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
     if (__builtin_expect(tracker->written + n > tracker->look_at,
                          0)) /* look_at is UINT64_MAX where queues may fill up */
         rtl_throttle_look(tracker, n);
-    uint64_t now = rtl_packet_stamp(&counter);
+    uint64_t now = rtl_packet_stamp(&tsc);
     for (uint64_t i = 0; i < seen; i++) {
         const union rtl_packet *packet = i < there ? &packets[i] : &ring[i - there];
         /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
@@ -93,7 +93,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
         uint16_t number = rtl_packet_see(tracker, room ? &copy[i] : packet, room, policy);
         if (number == RTL_NO_SIGNAL)
             continue;
-        hsa_signal_t signal = rtl_packet_inject(tracker, number, now, counter);
+        hsa_signal_t signal = rtl_packet_inject(tracker, number, now, tsc);
         pushed = true;
         if (!rtl_is_stand_in(number)) {
             copy[i].kernel.completion_signal = signal;
@@ -109,8 +109,8 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
         rtl_wake_if_parked();
 }
 
-/* A packet that carries no signal of ours, and a mark with it: once in a quarter of a queue that must not fill up. */
-static __attribute__((noinline)) void write_gauged(struct rtl_tracker *tracker, const union rtl_packet *packet,
+/* A packet that carries no signal of ours, with a marker: once in a quarter of a queue that must not fill up. */
+static __attribute__((noinline)) void write_marked(struct rtl_tracker *tracker, const union rtl_packet *packet,
                                                    rtl_packet_writer writer)
 {
     union rtl_packet pair[2] = {*packet};
@@ -122,7 +122,7 @@ static __attribute__((noinline)) void write_gauged(struct rtl_tracker *tracker, 
 static inline void write_unmarked(struct rtl_tracker *tracker, const union rtl_packet *packet, rtl_packet_writer writer)
 {
     if (__builtin_expect(tracker->guarded, 0) && rtl_throttle_mark_is_due(tracker))
-        write_gauged(tracker, packet, writer);
+        write_marked(tracker, packet, writer);
     else
         writer(packet, 1);
 }
@@ -140,10 +140,10 @@ static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *
         write_unmarked(tracker, packet, writer);
         return;
     }
-    bool counter;
-    uint64_t now = rtl_packet_stamp(&counter);
+    bool tsc;
+    uint64_t now = rtl_packet_stamp(&tsc);
     if (__builtin_expect(rtl_is_stand_in(number), 0)) {
-        rtl_packet_inject(tracker, number, now, counter);
+        rtl_packet_inject(tracker, number, now, tsc);
         write_unmarked(tracker, packet, writer);
         rtl_wake_if_parked();
         return;
@@ -151,7 +151,7 @@ static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *
     if (__builtin_expect(tracker->guarded, 0))
         rtl_throttle_mark(tracker, number);
     union rtl_packet copy = *packet;
-    copy.kernel.completion_signal = rtl_packet_inject(tracker, number, now, counter);
+    copy.kernel.completion_signal = rtl_packet_inject(tracker, number, now, tsc);
     writer(&copy, 1);
     rtl_wake_if_parked();
 }

@@ -29,44 +29,46 @@ bool rtl_packet_refill(struct rtl_tracker *tracker)
     return tracker->cached != 0;
 }
 
-static inline bool have_card(struct rtl_tracker *tracker)
+static inline bool have_stand_in(struct rtl_tracker *tracker)
 {
     if (__builtin_expect(tracker->stand_ins_cached == 0, 0))
-        tracker->stand_ins_cached = rtl_pool_take_stand_ins(tracker->pool, tracker->cards, RTL_SIGNALS_BATCH);
+        tracker->stand_ins_cached = rtl_pool_take_stand_ins(tracker->pool, tracker->stand_ins, RTL_SIGNALS_BATCH);
     return tracker->stand_ins_cached != 0;
 }
 
 /*
  * A kernel dispatch that carries a signal of the application's. The packet isn't changed: what is returned is the
- * number of its card.
+ * number of its stand-in.
  */
-uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *line, uint32_t row,
+uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet)
 {
     uint64_t handle = packet->completion_signal.handle;
-    int verdict = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
-    struct rtl_app_signal *own =
+    int reason = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
+    struct rtl_app_signal *app_signal =
         atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed) ? rtl_app_signal_find(handle) : NULL;
-    if (__builtin_expect(
-            verdict != RTL_NO_REASON || !own || !have_card(tracker) || !rtl_pending_room(&tracker->pending), 0)) {
-        if (own)
-            rtl_app_signal_begin(own, RTL_USE_OTHER); /* the kernel that had it before may still be timed */
-        return rtl_packet_untimed(tracker, line,
-                                  verdict != RTL_NO_REASON ? (enum rtl_untimed_reason)verdict
-                                  : own                    ? RTL_UNTIMED_NO_ROOM
-                                                           : RTL_UNTIMED_UNSAFE_SIGNAL);
+    if (__builtin_expect(reason != RTL_NO_REASON || !app_signal || !have_stand_in(tracker) ||
+                             !rtl_pending_room(&tracker->pending),
+                         0)) {
+        if (app_signal)
+            rtl_app_signal_begin(app_signal, RTL_USE_OTHER); /* the kernel that had it before may still be timed */
+        return rtl_packet_untimed(tracker, cell,
+                                  reason != RTL_NO_REASON ? (enum rtl_untimed_reason)reason
+                                  : app_signal            ? RTL_UNTIMED_NO_ROOM
+                                                          : RTL_UNTIMED_UNSAFE_SIGNAL);
     }
-    uint16_t number = tracker->cards[--tracker->stand_ins_cached];
-    amd_signal_t *card = rtl_pool_signal(tracker->pool, number);
+    uint16_t number = tracker->stand_ins[--tracker->stand_ins_cached];
+    amd_signal_t *stand_in = rtl_pool_signal(tracker->pool, number);
     struct rtl_inflight *inflight = &tracker->pool->inflight[number];
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     inflight->kernel = row;
-    inflight->own = own;
+    inflight->app_signal = app_signal;
     inflight->value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
     if (__builtin_expect(rtl_hot.trace, 0))
         rtl_packet_note_shape(inflight, packet);
-    if (__builtin_expect(!rtl_app_signal_begin(own, (uintptr_t)card), 0))
-        __atomic_store_n(&card->value, RTL_STAND_IN_SHARED, __ATOMIC_RELEASE); /* for the worker to count */
+    if (__builtin_expect(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in), 0))
+        __atomic_store_n(&stand_in->value, RTL_STAND_IN_SHARED,
+                         __ATOMIC_RELEASE); /* the worker counts it under that reason */
     rtl_packet_count(tracker, &tracker->counters->injected, 1);
     return number;
 }
@@ -76,16 +78,16 @@ void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
 {
     if (!atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed))
         return;
-    struct rtl_app_signal *own = rtl_app_signal_find(packet->barrier.completion_signal.handle);
-    if (!own)
+    struct rtl_app_signal *app_signal = rtl_app_signal_find(packet->barrier.completion_signal.handle);
+    if (!app_signal)
         return;
     if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
         type == HSA_PACKET_TYPE_BARRIER_OR ||
         (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
          (packet->vendor.format == PM4_FORMAT || packet->vendor.format == BARRIER_VALUE_FORMAT)))
-        rtl_app_signal_begin(own, RTL_USE_OTHER);
+        rtl_app_signal_begin(app_signal, RTL_USE_OTHER);
     else
-        rtl_app_signal_give_up(own);
+        rtl_app_signal_give_up(app_signal);
 }
 
 /*

@@ -9,7 +9,7 @@
  *     tracker->written++;
  *     number = rtl_packet_see(tracker, packet, may_inject, policy);    counts it and decides
  *     if (number != RTL_NO_SIGNAL)
- *         signal = rtl_packet_inject(tracker, number, now, counter);   from now on the worker knows of it
+ *         signal = rtl_packet_inject(tracker, number, now, tsc);   from now on the worker knows of it
  *     ... the signal goes on the packet unless rtl_is_stand_in(number), and the packet goes to the GPU
  *     rtl_wake_if_parked();                                        if one was injected
  *     rtl_packets_end(tracker);
@@ -84,8 +84,8 @@ static inline void rtl_packet_count(const struct rtl_tracker *tracker, uint64_t 
 uint32_t rtl_packet_make_ready(struct rtl_tracker *tracker, uint32_t row);
 /* Takes free signals from the pool, or makes some. False: there are none. */
 bool rtl_packet_refill(struct rtl_tracker *tracker);
-/* A kernel dispatch that carries a signal of the application's; the number of its card. */
-uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *line, uint32_t row,
+/* A kernel dispatch that carries a signal of the application's; the number of its stand-in. */
+uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet);
 void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet);
 uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
@@ -106,17 +106,17 @@ static inline void rtl_packet_note_shape(struct rtl_inflight *inflight, const hs
     inflight->workgroup[2] = packet->workgroup_size_z;
 }
 
-static inline uint16_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rtl_dispatches *line,
+static inline uint16_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rtl_dispatches *cell,
                                           enum rtl_untimed_reason reason)
 {
-    rtl_packet_count(tracker, &line->untimed, 1);
+    rtl_packet_count(tracker, &cell->untimed, 1);
     rtl_packet_count(tracker, rtl_queue_untimed(tracker->counters, reason), 1);
     return RTL_NO_SIGNAL;
 }
 
 /*
- * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or of its card
- * if it carries one already, or RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
+ * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or of its
+ * stand-in if it carries one already, or RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
  */
 static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet,
                                              bool may_inject, enum rtl_policy policy)
@@ -124,37 +124,38 @@ static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
     uint32_t row = rtl_kernels_row(packet->kernel_object);
     if (__builtin_expect(row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire), 0))
         row = rtl_packet_make_ready(tracker, row);
-    struct rtl_dispatches *line = &tracker->dispatches[row];
-    rtl_packet_count(tracker, &line->calls, 1);
+    struct rtl_dispatches *cell = &tracker->dispatches[row];
+    rtl_packet_count(tracker, &cell->calls, 1);
     rtl_packet_count(tracker, &tracker->counters->dispatches, 1);
-    RTL_STORE(line->grid[0], packet->grid_size_x);
-    RTL_STORE(line->grid[1], packet->grid_size_y);
-    RTL_STORE(line->grid[2], packet->grid_size_z);
-    RTL_STORE(line->workgroup[0], packet->workgroup_size_x);
-    RTL_STORE(line->workgroup[1], packet->workgroup_size_y);
-    RTL_STORE(line->workgroup[2], packet->workgroup_size_z);
-    RTL_STORE(line->lds_bytes, packet->group_segment_size);
-    RTL_STORE(line->scratch_bytes, packet->private_segment_size);
+    RTL_STORE(cell->grid[0], packet->grid_size_x);
+    RTL_STORE(cell->grid[1], packet->grid_size_y);
+    RTL_STORE(cell->grid[2], packet->grid_size_z);
+    RTL_STORE(cell->workgroup[0], packet->workgroup_size_x);
+    RTL_STORE(cell->workgroup[1], packet->workgroup_size_y);
+    RTL_STORE(cell->workgroup[2], packet->workgroup_size_z);
+    RTL_STORE(cell->lds_bytes, packet->group_segment_size);
+    RTL_STORE(cell->scratch_bytes, packet->private_segment_size);
 
     int reason = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
     bool signalled = packet->completion_signal.handle != 0;
     if (__builtin_expect(policy == RTL_COUNT || (policy == RTL_TIME_UNSIGNALLED && signalled), 0)) {
         if (signalled)
             rtl_packet_see_signal(HSA_PACKET_TYPE_KERNEL_DISPATCH, (const union rtl_packet *)(const void *)packet);
-        return rtl_packet_untimed(tracker, line,
+        return rtl_packet_untimed(tracker, cell,
                                   policy == RTL_TIME_UNSIGNALLED ? RTL_UNTIMED_OWN_SIGNAL
                                   : reason != RTL_NO_REASON      ? (enum rtl_untimed_reason)reason
                                                                  : RTL_UNTIMED_UNWATCHED);
     }
     if (__builtin_expect(signalled, 0))
-        return rtl_packet_see_signalled(tracker, line, row, packet);
+        return rtl_packet_see_signalled(tracker, cell, row, packet);
     if (__builtin_expect(reason != RTL_NO_REASON, 0))
         ;
     else if (__builtin_expect(!may_inject, 0))
         reason = RTL_UNTIMED_BATCH;
     else if (__builtin_expect(tracker->cached == 0, 0) && !rtl_packet_refill(tracker))
         reason = RTL_UNTIMED_NO_SIGNAL;
-    else if (__builtin_expect(!rtl_pending_room(&tracker->pending), 0)) /* can't be: the ring has a slot a signal */
+    else if (__builtin_expect(!rtl_pending_room(&tracker->pending),
+                              0)) /* never so: the ring has a slot for each signal */
         reason = RTL_UNTIMED_NO_ROOM;
     else {
         uint16_t number = tracker->cache[--tracker->cached];
@@ -164,7 +165,7 @@ static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
         rtl_packet_count(tracker, &tracker->counters->injected, 1);
         return number;
     }
-    return rtl_packet_untimed(tracker, line, (enum rtl_untimed_reason)reason);
+    return rtl_packet_untimed(tracker, cell, (enum rtl_untimed_reason)reason);
 }
 
 /* Counts any packet; for a kernel dispatch, decides. */
@@ -178,7 +179,7 @@ static inline uint16_t rtl_packet_see(struct rtl_tracker *tracker, const union r
     if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == RTL_EXTENDED_FORMAT && rtl_tool.extended) {
         if (!off)
             return rtl_packet_see_extended(tracker, packet, may_inject, policy);
-        type = HSA_PACKET_TYPE_KERNEL_DISPATCH; /* its signal will hold what a kernel's does */
+        type = HSA_PACKET_TYPE_KERNEL_DISPATCH; /* it leaves in its signal what a kernel does */
     }
     if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
         rtl_packet_see_signal(type, packet);
@@ -186,32 +187,33 @@ static inline uint16_t rtl_packet_see(struct rtl_tracker *tracker, const union r
 }
 
 /*
- * The dispatch is on its way as soon as the packet is written; the worker has to know of it before. The time is taken
- * by the caller.
+ * Tells the worker of the dispatch. Before the packet is written, because the kernel may be over as soon as it is.
+ * `now` and `tsc` come from rtl_packet_stamp.
  */
-static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint16_t number, uint64_t now, bool counter)
+static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint16_t number, uint64_t now, bool tsc)
 {
     struct rtl_inflight *inflight = &tracker->pool->inflight[number];
     inflight->submit = now;
     inflight->index = tracker->written;
-    inflight->tsc = counter;
+    inflight->tsc = tsc;
     hsa_signal_t signal = tracker->pool->handle[number];
     rtl_pending_push(&tracker->pending, number);
     return signal;
 }
 
-/* Now, on the clock that *counter says. */
-static inline uint64_t rtl_packet_stamp(bool *counter)
+/* Now, on the clock that *tsc says. */
+static inline uint64_t rtl_packet_stamp(bool *tsc)
 {
-    *counter = atomic_load_explicit(&rtl_hot.tsc, memory_order_relaxed);
-    return *counter ? rtl_tsc() : rtl_clock_now();
+    *tsc = atomic_load_explicit(&rtl_hot.tsc, memory_order_relaxed);
+    return *tsc ? rtl_tsc() : rtl_clock_now();
 }
 
-/* What comes in is looked at from here on; the policy that it gets. Wakes the worker if somebody asked for another. */
+/* A dispatch is inside from here on, until rtl_packets_end; returns the policy for its packets. Wakes the worker if a
+ * viewer asked for something else. */
 static inline enum rtl_policy rtl_packets_begin(struct rtl_tracker *tracker)
 {
     atomic_store_explicit(&tracker->inside, 1, memory_order_relaxed);
-    rtl_light_barrier(); /* before policy and verdict are looked at */
+    rtl_light_barrier(); /* before policy and reason are looked at */
     enum rtl_policy policy = rtl_policy_now();
     if (__builtin_expect(rtl_control_request_pending(), 0))
         rtl_wake_if_parked();

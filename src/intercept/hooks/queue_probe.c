@@ -19,8 +19,8 @@ enum {
 };
 
 enum answer { UNKNOWN, SINGLE, BATCHES, UNSAFE };
-static _Atomic int answer; /* create, under the lock; any loads */
-static _Atomic bool said;  /* any: that it is unsafe */
+static _Atomic int answer;  /* create, under the lock; any loads */
+static _Atomic bool warned; /* any: the user was told that it is unsafe */
 static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
 /* The queues that were made for trying, over all loads, and the last one's id: create, under the lock; any loads. */
 static _Atomic uint64_t made, last_id;
@@ -43,7 +43,7 @@ static hsa_queue_t *make(hsa_agent_t agent, uint32_t packets)
             HSA_STATUS_SUCCESS ||
         !queue)
         return NULL;
-    if (queue->id < atomic_load(&last_id)) /* the runtime, which was loaded again, numbers from the start again */
+    if (queue->id < atomic_load(&last_id)) /* the runtime was loaded again and numbers its queues from the start */
         atomic_store(&made, 0);
     atomic_store(&last_id, queue->id);
     atomic_fetch_add(&made, 1);
@@ -114,7 +114,7 @@ bool rtl_probe_safe(hsa_agent_t agent)
 {
     if (!rtl_probe_look(agent))
         return true;
-    if (!atomic_exchange(&said, true)) {
+    if (!atomic_exchange(&warned, true)) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);
         rtl_say("this runtime's intercept queues overwrite memory (ROCm 7.2.0 to 7.2.4 do): kernels are not counted");
     }
@@ -136,6 +136,6 @@ void rtl_probe_forget(void)
 {
     pthread_mutex_lock(&trying);
     atomic_store(&answer, UNKNOWN);
-    atomic_store(&said, false);
+    atomic_store(&warned, false);
     pthread_mutex_unlock(&trying);
 }

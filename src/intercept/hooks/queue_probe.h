@@ -9,7 +9,7 @@
  *
  * Where there is, queues must not fill up (throttle.h). Where there isn't, they stay plain. A smaller queue than was
  * asked for would be safe from the buffer, but a runtime above that submits more than that at once would wait for ever:
- * nothing counted is the lesser evil, and it is said.
+ * counting nothing is the lesser evil, and the user is told.
  */
 #ifndef RTL_INTERCEPT_QUEUE_PROBE_H
 #define RTL_INTERCEPT_QUEUE_PROBE_H
@@ -22,10 +22,10 @@
  * another thread that is trying. */
 bool rtl_probe_safe(hsa_agent_t agent);
 
-/* Create: tries at the first call, and says nothing of it. True when intercept queues overwrite memory here. */
+/* Create: tries at the first call, and tells the user nothing. True when intercept queues overwrite memory here. */
 bool rtl_probe_look(hsa_agent_t agent);
 
-/* Any: this runtime hands over several packets at once, as far as is known. */
+/* Any: this runtime was found to hand over several packets at once. */
 bool rtl_probe_batches(void);
 
 /*

@@ -30,7 +30,7 @@
 
 /*
  * An agent has one cooperative queue, which the runtime lends out and counts; its intercept queues take such a queue
- * for their own and delete it with themselves. So those stay plain: not counted, and said so.
+ * for their own and delete it with themselves. So those stay plain: their packets aren't counted, and the user is told.
  */
 static bool interceptible(hsa_queue_type32_t type)
 {
@@ -105,18 +105,18 @@ static bool join(struct rtl_tracker *tracker, hsa_queue_t *queue)
 }
 
 /* A tracker for a queue that is about to be made; NULL when there is no memory. */
-static struct rtl_tracker *open_tap(struct rtl_gpu *gpu, enum rtl_way way)
+static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_way way)
 {
-    int verdict = RTL_NO_REASON;
-    struct rtl_pool *pool = rtl_worker_pool(&verdict);
+    int reason = RTL_NO_REASON;
+    struct rtl_pool *pool = rtl_worker_pool(&reason);
     bool guarded = way == RTL_WAY_INTERCEPT && pool && (rtl_tool.fragile || rtl_probe_batches());
-    struct rtl_tracker *tracker = rtl_tracker_open(gpu, pool, verdict, guarded);
+    struct rtl_tracker *tracker = rtl_tracker_open(gpu, pool, reason, guarded);
     if (tracker && guarded)
         rtl_throttle_prepare(tracker);
     return tracker;
 }
 
-static void close_tap(struct rtl_tracker *tracker)
+static void close_tracker(struct rtl_tracker *tracker)
 {
     rtl_tracker_close(tracker);
     rtl_worker_settle(tracker);
@@ -135,8 +135,7 @@ static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_way
 
 void rtl_queue_unseen(void)
 {
-    rtl_app_signals_stop(); /* what goes into that queue isn't seen: it may carry a signal that another queue's kernel
-                               had */
+    rtl_app_signals_stop(); /* packets there may carry signals that kernels of other queues had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
     __atomic_fetch_add(&rtl_tool.segment.header->queues_refused, 1, __ATOMIC_RELAXED);
 }
@@ -178,14 +177,14 @@ static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_way
 {
     struct rtl_tracker *before = rtl_native_retire(queue);
     if (before)
-        close_tap(before);
-    struct rtl_tracker *tracker = open_tap(gpu, RTL_WAY_NATIVE);
+        close_tracker(before);
+    struct rtl_tracker *tracker = open_tracker(gpu, RTL_WAY_NATIVE);
     if (tracker && rtl_native_open(queue, tracker)) {
         finish(tracker, queue, RTL_WAY_NATIVE, why);
         return true;
     }
     if (tracker)
-        close_tap(tracker);
+        close_tracker(tracker);
     return rtl_native_again(queue);
 }
 
@@ -206,21 +205,21 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
-    bool tapped = false, can = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent);
-    struct rtl_tracker *tracker = can ? open_tap(gpu, RTL_WAY_INTERCEPT) : NULL;
+    bool watched = false, can = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent);
+    struct rtl_tracker *tracker = can ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
     if (tracker) {
         if (!r->chained)
-            tapped = create_first(tracker, r, &made);
+            watched = create_first(tracker, r, &made);
         else
-            tapped = create_chained(tracker, r, &made, &status);
+            watched = create_chained(tracker, r, &made, &status);
     }
-    if (tapped) {
+    if (watched) {
         finish(tracker, made, RTL_WAY_INTERCEPT, way == RTL_WAY_INTERCEPT ? why : RTL_WHY_OTHER_TOOL);
         *queue = made;
         return HSA_STATUS_SUCCESS;
     }
     if (tracker)
-        close_tap(tracker);
+        close_tracker(tracker);
     if (made)
         *queue = made;
     else if (status == HSA_STATUS_SUCCESS)
@@ -294,12 +293,12 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (gpu)
         rtl_probe_look(agent);
-    struct rtl_tracker *tracker = gpu && interceptible(type) ? open_tap(gpu, RTL_WAY_INTERCEPT) : NULL;
+    struct rtl_tracker *tracker = gpu && interceptible(type) ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
     if (tracker && join(tracker, *queue)) {
         finish(tracker, *queue, RTL_WAY_INTERCEPT, RTL_WHY_OTHER_TOOL);
     } else {
         if (tracker)
-            close_tap(tracker);
+            close_tracker(tracker);
         rtl_queue_unseen();
     }
     errno = saved;
@@ -332,7 +331,7 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
         return status;
     int saved = errno;
     if (status == HSA_STATUS_SUCCESS || tracker->native) {
-        close_tap(tracker);
+        close_tracker(tracker);
     } else {
         pthread_mutex_lock(&rtl_tool.create);
         tracker->queue = queue;

@@ -37,7 +37,7 @@ void rtl_queue_returned(hsa_queue_t *queue);
 void rtl_queue_unseen(void);
 bool rtl_queue_same_library(void (*a)(void), void (*b)(void));
 
-/* For tools that are loaded after us and make intercept queues themselves: theirs are tapped too. */
+/* For tools that are loaded after us and make intercept queues themselves: those are watched, too. */
 hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
                                         rtl_queue_error error, void *data, uint32_t private_segment,
                                         uint32_t group_segment, hsa_queue_t **queue);

@@ -22,7 +22,8 @@ static hsa_status_t amd_create(hsa_signal_value_t value, uint32_t n, const hsa_a
                                hsa_signal_t *signal)
 {
     hsa_status_t status = rtl_tool.hsa.amd_signal_create(value, n, consumers, attributes, signal);
-    /* what another process may use isn't seen here; of attributes to come nothing is known */
+    /* a signal that another process may use can be put on packets that aren't seen; attributes of later releases may
+     * mean anything */
     if (status == HSA_STATUS_SUCCESS && rtl_recording() && (attributes & ~(uint64_t)HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0) {
         int error = errno;
         rtl_app_signal_add(*signal);
@@ -44,7 +45,7 @@ static hsa_status_t destroy(hsa_signal_t signal)
 
 void rtl_signals_hook(void *table)
 {
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
     HOOK(signal_create, create);
     HOOK(amd_signal_create, amd_create);
     HOOK(signal_destroy, destroy);

@@ -10,7 +10,7 @@
 enum {
     BUCKETS = 16384, /* a power of two; HIP keeps some hundred signals, a few programs tens of thousands */
     CHAIN = 4096,    /* longest walk: more signals than that in a bucket aren't found, and so not timed */
-    AGAIN = 8,       /* looks at something that others change meanwhile */
+    AGAIN = 8,       /* tries, where others change the same thing at the same time */
     BLOCK = 256,     /* records allocated at once */
 };
 static const uint64_t WAIT = 1000000000; /* ns; bound on waiting for the worker, which looks for some ns */
@@ -26,37 +26,37 @@ static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* for "create" 
 
 /* --- one signal --- */
 
-static amd_signal_t *memory_of(const struct rtl_app_signal *own)
+static amd_signal_t *memory_of(const struct rtl_app_signal *app_signal)
 {
-    return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&own->handle, memory_order_relaxed);
+    return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&app_signal->handle, memory_order_relaxed);
 }
 
-static const amd_signal_t *card_of(uintptr_t use)
+static const amd_signal_t *stand_in_of(uintptr_t use)
 {
     return (const amd_signal_t *)use;
 }
 
-/* `use` is a card, and a copy's. */
+/* `use` is a stand-in, and a copy's. */
 static bool is_copy(uintptr_t use)
 {
-    return use >= RTL_USES && rtl_stand_in_is_for_copy(card_of(use));
+    return use >= RTL_USES && rtl_stand_in_is_for_copy(stand_in_of(use));
 }
 
-/* What it is on is over, and has left its times. A packet that has no card leaves them as a kernel does. */
+/* What it is on is over, and has left its times. A packet that has no stand-in leaves them as a kernel does. */
 static bool stamped(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
 {
-    return rtl_times_read(use >= RTL_USES ? card_of(use) : NULL, signal, times);
+    return rtl_times_read(use >= RTL_USES ? stand_in_of(use) : NULL, signal, times);
 }
 
-/* The caller took the card out of `use`, so it is the only one that writes to it; the worker takes it from here. */
-static void end_card(uintptr_t use, enum rtl_card_end how, struct rtl_times times)
+/* Writes the result into the stand-in, where the worker finds it. Only for who took the stand-in out of `use`. */
+static void end_stand_in(uintptr_t use, enum rtl_stand_in_end how, struct rtl_times times)
 {
-    amd_signal_t *card = (amd_signal_t *)use;
+    amd_signal_t *stand_in = (amd_signal_t *)use;
     if (use < RTL_USES)
         return;
-    card->start_ts = times.start;
-    card->end_ts = times.end;
-    __atomic_store_n(&card->value, (int64_t)how, __ATOMIC_RELEASE);
+    stand_in->start_ts = times.start;
+    stand_in->end_ts = times.end;
+    __atomic_store_n(&stand_in->value, (int64_t)how, __ATOMIC_RELEASE);
 }
 
 /* Nothing that the signal was on before can write to it any more. */
@@ -76,88 +76,90 @@ static bool is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times 
     }
 }
 
-static bool change(struct rtl_app_signal *own, uintptr_t *from, uintptr_t to)
+static bool change(struct rtl_app_signal *app_signal, uintptr_t *from, uintptr_t to)
 {
-    return atomic_compare_exchange_strong_explicit(&own->use, from, to, memory_order_acq_rel, memory_order_acquire);
+    return atomic_compare_exchange_strong_explicit(&app_signal->use, from, to, memory_order_acq_rel,
+                                                   memory_order_acquire);
 }
 
-void rtl_app_signal_give_up(struct rtl_app_signal *own)
+void rtl_app_signal_give_up(struct rtl_app_signal *app_signal)
 {
     struct rtl_times none = {0, 0};
-    end_card(atomic_exchange_explicit(&own->use, RTL_USE_SHARED, memory_order_acq_rel), RTL_STAND_IN_SHARED, none);
+    end_stand_in(atomic_exchange_explicit(&app_signal->use, RTL_USE_SHARED, memory_order_acq_rel), RTL_STAND_IN_SHARED,
+                 none);
 }
 
-/* From what it is on to `to`, ending what was before; to SHARED when that isn't over. */
-static bool take_over(struct rtl_app_signal *own, uintptr_t to)
+/* Changes the signal's use to `to` and ends what it was on before; to SHARED when that isn't over. */
+static bool take_over(struct rtl_app_signal *app_signal, uintptr_t to)
 {
-    uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
-    const amd_signal_t *signal = memory_of(own);
+    uintptr_t was = atomic_load_explicit(&app_signal->use, memory_order_acquire);
+    const amd_signal_t *signal = memory_of(app_signal);
     if (was >= RTL_USES)
-        rtl_times_compare(card_of(was), &own->use, signal);
+        rtl_times_compare(stand_in_of(was), &app_signal->use, signal);
     for (int i = 0; i < AGAIN; i++) {
         struct rtl_times times = {0, 0};
         bool over = is_over(was, signal, &times);
         if (was == RTL_USE_SHARED)
             return false;
-        if (change(own, &was, over ? to : RTL_USE_SHARED)) {
-            end_card(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
+        if (change(app_signal, &was, over ? to : RTL_USE_SHARED)) {
+            end_stand_in(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
             return over;
         }
     }
-    rtl_app_signal_give_up(own); /* several threads at once: shared, if ever a signal was */
+    rtl_app_signal_give_up(app_signal); /* several threads use it at once */
     return false;
 }
 
-bool rtl_app_signal_begin(struct rtl_app_signal *own, uintptr_t use)
+bool rtl_app_signal_begin(struct rtl_app_signal *app_signal, uintptr_t use)
 {
     uintptr_t busy = RTL_USE_BUSY;
-    if (!take_over(own, RTL_USE_BUSY))
+    if (!take_over(app_signal, RTL_USE_BUSY))
         return false;
-    amd_signal_t *signal = memory_of(own);
+    amd_signal_t *signal = memory_of(app_signal);
     __atomic_store_n(&signal->start_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
-    return change(own, &busy, use); /* release: who sees the use sees the zeros */
+    return change(app_signal, &busy, use); /* release: who sees the use sees the zeros */
 }
 
-bool rtl_app_signal_look(struct rtl_app_signal *own, amd_signal_t *card, int64_t submitted)
+bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted)
 {
-    uintptr_t use = (uintptr_t)card;
+    uintptr_t use = (uintptr_t)stand_in;
     struct rtl_times times = {0, 0};
     bool ended = false;
 
     /*
-     * Destruction changes `use`, then looks at `looking`: one of us two sees the other (both orders are sequentially
-     * consistent). While `use` is this card the signal's record here is this signal's: the card is given to another
-     * dispatch only by this thread.
+     * Destruction changes `use`, then reads `looking`; here it is the other way round. So either destruction sees that
+     * we look and waits, or we see that the use has changed (all four are sequentially consistent). While `use` is this
+     * stand-in, the record is still this signal's: only this thread gives the stand-in to another dispatch.
      */
-    atomic_store(&looking, own);
-    if (atomic_load(&own->use) == use) {
-        const amd_signal_t *signal = memory_of(own);
+    atomic_store(&looking, app_signal);
+    if (atomic_load(&app_signal->use) == use) {
+        const amd_signal_t *signal = memory_of(app_signal);
         /* the value first: timestamps are written before it changes */
         int64_t value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
         uintptr_t after = is_copy(use) ? RTL_USE_COPY : RTL_USE_SHARED;
-        rtl_times_compare(card, NULL, signal); /* only this thread gives the card to another copy */
+        rtl_times_compare(stand_in, NULL, signal); /* only this thread gives the stand-in to another copy */
         if (stamped(use, signal, &times))
-            ended = change(own, &use, RTL_USE_IDLE);
-        else if (value < submitted && value < 1 && change(own, &use, after)) {
-            /* completed without any, or set by the application: either way it isn't known what comes */
-            end_card((uintptr_t)card, RTL_STAND_IN_UNTIMED, times);
+            ended = change(app_signal, &use, RTL_USE_IDLE);
+        else if (value < submitted && value < 1 && change(app_signal, &use, after)) {
+            /* the value went down and there are no times: it completed without, or the application set the value */
+            end_stand_in((uintptr_t)stand_in, RTL_STAND_IN_UNTIMED, times);
             atomic_store_explicit(&looking, NULL, memory_order_release);
             return true;
         }
     }
     atomic_store_explicit(&looking, NULL, memory_order_release);
     if (ended)
-        end_card((uintptr_t)card, RTL_STAND_IN_TIMED, times);
+        end_stand_in((uintptr_t)stand_in, RTL_STAND_IN_TIMED, times);
     return ended;
 }
 
-bool rtl_app_signal_detach(struct rtl_app_signal *own, const amd_signal_t *card, bool over)
+bool rtl_app_signal_detach(struct rtl_app_signal *app_signal, const amd_signal_t *stand_in, bool over)
 {
-    uintptr_t use = (uintptr_t)card;
-    /* a card that never became the signal's use is only ours */
-    return change(own, &use, over ? RTL_USE_IDLE : RTL_USE_SHARED) ||
-           __atomic_load_n(&card->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
+    uintptr_t use = (uintptr_t)stand_in;
+    /* or it never became the signal's use, and then nobody else has it */
+    return change(app_signal, &use, over ? RTL_USE_IDLE : RTL_USE_SHARED) ||
+           __atomic_load_n(&stand_in->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
 }
 
 /* --- the table --- */
@@ -172,11 +174,11 @@ struct rtl_app_signal *rtl_app_signal_find(uint64_t handle)
 {
     for (int i = 0; i < AGAIN; i++) {
         uint64_t before = atomic_load_explicit(&removals, memory_order_acquire);
-        struct rtl_app_signal *own = atomic_load_explicit(bucket_of(handle), memory_order_acquire);
-        for (int steps = 0; own && steps < CHAIN; steps++) {
-            if (atomic_load_explicit(&own->handle, memory_order_acquire) == handle)
-                return own;
-            own = atomic_load_explicit(&own->next, memory_order_acquire);
+        struct rtl_app_signal *app_signal = atomic_load_explicit(bucket_of(handle), memory_order_acquire);
+        for (int steps = 0; app_signal && steps < CHAIN; steps++) {
+            if (atomic_load_explicit(&app_signal->handle, memory_order_acquire) == handle)
+                return app_signal;
+            app_signal = atomic_load_explicit(&app_signal->next, memory_order_acquire);
         }
         /* a record that was removed under the walk may have led it into another bucket */
         atomic_thread_fence(memory_order_acquire);
@@ -200,56 +202,58 @@ static struct rtl_app_signal *take_free(void)
         free_first = block;
         free_last = &block[BLOCK - 1];
     }
-    struct rtl_app_signal *own = free_first;
-    free_first = atomic_load_explicit(&own->next, memory_order_relaxed);
+    struct rtl_app_signal *app_signal = free_first;
+    free_first = atomic_load_explicit(&app_signal->next, memory_order_relaxed);
     if (!free_first)
         free_last = NULL;
-    return own;
+    return app_signal;
 }
 
-static void put_free(struct rtl_app_signal *own)
+static void put_free(struct rtl_app_signal *app_signal)
 {
-    atomic_store_explicit(&own->handle, 0, memory_order_relaxed);
-    atomic_store_explicit(&own->next, NULL, memory_order_relaxed);
+    atomic_store_explicit(&app_signal->handle, 0, memory_order_relaxed);
+    atomic_store_explicit(&app_signal->next, NULL, memory_order_relaxed);
     if (free_last)
-        atomic_store_explicit(&free_last->next, own, memory_order_relaxed);
+        atomic_store_explicit(&free_last->next, app_signal, memory_order_relaxed);
     else
-        free_first = own;
-    free_last = own;
+        free_first = app_signal;
+    free_last = app_signal;
 }
 
 void rtl_app_signal_add(hsa_signal_t signal)
 {
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
-    rtl_app_signal_remove(signal); /* its address had another before, whose destruction went unseen */
+    rtl_app_signal_remove(signal); /* a signal at this address before was destroyed unseen */
     if (!signal.handle || memory->kind != AMD_SIGNAL_KIND_USER)
         return;
     pthread_mutex_lock(&create_lock);
-    struct rtl_app_signal *own = take_free();
-    if (own) {
+    struct rtl_app_signal *app_signal = take_free();
+    if (app_signal) {
         struct rtl_app_signal *_Atomic *head = bucket_of(signal.handle);
-        atomic_store_explicit(&own->use, RTL_USE_IDLE, memory_order_relaxed);
-        atomic_store_explicit(&own->handle, signal.handle, memory_order_release);
-        atomic_store_explicit(&own->next, atomic_load_explicit(head, memory_order_relaxed), memory_order_release);
-        atomic_store_explicit(head, own, memory_order_release);
+        atomic_store_explicit(&app_signal->use, RTL_USE_IDLE, memory_order_relaxed);
+        atomic_store_explicit(&app_signal->handle, signal.handle, memory_order_release);
+        atomic_store_explicit(&app_signal->next, atomic_load_explicit(head, memory_order_relaxed),
+                              memory_order_release);
+        atomic_store_explicit(head, app_signal, memory_order_release);
     }
     pthread_mutex_unlock(&create_lock);
 }
 
-/* The signal's memory may go when this returns: nobody reads it any more. Not in the table any more, and unlocked. */
-static void end_of(struct rtl_app_signal *own)
+/* Ends the use of a signal that was taken out of the table. When this returns nobody reads the signal's memory any
+ * more. Without the lock, because it may wait. */
+static void end_of(struct rtl_app_signal *app_signal)
 {
-    const amd_signal_t *signal = memory_of(own);
+    const amd_signal_t *signal = memory_of(app_signal);
     struct rtl_times times = {0, 0};
-    uintptr_t was = atomic_exchange(&own->use, RTL_USE_SHARED);
+    uintptr_t was = atomic_exchange(&app_signal->use, RTL_USE_SHARED);
     if (was >= RTL_USES) {
-        rtl_times_compare(card_of(was), NULL, signal); /* the card is ours until it is ended */
+        rtl_times_compare(stand_in_of(was), NULL, signal); /* the stand-in is ours until it is ended */
         bool over = stamped(was, signal, &times);
         bool timeless = is_copy(was) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
-        end_card(was, over ? RTL_STAND_IN_TIMED : timeless ? RTL_STAND_IN_UNTIMED : RTL_STAND_IN_GONE, times);
+        end_stand_in(was, over ? RTL_STAND_IN_TIMED : timeless ? RTL_STAND_IN_UNTIMED : RTL_STAND_IN_GONE, times);
     }
     uint64_t since = 0;
-    while (atomic_load(&looking) == own) {
+    while (atomic_load(&looking) == app_signal) {
         uint64_t now = rtl_clock_now();
         since = since ? since : now;
         if (now - since > WAIT)
@@ -258,19 +262,20 @@ static void end_of(struct rtl_app_signal *own)
     }
 }
 
-static struct rtl_app_signal *unlink_own(uint64_t handle)
+static struct rtl_app_signal *unlink_app_signal(uint64_t handle)
 {
     struct rtl_app_signal *_Atomic *link = bucket_of(handle);
-    struct rtl_app_signal *own = atomic_load_explicit(link, memory_order_relaxed);
-    while (own && atomic_load_explicit(&own->handle, memory_order_relaxed) != handle) {
-        link = &own->next;
-        own = atomic_load_explicit(link, memory_order_relaxed);
+    struct rtl_app_signal *app_signal = atomic_load_explicit(link, memory_order_relaxed);
+    while (app_signal && atomic_load_explicit(&app_signal->handle, memory_order_relaxed) != handle) {
+        link = &app_signal->next;
+        app_signal = atomic_load_explicit(link, memory_order_relaxed);
     }
-    if (own) {
-        atomic_store_explicit(link, atomic_load_explicit(&own->next, memory_order_relaxed), memory_order_release);
+    if (app_signal) {
+        atomic_store_explicit(link, atomic_load_explicit(&app_signal->next, memory_order_relaxed),
+                              memory_order_release);
         atomic_fetch_add_explicit(&removals, 1, memory_order_release);
     }
-    return own;
+    return app_signal;
 }
 
 void rtl_app_signal_remove(hsa_signal_t signal)
@@ -278,37 +283,37 @@ void rtl_app_signal_remove(hsa_signal_t signal)
     if (!signal.handle || !rtl_app_signal_find(signal.handle))
         return;
     pthread_mutex_lock(&create_lock);
-    struct rtl_app_signal *own = unlink_own(signal.handle);
+    struct rtl_app_signal *app_signal = unlink_app_signal(signal.handle);
     pthread_mutex_unlock(&create_lock);
-    if (!own)
+    if (!app_signal)
         return;
-    end_of(own);
+    end_of(app_signal);
     pthread_mutex_lock(&create_lock);
-    put_free(own);
+    put_free(app_signal);
     pthread_mutex_unlock(&create_lock);
 }
 
 void rtl_app_signal_copy(hsa_signal_t signal)
 {
-    struct rtl_app_signal *own = signal.handle ? rtl_app_signal_find(signal.handle) : NULL;
-    if (own && atomic_load_explicit(&own->use, memory_order_relaxed) != RTL_USE_COPY)
-        take_over(own, RTL_USE_COPY);
+    struct rtl_app_signal *app_signal = signal.handle ? rtl_app_signal_find(signal.handle) : NULL;
+    if (app_signal && atomic_load_explicit(&app_signal->use, memory_order_relaxed) != RTL_USE_COPY)
+        take_over(app_signal, RTL_USE_COPY);
 }
 
-/* Whatever of it is over is brought to its end; the rest is shared, for all that is known, if `all`. */
+/* Ends every use that is over; with `all` the other signals become SHARED. */
 static void sweep(bool all)
 {
     pthread_mutex_lock(&create_lock);
     for (int i = 0; i < BUCKETS; i++) {
-        struct rtl_app_signal *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
-        for (; own; own = atomic_load_explicit(&own->next, memory_order_relaxed)) {
-            uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
+        struct rtl_app_signal *app_signal = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        for (; app_signal; app_signal = atomic_load_explicit(&app_signal->next, memory_order_relaxed)) {
+            uintptr_t was = atomic_load_explicit(&app_signal->use, memory_order_acquire);
             struct rtl_times times = {0, 0};
             if (was < RTL_USES)
                 continue;
-            bool over = stamped(was, memory_of(own), &times);
-            if ((over || all) && change(own, &was, over ? RTL_USE_IDLE : RTL_USE_SHARED))
-                end_card(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
+            bool over = stamped(was, memory_of(app_signal), &times);
+            if ((over || all) && change(app_signal, &was, over ? RTL_USE_IDLE : RTL_USE_SHARED))
+                end_stand_in(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
         }
     }
     pthread_mutex_unlock(&create_lock);
@@ -331,13 +336,13 @@ void rtl_app_signals_forget(void)
     atomic_store(&rtl_app_signals_followed, false);
     pthread_mutex_lock(&create_lock);
     for (int i = 0; i < BUCKETS; i++) {
-        struct rtl_app_signal *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        struct rtl_app_signal *app_signal = atomic_load_explicit(&bucket[i], memory_order_relaxed);
         atomic_store_explicit(&bucket[i], NULL, memory_order_release);
-        while (own) {
-            struct rtl_app_signal *next = atomic_load_explicit(&own->next, memory_order_relaxed);
-            atomic_store_explicit(&own->use, RTL_USE_SHARED, memory_order_relaxed);
-            put_free(own);
-            own = next;
+        while (app_signal) {
+            struct rtl_app_signal *next = atomic_load_explicit(&app_signal->next, memory_order_relaxed);
+            atomic_store_explicit(&app_signal->use, RTL_USE_SHARED, memory_order_relaxed);
+            put_free(app_signal);
+            app_signal = next;
         }
     }
     atomic_fetch_add_explicit(&removals, 1, memory_order_release);
@@ -353,8 +358,8 @@ void rtl_app_signals_start(bool followed)
 void rtl_app_signals_follow(void)
 {
     atomic_store(&rtl_app_signals_followed, atomic_load(&allowed));
-    if (!atomic_load(
-            &allowed)) /* it was taken away meanwhile: rtl_app_signals_stop stores, then looks, we do the same */
+    /* rtl_app_signals_stop may have come in between: it clears `allowed`, then reads what we have just set */
+    if (!atomic_load(&allowed))
         rtl_app_signals_stop();
 }
 
@@ -363,16 +368,17 @@ void rtl_app_signals_leave(void)
     atomic_store(&rtl_app_signals_followed, false);
 }
 
-/* What it was put on while nobody followed may leave timestamps or not: like a copy. */
+/* What a signal was put on while nobody followed may leave timestamps or not: as a copy that isn't timed. */
 void rtl_app_signals_mark_unknown(void)
 {
     pthread_mutex_lock(&create_lock);
     for (int i = 0; i < BUCKETS; i++) {
-        struct rtl_app_signal *own = atomic_load_explicit(&bucket[i], memory_order_relaxed);
-        for (; own; own = atomic_load_explicit(&own->next, memory_order_relaxed)) {
-            uintptr_t was = atomic_load_explicit(&own->use, memory_order_acquire);
+        struct rtl_app_signal *app_signal = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+        for (; app_signal; app_signal = atomic_load_explicit(&app_signal->next, memory_order_relaxed)) {
+            uintptr_t was = atomic_load_explicit(&app_signal->use, memory_order_acquire);
+            /* fails when a packet with it was just seen: then its use is known */
             if (was == RTL_USE_IDLE || was == RTL_USE_OTHER)
-                change(own, &was, RTL_USE_COPY); /* fails when somebody put it on something just now, which was seen */
+                change(app_signal, &was, RTL_USE_COPY);
         }
     }
     pthread_mutex_unlock(&create_lock);

@@ -2,7 +2,7 @@
  * The two halves of the barrier between dispatches and the worker.
  *
  * A dispatch stores something (a number in its pending ring, `inside`), then loads something that the worker stores
- * (parked, the policy, the verdict); the worker stores that, then looks at what dispatches store. One of the two has to
+ * (parked, the policy, the reason); the worker stores that, then looks at what dispatches store. One of the two has to
  * see the other. So each needs a barrier between its store and its load, and the dispatch's shall cost nothing: the
  * worker makes every running thread of the process pass one (membarrier) when it needs it.
  */

@@ -9,7 +9,8 @@
 enum profiling { OFF, ON, REFUSED };
 static _Atomic int profiling; /* under the lock; any: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
 static bool app_profiles;     /* any, under the lock: the application wants copies timed itself */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what is said here is what the runtime does */
+/* held over the calls, so that these variables and the runtime agree */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool rtl_copy_profiling_on(void)
 {
@@ -25,7 +26,7 @@ bool rtl_copy_profiling_on(void)
     return was == ON;
 }
 
-void rtl_copy_profiling_rest(void)
+void rtl_copy_profiling_release(void)
 {
     pthread_mutex_lock(&lock);
     if (atomic_load_explicit(&profiling, memory_order_relaxed) == ON) {
@@ -36,7 +37,7 @@ void rtl_copy_profiling_rest(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* What the application switches on stays on. What we have switched on it can't switch off, but it is off once we rest.
+/* The application can't switch off what we have switched on; it is off when we release it.
  */
 hsa_status_t rtl_copy_profiling_by_app(bool on)
 {

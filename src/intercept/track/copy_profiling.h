@@ -12,11 +12,11 @@
 #include <hsa/hsa.h>
 #include <stdbool.h>
 
-/* Any: the runtime has copies timed. Asks it to, once a load, and again after rtl_copy_profiling_rest. */
+/* Any: the runtime has copies timed. Asks it to, once a load, and again after rtl_copy_profiling_release. */
 bool rtl_copy_profiling_on(void);
 
-/* Worker: none is timed now, nor will be until the mode changes: the runtime may leave it, too. */
-void rtl_copy_profiling_rest(void);
+/* Worker: no copy is timed now, nor will be until the mode changes: the switch is as the application wants it. */
+void rtl_copy_profiling_release(void);
 
 /* Any: the application switches it on or off. */
 hsa_status_t rtl_copy_profiling_by_app(bool on);

@@ -9,11 +9,12 @@
 _Static_assert(sizeof(struct rtl_copy) == 128, "two cache lines");
 
 /*
- * `taken`: any sets (compare-and-swap), whoever has accounted for the copy clears (release). `flying`: the maker sets
- * (sequentially consistent, against `parked` and the end of timing), and whoever clears a bit accounts for that copy.
+ * `taken`: any sets (compare-and-swap), whoever has accounted for the copy clears (release). `in_flight`: the maker
+ * sets (sequentially consistent, against `parked` and the end of timing), and whoever clears a bit accounts for that
+ * copy.
  */
 static struct rtl_copy copies[RTL_COPIES_TIMED];
-static _Atomic uint64_t taken[RTL_COPY_WORDS], flying[RTL_COPY_WORDS];
+static _Atomic uint64_t taken[RTL_COPY_WORDS], in_flight[RTL_COPY_WORDS];
 static _Atomic uint32_t hint;   /* any: the word where a free one was found last */
 static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
 
@@ -47,17 +48,17 @@ void rtl_copy_give(struct rtl_copy *copy)
 
 void rtl_copy_launch(const struct rtl_copy *copy)
 {
-    atomic_fetch_or(&flying[(copy - copies) / 64], bit_of(copy));
+    atomic_fetch_or(&in_flight[(copy - copies) / 64], bit_of(copy));
 }
 
 bool rtl_copy_claim(const struct rtl_copy *copy)
 {
-    return atomic_fetch_and(&flying[(copy - copies) / 64], ~bit_of(copy)) & bit_of(copy);
+    return atomic_fetch_and(&in_flight[(copy - copies) / 64], ~bit_of(copy)) & bit_of(copy);
 }
 
 uint64_t rtl_copies_in_flight(uint32_t word)
 {
-    return atomic_load(&flying[word]);
+    return atomic_load(&in_flight[word]);
 }
 
 struct rtl_copy *rtl_copy_at(uint32_t number)
@@ -88,7 +89,7 @@ bool rtl_copies_inside(void)
     return atomic_load(&asking) != 0;
 }
 
-void rtl_copy_untimed(uint32_t line, enum rtl_copy_reason why)
+void rtl_copy_untimed(uint32_t row, enum rtl_copy_reason why)
 {
-    __atomic_fetch_add(&rtl_tool.segment.copies[line].untimed[why], 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&rtl_tool.segment.copies[row].untimed[why], 1, __ATOMIC_RELEASE);
 }

@@ -12,14 +12,14 @@
 struct rtl_control;
 
 struct rtl_hot_line {
-    /* load.c: false = pass everything through unseen; set when all is ready, cleared in a fork's child */
+    /* load.c: false = all packets pass uncounted; set when everything is ready, cleared in a fork's child */
     _Alignas(64) _Atomic bool recording;
-    bool trace;           /* load.c: there is an event ring, dispatches say what they are for it */
-    _Atomic bool counter; /* load.c sets, worker.c clears: stamp with the time stamp counter */
+    bool trace;       /* load.c: there is an event ring, dispatches say what they are for it */
+    _Atomic bool tsc; /* load.c sets, worker.c clears: stamp with the time stamp counter */
     /* barrier.h */
     _Atomic bool fence; /* no membarrier here, so each dispatch needs its own fence */
     /* wakeup.h */
-    _Atomic uint32_t parked; /* the worker sleeps for good; whoever takes it away wakes it. A futex */
+    _Atomic uint32_t parked; /* 1: the worker sleeps for good; whoever sets it to 0 wakes it. A futex */
     /* policy.h */
     _Atomic uint32_t policy;           /* enum rtl_policy */
     const struct rtl_control *control; /* the page that viewers write to; never NULL */
@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct rtl_hot_line) == 64, "one line");
 
 extern struct rtl_hot_line rtl_hot;
 
-/* Any: the hooks do something. */
+/* Any: false = the hooks only pass on. */
 static inline bool rtl_recording(void)
 {
     return atomic_load_explicit(&rtl_hot.recording, memory_order_relaxed);

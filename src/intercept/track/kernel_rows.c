@@ -122,7 +122,7 @@ static uint32_t intern(const char *text, size_t length)
 
 /*
  * The name's row, taken by whichever thread dispatches it first. Another one that comes within that moment waits for
- * it: the row must be the same, or a count would be lost. It gives way at once, so that a thread of higher priority
+ * it: the row must be the same, or a count would be lost. It sleeps meanwhile, so that a thread of higher priority
  * can't keep the other from finishing.
  */
 static uint32_t row_of(struct name *name, uint64_t kernel_object)

@@ -22,13 +22,14 @@ enum rtl_policy {
     RTL_TIME,
 };
 
-/* Any. Who sees the policy sees what was done for it before. */
+/* Any (acquire): who sees a policy also sees what the worker prepared for it. */
 static inline enum rtl_policy rtl_policy_now(void)
 {
     return (enum rtl_policy)atomic_load_explicit(&rtl_hot.policy, memory_order_acquire);
 }
 
-/* The same behind a sequentially consistent store that the worker looks at when it has changed the policy. */
+/* The same for copies: sequentially consistent, behind rtl_copy_enter, which the worker looks at after it has changed
+ * the policy. */
 static inline enum rtl_policy rtl_policy_now_ordered(void)
 {
     return (enum rtl_policy)atomic_load(&rtl_hot.policy);
@@ -63,7 +64,7 @@ static inline void rtl_control_set_mask(uint64_t mask)
     atomic_store_explicit(&rtl_hot.control_mask, mask, memory_order_relaxed);
 }
 
-/* Any: something was asked for on the page that the worker hasn't looked at. It may be asleep. */
+/* Any: there is a request on the page that the worker hasn't seen. It may be asleep. */
 static inline bool rtl_control_request_pending(void)
 {
     return (rtl_control_word() ^ atomic_load_explicit(&rtl_hot.control_seen, memory_order_relaxed)) &

@@ -1,5 +1,5 @@
 /*
- * Taps and the slots in the segment that they count in: taking, describing, giving back (queue_tracker.h).
+ * Trackers and the slots in the segment that they count in: taking, describing, giving back (queue_tracker.h).
  *
  * A slot's counters only grow, over all queues that ever had it; dispatches_before says where the present one began.
  */
@@ -21,7 +21,7 @@ enum {
 
 struct rtl_tracker *_Atomic rtl_trackers;
 
-static _Atomic bool stopping; /* load: from the end of timing to the next load; looked at when a tracker is opened */
+static _Atomic bool stopping; /* load: true from the end of timing to the next load; read when a tracker is opened */
 
 bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows)
 {
@@ -70,8 +70,8 @@ void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_way way, en
 }
 
 /*
- * The slots that taps have, a bit each; the shared one is never among them. Create takes, whoever frees the tracker
- * drops: release and acquire, so that who has a slot next goes on from its counters as they were left.
+ * The slots that trackers have, a bit each, but for the shared one. Create takes one (acquire), whoever frees the
+ * tracker drops it (release): the slot's next owner goes on from its counters as they were left.
  */
 static _Atomic uint64_t slots_taken[(RTL_QUEUES_MAX + 63) / 64];
 
@@ -96,14 +96,15 @@ static void drop_slot(uint32_t slot)
 
 void rtl_tracker_free(struct rtl_tracker *tracker)
 {
-    drop_slot(tracker->slot); /* before, because then the tracker is another queue's */
+    drop_slot(tracker->slot); /* first, because behind the next line the tracker may be another queue's */
     atomic_store_explicit(&tracker->state, RTL_TRACKER_FREE, memory_order_release);
 }
 
 /* Of each slot, as it is published: create. */
 static uint32_t generation_of[RTL_QUEUES_MAX];
 
-/* An identity in the segment changes under an odd generation. Release stores in between keep it in front of them. */
+/* A queue's identity in the segment is changed while its generation is odd. The stores in between are releases, so none
+ * of them is seen before the odd number. */
 static void begin_identity(const struct rtl_tracker *tracker)
 {
     __atomic_store_n(&tracker->counters->generation, ++generation_of[tracker->slot], __ATOMIC_RELAXED);
@@ -116,7 +117,7 @@ static void end_identity(const struct rtl_tracker *tracker)
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELEASE)
 
-static struct rtl_tracker *new_tap(void)
+static struct rtl_tracker *new_tracker(void)
 {
     struct rtl_tracker *tracker = NULL;
     uint32_t limit = rtl_tool.settings.signals_limit, slots = rtl_ring_slots(limit + rtl_stand_ins_beside(limit));
@@ -149,7 +150,8 @@ void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets)
     }
 }
 
-/* Each queue takes so many at once that refilling is rare, and so few that idle queues don't sit on all of them. */
+/* How many signals each queue takes at once: so many that refilling is rare, so few that idle queues don't hold all of
+ * them. */
 static void share_signals(struct rtl_tracker *opened, const struct rtl_pool *pool)
 {
     uint32_t live = 1;
@@ -162,18 +164,18 @@ static void share_signals(struct rtl_tracker *opened, const struct rtl_pool *poo
             atomic_store_explicit(&tracker->batch, fair, memory_order_relaxed);
 }
 
-struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int verdict, bool guarded)
+struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_tracker *tracker = atomic_load(&rtl_trackers);
     while (tracker && atomic_load_explicit(&tracker->state, memory_order_acquire) != RTL_TRACKER_FREE)
         tracker = tracker->next;
     if (!tracker)
-        tracker = new_tap();
+        tracker = new_tracker();
     uint32_t slot = tracker ? take_slot() : 0;
-    struct rtl_queue *line = &rtl_tool.segment.queues[slot];
-    /* the first rows' page is what every dispatch without a better row counts in: without it there is no tracker */
-    if (tracker && (!rtl_segment_populate(line, sizeof *line) ||
+    struct rtl_queue *counters = &rtl_tool.segment.queues[slot];
+    /* a dispatch whose row has no memory counts in the first rows: without their page there is no tracker */
+    if (tracker && (!rtl_segment_populate(counters, sizeof *counters) ||
                     !rtl_segment_populate(&rtl_tool.segment.dispatches[(uint64_t)slot * RTL_KERNELS_MAX],
                                           RTL_KERNEL_FIRST * sizeof(struct rtl_dispatches)))) {
         drop_slot(slot);
@@ -182,7 +184,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
     if (tracker) {
         tracker->slot = slot;
         tracker->shared = slot == RTL_QUEUE_SHARED;
-        tracker->counters = line;
+        tracker->counters = counters;
         tracker->dispatches = &rtl_tool.segment.dispatches[(uint64_t)slot * RTL_KERNELS_MAX];
         tracker->gpu = gpu;
         __atomic_store_n(&tracker->pool, pool, __ATOMIC_RELAXED);
@@ -192,7 +194,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker->ring = NULL;
         tracker->cached = 0;
         tracker->stand_ins_cached = 0;
-        rtl_pending_drop(&tracker->pending, rtl_pending_count(&tracker->pending)); /* of a late callback */
+        rtl_pending_drop(&tracker->pending, rtl_pending_count(&tracker->pending)); /* left by a late callback */
         share_signals(tracker, pool);
         tracker->native = NULL;
         atomic_store(&tracker->tend, NULL);
@@ -210,11 +212,11 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         memset(tracker->mark, 0, sizeof tracker->mark);
         atomic_store_explicit(&tracker->consumed, 0, memory_order_relaxed);
         atomic_store_explicit(&tracker->rows_ready, 0, memory_order_relaxed);
-        atomic_store(&tracker->reason, verdict);
+        atomic_store(&tracker->reason, reason);
         rtl_tracker_populate(tracker,
                              atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed) + ROWS_AHEAD);
         atomic_store(&tracker->state, RTL_TRACKER_LIVE);
-        /* rtl_trackers_stop says "stopping", then changes the verdicts: one of us two sees the other */
+        /* rtl_trackers_stop sets `stopping`, then all trackers' reasons: either it sees this one or we see that */
         if (rtl_trackers_stopping())
             atomic_store(&tracker->reason, RTL_UNTIMED_SHUTDOWN);
     }
@@ -224,17 +226,17 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
 
 void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uint64_t id)
 {
-    struct rtl_queue *line = tracker->counters;
+    struct rtl_queue *counters = tracker->counters;
     pthread_mutex_lock(&rtl_tool.create);
     begin_identity(tracker);
-    STORE(line->agent, tracker->gpu->index);
-    STORE(line->queue_id, tracker->shared ? 0 : id);
-    STORE(line->size_packets, queue->size);
-    STORE(line->live, 1);
-    STORE(line->created_mono_ns, rtl_clock_now());
-    STORE(line->destroyed_mono_ns, 0);
+    STORE(counters->agent, tracker->gpu->index);
+    STORE(counters->queue_id, tracker->shared ? 0 : id);
+    STORE(counters->size_packets, queue->size);
+    STORE(counters->live, 1);
+    STORE(counters->created_mono_ns, rtl_clock_now());
+    STORE(counters->destroyed_mono_ns, 0);
     if (!tracker->shared)
-        STORE(line->dispatches_before, __atomic_load_n(&line->dispatches, __ATOMIC_RELAXED));
+        STORE(counters->dispatches_before, __atomic_load_n(&counters->dispatches, __ATOMIC_RELAXED));
     end_identity(tracker);
     if (!tracker->shared)
         atomic_store_explicit(&tracker->generation, generation_of[tracker->slot], memory_order_relaxed);
@@ -244,13 +246,13 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
 
 void rtl_tracker_close(struct rtl_tracker *tracker)
 {
-    struct rtl_queue *line = tracker->counters;
+    struct rtl_queue *counters = tracker->counters;
     atomic_store_explicit(&tracker->reason, RTL_UNTIMED_SHUTDOWN, memory_order_relaxed);
     pthread_mutex_lock(&rtl_tool.create);
     if (!tracker->shared && tracker->named) {
         begin_identity(tracker);
-        STORE(line->live, 0);
-        STORE(line->destroyed_mono_ns, rtl_clock_now());
+        STORE(counters->live, 0);
+        STORE(counters->destroyed_mono_ns, rtl_clock_now());
         end_identity(tracker);
     }
     tracker->queue = NULL;
@@ -276,7 +278,8 @@ void rtl_trackers_stop(void)
 
 void rtl_trackers_retire(void)
 {
-    rtl_barrier_everywhere(); /* a dispatch that isn't seen to be inside sees that nothing is timed any more */
+    /* a dispatch that isn't seen inside behind this sees that nothing is timed any more */
+    rtl_barrier_everywhere();
     pthread_mutex_lock(&rtl_tool.create);
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
         uint32_t live = RTL_TRACKER_LIVE;

@@ -4,9 +4,9 @@
  * What decides about packets gets a tracker and a packet and knows nothing of how the packet came (hooks/packets.h).
  *
  * Life: FREE -> (create) LIVE -> (destroy) GONE -> (worker, when all that was in flight is accounted for) FREE, to be
- * used again; or LIVE -> (unload) DEAD for ever, because a callback may still come. Whoever has
- * made a tracker GONE has given it away: it may be another queue's the next moment. Taps are never given back to the
- * system, and are chained for good: the chain can be walked without a lock.
+ * used again; or LIVE -> (unload) DEAD for ever, because a callback may still come. Whoever makes a tracker GONE must
+ * not touch it afterwards: it may be another queue's the next moment. Trackers are never given back to the system, and
+ * are chained for good: the chain can be walked without a lock.
  */
 #ifndef RTL_INTERCEPT_QUEUE_TRACKER_H
 #define RTL_INTERCEPT_QUEUE_TRACKER_H
@@ -26,11 +26,12 @@ enum rtl_tracker_state { RTL_TRACKER_FREE, RTL_TRACKER_LIVE, RTL_TRACKER_GONE, R
 /* What looking after a tracker says: when it has to be looked at again. */
 enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_RARELY, RTL_TEND_LATER, RTL_TEND_SOON, RTL_TEND_NOW };
 
-enum { RTL_NO_REASON = -1 }; /* any other verdict is an enum rtl_untimed_reason of the dispatch path */
+/* Dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path. */
+enum { RTL_NO_REASON = -1 };
 
 #define RTL_NO_SIGNAL UINT16_MAX /* no number: ends a list */
 
-/* A packet that carries a signal of ours: the signal says when the GPU has taken all packets up to `index`. */
+/* A packet that carries a signal of ours: when that is down, the GPU has taken all packets up to `index`. */
 struct rtl_mark {
     uint64_t index;
     uint16_t number; /* in the pool, or RTL_MARKER and more */
@@ -47,7 +48,7 @@ struct rtl_marker {
 struct rtl_tracker {
     /* create, before the tracker goes LIVE */
     struct rtl_tracker *next;          /* for ever */
-    struct rtl_queue *line;            /* in the segment */
+    struct rtl_queue *counters;        /* in the segment: the slot */
     struct rtl_dispatches *dispatches; /* in the segment: the slot's, by row */
     struct rtl_gpu *gpu;
     struct rtl_pool *pool; /* also looked at by the worker, at any time */
@@ -60,24 +61,24 @@ struct rtl_tracker {
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
     bool named;                  /* described in the segment; create only */
     bool guarded;                /* the queue must not fill up (throttle.h) */
-    _Atomic uint32_t generation; /* of the slot since then, 0 = shared; create stores, worker loads for events */
+    _Atomic uint32_t generation; /* of the slot, 0 = shared; create stores, worker loads for events */
     bool shared;                 /* the slot is the shared one: others count in it too */
     struct rtl_native *native;   /* create: where the library stands in front of the queue itself (native_ring.h) */
     /* create; NULL = the queue needs no looking after. The worker calls it in every round (rtl_tracker_tend). */
     _Atomic(enum rtl_tend (*)(struct rtl_tracker *tracker, uint64_t now_ns)) tend;
 
     _Atomic uint32_t state;      /* enum rtl_tracker_state: create and worker store (release), any loads (acquire) */
-    _Atomic int verdict;         /* create, load: time dispatches, or the reason why not; dispatch loads */
-    _Atomic uint32_t rows_ready; /* worker, dispatch (grows only): rows whose lines' pages are present */
+    _Atomic int reason;          /* create, load: enum rtl_untimed_reason, or RTL_NO_REASON; dispatch loads */
+    _Atomic uint32_t rows_ready; /* worker, dispatch (grows only): rows whose pages are present */
 
     /* dispatch; the worker once no dispatch can be inside any more */
     _Alignas(64) _Atomic uint32_t inside; /* dispatch: 1 while a call is under way; the worker waits for 0 at the end */
     uint32_t cached;                      /* free signals at hand */
     uint16_t cache[RTL_SIGNALS_BATCH];
-    uint32_t stand_ins_cached; /* and cards */
-    uint16_t cards[RTL_SIGNALS_BATCH];
+    uint32_t stand_ins_cached; /* and stand-ins */
+    uint16_t stand_ins[RTL_SIGNALS_BATCH];
 
-    uint64_t written; /* packets handed on, ever, in this use of the tracker */
+    uint64_t written; /* packets handed on for this queue */
     /* only where the tracker is guarded: */
     uint64_t look_at;                /* `written` at which to look how full the queue is; else UINT64_MAX */
     uint64_t known;                  /* the GPU has taken at least that many of `written` */
@@ -85,9 +86,9 @@ struct rtl_tracker {
     struct rtl_mark newest;          /* the last packet with a signal of ours */
     struct rtl_mark mark[RTL_MARKS]; /* and some before it, a quarter of the queue apart */
     uint32_t marks;
-    struct rtl_marker gauge[RTL_MARKS];
-    _Atomic uint32_t looking;   /* dispatch stores, whoever destroys signals loads: the mark that it may be reading */
-    struct rtl_pool *gauges_of; /* create: made along with that pool */
+    struct rtl_marker marker[RTL_MARKS];
+    _Atomic uint32_t looking;    /* dispatch stores, whoever destroys signals loads: the mark that it may be reading */
+    struct rtl_pool *markers_of; /* create: the pool that the markers were made with */
 
     struct rtl_pending pending;
 
@@ -100,14 +101,14 @@ struct rtl_tracker {
     _Atomic uint64_t consumed; /* worker stores, dispatch loads: the GPU has taken at least that many of `written` */
 };
 
-/* The chain of all taps. */
+/* The chain of all trackers. */
 extern struct rtl_tracker *_Atomic rtl_trackers; /* create stores (release), any loads (acquire) */
 
 /*
  * A tracker that is not in use, for that GPU, with everything set but the queue; NULL when there is no memory. Its
- * dispatches are timed with that pool, or not, for the reason that the verdict says. Create.
+ * dispatches are timed with that pool's signals, or not timed for that reason. Create.
  */
-struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int verdict, bool guarded);
+struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded);
 /* Room to rewrite a batch as large as the queue; only touched if there ever is one. Create, before callbacks come. */
 void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets);
 /* The queue is known: describes it in the segment, under that id. Create. */
@@ -117,7 +118,7 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
 void rtl_tracker_close(struct rtl_tracker *tracker);
 
 /* Load: a runtime is there. Then, when it goes: no dispatch is timed from now on; afterwards, with the worker gone, the
- * taps are dead for good. */
+ * trackers are dead for good. */
 void rtl_trackers_start(void);
 void rtl_trackers_stop(void);
 void rtl_trackers_retire(void);

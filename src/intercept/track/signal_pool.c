@@ -15,9 +15,9 @@ struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t 
     madvise(pool, sizeof *pool, MADV_NOHUGEPAGE); /* 64 signals take some pages of it, not 2 MB */
     pool->maker = *maker;
     pool->limit = limit < RTL_SIGNALS_LIMIT ? limit : RTL_SIGNALS_LIMIT;
-    pool->cards_limit = rtl_stand_ins_beside(pool->limit);
+    pool->stand_ins_limit = rtl_stand_ins_beside(pool->limit);
     pool->free_signals.mask = rtl_ring_slots(pool->limit) - 1;
-    pool->free_cards.mask = rtl_ring_slots(pool->cards_limit) - 1;
+    pool->free_stand_ins.mask = rtl_ring_slots(pool->stand_ins_limit) - 1;
     return pool;
 }
 
@@ -81,7 +81,7 @@ static uint32_t take(struct rtl_free *free, uint16_t *numbers, uint32_t n)
         uint64_t there = atomic_load_explicit(&free->tail, memory_order_acquire) - head;
         if (there == 0)
             return 0;
-        if (there > free->mask + 1) { /* the head is of before: others took on */
+        if (there > free->mask + 1) { /* `head` is outdated: others have taken some meanwhile */
             head = atomic_load_explicit(&free->head, memory_order_relaxed);
             continue;
         }
@@ -115,15 +115,15 @@ void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
 
 uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint16_t *numbers, uint32_t n)
 {
-    uint32_t got = take(&pool->free_cards, numbers, n);
-    if (got || atomic_load_explicit(&pool->cards, memory_order_relaxed) >= pool->cards_limit)
+    uint32_t got = take(&pool->free_stand_ins, numbers, n);
+    if (got || atomic_load_explicit(&pool->stand_ins, memory_order_relaxed) >= pool->stand_ins_limit)
         return got;
-    uint32_t first = atomic_fetch_add_explicit(&pool->cards, n, memory_order_relaxed);
-    for (; got < n && first + got < pool->cards_limit; got++) {
-        amd_signal_t *card = &pool->card[first + got];
+    uint32_t first = atomic_fetch_add_explicit(&pool->stand_ins, n, memory_order_relaxed);
+    for (; got < n && first + got < pool->stand_ins_limit; got++) {
+        amd_signal_t *stand_in = &pool->stand_in[first + got];
         uint32_t number = RTL_SIGNALS_LIMIT + first + got;
-        pool->handle[number].handle = (uintptr_t)card;
-        rtl_signal_arm(card);
+        pool->handle[number].handle = (uintptr_t)stand_in;
+        rtl_signal_arm(stand_in);
         numbers[got] = (uint16_t)number;
     }
     return got;
@@ -131,7 +131,7 @@ uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint16_t *numbers, uint3
 
 void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n)
 {
-    give(&pool->free_cards, numbers, n);
+    give(&pool->free_stand_ins, numbers, n);
 }
 
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number))

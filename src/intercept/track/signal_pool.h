@@ -5,12 +5,12 @@
  * dispatch through the queue's pending ring to the worker, and back into the free ring. Only the worker looks at or
  * writes to the signals themselves, which are plain records in memory that the GPU writes: value, start_ts, end_ts.
  *
- * Numbers from RTL_SIGNALS_LIMIT on are cards: records of the same shape in our own memory, for dispatches that carry a
- * signal of the application's (app_signals.h). They travel the same way, have a free ring of their own, and cost
- * nothing to make. There are as many as signals, but 4,096 at least.
+ * Numbers from RTL_SIGNALS_LIMIT on are stand-ins: records of the same shape in our own memory, for dispatches that
+ * carry a signal of the application's (app_signals.h). They travel the same way, have a free ring of their own, and
+ * cost nothing to make. There are as many as signals, but 4,096 at least.
  *
  * All arrays have room for the most that can be asked for; what isn't used is never touched, and takes no memory. Rings
- * wrap at what is asked for, or they would wander through all of theirs.
+ * wrap at what is asked for, or they would touch all of their memory in turn.
  *
  * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
  * batch with one compare-and-swap. Making a signal is the one thing here that costs something; any thread may do it,
@@ -28,32 +28,30 @@
 #include "intercept/base/settings.h"
 
 enum {
-    RTL_SIGNALS_BATCH = 32, /* most that a queue takes from the free ring at once */
-    RTL_SIGNAL_ARMED = 1,   /* the value that a completion takes to 0 */
-    RTL_STAND_INS_LEAST =
-        4096, /* dispatches in flight on signals of the application's: so many, or as many as signals */
-    RTL_STAND_INS_LIMIT =
-        RTL_SIGNALS_LIMIT - 16, /* but no more; some numbers stand for something else (queue_tracker.h) */
+    RTL_SIGNALS_BATCH = 32,     /* most that a queue takes from the free ring at once */
+    RTL_SIGNAL_ARMED = 1,       /* the value that a completion takes to 0 */
+    RTL_STAND_INS_LEAST = 4096, /* stand-in signals: so many, or as many as signals where those are more */
+    RTL_STAND_INS_LIMIT = RTL_SIGNALS_LIMIT - 16, /* some numbers are for markers and for none (queue_tracker.h) */
     RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_STAND_INS_LIMIT,
 };
 
 /* What is known of the dispatch that a signal is on. Dispatch, before it is pushed; then worker. */
 struct rtl_inflight {
-    _Alignas(64) uint64_t submit; /* when, on the clock that `counter` says */
+    _Alignas(64) uint64_t submit; /* when, on the clock that `tsc` says */
     uint32_t kernel;              /* row in the segment */
-    bool counter;                 /* submit is a time stamp counter, not ns */
+    bool tsc;                     /* submit is a time stamp counter, not ns */
     uint64_t index;               /* how many packets its queue had been handed, this one included */
-    uint32_t grid[3];             /* these two only for the event ring (rtl_hot.trace) */
+    uint32_t grid[3];             /* grid and workgroup only where there is an event ring (rtl_hot.trace) */
     uint16_t workgroup[3];
-    struct rtl_app_signal *own; /* cards: the signal, */
-    int64_t value;              /* and its value when the packet went */
+    struct rtl_app_signal *app_signal; /* stand-ins: the signal, */
+    int64_t value;                     /* and its value when the packet went */
 };
 
 /* Numbers that are free, in order. */
 struct rtl_free {
-    _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; counts on for ever */
+    _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; never wraps */
     _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
-    _Alignas(64) uint32_t mask;         /* constant; the ring wraps there: it has a slot a number */
+    _Alignas(64) uint32_t mask;         /* constant; a slot for each number */
     _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
 };
 _Static_assert((int)RTL_STAND_INS_LIMIT <= (int)RTL_SIGNALS_LIMIT, "a slot a number");
@@ -65,18 +63,18 @@ struct rtl_signal_maker {
 };
 
 struct rtl_pool {
-    struct rtl_signal_maker maker; /* constant */
-    uint32_t limit, cards_limit;   /* constant */
-    _Atomic uint32_t created;      /* any: signals that exist now; never above the limit */
-    _Atomic uint64_t made;         /* any: ever */
-    _Atomic uint64_t destroyed;    /* worker: ever */
-    _Atomic bool refused;          /* any sets when the runtime made none; the worker clears it now and then */
+    struct rtl_signal_maker maker;   /* constant */
+    uint32_t limit, stand_ins_limit; /* constant */
+    _Atomic uint32_t created;        /* any: signals that exist now; never above the limit */
+    _Atomic uint64_t made;           /* any: ever */
+    _Atomic uint64_t destroyed;      /* worker: ever */
+    _Atomic bool refused;            /* any sets when the runtime made none; the worker clears it now and then */
     _Atomic uint64_t taken[RTL_SIGNALS_LIMIT / 64]; /* any: one bit a number in use */
-    _Atomic uint32_t cards;                         /* any: cards that are in use, ever; may exceed the limit */
+    _Atomic uint32_t stand_ins;                     /* any: stand-ins that are in use, ever; may exceed the limit */
     hsa_signal_t handle[RTL_NUMBERS];               /* the maker of that number, before the number is passed on */
     struct rtl_inflight inflight[RTL_NUMBERS];
-    amd_signal_t card[RTL_STAND_INS_LIMIT];
-    struct rtl_free free_signals, free_cards;
+    amd_signal_t stand_in[RTL_STAND_INS_LIMIT];
+    struct rtl_free free_signals, free_stand_ins;
 };
 
 /* Pure: the slots that a ring needs in which there may be so many numbers at once: a power of two. */
@@ -88,7 +86,7 @@ static inline uint32_t rtl_ring_slots(uint32_t numbers)
     return slots;
 }
 
-/* Pure: how many cards there may be beside so many signals. */
+/* Pure: how many stand-ins there may be beside so many signals. */
 static inline uint32_t rtl_stand_ins_beside(uint32_t signals)
 {
     return signals < RTL_STAND_INS_LEAST   ? RTL_STAND_INS_LEAST
@@ -109,12 +107,12 @@ uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
 /* The producer: gives numbers back, armed. There is always room: the ring has one slot a number. */
 void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
 
-/* The same for cards; taking makes them, below their limit. */
+/* The same for stand-ins; taking makes them, below their limit. */
 uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
 void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
 
-/* Worker: destroys up to n of the free ones, and says how many. One that is looked at, which is asked when it can't
- * come into use any more, is left. */
+/* Worker: destroys up to n of the free ones and returns how many. One for which `is_looked_at` says true stays; it is
+ * asked when nobody can take that one into use any more. */
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number));
 
 /* Any: how many lie in the free ring. */
@@ -125,13 +123,13 @@ static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)
     return lie <= pool->free_signals.mask + 1 ? (uint32_t)lie : 0; /* the two loads may be of different moments */
 }
 
-/* In the `kind` of a card: what it is for. Kernels' cards come zeroed; copies' are elsewhere (copy_slots.h). */
-enum rtl_card_kind { RTL_STAND_IN_KERNEL, RTL_STAND_IN_COPY };
+/* In the `kind` of a stand-in: what it is for. Kernels' stand-ins come zeroed; copies' are elsewhere (copy_slots.h). */
+enum rtl_stand_in_kind { RTL_STAND_IN_KERNEL, RTL_STAND_IN_COPY };
 
-/* Any. Constant as long as the card is in use. */
-static inline bool rtl_stand_in_is_for_copy(const amd_signal_t *card)
+/* Any. Constant as long as the stand-in is in use. */
+static inline bool rtl_stand_in_is_for_copy(const amd_signal_t *stand_in)
 {
-    return __atomic_load_n(&card->kind, __ATOMIC_RELAXED) == RTL_STAND_IN_COPY;
+    return __atomic_load_n(&stand_in->kind, __ATOMIC_RELAXED) == RTL_STAND_IN_COPY;
 }
 
 static inline bool rtl_is_stand_in(uint32_t number)

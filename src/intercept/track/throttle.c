@@ -19,14 +19,14 @@ static bool is_over(const amd_signal_t *signal)
     return !signal || __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
 }
 
-static amd_signal_t *signal_of(const struct rtl_marker *gauge)
+static amd_signal_t *signal_of(const struct rtl_marker *marker)
 {
-    return (amd_signal_t *)(uintptr_t)__atomic_load_n(&gauge->signal.handle, __ATOMIC_RELAXED);
+    return (amd_signal_t *)(uintptr_t)__atomic_load_n(&marker->signal.handle, __ATOMIC_RELAXED);
 }
 
-static bool is_read(const struct rtl_marker *gauge)
+static bool is_read(const struct rtl_marker *marker)
 {
-    return is_over(signal_of(gauge));
+    return is_over(signal_of(marker));
 }
 
 static bool is_consumed(const struct rtl_tracker *tracker, const struct rtl_mark *mark)
@@ -36,7 +36,7 @@ static bool is_consumed(const struct rtl_tracker *tracker, const struct rtl_mark
 
 /*
  * The worker raises `consumed` before it arms a signal again, so a signal whose packet isn't consumed is still on that
- * packet. (Should it be harvested between the two loads, the packet was done either way.)
+ * packet. (Should it be collected between the two loads, the packet was done either way.)
  */
 static bool is_done(struct rtl_tracker *tracker, const struct rtl_mark *mark)
 {
@@ -46,8 +46,8 @@ static bool is_done(struct rtl_tracker *tracker, const struct rtl_mark *mark)
     rtl_full_barrier(); /* see throttle.h */
     bool done = is_consumed(tracker, mark);
     if (!done && mark->number >= RTL_MARKER) {
-        const struct rtl_marker *gauge = &tracker->gauge[mark->number - RTL_MARKER];
-        done = gauge->index != mark->index || is_read(gauge); /* it is on a later packet only if this one was done */
+        const struct rtl_marker *marker = &tracker->marker[mark->number - RTL_MARKER];
+        done = marker->index != mark->index || is_read(marker); /* it is on a later packet only if this one was done */
     } else if (!done) {
         done = is_over(rtl_pool_signal(tracker->pool, mark->number));
     }
@@ -84,34 +84,34 @@ static bool find_out(struct rtl_tracker *tracker)
 void rtl_throttle_prepare(struct rtl_tracker *tracker)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    /* not once the runtime goes: nobody would give them back */
+    /* none once the runtime goes, because nobody would give them back */
     bool live = atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE;
     for (int i = 0; live && i < RTL_MARKS; i++) {
-        struct rtl_marker *gauge = &tracker->gauge[i];
-        gauge->index = 0;
-        if (tracker->gauges_of != tracker->pool && !tracker->pool->maker.make(&gauge->signal))
-            gauge->signal.handle = 0;
+        struct rtl_marker *marker = &tracker->marker[i];
+        marker->index = 0;
+        if (tracker->markers_of != tracker->pool && !tracker->pool->maker.make(&marker->signal))
+            marker->signal.handle = 0;
     }
     if (live)
-        tracker->gauges_of = tracker->pool;
+        tracker->markers_of = tracker->pool;
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
 static void release(struct rtl_tracker *tracker)
 {
-    struct rtl_pool *maker =
-        tracker->gauges_of; /* tracker->pool is NULL if the queue was made while all comes to its end */
+    /* not tracker->pool, which is NULL if the queue was made after the worker had stopped */
+    struct rtl_pool *maker = tracker->markers_of;
     hsa_signal_t signal[RTL_MARKS];
     for (int i = 0; i < RTL_MARKS; i++)
-        signal[i].handle = __atomic_exchange_n(&tracker->gauge[i].signal.handle, 0, __ATOMIC_RELAXED);
+        signal[i].handle = __atomic_exchange_n(&tracker->marker[i].signal.handle, 0, __ATOMIC_RELAXED);
     rtl_full_barrier(); /* out of use first: a dispatch that comes late may be looking */
     for (int i = 0; i < RTL_MARKS; i++) {
-        bool free = !tracker->gauge[i].index || is_over((const amd_signal_t *)(uintptr_t)signal[i].handle);
+        bool free = !tracker->marker[i].index || is_over((const amd_signal_t *)(uintptr_t)signal[i].handle);
         if (maker && signal[i].handle && free &&
             atomic_load_explicit(&tracker->looking, memory_order_acquire) != RTL_MARKER + (uint32_t)i)
             maker->maker.destroy(signal[i]);
     }
-    tracker->gauges_of = NULL;
+    tracker->markers_of = NULL;
 }
 
 void rtl_throttle_release(void)
@@ -126,12 +126,12 @@ void rtl_throttle_release(void)
 bool rtl_throttle_send_marker(struct rtl_tracker *tracker, hsa_signal_t *signal)
 {
     for (uint16_t i = 0; i < RTL_MARKS; i++) {
-        struct rtl_marker *gauge = &tracker->gauge[i];
-        if (!gauge->signal.handle || (gauge->index && !is_read(gauge)))
+        struct rtl_marker *marker = &tracker->marker[i];
+        if (!marker->signal.handle || (marker->index && !is_read(marker)))
             continue;
-        rtl_signal_arm(signal_of(gauge));
-        gauge->index = tracker->written;
-        *signal = gauge->signal;
+        rtl_signal_arm(signal_of(marker));
+        marker->index = tracker->written;
+        *signal = marker->signal;
         rtl_throttle_mark(tracker, RTL_MARKER + i);
         return true;
     }
@@ -146,7 +146,8 @@ void rtl_throttle_look(struct rtl_tracker *tracker, uint64_t n)
         tracker->look_at = UINT64_MAX;
         return;
     }
-    bool telling = find_out(tracker) && tracker->known != tracker->stuck_at; /* once is enough where it didn't help */
+    /* `stuck_at`: waiting didn't help before, and nothing has moved since */
+    bool telling = find_out(tracker) && tracker->known != tracker->stuck_at;
     uint64_t since = rtl_clock_now(), now = since, known = tracker->known;
     while (telling && tracker->written + n - tracker->known > most) {
         if (now - since > SPIN) {
@@ -163,7 +164,7 @@ void rtl_throttle_look(struct rtl_tracker *tracker, uint64_t n)
             telling = false;
         }
     }
-    /* where nothing tells, not again at once: it is looked at some packets later */
+    /* with no signal under way that could tell, look again a quarter of the queue later */
     tracker->look_at = telling ? tracker->known + most : tracker->written + slots / RTL_MARKS;
     errno = error;
 }

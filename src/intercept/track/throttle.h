@@ -9,15 +9,16 @@
  *
  * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
  * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty or all packets carry
- * signals of the application's, a signal of the queue's own is sent along (a gauge; four a queue): on the packet if
+ * signals of the application's, a signal of the queue's own is sent along (a marker; four a queue): on the packet if
  * that has none, else on an empty barrier behind it, the one packet that the library ever adds. A GPU that takes
  * nothing for half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
  *
- * Whose memory a signal is. One that is on a packet under way is nobody's to destroy. The worker has it back when it
- * has raised `consumed` past that packet, and may destroy it some time after. So before a dispatch reads a signal it
- * says which one in `looking`, and then looks at `consumed` once more; whoever destroys signals takes one out of use
- * first, and then looks at `looking` (rtl_throttle_is_looking_at). With a full barrier between the two on both sides
- * one of them sees the other: the dispatch knows that the packet is done, or the signal is left alone.
+ * Who may touch a signal's memory. One that is on a packet under way is destroyed by nobody. The worker has it back
+ * when it has raised `consumed` past that packet, and may destroy it some time after. So before a dispatch reads a
+ * signal it says which one in `looking`, and then looks at `consumed` once more; whoever destroys signals takes one out
+ * of use first, and then looks at `looking` (rtl_throttle_is_looking_at). With a full barrier between the two steps on
+ * both sides, either the dispatch sees that the packet is done, or the other sees that the signal is being read and
+ * leaves it alone.
  */
 #ifndef RTL_INTERCEPT_THROTTLE_H
 #define RTL_INTERCEPT_THROTTLE_H
@@ -34,11 +35,11 @@ bool rtl_throttle_is_looking_at(uint32_t number);
 /* Create: the signals of a tracker that is about to watch a queue which must not fill up, unless it has them. */
 void rtl_throttle_prepare(struct rtl_tracker *tracker);
 
-/* Load, at the end, behind rtl_trackers_retire: gives the gauges of taps that no dispatch is inside of back to the
+/* Load, at the end, behind rtl_trackers_retire: gives the markers of trackers that no dispatch is inside of back to the
  * runtime, but for those on packets under way. */
 void rtl_throttle_release(void);
 
-/* Dispatch: a signal for the packet number `written`, which carries none. False when no gauge is free: then there are
+/* Dispatch: a signal for the packet number `written`, which carries none. False when no marker is free: then there are
  * marks enough. */
 bool rtl_throttle_send_marker(struct rtl_tracker *tracker, hsa_signal_t *signal);
 

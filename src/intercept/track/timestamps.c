@@ -6,12 +6,12 @@
 #include "intercept/track/copy_slots.h"
 #include "intercept/track/signal_pool.h"
 
-enum { DOUBTS = 8 };
+enum { CONTRADICTIONS = 8 };
 
-/* Whether what is behind signals is what we take it for. Any; UNKNOWN -> the other two once a load. */
+/* Whether the words behind a signal are the runtime's times of a copy. Any; UNKNOWN -> the other two once a load. */
 enum layout { UNKNOWN, RIGHT, WRONG };
 static _Atomic int layout;
-static _Atomic uint32_t doubts; /* any: copies that the runtime told other times of */
+static _Atomic uint32_t contradictions; /* any: copies whose times were others than the runtime's own answer */
 
 /*
  * The runtime's record of a signal. The frozen part comes first; the word `id` is the runtime's own check that a handle
@@ -49,11 +49,11 @@ static bool read_copy(uint64_t old_end, const amd_signal_t *signal, struct rtl_t
     return times->start != 0 && times->end >= times->start;
 }
 
-bool rtl_times_read(const amd_signal_t *card, const amd_signal_t *signal, struct rtl_times *times)
+bool rtl_times_read(const amd_signal_t *stand_in, const amd_signal_t *signal, struct rtl_times *times)
 {
-    if (!card || !rtl_stand_in_is_for_copy(card))
+    if (!stand_in || !rtl_stand_in_is_for_copy(stand_in))
         return read_kernel(signal, times);
-    const struct rtl_copy *copy = (const struct rtl_copy *)card;
+    const struct rtl_copy *copy = (const struct rtl_copy *)stand_in;
     return atomic_load_explicit(&layout, memory_order_relaxed) != WRONG &&
            read_copy(atomic_load_explicit(&copy->old_end, memory_order_relaxed), signal, times);
 }
@@ -62,10 +62,10 @@ void rtl_copy_prepare(struct rtl_copy *copy, struct rtl_gpu *gpu, const amd_sign
 {
     const struct record *record = (const struct record *)signal;
     uint64_t old_end = record->id == ID ? __atomic_load_n(&record->copy_end, __ATOMIC_RELAXED) : 0;
-    __atomic_store_n(&copy->card.kind, RTL_STAND_IN_COPY, __ATOMIC_RELAXED);
+    __atomic_store_n(&copy->stand_in.kind, RTL_STAND_IN_COPY, __ATOMIC_RELAXED);
     atomic_store_explicit(&copy->gpu, gpu, memory_order_relaxed);
     atomic_store_explicit(&copy->old_end, old_end, memory_order_relaxed);
-    rtl_signal_arm(&copy->card);
+    rtl_signal_arm(&copy->stand_in);
 }
 
 /* Nearly the same: the runtime's clocks are compared anew between two questions. */
@@ -77,34 +77,34 @@ static bool near(uint64_t a, uint64_t b, uint64_t tolerance)
 /* Asks the runtime about a copy that is over and whose signal can't go meanwhile. */
 static void compare(const struct rtl_gpu *gpu, uint64_t old_end, const amd_signal_t *signal)
 {
-    struct rtl_times own = {0, 0};
+    struct rtl_times found = {0, 0};
     hsa_amd_profiling_async_copy_time_t told = {0, 0};
     uint64_t start = 0, end = 0;
     hsa_signal_t handle = {(uint64_t)(uintptr_t)signal};
     hsa_agent_t agent = {__atomic_load_n(&gpu->agent.handle, __ATOMIC_RELAXED)};
     int unknown = UNKNOWN;
 
-    if (!agent.handle || !read_copy(old_end, signal, &own))
+    if (!agent.handle || !read_copy(old_end, signal, &found))
         return;
     bool right =
         rtl_tool.hsa.amd_profiling_get_async_copy_time(handle, &told) == HSA_STATUS_SUCCESS &&
-        rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.end, &end) == HSA_STATUS_SUCCESS &&
-        rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, own.start, &start) == HSA_STATUS_SUCCESS &&
+        rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, found.end, &end) == HSA_STATUS_SUCCESS &&
+        rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, found.start, &start) == HSA_STATUS_SUCCESS &&
         near(told.end, end, 1000000) && near(told.end - told.start, end - start, 2000 + (end - start) / 64);
-    /* the runtime may have set its clocks between two of the questions, so one wrong answer is none */
-    if (right || atomic_fetch_add(&doubts, 1) + 1 >= DOUBTS)
+    /* the runtime may have set its clocks between two of the calls, so one difference proves nothing */
+    if (right || atomic_fetch_add(&contradictions, 1) + 1 >= CONTRADICTIONS)
         atomic_compare_exchange_strong(&layout, &unknown, right ? RIGHT : WRONG);
 }
 
-void rtl_times_compare(const amd_signal_t *card, const _Atomic uintptr_t *use, const amd_signal_t *signal)
+void rtl_times_compare(const amd_signal_t *stand_in, const _Atomic uintptr_t *use, const amd_signal_t *signal)
 {
-    if (!rtl_stand_in_is_for_copy(card) || !rtl_copy_times_are_unknown())
+    if (!rtl_stand_in_is_for_copy(stand_in) || !rtl_copy_times_are_unknown())
         return;
-    const struct rtl_copy *copy = (const struct rtl_copy *)card;
+    const struct rtl_copy *copy = (const struct rtl_copy *)stand_in;
     const struct rtl_gpu *gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
     uint64_t old_end = atomic_load_explicit(&copy->old_end, memory_order_relaxed);
     atomic_thread_fence(memory_order_acquire);
-    if (!use || atomic_load_explicit(use, memory_order_relaxed) == (uintptr_t)card)
+    if (!use || atomic_load_explicit(use, memory_order_relaxed) == (uintptr_t)stand_in)
         compare(gpu, old_end, signal);
 }
 
@@ -121,5 +121,5 @@ bool rtl_copy_times_are_unknown(void)
 void rtl_times_forget(void)
 {
     atomic_store(&layout, UNKNOWN);
-    atomic_store(&doubts, 0);
+    atomic_store(&contradictions, 0);
 }

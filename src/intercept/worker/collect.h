@@ -1,5 +1,5 @@
 /*
- * Harvesting: from completed signals to recorded times. Everything here belongs to the worker thread.
+ * Collecting: from completed signals to recorded times. Everything here belongs to the worker thread.
  */
 #ifndef RTL_INTERCEPT_COLLECT_H
 #define RTL_INTERCEPT_COLLECT_H
@@ -15,43 +15,43 @@
 struct rtl_collector {
     struct rtl_recorder *recorder;
     struct rtl_pool *pool;
-    struct rtl_tsc_line counter;
-    uint64_t began;      /* monotonic ns: when it was made, and nothing of this load was over */
-    uint32_t open;       /* dispatches in flight, over all taps, */
-    uint32_t open_cards; /* and those of them that carry a signal of the application's */
-    uint32_t most;       /* the most signals of ours in flight since somebody looked */
-    uint64_t seen;       /* dispatches that came in through the pending rings, ever */
-    uint64_t completed;  /* and those that are accounted for */
-    uint32_t back_count; /* numbers on their way back into the free ring */
-    uint32_t back_cards_count;
-    uint16_t back[64], back_cards[64];
-    uint16_t next[RTL_NUMBERS]; /* the taps' lists of signals in flight; each signal is in one at most */
+    struct rtl_tsc_line tsc;
+    uint64_t began;          /* monotonic ns: when it was made, before anything of this load was over */
+    uint32_t open;           /* dispatches in flight, over all trackers, */
+    uint32_t open_stand_ins; /* and those of them that carry a signal of the application's */
+    uint32_t most;           /* the most signals of ours in flight since somebody looked */
+    uint64_t seen;           /* dispatches that came in through the pending rings, ever */
+    uint64_t completed;      /* and those that are accounted for */
+    uint32_t back_count;     /* numbers on their way back into the free ring */
+    uint32_t back_stand_ins_count;
+    uint16_t back[64], back_stand_ins[64];
+    uint16_t next[RTL_NUMBERS]; /* the trackers' lists of signals in flight; each signal is in one at most */
     uint16_t previous[RTL_NUMBERS];
 };
 
 /* Takes in what was dispatched on a tracker. */
-void rtl_collect_take_in(struct rtl_collector *harvest, struct rtl_tracker *tracker);
+void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tracker);
 
 /* Records what has completed, in any order. Bounded: returns how many it recorded, at most `most`. */
-uint32_t rtl_collect_tracker(struct rtl_collector *harvest, struct rtl_tracker *tracker, uint32_t most);
+uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t most);
 
 /*
  * Accounts for everything that is still in flight on a tracker under a reason of the worker's. Its signals are used
  * again only if `reuse`: when nothing can write to them any more.
  */
-void rtl_collect_give_up(struct rtl_collector *harvest, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
+void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
                          bool reuse);
 
 /* Gives back the signals that a tracker that is GONE had at hand. */
-void rtl_collect_close(struct rtl_collector *harvest, struct rtl_tracker *tracker);
+void rtl_collect_close(struct rtl_collector *collector, struct rtl_tracker *tracker);
 
 /*
- * Puts a record into the event ring, where there is one, with its agent and, from the tick at which it started, its
- * time. Behind rtl_ticks_believed of its end.
+ * Fills in agent and time of a record, for something that started at that tick, and puts it into the event ring. Behind
+ * rtl_ticks_believed of its end, which sees to the GPU's clock.
  */
 void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event);
 
-/* Gives back what is on its way. To be called after every round. */
-void rtl_collect_flush(struct rtl_collector *harvest);
+/* Gives back the numbers in `back`. To be called after every round. */
+void rtl_collect_flush(struct rtl_collector *collector);
 
 #endif

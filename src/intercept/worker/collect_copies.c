@@ -12,29 +12,29 @@ static const uint64_t WAIT = 1000000000; /* ns; a copy that is over waits so lon
 
 static bool is_over(struct rtl_copy *copy)
 {
-    return __atomic_load_n(&copy->card.value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED ||
-           rtl_app_signal_look(copy->own, &copy->card, copy->value);
+    return __atomic_load_n(&copy->stand_in.value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED ||
+           rtl_app_signal_look(copy->app_signal, &copy->stand_in, copy->value);
 }
 
 static void put_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, uint64_t start, uint64_t duration_ns)
 {
     struct rtl_event_record event = {
         .duration_ns = duration_ns,
-        .kernel = copy->line % RTL_DIRECTION_COUNT,
+        .kernel = copy->row % RTL_DIRECTION_COUNT,
         .flags = RTL_EVENT_COPY,
         .grid = {(uint32_t)copy->bytes, (uint32_t)(copy->bytes >> 32)},
     };
     rtl_collect_event(gpu, start, &event);
 }
 
-static void record(struct rtl_collector *harvest, const struct rtl_copy *copy)
+static void record(struct rtl_collector *collector, const struct rtl_copy *copy)
 {
-    struct rtl_copies *line = &rtl_tool.segment.copies[copy->line];
+    struct rtl_copies *counters = &rtl_tool.segment.copies[copy->row];
     enum rtl_copy_reason why = RTL_COPY_UNTIMED_BAD_TIME;
-    uint64_t start = copy->card.start_ts, end = copy->card.end_ts, duration_ns;
+    uint64_t start = copy->stand_in.start_ts, end = copy->stand_in.end_ts, duration_ns;
     struct rtl_gpu *gpu;
 
-    switch (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED)) {
+    switch (__atomic_load_n(&copy->stand_in.value, __ATOMIC_RELAXED)) {
     case RTL_STAND_IN_SHARED:
         why = RTL_COPY_UNTIMED_SHARED_SIGNAL;
         break;
@@ -45,27 +45,27 @@ static void record(struct rtl_collector *harvest, const struct rtl_copy *copy)
         if (start == 0 || end < start || !rtl_copy_times_are_right())
             break;
         gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
-        if (!rtl_ticks_believed(gpu, start, end, harvest->began)) /* when it was asked for isn't kept */
+        if (!rtl_ticks_believed(gpu, start, end, collector->began)) /* when the copy was submitted isn't kept */
             break;
         duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
-        if (rtl_recorder_record(harvest->recorder, RTL_HISTOGRAM_COPIES(copy->line), duration_ns)) {
-            rtl_count(&line->timed_bytes, copy->bytes);
+        if (rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_COPIES(copy->row), duration_ns)) {
+            rtl_count(&counters->timed_bytes, copy->bytes);
             if (rtl_hot.trace)
                 put_event(gpu, copy, start, duration_ns);
             return;
         }
         why = RTL_COPY_UNTIMED_NO_MEMORY;
     }
-    rtl_copy_untimed(copy->line, why);
+    rtl_copy_untimed(copy->row, why);
 }
 
 /*
- * Over, but nobody knows yet what its times mean: the next copy may tell. Not for ever, because the worker looks at it
- * again and again, and there may be no other.
+ * It is over, but whether its times are right isn't known yet; the next copy may show it. Waits for a second at most:
+ * there may be no other copy, and the worker doesn't sleep meanwhile.
  */
 static bool waits(struct rtl_copy *copy)
 {
-    if (__atomic_load_n(&copy->card.value, __ATOMIC_RELAXED) != RTL_STAND_IN_TIMED || copy->card.end_ts == 0 ||
+    if (__atomic_load_n(&copy->stand_in.value, __ATOMIC_RELAXED) != RTL_STAND_IN_TIMED || copy->stand_in.end_ts == 0 ||
         !rtl_copy_times_are_unknown())
         return false;
     uint64_t now = rtl_clock_now();
@@ -74,7 +74,7 @@ static bool waits(struct rtl_copy *copy)
     return now - copy->waits_since < WAIT;
 }
 
-uint32_t rtl_collect_copies(struct rtl_collector *harvest)
+uint32_t rtl_collect_copies(struct rtl_collector *collector)
 {
     uint32_t done = 0;
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
@@ -82,23 +82,23 @@ uint32_t rtl_collect_copies(struct rtl_collector *harvest)
             struct rtl_copy *copy = rtl_copy_at(w * 64 + (uint32_t)__builtin_ctzll(bits));
             if (!is_over(copy) || waits(copy) || !rtl_copy_claim(copy))
                 continue;
-            record(harvest, copy);
+            record(collector, copy);
             rtl_copy_give(copy);
             done++;
         }
     return done;
 }
 
-void rtl_copies_give_up(struct rtl_collector *harvest)
+void rtl_collect_copies_give_up(struct rtl_collector *collector)
 {
-    rtl_collect_copies(harvest);
+    rtl_collect_copies(collector);
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
         for (uint64_t bits = rtl_copies_in_flight(w); bits; bits &= bits - 1) {
             struct rtl_copy *copy = rtl_copy_at(w * 64 + (uint32_t)__builtin_ctzll(bits));
             if (!rtl_copy_claim(copy))
                 continue;
-            rtl_copy_untimed(copy->line, RTL_COPY_UNTIMED_ABANDONED);
-            if (rtl_app_signal_detach(copy->own, &copy->card, false))
+            rtl_copy_untimed(copy->row, RTL_COPY_UNTIMED_ABANDONED);
+            if (rtl_app_signal_detach(copy->app_signal, &copy->stand_in, false))
                 rtl_copy_give(copy);
         }
 }

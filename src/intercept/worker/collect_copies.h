@@ -7,9 +7,9 @@
 struct rtl_collector;
 
 /* Records what is over. Returns how many. */
-uint32_t rtl_collect_copies(struct rtl_collector *harvest);
+uint32_t rtl_collect_copies(struct rtl_collector *collector);
 
 /* At the worker's end: the rest is given up. */
-void rtl_copies_give_up(struct rtl_collector *harvest);
+void rtl_collect_copies_give_up(struct rtl_collector *collector);
 
 #endif

@@ -1,11 +1,12 @@
 /*
  * The mode in force: what it means for a dispatch, and how it changes while the process runs.
  *
- * Viewers say on the control page (shm/control.h) that they watch, and which mode they want. A dispatch compares the
+ * Viewers tell by the control page (shm/control.h) that they watch, and which mode they want. A dispatch compares the
  * page's word with the one that the worker saw last: one load more than it would need otherwise, and no clock. When it
- * differs in what matters, it wakes the worker if that sleeps. The worker reads the word, believes it or not, and
- * changes the policy that dispatches follow. So all decisions are made by one thread, off the dispatch path, and a page
- * full of garbage costs a dispatch at most what a wake-up costs, once in the time for which the worker stays awake.
+ * differs in what matters, it wakes the worker if that sleeps. The worker reads the word, ignores it if its check is
+ * wrong, and changes the policy that dispatches follow (track/policy.h). So all decisions are made by one thread, off
+ * the dispatch path, and a page full of garbage costs a dispatch at most what a wake-up costs, once in the time for
+ * which the worker stays awake.
  *
  * What a change of policy takes: signals are made when dispatches are timed for the first time; the application's
  * signals (app_signals.h) are followed only while their kernels are timed, and until the last such kernel is over.
@@ -24,21 +25,21 @@
 
 struct rtl_collector;
 
-/* Pure: what is known of the control page. */
+/* Pure: what viewers have asked for so far. */
 struct rtl_requests {
     enum rtl_mode mode; /* in force */
-    uint16_t number;    /* of the wish that it came from */
-    uint16_t beat;
-    uint64_t beat_at; /* when that was seen first */
+    uint16_t number;    /* of the request that it came from */
+    uint16_t heartbeat;
+    uint64_t heartbeat_at; /* when that was seen first */
     bool watched;
 };
 
 /* Pure: takes in a word of the page, at that time. */
-void rtl_requests_apply(struct rtl_requests *said, uint64_t word, uint64_t now_ns);
-enum rtl_policy rtl_requests_policy(const struct rtl_requests *said);
-enum rtl_activity rtl_requests_activity(const struct rtl_requests *said);
+void rtl_requests_apply(struct rtl_requests *requests, uint64_t word, uint64_t now_ns);
+enum rtl_policy rtl_requests_policy(const struct rtl_requests *requests);
+enum rtl_activity rtl_requests_activity(const struct rtl_requests *requests);
 /* Pure: the bits of the page's word that would change something. */
-uint64_t rtl_requests_mask(const struct rtl_requests *said);
+uint64_t rtl_requests_mask(const struct rtl_requests *requests);
 
 /* Load, once: the process starts in that mode. */
 void rtl_mode_start(enum rtl_mode mode);
@@ -46,7 +47,7 @@ void rtl_mode_start(enum rtl_mode mode);
 /* Load, each time: the runtime was loaded. True when the application's signals are to be followed. */
 bool rtl_mode_again(void);
 
-/* Worker, every round: looks at the page and does what it says. */
-void rtl_mode_apply(struct rtl_collector *harvest, uint64_t now_ns);
+/* Worker, every round: reads the page's word and applies it. */
+void rtl_mode_apply(struct rtl_collector *collector, uint64_t now_ns);
 
 #endif

@@ -64,7 +64,7 @@ static bool ask(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *told)
     return true;
 }
 
-/* The line says something else of that point, by more than clocks that run on can differ. */
+/* That point is off the line by more than a clock without a leap can be. */
 static bool is_leap(const struct rtl_gpu *gpu, const struct rtl_line *point)
 {
     int64_t off = (int64_t)(rtl_line_at(&gpu->line, point->x) - point->y);
@@ -72,13 +72,14 @@ static bool is_leap(const struct rtl_gpu *gpu, const struct rtl_line *point)
     return gpu->line.slope > 0 && (off < 0 ? -off : off) > SLACK + (distance < 0 ? -distance : distance) / APART;
 }
 
-/* Nothing that was before is before or behind what comes now. */
+/* Times before a leap can't be compared with those behind it: ends of kernels and busy spans begin anew. */
 static void close_the_past(struct rtl_gpu *gpu)
 {
     rtl_busy_restart(&gpu->busy);
     for (struct rtl_tracker *tracker = atomic_load_explicit(&rtl_trackers, memory_order_acquire); tracker;
          tracker = tracker->next) {
-        uint32_t state = atomic_load_explicit(&tracker->state, memory_order_acquire); /* in others it is create's */
+        /* the fields of trackers in other states are create's */
+        uint32_t state = atomic_load_explicit(&tracker->state, memory_order_acquire);
         if ((state == RTL_TRACKER_LIVE || state == RTL_TRACKER_GONE) && tracker->gpu == gpu)
             tracker->last_end = 0;
     }
@@ -103,7 +104,7 @@ static void draw(struct rtl_gpu *gpu, const struct rtl_line *point, bool told)
         gpu->line = gpu->calibration.line;
         publish_clock(gpu);
     } else {
-        gpu->calibration.line.slope = 0; /* what it measured doesn't go on here */
+        gpu->calibration.line.slope = 0; /* its slope belongs to the clock before the leap */
         gpu->line = *point;
     }
     set_near(gpu, point->x);
@@ -124,9 +125,9 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
         return true;
     uint64_t at = asked ? told.y : gpu->line.slope > 0 ? rtl_line_at(&gpu->line, end) : now;
     bool future = (int64_t)(at - now) > SLACK, past = asked && (int64_t)(submit - at) > SLACK;
-    if (future && !gpu->untold && ++gpu->refused < REFUSED_MOST)
+    if (future && !gpu->distrusted && ++gpu->refused < REFUSED_MOST)
         return false;
-    gpu->untold = future;
+    gpu->distrusted = future;
     gpu->refused = 0;
     if (future || past) {
         const struct rtl_line found = {end, now, 1e9 / (double)gpu->rate.hz};

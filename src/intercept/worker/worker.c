@@ -1,9 +1,9 @@
 /*
  * The completion worker's thread: when it runs, how often it looks, how it sleeps and how it ends (worker.h).
  *
- * Rhythm: a round over all taps, then a pause between 50 us and 1 ms. The pause follows how soon the signals would run
- * out at the rate of the last round, and doubles while nothing completes. With nothing in flight it lingers a little,
- * because the next dispatch is often near, then parks without a timeout (wakeup.h).
+ * Rhythm: a round over all trackers, then a pause between 50 us and 1 ms. The pause follows how soon the signals would
+ * run out at the rate of the last round, and doubles while nothing completes. With nothing in flight it lingers a
+ * little, because the next dispatch is often near, then parks without a timeout (wakeup.h).
  */
 #include "intercept/worker/worker.h"
 
@@ -35,14 +35,14 @@
 enum {
     PAUSE_MIN = 50000, /* ns */
     PAUSE_MAX = 1000000,
-    MOST_A_TAP = 2048, /* completions of one queue before the next has its turn */
-    MOST_MADE = 2048,  /* signals in one round: dispatches wait for completions meanwhile */
-    TURN = 100000,     /* ns; the least that the scheduler takes */
-    STACK = 256 << 10, /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
+    MOST_A_TRACKER = 2048, /* completions of one queue before the next has its turn */
+    MOST_MADE = 2048,      /* signals in one round: dispatches wait for completions meanwhile */
+    TURN = 100000,         /* ns; the least that the scheduler takes */
+    STACK = 256 << 10,     /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
 };
 
 static const uint64_t LINGER = 20 * MS;   /* from the last completion to parking */
-static const uint64_t COUNTER = 5 * MS;   /* how often the time stamp counter is compared with the clock */
+static const uint64_t TSC = 5 * MS;       /* how often the time stamp counter is compared with the clock */
 static const uint64_t CPU = 100 * MS;     /* how often the worker's own CPU time is brought up to date */
 static const uint64_t PEAK = 10000 * MS;  /* signals unused over one to two such spans are destroyed */
 static const uint64_t SETTLE = 100 * MS;  /* bound on waiting for a destroyed queue to be accounted for */
@@ -76,92 +76,93 @@ static void kick(void)
 
 struct rhythm {
     uint64_t pause;
-    uint64_t now, before;        /* this round and the one before, monotonic ns */
-    uint64_t seen_before;        /* dispatches until the round before */
-    uint64_t busy_at;            /* when something was last in flight */
-    uint64_t counter_at, cpu_at; /* when those were last brought up to date */
-    uint64_t peak_at;            /* when the present span of peaks began */
-    uint32_t peak, peak_before;  /* most in flight in this span and the one before */
-    enum rtl_tend tend;          /* when a queue has to be looked after next */
+    uint64_t now, before;       /* this round and the one before, monotonic ns */
+    uint64_t seen_before;       /* dispatches until the round before */
+    uint64_t busy_at;           /* when something was last in flight */
+    uint64_t tsc_at, cpu_at;    /* when those were last brought up to date */
+    uint64_t peak_at;           /* when the present span of peaks began */
+    uint32_t peak, peak_before; /* most in flight in this span and the one before */
+    enum rtl_tend tend;         /* when a queue has to be looked after next */
 };
 
 /* A tracker with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
-static uint32_t state_of(const struct rtl_collector *harvest, const struct rtl_tracker *tracker)
+static uint32_t state_of(const struct rtl_collector *collector, const struct rtl_tracker *tracker)
 {
     uint32_t state = atomic_load_explicit(&tracker->state, memory_order_acquire);
-    bool ours = __atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) == harvest->pool;
+    bool ours = __atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) == collector->pool;
     return (state == RTL_TRACKER_LIVE || state == RTL_TRACKER_GONE) && ours ? state : RTL_TRACKER_FREE;
 }
 
 /*
- * Any: a GONE tracker of that pool, whose worker has ended, having accounted for it. Looked at under the lock that taps
- * are opened under: between a look and the next it may have become another queue's, and gone again, not accounted for.
+ * Any: a GONE tracker of that pool, whose worker has ended, having accounted for it. Looked at under the lock that
+ * trackers are opened under: between a look and the next it may have become another queue's, and gone again, not
+ * accounted for.
  */
 static void reclaim(struct rtl_tracker *tracker, const struct rtl_pool *pool)
 {
     uint32_t gone = RTL_TRACKER_GONE;
     pthread_mutex_lock(&rtl_tool.create);
     if (__atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) == pool &&
-        atomic_compare_exchange_strong(&tracker->state, &gone, RTL_TRACKER_DEAD)) /* one of us */
+        atomic_compare_exchange_strong(&tracker->state, &gone, RTL_TRACKER_DEAD)) /* only one of us frees it */
         rtl_tracker_free(tracker);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
 /* Its hardware queue is gone: what hasn't completed never will. */
-static void finish_gone(struct rtl_collector *harvest, struct rtl_tracker *tracker)
+static void finish_gone(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
-    rtl_collect_give_up(harvest, tracker, RTL_UNTIMED_QUEUE_GONE, true);
-    rtl_collect_close(harvest, tracker);
+    rtl_collect_give_up(collector, tracker, RTL_UNTIMED_QUEUE_GONE, true);
+    rtl_collect_close(collector, tracker);
     rtl_tracker_free(tracker);
     rtl_futex_wake(&tracker->state);
 }
 
 /* One look at every tracker. Returns how many completions were recorded. */
-static uint32_t round_of_taps(struct rtl_collector *harvest, struct rhythm *r)
+static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm *r)
 {
-    struct rtl_tracker *taps = atomic_load_explicit(&rtl_trackers, memory_order_acquire);
+    struct rtl_tracker *trackers = atomic_load_explicit(&rtl_trackers, memory_order_acquire);
     uint32_t done = 0;
     r->tend = RTL_TEND_NOTHING;
-    for (struct rtl_tracker *tracker = taps; tracker; tracker = tracker->next)
-        if (state_of(harvest, tracker) != RTL_TRACKER_FREE)
-            rtl_collect_take_in(harvest, tracker);
-    for (struct rtl_tracker *tracker = taps; tracker; tracker = tracker->next) {
-        uint32_t state = state_of(harvest, tracker);
+    for (struct rtl_tracker *tracker = trackers; tracker; tracker = tracker->next)
+        if (state_of(collector, tracker) != RTL_TRACKER_FREE)
+            rtl_collect_take_in(collector, tracker);
+    for (struct rtl_tracker *tracker = trackers; tracker; tracker = tracker->next) {
+        uint32_t state = state_of(collector, tracker);
         if (state == RTL_TRACKER_FREE) {
             const struct rtl_pool *pool = __atomic_load_n(&tracker->pool, __ATOMIC_RELAXED);
-            if (pool != harvest->pool &&
+            if (pool != collector->pool &&
                 atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_GONE)
                 reclaim(tracker, pool); /* of a load before this one */
             continue;
         }
         enum rtl_tend tend = state == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, r->now) : RTL_TEND_NOTHING;
         r->tend = tend > r->tend ? tend : r->tend;
-        done += rtl_collect_tracker(harvest, tracker, MOST_A_TAP);
+        done += rtl_collect_tracker(collector, tracker, MOST_A_TRACKER);
         if (state == RTL_TRACKER_GONE) {
-            finish_gone(harvest, tracker);
+            finish_gone(collector, tracker);
         } else {
             uint32_t rows = atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed);
             rtl_tracker_populate(tracker, rows + 64);
         }
     }
-    rtl_collect_flush(harvest);
+    rtl_collect_flush(collector);
     if (done)
         rtl_gpus_publish_idle(false);
     return done;
 }
 
 /* The pool is kept ahead of need, and given back to the runtime in part after a long time of little use. */
-static void tend_pool(struct rtl_collector *harvest, struct rhythm *r)
+static void tend_pool(struct rtl_collector *collector, struct rhythm *r)
 {
-    struct rtl_pool *pool = harvest->pool;
+    struct rtl_pool *pool = collector->pool;
     uint32_t created = atomic_load_explicit(&pool->created, memory_order_relaxed);
 
-    if (r->peak < harvest->most)
-        r->peak = harvest->most;
-    if (worker.peak < harvest->most)
-        worker.peak = harvest->most;
-    uint32_t open = harvest->open - harvest->open_cards; /* on signals of the pool */
-    harvest->most = open;
+    if (r->peak < collector->most)
+        r->peak = collector->most;
+    if (worker.peak < collector->most)
+        worker.peak = collector->most;
+    uint32_t open = collector->open - collector->open_stand_ins; /* on signals of the pool */
+    collector->most = open;
     if (created < pool->limit && 4 * rtl_pool_free_count(pool) < created && 2 * open > created) {
         uint32_t more = created < pool->limit - created ? created : pool->limit - created;
         more = more < MOST_MADE ? more : MOST_MADE;
@@ -176,10 +177,10 @@ static void tend_pool(struct rtl_collector *harvest, struct rhythm *r)
     }
     if (r->now - r->peak_at < PEAK)
         return;
-    uint32_t most = r->peak > r->peak_before ? r->peak : r->peak_before, taps = 0;
+    uint32_t most = r->peak > r->peak_before ? r->peak : r->peak_before, trackers = 0;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
-        taps += atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE;
-    uint32_t keep = 2 * most + taps * RTL_SIGNALS_BATCH;
+        trackers += atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE;
+    uint32_t keep = 2 * most + trackers * RTL_SIGNALS_BATCH;
     keep = keep < RTL_SIGNALS_START ? RTL_SIGNALS_START : keep;
     if (r->peak_before != UINT32_MAX && created > keep + keep / 2)
         rtl_pool_destroy(pool, created - keep, rtl_throttle_is_looking_at);
@@ -191,10 +192,10 @@ static void tend_pool(struct rtl_collector *harvest, struct rhythm *r)
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
 
-static void publish(const struct rtl_collector *harvest, struct rhythm *r, bool all)
+static void publish(const struct rtl_collector *collector, struct rhythm *r, bool all)
 {
     struct rtl_header *h = rtl_tool.segment.header;
-    struct rtl_pool *pool = harvest->pool;
+    struct rtl_pool *pool = collector->pool;
     STORE(h->heartbeat_mono_ns, r->now);
     rtl_count(&h->passes, 1);
     STORE(h->signals_created, worker.made_before + atomic_load_explicit(&pool->made, memory_order_relaxed));
@@ -209,77 +210,77 @@ static void publish(const struct rtl_collector *harvest, struct rhythm *r, bool 
     }
 }
 
-static void compare_clocks(struct rtl_collector *harvest, struct rhythm *r)
+static void compare_clocks(struct rtl_collector *collector, struct rhythm *r)
 {
     uint64_t tsc = 0, ns = 0;
-    if (r->now - r->counter_at < COUNTER || !atomic_load_explicit(&rtl_hot.tsc, memory_order_relaxed))
+    if (r->now - r->tsc_at < TSC || !atomic_load_explicit(&rtl_hot.tsc, memory_order_relaxed))
         return;
     rtl_clock_pair(&tsc, &ns);
-    rtl_tsc_line_update(&harvest->counter, tsc, ns);
-    if (harvest->counter.broken)
+    rtl_tsc_line_update(&collector->tsc, tsc, ns);
+    if (collector->tsc.broken)
         atomic_store_explicit(&rtl_hot.tsc, false, memory_order_relaxed);
-    r->counter_at = r->now;
+    r->tsc_at = r->now;
 }
 
 /* How long to pause so that the signals don't run out before the next round. */
-static uint64_t pause_after(const struct rtl_collector *harvest, struct rhythm *r, uint32_t done)
+static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm *r, uint32_t done)
 {
-    uint64_t came = harvest->seen - r->seen_before, span = r->now - r->before;
-    r->seen_before = harvest->seen;
+    uint64_t came = collector->seen - r->seen_before, span = r->now - r->before;
+    r->seen_before = collector->seen;
     if (r->tend == RTL_TEND_NOW)
         return PAUSE_MIN;
     if (!done)
         return r->pause * 2 < PAUSE_MAX ? r->pause * 2 : PAUSE_MAX;
     if (!came)
         return PAUSE_MAX;
-    uint32_t open = harvest->open - harvest->open_cards;
-    uint64_t left = harvest->pool->limit > open ? harvest->pool->limit - open : 0;
-    uint64_t cards = harvest->pool->cards_limit - harvest->open_cards; /* never more open than there are */
-    left = cards < left ? cards : left;
+    uint32_t open = collector->open - collector->open_stand_ins;
+    uint64_t left = collector->pool->limit > open ? collector->pool->limit - open : 0;
+    uint64_t stand_ins = collector->pool->stand_ins_limit - collector->open_stand_ins; /* never below 0 */
+    left = stand_ins < left ? stand_ins : left;
     uint64_t pause = left * span / came / 8;
     return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;
 }
 
 /* Looks after all queues, and says in `tend` when to look again. True when one of them needs more than that. */
-static bool is_needed(const struct rtl_collector *harvest, struct rhythm *r)
+static bool is_needed(const struct rtl_collector *collector, struct rhythm *r)
 {
     uint64_t now = rtl_clock_now();
     r->tend = RTL_TEND_NOTHING;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
         enum rtl_tend tend =
-            state_of(harvest, tracker) == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, now) : RTL_TEND_NOTHING;
+            state_of(collector, tracker) == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, now) : RTL_TEND_NOTHING;
         r->tend = tend > r->tend ? tend : r->tend;
     }
     return r->tend >= RTL_TEND_SOON;
 }
 
-static bool anything_pending(const struct rtl_collector *harvest, struct rhythm *r)
+static bool anything_pending(const struct rtl_collector *collector, struct rhythm *r)
 {
-    if (is_needed(harvest, r) || rtl_copies_pending())
+    if (is_needed(collector, r) || rtl_copies_pending())
         return true;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
-        uint32_t state = state_of(harvest, tracker);
+        uint32_t state = state_of(collector, tracker);
         if (state == RTL_TRACKER_GONE || (state == RTL_TRACKER_LIVE && rtl_pending_count(&tracker->pending)))
             return true;
     }
     return false;
 }
 
-static void park(struct rtl_collector *harvest, struct rhythm *r, uint32_t kick_seen)
+static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kick_seen)
 {
     struct rtl_header *h = rtl_tool.segment.header;
     rtl_wakeup_announce();
-    if (anything_pending(harvest, r) || rtl_control_request_pending() || atomic_load(&worker.kick) != kick_seen ||
+    if (anything_pending(collector, r) || rtl_control_request_pending() || atomic_load(&worker.kick) != kick_seen ||
         atomic_load(&worker.state) != RUNNING) {
         rtl_wakeup_revoke();
         return;
     }
     rtl_gpus_publish_idle(true);
-    publish(harvest, r, true);
+    publish(collector, r, true);
     STORE(h->parked, 1);
     /* a look at queues that may be used in ways that nobody tells of is no reason to get up */
     while (!rtl_wakeup_sleep(r->tend == RTL_TEND_LATER ? LATER : r->tend == RTL_TEND_RARELY ? RARELY : UINT64_MAX))
-        if (is_needed(harvest, r))
+        if (is_needed(collector, r))
             rtl_wakeup_revoke();
     STORE(h->parked, 0);
     /* what came before the sleep says nothing about now */
@@ -288,7 +289,7 @@ static void park(struct rtl_collector *harvest, struct rhythm *r, uint32_t kick_
     r->pause = PAUSE_MIN;
 }
 
-/* Waits until no dispatch is under way that began before its verdict was changed. Bounded. */
+/* Waits until no dispatch is under way that began before its reason was changed. Bounded. */
 static bool quiet(const struct rtl_tracker *tracker)
 {
     uint64_t until = rtl_clock_now() + QUIET;
@@ -302,31 +303,31 @@ static bool quiet(const struct rtl_tracker *tracker)
 }
 
 /*
- * The last look, after all verdicts have become "shutdown": what has completed counts, what hasn't is given up. Signals
- * that nothing in flight carries go back to the runtime.
+ * The last round, when all trackers' reason is "shutdown": what has completed is recorded, what hasn't is given up.
+ * Signals that nothing in flight carries are destroyed.
  */
-static void wind_up(struct rtl_collector *harvest, struct rhythm *r)
+static void wind_up(struct rtl_collector *collector, struct rhythm *r)
 {
     rtl_barrier_everywhere();
     /* no more can be in flight than there are signals, and none is added; each round ends some of them */
     for (uint32_t done = 0, more = 1; more && done <= 2 * RTL_NUMBERS; done += more)
-        more = round_of_taps(harvest, r);
+        more = round_of_trackers(collector, r);
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
-        uint32_t state = state_of(harvest, tracker);
+        uint32_t state = state_of(collector, tracker);
         if (state == RTL_TRACKER_GONE)
-            finish_gone(harvest, tracker);
+            finish_gone(collector, tracker);
         if (state != RTL_TRACKER_LIVE)
             continue;
         if (quiet(tracker))
-            rtl_collect_close(harvest, tracker);
-        rtl_collect_give_up(harvest, tracker, RTL_UNTIMED_ABANDONED, false);
+            rtl_collect_close(collector, tracker);
+        rtl_collect_give_up(collector, tracker, RTL_UNTIMED_ABANDONED, false);
     }
-    rtl_copies_give_up(harvest);
-    rtl_collect_flush(harvest);
-    rtl_pool_destroy(harvest->pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
+    rtl_collect_copies_give_up(collector);
+    rtl_collect_flush(collector);
+    rtl_pool_destroy(collector->pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
     rtl_gpus_publish_idle(true);
     r->now = rtl_clock_now();
-    publish(harvest, r, true);
+    publish(collector, r, true);
 }
 
 /*
@@ -342,18 +343,18 @@ static void ask_for_short_turns(void)
         int32_t nice;
         uint32_t priority;
         uint64_t runtime, deadline, period;
-    } wish;
-    memset(&wish, 0, sizeof wish);
-    if (syscall(SYS_sched_getattr, 0, &wish, sizeof wish, 0) == 0 && wish.policy == SCHED_OTHER) {
-        wish.size = sizeof wish;
-        wish.runtime = TURN;
-        syscall(SYS_sched_setattr, 0, &wish, 0);
+    } attributes;
+    memset(&attributes, 0, sizeof attributes);
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && attributes.policy == SCHED_OTHER) {
+        attributes.size = sizeof attributes;
+        attributes.runtime = TURN;
+        syscall(SYS_sched_setattr, 0, &attributes, 0);
     }
 }
 
 static void *run(void *data)
 {
-    struct rtl_collector *harvest = data;
+    struct rtl_collector *collector = data;
     struct rhythm r = {.pause = PAUSE_MIN, .peak_before = UINT32_MAX};
     prctl(PR_SET_NAME, "rtl-worker", 0, 0, 0);
     ask_for_short_turns();
@@ -363,25 +364,25 @@ static void *run(void *data)
     while (atomic_load_explicit(&worker.state, memory_order_acquire) == RUNNING) {
         uint32_t kick_seen = atomic_load(&worker.kick);
         r.now = rtl_clock_now();
-        compare_clocks(harvest, &r);
-        rtl_mode_apply(harvest, r.now);
-        uint32_t done = round_of_taps(harvest, &r), copied = rtl_collect_copies(harvest);
-        tend_pool(harvest, &r);
-        rtl_recorder_prepare(harvest->recorder);
+        compare_clocks(collector, &r);
+        rtl_mode_apply(collector, r.now);
+        uint32_t done = round_of_trackers(collector, &r), copied = rtl_collect_copies(collector);
+        tend_pool(collector, &r);
+        rtl_recorder_prepare(collector->recorder);
         rtl_kernels_populate();
-        publish(harvest, &r, false);
-        if (harvest->open || done || copied || r.tend >= RTL_TEND_SOON || rtl_copies_pending())
+        publish(collector, &r, false);
+        if (collector->open || done || copied || r.tend >= RTL_TEND_SOON || rtl_copies_pending())
             r.busy_at = r.now;
         if (r.now - r.busy_at >= LINGER) {
-            park(harvest, &r, kick_seen);
+            park(collector, &r, kick_seen);
             continue;
         }
-        r.pause = pause_after(harvest, &r, done);
+        r.pause = pause_after(collector, &r, done);
         r.before = r.now;
         rtl_futex_wait(&worker.kick, kick_seen, r.pause);
     }
-    wind_up(harvest, &r);
-    munmap(harvest, sizeof *harvest);
+    wind_up(collector, &r);
+    munmap(collector, sizeof *collector);
     atomic_store(&worker.state, STOPPED);
     rtl_futex_wake(&worker.state);
     return NULL;
@@ -390,7 +391,7 @@ static void *run(void *data)
 /* --- starting and stopping it --- */
 
 /* A thread that takes no signal, holds little memory and has no share in the application's real-time priority. */
-static bool start_thread(struct rtl_collector *harvest)
+static bool start_thread(struct rtl_collector *collector)
 {
     sigset_t all, before;
     cpu_set_t cpus;
@@ -407,19 +408,19 @@ static bool start_thread(struct rtl_collector *harvest)
         pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
         pthread_attr_setschedparam(&attributes, &normal);
         pthread_attr_setstacksize(&attributes, STACK);
-        /* the process's CPUs, not the one that the thread which came first may have been tied to */
+        /* the process's CPUs, not those of the thread that happens to start the worker */
         if (sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0)
             pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
-        error = pthread_create(&thread, &attributes, run, harvest);
+        error = pthread_create(&thread, &attributes, run, collector);
         if (error == EINVAL) { /* static TLS of the application larger than the stack */
             pthread_attr_setstacksize(&attributes, 32 * STACK);
-            error = pthread_create(&thread, &attributes, run, harvest);
+            error = pthread_create(&thread, &attributes, run, collector);
         }
         if (error == EPERM) { /* a sandbox that lets nobody choose a scheduling policy, or CPUs */
             pthread_attr_destroy(&attributes);
             pthread_attr_init(&attributes);
             pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-            error = pthread_create(&thread, &attributes, run, harvest);
+            error = pthread_create(&thread, &attributes, run, collector);
         }
         pthread_attr_destroy(&attributes);
     }
@@ -439,19 +440,19 @@ static void destroy_signal(hsa_signal_t signal)
     rtl_tool.hsa.signal_destroy(signal);
 }
 
-static struct rtl_collector *make_harvest(struct rtl_pool *pool)
+static struct rtl_collector *make_collector(struct rtl_pool *pool)
 {
-    struct rtl_collector *harvest =
-        mmap(NULL, sizeof *harvest, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct rtl_collector *collector =
+        mmap(NULL, sizeof *collector, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t tsc = 0, ns = 0;
-    if (harvest == MAP_FAILED)
+    if (collector == MAP_FAILED)
         return NULL;
-    harvest->recorder = worker.recorder;
-    harvest->pool = pool;
+    collector->recorder = worker.recorder;
+    collector->pool = pool;
     rtl_clock_pair(&tsc, &ns);
-    harvest->began = ns;
-    rtl_tsc_line_start(&harvest->counter, tsc, ns);
-    return harvest;
+    collector->began = ns;
+    rtl_tsc_line_start(&collector->tsc, tsc, ns);
+    return collector;
 }
 
 static bool start(void)
@@ -462,8 +463,8 @@ static bool start(void)
     if (!worker.recorder)
         worker.recorder = rtl_recorder_create(&rtl_tool.segment);
     struct rtl_pool *pool = worker.recorder ? rtl_pool_create(&maker, rtl_tool.settings.signals_limit) : NULL;
-    struct rtl_collector *harvest = pool ? make_harvest(pool) : NULL;
-    if (!harvest) {
+    struct rtl_collector *collector = pool ? make_collector(pool) : NULL;
+    if (!collector) {
         rtl_pool_free(pool);
         return false;
     }
@@ -474,18 +475,18 @@ static bool start(void)
     rtl_barrier_prepare();
     rtl_wakeup_revoke();
     atomic_store(&worker.state, RUNNING);
-    if (!start_thread(harvest)) {
+    if (!start_thread(collector)) {
         atomic_store(&worker.state, NONE);
         rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
         rtl_pool_free(pool);
-        munmap(harvest, sizeof *harvest);
+        munmap(collector, sizeof *collector);
         return false;
     }
     worker.pool = pool;
     return true;
 }
 
-struct rtl_pool *rtl_worker_pool(int *verdict)
+struct rtl_pool *rtl_worker_pool(int *reason)
 {
     int error = errno;
     bool say = false;
@@ -495,10 +496,10 @@ struct rtl_pool *rtl_worker_pool(int *verdict)
         worker.unable = true;
     }
     uint32_t state = atomic_load(&worker.state);
-    *verdict = state == RUNNING ? RTL_NO_REASON : state == NONE ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
+    *reason = state == RUNNING ? RTL_NO_REASON : state == NONE ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
     struct rtl_pool *pool = state == RUNNING ? worker.pool : NULL;
     pthread_mutex_unlock(&rtl_tool.create);
-    if (say) /* not under the lock: the reader of stderr may be slow */
+    if (say) /* not under the lock: whoever reads standard error may be slow */
         rtl_say("no completion worker (thread or memory limit): kernels are counted, not timed");
     errno = error;
     return pool;
@@ -507,7 +508,7 @@ struct rtl_pool *rtl_worker_pool(int *verdict)
 void rtl_worker_settle(struct rtl_tracker *tracker)
 {
     const struct rtl_pool *pool = tracker->pool;
-    if (!pool) { /* nothing on it was ever timed, and no worker knows it */
+    if (!pool) { /* nothing on it was ever timed, and no worker looks at it */
         rtl_tracker_free(tracker);
         return;
     }

@@ -13,10 +13,10 @@ struct rtl_pool;
 struct rtl_tracker;
 
 /*
- * The signals of this load of the runtime; the first call makes them and starts the worker. *verdict becomes what
+ * The signals of this load of the runtime; the first call makes them and starts the worker. *reason becomes what
  * dispatches of a new queue get: timed, or the reason why not. Create.
  */
-struct rtl_pool *rtl_worker_pool(int *verdict);
+struct rtl_pool *rtl_worker_pool(int *reason);
 
 /*
  * Create: the tracker's queue is no more. Makes it GONE, and waits until the worker has accounted for all that was in
