@@ -41,7 +41,8 @@ static void hear(struct fuzz_input *in)
         uint8_t kind = (uint8_t)fuzz_take(in, 1);
         uint64_t word = fuzz_take(in, kind & 1 ? 8 : 5);
         if (!(kind & 1)) /* as a viewer would say it */
-            word = rtl_control_encode((struct rtl_control_request){(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 32)});
+            word = rtl_control_encode(
+                (struct rtl_control_request){(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 32)});
         now += kind & 2 ? fuzz_take(in, 4) : RTL_HEARTBEAT_NS * (kind >> 4) / 4;
         bool valid = rtl_control_decode(word, &request);
         rtl_requests_apply(&requests, word, now);

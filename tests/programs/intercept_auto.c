@@ -121,8 +121,8 @@ static void *scribble(void *data)
         random ^= random << 17;
         uint64_t word = random;
         if (wishes)
-            word = rtl_control_encode(
-                (struct rtl_control_request){(uint16_t)random, (uint16_t)(random >> 16), modes[(random >> 32) % sizeof modes]});
+            word = rtl_control_encode((struct rtl_control_request){(uint16_t)random, (uint16_t)(random >> 16),
+                                                                   modes[(random >> 32) % sizeof modes]});
         __atomic_store_n(&page->word, word, __ATOMIC_RELAXED);
         page->magic = page->version = page->bytes = (uint32_t)random; /* which the library never looks at */
     }
