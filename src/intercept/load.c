@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "intercept/base/agents.h"
 #include "intercept/base/clock.h"
 #include "intercept/base/tool.h"
@@ -30,10 +31,6 @@
 #include "intercept/worker/worker.h"
 
 #define RTL_EXPORT __attribute__((visibility("default")))
-
-#ifndef RTL_VERSION
-#define RTL_VERSION "0.1.0"
-#endif
 
 /* Extended dispatch packets came with this step of the amd_ext table. */
 enum { STEP_EXTENDED_DISPATCH = 0x0D };

@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* --- durations --- */
 
@@ -66,11 +67,10 @@ void rtl_calibration_add(struct rtl_calibration *calibration, uint64_t hz, uint6
 
 /* --- the host's clocks --- */
 
+/* The clock that all of the library's times are on. */
 static inline uint64_t rtl_clock_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+    return rtl_mono_ns();
 }
 
 #if defined(__x86_64__)

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "intercept/base/futex.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
@@ -202,9 +203,7 @@ static void publish(const struct rtl_collector *collector, struct rhythm *r, boo
     STORE(h->signals_destroyed, worker.destroyed_before + atomic_load_explicit(&pool->destroyed, memory_order_relaxed));
     STORE(h->signals_peak, worker.peak);
     if (all || r->now - r->cpu_at >= CPU) {
-        struct timespec t;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        worker.cpu = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+        worker.cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         STORE(h->worker_cpu_ns, worker.cpu_before + worker.cpu);
         r->cpu_at = r->now;
     }
