@@ -151,10 +151,12 @@ fuzz: ## fuzz what reads things from outside, FUZZ_SECONDS each (default 600)
 	@tools/deps build unit test
 	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),600)
 
-soak: ## mixed work under librtl.so and rtl-top for SOAK_SECONDS (default 600): exact counts, flat memory, no error
+soak: ## mixed work under librtl.so and rtl-top for SOAK_SECONDS (default 600) in each of SOAK_WAYS (intercept native): exact counts, flat memory, no error
 	@tools/deps build gpu unit test
 	@$(MAKE) --no-print-directory all vgpu programs
-	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) tests/e2e/intercept-soak.t
+	@for way in $(or $(SOAK_WAYS),intercept native); do \
+	    echo "# queues: $$way"; RTL_QUEUES=$$way SOAK_SECONDS=$(or $(SOAK_SECONDS),600) tests/e2e/intercept-soak.t || exit 1; \
+	done
 
 stress: ## queues under stress in all ways, seed by seed, for STRESS_SECONDS (default 600): exact counts and times, no hang
 	@tools/deps build gpu unit test

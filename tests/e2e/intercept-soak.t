@@ -1,6 +1,6 @@
 #!/bin/sh
-# Mixed work for SOAK_SECONDS (5; `make soak`: 600) on the software GPU with a watcher attached: counts are exact, memory is
-# flat, nobody complains and the watcher doesn't get stuck. Figures are in the lines that begin with #.
+# Mixed work for SOAK_SECONDS (5; `make soak`: 600, in each way) on the software GPU with a watcher attached: counts are
+# exact, memory is flat, nobody complains and the watcher doesn't get stuck. Figures are in the lines that begin with #.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/exact.sh" # without_hips_own
 
@@ -57,6 +57,10 @@ check "each kernel's count is the program's" diff "$work/launched" "$work/counte
 check "there were kernels of all kinds" test "$(wc -l <"$work/launched")" -ge 55
 check "dispatches outside the flood were timed; how many is a matter of the machine" \
     sh -c "jq -e '[.kernels[] | select(.name | startswith(\"soak\"))] | ([.[].timed] | add) > 0' '$work/json'"
+case ${RTL_QUEUES:-auto} in
+auto) ;;
+*) is "queues are what was asked for" "$(json '[.queues[].way] | unique[]')" "$RTL_QUEUES" ;;
+esac
 is "nothing to say" "$("$O/tests/programs/intercept_dump" "$program" note)" ""
 
 # --- memory, while there was work ---
