@@ -80,6 +80,12 @@ check "questions are answered in full" grep -q '^round 3 .*"limit", 200, 16, fal
 for mode in off lite default auto; do
     with_library "one GPU" "$mode" "$one"
 done
+for RTL_QUEUES in intercept native; do # one of them is auto's
+    export RTL_QUEUES
+    with_library "one GPU, $RTL_QUEUES queues" default "$one"
+    is "one GPU, $RTL_QUEUES queues: they are" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" "$RTL_QUEUES"
+done
+unset RTL_QUEUES
 
 # --- the default mode, watched by everything at a time ---
 export RTL_TRACE=1
