@@ -268,14 +268,16 @@ static void queue_that_others_use_alone_is_theirs(void **state)
 static void doorbell_that_others_ring_is_theirs(void **state)
 {
     (void)state;
-    uint64_t mine = app_add(1);
+    uint64_t mine = app_add(2);
     put(mine, kernel(1));
-    WAIT_UNTIL(real_load(queue) == 1);
+    put(mine + 1, kernel(1));
     WAIT_UNTIL(way() == RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_RINGS_ITSELF));
-    assert_false(has_signal(0));
-    assert_int_equal(app_add(1), 1);
-    assert_int_equal(real_load(queue), 2);
-    gpu_takes(1);
+    assert_int_equal(real_load(queue), 2); /* all that was reserved */
+    assert_int_equal(rung[atomic_load(&rings) - 1], 1);
+    assert_false(has_signal(0) || has_signal(1));
+    assert_int_equal(app_add(1), 2);
+    assert_int_equal(real_load(queue), 3);
+    gpu_takes(2);
 }
 
 static void cooperative_queue_is_lent_out(void **state)
