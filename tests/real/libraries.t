@@ -23,6 +23,7 @@ tests_of() {
     done
 }
 
+tests_of hiprand hipRAND "$real_store/hiprand/$libexec/libhiprand1-tests/test_hiprand_" api cpp_wrapper kernel
 tests_of prim rocPRIM "$real_store/prim/$libexec/librocprim-tests/test_" hipgraph_basic hipgraph_algs hip_async_copy \
     device_find_end device_search_n device_merge device_segmented_radix_sort
 tests_of cub hipCUB "$real_store/cub/$libexec/libhipcub-tests/test_hipcub_" device_segmented_sort device_merge_sort block_reduce \
