@@ -454,8 +454,47 @@ static char *undemangled_name(const char *raw)
     return out;
 }
 
+/*
+ * Loops that a compiler left to the GPU: __omp_offloading_fe00_5366b4_main_l22 -> omp main:22. The two numbers are the
+ * source file's device and inode, which say nothing to anybody.
+ */
+static char *offloaded_name(const char *name)
+{
+    static const char prefix[] = "__omp_offloading_";
+    if (strncmp(name, prefix, sizeof prefix - 1))
+        return NULL;
+    const char *at = name + sizeof prefix - 1;
+    for (int number = 0; number < 2; number++) {
+        size_t digits = strspn(at, "0123456789abcdef");
+        if (!digits || at[digits] != '_')
+            return NULL;
+        at += digits + 1;
+    }
+    size_t length = strlen(at), line = length;
+    while (line && isdigit((unsigned char)at[line - 1]))
+        line--;
+    if (line == length || line < 3 || strncmp(at + line - 2, "_l", 2))
+        return NULL;
+    char *function = strndup(at, line - 2), *plain = NULL, *out = NULL;
+    if (function && !strncmp(function, "_Z", 2)) { /* so it can't be one of these itself */
+        char *full = rtl_name_full(function, line - 2);
+        plain = full ? rtl_name_short(function, full) : NULL;
+        free(full);
+    }
+    const char *shown = plain ? plain : function;
+    size_t size = shown ? strlen(shown) + length + 8 : 0;
+    if (shown && (out = malloc(size)))
+        snprintf(out, size, "omp %s:%s", shown, at + line);
+    free(plain);
+    free(function);
+    return out;
+}
+
 char *rtl_name_short(const char *raw, const char *full)
 {
+    char *offloaded = offloaded_name(full);
+    if (offloaded)
+        return offloaded;
     char *unknown = strcmp(raw, full) ? NULL : undemangled_name(raw);
     if (unknown)
         return unknown;
