@@ -154,8 +154,11 @@ static struct thread {
 static struct rtl_reserver reservers[RECORDS];
 static _Atomic uint32_t reservers_taken;
 
-/* The calling thread's record, NULL when there is none to be had. Lock-free, bounded; no allocation. */
-static struct rtl_reserver *me(void)
+/* 8 bytes of the thread's own memory: what is found in the table, once a thread. */
+__thread struct rtl_reserver *rtl_native_mine;
+
+/* Lock-free, bounded; no allocation. */
+static struct rtl_reserver *find_me(void)
 {
     uintptr_t id = (uintptr_t)pthread_self();
     uint32_t at = place_of((const void *)id, THREADS);
@@ -178,9 +181,16 @@ static struct rtl_reserver *me(void)
     return NULL;
 }
 
+struct rtl_reserver *rtl_native_me(void)
+{
+    if (__builtin_expect(!rtl_native_mine, 0))
+        rtl_native_mine = find_me();
+    return rtl_native_mine;
+}
+
 void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
 {
-    struct rtl_reserver *r = me();
+    struct rtl_reserver *r = rtl_native_me();
     if (!r) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
         return;
@@ -200,7 +210,7 @@ void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
 
 bool rtl_native_rung(struct rtl_native *native)
 {
-    struct rtl_reserver *r = me();
+    struct rtl_reserver *r = rtl_native_me();
     uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed), kept = 0;
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed), mask = native->slots - 1;
     bool any = false;

@@ -95,6 +95,13 @@ void rtl_native_remove(struct rtl_native *native);
 /* Load: all of them; the runtime they were of has gone. */
 void rtl_native_forget_all(void);
 
+/*
+ * The calling thread's record, NULL where it has none yet: rtl_native_me finds or makes it, and returns NULL when there
+ * is none to be had.
+ */
+extern __thread struct rtl_reserver *rtl_native_mine;
+struct rtl_reserver *rtl_native_me(void);
+
 /* Any: the calling thread has reserved these slots. */
 void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to);
 /* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
