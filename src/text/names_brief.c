@@ -176,7 +176,7 @@ bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, 
 {
     struct rtl_pieces *p = malloc(sizeof *p);
     char *partly = strcmp(raw, full) != 0 ? NULL : rtl_demangle_partly(raw);
-    char *name = partly ? partly : rtl_name_template(full);
+    char *name = partly ? partly : is_c_name(full) ? strdup(full) : rtl_name_template(full);
     *brief = (struct rtl_brief){.family = RTL_FAMILY_OTHER};
     if (!p || !name) {
         free(p);
@@ -297,22 +297,47 @@ void rtl_brief_fit(char *out, size_t size, const char *pieces, int width, const 
 
 /* --- what tells two names apart --- */
 
+static const char word_edges[] = "<>(),:{}[]&* ";
+
 /* The next word of a spelled name: between brackets, commas, colons and blanks. */
 static bool next_word(const char **at, struct rtl_span *word)
 {
-    static const char edges[] = "<>(),:{}[]&* ";
-    *at += strspn(*at, edges);
-    *word = (struct rtl_span){*at, strcspn(*at, edges)};
+    *at += strspn(*at, word_edges);
+    *word = (struct rtl_span){*at, strcspn(*at, word_edges)};
     *at += word->length;
     return word->length > 0;
 }
 
-static bool has_word(const char *text, struct rtl_span word, bool spelled)
+/* Where the word stands in the text as a whole one: of a spelled name, or between the underscores of a name in C. */
+static const char *find_word(const char *text, struct rtl_span word, bool spelled)
 {
-    struct rtl_span other, rest = {text, strlen(text)};
-    while (spelled ? next_word(&text, &other) : rtl_span_word(&rest, &other, true))
-        if (other.length == word.length && !strncmp(other.at, word.at, word.length))
+    const char *at = text, *end = text + strlen(text);
+    while ((at = memmem(at, (size_t)(end - at), word.at, word.length))) {
+        char before = at == text ? '\0' : at[-1], behind = at[word.length];
+        bool joined = behind == '_' && isdigit((unsigned char)at[word.length + 1]); /* "WG16_4" of "WG16_4_4" */
+        if (spelled ? (!before || strchr(word_edges, before)) && (!behind || strchr(word_edges, behind))
+                    : (!before || before == '_') && (!behind || behind == '_' || behind == '.') && !joined)
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* The next word of a name in C that the other name has not. Most names are alike for long: both are read side by side.
+ */
+static bool next_own_word(struct rtl_span *rest, const char *other, struct rtl_span *beside, struct rtl_span *word)
+{
+    while (rtl_span_word(rest, word, true)) {
+        struct rtl_span theirs, before = *beside;
+        if (rtl_span_word(beside, &theirs, true) && theirs.length == word->length &&
+            !memcmp(theirs.at, word->at, word->length))
+            continue;
+        *beside = before;
+        const char *found = find_word(other, *word, false);
+        if (!found)
             return true;
+        *beside = (struct rtl_span){found + word->length, strlen(found + word->length)};
+    }
     return false;
 }
 
@@ -336,10 +361,10 @@ static bool raw_differs(char *out, size_t size, const char *mine, const char *th
     for (int pass = 0; pass < 6; pass++) {
         bool settings = pass < 4, missing = pass % 4 / 2 || pass == 5;
         const char *from = missing ? (settings ? their_settings : theirs) : (settings ? my_settings : mine);
-        const char *other = missing ? mine : theirs;
-        struct rtl_span rest = {from, strlen(from)}, word;
-        while (rtl_span_word(&rest, &word, true))
-            if ((!settings || is_default(word) == (pass % 2 == 1)) && !has_word(other, word, false) && number-- == 0) {
+        const char *other = missing ? (settings ? my_settings : mine) : (settings ? their_settings : theirs);
+        struct rtl_span rest = {from, strlen(from)}, beside = {other, strlen(other)}, word;
+        while (next_own_word(&rest, other, &beside, &word))
+            if ((!settings || is_default(word) == (pass % 2 == 1)) && number-- == 0) {
                 snprintf(out, size, "%s%.*s", missing ? "-" : "", (int)word.length, word.at);
                 return true;
             }
@@ -368,7 +393,7 @@ static bool spelled_differs(char *out, size_t size, const char *mine, const char
     struct rtl_span word, other;
     const char *at = mine, *by = theirs;
     while (next_word(&at, &word))
-        if (word.length > 1 && !has_word(theirs, word, true) && number-- == 0) {
+        if (word.length > 1 && !find_word(theirs, word, true) && number-- == 0) {
             tell_word(out, size, word);
             return true;
         }

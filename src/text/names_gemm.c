@@ -29,6 +29,8 @@ static const struct {
 } settings[] = {{"MI", NULL},    {"SK", "0"},     {"GSU", "1"}, {"WG", NULL}, {"MIWT", NULL}, {"LDSB", "0"},
                 {"GRVWA", NULL}, {"GRVWB", NULL}, {"PGR", "2"}, {"NTA", "0"}, {"NTB", "0"},   {"NTD", "0"}};
 
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
 static bool type_symbols(struct rtl_span text, const char *found[SYMBOLS_MAX], int *count)
 {
     while (text.length) {
@@ -151,11 +153,13 @@ bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw)
     else
         for (look = rest; rtl_span_word(&look, &word, true);)
             rtl_pieces_add(p, 1, "%.*s", (int)word.length, word.at);
-    for (size_t i = 0; tile.length && i < sizeof settings / sizeof *settings; i++)
-        for (look = rest; rtl_span_word(&look, &word, true);)
-            if (is_setting(word, settings[i].name, settings[i].usual) &&
-                !(settings[i].name[0] == 'M' && settings[i].name[1] == 'I' && !settings[i].name[2] &&
-                  !isdigit((unsigned char)word.at[2])))
-                rtl_pieces_add(p, (int)i < 3 ? 1 : 2, "%.*s", (int)word.length, word.at);
+    struct rtl_span shown[SETTINGS] = {{NULL, 0}};
+    for (look = rest; tile.length && rtl_span_word(&look, &word, true);)
+        for (size_t i = 0; i < SETTINGS; i++)
+            if (*word.at == *settings[i].name && !shown[i].length &&
+                is_setting(word, settings[i].name, settings[i].usual))
+                shown[i] = word;
+    for (size_t i = 0; i < SETTINGS; i++)
+        rtl_pieces_add(p, i < 3 ? 1 : 2, "%.*s", (int)shown[i].length, shown[i].length ? shown[i].at : "");
     return true;
 }

@@ -208,6 +208,11 @@ struct rtl_part rtl_span_principal(struct rtl_span name)
     struct rtl_span rest, scope;
     struct rtl_part part = {.ident = name}, before = {.ident = name};
     name = rtl_span_trim(name);
+    if (!memchr(name.at, ':', name.length) && !memchr(name.at, '<', name.length) &&
+        !memchr(name.at, '(', name.length) && !memchr(name.at, '&', name.length)) { /* a name in C, which may be long */
+        part.ident = name;
+        return part;
+    }
     if (name.length && *name.at == '&') {
         name.at++;
         name.length--;

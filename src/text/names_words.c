@@ -13,9 +13,13 @@ bool rtl_span_word(struct rtl_span *rest, struct rtl_span *word, bool joined)
         rest->length--;
     }
     size_t n = 0;
-    while (n < rest->length &&
-           (rest->at[n] != '_' || (joined && n + 1 < rest->length && isdigit((unsigned char)rest->at[n + 1]))))
+    while (n < rest->length) {
+        const char *end = memchr(rest->at + n, '_', rest->length - n);
+        n = end ? (size_t)(end - rest->at) : rest->length;
+        if (!joined || n + 1 >= rest->length || !isdigit((unsigned char)rest->at[n + 1]))
+            break;
         n++;
+    }
     *word = (struct rtl_span){rest->at, n};
     rest->at += n;
     rest->length -= n;
