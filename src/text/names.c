@@ -345,9 +345,14 @@ static bool make_brief(struct making *m)
         const struct entry *theirs = &m->names->entries[other->id];
         size_t used = strlen(must), first = 0;
         char word[WORD_MAX];
-        for (int number = 0; number < TRIES_MAX; number++) {
-            if (!differs(m, theirs, number, word))
-                break;
+        for (int try = 0; try < 2 * TRIES_MAX; try++) { /* words that leave room for the rest, then any */
+            int number = try % TRIES_MAX, most = try < TRIES_MAX ? 1 + m->width / 3 : m->width;
+            if (!differs(m, theirs, number, word)) {
+                try += TRIES_MAX - number - 1;
+                continue;
+            }
+            if (rtl_text_columns(word) > most)
+                continue;
             if (rtl_text_columns(word) > m->width / 2)
                 shorten_word(word, m->width / 2, m->column->ascii);
             int room = m->width - (int)used - rtl_text_columns(word) - 2;
@@ -358,8 +363,7 @@ static bool make_brief(struct making *m)
             if (!holder(m))
                 return true;
             first = first ? first : strlen(must); /* tells it from this row, but not from a third */
-            if (number + 1 < TRIES_MAX)
-                must[used] = '\0';
+            must[used] = '\0';
         }
         if (!first)
             return false;

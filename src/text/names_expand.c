@@ -71,15 +71,24 @@ static void clean_name(struct rtl_span ident, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)ident.length, ident.at);
 }
 
+static bool may_be_an_index(const char *brief)
+{
+    return !strcmp(brief, "i32") || !strcmp(brief, "u32") || !strcmp(brief, "i64") || !strcmp(brief, "u64");
+}
+
+/* The types among the arguments; beside one of floating point those that indices have say less. */
 static void types_of(struct rtl_facts *f, char *out, size_t size)
 {
     size_t used = 0;
     const char *before = NULL;
     int count = 0;
+    bool floating = false;
     *out = '\0';
+    for (unsigned i = 0; i < f->argument_count && !floating; i++)
+        floating = rtl_type_is_floating(rtl_type_brief(f->arguments[i]));
     for (unsigned i = 0; i < f->argument_count; i++) {
         const char *brief = rtl_type_brief(f->arguments[i]);
-        if (!brief)
+        if (!brief || (floating && may_be_an_index(brief)))
             continue;
         mark_argument(f, i);
         if ((before && !strcmp(before, brief)) || count == TYPES_MAX)

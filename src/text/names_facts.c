@@ -123,9 +123,9 @@ void rtl_operation_of(struct rtl_span name, int deep, char *out, size_t size)
 
 /* --- types --- */
 
-static bool is_floating(const char *brief)
+bool rtl_type_is_floating(const char *brief)
 {
-    return *brief == 'f' || !strncmp(brief, "bf", 2) || *brief == 'c';
+    return brief && (*brief == 'f' || !strncmp(brief, "bf", 2) || *brief == 'c');
 }
 
 /* The better one of two types to show: of floating point before integers, those before bool, the first before others.
@@ -134,8 +134,8 @@ static const char *better(const char *first, const char *second)
 {
     if (!first || !second)
         return first ? first : second;
-    int rank[2] = {is_floating(first) ? 2 : strcmp(first, "bool") != 0,
-                   is_floating(second) ? 2 : strcmp(second, "bool") != 0};
+    int rank[2] = {rtl_type_is_floating(first) ? 2 : strcmp(first, "bool") != 0,
+                   rtl_type_is_floating(second) ? 2 : strcmp(second, "bool") != 0};
     return rank[1] > rank[0] ? second : first;
 }
 
@@ -182,7 +182,7 @@ bool rtl_type_in(struct rtl_span name, int deep, char *out, size_t size)
     }
     for (rest = part.arguments; !brief && rtl_span_argument(&rest, &argument);)
         brief = rtl_type_brief(argument);
-    if (brief && (is_floating(brief) || deep)) {
+    if (brief && (rtl_type_is_floating(brief) || deep)) {
         snprintf(out, size, "%s", brief);
         return true;
     }
@@ -191,7 +191,7 @@ bool rtl_type_in(struct rtl_span name, int deep, char *out, size_t size)
             char inner[16];
             if (rtl_type_in(argument, deep + 1, inner, sizeof inner)) {
                 bool opaque_inner = isdigit((unsigned char)*inner);
-                snprintf(out, size, "%s", brief && (opaque_inner || !is_floating(inner)) ? brief : inner);
+                snprintf(out, size, "%s", brief && (opaque_inner || !rtl_type_is_floating(inner)) ? brief : inner);
                 return true;
             }
         }

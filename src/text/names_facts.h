@@ -15,6 +15,8 @@ void rtl_operation_of(struct rtl_span functor, int deep, char *out, size_t size)
 /* The type of its numbers: of floating point if there is one, or "2B" for what is only so wide. `deep` is 0. */
 bool rtl_type_in(struct rtl_span name, int deep, char *out, size_t size);
 
+bool rtl_type_is_floating(const char *brief); /* "bf16", "f32", "c64"; false for NULL */
+
 bool rtl_is_number(struct rtl_span argument);
 int rtl_digits_of(struct rtl_span number); /* without its "ul" */
 

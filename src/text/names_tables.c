@@ -36,18 +36,18 @@ static const struct rtl_name_rule moe[] = {
 };
 
 static const struct rtl_name_rule attention[] = {
-    {"paged_attention_ll4mi_QKV_mfma*", "paged_attn $w4 $types hd$int1 | ll4mi blk$int0 gqa$int3 $enum",
+    {"paged_attention_ll4mi_QKV_mfma*", "paged_attn $types hd$int1 | $w4 blk$int0 gqa$int3 $enum",
      "void paged_attention_ll4mi_QKV_mfma16_kernel<0, __hip_bfloat16, __hip_bfloat16, (vllm::Fp8KVCacheDa"
      "taType)0, 1, 128, 256, false, 4, 1, ck_tile::ComposedAttention<0u, false> >(int)",
-     "paged_attn mfma16 bf16 hd128 ll4mi blk1 gqa4"},
-    {"paged_attention_ll4mi_reduce*", "paged_attn reduce $types hd$int0 | ll4mi part$int2",
+     "paged_attn bf16 hd128 mfma16 blk1 gqa4"},
+    {"paged_attention_ll4mi_reduce*", "paged_attn reduce $types hd$int0 | part$int2",
      "void paged_attention_ll4mi_reduce_kernel<__hip_bfloat16, __hip_bfloat16, 128, 128, 256, 3, false>(i"
      "nt)",
-     "paged_attn reduce bf16 hd128 ll4mi part256"},
-    {"paged_attention_v*", "paged_attn $w2 $types hd$2 | blk$3 $enum",
+     "paged_attn reduce bf16 hd128 part256"},
+    {"paged_attention_v*", "paged_attn $types hd$2 | $w2 blk$3 $enum",
      "void vllm::paged_attention_v2_kernel<__hip_bfloat16, unsigned char, 128, 16, 128, (vllm::Fp8KVCache"
      "DataType)1, false, 512>(int)",
-     "paged_attn v2 bf16/u8 hd128 blk16 DataType=1"},
+     "paged_attn bf16/u8 hd128 v2 blk16 DataType=1"},
     {"*fmha*kernel", "$name $type hd$seqlast0 | $enum $seq0",
      "_ZN7ck_tile6kentryILi2ENS_38FmhaBatchPrefillWithPagedKVCacheKernelINS_40BlockFmhaBatchPrefillPipeli"
      "neQRKSVSAsyncINS_36BlockFmhaBatchPrefillPipelineProblemIDF16bDF16bDF16bffDF16bhfDF16bfDF16bNS_13Til"
@@ -195,7 +195,7 @@ static const struct rtl_name_rule norm[] = {
     {"batch_norm_collect_statistics*", "$name $types | $more",
      "void at::native::batch_norm_collect_statistics_kernel<at::native::Var, c10::BFloat16, c10::BFloat16"
      ", float, int>(int)",
-     "batch_norm_collect_statistics bf16/f32/i32 Var"},
+     "batch_norm_collect_statistics bf16/f32 Var i32"},
     {"*norm*", NULL, "_ZL12rms_norm_f32ILi1024ELb1ELb0ELb0EEvPKf", "rms_norm_f32<1024,true,false,false>"},
     {"*softmax*", NULL, "softmax_f32", "softmax_f32"},
 };
