@@ -393,7 +393,8 @@ static bool spelled_differs(char *out, size_t size, const char *mine, const char
     struct rtl_span word, other;
     const char *at = mine, *by = theirs;
     while (next_word(&at, &word))
-        if (word.length > 1 && !find_word(theirs, word, true) && number-- == 0) {
+        if (word.length > 1 && !rtl_span_is(word, "lambda") && !rtl_span_is(word, "operator") &&
+            !find_word(theirs, word, true) && number-- == 0) {
             tell_word(out, size, word);
             return true;
         }
@@ -401,7 +402,8 @@ static bool spelled_differs(char *out, size_t size, const char *mine, const char
     for (int place = 0; next_word(&at, &word); place++) {
         bool there = next_word(&by, &other);
         if ((!there || other.length != word.length || strncmp(other.at, word.at, word.length) != 0) && number-- == 0) {
-            int n = rtl_span_starts(word, "lambda#") ? 0 : snprintf(out, size, "arg%d=", place);
+            bool marked = rtl_span_starts(word, "lambda#") || *word.at == '#';
+            int n = marked ? 0 : snprintf(out, size, "arg%d=", place);
             tell_word(out + n, size - (size_t)n, word);
             return true;
         }
