@@ -22,6 +22,7 @@
 #include "text/names_user.h"
 #include "text/text.h"
 
+#define A33 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 enum { LIST_MAX = 400 };
 static char *list[LIST_MAX];
 static uint32_t list_count;
@@ -292,7 +293,7 @@ static void what_the_demangler_refuses_is_bounded(void **state)
         snprintf(bomb + used, sizeof bomb - used, i < 10 ? "S_IS%d_S%d_E" : "S_IS%c_S%c_E", i < 10 ? i : 'A' + i % 26,
                  i < 10 ? i : 'A' + i % 26);
     }
-    static const char *const pieces[] = {"10aaaaaaaaaa", "P", "1a", "N",
+    static const char *const pieces[] = {"99" A33 A33 A33, "P", "1a", "N",
                                          "1aI"}; /* long, deep, with copies of each part */
     static const char *const heads[] = {"_Z1fI", "_Z1fI", "_ZN", "_Z1fI", "_Z"};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
