@@ -308,10 +308,10 @@ static bool differs(const struct making *m, const struct entry *theirs, int numb
     int first = 0;
     if (!a || !b)
         return false;
-    while (first <= number && rtl_brief_differs(word, WORD_MAX, a, b, first))
-        first++;
-    if (first > number)
+    if (rtl_brief_differs(word, WORD_MAX, a, b, number))
         return true;
+    while (first < number && rtl_brief_differs(word, WORD_MAX, a, b, first)) /* how many there are */
+        first++;
     a = mine->forms[RTL_NAME_FULL];
     b = theirs->forms[RTL_NAME_FULL];
     return a && b && rtl_brief_differs(word, WORD_MAX, a, b, number - first);
@@ -346,12 +346,12 @@ static bool make_brief(struct making *m)
         size_t used = strlen(must), first = 0;
         char word[WORD_MAX];
         for (int try = 0; try < 2 * TRIES_MAX; try++) { /* words that leave room for the rest, then any */
-            int number = try % TRIES_MAX, most = try < TRIES_MAX ? 1 + m->width / 3 : m->width;
+            int number = try % TRIES_MAX;
             if (!differs(m, theirs, number, word)) {
                 try += TRIES_MAX - number - 1;
                 continue;
             }
-            if (rtl_text_columns(word) > most)
+            if ((rtl_text_columns(word) > 1 + m->width / 3) != (try >= TRIES_MAX))
                 continue;
             if (rtl_text_columns(word) > m->width / 2)
                 shorten_word(word, m->width / 2, m->column->ascii);
