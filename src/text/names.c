@@ -7,6 +7,7 @@
  */
 #include "text/names.h"
 #include "text/demangle.h"
+#include "text/name_pieces.h"
 #include "text/names_brief.h"
 #include "text/names_user.h"
 #include "text/text.h"

@@ -3,6 +3,7 @@
  */
 #include "text/names_brief.h"
 #include "text/demangle_partly.h"
+#include "text/name_pieces.h"
 #include "text/names_expand.h"
 #include "text/names_rules.h"
 #include "text/names_short.h"
@@ -221,8 +222,8 @@ bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, 
     }
     p->used = 0;
     p->text[0] = '\0';
-    bool said = offloaded_pieces(p, full) ||
-                by_rules(p, user, (struct rtl_span){name, strlen(name)}, full, &brief->family);
+    bool said =
+        offloaded_pieces(p, full) || by_rules(p, user, (struct rtl_span){name, strlen(name)}, full, &brief->family);
     const char *nickname = rtl_name_rules_nickname(user, raw, full);
     if (nickname) {
         p->used = 0;

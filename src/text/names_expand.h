@@ -2,7 +2,7 @@
 #ifndef RTL_TEXT_NAMES_EXPAND_H
 #define RTL_TEXT_NAMES_EXPAND_H
 
-#include "text/names_brief.h"
+#include "text/name_pieces.h"
 #include "text/names_scan.h"
 
 enum { RTL_ARGUMENTS_MAX = 64, RTL_WORDS_MAX = 48 };

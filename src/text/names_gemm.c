@@ -7,7 +7,7 @@
  * of them: a few that say most are shown where there is room, unless they have their usual value; what else tells two
  * kernels apart is looked for when two look alike (rtl_brief_differs).
  */
-#include "text/names_brief.h"
+#include "text/name_pieces.h"
 
 #include <ctype.h>
 #include <stdio.h>

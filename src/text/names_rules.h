@@ -34,7 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "text/names.h"
+#include "text/name_forms.h"
 
 struct rtl_name_rule {
     const char *kernel, *show;   /* show may be NULL */

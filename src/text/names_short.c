@@ -4,7 +4,7 @@
  * What names_scan.h cannot follow stays as it is.
  */
 #include "text/names_short.h"
-#include "text/names.h"
+#include "text/name_forms.h"
 #include "text/names_scan.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #ifndef RTL_TEXT_NAMES_USER_H
 #define RTL_TEXT_NAMES_USER_H
 
-#include "text/names.h"
+#include "text/name_forms.h"
 #include "text/names_rules.h"
 
 /* Rule `number`; NULL when there are no more. `rules` may be NULL. */

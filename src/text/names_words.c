@@ -1,5 +1,5 @@
 /* Words of names in C, between underscores: types, tiles. See names_brief.h. */
-#include "text/names_brief.h"
+#include "text/name_pieces.h"
 #include "text/names_rules.h"
 
 #include <ctype.h>

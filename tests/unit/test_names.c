@@ -43,7 +43,7 @@ static void real_names(void **state)
     shortened("Cijk_Ailk_Bjlk_SB_MT64x64x16_SE_K1", "gemm NT f32 64x64x16");
     shortened("Cijk_no_gemm_at_all", "Cijk_no_gemm_at_all");
     shortened("__omp_offloading_fe00_5366b4_main_l22.kd", "omp main:22");
-    shortened("__omp_offloading_fe00_5366b4__ZN4mesh6smoothIfEEvPT_l9_l120", "omp smooth IfEEvPT_l9:120");
+    shortened("__omp_offloading_fe00_5366b4__ZN4mesh6smoothIfEEvPT_l9_l120", "omp smooth<f32>:120");
     shortened("__omp_offloading_fe00_5366b4__ZN4mesh6smoothIfEEvPT_m_l120", "omp smooth<f32>:120");
     shortened("__omp_offloading_fe00_5366b4_l_l1", "omp l:1");
     shortened("__omp_offloading_fe00_5366b4_l1", "__omp_offloading_fe00_5366b4_l1");
