@@ -2,6 +2,8 @@
 #ifndef RTL_TEXT_NAMES_EXPAND_H
 #define RTL_TEXT_NAMES_EXPAND_H
 
+#include <stdint.h>
+
 #include "text/name_pieces.h"
 #include "text/names_scan.h"
 
