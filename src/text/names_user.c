@@ -1,6 +1,8 @@
 /* The user's own rules and nicknames. See names_user.h; names.h has what others call. */
 #include "text/names_user.h"
 
+#include <stdint.h>
+
 #include <stdlib.h>
 #include <string.h>
 

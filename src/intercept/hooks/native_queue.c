@@ -566,8 +566,10 @@ struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue)
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
     struct rtl_tracker *tracker = native && !native->references ? native->tracker : NULL;
-    if (tracker)
+    if (tracker) {
         rtl_native_remove(native);
+        rtl_native_give(native);
+    }
     pthread_mutex_unlock(&rtl_tool.create);
     return tracker;
 }
@@ -583,7 +585,12 @@ bool rtl_native_close(const hsa_queue_t *queue)
     if (tracker)
         rtl_native_remove(native);
     pthread_mutex_unlock(&rtl_tool.create);
-    if (tracker)
-        rtl_tracker_leave(tracker); /* the worker looks at the queue no more when this returns */
+    if (tracker) {
+        rtl_tracker_leave(tracker); /* the worker looks at the queue no more when this returns, */
+        rtl_native_leave(native);   /* nor does a thread that has rung, and may still be looking for more */
+        pthread_mutex_lock(&rtl_tool.create);
+        rtl_native_give(native);
+        pthread_mutex_unlock(&rtl_tool.create);
+    }
     return last;
 }

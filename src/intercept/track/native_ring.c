@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "intercept/base/clock.h"
+#include "intercept/base/futex.h"
+
 enum {
     TABLE = 4096, /* places for queues, a power of two; at most half of them are used */
     THREADS = 4096,
@@ -63,7 +66,8 @@ static struct place *place_for(const hsa_queue_t *queue)
 static struct rtl_native *take_record(uint64_t slots)
 {
     struct rtl_native **link = &unused, *native = NULL;
-    while (*link && (*link)->rung_slots < slots)
+    /* not one that a thread still walks, of a queue that has gone: its next steps would be taken for this one's */
+    while (*link && ((*link)->rung_slots < slots || atomic_load(&(*link)->rings)))
         link = &(*link)->next;
     if (*link) {
         native = *link;
@@ -124,10 +128,25 @@ void rtl_native_remove(struct rtl_native *native)
     for (struct rtl_native **link = &all; *link; link = &(*link)->next)
         if (*link == native) {
             *link = native->next;
-            native->next = unused;
-            unused = native;
             break;
         }
+}
+
+static const uint64_t LEAVE = 1000000000, MOMENT = 50000; /* ns */
+
+void rtl_native_leave(struct rtl_native *native)
+{
+    uint64_t since = rtl_clock_now();
+    int error = errno;
+    for (uint32_t rings; (rings = atomic_load(&native->rings)) != 0 && rtl_clock_now() - since < LEAVE;)
+        rtl_futex_wait(&native->rings, rings, MOMENT); /* nobody wakes us; but it leaves others the processor */
+    errno = error;
+}
+
+void rtl_native_give(struct rtl_native *native)
+{
+    native->next = unused;
+    unused = native;
 }
 
 void rtl_native_forget_all(void)
