@@ -179,6 +179,45 @@ static void one_thread_reserves_another_rings(void **state)
     gpu_takes(4);
 }
 
+/* A queue in which one thread rings for another, and what has a header there before it was rung for. */
+static void header_beyond_what_was_rung_for_is_no_packet(void **state)
+{
+    (void)state;
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    other.index = mine;
+    other_does(RINGS);
+    mine = app_add(1);
+    put(mine, kernel(1));
+    other.object = kernel(2);
+    other_does(RESERVES);
+    other_does(WRITES_HEADER); /* and nothing behind it */
+    app_ring(mine);
+    assert_int_equal(real_load(queue), 2);
+    other_does(WRITES_BODY);
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 3);
+    assert_true(has_signal(2));
+    gpu_takes(3);
+}
+
+/* Rung for with the number of slots, as some count, by one who has reserved nothing. */
+static void doorbell_beyond_what_is_reserved_rings_for_all(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        put(app_add(1), kernel(1));
+    other.index = 3;
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 3);
+    put(app_add(1), kernel(1));
+    other.index = UINT64_MAX;
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 4);
+    assert_int_equal(rung[atomic_load(&rings) - 1], 3); /* never the application's number */
+    gpu_takes(4);
+}
+
 /* Rung for before it is written: nobody rings again, so somebody has to look. */
 static void packet_that_comes_after_its_ring_is_found(void **state)
 {
@@ -343,6 +382,8 @@ int main(void)
         TEST(full_ring_is_not_gone_beyond),
         TEST(order_of_rings_does_not_matter),
         TEST(one_thread_reserves_another_rings),
+        TEST(header_beyond_what_was_rung_for_is_no_packet),
+        TEST(doorbell_beyond_what_is_reserved_rings_for_all),
         TEST(packet_that_comes_after_its_ring_is_found),
         TEST(packet_that_nobody_rings_for_is_let_go),
         TEST(index_that_others_write_is_theirs),

@@ -150,12 +150,12 @@ static void publish(struct rtl_native *native, uint64_t to)
     rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(to - 1));
 }
 
-/* The packet at that index may be looked at. */
-static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t reserved, bool loose)
+/* The packet at that index may be looked at. No GPU looks beyond what was rung for, where headers may come first. */
+static inline bool is_complete(struct rtl_native *native, uint64_t index, bool loose)
 {
-    if (__builtin_expect(!loose, 1))
+    if (__builtin_expect(!loose, 1) || index >= atomic_load_explicit(&native->rung_to, memory_order_acquire))
         return rtl_native_is_rung(native, index); /* who rang has seen to the rest */
-    return index < reserved && rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
+    return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
 }
 
 /* Looks at all packets that are complete, and publishes them. True when one of them is on its way to the worker. */
@@ -165,10 +165,9 @@ static bool walk_own(struct rtl_native *native)
     bool loose = atomic_load_explicit(&native->loose, memory_order_relaxed), pushed = false;
     struct look look = look_now(native->tracker);
     for (;;) {
-        uint64_t reserved = rtl_native_reserved(native);
-        if (reserved & RTL_NATIVE_DEMOTED)
+        if (rtl_native_is_demoted(native))
             return pushed;
-        bool more = is_complete(native, at, reserved, loose);
+        bool more = is_complete(native, at, loose);
         if (more) {
             pushed |= see(native->tracker, packet_at(native, at), &look);
             at++;
@@ -330,8 +329,10 @@ static void raise_rung_to(struct rtl_native *native, uint64_t to)
 /* A packet was rung for that isn't published yet: it isn't written, or one before it isn't, or nobody knows whose. */
 static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint64_t index, bool mine)
 {
-    if (index >= rtl_native_reserved(native))
+    uint64_t reserved = rtl_native_reserved(native);
+    if (index >= reserved && mine)
         return; /* what it says makes no sense; what was reserved by this thread is marked */
+    index = index < reserved ? index : reserved - 1;
     bool written = !rtl_native_is_free(native, index) || rtl_native_has_header(native, index);
     if (index < atomic_load_explicit(&native->published, memory_order_acquire))
         return; /* meanwhile it is */
