@@ -233,6 +233,26 @@ static void packet_that_comes_after_its_ring_is_found(void **state)
     assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
 }
 
+/* Rung for beyond a full ring, which nobody says has room again: the worker goes on looking. */
+static void ring_beyond_a_full_one_keeps_the_worker_awake(void **state)
+{
+    (void)state;
+    uint64_t first = app_add(SLOTS + 1);
+    for (uint64_t i = 0; i < SLOTS; i++) {
+        *slot_of(first + i) = (packet_t){.header = HSA_PACKET_TYPE_INVALID}; /* no kernel, so nothing is in flight */
+        __atomic_store_n(&slot_of(first + i)->header, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE,
+                         __ATOMIC_RELEASE);
+    }
+    app_ring(first + SLOTS);
+    assert_int_equal(real_load(queue), SLOTS);
+    uint64_t rounds = AT(rtl_tool.segment.header->passes);
+    WAIT_UNTIL(AT(rtl_tool.segment.header->passes) > rounds + 300); /* far more than it lingers for */
+    gpu_takes(1);
+    put(first + SLOTS, kernel(1));
+    WAIT_UNTIL(real_load(queue) == SLOTS + 1);
+    gpu_takes(SLOTS);
+}
+
 /* Complete, with nobody to ring for it while another has rung for one behind it: it goes as it is, and is counted. */
 static void packet_that_nobody_rings_for_is_let_go(void **state)
 {
@@ -385,6 +405,7 @@ int main(void)
         TEST(header_beyond_what_was_rung_for_is_no_packet),
         TEST(doorbell_beyond_what_is_reserved_rings_for_all),
         TEST(packet_that_comes_after_its_ring_is_found),
+        TEST(ring_beyond_a_full_one_keeps_the_worker_awake),
         TEST(packet_that_nobody_rings_for_is_let_go),
         TEST(index_that_others_write_is_theirs),
         TEST(queue_that_others_use_alone_is_theirs),

@@ -113,6 +113,20 @@ static void record_that_is_still_walked_is_not_used_again(void **state)
     assert_true(atomic_load(&before->rings) == 0);
 }
 
+/* --- the worker --- */
+
+/* It sleeps for good where nothing needs looking after; then there is a queue whose owner has a doorbell of his own. */
+static void worker_that_sleeps_gets_up_for_a_queue(void **state)
+{
+    (void)state;
+    app_queue_destroy(queue);
+    WAIT_UNTIL(AT(rtl_tool.segment.header->parked));
+    begin(NULL);
+    put(app_add(1), KERNEL_OBJECT);
+    WAIT_UNTIL(real_load(queue) == 1);
+    gpu_takes(1);
+}
+
 /* --- places --- */
 
 enum { ADDRESSES = 20000, AT_ONCE = 900 };
@@ -177,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(destroying_waits_for_who_still_walks),
         TEST(record_that_is_still_walked_is_not_used_again),
+        TEST(worker_that_sleeps_gets_up_for_a_queue),
         TEST(addresses_do_not_run_out),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);

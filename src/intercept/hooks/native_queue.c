@@ -276,16 +276,19 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
         walk(native, COMPLETE);
         return RTL_TEND_SOON;
     }
+    uint64_t rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
     /* whoever has ways of his own to write indices and ring doorbells tells nobody */
     if (reserved == published || !rtl_native_is_free(native, published))
-        return reserved == native->first ? RTL_TEND_LATER : RTL_TEND_RARELY;
+        return rung_to > published         ? RTL_TEND_SOON /* nobody tells when there is room for it either */
+               : reserved == native->first ? RTL_TEND_LATER
+                                           : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
         native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
         native->stuck_since = now;
     }
-    uint64_t since = now - native->stuck_since, rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+    uint64_t since = now - native->stuck_since;
     if (rung_to <= published) {
         if (written && since >= UNHEARD && rtl_native_take_walk(native))
             walk(native, UNHEARD_OF);
@@ -489,6 +492,13 @@ bool rtl_native_hooked(void)
 
 /* --- create --- */
 
+/* Create, under its lock: the worker looks after it from now on. It may be asleep, for ever where no queue was. */
+static void attend(struct rtl_native *native)
+{
+    atomic_store(&native->tracker->tend, tend);
+    rtl_wake();
+}
+
 /* A queue whose doorbell leads back to it, and whose ring's length is a power of two. */
 static bool is_as_expected(const hsa_queue_t *queue)
 {
@@ -507,7 +517,7 @@ bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
         native = rtl_native_add(queue, tracker, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
     if (native) {
         tracker->native = native;
-        atomic_store_explicit(&tracker->tend, tend, memory_order_release);
+        attend(native);
     }
     pthread_mutex_unlock(&rtl_tool.create);
     return native != NULL;
@@ -526,7 +536,7 @@ bool rtl_native_again(hsa_queue_t *queue)
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
     bool again = native && (native->references || is_as_left(native, queue));
     if (again && native->references++ == 0)
-        atomic_store_explicit(&native->tracker->tend, tend, memory_order_release);
+        attend(native);
     pthread_mutex_unlock(&rtl_tool.create);
     return again;
 }
