@@ -113,6 +113,64 @@ static void record_that_is_still_walked_is_not_used_again(void **state)
     assert_true(atomic_load(&before->rings) == 0);
 }
 
+/* --- the worker --- */
+
+/* It sleeps for good where nothing needs looking after; then there is a queue whose owner has a doorbell of his own. */
+static void worker_that_sleeps_gets_up_for_a_queue(void **state)
+{
+    (void)state;
+    app_queue_destroy(queue);
+    WAIT_UNTIL(AT(rtl_tool.segment.header->parked));
+    begin(NULL);
+    put(app_add(1), KERNEL_OBJECT);
+    WAIT_UNTIL(real_load(queue) == 1);
+    gpu_takes(1);
+}
+
+/* --- places --- */
+
+enum { ADDRESSES = 20000, AT_ONCE = 900 };
+static hsa_queue_t many[ADDRESSES];
+
+/* Queues at ever new addresses, some of which live for long: all that are there are found, and no other. */
+static void addresses_do_not_run_out(void **state)
+{
+    (void)state;
+    static struct rtl_native *of[ADDRESSES];
+    static amd_signal_t no_queue = {.kind = AMD_SIGNAL_KIND_DOORBELL};
+    uint32_t there = 0, random = 1;
+    for (uint32_t i = 0; i < ADDRESSES; i++) {
+        many[i] = (hsa_queue_t){.base_address = slots, .size = 64, .doorbell_signal = {(uintptr_t)&no_queue}};
+        pthread_mutex_lock(&rtl_tool.create);
+        of[i] = rtl_native_add(&many[i], native_of()->tracker, 0);
+        pthread_mutex_unlock(&rtl_tool.create);
+        assert_non_null(of[i]);
+        for (there++; there > AT_ONCE;) {
+            random = random * 1103515245 + 12345;
+            uint32_t gone = random / 7 % (i + 1);
+            if (!of[gone])
+                continue;
+            pthread_mutex_lock(&rtl_tool.create);
+            rtl_native_remove(of[gone]);
+            rtl_native_give(of[gone]);
+            pthread_mutex_unlock(&rtl_tool.create);
+            of[gone] = NULL;
+            there--;
+        }
+        if (i % 500 == 0 || i == ADDRESSES - 1)
+            for (uint32_t n = 0; n <= i; n++)
+                assert_ptr_equal(rtl_native_find(&many[n]), of[n]);
+    }
+    for (uint32_t i = 0; i < ADDRESSES; i++) {
+        if (!of[i])
+            continue;
+        pthread_mutex_lock(&rtl_tool.create);
+        rtl_native_remove(of[i]);
+        rtl_native_give(of[i]);
+        pthread_mutex_unlock(&rtl_tool.create);
+    }
+}
+
 static int load_library(void **state)
 {
     (void)state;
@@ -133,6 +191,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(destroying_waits_for_who_still_walks),
         TEST(record_that_is_still_walked_is_not_used_again),
+        TEST(worker_that_sleeps_gets_up_for_a_queue),
+        TEST(addresses_do_not_run_out),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

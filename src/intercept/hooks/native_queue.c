@@ -147,16 +147,18 @@ static void publish(struct rtl_native *native, uint64_t to)
     rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(to - 1));
 }
 
-/* The packet at that index may be looked at. Those below `own` are the calling thread's, which rings for them. */
+/*
+ * The packet at that index may be looked at. Those below `own` are the calling thread's, which rings for them. No GPU
+ * looks beyond what was rung for, where headers may come first.
+ */
 static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
 {
     if (__builtin_expect(index < own, 1))
         return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
-    if (__builtin_expect(!atomic_load_explicit(&native->loose, memory_order_relaxed), 1))
+    if (__builtin_expect(!atomic_load_explicit(&native->loose, memory_order_relaxed), 1) ||
+        index >= atomic_load_explicit(&native->rung_to, memory_order_acquire))
         return rtl_native_is_rung(native, index); /* who rang has seen to the rest */
-    uint64_t reserved = rtl_native_reserved(native);
-    return !(reserved & RTL_NATIVE_DEMOTED) && index < reserved && rtl_native_is_free(native, index) &&
-           rtl_native_has_header(native, index);
+    return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
 }
 
 /* Looks at all packets that are complete, and publishes them. True when one of them is on its way to the worker. */
@@ -278,16 +280,19 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
         walk(native, COMPLETE);
         return RTL_TEND_SOON;
     }
+    uint64_t rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
     /* whoever has ways of his own to write indices and ring doorbells tells nobody */
     if (reserved == published || !rtl_native_is_free(native, published))
-        return reserved == native->first ? RTL_TEND_LATER : RTL_TEND_RARELY;
+        return rung_to > published         ? RTL_TEND_SOON /* nobody tells when there is room for it either */
+               : reserved == native->first ? RTL_TEND_LATER
+                                           : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
         native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
         native->stuck_since = now;
     }
-    uint64_t since = now - native->stuck_since, rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+    uint64_t since = now - native->stuck_since;
     if (rung_to <= published) {
         if (written && since >= UNHEARD && rtl_native_take_walk(native))
             walk(native, UNHEARD_OF);
@@ -331,8 +336,10 @@ static void raise_rung_to(struct rtl_native *native, uint64_t to)
 /* A packet was rung for that isn't published yet: it isn't written, or one before it isn't, or nobody knows whose. */
 static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint64_t index, bool mine)
 {
-    if (index >= rtl_native_reserved(native))
+    uint64_t reserved = rtl_native_reserved(native);
+    if (index >= reserved && mine)
         return; /* what it says makes no sense; what was reserved by this thread is marked */
+    index = index < reserved ? index : reserved - 1;
     bool written = !rtl_native_is_free(native, index) || rtl_native_has_header(native, index);
     if (index < atomic_load_explicit(&native->published, memory_order_acquire))
         return; /* meanwhile it is */
@@ -509,6 +516,13 @@ bool rtl_native_hooked(void)
 
 /* --- create --- */
 
+/* Create, under its lock: the worker looks after it from now on. It may be asleep, for ever where no queue was. */
+static void attend(struct rtl_native *native)
+{
+    atomic_store(&native->tracker->tend, tend);
+    rtl_wake();
+}
+
 /* A queue whose doorbell leads back to it, and whose ring's length is a power of two. */
 static bool is_as_expected(const hsa_queue_t *queue)
 {
@@ -527,7 +541,7 @@ bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
         native = rtl_native_add(queue, tracker, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
     if (native) {
         tracker->native = native;
-        atomic_store_explicit(&tracker->tend, tend, memory_order_release);
+        attend(native);
     }
     pthread_mutex_unlock(&rtl_tool.create);
     return native != NULL;
@@ -546,7 +560,7 @@ bool rtl_native_again(hsa_queue_t *queue)
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
     bool again = native && (native->references || is_as_left(native, queue));
     if (again && native->references++ == 0)
-        atomic_store_explicit(&native->tracker->tend, tend, memory_order_release);
+        attend(native);
     pthread_mutex_unlock(&rtl_tool.create);
     return again;
 }

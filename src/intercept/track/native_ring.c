@@ -22,7 +22,7 @@ static struct place {
     const hsa_queue_t *_Atomic queue; /* create stores, any loads */
     struct rtl_native *_Atomic native;
 } table[TABLE];
-static uint32_t used;                   /* create: places that are, or were, a queue's */
+static uint32_t used;                   /* create: places with a queue, be it one that has gone */
 static struct rtl_native *all, *unused; /* create */
 
 static uint32_t place_of(const void *pointer, uint32_t places)
@@ -35,8 +35,11 @@ struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
     uint32_t at = place_of(queue, TABLE);
     for (int probes = 0; probes < PROBES; probes++) {
         const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_acquire);
-        if (found == queue)
-            return atomic_load_explicit(&table[at].native, memory_order_acquire);
+        if (found == queue) {
+            struct rtl_native *native = atomic_load_explicit(&table[at].native, memory_order_acquire);
+            /* the place may have become another queue's just now */
+            return native && __atomic_load_n(&native->queue, __ATOMIC_RELAXED) == queue ? native : NULL;
+        }
         if (!found)
             return NULL;
         at = (at + 1) & (TABLE - 1);
@@ -44,23 +47,36 @@ struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
     return NULL;
 }
 
-/* A place for that queue: one that it had before, or one that nobody has. */
+/* A place for that queue: its own; else one that another has left, or that nobody has had. */
 static struct place *place_for(const hsa_queue_t *queue)
 {
     uint32_t at = place_of(queue, TABLE);
+    struct place *left = NULL;
     for (int probes = 0; probes < PROBES; probes++) {
         const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_relaxed);
         if (found == queue)
             return &table[at];
-        if (!found && used < TABLE / 2) {
-            used++;
-            return &table[at];
-        }
+        if (!left && (found ? !atomic_load_explicit(&table[at].native, memory_order_relaxed) : used < TABLE / 2))
+            left = &table[at];
         if (!found)
-            return NULL;
+            break;
         at = (at + 1) & (TABLE - 1);
     }
-    return NULL;
+    return left;
+}
+
+/* Nobody has that place any more. The queue stays in it where others have probed on behind it. */
+static void leave_place(struct place *place)
+{
+    uint32_t at = (uint32_t)(place - table);
+    atomic_store_explicit(&place->native, NULL, memory_order_release);
+    if (atomic_load_explicit(&table[(at + 1) & (TABLE - 1)].queue, memory_order_relaxed))
+        return;
+    while (table[at].queue && !table[at].native) {
+        atomic_store_explicit(&table[at].queue, NULL, memory_order_release);
+        used--;
+        at = (at - 1) & (TABLE - 1);
+    }
 }
 
 static struct rtl_native *take_record(uint64_t slots)
@@ -95,7 +111,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     struct rtl_native *native = place ? take_record(queue->size) : NULL;
     if (!native)
         return NULL;
-    native->queue = queue;
+    __atomic_store_n(&native->queue, queue, __ATOMIC_RELAXED); /* who looks at the record that it was may read this */
     native->ring = queue->base_address;
     native->slots = queue->size;
     native->doorbell = queue->doorbell_signal;
@@ -115,6 +131,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     atomic_fetch_add(&native->use, 1);
     native->next = all;
     all = native;
+    used += !place->queue;
     atomic_store_explicit(&place->native, native, memory_order_release);
     atomic_store_explicit(&place->queue, queue, memory_order_release);
     return native;
@@ -123,8 +140,8 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
 void rtl_native_remove(struct rtl_native *native)
 {
     struct place *place = place_for(native->queue);
-    if (place) /* the queue stays in its place: whoever probes goes on behind it */
-        atomic_store_explicit(&place->native, NULL, memory_order_release);
+    if (place)
+        leave_place(place);
     for (struct rtl_native **link = &all; *link; link = &(*link)->next)
         if (*link == native) {
             *link = native->next;
