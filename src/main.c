@@ -2,6 +2,7 @@
 #include "command/run.h"
 #include "session/commands.h"
 #include "session/complain.h"
+#include "session/config.h"
 #include "text/text.h"
 #include "tui/watch.h"
 
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
     signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
+    rtl_config_load();
     int done = command(argc, argv);
     if (done >= 0)
         return done;

@@ -10,7 +10,9 @@
     X(DIFF, "diff", rtl_diff_command, "A.db B.db [--fail-over PCT] [-n N] [--json] [--recordings A,B] [--cumulative]", \
       "which kernels got slower or faster from A to B")                                                                \
     X(EXPORT, "export", rtl_export_command, "FILE.db --perfetto OUT.json[.gz] | --csv OUT.csv[.gz] [--force]",         \
-      "a trace for Perfetto, or as a table")
+      "a trace for Perfetto, or as a table")                                                                           \
+    X(NAMES, "names", rtl_names_command, "[-w COLUMNS] [--names FORM] [--family] [-U] <LIST",                          \
+      "what the screen shows for kernel names, a line each")
 
 #define RTL_DECLARE_COMMAND(sym, name, function, arguments, meaning) int function(int argc, char **argv);
 RTL_COMMANDS(RTL_DECLARE_COMMAND)

@@ -46,6 +46,11 @@ static char *demangle_here(const char *name)
 {
     int status;
     char *plain = __cxa_demangle(name, NULL, NULL, &status);
+    /* Demanglers that don't know bfloat16, DF16b, may take it for a fixed-point number. */
+    if (plain && strstr(name, "DF16b") && (strstr(plain, " _Accum") || strstr(plain, " _Fract"))) {
+        free(plain);
+        return NULL;
+    }
     if (plain || !strstr(name, "TnDa"))
         return plain;
     /* Newer compilers write before a template's argument that its parameter is an `auto` value, which older demanglers

@@ -7,6 +7,9 @@
  */
 #include "text/names.h"
 #include "text/demangle.h"
+#include "text/name_pieces.h"
+#include "text/names_brief.h"
+#include "text/names_user.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -19,6 +22,10 @@ enum {
     RAW_MAX = 32 << 10,    /* bytes of a name that are looked at; the rest is cut, said with "…" */
     WIDTH_FOR_CHOICE = 24, /* narrower columns are cut in one place only */
     COLUMNS_CACHED = 2,    /* the table's column and the whole names */
+    WORDS_MAX = 4,         /* that tell a row from others, and how many of them are tried */
+    TRIES_MAX = 24,
+    WORD_MAX = 48,
+    MUST_MAX = 120,
 };
 
 struct entry {
@@ -26,6 +33,9 @@ struct entry {
     const char *raw; /* the reader's, stable */
     size_t length;
     uint32_t hash; /* of the raw name */
+    char *pieces;  /* of the short form; `spelled` tells it from others. See names_brief.h */
+    char *spelled;
+    enum rtl_name_family family;
 };
 
 /* One column's cells: what is shown for a kernel, and the set of what has been given away. */
@@ -35,7 +45,10 @@ struct column {
     bool ascii, valid;
     char *cell[RTL_KERNELS_MAX];
     bool known[RTL_KERNELS_MAX]; /* is in `seen` */
-    char **set;
+    struct given {
+        const char *cell; /* NULL: free */
+        uint32_t id;
+    } * set;
     size_t set_size, set_used; /* size is a power of two */
     uint32_t *seen;            /* ids in the order of first sight */
     size_t seen_count, seen_size;
@@ -44,6 +57,7 @@ struct column {
 struct rtl_names {
     struct entry entries[RTL_KERNELS_MAX];
     struct column columns[COLUMNS_CACHED];
+    const struct rtl_name_rules *rules; /* the user's, or NULL */
 };
 
 const char rtl_name_missing[] = "?";
@@ -59,6 +73,26 @@ static const struct {
 const char *rtl_name_form_name(enum rtl_name_form form)
 {
     return form < RTL_NAME_FORM_COUNT ? forms[form].name : forms[0].name;
+}
+
+const char *rtl_name_family_name(enum rtl_name_family family)
+{
+    static const char *const names[] = {
+#define FAMILY(sym, label, text) [RTL_FAMILY_##sym] = label,
+        RTL_NAME_FAMILIES(FAMILY)
+#undef FAMILY
+    };
+    return names[family < RTL_FAMILY_COUNT ? family : RTL_FAMILY_OTHER];
+}
+
+bool rtl_name_family_parse(const char *name, enum rtl_name_family *family)
+{
+    for (int i = 0; i < RTL_FAMILY_COUNT; i++)
+        if (!strcmp(name, rtl_name_family_name((enum rtl_name_family)i))) {
+            *family = (enum rtl_name_family)i;
+            return true;
+        }
+    return false;
 }
 
 bool rtl_name_form_parse(const char *name, enum rtl_name_form *form)
@@ -117,7 +151,10 @@ char *rtl_name_full(const char *raw, size_t length)
 
 struct rtl_names *rtl_names_create(void)
 {
-    return calloc(1, sizeof(struct rtl_names));
+    struct rtl_names *names = calloc(1, sizeof(struct rtl_names));
+    if (names)
+        names->rules = rtl_name_rules_in_force();
+    return names;
 }
 
 static void column_clear(struct column *c)
@@ -139,10 +176,32 @@ void rtl_names_free(struct rtl_names *names)
         column_clear(&names->columns[i]);
         free(names->columns[i].seen);
     }
-    for (size_t i = 0; i < RTL_KERNELS_MAX; i++)
+    for (size_t i = 0; i < RTL_KERNELS_MAX; i++) {
         for (int f = 0; f < RTL_NAME_FORM_COUNT; f++)
             free(names->entries[i].forms[f]);
+        free(names->entries[i].pieces);
+        free(names->entries[i].spelled);
+    }
     free(names);
+}
+
+/* The whole short form; its pieces stay with the entry. */
+static char *short_form(const struct rtl_names *names, struct entry *e, const char *plain, const char *full)
+{
+    struct rtl_brief brief;
+    if (!rtl_brief_make(&brief, names->rules, plain, full))
+        return NULL;
+    e->pieces = brief.pieces;
+    e->spelled = brief.spelled;
+    e->family = brief.family;
+    return brief.whole;
+}
+
+enum rtl_name_family rtl_names_family(struct rtl_names *names, uint32_t id, const char *raw, size_t length)
+{
+    if (id >= RTL_KERNELS_MAX || rtl_names_form(names, id, raw, length, RTL_NAME_SHORT) == rtl_name_missing)
+        return RTL_FAMILY_OTHER;
+    return names->entries[id].family;
 }
 
 const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw, size_t length,
@@ -164,7 +223,7 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
         } else {
             const char *full = rtl_names_form(names, id, raw, length, RTL_NAME_FULL);
             const char *plain = rtl_names_form(names, id, raw, length, RTL_NAME_MANGLED);
-            e->forms[form] = form == RTL_NAME_SHORT ? rtl_name_short(plain, full) : rtl_name_template(full);
+            e->forms[form] = form == RTL_NAME_SHORT ? short_form(names, e, plain, full) : rtl_name_template(full);
         }
         if (e->forms[form] && !*e->forms[form]) {
             free(e->forms[form]);
@@ -174,10 +233,10 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
     return e->forms[form] ? e->forms[form] : rtl_name_missing;
 }
 
-static char **set_slot(char **set, size_t size, const char *text)
+static struct given *set_slot(struct given *set, size_t size, const char *text)
 {
     size_t at = hash_bytes(text, strlen(text)) & (size - 1);
-    while (set[at] && strcmp(set[at], text))
+    while (set[at].cell && strcmp(set[at].cell, text) != 0)
         at = (at + 1) & (size - 1);
     return &set[at];
 }
@@ -188,12 +247,12 @@ static bool set_grow(struct column *c)
     if (c->set_used * 2 < c->set_size)
         return true;
     size_t size = c->set_size ? c->set_size * 2 : 256;
-    char **bigger = calloc(size, sizeof *bigger);
+    struct given *bigger = calloc(size, sizeof *bigger);
     if (!bigger)
         return false;
     for (size_t i = 0; i < c->set_size; i++)
-        if (c->set[i])
-            *set_slot(bigger, size, c->set[i]) = c->set[i];
+        if (c->set[i].cell)
+            *set_slot(bigger, size, c->set[i].cell) = c->set[i];
     free(c->set);
     c->set = bigger;
     c->set_size = size;
@@ -223,51 +282,169 @@ static bool tells_apart(const struct rtl_names *names, const struct column *c, u
     return true;
 }
 
-/* Fills in the cell of one kernel from its whole name: cut so that nothing else looks like it, with ~hash at last. */
+/* What a cell is made of, while it is made. */
+struct making {
+    struct rtl_names *names;
+    struct column *column;
+    uint32_t id;
+    const char *whole;
+    int width;
+    char *cell;
+    size_t size;
+};
+
+/* The row that has this very cell; NULL when nobody has it. */
+static const struct given *holder(const struct making *m)
+{
+    const struct given *slot = set_slot(m->column->set, m->column->set_size, m->cell);
+    return slot->cell ? slot : NULL;
+}
+
+/* The word number `number` that tells a row from another: of the short spelling, then of all that is known. */
+static bool differs(const struct making *m, const struct entry *theirs, int number, char word[WORD_MAX])
+{
+    const struct entry *mine = &m->names->entries[m->id];
+    const char *a = mine->spelled ? mine->spelled : mine->forms[RTL_NAME_MANGLED];
+    const char *b = theirs->spelled ? theirs->spelled : theirs->forms[RTL_NAME_MANGLED];
+    int first = 0;
+    if (!a || !b)
+        return false;
+    if (rtl_brief_differs(word, WORD_MAX, a, b, number))
+        return true;
+    while (first < number && rtl_brief_differs(word, WORD_MAX, a, b, first)) /* how many there are */
+        first++;
+    a = mine->forms[RTL_NAME_FULL];
+    b = theirs->forms[RTL_NAME_FULL];
+    return a && b && rtl_brief_differs(word, WORD_MAX, a, b, number - first);
+}
+
+static void shorten_word(char word[WORD_MAX], int width, bool ascii)
+{
+    char whole[WORD_MAX];
+    memcpy(whole, word, sizeof whole);
+    rtl_text_cut(word, WORD_MAX, whole, width, 0, ascii);
+}
+
+/*
+ * The short form: what is left out goes by the pieces. Another row that would look the same is told apart by words that
+ * this one has and that one hasn't; what they are is looked for in the whole name. True when nobody has the cell.
+ */
+static bool make_brief(struct making *m)
+{
+    const struct entry *mine = &m->names->entries[m->id];
+    char must[MUST_MAX] = "";
+    if (!mine->pieces)
+        return false;
+    if (rtl_text_columns(m->whole) <= m->width)
+        snprintf(m->cell, m->size, "%s", m->whole);
+    else
+        rtl_brief_fit(m->cell, m->size, mine->pieces, m->width, "", m->column->ascii);
+    for (int words = 0; words < WORDS_MAX; words++) {
+        const struct given *other = holder(m);
+        if (!other)
+            return true;
+        const struct entry *theirs = &m->names->entries[other->id];
+        size_t used = strlen(must), first = 0;
+        char word[WORD_MAX];
+        for (int try = 0; try < 2 * TRIES_MAX; try++) { /* words that leave room for the rest, then any */
+            int number = try % TRIES_MAX;
+            if (!differs(m, theirs, number, word)) {
+                try += TRIES_MAX - number - 1;
+                continue;
+            }
+            if ((rtl_text_columns(word) > 1 + m->width / 3) != (try >= TRIES_MAX))
+                continue;
+            if (rtl_text_columns(word) > m->width / 2)
+                shorten_word(word, m->width / 2, m->column->ascii);
+            int room = m->width - (int)used - rtl_text_columns(word) - 2;
+            if (room < m->width / 3 || used + strlen(word) + 2 > sizeof must)
+                continue;
+            snprintf(must + used, sizeof must - used, "%s%s", used ? " " : "", word);
+            rtl_brief_fit(m->cell, m->size, mine->pieces, m->width, must, m->column->ascii);
+            if (!holder(m))
+                return true;
+            first = first ? first : strlen(must); /* tells it from this row, but not from a third */
+            must[used] = '\0';
+        }
+        if (!first)
+            return false;
+        differs(m, theirs, 0, word);
+        snprintf(must + used, sizeof must - used, "%s%s", used ? " " : "", word);
+        rtl_brief_fit(m->cell, m->size, mine->pieces, m->width, must, m->column->ascii);
+    }
+    return false;
+}
+
+/* Any other form: cut in the middle. True when nobody has the cell, nor another row the ends that it shows. */
+static bool make_cut(struct making *m)
+{
+    /* instances of one template differ in the middle: showing more of the end may tell them apart better than a hash */
+    for (int tenths = 4; tenths <= 7; tenths++) {
+        rtl_text_cut(m->cell, m->size, m->whole, m->width, tenths == 4 ? 0 : m->width * tenths / 10, m->column->ascii);
+        bool is_cut = strcmp(m->cell, m->whole) != 0;
+        if (!holder(m) && (!is_cut || tells_apart(m->names, m->column, m->id, m->whole, m->cell)))
+            return true;
+        if (!is_cut || m->width < WIDTH_FOR_CHOICE)
+            break;
+    }
+    return false;
+}
+
+/*
+ * With a mark behind it: of the hash, more digits only where the same three stand already; then the row's number, which
+ * is unique; and should a kernel really be called like that, another number behind it. Each try that fails has a cell
+ * of its own against it.
+ */
+static void make_marked(struct making *m, bool brief)
+{
+    const struct entry *mine = &m->names->entries[m->id];
+    for (int digits = 3; digits <= 9 + (int)m->column->set_used; digits++) {
+        char mark[24];
+        if (digits <= 8)
+            snprintf(mark, sizeof mark, "~%0*x", digits, mine->hash >> (32 - 4 * digits));
+        else if (digits == 9)
+            snprintf(mark, sizeof mark, "~#%u", m->id);
+        else
+            snprintf(mark, sizeof mark, "~#%u.%d", m->id, digits - 9);
+        int columns = (int)strlen(mark);
+        if (columns >= m->width) /* nothing can be told apart here: show what there is */
+            return;
+        if (brief && rtl_text_columns(m->whole) > m->width - columns)
+            rtl_brief_fit(m->cell, m->size, mine->pieces, m->width - columns, "", m->column->ascii);
+        else
+            rtl_text_cut(m->cell, m->size, m->whole, m->width - columns, 0, m->column->ascii);
+        snprintf(m->cell + strlen(m->cell), m->size - strlen(m->cell), "%s", mark);
+        if (!holder(m))
+            return;
+    }
+}
+
+/* Fills in the cell of one kernel. */
 static bool make_cell(struct rtl_names *names, struct column *c, uint32_t id)
 {
     const char *whole = names->entries[id].forms[c->form];
     if (!whole)
         whole = rtl_name_missing;
-    int width = c->width == RTL_NAMES_WHOLE ? rtl_text_columns(whole) + 16 : c->width;
-    size_t size = strlen(whole) + 32;
-    char *cell = malloc(size);
-    if (!cell || !set_grow(c)) {
-        free(cell);
+    bool brief = c->form == RTL_NAME_SHORT && names->entries[id].pieces;
+    size_t size = strlen(whole) + (brief ? RTL_PIECES_BYTES : 0) + MUST_MAX + 32;
+    struct making m = {.names = names,
+                       .column = c,
+                       .id = id,
+                       .whole = whole,
+                       .width = c->width == RTL_NAMES_WHOLE ? (int)size : c->width,
+                       .cell = malloc(size),
+                       .size = size};
+    if (!m.cell || !set_grow(c)) {
+        free(m.cell);
         return false;
     }
-    char **slot = NULL;
-    bool taken = true;
-    /* instances of one template differ in the middle: showing more of the end may tell them apart better than a hash */
-    for (int tenths = 4; taken && tenths <= 7; tenths++) {
-        rtl_text_cut(cell, size, whole, width, tenths == 4 ? 0 : width * tenths / 10, c->ascii);
-        slot = set_slot(c->set, c->set_size, cell);
-        bool is_cut = strcmp(cell, whole) != 0;
-        taken = *slot || (is_cut && !tells_apart(names, c, id, whole, cell));
-        if (!is_cut || width < WIDTH_FOR_CHOICE)
-            break;
-    }
-    /* more digits only where the same three stand already; then the row's number, which is unique; and should a kernel
-     * really be called like that, another number behind it. Each try that fails has a cell of its own against it. */
-    for (int digits = 3; taken && digits <= 9 + (int)c->set_used; digits++) {
-        char mark[24];
-        if (digits <= 8)
-            snprintf(mark, sizeof mark, "~%0*x", digits, names->entries[id].hash >> (32 - 4 * digits));
-        else if (digits == 9)
-            snprintf(mark, sizeof mark, "~#%u", id);
-        else
-            snprintf(mark, sizeof mark, "~#%u.%d", id, digits - 9);
-        int columns = (int)strlen(mark);
-        if (columns >= width) /* nothing can be told apart here: show what there is */
-            break;
-        rtl_text_cut(cell, size, whole, width - columns, 0, c->ascii);
-        snprintf(cell + strlen(cell), size - strlen(cell), "%s", mark);
-        slot = set_slot(c->set, c->set_size, cell);
-        taken = *slot;
-    }
-    c->cell[id] = cell;
-    if (!*slot) {
-        *slot = cell;
+    if (!(brief ? make_brief(&m) : make_cut(&m)))
+        make_marked(&m, brief);
+    char *fit = realloc(m.cell, strlen(m.cell) + 1);
+    c->cell[id] = fit ? fit : m.cell;
+    struct given *slot = set_slot(c->set, c->set_size, c->cell[id]);
+    if (!slot->cell) {
+        *slot = (struct given){c->cell[id], id};
         c->set_used++;
     }
     return true;

@@ -1,10 +1,13 @@
 /*
  * Kernel names for people: demangled, shortened so that instances of one template stay apart, cut to a column.
  *
- * Statistics are keyed by the full name; this is only what is shown. Rules: template arguments stay, types are
- * shortened (bf16, f16, i32), return type, parameters and namespaces go, a cut falls in the middle at a token's edge,
- * and what would look like another row is cut elsewhere or gets "~hash" of the full name. A shown name never changes
- * while the column keeps its width: it is made at first sight, in the order of first sight.
+ * Statistics are keyed by the full name; this is only what is shown. The short form says first what a kernel does, then
+ * of which type its numbers are and its tile, by rules for the known libraries (names_rules.h) and the user's own;
+ * other names keep their template arguments, types shortened (bf16, f16, i32), without return type, parameters and
+ * namespaces. In a column what says least is left out first. What would look like another row shows a word that tells
+ * it apart, and
+ * "~hash" of the full name only where no word does. A shown name never changes while the column keeps its width: it is
+ * made at first sight, in the order of first sight.
  */
 #ifndef RTL_TEXT_NAMES_H
 #define RTL_TEXT_NAMES_H
@@ -13,11 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text/name_forms.h"
+
 /* X(symbol, name on the command line and on screen, what it shows) */
-#define RTL_NAME_FORMS(X)                                                                \
-    X(SHORT, "short", "without namespaces, return type and parameters; types shortened") \
-    X(TEMPLATE, "template", "without return type and parameters")                        \
-    X(FULL, "full", "all that the compiler knew")                                        \
+#define RTL_NAME_FORMS(X)                                                              \
+    X(SHORT, "short", "what it does, on which type and tile, and what tells it apart") \
+    X(TEMPLATE, "template", "without return type and parameters")                      \
+    X(FULL, "full", "all that the compiler knew")                                      \
     X(MANGLED, "mangled", "as it stands in the code object")
 
 #define RTL_ENUM_NAME_FORM(sym, name, text) RTL_NAME_##sym,
@@ -26,12 +31,6 @@ enum rtl_name_form { RTL_NAME_FORMS(RTL_ENUM_NAME_FORM) RTL_NAME_FORM_COUNT };
 
 const char *rtl_name_form_name(enum rtl_name_form form);
 bool rtl_name_form_parse(const char *name, enum rtl_name_form *form);
-
-/* --- pure: one name at a time; every result is safe text (text/text.h) that the caller frees, NULL without memory ---
- */
-char *rtl_name_full(const char *raw, size_t length);     /* demangled if it can be, ".kd" dropped */
-char *rtl_name_template(const char *full);               /* of a full name */
-char *rtl_name_short(const char *raw, const char *full); /* of both: libraries encode facts in C names */
 
 /* --- the names of one process, by kernel id --- */
 struct rtl_names;
@@ -53,6 +52,8 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
 #define RTL_NAMES_WHOLE 0
 const char *rtl_names_cell(struct rtl_names *names, uint32_t id, const char *raw, size_t length,
                            enum rtl_name_form form, int width, bool ascii);
+
+enum rtl_name_family rtl_names_family(struct rtl_names *names, uint32_t id, const char *raw, size_t length);
 
 /* True if the needle stands in the full, short or mangled name. */
 bool rtl_names_match(struct rtl_names *names, uint32_t id, const char *raw, size_t length, const char *needle);

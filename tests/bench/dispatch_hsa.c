@@ -1,7 +1,7 @@
 /*
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
- * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | copies] [hold]: prints
+ * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | batch | threads N | copies] [hold]: prints
  * "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches (of
  * their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
  * chunk, which isn't part of the time, keeps the queue from filling up.
@@ -9,10 +9,14 @@
  * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
  * `signalled`: each dispatch carries a signal of the program's, which it sets first. `latency`: each dispatch is waited
  * for on its signal, with a spinning thread, and the times are from before the submission to after the wait.
+ * `batch`: 64 packets behind a doorbell. `threads N`: N threads, each with a queue on a GPU of its own (as far as there
+ * are as many); the median is over the chunks of all.
  * `copies`: instead of dispatches, copies of 64 bytes to the GPU, a signal each, in chunks that are waited for.
  * With `hold` the process stays until its standard input is closed.
  */
 #include "../programs/intercept_hsa.h"
+
+#include <pthread.h>
 
 enum { CHUNK = 512 };
 
@@ -57,6 +61,81 @@ static double copy_chunk(char *block)
     return mean;
 }
 
+/* --- many threads --- */
+
+enum { THREADS = 64, BATCH = 64 };
+static hsa_agent_t gpus[THREADS];
+static unsigned gpu_count;
+
+static hsa_status_t see_gpu(hsa_agent_t agent, void *data)
+{
+    hsa_device_type_t type;
+    (void)data;
+    must(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type), "agent");
+    if (type == HSA_DEVICE_TYPE_GPU && gpu_count < THREADS)
+        gpus[gpu_count++] = agent;
+    return HSA_STATUS_SUCCESS;
+}
+
+static struct lane {
+    pthread_t thread;
+    hsa_queue_t *queue;
+    const uint64_t *objects;
+    double *mean;
+    unsigned long chunks;
+    pthread_barrier_t *start;
+} lanes[THREADS];
+
+static void *submit(void *data)
+{
+    struct lane *lane = data;
+    for (unsigned i = 0; i < 8 * CHUNK; i++) {
+        launch(lane->queue, lane->objects[i % FAMILY]);
+        if (i % CHUNK == CHUNK - 1)
+            drain(lane->queue);
+    }
+    pthread_barrier_wait(lane->start);
+    for (unsigned long c = 0; c < lane->chunks; c++) {
+        uint64_t start = clock_ns();
+        for (unsigned i = 0; i < CHUNK; i++)
+            launch_packet(lane->queue, lane->objects[i % FAMILY], (hsa_signal_t){0}, BARRIER_BIT, true);
+        lane->mean[c] = (double)(clock_ns() - start) / CHUNK;
+        drain(lane->queue);
+    }
+    return NULL;
+}
+
+static int many_threads(unsigned threads, unsigned long wanted, const struct family *family)
+{
+    unsigned long chunks = wanted / threads / CHUNK + 1;
+    double *mean = malloc(threads * chunks * sizeof *mean);
+    pthread_barrier_t start;
+    must(hsa_iterate_agents(see_gpu, NULL), "agents");
+    pthread_barrier_init(&start, NULL, threads + 1);
+    for (unsigned t = 0; t < threads; t++) {
+        lanes[t] =
+            (struct lane){.objects = family->object, .mean = mean + t * chunks, .chunks = chunks, .start = &start};
+        must(hsa_queue_create(gpus[t % gpu_count], 4096, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
+                              &lanes[t].queue),
+             "queue");
+        pthread_create(&lanes[t].thread, NULL, submit, &lanes[t]);
+    }
+    pthread_barrier_wait(&start);
+    uint64_t begun = clock_ns();
+    for (unsigned t = 0; t < threads; t++)
+        pthread_join(lanes[t].thread, NULL);
+    double seconds = (double)(clock_ns() - begun) / 1e9;
+    qsort(mean, threads * chunks, sizeof *mean, ascending);
+    printf("ns_per_dispatch %.1f %.1f %.0f\n", mean[threads * chunks / 2], mean[threads * chunks * 99 / 100],
+           (double)threads * (double)chunks * CHUNK / seconds);
+    fflush(stdout);
+    for (unsigned t = 0; t < threads; t++)
+        must(hsa_queue_destroy(lanes[t].queue), "destroy queue");
+    must(hsa_shut_down(), "shut down");
+    free(mean);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
@@ -68,8 +147,15 @@ int main(int argc, char **argv)
     bool signalled = given(argc, argv, "signalled");
     bool latency = given(argc, argv, "latency");
     bool each = given(argc, argv, "each"), copies = given(argc, argv, "copies");
+    bool batch = given(argc, argv, "batch");
     void *block = NULL;
     load_family(&family, "hsa_");
+    if (argc > 4 && !strcmp(argv[3], "threads")) {
+        unsigned threads = (unsigned)strtoul(argv[4], NULL, 10);
+        if (threads < 1 || threads > THREADS)
+            die("1 to 64 threads");
+        return many_threads(threads, wanted, &family);
+    }
     for (int i = 0; (signalled || latency || copies) && i < CHUNK; i++)
         must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");
     if (copies) {
@@ -100,7 +186,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < in_chunk; i++) {
             if (signalled)
                 hsa_signal_store_relaxed(own[i], 1);
-            launch_packet(queue, family.object[kernel], own[i], BARRIER_BIT, true);
+            launch_packet(queue, family.object[kernel], own[i], BARRIER_BIT, !batch || i % BATCH == BATCH - 1);
             kernel = kernel + 1 == kernels ? 0 : kernel + 1;
         }
         mean[c] = (double)(clock_ns() - start) / in_chunk;

@@ -45,6 +45,23 @@ for variable in $(grep -rhoE 'getenv\("[A-Z_]+"\)' src | sed 's/.*"\(.*\)".*/\1/
     check "librtl(7) or rtl-top(1) explains $variable" grep -qE "Ev $variable" man/librtl.7 man/rtl-top.1
 done
 
+# rtl-top(1) against the families of kernels and the lines of the configuration
+cat >"$work/names.c" <<'EOF'
+#include "session/config.h"
+#define FAMILY(sym, name, text) @name@text@
+#define LINE(sym, word, form, text) @word@text@
+RTL_NAME_FAMILIES(FAMILY)
+RTL_CONFIG_LINES(LINE)
+EOF
+${CC:-gcc} -Isrc -E -P "$work/names.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
+awk '/^\.Sh/ { part = $2 } /^\.It Cm/ && part == "NAMES" { key = $3; getline; print key "|" $0 }' man/rtl-top.1 | sort >"$work/in-man"
+is "rtl-top(1) has every family and every line of the configuration" "$(diff "$work/in-tables" "$work/in-man")" ""
+check "there are more than 10 of them" test "$(wc -l <"$work/in-tables")" -gt 10
+# shellcheck disable=SC2016 # expanded by the inner shell
+check "and every \$ of a rule" sh -c 'for word in $(sed -n "s/^ \* *\(\$[a-z{}]*\)[0-9]* .*/\1/p" src/text/names_rules.h); do
+    grep -qF -e "$word" man/rtl-top.1 || { echo "$word"; exit 1; }
+done'
+
 # --- rtl-top --help against rtl-top(1) ---
 "$O/rtl-top" --help >"$work/help"
 options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }

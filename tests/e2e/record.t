@@ -76,7 +76,7 @@ is "and can be shown" "$("$top" -r "$work/s.db" --json | jq -c '[.kernels | leng
     "$(sql "$work/s.db" "SELECT '[60,' || sum(calls) || ']' FROM rtl_kernels WHERE recording = 2")"
 "$top" diff "$work/s.db" "$work/s.db" --recordings 1,2 --fail-over 1000% >"$work/out"
 is "what did not get slower" "$?" 0
-has "is compared kernel by kernel" "$(cat "$work/out")" 'gemm TN BBS'
+has "is compared kernel by kernel" "$(cat "$work/out")" 'gemm TN bf16'
 is "as JSON, too" "$("$top" diff "$work/s.db" "$work/s.db" --json | jq -s 'length == 60 and all(.cost_ns == 0)')" true
 has "the later one counts from the earlier one, and says so" "$(cat "$work/out")" '^B .* recording 2 of process [0-9]+, snapshot, [0-9:]+ since A  '
 "$top" diff "$work/s.db" "$work/s.db" --recordings 1,2 --json >"$work/diff"

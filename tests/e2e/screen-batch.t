@@ -63,7 +63,7 @@ is "the header comes once" "$(grep -c '^time_ns,' "$work/csv")" 1
 # --- text ---
 "$top" -p "$demo" -b -n 2 -d 0.2 >"$work/text"
 is "two frames of text" "$(grep -c '^rtl-top  segment_demo' "$work/text")" 2
-check "with all kernels" test "$(grep -c 'vectorized_elementwise_kernel' "$work/text")" -gt 4
+check "with all kernels" test "$(grep -cE ' (vec[48]|elementwise) ' "$work/text")" -gt 4
 check "queues go by the names that they have in traces" grep -qE '^G[01] [0-9a-f]+:00.0 queue [0-9]+  depth ' "$work/text"
 check "with their ways" grep -qE '^G[01] .* queue 2  depth .*  way demoted \(index_moved\)$' "$work/text"
 check "GPUs" grep -qE '^G0 [0-9a-f]+:00.0 gfx.*busy [0-9.]+%' "$work/text"

@@ -15,9 +15,9 @@ tap_pids="$tap_pids $serve"
 wait_until 60 traced "$serve"
 terminal 100 30 "$top -p $serve -d 0.5; echo status \$?; exec cat"
 
-check "kernels of the program" shows '\[LIVE\]' 'gemm TN BBS MT128x128x64 MI16x16x1' 'rotary_embedding_kernel<bf16,true>' \
-    'paged_attention_ll4mi_QKV' 'triton_poi_fused_embedding'
-check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed ncclDevKernel'
+check "kernels of the program" shows '\[LIVE\]' 'gemm TN bf16 128x128x64 MI16x16x1' 'rotary_embedding_kernel<bf16,true>' \
+    'paged_attn bf16/f8 hd128' 'triton pointwise #0 embedding'
+check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed nccl generic'
 check "both GPUs" shows 'G0\[\|+.*[0-9]% q.*gfx90a' 'G1\[\|+.*[0-9]% q'
 keys M
 check "M shows the modes, and which one it is" shows '^  off +loaded' '^> lite +times only kernels without a signal' \
@@ -25,13 +25,13 @@ check "M shows the modes, and which one it is" shows '^  off +loaded' '^> lite +
 keys Up Up Up Down Down Escape
 check "Esc leaves them alone" shows 'mode lite: '
 keys M j Enter
-check "Enter has the process go on in another" shows 'mode default: ' 'gemm TN BBS'
+check "Enter has the process go on in another" shows 'mode default: ' 'gemm TN bf16'
 check "which JSON confirms" wait_until 60 sh -c "'$top' -p $serve --json -n 1 | jq -e '.mode == \"default\"'"
 keys M k Enter
 check "and back" shows 'mode lite: '
 keys N
 check "a fixed duration is seen" shows ' 7\.(0[0-9])µs 7\.0[0-9]µs .*rotary_embedding_kernel'
-check "both of two peaks" shows ' 20[6-9]µs  2(49|5[0-3])µs .*gemm TN BBS MT16x16x512 MI16x16x1 SK3'
+check "both of two peaks" shows ' 20[6-9]µs  2(49|5[0-3])µs .*gemm TN bf16 16x16x512 MI16x16x1 SK3'
 keys / MT16x16x512 Enter Enter
 check "the histogram has them" shows '^ +20[6-8]µs █+.* p50' 'p90 2(49|5[0-3])µs' 'min +208µs +208µs' 'max +251µs +251µs'
 keys Escape Tab

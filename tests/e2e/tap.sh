@@ -8,6 +8,8 @@ tap_number=0
 tap_failed=0
 tap_pids=''
 work=$(mktemp -d "${TMPDIR:-/tmp}/rtl-test.XXXXXX") # a folder of the test's own
+XDG_CONFIG_HOME=$work/config # and not the configuration of whoever runs it
+export XDG_CONFIG_HOME
 
 tap_end() {
     status=$?

@@ -14,13 +14,15 @@
 
 #include "fuzz.h"
 #include "text/demangle.h"
+#include "text/demangle_partly.h"
 #include "text/names.h"
 #include "text/text.h"
 
 enum {
     NAMES_MAX = 24,
-    DISTINCT_FROM = 16,      /* columns from which on two names never look alike */
-    DEMANGLED_MAX = 64 << 10 /* text/demangle.c */
+    DISTINCT_FROM = 16,       /* columns from which on two names never look alike */
+    DEMANGLED_MAX = 64 << 10, /* text/demangle.c */
+    PARTLY_MAX = 16 << 10     /* text/demangle_partly.c */
 };
 
 static void check_safe(const char *text, size_t raw)
@@ -46,6 +48,12 @@ static void check_one(const char *raw, size_t length)
     check_safe(plain, length);
     check_safe(brief, length);
     MUST(*brief || !*full);
+    MUST(rtl_name_family(raw, full) < RTL_FAMILY_COUNT);
+    char *partly = rtl_demangle_partly(full);
+    MUST(!partly || strlen(partly) <= PARTLY_MAX);
+    if (partly)
+        check_safe(partly, length);
+    free(partly);
     for (int width = 0; width < 40; width += 3) {
         char cut[200];
         rtl_text_cut(cut, sizeof cut, full, width, width % 5, width % 2);

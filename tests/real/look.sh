@@ -67,8 +67,8 @@ held() { # pid
     test -s "$work/held" || ! alive "$1"
 }
 
-# run_real SET NAME GPU-OPTIONS PROGRAM ARGS: a program of that set to its end under librtl.so, its counters, its status
-# (0, or $wanted). Its output is in $work/out and $work/err.
+# run_real SET NAME GPU-OPTIONS PROGRAM ARGS: a program of that set (of none: on this system's runtime) to its end under
+# librtl.so, its counters, its status (0, or $wanted). Its output is in $work/out and $work/err.
 run_real() {
     real_set=$1 name=$2 options=$3
     shift 3
@@ -77,7 +77,7 @@ run_real() {
         cd "${run_in:-$work}" || exit
         # shellcheck disable=SC2086 # options without blanks
         HOLD_AT_END=$work/held HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
-            exec "$tap_top/tests/vgpu/run" --release "$real_store/$real_set" --preload "$hold" --truth "$work/truth" $options -- "$@" \
+            exec "$tap_top/tests/vgpu/run" ${real_set:+--release "$real_store/$real_set"} --preload "$hold" --truth "$work/truth" $options -- "$@" \
             >"$work/out" 2>"$work/err" </dev/null
     ) &
     program=$!
@@ -94,3 +94,27 @@ run_real() {
     is "$name: it ends as it would without us" "$status" "${wanted:-0}"
 }
 gone() { ! alive "$1"; }
+
+# verdicts FILE: of the single tests, without their times: GoogleTest's lines, Thrust's sum
+verdicts() {
+    sed -n 's/^\(\[ *\(OK\|FAILED\) *\] [^ ,]*\).* ([0-9]* ms)$/\1/p; /^Totals: /p' "$1" | sort
+}
+
+# twice SET NAME GPU-OPTIONS PROGRAM ARGS: alone first; then run_real, and status and verdicts must be those. Most tests fail
+# both times, because kernels don't execute.
+twice() {
+    twice_set=$1 twice_name=$2 twice_options=$3
+    shift 3
+    (
+        cd "${run_in:-$work}" || exit
+        # shellcheck disable=SC2086 # options without blanks
+        exec timeout -k 10 "${seconds:-120}" "$tap_top/tests/vgpu/run" --release "$real_store/$twice_set" $twice_options -- "$@" \
+            >"$work/alone" 2>"$work/alone.err" </dev/null
+    )
+    wanted=$?
+    check "$twice_name, alone: it gets to its end" test "$wanted" -lt 124
+    verdicts "$work/alone" >"$work/verdicts"
+    run_real "$twice_set" "$twice_name" "$twice_options" "$@"
+    wanted=
+    is "$twice_name: each single test ends as it does alone" "$(verdicts "$work/out" | diff "$work/verdicts" - | head -n 5)" ""
+}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Benchmarks and tests of ROCm's libraries, as Debian packages them, to their ends under the library: every kernel's count and
-# times are the model's. What compares results fails, as it does without us: kernels don't execute. REAL=all: also those
-# that take long to fetch.
+# Benchmarks and tests of ROCm's libraries, of OpenCL and OpenMP, as Debian packages them, to their ends under the library:
+# every kernel's count and times are the model's. What compares results fails, as it does without us: kernels don't execute.
+# REAL=all: also those that take long to fetch.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
@@ -19,7 +19,28 @@ if have opencl; then
     export OCL_ICD_VENDORS
     devices=$( (exec tests/vgpu/run --release "$of" --gpus 2 -- "$of/usr/bin/clinfo" -l) 2>&1)
     is "OpenCL: clinfo lists two GPUs" "$(echo "$devices" | grep -c 'Device #[01]: gfx90a')" 2
+    run_real opencl "clpeak" "--gpus 1" "$of/usr/bin/clpeak" -i 5 --global-bandwidth --compute-sp --compute-integer \
+        --kernel-latency
+    has "clpeak: it has a result" "$(cat "$work/out")" 'Kernel launch latency : [0-9]'
     unset OCL_ICD_VENDORS
+fi
+if have openmp; then # for this system's clang, on its runtime
+    of=$(echo "$real_store"/openmp/usr/lib/llvm-*/lib)
+    number=${of%/lib}
+    devices=$(find /usr/lib -name ockl.bc | head -n 1)
+    check "clang makes a program that leaves loops to GPUs" "clang-${number##*-}" -O2 -fopenmp -fopenmp-targets=amdgcn-amd-amdhsa \
+        -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a --rocm-device-lib-path="${devices%/*}" --libomptarget-amdgpu-bc-path="$of" \
+        -I"$(echo "$of"/clang/*/include)" -L"$of" tests/real/offload.c -o "$work/offload"
+    LD_LIBRARY_PATH=$of
+    OMP_TARGET_OFFLOAD=MANDATORY
+    export LD_LIBRARY_PATH OMP_TARGET_OFFLOAD
+    (exec tests/vgpu/run --gpus 2 -- "$work/offload") >"$work/out" 2>&1
+    wanted=$? # that of a crash, see there
+    run_real '' "OpenMP" "--gpus 2" "$work/offload"
+    wanted=
+    unset LD_LIBRARY_PATH OMP_TARGET_OFFLOAD
+    has "OpenMP: it has left its loops to two GPUs" "$(cat "$work/out")" '^2 GPUs, 600 loops$'
+    is "OpenMP: they were counted" "$(jq '[.kernels[] | select(.name | startswith("__omp_offloading_")) | .calls] | add' "$work/json")" 600
 fi
 if have rand; then
     for test in basic hipgraphs generate_uniform; do

@@ -179,6 +179,45 @@ static void one_thread_reserves_another_rings(void **state)
     gpu_takes(4);
 }
 
+/* A queue in which one thread rings for another, and what has a header there before it was rung for. */
+static void header_beyond_what_was_rung_for_is_no_packet(void **state)
+{
+    (void)state;
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    other.index = mine;
+    other_does(RINGS);
+    mine = app_add(1);
+    put(mine, kernel(1));
+    other.object = kernel(2);
+    other_does(RESERVES);
+    other_does(WRITES_HEADER); /* and nothing behind it */
+    app_ring(mine);
+    assert_int_equal(real_load(queue), 2);
+    other_does(WRITES_BODY);
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 3);
+    assert_true(has_signal(2));
+    gpu_takes(3);
+}
+
+/* Rung for with the number of slots, as some count, by one who has reserved nothing. */
+static void doorbell_beyond_what_is_reserved_rings_for_all(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        put(app_add(1), kernel(1));
+    other.index = 3;
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 3);
+    put(app_add(1), kernel(1));
+    other.index = UINT64_MAX;
+    other_does(RINGS);
+    assert_int_equal(real_load(queue), 4);
+    assert_int_equal(rung[atomic_load(&rings) - 1], 3); /* never the application's number */
+    gpu_takes(4);
+}
+
 /* Rung for before it is written: nobody rings again, so somebody has to look. */
 static void packet_that_comes_after_its_ring_is_found(void **state)
 {
@@ -192,6 +231,26 @@ static void packet_that_comes_after_its_ring_is_found(void **state)
         gpu_takes(1);
     }
     assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+}
+
+/* Rung for beyond a full ring, which nobody says has room again: the worker goes on looking. */
+static void ring_beyond_a_full_one_keeps_the_worker_awake(void **state)
+{
+    (void)state;
+    uint64_t first = app_add(SLOTS + 1);
+    for (uint64_t i = 0; i < SLOTS; i++) {
+        *slot_of(first + i) = (packet_t){.header = HSA_PACKET_TYPE_INVALID}; /* no kernel, so nothing is in flight */
+        __atomic_store_n(&slot_of(first + i)->header, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE,
+                         __ATOMIC_RELEASE);
+    }
+    app_ring(first + SLOTS);
+    assert_int_equal(real_load(queue), SLOTS);
+    uint64_t rounds = AT(rtl_tool.segment.header->passes);
+    WAIT_UNTIL(AT(rtl_tool.segment.header->passes) > rounds + 300); /* far more than it lingers for */
+    gpu_takes(1);
+    put(first + SLOTS, kernel(1));
+    WAIT_UNTIL(real_load(queue) == SLOTS + 1);
+    gpu_takes(SLOTS);
 }
 
 /* Complete, with nobody to ring for it while another has rung for one behind it: it goes as it is, and is counted. */
@@ -268,14 +327,16 @@ static void queue_that_others_use_alone_is_theirs(void **state)
 static void doorbell_that_others_ring_is_theirs(void **state)
 {
     (void)state;
-    uint64_t mine = app_add(1);
+    uint64_t mine = app_add(2);
     put(mine, kernel(1));
-    WAIT_UNTIL(real_load(queue) == 1);
+    put(mine + 1, kernel(1));
     WAIT_UNTIL(way() == RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_RINGS_ITSELF));
-    assert_false(has_signal(0));
-    assert_int_equal(app_add(1), 1);
-    assert_int_equal(real_load(queue), 2);
-    gpu_takes(1);
+    assert_int_equal(real_load(queue), 2); /* all that was reserved */
+    assert_int_equal(rung[atomic_load(&rings) - 1], 1);
+    assert_false(has_signal(0) || has_signal(1));
+    assert_int_equal(app_add(1), 2);
+    assert_int_equal(real_load(queue), 3);
+    gpu_takes(2);
 }
 
 static void cooperative_queue_is_lent_out(void **state)
@@ -343,7 +404,10 @@ int main(void)
         TEST(full_ring_is_not_gone_beyond),
         TEST(order_of_rings_does_not_matter),
         TEST(one_thread_reserves_another_rings),
+        TEST(header_beyond_what_was_rung_for_is_no_packet),
+        TEST(doorbell_beyond_what_is_reserved_rings_for_all),
         TEST(packet_that_comes_after_its_ring_is_found),
+        TEST(ring_beyond_a_full_one_keeps_the_worker_awake),
         TEST(packet_that_nobody_rings_for_is_let_go),
         TEST(index_that_others_write_is_theirs),
         TEST(queue_that_others_use_alone_is_theirs),

@@ -33,24 +33,32 @@ static void real_names(void **state)
     shortened("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_"
               "addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
               "T1_",
-              "vectorized_elementwise_kernel<4,CUDAFunctor_add<bf16>,array<char*,3>>");
+              "vec4 add bf16");
     shortened("_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
               "rotary_embedding_kernel<bf16,true>");
     shortened("Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
-              "gemm TN BBS MT256x256x64 MI16x16x1");
+              "gemm TN bf16 256x256x64 MI16x16x1 WG32_8_1");
     shortened("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_SN_K1_GSU4_WG64_4_1.kd",
-              "gemm NN HHS MT128x128x32 MI32x32x8x1 GSU4");
-    shortened("Cijk_Ailk_Bjlk_SB_MT64x64x16_SE_K1", "gemm NT SB MT64x64x16");
+              "gemm NN f16 128x128x32 MI32x32x8x1 GSU4 WG64_4_1");
+    shortened("Cijk_Ailk_Bjlk_SB_MT64x64x16_SE_K1", "gemm NT f32 64x64x16");
     shortened("Cijk_no_gemm_at_all", "Cijk_no_gemm_at_all");
-    shortened("triton_poi_fused_add_mul_silu_3.kd", "triton_poi_fused_add_mul_silu_3");
+    shortened("__omp_offloading_fe00_5366b4_main_l22.kd", "omp main:22");
+    shortened("__omp_offloading_fe00_5366b4__ZN4mesh6smoothIfEEvPT_l9_l120", "omp smooth<f32>:120");
+    shortened("__omp_offloading_fe00_5366b4__ZN4mesh6smoothIfEEvPT_m_l120", "omp smooth<f32>:120");
+    shortened("__omp_offloading_fe00_5366b4_l_l1", "omp l:1");
+    shortened("__omp_offloading_fe00_5366b4_l1", "__omp_offloading_fe00_5366b4_l1");
+    shortened("__omp_offloading_fe00_main_l1", "__omp_offloading_fe00_main_l1");
+    shortened("__omp_offloading_fe00__main_l1", "__omp_offloading_fe00__main_l1");
+    shortened("__omp_offloading_fe00_1_main_l", "__omp_offloading_fe00_1_main_l");
+    shortened("triton_poi_fused_add_mul_silu_3.kd", "triton pointwise #3 add mul silu");
     shortened("__amd_rocclr_copyBuffer", "__amd_rocclr_copyBuffer");
     shortened("_Z6kernelPfi", "kernel");
     /* more references than are demangled in this process: the helper's answer is no other */
     shortened("_Z3bigI1AILi1EES1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_EvT_T0_T1_",
               "big<A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>>");
-    /* newer than this demangler: the identifier, and the rest as it stands */
-    shortened("_ZN4vllm18act_and_mul_kernelIN3c108BFloat16EZZ9", "act_and_mul_kernel IN3c108BFloat16EZZ9");
-    shortened("_Z99short", "_Z99short");
+    /* newer than this demangler, and cut off: what is understood */
+    shortened("_ZN4vllm18act_and_mul_kernelIN3c108BFloat16EZZ9", "act_and_mul_kernel<bf16,...>");
+    shortened("_Z99short", "short");
     shortened("_Z", "_Z");
     shortened("_ZN", "_ZN");
 }
@@ -76,7 +84,7 @@ static void return_type_parameters_scopes(void **state)
                     "act<float, &(float ns::silu<float>(float const&)), true>", "act<f32,silu<f32>,true>");
     shortened_plain("void f<((a)>(b))>(int)", "f<((a)>(b))>", "f<((a)>(b))>"); /* an angle that closes nothing */
     shortened_plain("run(int)::{lambda(float)#1}::operator()(float) const", "run(int)::{lambda(float)#1}::operator()",
-                    "run::{lambda#1}::operator()");
+                    "run");
     shortened_plain("void f<int>(int) [clone .kd]", "f<int>", "f<i32>");
     shortened("_Z3ab\xce\xa0", "_Z3ab\xce\xa0");                   /* three bytes end within the letter */
     shortened_plain(" [clone .kd]", " [clone .kd]", "[clone.kd]"); /* nothing is called nothing */
@@ -153,9 +161,9 @@ static void a_shown_name_never_changes(void **state)
     for (uint32_t i = 0; i < 3; i++)
         snprintf(first[i], sizeof first[i], "%s",
                  rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 16, false));
-    assert_null(strchr(first[0], '~')); /* the first to be seen has the plain name */
-    assert_non_null(strchr(first[1], '~'));
-    assert_non_null(strchr(first[2], '~'));
+    assert_string_equal(first[0], "kernel_…_xyz");     /* the first to be seen has the plain name */
+    assert_string_equal(first[1], "kern…yz aaaaa…_2"); /* the others say what they have and it hasn't */
+    assert_string_equal(first[2], "kern…yz aaaaa…_3");
     for (uint32_t i = 3; i-- > 0;)
         assert_string_equal(rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 16, false), first[i]);
     /* another width and back, asked for in another order: the same names again */
@@ -198,7 +206,7 @@ static void whole_names_differ_too(void **state)
     snprintf(two, sizeof two, "%s",
              rtl_names_cell(names, 8, raw[1], strlen(raw[1]), RTL_NAME_SHORT, RTL_NAMES_WHOLE, false));
     assert_string_equal(one, "kernel");
-    assert_int_equal(strncmp(two, "kernel~", 7), 0);
+    assert_string_equal(two, "kernel int");
     assert_true(rtl_names_match(names, 7, raw[0], strlen(raw[0]), "FLOAT"));
     assert_false(rtl_names_match(names, 8, raw[1], strlen(raw[1]), "FLOAT"));
     assert_true(rtl_names_match(names, 8, raw[1], strlen(raw[1]), "_z6"));

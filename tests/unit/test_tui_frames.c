@@ -369,7 +369,7 @@ static void coverage(void **state)
     (void)state;
     run_process(1);
     drawn(24, 80, "mode default: 3.8% NOT timed of 52.0k in window (own_signal 3.8)");
-    drawn(24, 80, "not timed ncclDevKernel");
+    drawn(24, 80, "not timed nccl AllReduce");
     p->notes = RTL_NOTE_QUEUE_NOT_INTERCEPTED;
     p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
     synth_tick(p, m, 13 * RTL_SEC);

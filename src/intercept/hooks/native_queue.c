@@ -36,12 +36,9 @@ struct look {
     uint64_t now; /* when they are submitted */
 };
 
-static struct look look_now(struct rtl_tracker *tracker)
+static inline struct look look_with(enum rtl_policy policy)
 {
-    struct look look = {.policy = RTL_PASS_ON};
-    enum rtl_policy policy = rtl_packets_begin(tracker);
-    if (__builtin_expect(rtl_recording(), 1))
-        look.policy = policy;
+    struct look look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
     if (look.policy >= RTL_TIME_UNSIGNALLED)
         look.now = rtl_packet_stamp(&look.counter);
     return look;
@@ -150,36 +147,37 @@ static void publish(struct rtl_native *native, uint64_t to)
     rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(to - 1));
 }
 
-/* The packet at that index may be looked at. */
-static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t reserved, bool loose)
+/*
+ * The packet at that index may be looked at. Those below `own` are the calling thread's, which rings for them. No GPU
+ * looks beyond what was rung for, where headers may come first.
+ */
+static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
 {
-    if (__builtin_expect(!loose, 1))
+    if (__builtin_expect(index < own, 1))
+        return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
+    if (__builtin_expect(!atomic_load_explicit(&native->loose, memory_order_relaxed), 1) ||
+        index >= atomic_load_explicit(&native->rung_to, memory_order_acquire))
         return rtl_native_is_rung(native, index); /* who rang has seen to the rest */
-    return index < reserved && rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
+    return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
 }
 
 /* Looks at all packets that are complete, and publishes them. True when one of them is on its way to the worker. */
-static bool walk_own(struct rtl_native *native)
+static inline bool walk_own(struct rtl_native *native, enum rtl_policy policy, uint64_t own)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
-    bool loose = atomic_load_explicit(&native->loose, memory_order_relaxed), pushed = false;
-    struct look look = look_now(native->tracker);
-    for (;;) {
-        uint64_t reserved = rtl_native_reserved(native);
-        if (reserved & RTL_NATIVE_DEMOTED)
-            return pushed;
-        bool more = is_complete(native, at, reserved, loose);
-        if (more) {
-            pushed |= see(native->tracker, packet_at(native, at), &look);
-            at++;
-        }
-        if (at != from && (!more || at - from == CHUNK)) {
+    bool pushed = false;
+    struct look look = look_with(policy);
+    for (bool more = is_complete(native, at, own); more;) {
+        pushed |= see(native->tracker, packet_at(native, at), &look);
+        at++;
+        more = is_complete(native, at, own);
+        if (!more || at - from == CHUNK) {
             publish(native, at);
+            if (__builtin_expect(!more || rtl_native_is_demoted(native), 1))
+                break;
             from = at;
-            look = look_now(native->tracker);
+            look = look_with(rtl_packets_begin(native->tracker));
         }
-        if (!more)
-            break;
     }
     return pushed;
 }
@@ -225,19 +223,19 @@ static void let_go(struct rtl_native *native, bool unheard)
 
 enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
 
-static void walk(struct rtl_native *native, enum let let)
+static inline void walk_for(struct rtl_native *native, enum let let, uint64_t own)
 {
     struct rtl_tracker *tracker = native->tracker;
     bool wake = false;
     uint32_t rings = atomic_load_explicit(&native->rings, memory_order_acquire);
     do {
-        rtl_packets_begin(tracker);
-        if (rtl_native_is_demoted(native))
+        enum rtl_policy policy = rtl_packets_begin(tracker);
+        if (__builtin_expect(rtl_native_is_demoted(native), 0))
             walk_demoted(native);
-        else if (let != COMPLETE)
+        else if (__builtin_expect(let != COMPLETE, 0))
             let_go(native, let == UNHEARD_OF);
         else
-            wake |= walk_own(native);
+            wake |= walk_own(native, policy, own);
         let = COMPLETE;
         /* somebody has to look at what is left of those that were rung for */
         wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
@@ -247,6 +245,11 @@ static void walk(struct rtl_native *native, enum let let)
         !atomic_compare_exchange_weak_explicit(&native->rings, &rings, 0, memory_order_acq_rel, memory_order_acquire));
     if (wake)
         rtl_wake_if_parked();
+}
+
+static void walk(struct rtl_native *native, enum let let)
+{
+    walk_for(native, let, 0);
 }
 
 /* --- worker --- */
@@ -277,16 +280,19 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
         walk(native, COMPLETE);
         return RTL_TEND_SOON;
     }
+    uint64_t rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
     /* whoever has ways of his own to write indices and ring doorbells tells nobody */
     if (reserved == published || !rtl_native_is_free(native, published))
-        return reserved == native->first ? RTL_TEND_LATER : RTL_TEND_RARELY;
+        return rung_to > published         ? RTL_TEND_SOON /* nobody tells when there is room for it either */
+               : reserved == native->first ? RTL_TEND_LATER
+                                           : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
         native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
         native->stuck_since = now;
     }
-    uint64_t since = now - native->stuck_since, rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+    uint64_t since = now - native->stuck_since;
     if (rung_to <= published) {
         if (written && since >= UNHEARD && rtl_native_take_walk(native))
             walk(native, UNHEARD_OF);
@@ -330,8 +336,10 @@ static void raise_rung_to(struct rtl_native *native, uint64_t to)
 /* A packet was rung for that isn't published yet: it isn't written, or one before it isn't, or nobody knows whose. */
 static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint64_t index, bool mine)
 {
-    if (index >= rtl_native_reserved(native))
+    uint64_t reserved = rtl_native_reserved(native);
+    if (index >= reserved && mine)
         return; /* what it says makes no sense; what was reserved by this thread is marked */
+    index = index < reserved ? index : reserved - 1;
     bool written = !rtl_native_is_free(native, index) || rtl_native_has_header(native, index);
     if (index < atomic_load_explicit(&native->published, memory_order_acquire))
         return; /* meanwhile it is */
@@ -341,7 +349,17 @@ static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
 }
 
-static void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value, bell real)
+/* A thread that rings for something else than all that it has reserved, just before: or has rung for already. */
+static __attribute__((noinline)) void ring_for_some(struct rtl_native *native, uint64_t index)
+{
+    bool mine = rtl_native_rung(native);
+    if (index != atomic_load_explicit(&native->published, memory_order_relaxed) || !rtl_native_is_rung(native, index))
+        rung_ahead(native, index, mine);
+    if (atomic_fetch_add_explicit(&native->rings, 1, memory_order_acq_rel) == 0)
+        walk(native, COMPLETE);
+}
+
+static inline void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value, bell real)
 {
     if (__builtin_expect(rtl_native_is_demoted(native), 0)) {
         if (rtl_native_take_walk(native))
@@ -349,14 +367,24 @@ static void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_valu
         real(signal, value);
         return;
     }
-    uint64_t index = (uint64_t)value;
-    bool mine = rtl_native_rung(native);
-    if (__builtin_expect(index != atomic_load_explicit(&native->published, memory_order_relaxed) ||
-                             !rtl_native_is_rung(native, index),
-                         0))
-        rung_ahead(native, index, mine);
-    if (atomic_fetch_add_explicit(&native->rings, 1, memory_order_acq_rel) == 0)
-        walk(native, COMPLETE);
+    /* mostly it is all that this thread has reserved anywhere, and next in turn: then nothing has to be written down */
+    struct rtl_reserver *r = rtl_native_mine;
+    struct rtl_reservation *of = r ? &r->of[0] : NULL;
+    if (__builtin_expect(!r || r->count != 1 || of->native != native || of->to != (uint64_t)value + 1 ||
+                             of->from != atomic_load_explicit(&native->published, memory_order_relaxed) ||
+                             of->use != atomic_load_explicit(&native->use, memory_order_relaxed) ||
+                             !rtl_native_take_walk(native),
+                         0)) {
+        ring_for_some(native, (uint64_t)value);
+        return;
+    }
+    uint64_t to = of->to;
+    walk_for(native, COMPLETE, to);
+    of->from = atomic_load_explicit(&native->published, memory_order_relaxed);
+    if (__builtin_expect(of->from < to, 0))
+        ring_for_some(native, to - 1); /* not all of it is written */
+    else
+        r->count = 0;
 }
 
 /* --- hooks --- */
@@ -488,6 +516,13 @@ bool rtl_native_hooked(void)
 
 /* --- create --- */
 
+/* Create, under its lock: the worker looks after it from now on. It may be asleep, for ever where no queue was. */
+static void attend(struct rtl_native *native)
+{
+    atomic_store(&native->tracker->tend, tend);
+    rtl_wake();
+}
+
 /* A queue whose doorbell leads back to it, and whose ring's length is a power of two. */
 static bool is_as_expected(const hsa_queue_t *queue)
 {
@@ -506,7 +541,7 @@ bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
         native = rtl_native_add(queue, tracker, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
     if (native) {
         tracker->native = native;
-        atomic_store_explicit(&tracker->tend, tend, memory_order_release);
+        attend(native);
     }
     pthread_mutex_unlock(&rtl_tool.create);
     return native != NULL;
@@ -525,7 +560,7 @@ bool rtl_native_again(hsa_queue_t *queue)
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
     bool again = native && (native->references || is_as_left(native, queue));
     if (again && native->references++ == 0)
-        atomic_store_explicit(&native->tracker->tend, tend, memory_order_release);
+        attend(native);
     pthread_mutex_unlock(&rtl_tool.create);
     return again;
 }
@@ -545,8 +580,10 @@ struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue)
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
     struct rtl_tracker *tracker = native && !native->references ? native->tracker : NULL;
-    if (tracker)
+    if (tracker) {
         rtl_native_remove(native);
+        rtl_native_give(native);
+    }
     pthread_mutex_unlock(&rtl_tool.create);
     return tracker;
 }
@@ -562,7 +599,12 @@ bool rtl_native_close(const hsa_queue_t *queue)
     if (tracker)
         rtl_native_remove(native);
     pthread_mutex_unlock(&rtl_tool.create);
-    if (tracker)
-        rtl_tracker_leave(tracker); /* the worker looks at the queue no more when this returns */
+    if (tracker) {
+        rtl_tracker_leave(tracker); /* the worker looks at the queue no more when this returns, */
+        rtl_native_leave(native);   /* nor does a thread that has rung, and may still be looking for more */
+        pthread_mutex_lock(&rtl_tool.create);
+        rtl_native_give(native);
+        pthread_mutex_unlock(&rtl_tool.create);
+    }
     return last;
 }

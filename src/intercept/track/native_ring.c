@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "intercept/base/clock.h"
+#include "intercept/base/futex.h"
+
 enum {
     TABLE = 4096, /* places for queues, a power of two; at most half of them are used */
     THREADS = 4096,
@@ -19,7 +22,7 @@ static struct place {
     const hsa_queue_t *_Atomic queue; /* create stores, any loads */
     struct rtl_native *_Atomic native;
 } table[TABLE];
-static uint32_t used;                   /* create: places that are, or were, a queue's */
+static uint32_t used;                   /* create: places with a queue, be it one that has gone */
 static struct rtl_native *all, *unused; /* create */
 
 static uint32_t place_of(const void *pointer, uint32_t places)
@@ -32,26 +35,10 @@ struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
     uint32_t at = place_of(queue, TABLE);
     for (int probes = 0; probes < PROBES; probes++) {
         const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_acquire);
-        if (found == queue)
-            return atomic_load_explicit(&table[at].native, memory_order_acquire);
-        if (!found)
-            return NULL;
-        at = (at + 1) & (TABLE - 1);
-    }
-    return NULL;
-}
-
-/* A place for that queue: one that it had before, or one that nobody has. */
-static struct place *place_for(const hsa_queue_t *queue)
-{
-    uint32_t at = place_of(queue, TABLE);
-    for (int probes = 0; probes < PROBES; probes++) {
-        const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_relaxed);
-        if (found == queue)
-            return &table[at];
-        if (!found && used < TABLE / 2) {
-            used++;
-            return &table[at];
+        if (found == queue) {
+            struct rtl_native *native = atomic_load_explicit(&table[at].native, memory_order_acquire);
+            /* the place may have become another queue's just now */
+            return native && __atomic_load_n(&native->queue, __ATOMIC_RELAXED) == queue ? native : NULL;
         }
         if (!found)
             return NULL;
@@ -60,10 +47,43 @@ static struct place *place_for(const hsa_queue_t *queue)
     return NULL;
 }
 
+/* A place for that queue: its own; else one that another has left, or that nobody has had. */
+static struct place *place_for(const hsa_queue_t *queue)
+{
+    uint32_t at = place_of(queue, TABLE);
+    struct place *left = NULL;
+    for (int probes = 0; probes < PROBES; probes++) {
+        const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_relaxed);
+        if (found == queue)
+            return &table[at];
+        if (!left && (found ? !atomic_load_explicit(&table[at].native, memory_order_relaxed) : used < TABLE / 2))
+            left = &table[at];
+        if (!found)
+            break;
+        at = (at + 1) & (TABLE - 1);
+    }
+    return left;
+}
+
+/* Nobody has that place any more. The queue stays in it where others have probed on behind it. */
+static void leave_place(struct place *place)
+{
+    uint32_t at = (uint32_t)(place - table);
+    atomic_store_explicit(&place->native, NULL, memory_order_release);
+    if (atomic_load_explicit(&table[(at + 1) & (TABLE - 1)].queue, memory_order_relaxed))
+        return;
+    while (table[at].queue && !table[at].native) {
+        atomic_store_explicit(&table[at].queue, NULL, memory_order_release);
+        used--;
+        at = (at - 1) & (TABLE - 1);
+    }
+}
+
 static struct rtl_native *take_record(uint64_t slots)
 {
     struct rtl_native **link = &unused, *native = NULL;
-    while (*link && (*link)->rung_slots < slots)
+    /* not one that a thread still walks, of a queue that has gone: its next steps would be taken for this one's */
+    while (*link && ((*link)->rung_slots < slots || atomic_load(&(*link)->rings)))
         link = &(*link)->next;
     if (*link) {
         native = *link;
@@ -91,7 +111,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     struct rtl_native *native = place ? take_record(queue->size) : NULL;
     if (!native)
         return NULL;
-    native->queue = queue;
+    __atomic_store_n(&native->queue, queue, __ATOMIC_RELAXED); /* who looks at the record that it was may read this */
     native->ring = queue->base_address;
     native->slots = queue->size;
     native->doorbell = queue->doorbell_signal;
@@ -111,6 +131,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     atomic_fetch_add(&native->use, 1);
     native->next = all;
     all = native;
+    used += !place->queue;
     atomic_store_explicit(&place->native, native, memory_order_release);
     atomic_store_explicit(&place->queue, queue, memory_order_release);
     return native;
@@ -119,15 +140,30 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
 void rtl_native_remove(struct rtl_native *native)
 {
     struct place *place = place_for(native->queue);
-    if (place) /* the queue stays in its place: whoever probes goes on behind it */
-        atomic_store_explicit(&place->native, NULL, memory_order_release);
+    if (place)
+        leave_place(place);
     for (struct rtl_native **link = &all; *link; link = &(*link)->next)
         if (*link == native) {
             *link = native->next;
-            native->next = unused;
-            unused = native;
             break;
         }
+}
+
+static const uint64_t LEAVE = 1000000000, MOMENT = 50000; /* ns */
+
+void rtl_native_leave(struct rtl_native *native)
+{
+    uint64_t since = rtl_clock_now();
+    int error = errno;
+    for (uint32_t rings; (rings = atomic_load(&native->rings)) != 0 && rtl_clock_now() - since < LEAVE;)
+        rtl_futex_wait(&native->rings, rings, MOMENT); /* nobody wakes us; but it leaves others the processor */
+    errno = error;
+}
+
+void rtl_native_give(struct rtl_native *native)
+{
+    native->next = unused;
+    unused = native;
 }
 
 void rtl_native_forget_all(void)
@@ -154,8 +190,11 @@ static struct thread {
 static struct rtl_reserver reservers[RECORDS];
 static _Atomic uint32_t reservers_taken;
 
-/* The calling thread's record, NULL when there is none to be had. Lock-free, bounded; no allocation. */
-static struct rtl_reserver *me(void)
+/* 8 bytes of the thread's own memory: what is found in the table, once a thread. */
+__thread struct rtl_reserver *rtl_native_mine;
+
+/* Lock-free, bounded; no allocation. */
+static struct rtl_reserver *find_me(void)
 {
     uintptr_t id = (uintptr_t)pthread_self();
     uint32_t at = place_of((const void *)id, THREADS);
@@ -178,9 +217,16 @@ static struct rtl_reserver *me(void)
     return NULL;
 }
 
+struct rtl_reserver *rtl_native_me(void)
+{
+    if (__builtin_expect(!rtl_native_mine, 0))
+        rtl_native_mine = find_me();
+    return rtl_native_mine;
+}
+
 void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
 {
-    struct rtl_reserver *r = me();
+    struct rtl_reserver *r = rtl_native_me();
     if (!r) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
         return;
@@ -200,7 +246,7 @@ void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
 
 bool rtl_native_rung(struct rtl_native *native)
 {
-    struct rtl_reserver *r = me();
+    struct rtl_reserver *r = rtl_native_me();
     uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed), kept = 0;
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed), mask = native->slots - 1;
     bool any = false;

@@ -90,10 +90,21 @@ struct rtl_native *rtl_native_find(const hsa_queue_t *queue);
  * `first` is its write index. Then it can be found.
  */
 struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *tracker, uint64_t first);
-/* Create, under its lock: it can't be found any more. Its record goes on to another queue some time. */
+/* Create, under its lock: it can't be found any more. */
 void rtl_native_remove(struct rtl_native *native);
+/* Create: nobody walks it any more when this returns, but for who was held up for very long. */
+void rtl_native_leave(struct rtl_native *native);
+/* Create, under its lock: nobody looks after it any more; its record goes on to another queue once nobody walks it. */
+void rtl_native_give(struct rtl_native *native);
 /* Load: all of them; the runtime they were of has gone. */
 void rtl_native_forget_all(void);
+
+/*
+ * The calling thread's record, NULL where it has none yet: rtl_native_me finds or makes it, and returns NULL when there
+ * is none to be had.
+ */
+extern __thread struct rtl_reserver *rtl_native_mine;
+struct rtl_reserver *rtl_native_me(void);
 
 /* Any: the calling thread has reserved these slots. */
 void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to);

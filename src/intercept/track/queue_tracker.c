@@ -5,12 +5,13 @@
  */
 #include "intercept/track/queue_tracker.h"
 
-#include <sched.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "intercept/base/clock.h"
+#include "intercept/base/futex.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
 
@@ -43,6 +44,7 @@ bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows)
  * other. */
 static struct rtl_tracker *_Atomic tended;
 static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which looks for some us */
+static const uint64_t MOMENT = 50000;     /* ns; how often it is looked whether it has finished */
 
 enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns)
 {
@@ -57,10 +59,13 @@ enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns)
 
 void rtl_tracker_leave(struct rtl_tracker *tracker)
 {
+    _Atomic uint32_t word = 0;
     uint64_t since = rtl_clock_now();
+    int error = errno;
     atomic_store(&tracker->tend, NULL);
     while (atomic_load(&tended) == tracker && rtl_clock_now() - since < LEAVE)
-        sched_yield();
+        rtl_futex_wait(&word, 0, MOMENT); /* leaves the worker the processor, also where our priority is higher */
+    errno = error;
 }
 
 void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_way way, enum rtl_way_reason why)

@@ -1,0 +1,174 @@
+/*
+ * rtl-top names: what the screen would show for a list of kernel names, a line each, in order.
+ *
+ * The names of a list are told apart as the rows of a screen are: each is made with those in mind that stand before it,
+ * and a name that stands twice is the same row.
+ */
+#include "session/commands.h"
+#include "session/complain.h"
+#include "shm/segment_reader.h"
+#include "text/names.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 64 << 10, WIDTH_MAX = 10000, TABLE_SIZE = 4 * RTL_KERNELS_MAX, LONG = 0x1000 };
+
+struct list {
+    struct rtl_names *names;
+    enum rtl_name_form form;
+    int width;
+    bool ascii, family;
+    uint32_t count;
+    char *lines[RTL_KERNELS_MAX];
+    uint32_t table[TABLE_SIZE]; /* 1 + where a line stands in `lines`; 0 is free */
+};
+
+static int parse(struct list *l, int argc, char **argv)
+{
+    enum { NAMES = LONG, FAMILY, ASCII };
+    static const struct option longs[] = {{"names", required_argument, NULL, NAMES},
+                                          {"family", no_argument, NULL, FAMILY},
+                                          {"ascii", no_argument, NULL, ASCII},
+                                          {"width", required_argument, NULL, 'w'},
+                                          {NULL, 0, NULL, 0}};
+    optind = 0;
+    for (int c; (c = getopt_long(argc, argv, ":w:U", longs, NULL)) != -1;) {
+        char *end;
+        unsigned long width;
+        switch (c) {
+        case 'w':
+            width = *optarg >= '0' && *optarg <= '9' ? strtoul(optarg, &end, 10) : 0;
+            if (!width || *end || width > WIDTH_MAX) {
+                rtl_complain("-w wants columns from 1 to %d, not '%s'", WIDTH_MAX, optarg);
+                return RTL_READER_USAGE;
+            }
+            l->width = (int)width;
+            break;
+        case NAMES:
+            if (!rtl_name_form_parse(optarg, &l->form)) {
+                rtl_complain("--names wants short, template, full or mangled, not '%s'", optarg);
+                return RTL_READER_USAGE;
+            }
+            break;
+        case FAMILY:
+            l->family = true;
+            break;
+        case ASCII:
+        case 'U':
+            l->ascii = true;
+            break;
+        case ':':
+            rtl_complain("%s needs an argument", argv[optind - 1]);
+            return RTL_READER_USAGE;
+        default:
+            rtl_complain_of_option("rtl-top names", LONG, argv[optind - 1]);
+            return RTL_READER_USAGE;
+        }
+    }
+    if (optind < argc) {
+        rtl_complain("rtl-top names reads standard input, not '%s': rtl-top names <FILE", argv[optind]);
+        return RTL_READER_USAGE;
+    }
+    return 0;
+}
+
+static uint32_t hash(const char *text)
+{
+    uint32_t h = 2166136261u;
+    while (*text)
+        h = (h ^ (unsigned char)*text++) * 16777619u;
+    return h ^ h >> 15;
+}
+
+/* The number of a line: that of the first of its kind. False when there are too many, or without memory. */
+static bool number_of(struct list *l, const char *line, uint32_t *number)
+{
+    uint32_t at = hash(line) % TABLE_SIZE;
+    while (l->table[at] && strcmp(l->lines[l->table[at] - 1], line) != 0)
+        at = (at + 1) % TABLE_SIZE;
+    if (!l->table[at]) {
+        char *copy = l->count < RTL_KERNELS_MAX ? strdup(line) : NULL;
+        if (!copy) {
+            if (l->count == RTL_KERNELS_MAX)
+                rtl_complain("more than %d different names: give fewer", RTL_KERNELS_MAX);
+            else
+                rtl_complain("out of memory");
+            return false;
+        }
+        l->lines[l->count++] = copy;
+        l->table[at] = l->count;
+    }
+    *number = l->table[at] - 1;
+    return true;
+}
+
+static int print_all(struct list *l)
+{
+    char *line = malloc(LINE_MAX_BYTES + 2);
+    int status = line ? 0 : RTL_READER_USAGE;
+    if (!line)
+        rtl_complain("out of memory");
+    for (uint64_t number = 1; !status && fgets(line, LINE_MAX_BYTES + 2, stdin); number++) {
+        size_t length = strcspn(line, "\n");
+        uint32_t id;
+        if (length > LINE_MAX_BYTES) {
+            rtl_complain("line %llu has more than %d bytes: no kernel's name", (unsigned long long)number,
+                         LINE_MAX_BYTES);
+            status = RTL_READER_USAGE;
+            break;
+        }
+        line[length] = '\0';
+        if (!length) {
+            putchar('\n');
+            continue;
+        }
+        if (!number_of(l, line, &id)) {
+            status = RTL_READER_USAGE;
+            break;
+        }
+        const char *raw = l->lines[id];
+        if (l->family)
+            printf("%s\t", rtl_name_family_name(rtl_names_family(l->names, id, raw, length)));
+        puts(rtl_names_cell(l->names, id, raw, length, l->form, l->width, l->ascii));
+    }
+    if (!status && ferror(stdin)) {
+        rtl_complain("cannot read standard input: %s", strerror(errno));
+        status = RTL_READER_USAGE;
+    }
+    free(line);
+    return status;
+}
+
+int rtl_names_command(int argc, char **argv)
+{
+    struct list *l = calloc(1, sizeof *l);
+    int status = RTL_READER_USAGE;
+    if (l)
+        l->names = rtl_names_create();
+    if (!l || !l->names) {
+        rtl_complain("out of memory");
+        free(l);
+        return status;
+    }
+    l->width = RTL_NAMES_WHOLE;
+    status = parse(l, argc, argv);
+    l->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    if (!status)
+        status = print_all(l);
+    rtl_names_free(l->names);
+    for (uint32_t i = 0; i < l->count; i++)
+        free(l->lines[i]);
+    free(l);
+    if (fflush(stdout) && errno != EPIPE) {
+        rtl_complain("cannot write: %s", strerror(errno));
+        return RTL_READER_USAGE;
+    }
+    return status;
+}

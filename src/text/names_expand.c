@@ -1,0 +1,382 @@
+/*
+ * What the "$" of a rule stand for. See names_expand.h and names_rules.h.
+ */
+#include "text/names_expand.h"
+#include "text/names_facts.h"
+#include "text/names_rules.h"
+#include "text/names_short.h"
+#include "text/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_MAX = RTL_PIECE_MAX, TYPES_MAX = 3 };
+
+void rtl_facts_of(struct rtl_facts *f, struct rtl_span name, struct rtl_part part)
+{
+    struct rtl_span rest = part.arguments, one;
+    f->name = name;
+    f->part = part;
+    f->argument_count = f->word_count = 0;
+    f->shown_arguments = f->shown_words = 0;
+    while (f->argument_count < RTL_ARGUMENTS_MAX && rtl_span_argument(&rest, &one))
+        f->arguments[f->argument_count++] = one;
+    for (rest = part.ident; f->word_count < RTL_WORDS_MAX && rtl_span_word(&rest, &one, false);)
+        f->words[f->word_count++] = one;
+}
+
+static void mark_argument(struct rtl_facts *f, unsigned number)
+{
+    f->shown_arguments |= (uint64_t)1 << number;
+}
+
+/* An argument as it is spelled. */
+static void spelled(struct rtl_span argument, char *out, size_t size)
+{
+    static const char head[] = "x<"; /* types are brief inside of arguments only */
+    char *text = malloc(argument.length + sizeof head + 1), *brief = NULL;
+    *out = '\0';
+    if (text) {
+        sprintf(text, "%s%.*s>", head, (int)argument.length, argument.at);
+        brief = rtl_name_spelled(text);
+    }
+    size_t length = brief ? strlen(brief) : 0;
+    if (length > 3) {
+        brief[length - 1] = '\0';
+        rtl_text_cut(out, size, brief + 2, VALUE_MAX / 2, 0, true);
+    }
+    free(text);
+    free(brief);
+}
+
+static void clean_name(struct rtl_span ident, char *out, size_t size)
+{
+    static const char *const tails[] = {"_kernel", "_impl", "Kernel", "_cuda", "_device", "_kernel_"};
+    static const char *const heads[] = {"kernel_", "__", "_"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (rtl_span_starts(ident, heads[i]) && ident.length > strlen(heads[i])) {
+            ident.at += strlen(heads[i]);
+            ident.length -= strlen(heads[i]);
+        }
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < sizeof tails / sizeof *tails && !again; i++)
+            if (rtl_span_ends(ident, tails[i]) && ident.length > strlen(tails[i])) {
+                ident.length -= strlen(tails[i]);
+                again = true;
+            }
+    }
+    snprintf(out, size, "%.*s", (int)ident.length, ident.at);
+}
+
+static bool may_be_an_index(const char *brief)
+{
+    return !strcmp(brief, "i32") || !strcmp(brief, "u32") || !strcmp(brief, "i64") || !strcmp(brief, "u64");
+}
+
+/* The types among the arguments; beside one of floating point those that indices have say less. */
+static void types_of(struct rtl_facts *f, char *out, size_t size)
+{
+    size_t used = 0;
+    const char *before = NULL;
+    int count = 0;
+    bool floating = false;
+    *out = '\0';
+    for (unsigned i = 0; i < f->argument_count && !floating; i++)
+        floating = rtl_type_is_floating(rtl_type_brief(f->arguments[i]));
+    for (unsigned i = 0; i < f->argument_count; i++) {
+        const char *brief = rtl_type_brief(f->arguments[i]);
+        if (!brief || (floating && may_be_an_index(brief)))
+            continue;
+        mark_argument(f, i);
+        if ((before && !strcmp(before, brief)) || count == TYPES_MAX)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "/" : "", brief);
+        before = brief;
+        count++;
+    }
+    if (!used)
+        rtl_type_in(f->name, 0, out, size);
+}
+
+/* Numbers behind the last type or enumerator. */
+static void int_of(struct rtl_facts *f, int number, char *out, size_t size)
+{
+    unsigned from = 0;
+    for (unsigned i = 0; i < f->argument_count; i++)
+        if (!rtl_is_number(f->arguments[i]) && !rtl_span_is(f->arguments[i], "true") &&
+            !rtl_span_is(f->arguments[i], "false") && (rtl_type_brief(f->arguments[i]) || *f->arguments[i].at == '('))
+            from = i + 1;
+    for (unsigned i = from; i < f->argument_count; i++)
+        if (rtl_is_number(f->arguments[i]) && number-- == 0) {
+            snprintf(out, size, "%.*s", rtl_digits_of(f->arguments[i]), f->arguments[i].at);
+            mark_argument(f, i);
+            return;
+        }
+}
+
+static void run_of(const struct rtl_facts *f, unsigned from, char *out, size_t size)
+{
+    struct rtl_span run[8];
+    unsigned count;
+    if (rtl_find_run(f->part.arguments, 0, run, &count) && from + 3 <= count)
+        snprintf(out, size, "%.*sx%.*sx%.*s", rtl_digits_of(run[from]), run[from].at, rtl_digits_of(run[from + 1]),
+                 run[from + 1].at, rtl_digits_of(run[from + 2]), run[from + 2].at);
+}
+
+static void sequence_of(const struct rtl_facts *f, int number, bool last, char *out, size_t size)
+{
+    struct rtl_span rest, one;
+    size_t used = 0;
+    if (!rtl_find_sequence(f->part.arguments, 0, &number, &rest))
+        return;
+    while (rtl_span_argument(&rest, &one) && used < 40) {
+        if (last)
+            used = 0;
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s", used ? "x" : "", rtl_digits_of(one), one.at);
+    }
+}
+
+/* What a helper adds to the operation inside it: "gpu_kernel_impl_nocast" -> "nocast". */
+static void variant_of(struct rtl_span argument, char *out, size_t size)
+{
+    struct rtl_part part = rtl_span_principal(argument);
+    static const char head[] = "gpu_kernel_impl_";
+    if (rtl_span_starts(part.ident, head))
+        snprintf(out, size, "%.*s", (int)(part.ident.length - strlen(head)), part.ident.at + strlen(head));
+    else if (rtl_span_is(part.ident, "apply"))
+        snprintf(out, size, "broadcast");
+}
+
+static void lambda_of(struct rtl_span argument, char *out, size_t size)
+{
+    const char *mark = memrchr(argument.at, '#', argument.length);
+    size_t n = 1;
+    if (!mark || !rtl_span_ends(argument, "}"))
+        return;
+    while (mark + n < argument.at + argument.length && isdigit((unsigned char)mark[n]))
+        n++;
+    snprintf(out, size, "%.*s", (int)n, mark);
+}
+
+static void words_of(struct rtl_facts *f, char *out, size_t size)
+{
+    size_t used = 0;
+    char type[VALUE_MAX];
+    *out = '\0';
+    for (unsigned i = 0; i < f->word_count && used + 1 < size; i++) {
+        if (i && (rtl_word_type(f->words[i], type, sizeof type) || rtl_word_tile(f->words[i])))
+            break;
+        f->shown_words |= (uint64_t)1 << i;
+        if (i && rtl_span_is(f->words[i], "kernel"))
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s", used ? "_" : "", (int)f->words[i].length,
+                                 f->words[i].at);
+    }
+}
+
+/* The first word that is a type (or a tile). */
+static void word_of(struct rtl_facts *f, bool tile, char *out, size_t size)
+{
+    char type[VALUE_MAX];
+    for (unsigned i = 1; i < f->word_count; i++)
+        if (tile ? rtl_word_tile(f->words[i]) : rtl_word_type(f->words[i], type, sizeof type)) {
+            if (tile)
+                snprintf(out, size, "%.*s", (int)f->words[i].length, f->words[i].at);
+            else
+                snprintf(out, size, "%s", type);
+            f->shown_words |= (uint64_t)1 << i;
+            return;
+        }
+}
+
+static void value_behind(struct rtl_facts *f, const char *prefix, size_t length, char *out, size_t size)
+{
+    for (unsigned i = 0; i < f->word_count; i++)
+        if (f->words[i].length > length && !strncmp(f->words[i].at, prefix, length) &&
+            isdigit((unsigned char)f->words[i].at[length])) {
+            snprintf(out, size, "%.*s", (int)(f->words[i].length - length), f->words[i].at + length);
+            f->shown_words |= (uint64_t)1 << i;
+            return;
+        }
+}
+
+/* X(name, whether a number follows it, what it needs: nothing) */
+enum variable {
+    V_LAMBDA,
+    V_VARIANT,
+    V_SEQLAST,
+    V_WORDS,
+    V_TYPES,
+    V_NAME,
+    V_TYPE,
+    V_TILE,
+    V_ENUM,
+    V_SEQ,
+    V_RUN,
+    V_INT,
+    V_OP,
+    V_W,
+    V_COUNT
+};
+static const char *const variables[V_COUNT] = {"lambda", "variant", "seqlast", "words", "types", "name", "type",
+                                               "tile",   "enum",    "seq",     "run",   "int",   "op",   "w"};
+
+/* Reads a "$" at `show`; returns its length, 0 when there is no such. `value` may stay empty. `f` NULL: only looks. */
+static size_t variable(struct rtl_facts *f, const char *show, char *value, size_t size)
+{
+    const char *at = show + 1;
+    *value = '\0';
+    if (*at == '{') {
+        const char *close = strchr(at, '}');
+        if (!close || close == at + 1)
+            return 0;
+        if (f)
+            value_behind(f, at + 1, (size_t)(close - at - 1), value, size);
+        return (size_t)(close + 1 - show);
+    }
+    int which = -1;
+    for (int i = 0; i < V_COUNT && which < 0; i++)
+        if (!strncmp(at, variables[i], strlen(variables[i])))
+            which = i;
+    if (which >= 0)
+        at += strlen(variables[which]);
+    bool numbered = isdigit((unsigned char)*at);
+    unsigned n = 0;
+    for (int digits = 0; digits < 2 && isdigit((unsigned char)*at); digits++)
+        n = n * 10 + (unsigned)(*at++ - '0');
+    if (which < 0 && !numbered)
+        return 0;
+    bool argument =
+        which < 0 || (numbered && (which == V_LAMBDA || which == V_VARIANT || which == V_TYPE || which == V_OP));
+    if (!f || (argument && n >= f->argument_count))
+        return (size_t)(at - show);
+    if (argument)
+        mark_argument(f, n);
+    if (which < 0)
+        spelled(f->arguments[n], value, size);
+    else if (which == V_LAMBDA && argument)
+        lambda_of(f->arguments[n], value, size);
+    else if (which == V_VARIANT && argument)
+        variant_of(f->arguments[n], value, size);
+    else if (which == V_OP && argument)
+        rtl_operation_of(f->arguments[n], 0, value, size);
+    else if (which == V_TYPE && argument)
+        rtl_type_in(f->arguments[n], 0, value, size);
+    else if (which == V_TYPE && f->part.has_arguments)
+        rtl_type_in(f->name, 0, value, size);
+    else if (which == V_TYPE || which == V_TILE)
+        word_of(f, which == V_TILE, value, size);
+    else if (which == V_TYPES)
+        types_of(f, value, size);
+    else if (which == V_NAME)
+        clean_name(f->part.ident, value, size);
+    else if (which == V_WORDS)
+        words_of(f, value, size);
+    else if (which == V_INT)
+        int_of(f, (int)n, value, size);
+    else if (which == V_RUN)
+        run_of(f, n, value, size);
+    else if (which == V_SEQ || which == V_SEQLAST)
+        sequence_of(f, (int)n, which == V_SEQLAST, value, size);
+    else if (which == V_ENUM)
+        rtl_enumerators_in(f->name, value, size);
+    else if (which == V_W && n < f->word_count) {
+        snprintf(value, size, "%.*s", (int)f->words[n].length, f->words[n].at);
+        f->shown_words |= (uint64_t)1 << n;
+    } else if (which == V_OP) { /* of all arguments that are functions */
+        for (unsigned i = 0; i < f->argument_count && !*value; i++)
+            if (*f->arguments[i].at == '&' || rtl_span_starts(f->arguments[i], "op_") ||
+                (rtl_span_ends(f->arguments[i], ")") && *f->arguments[i].at != '(')) {
+                rtl_operation_of(f->arguments[i], 0, value, size);
+                mark_argument(f, i);
+            }
+    }
+    return (size_t)(at - show);
+}
+
+/* What was not taken yet: arguments that say something, or the words of a name in C. */
+static void show_more(struct rtl_pieces *p, struct rtl_facts *f, int rank)
+{
+    char value[VALUE_MAX];
+    for (unsigned i = 0; i < f->argument_count; i++) {
+        if (f->shown_arguments >> i & 1)
+            continue;
+        spelled(f->arguments[i], value, sizeof value);
+        bool off = !strcmp(value, "false") || !strcmp(value, "0") || strstr(value, "config");
+        if (*value && !strpbrk(value, "{(") && strncmp(value, "array<", 6) != 0 && !strstr(value, "Calculator"))
+            rtl_pieces_add(p, off ? rank + 1 : rank, "%s", value);
+    }
+    for (unsigned i = 1; i < f->word_count && !f->part.has_arguments; i++) /* the first is what all are called */
+        if (!(f->shown_words >> i & 1))
+            rtl_pieces_add(p, rank, "%.*s", (int)f->words[i].length, f->words[i].at);
+}
+
+/* The end of a word of `show`: at a blank outside of round brackets. */
+static const char *word_end(const char *show)
+{
+    int depth = 0;
+    while (*show && (depth || *show != ' ')) {
+        depth += *show == '(';
+        depth -= *show == ')';
+        show++;
+    }
+    return show;
+}
+
+void rtl_facts_show(struct rtl_pieces *p, struct rtl_facts *f, const char *show)
+{
+    int rank = 0;
+    while (*(show += strspn(show, " "))) {
+        const char *end = word_end(show);
+        char piece[VALUE_MAX];
+        size_t used = 0;
+        bool missing = false;
+        if (*show == '|') {
+            rank = 1;
+            show++;
+            continue;
+        }
+        if (!strncmp(show, "$more", 5)) {
+            show_more(p, f, rank);
+            show = end;
+            continue;
+        }
+        for (const char *at = show; at < end && used + 1 < sizeof piece;) {
+            char value[VALUE_MAX];
+            size_t n = *at == '$' ? variable(f, at, value, sizeof value) : 0;
+            if (!n) {
+                piece[used++] = *at++;
+                continue;
+            }
+            missing |= !*value;
+            used += (size_t)snprintf(piece + used, sizeof piece - used, "%s", value);
+            at += n;
+        }
+        piece[used < sizeof piece ? used : sizeof piece - 1] = '\0';
+        if (!missing)
+            rtl_pieces_add(p, rank, "%s", piece);
+        show = end;
+    }
+}
+
+const char *rtl_name_show_wrong(const char *show)
+{
+    char value[VALUE_MAX];
+    int depth = 0;
+    if (*show == '=')
+        return isdigit((unsigned char)show[1]) && !show[2] ? NULL : "'=' wants the number of an argument, as in =1";
+    if (*show == '@')
+        return !strcmp(show, "@gemm") || !strcmp(show, "@triton") ? NULL : "there is @gemm and @triton";
+    for (const char *at = show; *at; at++) {
+        depth += *at == '(';
+        depth -= *at == ')';
+        if (depth < 0)
+            break;
+        if (*at == '$' && strncmp(at, "$more", 5) != 0 && !variable(NULL, at, value, sizeof value))
+            return "there is no such '$'";
+    }
+    return depth ? "a round bracket is not closed" : NULL;
+}

@@ -1,0 +1,66 @@
+/*
+ * Going through a demangled name: brackets, scopes, arguments, types. Pure.
+ *
+ * A demangled name is not C++ that a parser could rely on, and it comes from another process. So these are scanners
+ * with a bounded stack of open brackets, over spans of one text; whatever they do not understand stays as it is.
+ */
+#ifndef RTL_TEXT_NAMES_SCAN_H
+#define RTL_TEXT_NAMES_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A part of a text that lives elsewhere. */
+struct rtl_span {
+    const char *at;
+    size_t length;
+};
+
+enum { RTL_OPEN_MAX = 256 };
+
+/* Open brackets of a scan. A closing round bracket also closes angles left open inside it: (a > b) is an expression. */
+struct rtl_scan {
+    char open[RTL_OPEN_MAX];
+    int depth;
+    bool lost; /* deeper than we follow */
+};
+void rtl_scan_step(struct rtl_scan *s, const char *text, size_t at);
+
+bool rtl_is_word(char c); /* of an identifier; letters of all scripts */
+
+/* "operator()", "operator<<" at `at`: what looks like a bracket there is none. */
+bool rtl_operator_at(const char *text, size_t at, size_t length);
+size_t rtl_operator_end(const char *text, size_t at);
+
+/* A function as it is declared -> its name with scopes and arguments: no return type, no parameters. */
+struct rtl_span rtl_span_declared(struct rtl_span full);
+
+bool rtl_span_is(struct rtl_span span, const char *text);
+bool rtl_span_starts(struct rtl_span span, const char *text);
+bool rtl_span_ends(struct rtl_span span, const char *text);
+struct rtl_span rtl_span_trim(struct rtl_span span); /* blanks around it */
+
+/* Takes the first piece off `rest`: up to a comma between arguments, up to "::" between scopes. False at the end. */
+bool rtl_span_argument(struct rtl_span *rest, struct rtl_span *argument);
+bool rtl_span_scope(struct rtl_span *rest, struct rtl_span *scope);
+
+/* What stands between two scope marks: ident<arguments>(parameters). */
+struct rtl_part {
+    struct rtl_span ident, arguments, parameters;
+    bool has_arguments, has_parameters;
+};
+struct rtl_part rtl_part_of(struct rtl_span scope);
+
+/*
+ * What a name is about: its last scope; of an entity within a function ("f<T>(int)::{lambda(int)#1}::operator()") the
+ * outermost function. The address of a function, "&(void f<T>(int))", is about that function.
+ */
+struct rtl_part rtl_span_principal(struct rtl_span name);
+
+/* "bf16" for "c10::BFloat16 const*"; NULL for what is no type of numbers. */
+const char *rtl_type_brief(struct rtl_span type);
+/* By the last component alone, as it stands. */
+const char *rtl_type_word(const char *word, size_t length);
+bool rtl_is_builtin_word(const char *word, size_t length);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * libFuzzer target: the user's configuration, which may be cut off or no text at all, and the rules in it at work on
+ * names that come after it.
+ *
+ * The input is a configuration and, behind a byte 0, names with a byte 0 between them. Whatever it says, each line is
+ * taken or told once, and what is shown for the names is safe text, in its column, and different where names are.
+ *
+ * fuzz: -timeout=10 -rss_limit_mb=768 -max_len=4096
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "session/config.h"
+#include "text/names.h"
+#include "text/text.h"
+
+enum { NAMES_MAX = 12, WIDTH = 40 };
+
+struct told {
+    unsigned count, last;
+};
+
+static void wrong(void *context, unsigned line, const char *why)
+{
+    struct told *t = context;
+    MUST(line > t->last && *why); /* in order, one for a line */
+    t->last = line;
+    t->count++;
+}
+
+static void check_safe(const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *end = text + length; text < end;) {
+        uint32_t code = 0;
+        size_t n = rtl_utf8_decode(text, (size_t)(end - text), &code);
+        MUST(n && (rtl_text_code_is_safe(code) || code == 0x2026));
+        text += n;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rtl_config config = {0};
+    struct told told = {0};
+    char *raw[NAMES_MAX];
+    const char *cell[NAMES_MAX];
+    uint32_t count = 0;
+    const uint8_t *end = memchr(data, 0, size);
+    size_t length = end ? (size_t)(end - data) : size, lines = 1;
+    for (size_t i = 0; i < length; i++)
+        lines += data[i] == '\n';
+    MUST(rtl_config_parse(&config, (const char *)data, length, wrong, &told));
+    MUST(told.count <= lines && told.last <= lines);
+    rtl_name_rules_use(config.names);
+    struct rtl_names *names = rtl_names_create();
+    MUST(names);
+    for (size_t at = length + 1; at < size && count < NAMES_MAX;) {
+        const uint8_t *zero = memchr(data + at, 0, size - at);
+        size_t bytes = zero ? (size_t)(zero - data) - at : size - at;
+        raw[count] = strndup((const char *)data + at, bytes);
+        MUST(raw[count]);
+        cell[count] = rtl_names_cell(names, count, raw[count], bytes, RTL_NAME_SHORT, WIDTH, false);
+        MUST(rtl_names_family(names, count, raw[count], bytes) < RTL_FAMILY_COUNT);
+        check_safe(cell[count]);
+        MUST(rtl_text_columns(cell[count]) <= WIDTH);
+        for (uint32_t i = 0; i < count; i++)
+            MUST(strcmp(cell[i], cell[count]) != 0);
+        count++;
+        at += bytes + 1;
+    }
+    rtl_names_free(names);
+    rtl_name_rules_use(NULL);
+    rtl_config_free(&config);
+    while (count)
+        free(raw[--count]);
+    return 0;
+}

@@ -1,0 +1,198 @@
+/* Native queues that come and go while threads still have to do with them: records, places, threads, the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "native_fixture.h"
+
+static const uint64_t KERNEL_OBJECT = 0x10000;
+static hsa_queue_t *queue;
+
+static int begin(void **state)
+{
+    (void)state;
+    native_size = SLOTS;
+    native_queue.hsa_queue.base_address = NULL;
+    queue = app_queue();
+    return native_of() ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    app_queue_destroy(queue);
+    return native_of() ? -1 : 0;
+}
+
+/* --- a thread that is held up while it walks --- */
+
+static _Atomic bool in_the_bell, may_go;
+
+static void held_up(void)
+{
+    atomic_store(&in_bell, NULL);
+    atomic_store(&in_the_bell, true);
+    while (!atomic_load(&may_go))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    atomic_store(&in_the_bell, false);
+}
+
+static void *submits(void *data)
+{
+    uint64_t index = app_add(1);
+    (void)data;
+    put(index, KERNEL_OBJECT);
+    app_ring(index);
+    return NULL;
+}
+
+/* Another thread's packet is out, and it is still on its way back. */
+static pthread_t held_up_thread(void)
+{
+    pthread_t thread;
+    atomic_store(&may_go, false);
+    atomic_store(&in_bell, held_up);
+    pthread_create(&thread, NULL, submits, NULL);
+    WAIT_UNTIL(atomic_load(&in_the_bell));
+    return thread;
+}
+
+static void *lets_go(void *data)
+{
+    (void)data;
+    for (int i = 0; i < patience() && native_of(); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    nanosleep(&(struct timespec){0, 50000000}, NULL); /* if nobody waits, it is too late then */
+    atomic_store(&may_go, true);
+    return NULL;
+}
+
+static bool walked_when_gone;
+
+static hsa_status_t see_it_go(hsa_queue_t *gone)
+{
+    (void)gone;
+    walked_when_gone = atomic_load(&in_the_bell);
+    return HSA_STATUS_SUCCESS;
+}
+
+/* A kernel may be over, and the queue destroyed, before the doorbell's function has returned to who rang it. */
+static void destroying_waits_for_who_still_walks(void **state)
+{
+    (void)state;
+    pthread_t walker = held_up_thread(), helper;
+    hsa_status_t (*gone)(hsa_queue_t *) = rtl_tool.hsa.queue_destroy;
+    walked_when_gone = true;
+    rtl_tool.hsa.queue_destroy = see_it_go;
+    pthread_create(&helper, NULL, lets_go, NULL);
+    app_queue_destroy(queue);
+    rtl_tool.hsa.queue_destroy = gone;
+    assert_false(walked_when_gone);
+    pthread_join(walker, NULL);
+    pthread_join(helper, NULL);
+    begin(NULL);
+}
+
+/* He is held up for longer than anybody waits: what he does then must not be taken for the next queue's. */
+static void record_that_is_still_walked_is_not_used_again(void **state)
+{
+    (void)state;
+    struct rtl_native *before = native_of();
+    pthread_t walker = held_up_thread();
+    app_queue_destroy(queue);
+    begin(NULL);
+    assert_ptr_not_equal(native_of(), before);
+    atomic_store(&may_go, true);
+    pthread_join(walker, NULL);
+    submits(NULL);
+    assert_int_equal(real_load(queue), 1);
+    app_queue_destroy(queue);
+    begin(NULL);
+    assert_true(atomic_load(&before->rings) == 0);
+}
+
+/* --- the worker --- */
+
+/* It sleeps for good where nothing needs looking after; then there is a queue whose owner has a doorbell of his own. */
+static void worker_that_sleeps_gets_up_for_a_queue(void **state)
+{
+    (void)state;
+    app_queue_destroy(queue);
+    WAIT_UNTIL(AT(rtl_tool.segment.header->parked));
+    begin(NULL);
+    put(app_add(1), KERNEL_OBJECT);
+    WAIT_UNTIL(real_load(queue) == 1);
+    gpu_takes(1);
+}
+
+/* --- places --- */
+
+enum { ADDRESSES = 20000, AT_ONCE = 900 };
+static hsa_queue_t many[ADDRESSES];
+
+/* Queues at ever new addresses, some of which live for long: all that are there are found, and no other. */
+static void addresses_do_not_run_out(void **state)
+{
+    (void)state;
+    static struct rtl_native *of[ADDRESSES];
+    static amd_signal_t no_queue = {.kind = AMD_SIGNAL_KIND_DOORBELL};
+    uint32_t there = 0, random = 1;
+    for (uint32_t i = 0; i < ADDRESSES; i++) {
+        many[i] = (hsa_queue_t){.base_address = slots, .size = 64, .doorbell_signal = {(uintptr_t)&no_queue}};
+        pthread_mutex_lock(&rtl_tool.create);
+        of[i] = rtl_native_add(&many[i], native_of()->tracker, 0);
+        pthread_mutex_unlock(&rtl_tool.create);
+        assert_non_null(of[i]);
+        for (there++; there > AT_ONCE;) {
+            random = random * 1103515245 + 12345;
+            uint32_t gone = random / 7 % (i + 1);
+            if (!of[gone])
+                continue;
+            pthread_mutex_lock(&rtl_tool.create);
+            rtl_native_remove(of[gone]);
+            rtl_native_give(of[gone]);
+            pthread_mutex_unlock(&rtl_tool.create);
+            of[gone] = NULL;
+            there--;
+        }
+        if (i % 500 == 0 || i == ADDRESSES - 1)
+            for (uint32_t n = 0; n <= i; n++)
+                assert_ptr_equal(rtl_native_find(&many[n]), of[n]);
+    }
+    for (uint32_t i = 0; i < ADDRESSES; i++) {
+        if (!of[i])
+            continue;
+        pthread_mutex_lock(&rtl_tool.create);
+        rtl_native_remove(of[i]);
+        rtl_native_give(of[i]);
+        pthread_mutex_unlock(&rtl_tool.create);
+    }
+}
+
+static int load_library(void **state)
+{
+    (void)state;
+    fill_native_tables();
+    return OnLoad(&root, 1, 0, NULL) ? 0 : -1;
+}
+
+static int unload_library(void **state)
+{
+    (void)state;
+    OnUnload();
+    return 0;
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(destroying_waits_for_who_still_walks),
+        TEST(record_that_is_still_walked_is_not_used_again),
+        TEST(worker_that_sleeps_gets_up_for_a_queue),
+        TEST(addresses_do_not_run_out),
+    };
+    return cmocka_run_group_tests(tests, load_library, unload_library);
+}
