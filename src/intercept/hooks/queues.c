@@ -9,7 +9,7 @@
  *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
  * Where the runtime's intercept queues aren't safe (queue_probe.h), and were asked for, the queue stays plain.
- * Whatever goes wrong, the application gets the queue that it would have got without us, and the fact is counted.
+ * Whatever goes wrong, the application gets the queue that it would have got without us, and that is counted.
  */
 #include "intercept/hooks/queues.h"
 
@@ -30,7 +30,7 @@
 
 /*
  * An agent has one cooperative queue, which the runtime lends out and counts; its intercept queues take such a queue
- * for their own and delete it with themselves. So those stay plain: their packets aren't counted, and the user is told.
+ * for their own and delete it with themselves. So those are native, or stay plain, which is counted and noted.
  */
 static bool interceptible(hsa_queue_type32_t type)
 {
