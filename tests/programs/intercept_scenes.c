@@ -13,7 +13,7 @@
 
 static struct family fast, slow;
 
-static void told(const char *prefix, unsigned index, unsigned long n)
+static void say_launched(const char *prefix, unsigned index, unsigned long n)
 {
     printf("launched %s%02u %lu\n", prefix, index, n);
 }
@@ -44,9 +44,9 @@ static void scene_slow(void)
             drain(b);
     }
     drain(b);
-    told("slow", 0, 1);
+    say_launched("slow", 0, 1);
     for (unsigned i = 0; i < 10; i++)
-        told("fast", i, 2000);
+        say_launched("fast", i, 2000);
     hold();
     must(hsa_queue_destroy(b), "destroy");
     must(hsa_queue_destroy(a), "destroy"); /* with the kernel in flight */
@@ -61,9 +61,9 @@ static void scene_overtake(void)
     launch_packet(queue, slow.object[0], (hsa_signal_t){0}, 0, true);
     for (int i = 0; i < 2000; i++)
         launch_packet(queue, fast.object[i % 10], (hsa_signal_t){0}, 0, true);
-    told("slow", 0, 1);
+    say_launched("slow", 0, 1);
     for (unsigned i = 0; i < 10; i++)
-        told("fast", i, 200);
+        say_launched("fast", i, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -82,7 +82,7 @@ static void scene_queues(void)
         must(hsa_queue_destroy(queue), "destroy");
     }
     for (unsigned i = 0; i < 5; i++)
-        told("fast", i, 300 * 4);
+        say_launched("fast", i, 300 * 4);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -101,7 +101,7 @@ static void scene_crowd(void)
     for (int i = 0; i < CROWD; i++)
         drain(queue[i]);
     for (unsigned i = 0; i < 10; i++)
-        told("fast", i, CROWD);
+        say_launched("fast", i, CROWD);
     hold();
     for (int i = 0; i < CROWD; i++)
         must(hsa_queue_destroy(queue[i]), "destroy");
@@ -182,7 +182,7 @@ static void scene_own(void)
         launch(queue, fast.object[8]);
     }
     drain(queue);
-    told("fast", 8, 300);
+    say_launched("fast", 8, 300);
     puts("signalled fast07 300");
     hold();
     must(hsa_signal_destroy(own), "destroy");
@@ -206,7 +206,7 @@ static void scene_again(void)
         must(hsa_shut_down(), "shut down");
     }
     for (unsigned i = 0; i < 4; i++)
-        told("fast", i, 75);
+        say_launched("fast", i, 75);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -256,8 +256,8 @@ static void scene_line(void)
     must(hsa_signal_destroy(gate_single), "destroy");
     for (int i = 0; i < 1001; i++)
         printf("submitted fast%d %lld %lld\n", i < 1000 ? 99 : 98, at[i][0], at[i][1]);
-    told("fast", 99, 1000);
-    told("fast", 98, 1);
+    say_launched("fast", 99, 1000);
+    say_launched("fast", 98, 1);
     hold();
     must(hsa_queue_destroy(other), "destroy");
     must(hsa_queue_destroy(single), "destroy");
@@ -280,8 +280,8 @@ static void scene_gaps(void)
         drain(queue);
     }
     drain(beside);
-    told("fast", 1, 3000);
-    told("fast", 2, 10);
+    say_launched("fast", 1, 3000);
+    say_launched("fast", 2, 10);
     hold();
     must(hsa_queue_destroy(beside), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
@@ -340,7 +340,7 @@ static void scene_small(void)
     pthread_join(thread, NULL);
     drain(queue);
     for (unsigned i = 0; i < 10; i++)
-        told("fast", i, 100);
+        say_launched("fast", i, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -370,7 +370,7 @@ static void scene_threads(void)
     for (int i = 0; i < 16; i++)
         pthread_join(thread[i], NULL);
     for (unsigned i = 0; i < 20; i++)
-        told("fast", i, 1600);
+        say_launched("fast", i, 1600);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -397,7 +397,7 @@ static void scene_fork(void)
     for (int i = 0; i < 100; i++)
         launch(queue, fast.object[0]);
     drain(queue);
-    told("fast", 0, 200);
+    say_launched("fast", 0, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -454,7 +454,7 @@ static void scene_flood(void)
         pthread_join(thread[i], NULL);
     drain(queue);
     for (unsigned i = 1; i <= 10; i++)
-        told("fast", i, 3000);
+        say_launched("fast", i, 3000);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -471,7 +471,7 @@ static void scene_gate(void)
     hsa_signal_store_screlease(gate, 0);
     drain(queue);
     for (unsigned i = 1; i <= 10; i++)
-        told("fast", i, 100);
+        say_launched("fast", i, 100);
     hold();
     must(hsa_signal_destroy(gate), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
@@ -523,7 +523,7 @@ static void scene_any(void)
         launch(queue, fast.object[i % 10]);
     drain(queue);
     for (unsigned i = 0; i < 10; i++)
-        told("fast", i, 100);
+        say_launched("fast", i, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
