@@ -20,6 +20,7 @@
 #include "intercept/base/agents.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/intercept_queue.h"
+#include "intercept/hooks/native_life.h"
 #include "intercept/hooks/native_queue.h"
 #include "intercept/hooks/queue_probe.h"
 #include "intercept/track/app_signals.h"

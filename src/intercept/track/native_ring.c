@@ -125,6 +125,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     atomic_store(&native->early, 0);
     atomic_store(&native->rung_to, first);
     atomic_store(&native->loose, false);
+    atomic_store(&native->unattended, false);
     atomic_store(&native->rings, 0);
     atomic_store(&native->published, first);
     atomic_store(&native->reserved, first);

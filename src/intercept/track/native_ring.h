@@ -63,6 +63,7 @@ struct rtl_native {
     /* whoever walks; the others may look */
     _Alignas(64) _Atomic uint64_t published; /* the write index that the runtime was given last */
     _Atomic bool loose;                      /* any sets, for good */
+    _Atomic bool unattended;                 /* create, worker set, for good: no worker looks after it */
     _Atomic uint64_t seen;                   /* once demoted: packets below are counted */
     uint32_t let_go, unheard;                /* how often packets were let go, rung for by others or by nobody */
     /* worker */
