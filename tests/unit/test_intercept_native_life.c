@@ -5,8 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <sched.h>
 
 #include "native_fixture.h"
+
+#include <sys/wait.h>
+
+#include "intercept/hooks/native_life.h"
 
 static const uint64_t KERNEL_OBJECT = 0x10000;
 static hsa_queue_t *queue;
@@ -198,6 +203,78 @@ static void queue_without_a_worker_is_counted(void **state)
     no_threads = false;
 }
 
+/* --- queues that are lent out --- */
+
+enum { LENDINGS = 30000 };
+static _Atomic uint32_t ready;
+
+static void together(uint32_t number)
+{
+    atomic_fetch_add(&ready, 1);
+    while (atomic_load(&ready) < number)
+        sched_yield();
+}
+
+static void *gives_back(void *data)
+{
+    for (uint32_t i = 0; i < LENDINGS; i++) {
+        together(4 * i + 2);
+        rtl_native_rest(data);
+        together(4 * i + 4);
+    }
+    return NULL;
+}
+
+/* One gives the queue back while another gets it: it is looked after, whoever was first. */
+static void lent_queue_is_looked_after(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint32_t lost = 0;
+    atomic_store(&ready, 0);
+    pthread_create(&thread, NULL, gives_back, queue);
+    for (uint32_t i = 0; i < LENDINGS; i++) {
+        together(4 * i + 2);
+        bool again = rtl_native_again(queue);
+        together(4 * i + 4);
+        lost += !again || !atomic_load(&native_of()->tracker->tend);
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(lost, 0);
+    assert_int_equal(native_of()->references, 1);
+}
+
+/* The runtime has made another one where it was. */
+static void lent_queue_with_another_doorbell_is_another(void **state)
+{
+    (void)state;
+    amd_signal_t other_bell = bell;
+    rtl_native_rest(queue);
+    native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&other_bell;
+    assert_false(rtl_native_again(queue));
+    native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&bell;
+    assert_true(rtl_native_again(queue));
+}
+
+/* --- a fork --- */
+
+/* Another thread has the lock when the process forks: the child never gets it. */
+static void queue_is_destroyed_in_a_child(void **state)
+{
+    (void)state;
+    int status = -1;
+    pthread_mutex_lock(&rtl_tool.create);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm((unsigned)patience() / 1000);
+        app_queue_destroy(queue);
+        _exit(0);
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* --- places --- */
 
 enum { ADDRESSES = 20000, AT_ONCE = 900 };
@@ -246,9 +323,15 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(destroying_waits_for_who_still_walks),   TEST(record_that_is_still_walked_is_not_used_again),
-        TEST(worker_that_sleeps_gets_up_for_a_queue), TEST(queue_outlives_the_worker),
-        TEST(queue_without_a_worker_is_counted),      TEST(addresses_do_not_run_out),
+        TEST(destroying_waits_for_who_still_walks),
+        TEST(record_that_is_still_walked_is_not_used_again),
+        TEST(worker_that_sleeps_gets_up_for_a_queue),
+        TEST(queue_outlives_the_worker),
+        TEST(queue_without_a_worker_is_counted),
+        TEST(lent_queue_is_looked_after),
+        TEST(lent_queue_with_another_doorbell_is_another),
+        TEST(queue_is_destroyed_in_a_child),
+        TEST(addresses_do_not_run_out),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

@@ -37,6 +37,7 @@ bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
 static bool is_as_left(const struct rtl_native *native, const hsa_queue_t *queue)
 {
     return native->ring == queue->base_address && native->slots == queue->size &&
+           native->doorbell.handle == queue->doorbell_signal.handle &&
            rtl_native_real(native) == rtl_native_reserved(native);
 }
 
@@ -55,10 +56,10 @@ void rtl_native_rest(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = rtl_native_hooked() ? rtl_native_find(queue) : NULL;
-    struct rtl_tracker *tracker = native && native->references && --native->references == 0 ? native->tracker : NULL;
+    /* under the lock: whoever gets it next has it looked after again */
+    if (native && native->references && --native->references == 0)
+        rtl_tracker_leave(native->tracker);
     pthread_mutex_unlock(&rtl_tool.create);
-    if (tracker)
-        rtl_tracker_leave(tracker);
 }
 
 struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue)
