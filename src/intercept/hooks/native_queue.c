@@ -14,9 +14,10 @@
 #include "intercept/track/queue_tracker.h"
 
 enum {
-    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
-    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
-    LET_GO_OFTEN = 2,  /* or let go so often, and the header decides from then on */
+    CHUNK = 64,       /* packets that are published at once: the GPU isn't kept waiting for a long batch */
+    EARLY_OFTEN = 16, /* packets are rung for before they are written so often, */
+    LET_GO_OFTEN =
+        2, /* or let go so often without their own thread's ever ringing, and the header decides from then on */
     UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
 };
 static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
@@ -224,7 +225,7 @@ static void let_go(struct rtl_native *native, bool unheard)
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
             demote(native, RTL_WHY_RINGS_ITSELF);
-    } else if (++native->let_go >= LET_GO_OFTEN) {
+    } else if (atomic_fetch_add_explicit(&native->let_go, 1, memory_order_relaxed) + 1 >= LET_GO_OFTEN) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
     }
 }
