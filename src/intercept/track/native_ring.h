@@ -101,6 +101,8 @@ void rtl_native_give(struct rtl_native *native);
 /* Load: all of them; the runtime they were of has gone. */
 void rtl_native_forget_all(void);
 
+/* Load: from now on what ending threads leave is another's. */
+void rtl_native_watch_threads(void);
 /* Any: the calling thread has reserved these slots. */
 void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to);
 /* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
