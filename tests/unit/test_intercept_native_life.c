@@ -9,6 +9,7 @@
 
 #include "native_fixture.h"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "intercept/hooks/native_life.h"
@@ -203,6 +204,33 @@ static void queue_without_a_worker_is_counted(void **state)
     no_threads = false;
 }
 
+/* --- threads --- */
+
+enum { THREADS_EVER = 3000, STACK_BYTES = 64 << 10 };
+
+/* Threads that come and go, each at an address of its own: the queue doesn't come to believe headers by that. */
+static void threads_do_not_run_out(void **state)
+{
+    (void)state;
+    char *stacks = mmap(NULL, (size_t)THREADS_EVER * STACK_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(stacks, MAP_FAILED);
+    for (size_t i = 0; i < THREADS_EVER; i++) {
+        pthread_t thread;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstack(&attributes, stacks + i * STACK_BYTES, STACK_BYTES);
+        assert_int_equal(pthread_create(&thread, &attributes, submits, NULL), 0);
+        pthread_join(thread, NULL);
+        pthread_attr_destroy(&attributes);
+        assert_int_equal(real_load(queue), i + 1);
+        gpu_takes(1);
+        madvise(stacks + i * STACK_BYTES, STACK_BYTES, MADV_DONTNEED);
+    }
+    munmap(stacks, (size_t)THREADS_EVER * STACK_BYTES);
+    assert_false(atomic_load(&native_of()->loose));
+}
+
 /* --- queues that are lent out --- */
 
 enum { LENDINGS = 30000 };
@@ -328,6 +356,7 @@ int main(void)
         TEST(worker_that_sleeps_gets_up_for_a_queue),
         TEST(queue_outlives_the_worker),
         TEST(queue_without_a_worker_is_counted),
+        TEST(threads_do_not_run_out),
         TEST(lent_queue_is_looked_after),
         TEST(lent_queue_with_another_doorbell_is_another),
         TEST(queue_is_destroyed_in_a_child),

@@ -519,6 +519,7 @@ ADD(add_screlease, queue_add_write_index_screlease)
 void rtl_native_hook(void *table)
 {
     rtl_native_forget_all();
+    rtl_native_watch_threads();
 #define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
     HOOK(signal_store_relaxed, store_relaxed);
     HOOK(signal_store_screlease, store_screlease);

@@ -10,9 +10,8 @@
 #include "intercept/base/futex.h"
 
 enum {
-    TABLE = 4096, /* places for queues, a power of two; at most half of them are used */
-    THREADS = 4096,
-    RECORDS = 1024, /* threads that submit; what more of them do is loose */
+    TABLE = 4096,   /* places for queues, a power of two; at most half of them are used */
+    THREADS = 1024, /* places for threads that submit; what more of them do is loose */
     PROBES = 64,
 };
 
@@ -185,38 +184,62 @@ void rtl_native_forget_all(void)
 
 /* --- threads --- */
 
-static struct thread {
-    _Atomic uintptr_t id;           /* any, once: pthread_self; a later thread of that number goes on with its record */
-    struct rtl_reserver *_Atomic r; /* who took the place stores */
-} threads[THREADS];
-static struct rtl_reserver reservers[RECORDS];
-static _Atomic uint32_t reservers_taken;
-
+/*
+ * Each thread that submits has a place, with a record, until it ends: then the place is another's. A key of the thread
+ * library's says when; where it has a number for which that library would need memory, places are kept for ever.
+ */
+enum { NOBODY = 1, KEYS_WITHOUT_MEMORY = 32 }; /* no thread's number */
+static _Atomic uintptr_t threads[THREADS];     /* any, by exchange: pthread_self; 0 = nobody's yet, NOBODY = no more */
+static struct rtl_reserver reservers[THREADS];
+static pthread_key_t key;
+static bool has_key; /* load */
 /* 8 bytes of the thread's own memory: what is found in the table, once a thread. */
 __thread struct rtl_reserver *rtl_native_mine;
+
+static void thread_ends(void *place)
+{
+    rtl_native_mine = NULL; /* what runs in this thread behind us finds a place of its own */
+    atomic_store_explicit((_Atomic uintptr_t *)place, NOBODY, memory_order_release);
+}
+
+void rtl_native_watch_threads(void)
+{
+    if (!has_key && pthread_key_create(&key, thread_ends) == 0) {
+        has_key = key < KEYS_WITHOUT_MEMORY;
+        if (!has_key)
+            pthread_key_delete(key);
+    }
+}
+
+/* A place for a thread that has none. */
+static struct rtl_reserver *settle(uintptr_t id)
+{
+    uint32_t at = place_of((const void *)id, THREADS);
+    for (int probes = 0; probes < PROBES; probes++, at = (at + 1) & (THREADS - 1)) {
+        uintptr_t found = atomic_load_explicit(&threads[at], memory_order_relaxed);
+        if (found > NOBODY || !atomic_compare_exchange_strong(&threads[at], &found, id))
+            continue;
+        reservers[at].count = 0;
+        if (has_key)
+            pthread_setspecific(key, &threads[at]);
+        return &reservers[at];
+    }
+    return NULL;
+}
 
 /* Lock-free, bounded; no allocation. */
 static struct rtl_reserver *find_me(void)
 {
     uintptr_t id = (uintptr_t)pthread_self();
     uint32_t at = place_of((const void *)id, THREADS);
-    for (int probes = 0; probes < PROBES; probes++) {
-        uintptr_t found = atomic_load_explicit(&threads[at].id, memory_order_relaxed);
+    for (int probes = 0; probes < PROBES; probes++, at = (at + 1) & (THREADS - 1)) {
+        uintptr_t found = atomic_load_explicit(&threads[at], memory_order_relaxed);
         if (found == id)
-            return atomic_load_explicit(&threads[at].r, memory_order_relaxed);
-        if (!found) {
-            if (atomic_load_explicit(&reservers_taken, memory_order_relaxed) >= RECORDS)
-                return NULL;
-            if (atomic_compare_exchange_strong(&threads[at].id, &found, id)) {
-                uint32_t number = atomic_fetch_add(&reservers_taken, 1);
-                struct rtl_reserver *r = number < RECORDS ? &reservers[number] : NULL;
-                atomic_store_explicit(&threads[at].r, r, memory_order_relaxed);
-                return r;
-            }
-        }
-        at = (at + 1) & (THREADS - 1);
+            return &reservers[at];
+        if (!found)
+            break;
     }
-    return NULL;
+    return settle(id);
 }
 
 struct rtl_reserver *rtl_native_me(void)

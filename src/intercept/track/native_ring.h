@@ -108,6 +108,8 @@ void rtl_native_forget_all(void);
 extern __thread struct rtl_reserver *rtl_native_mine;
 struct rtl_reserver *rtl_native_me(void);
 
+/* Load: from now on what ending threads leave is another's. */
+void rtl_native_watch_threads(void);
 /* Any: the calling thread has reserved these slots. */
 void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to);
 /* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
