@@ -279,6 +279,24 @@ static void packet_that_nobody_rings_for_is_let_go(void **state)
     gpu_takes(1);
 }
 
+/* A thread that loses the processor before it rings, however often, is no reason to believe headers. */
+static void ring_that_is_late_is_one(void **state)
+{
+    (void)state;
+    other.object = kernel(2);
+    for (int i = 0; i < 3; i++) {
+        other_does(RESERVES);
+        other_does(WRITES);
+        uint64_t mine = app_add(1);
+        put(mine, kernel(1));
+        app_ring(mine);
+        WAIT_UNTIL(real_load(queue) == mine + 1);
+        other_does(RINGS);
+        gpu_takes(2);
+    }
+    assert_false(atomic_load(&native_of()->loose));
+}
+
 /* Somebody writes the queue's own index: from then on it is his, and what he submits is counted. */
 static void index_that_others_write_is_theirs(void **state)
 {
@@ -336,6 +354,26 @@ static void doorbell_that_others_ring_is_theirs(void **state)
     assert_false(has_signal(0) || has_signal(1));
     assert_int_equal(app_add(1), 2);
     assert_int_equal(real_load(queue), 3);
+    gpu_takes(2);
+}
+
+/* Who rings late, once in a while, keeps the queue native: only who never rings has a doorbell of his own. */
+static void who_rings_late_is_waited_for(void **state)
+{
+    (void)state;
+    uint64_t mine = app_add(1);
+    put(mine, kernel(1));
+    app_ring(mine);
+    gpu_takes(1);
+    mine = app_add(1);
+    put(mine, kernel(1));
+    WAIT_UNTIL(real_load(queue) == 2);
+    app_ring(mine);
+    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    mine = app_add(1);
+    put(mine, kernel(1));
+    app_ring(mine);
+    assert_true(has_signal(mine));
     gpu_takes(2);
 }
 
@@ -409,9 +447,11 @@ int main(void)
         TEST(packet_that_comes_after_its_ring_is_found),
         TEST(ring_beyond_a_full_one_keeps_the_worker_awake),
         TEST(packet_that_nobody_rings_for_is_let_go),
+        TEST(ring_that_is_late_is_one),
         TEST(index_that_others_write_is_theirs),
         TEST(queue_that_others_use_alone_is_theirs),
         TEST(doorbell_that_others_ring_is_theirs),
+        TEST(who_rings_late_is_waited_for),
         TEST(cooperative_queue_is_lent_out),
         TEST(many_slots_are_remembered),
     };

@@ -4,11 +4,31 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <sched.h>
 
 #include "native_fixture.h"
 
+#include <sys/wait.h>
+
+#include "intercept/hooks/native_life.h"
+
 static const uint64_t KERNEL_OBJECT = 0x10000;
 static hsa_queue_t *queue;
+
+static int load_library(void **state)
+{
+    (void)state;
+    fill_native_tables();
+    return OnLoad(&root, 1, 0, NULL) ? 0 : -1;
+}
+
+static int unload_library(void **state)
+{
+    (void)state;
+    OnUnload();
+    return 0;
+}
 
 static int begin(void **state)
 {
@@ -127,6 +147,134 @@ static void worker_that_sleeps_gets_up_for_a_queue(void **state)
     gpu_takes(1);
 }
 
+/* The library is unloaded, or the process ends, with packets under way: nobody looks for what is written late. */
+static void queue_outlives_the_worker(void **state)
+{
+    (void)state;
+    uint64_t early = app_add(2);
+    put(early + 1, KERNEL_OBJECT);
+    app_ring(early + 1);
+    assert_int_equal(real_load(queue), 0);
+    unload_library(NULL);
+    assert_int_equal(real_load(queue), 2); /* as without us: the GPU waits for the header itself */
+    assert_int_equal(rung[atomic_load(&rings) - 1], 1);
+    put(early, KERNEL_OBJECT);
+    assert_int_equal(gpu_takes(4), 2);
+    uint64_t packets = AT(native_line()->packets);
+    assert_int_equal(app_add(1), 2);
+    put(2, KERNEL_OBJECT);
+    app_ring(2);
+    assert_int_equal(AT(native_line()->packets), packets + 3); /* also those before, which came late */
+    assert_int_equal(gpu_takes(4), 1);
+    assert_int_equal(load_library(NULL), 0);
+    begin(NULL);
+}
+
+static bool no_threads;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy(&real, &symbol, sizeof real);
+    return no_threads ? EAGAIN : real(thread, attributes, run, data);
+}
+
+static void queue_without_a_worker_is_counted(void **state)
+{
+    (void)state;
+    app_queue_destroy(queue);
+    unload_library(NULL);
+    assert_int_equal(load_library(NULL), 0);
+    no_threads = true;
+    begin(NULL);
+    struct rtl_queue *line = native_line();
+    uint64_t dispatches = AT(line->dispatches), untimed = AT(*rtl_queue_untimed(line, RTL_UNTIMED_NO_WORKER));
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(app_add(1), i);
+        assert_int_equal(real_load(queue), i + 1);
+        put(i, KERNEL_OBJECT);
+        app_ring(i);
+        assert_int_equal(rung[atomic_load(&rings) - 1], i);
+    }
+    assert_int_equal(gpu_takes(4), 3);
+    assert_int_equal(AT(line->dispatches), dispatches + 3);
+    assert_int_equal(AT(*rtl_queue_untimed(line, RTL_UNTIMED_NO_WORKER)), untimed + 3);
+    no_threads = false;
+}
+
+/* --- queues that are lent out --- */
+
+enum { LENDINGS = 30000 };
+static _Atomic uint32_t ready;
+
+static void together(uint32_t number)
+{
+    atomic_fetch_add(&ready, 1);
+    while (atomic_load(&ready) < number)
+        sched_yield();
+}
+
+static void *gives_back(void *data)
+{
+    for (uint32_t i = 0; i < LENDINGS; i++) {
+        together(4 * i + 2);
+        rtl_native_rest(data);
+        together(4 * i + 4);
+    }
+    return NULL;
+}
+
+/* One gives the queue back while another gets it: it is looked after, whoever was first. */
+static void lent_queue_is_looked_after(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint32_t lost = 0;
+    atomic_store(&ready, 0);
+    pthread_create(&thread, NULL, gives_back, queue);
+    for (uint32_t i = 0; i < LENDINGS; i++) {
+        together(4 * i + 2);
+        bool again = rtl_native_again(queue);
+        together(4 * i + 4);
+        lost += !again || !atomic_load(&native_of()->tracker->tend);
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(lost, 0);
+    assert_int_equal(native_of()->references, 1);
+}
+
+/* The runtime has made another one where it was. */
+static void lent_queue_with_another_doorbell_is_another(void **state)
+{
+    (void)state;
+    amd_signal_t other_bell = bell;
+    rtl_native_rest(queue);
+    native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&other_bell;
+    assert_false(rtl_native_again(queue));
+    native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&bell;
+    assert_true(rtl_native_again(queue));
+}
+
+/* --- a fork --- */
+
+/* Another thread has the lock when the process forks: the child never gets it. */
+static void queue_is_destroyed_in_a_child(void **state)
+{
+    (void)state;
+    int status = -1;
+    pthread_mutex_lock(&rtl_tool.create);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm((unsigned)patience() / 1000);
+        app_queue_destroy(queue);
+        _exit(0);
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* --- places --- */
 
 enum { ADDRESSES = 20000, AT_ONCE = 900 };
@@ -171,20 +319,6 @@ static void addresses_do_not_run_out(void **state)
     }
 }
 
-static int load_library(void **state)
-{
-    (void)state;
-    fill_native_tables();
-    return OnLoad(&root, 1, 0, NULL) ? 0 : -1;
-}
-
-static int unload_library(void **state)
-{
-    (void)state;
-    OnUnload();
-    return 0;
-}
-
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -192,6 +326,11 @@ int main(void)
         TEST(destroying_waits_for_who_still_walks),
         TEST(record_that_is_still_walked_is_not_used_again),
         TEST(worker_that_sleeps_gets_up_for_a_queue),
+        TEST(queue_outlives_the_worker),
+        TEST(queue_without_a_worker_is_counted),
+        TEST(lent_queue_is_looked_after),
+        TEST(lent_queue_with_another_doorbell_is_another),
+        TEST(queue_is_destroyed_in_a_child),
         TEST(addresses_do_not_run_out),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);

@@ -7,8 +7,6 @@
  */
 #include "intercept/hooks/native_queue.h"
 
-#include <pthread.h>
-
 #include "intercept/base/hsa_table.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/packets.h"
@@ -16,9 +14,10 @@
 #include "intercept/track/queue_tracker.h"
 
 enum {
-    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
-    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
-    LET_GO_OFTEN = 2,  /* or let go so often, and the header decides from then on */
+    CHUNK = 64,       /* packets that are published at once: the GPU isn't kept waiting for a long batch */
+    EARLY_OFTEN = 16, /* packets are rung for before they are written so often, */
+    LET_GO_OFTEN =
+        2, /* or let go so often without their own thread's ever ringing, and the header decides from then on */
     UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
 };
 static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
@@ -104,11 +103,9 @@ static void miss(struct rtl_tracker *tracker, uint64_t packets)
 
 /* --- whoever walks --- */
 
-/*
- * Somebody else writes this queue's index or rings its doorbell: it is theirs. What was reserved is published, written
- * or not, as it would be without us; the GPU waits for headers itself.
- */
-static void demote(struct rtl_native *native, enum rtl_way_reason why)
+/* Whoever walks: the functions are the runtime's from now on. What was reserved is published, written or not, as it
+ * would be without us; the GPU waits for headers itself. */
+static void pass_through(struct rtl_native *native)
 {
     uint64_t wanted = rtl_native_reserved(native), real = rtl_native_real(native), first = real;
     while (!(wanted & RTL_NATIVE_DEMOTED)) {
@@ -123,9 +120,16 @@ static void demote(struct rtl_native *native, enum rtl_way_reason why)
         rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(real - 1));
     atomic_store_explicit(&native->seen, atomic_load_explicit(&native->published, memory_order_relaxed),
                           memory_order_relaxed);
+    if (!rtl_trackers_stopping())
+        rtl_app_signals_stop(); /* a packet there may carry a signal that another queue's kernel had */
+}
+
+/* Somebody else writes this queue's index or rings its doorbell: it is theirs. */
+static void demote(struct rtl_native *native, enum rtl_way_reason why)
+{
+    pass_through(native);
     atomic_store_explicit(&native->tracker->reason, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
     rtl_tracker_set_way(native->tracker, RTL_WAY_DEMOTED, why);
-    rtl_app_signals_stop(); /* a packet there may carry a signal that another queue's kernel had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_DEMOTED);
 }
 
@@ -187,6 +191,9 @@ static void walk_demoted(struct rtl_native *native)
 {
     uint64_t end = rtl_native_real(native), read = rtl_native_read(native);
     uint64_t at = atomic_load_explicit(&native->seen, memory_order_relaxed);
+    int reason = atomic_load_explicit(&native->tracker->reason, memory_order_relaxed);
+    if (at > end)
+        at = end;                   /* somebody has set it back */
     if (end - at > native->slots) { /* overwritten before anybody looked */
         miss(native->tracker, end - native->slots - at);
         at = end - native->slots;
@@ -195,7 +202,8 @@ static void walk_demoted(struct rtl_native *native)
         bool there = rtl_native_has_header(native, at);
         if (!there && at >= read)
             break; /* not written yet */
-        see_late(native->tracker, packet_at(native, at), there, RTL_UNTIMED_DEMOTED);
+        see_late(native->tracker, packet_at(native, at), there,
+                 reason == RTL_NO_REASON ? RTL_UNTIMED_DEMOTED : (enum rtl_untimed_reason)reason);
     }
     atomic_store_explicit(&native->seen, at, memory_order_relaxed);
 }
@@ -210,13 +218,13 @@ static void let_go(struct rtl_native *native, bool unheard)
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
     if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at) || !rtl_native_has_header(native, at))
         return;
-    bool never = unheard && atomic_load_explicit(&native->rung_to, memory_order_relaxed) == native->first;
+    bool never = at == native->first;
     see_late(native->tracker, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
     publish(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
             demote(native, RTL_WHY_RINGS_ITSELF);
-    } else if (++native->let_go >= LET_GO_OFTEN) {
+    } else if (atomic_fetch_add_explicit(&native->let_go, 1, memory_order_relaxed) + 1 >= LET_GO_OFTEN) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
     }
 }
@@ -230,6 +238,9 @@ static inline void walk_for(struct rtl_native *native, enum let let, uint64_t ow
     uint32_t rings = atomic_load_explicit(&native->rings, memory_order_acquire);
     do {
         enum rtl_policy policy = rtl_packets_begin(tracker);
+        if (__builtin_expect(atomic_load_explicit(&native->unattended, memory_order_relaxed), 0) &&
+            !rtl_native_is_demoted(native))
+            pass_through(native);
         if (__builtin_expect(rtl_native_is_demoted(native), 0))
             walk_demoted(native);
         else if (__builtin_expect(let != COMPLETE, 0))
@@ -254,10 +265,22 @@ static void walk(struct rtl_native *native, enum let let)
 
 /* --- worker --- */
 
+/* Create, worker: there is no worker, or it ends. Nobody would find what is written after its ring. */
+static void let_be(struct rtl_native *native)
+{
+    atomic_store(&native->unattended, true);
+    if (atomic_fetch_add(&native->rings, 1) == 0)
+        walk(native, COMPLETE);
+}
+
 /* Looks after a queue in every round (tracker.h). */
 static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
 {
     struct rtl_native *native = tracker->native;
+    if (now == RTL_TEND_LAST) {
+        let_be(native);
+        return RTL_TEND_NOTHING;
+    }
     uint64_t reserved = rtl_native_reserved(native), real = rtl_native_real(native);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_acquire);
     if (reserved & RTL_NATIVE_DEMOTED) {
@@ -308,6 +331,14 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
         walk(native, NOT_RUNG);
     }
     return RTL_TEND_SOON;
+}
+
+void rtl_native_attend(struct rtl_native *native)
+{
+    atomic_store(&native->tracker->tend, tend);
+    rtl_wake();                                            /* it may be asleep, for good where no queue was */
+    if (!native->tracker->pool || rtl_trackers_stopping()) /* or a worker that stops sees `tend` */
+        let_be(native);
 }
 
 /* --- the application's threads --- */
@@ -362,7 +393,7 @@ static __attribute__((noinline)) void ring_for_some(struct rtl_native *native, u
 static inline void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value, bell real)
 {
     if (__builtin_expect(rtl_native_is_demoted(native), 0)) {
-        if (rtl_native_take_walk(native))
+        if (atomic_fetch_add_explicit(&native->rings, 1, memory_order_acq_rel) == 0)
             walk(native, COMPLETE); /* before the GPU takes them */
         real(signal, value);
         return;
@@ -512,99 +543,4 @@ void rtl_native_hook(void *table)
 bool rtl_native_hooked(void)
 {
     return hooked;
-}
-
-/* --- create --- */
-
-/* Create, under its lock: the worker looks after it from now on. It may be asleep, for ever where no queue was. */
-static void attend(struct rtl_native *native)
-{
-    atomic_store(&native->tracker->tend, tend);
-    rtl_wake();
-}
-
-/* A queue whose doorbell leads back to it, and whose ring's length is a power of two. */
-static bool is_as_expected(const hsa_queue_t *queue)
-{
-    return queue->base_address && queue->size && !(queue->size & (queue->size - 1)) && queue->doorbell_signal.handle &&
-           ((const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle)->kind < 0 &&
-           (const hsa_queue_t *)((const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle)->queue_ptr == queue;
-}
-
-bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
-{
-    struct rtl_native *native = NULL;
-    if (!hooked || !is_as_expected(queue))
-        return false;
-    pthread_mutex_lock(&rtl_tool.create);
-    if (!rtl_native_find(queue)) /* another user of it may have come first */
-        native = rtl_native_add(queue, tracker, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
-    if (native) {
-        tracker->native = native;
-        attend(native);
-    }
-    pthread_mutex_unlock(&rtl_tool.create);
-    return native != NULL;
-}
-
-/* It is as it was left: the same ring, and nobody has been there meanwhile. */
-static bool is_as_left(const struct rtl_native *native, const hsa_queue_t *queue)
-{
-    return native->ring == queue->base_address && native->slots == queue->size &&
-           rtl_native_real(native) == rtl_native_reserved(native);
-}
-
-bool rtl_native_again(hsa_queue_t *queue)
-{
-    pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
-    bool again = native && (native->references || is_as_left(native, queue));
-    if (again && native->references++ == 0)
-        attend(native);
-    pthread_mutex_unlock(&rtl_tool.create);
-    return again;
-}
-
-void rtl_native_rest(const hsa_queue_t *queue)
-{
-    pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
-    struct rtl_tracker *tracker = native && native->references && --native->references == 0 ? native->tracker : NULL;
-    pthread_mutex_unlock(&rtl_tool.create);
-    if (tracker)
-        rtl_tracker_leave(tracker);
-}
-
-struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue)
-{
-    pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
-    struct rtl_tracker *tracker = native && !native->references ? native->tracker : NULL;
-    if (tracker) {
-        rtl_native_remove(native);
-        rtl_native_give(native);
-    }
-    pthread_mutex_unlock(&rtl_tool.create);
-    return tracker;
-}
-
-bool rtl_native_close(const hsa_queue_t *queue)
-{
-    pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_native *native = hooked ? rtl_native_find(queue) : NULL;
-    bool last = !native || native->references <= 1;
-    if (native && !last)
-        native->references--;
-    struct rtl_tracker *tracker = native && last ? native->tracker : NULL;
-    if (tracker)
-        rtl_native_remove(native);
-    pthread_mutex_unlock(&rtl_tool.create);
-    if (tracker) {
-        rtl_tracker_leave(tracker); /* the worker looks at the queue no more when this returns, */
-        rtl_native_leave(native);   /* nor does a thread that has rung, and may still be looking for more */
-        pthread_mutex_lock(&rtl_tool.create);
-        rtl_native_give(native);
-        pthread_mutex_unlock(&rtl_tool.create);
-    }
-    return last;
 }

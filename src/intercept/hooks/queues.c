@@ -20,6 +20,7 @@
 #include "intercept/base/agents.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/intercept_queue.h"
+#include "intercept/hooks/native_life.h"
 #include "intercept/hooks/native_queue.h"
 #include "intercept/hooks/queue_probe.h"
 #include "intercept/track/app_signals.h"
@@ -261,7 +262,8 @@ void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue)
 
 void rtl_queue_returned(hsa_queue_t *queue)
 {
-    rtl_native_rest(queue);
+    if (rtl_recording())
+        rtl_native_rest(queue);
 }
 
 hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
@@ -321,11 +323,10 @@ static struct rtl_tracker *detach(const hsa_queue_t *queue)
 hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
 {
     /* before the queue goes, because its address may be another's as soon as it has gone */
-    struct rtl_tracker *tracker = NULL;
-    if (queue && !rtl_native_close(queue)) /* others have it, too */
+    /* where it isn't recorded, as in a fork's child, the lock may be nobody's who is still there */
+    if (!queue || !rtl_recording() || !rtl_native_close(queue)) /* others have it, too */
         return rtl_tool.hsa.queue_destroy(queue);
-    if (queue && rtl_recording())
-        tracker = detach(queue);
+    struct rtl_tracker *tracker = detach(queue);
     hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
     if (!tracker)
         return status;

@@ -118,13 +118,15 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     native->tracker = tracker;
     native->first = first;
     native->references = 1;
-    native->let_go = native->unheard = 0;
+    native->unheard = 0;
     native->stuck_at = UINT64_MAX;
     atomic_store(&native->limit, first);
     atomic_store(&native->seen, first);
     atomic_store(&native->early, 0);
     atomic_store(&native->rung_to, first);
     atomic_store(&native->loose, false);
+    atomic_store(&native->let_go, 0);
+    atomic_store(&native->unattended, false);
     atomic_store(&native->rings, 0);
     atomic_store(&native->published, first);
     atomic_store(&native->reserved, first);
@@ -254,8 +256,13 @@ bool rtl_native_rung(struct rtl_native *native)
         struct rtl_reservation of = r->of[i];
         if (of.native == native && of.use == use) {
             any = true;
-            /* what was let go meanwhile has gone: its slot may be the next lap's */
-            of.from = of.from > published ? of.from : published;
+            if (of.from < published) {
+                /* what was let go meanwhile has gone: its slot may be the next lap's. Its thread was slow and rings
+                 * now, but for where threads ring before they write */
+                of.from = published;
+                if (!atomic_load_explicit(&native->early, memory_order_relaxed))
+                    atomic_store_explicit(&native->let_go, 0, memory_order_relaxed);
+            }
             while (of.from < of.to && rtl_native_is_free(native, of.from) && rtl_native_has_header(native, of.from)) {
                 atomic_store_explicit(&native->rung[of.from & mask], of.from + 1, memory_order_release);
                 of.from++;

@@ -63,8 +63,10 @@ struct rtl_native {
     /* whoever walks; the others may look */
     _Alignas(64) _Atomic uint64_t published; /* the write index that the runtime was given last */
     _Atomic bool loose;                      /* any sets, for good */
+    _Atomic bool unattended;                 /* create, worker set, for good: no worker looks after it */
     _Atomic uint64_t seen;                   /* once demoted: packets below are counted */
-    uint32_t let_go, unheard;                /* how often packets were let go, rung for by others or by nobody */
+    _Atomic uint32_t let_go;                 /* how often packets were let go, rung for by others; any sets 0 */
+    uint32_t unheard;                        /* and by nobody */
     /* worker */
     _Alignas(64) uint64_t stuck_at; /* the slot that nothing happened to */
     bool stuck_written;             /* and whether its packet had a header; */

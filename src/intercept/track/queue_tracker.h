@@ -26,6 +26,8 @@ enum rtl_tracker_state { RTL_TRACKER_FREE, RTL_TRACKER_LIVE, RTL_TRACKER_GONE, R
 /* What looking after a tracker says: when it has to be looked at again. */
 enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_RARELY, RTL_TEND_LATER, RTL_TEND_SOON, RTL_TEND_NOW };
 
+#define RTL_TEND_LAST UINT64_MAX /* for the time: the worker ends, nobody will look after it again */
+
 /* Dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path. */
 enum { RTL_NO_REASON = -1 };
 

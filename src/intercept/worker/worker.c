@@ -320,6 +320,7 @@ static void wind_up(struct rtl_collector *collector, struct rhythm *r)
         if (quiet(tracker))
             rtl_collect_close(collector, tracker);
         rtl_collect_give_up(collector, tracker, RTL_UNTIMED_ABANDONED, false);
+        rtl_tracker_tend(tracker, RTL_TEND_LAST);
     }
     rtl_collect_copies_give_up(collector);
     rtl_collect_flush(collector);

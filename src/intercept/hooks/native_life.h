@@ -1,0 +1,28 @@
+/* Native queues that come, are lent out to several users, and go. */
+#ifndef RTL_INTERCEPT_NATIVE_LIFE_H
+#define RTL_INTERCEPT_NATIVE_LIFE_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+
+struct rtl_tracker;
+
+/*
+ * Create: the library stands in front of that queue from now on, or one user more has it (cooperative and counted
+ * queues are lent out several times). False when it can't: then the queue is as the runtime made it.
+ */
+bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker);
+/* Create: the queue is one of those already, and has one user more now. */
+bool rtl_native_again(hsa_queue_t *queue);
+/*
+ * Create: a counted queue is given back by one of its users. After the last one the runtime keeps it or not, so nobody
+ * looks at it; what was in flight on it is still waited for. If it is lent out again as it was left,
+ * rtl_native_again says so.
+ */
+void rtl_native_rest(const hsa_queue_t *queue);
+/* Create: the tracker of a queue that rested at that address, and that another queue has now; else NULL. */
+struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue);
+/* Create: one user less. True when it was the last: the queue is the runtime's own again, as if it had never been. */
+bool rtl_native_close(const hsa_queue_t *queue);
+
+#endif
