@@ -5,7 +5,8 @@
 
 program=$O/tests/programs/intercept_cooperative
 run() { # library
-    HSA_TOOLS_LIB=$1 timeout -k 5 60 tests/vgpu/run -- "$program" >"$work/out" 2>"$work/err" </dev/null
+    HSA_TOOLS_LIB=$1 timeout -k 5 60 tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} -- \
+        "$program" >"$work/out" 2>"$work/err" </dev/null
     status=$?
 }
 

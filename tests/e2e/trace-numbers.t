@@ -55,11 +55,10 @@ is "trace: numbers, names and dispatches are the screen's" "$(rows "$program")" 
 
 "$top" export "$work/trace.db" --csv "$work/trace.csv" --perfetto "$work/trace.json" 2>"$work/said"
 cut -d' ' -f4- "$work/screen" | sed 's/ [0-9]*$//' | sort >"$work/names"
-columns() { # FILE NAME...: of the CSV; no kernel here has a comma in its name
+columns() { # FILE NAME...: of the CSV
     file=$1
     shift
-    awk -F, -v names="$*" 'FNR == 1 { n = split(names, name, " "); for (i = 1; i <= NF; i++) at[$i] = i; next }
-        { line = $at[name[1]]; for (i = 2; i <= n; i++) line = line " " $at[name[i]]; print line }' "$file"
+    sqlite3 -separator ' ' :memory: ".import --csv $file csv" "SELECT $(echo "$*" | sed 's/ /, /g') FROM csv"
 }
 is "CSV: the same" "$(columns "$work/trace.csv" gpu_pci gpu queue queue_name | sort | uniq -c | awk '{ n = $1; $1 = ""; print substr($0, 2), n }' | sort)" \
     "$(cat "$work/screen")"
