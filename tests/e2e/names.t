@@ -65,6 +65,21 @@ head -c 70000 /dev/zero | tr '\0' a >"$work/long"
 check "a line without end is refused" refuses 'more than 65536 bytes' <"$work/long"
 seq 20000 >"$work/many"
 check "as are more names than there are rows" refuses 'more than 16384 different names' <"$work/many"
+printf 'a\nb\0c\n' >"$work/nul"
+check "what is no text is refused" refuses 'line 2 has a byte that is 0' <"$work/nul"
+(head -c 70000 /dev/zero; echo) >"$work/zeros"
+check "however long it is" refuses 'line 1 has a byte that is 0' <"$work/zeros"
+check "a folder is refused" refuses 'cannot read standard input: Is a directory' <"$work"
+unwritten() { # REDIRECTION WORDS: an endless list ends when nobody can take what is printed: one line, status 12
+    yes | timeout 60 sh -c "exec '$top' names $1" 2>"$work/err"
+    status=$?
+    cat "$work/err"
+    [ $status = 12 ] && grep -qE "^rtl-top: cannot write to standard output: $2" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ]
+}
+check "a full disk is told" unwritten '>/dev/full' 'No space'
+check "a closed output is told" unwritten '>&-' 'Bad file descriptor'
+has "on a terminal it says what it waits for" \
+    "$(printf 'tango_f32\n\004' | script -qec "'$top' names" /dev/null)" '^rtl-top: reading names from the terminal, one a line; Ctrl-D ends'
 check "a reader that has enough is no error" sh -c "'$top' names <'$PWD/$list' | head -n 1"
 check "--help of the command is the help" sh -c "'$top' names --help | grep -q 'rtl-top names '"
 
