@@ -108,6 +108,24 @@ is "HOME is where it is without XDG_CONFIG_HOME" "$(mkdir -p "$work/home/.config
     echo "$gemm" | env -u XDG_CONFIG_HOME HOME="$work/home" "$top" names 2>/dev/null)" 'the small one'
 is "a relative XDG_CONFIG_HOME is none" "$(cd "$work" && echo "$gemm" | XDG_CONFIG_HOME=config HOME=/nowhere "$top" names 2>&1)" \
     'gemm TN bf16 128x64x32 MI16x16x1'
+cat >"$config" <<'EOF_CONFIG'
+nickname silu_dance = by its own name
+nickname my::tan* = with its namespace
+nickname void*rumba<float>(int) = by its full name
+nickname _Z5polka* = mangled
+EOF_CONFIG
+is "nicknames are for what is seen, for full names and for mangled ones" "$(printf '%s\n' 'void my::silu_dance<float>(int)' \
+    'void my::tango<int>(float*)' 'void rumba<float>(int)' _Z5polkai 'void a::silu_dancer<int>()' | "$top" names 2>&1 | tr '\n' '|')" \
+    'by its own name|with its namespace|by its full name|mangled|silu_dancer<i32>|'
+{
+    echo "rule gemm x = $(printf 'word %.0s' $(seq 150))\$typo"
+    echo rule
+    echo 'nickname x = y # z'
+} >"$config"
+echo x | "$top" names >"$work/out" 2>"$work/err"
+has "what is wrong with a long line is told" "$(cat "$work/err")" ':1: word .*: there is no such .\$.; see NAMES in rtl-top\(1\)$'
+has "and with a word alone" "$(cat "$work/err")" ':2: this wants to be: rule FAMILY PATTERN = WORDS$'
+is "only a line that begins with # is a comment" "$(cat "$work/out")" 'y # z'
 yes 'wrong line' | head -n 100 >"$config"
 is "many wrong lines are told in few" "$(echo x | "$top" names 2>&1 >/dev/null | wc -l)" 11
 head -c 300000 /dev/zero | tr '\0' '\n' >"$config"
