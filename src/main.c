@@ -7,6 +7,7 @@
 #include "tui/watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -81,11 +82,24 @@ static int replay(const struct rtl_options *options, bool terminal)
     return status;
 }
 
+/*
+ * A descriptor from 0 to 2 that came closed would be that of the next file to be opened: a recording or the process's
+ * control page, into which output or messages went then. What takes the place can be neither written nor read, so that
+ * whoever tries is told.
+ */
+static void hold_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+            _exit(RTL_READER_USAGE); /* there is nobody to tell */
+}
+
 int main(int argc, char **argv)
 {
     struct rtl_options options;
     struct rtl_reader *reader = NULL;
     char *text, why[512] = "";
+    hold_standard_descriptors();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
     signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */

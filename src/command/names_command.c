@@ -4,6 +4,7 @@
  * The names of a list are told apart as the rows of a screen are: each is made with those in mind that stand before it,
  * and a name that stands twice is the same row.
  */
+#include "record/db.h"
 #include "session/commands.h"
 #include "session/complain.h"
 #include "shm/segment_reader.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE_MAX_BYTES = 64 << 10, WIDTH_MAX = 10000, TABLE_SIZE = 4 * RTL_KERNELS_MAX, LONG = 0x1000 };
 
@@ -109,41 +111,66 @@ static bool number_of(struct list *l, const char *line, uint32_t *number)
     return true;
 }
 
-static int print_all(struct list *l)
+enum { AT_END = -1, NO_LINE = -2 };
+
+/* The next line, without its end, and its length; NO_LINE, which is told, for what no list of names has. */
+static long read_line(char *line, uint64_t number)
 {
-    char *line = malloc(LINE_MAX_BYTES + 2);
-    int status = line ? 0 : RTL_READER_USAGE;
-    if (!line)
-        rtl_complain("out of memory");
-    for (uint64_t number = 1; !status && fgets(line, LINE_MAX_BYTES + 2, stdin); number++) {
-        size_t length = strcspn(line, "\n");
-        uint32_t id;
-        if (length > LINE_MAX_BYTES) {
+    long length = 0;
+    int c;
+    while ((c = getc(stdin)) != EOF && c != '\n') {
+        if (!c) {
+            rtl_complain("line %llu has a byte that is 0: this is no list of names", (unsigned long long)number);
+            return NO_LINE;
+        }
+        if (length == LINE_MAX_BYTES) {
             rtl_complain("line %llu has more than %d bytes: no kernel's name", (unsigned long long)number,
                          LINE_MAX_BYTES);
-            status = RTL_READER_USAGE;
-            break;
+            return NO_LINE;
         }
-        line[length] = '\0';
+        line[length++] = (char)c;
+    }
+    line[length] = '\0';
+    if (ferror(stdin)) {
+        rtl_complain("cannot read standard input: %s", strerror(errno));
+        return NO_LINE;
+    }
+    return c == EOF && !length ? AT_END : length;
+}
+
+static int print_all(struct list *l)
+{
+    char *line = malloc(LINE_MAX_BYTES + 1);
+    if (!line) {
+        rtl_complain("out of memory");
+        return RTL_READER_USAGE;
+    }
+    if (isatty(STDIN_FILENO))
+        rtl_complain("reading names from the terminal, one a line; Ctrl-D ends");
+    long length = 0;
+    uint32_t id;
+    /* a list may be endless: what can't be written any more needn't be read */
+    for (uint64_t number = 1; !ferror(stdout) && (length = read_line(line, number)) >= 0; number++) {
         if (!length) {
             putchar('\n');
             continue;
         }
         if (!number_of(l, line, &id)) {
-            status = RTL_READER_USAGE;
+            length = NO_LINE;
             break;
         }
         const char *raw = l->lines[id];
         if (l->family)
-            printf("%s\t", rtl_name_family_name(rtl_names_family(l->names, id, raw, length)));
-        puts(rtl_names_cell(l->names, id, raw, length, l->form, l->width, l->ascii));
-    }
-    if (!status && ferror(stdin)) {
-        rtl_complain("cannot read standard input: %s", strerror(errno));
-        status = RTL_READER_USAGE;
+            printf("%s\t", rtl_name_family_name(rtl_names_family(l->names, id, raw, (size_t)length)));
+        puts(rtl_names_cell(l->names, id, raw, (size_t)length, l->form, l->width, l->ascii));
     }
     free(line);
-    return status;
+    bool written = !ferror(stdout) && !fflush(stdout);
+    if (!written && errno != EPIPE) {
+        rtl_complain("cannot write to standard output: %s", strerror(errno));
+        return RTL_DB_FULL;
+    }
+    return length == NO_LINE ? RTL_READER_USAGE : 0;
 }
 
 int rtl_names_command(int argc, char **argv)
@@ -166,9 +193,5 @@ int rtl_names_command(int argc, char **argv)
     for (uint32_t i = 0; i < l->count; i++)
         free(l->lines[i]);
     free(l);
-    if (fflush(stdout) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        return RTL_READER_USAGE;
-    }
     return status;
 }

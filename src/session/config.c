@@ -64,7 +64,7 @@ static const char *take(struct rtl_config *config, char *line, char why[200])
     bool has_family = !strncmp(kinds[kind].form, "FAMILY ", 7), has_text = strchr(kinds[kind].form, '=') != NULL;
     if (has_family) {
         l.family = first_word(&line);
-        if (!rtl_name_family_parse(l.family, &family)) {
+        if (*l.family && !rtl_name_family_parse(l.family, &family)) {
 #define NAME(sym, name, text) " " name
             snprintf(why, 200, "'%.40s' is none of the families" RTL_NAME_FAMILIES(NAME), l.family);
 #undef NAME
@@ -85,7 +85,7 @@ static const char *take(struct rtl_config *config, char *line, char why[200])
     }
     const char *wrong = l.family && l.text ? rtl_name_show_wrong(l.text) : NULL;
     if (wrong) {
-        snprintf(why, 200, "%s: %s; see NAMES in rtl-top(1)", l.text, wrong);
+        snprintf(why, 200, "%.80s: %s; see NAMES in rtl-top(1)", l.text, wrong);
         return why;
     }
     if (!l.family ? rtl_name_rules_call(config->names, l.pattern, l.text)

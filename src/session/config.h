@@ -1,7 +1,7 @@
 /*
- * The user's configuration: $XDG_CONFIG_HOME/rtl-top/config, or ~/.config/rtl-top/config. One setting a line, "#"
- * begins a comment. What a line may be is in the table below; a wrong line is told with its number, and the others
- * still count.
+ * The user's configuration: $XDG_CONFIG_HOME/rtl-top/config, or ~/.config/rtl-top/config. One setting a line; a
+ * line that begins with "#" is a comment. What a line may be is in the table below; a wrong line is told with its
+ * number, and the others still count.
  *
  * Whoever can write that file is the user, but it may be cut off, or no such file at all: how much of it is read is
  * bounded, and what it says is escaped before anything shows it.
@@ -18,7 +18,7 @@
 #define RTL_CONFIG_LINES(X)                                                                                      \
     X(RULE, "rule", "FAMILY PATTERN = WORDS", "how kernels are shown whose name fits the pattern")               \
     X(FAMILY, "family", "FAMILY PATTERN", "to which family kernels belong, shown as they are without this line") \
-    X(NICKNAME, "nickname", "PATTERN = TEXT", "a name for kernels whose full or mangled name fits the pattern")
+    X(NICKNAME, "nickname", "PATTERN = TEXT", "a name for kernels whose own, full or mangled name fits")
 
 enum {
     RTL_CONFIG_BYTES_MAX = 256 << 10, /* of the file */

@@ -36,7 +36,7 @@ void rtl_name_rules_free(struct rtl_name_rules *rules);
 /* False when there are RTL_USER_RULES_MAX, or without memory. `show` NULL or "": only the family. */
 bool rtl_name_rules_add(struct rtl_name_rules *rules, enum rtl_name_family family, const char *pattern,
                         const char *show);
-/* A name for all kernels whose full or mangled name the pattern fits; `nickname` is safe text. */
+/* A name for all kernels whose own, full or mangled name the pattern fits; `nickname` is safe text. */
 bool rtl_name_rules_call(struct rtl_name_rules *rules, const char *pattern, const char *nickname);
 /* What rtl_names_create takes along from now on; NULL for none. They have to stay as long. */
 void rtl_name_rules_use(const struct rtl_name_rules *rules);

@@ -209,6 +209,22 @@ static bool offloaded_pieces(struct rtl_pieces *p, const char *name)
     return shown != NULL;
 }
 
+/*
+ * The user's name for a kernel, or NULL. Its own name is tried as with rules: what is seen on the screen is found,
+ * without the return type that the full one begins with.
+ */
+static const char *nickname_of(const struct rtl_name_rules *user, const char *raw, const char *full,
+                               struct rtl_span name)
+{
+    const char *nickname, *pattern;
+    struct rtl_span ident = rtl_span_principal(name).ident;
+    for (size_t i = 0; (nickname = rtl_name_rules_nickname(user, i, &pattern)); i++)
+        if (rule_fits(pattern, ident, name) || rtl_name_pattern_fits(pattern, full, strlen(full)) ||
+            rtl_name_pattern_fits(pattern, raw, strlen(raw)))
+            return nickname;
+    return NULL;
+}
+
 bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, const char *raw, const char *full)
 {
     struct rtl_pieces *p = malloc(sizeof *p);
@@ -224,7 +240,7 @@ bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, 
     p->text[0] = '\0';
     bool said =
         offloaded_pieces(p, full) || by_rules(p, user, (struct rtl_span){name, strlen(name)}, full, &brief->family);
-    const char *nickname = rtl_name_rules_nickname(user, raw, full);
+    const char *nickname = nickname_of(user, raw, full, (struct rtl_span){name, strlen(name)});
     if (nickname) {
         p->used = 0;
         rtl_pieces_add(p, 0, "%s", nickname);

@@ -93,11 +93,10 @@ enum rtl_name_family rtl_name_rules_family(const struct rtl_name_rules *rules, s
     return rules->rules[number].family;
 }
 
-const char *rtl_name_rules_nickname(const struct rtl_name_rules *rules, const char *raw, const char *full)
+const char *rtl_name_rules_nickname(const struct rtl_name_rules *rules, size_t number, const char **pattern)
 {
-    for (size_t i = 0; rules && i < rules->nickname_count; i++)
-        if (rtl_name_pattern_fits(rules->nicknames[i].pattern, full, strlen(full)) ||
-            rtl_name_pattern_fits(rules->nicknames[i].pattern, raw, strlen(raw)))
-            return rules->nicknames[i].text;
-    return NULL;
+    if (!rules || number >= rules->nickname_count)
+        return NULL;
+    *pattern = rules->nicknames[number].pattern;
+    return rules->nicknames[number].text;
 }

@@ -13,7 +13,7 @@ void rtl_draw(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame); /* kernels, queues and copies */
 void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame);
-int rtl_draw_help_lines(const struct rtl_ui *ui);
+int rtl_draw_help_lines(const struct rtl_ui *ui, int cols);
 
 /* --- shared by the views --- */
 /* Appends "label value" to a line that has grown to *col if it fits whole (a number that is cut is a lie); false if

@@ -5,6 +5,7 @@
 #include "tui/draw.h"
 #include "model/cells.h"
 #include "model/labels.h"
+#include "text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,21 +14,50 @@
 /* A page that is written line by line and seen through a window; without a frame it only counts. */
 struct page {
     struct rtl_frame *frame;
-    int top, rows, line;
+    int top, rows, cols, line;
 };
 
+/* Where the words of a line begin that stand behind a name or a figure, which the lines that they go on in keep to. */
+static int indent_of(const char *text, int width)
+{
+    enum { NAMES_MOST = 30, LEAST = 2 };
+    int indent = LEAST;
+    for (int i = 2; i < NAMES_MOST && text[i - 2] && text[i - 1] && text[i]; i++)
+        if (text[i] != ' ' && text[i - 1] == ' ' && text[i - 2] == ' ')
+            indent = i;
+    return indent <= width / 2 ? indent : LEAST;
+}
+
+/* A line, or as many as it needs at this width. */
 static void line_put(struct page *p, enum rtl_role role, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void line_put(struct page *p, enum rtl_role role, const char *format, ...)
 {
-    int at = p->line++ - p->top;
-    if (!p->frame || at < 0 || at >= p->rows)
-        return;
     char text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    rtl_frame_put(p->frame, at + 1, 1, p->frame->cols - 1, role, text);
+    int indent = indent_of(text, p->cols), column = 0;
+    for (char *rest = text, *next; rest; rest = next, column = indent) {
+        size_t length = rtl_text_offset(rest, p->cols - column), end = length;
+        next = NULL;
+        if (rest[length]) {
+            while (end && rest[end] != ' ')
+                end--;
+            if (end <= strspn(rest, " ")) /* one word that is too long */
+                end = length;
+            next = rest + end + strspn(rest + end, " ");
+            if (!*next || !length)
+                next = NULL;
+        }
+        int at = p->line++ - p->top;
+        if (!p->frame || at < 0 || at >= p->rows)
+            continue;
+        char kept = rest[end];
+        rest[end] = '\0';
+        rtl_frame_put(p->frame, at + 1, 1 + column, p->cols - column, role, rest);
+        rest[end] = kept;
+    }
 }
 
 static void write_keys(struct page *p)
@@ -134,16 +164,16 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
     }
 }
 
-int rtl_draw_help_lines(const struct rtl_ui *ui)
+int rtl_draw_help_lines(const struct rtl_ui *ui, int cols)
 {
-    struct page p = {0};
+    struct page p = {.cols = cols - 1};
     write_page(ui, &p);
     return p.line;
 }
 
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
-    struct page p = {.frame = frame, .top = ui->help_top, .rows = frame->rows - 2};
+    struct page p = {.frame = frame, .top = ui->help_top, .rows = frame->rows - 2, .cols = frame->cols - 1};
     if (frame->rows < 3 || frame->cols < 24) {
         rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, "q quits, Esc back");
         return;

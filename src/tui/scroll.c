@@ -11,7 +11,7 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     ui->page = l.table.rows > 0 ? l.table.rows : 1;
     if (ui->view == RTL_VIEW_HELP) {
         ui->page = rows > 2 ? rows - 2 : 1;
-        ui->help_top = rtl_clamp(ui->help_top, 0, rtl_clamp(rtl_draw_help_lines(ui) - ui->page, 0, 1 << 20));
+        ui->help_top = rtl_clamp(ui->help_top, 0, rtl_clamp(rtl_draw_help_lines(ui, cols) - ui->page, 0, 1 << 20));
         return;
     }
     int lines = rtl_draw_queue_lines(m);

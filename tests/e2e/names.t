@@ -65,6 +65,21 @@ head -c 70000 /dev/zero | tr '\0' a >"$work/long"
 check "a line without end is refused" refuses 'more than 65536 bytes' <"$work/long"
 seq 20000 >"$work/many"
 check "as are more names than there are rows" refuses 'more than 16384 different names' <"$work/many"
+printf 'a\nb\0c\n' >"$work/nul"
+check "what is no text is refused" refuses 'line 2 has a byte that is 0' <"$work/nul"
+(head -c 70000 /dev/zero; echo) >"$work/zeros"
+check "however long it is" refuses 'line 1 has a byte that is 0' <"$work/zeros"
+check "a folder is refused" refuses 'cannot read standard input: Is a directory' <"$work"
+unwritten() { # REDIRECTION WORDS: an endless list ends when nobody can take what is printed: one line, status 12
+    yes | timeout 60 sh -c "exec '$top' names $1" 2>"$work/err"
+    status=$?
+    cat "$work/err"
+    [ $status = 12 ] && grep -qE "^rtl-top: cannot write to standard output: $2" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ]
+}
+check "a full disk is told" unwritten '>/dev/full' 'No space'
+check "a closed output is told" unwritten '>&-' 'Bad file descriptor'
+has "on a terminal it says what it waits for" \
+    "$(printf 'tango_f32\n\004' | script -qec "'$top' names" /dev/null)" '^rtl-top: reading names from the terminal, one a line; Ctrl-D ends'
 check "a reader that has enough is no error" sh -c "'$top' names <'$PWD/$list' | head -n 1"
 check "--help of the command is the help" sh -c "'$top' names --help | grep -q 'rtl-top names '"
 
@@ -93,6 +108,24 @@ is "HOME is where it is without XDG_CONFIG_HOME" "$(mkdir -p "$work/home/.config
     echo "$gemm" | env -u XDG_CONFIG_HOME HOME="$work/home" "$top" names 2>/dev/null)" 'the small one'
 is "a relative XDG_CONFIG_HOME is none" "$(cd "$work" && echo "$gemm" | XDG_CONFIG_HOME=config HOME=/nowhere "$top" names 2>&1)" \
     'gemm TN bf16 128x64x32 MI16x16x1'
+cat >"$config" <<'EOF_CONFIG'
+nickname silu_dance = by its own name
+nickname my::tan* = with its namespace
+nickname void*rumba<float>(int) = by its full name
+nickname _Z5polka* = mangled
+EOF_CONFIG
+is "nicknames are for what is seen, for full names and for mangled ones" "$(printf '%s\n' 'void my::silu_dance<float>(int)' \
+    'void my::tango<int>(float*)' 'void rumba<float>(int)' _Z5polkai 'void a::silu_dancer<int>()' | "$top" names 2>&1 | tr '\n' '|')" \
+    'by its own name|with its namespace|by its full name|mangled|silu_dancer<i32>|'
+{
+    echo "rule gemm x = $(printf 'word %.0s' $(seq 150))\$typo"
+    echo rule
+    echo 'nickname x = y # z'
+} >"$config"
+echo x | "$top" names >"$work/out" 2>"$work/err"
+has "what is wrong with a long line is told" "$(cat "$work/err")" ':1: word .*: there is no such .\$.; see NAMES in rtl-top\(1\)$'
+has "and with a word alone" "$(cat "$work/err")" ':2: this wants to be: rule FAMILY PATTERN = WORDS$'
+is "only a line that begins with # is a comment" "$(cat "$work/out")" 'y # z'
 yes 'wrong line' | head -n 100 >"$config"
 is "many wrong lines are told in few" "$(echo x | "$top" names 2>&1 >/dev/null | wc -l)" 11
 head -c 300000 /dev/zero | tr '\0' '\n' >"$config"

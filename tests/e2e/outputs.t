@@ -224,6 +224,15 @@ is "a snapshot says its name" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "
 is "diff, too" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 2"
 "$top" export "$work/bad.db" --csv "$evil.csv" 2>"$work/err"
 is "and export" "$? $(tame "$work/err" && grep -c 'x1b\]0;owned' "$work/err")" "0 1"
+# descriptors that came closed are nobody's: no file, and not the process's control page, gets output or messages
+"$top" -p "$demo" --json -d 0.1 -o "$work/closed.json" <&- >&- 2>&- &
+closed=$!
+wait_until 60 test -s "$work/closed.json"
+is "closed descriptors stay without a file" "$(readlink "/proc/$closed/fd/0" "/proc/$closed/fd/1" "/proc/$closed/fd/2" | sort -u)" /dev/null
+kill "$closed"
+wait "$closed"
+"$top" -p "$demo" -b -n 1 >&- 2>"$work/err"
+is "a closed output is told" "$? $(cat "$work/err")" '12 rtl-top: cannot write to standard output: Bad file descriptor'
 # what SQLite says, with words of the file's schema
 tells() { # FILE ARGS...: it fails with a line that SQLite's words are in, and obeys none of them
     "$top" "$@" >"$work/out" 2>"$work/err" && return 1

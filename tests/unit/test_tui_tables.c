@@ -328,11 +328,11 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
     free(whys);
 }
 
-/* The whole help screen, one screen after the other. */
-static char *help_screen(struct rtl_ui *ui)
+/* The whole help screen, on one that is high enough. */
+static char *help_screen(struct rtl_ui *ui, int cols)
 {
     struct rtl_frame frame = {0};
-    assert_true(rtl_frame_reset(&frame, 400, 160, false));
+    assert_true(rtl_frame_reset(&frame, 900, cols, false));
     ui->view = RTL_VIEW_HELP;
     rtl_draw(ui, &frame);
     char *text = synth_text(&frame);
@@ -349,7 +349,7 @@ static void the_help_screen_has_all_keys_and_reasons(void **state)
     synth_record(p, synth_kernel(p, "k"), 1000, 1);
     synth_tick(p, m, RTL_SEC);
     rtl_ui_init(&ui, m, 4711, "serve");
-    char *text = help_screen(&ui);
+    char *text = help_screen(&ui, 160);
     for (int i = 1; i < RTL_ACTION_COUNT; i++) {
         if (!strstr(text, rtl_keys[i].meaning))
             fail_msg("the help screen lacks '%s'", rtl_keys[i].meaning);
@@ -365,6 +365,48 @@ static void the_help_screen_has_all_keys_and_reasons(void **state)
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_non_null(strstr(text, rtl_columns[i].meaning));
     free(text);
+    rtl_model_free(m);
+    synth_free(p);
+}
+
+/* Without blanks, title and status line. */
+static void squeeze(char *text)
+{
+    char *to = text, *from = strchr(text, '\n');
+    char *end = strrchr(text, '\n');
+    while (end > text && end[1] == '\0') /* of the line before the last */
+        *end = '\0', end = strrchr(text, '\n');
+    for (; from && from < end; from++)
+        if (*from != ' ' && *from != '\n')
+            *to++ = *from;
+    *to = '\0';
+}
+
+static void the_help_screen_loses_no_word_at_any_width(void **state)
+{
+    (void)state;
+    struct synth *p = synth_create(1, 1);
+    struct rtl_model *m = rtl_model_create();
+    struct rtl_ui ui;
+    synth_record(p, synth_kernel(p, "k"), 1000, 1);
+    synth_tick(p, m, RTL_SEC);
+    rtl_ui_init(&ui, m, 4711, "serve");
+    char *whole = help_screen(&ui, 160);
+    squeeze(whole);
+    assert_non_null(strstr(whole, "beforeanysearch"));
+    for (int cols = 24; cols < 160; cols++) {
+        char *text = help_screen(&ui, cols);
+        squeeze(text);
+        assert_string_equal(text, whole);
+        free(text);
+        /* the last screen ends with the last line, so that all of it can be reached */
+        ui.help_top = 1 << 20;
+        rtl_ui_fit(&ui, 24, cols);
+        assert_int_equal(ui.help_top, rtl_draw_help_lines(&ui, cols) - 22);
+        ui.help_top = 0;
+    }
+    assert_in_range(rtl_draw_help_lines(&ui, 60), rtl_draw_help_lines(&ui, 120) + 1, 500);
+    free(whole);
     rtl_model_free(m);
     synth_free(p);
 }
@@ -400,6 +442,7 @@ int main(void)
         cmocka_unit_test(the_manual_has_the_columns),
         cmocka_unit_test(the_manual_has_modes_reasons_notes_statuses),
         cmocka_unit_test(the_help_screen_has_all_keys_and_reasons),
+        cmocka_unit_test(the_help_screen_loses_no_word_at_any_width),
         cmocka_unit_test(sorting_steps_over_what_cannot_be_sorted),
     };
     return cmocka_run_group_tests(tests, read_manual, free_manual);
