@@ -23,6 +23,8 @@ enum {
 static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
 static const uint64_t LET_GO = 50000000;   /* ns that a packet may lie there complete, rung for by others only */
 static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
+static const uint64_t LOOK =
+    2000000; /* of which a look counts for so much at most: others were held up as the worker */
 
 static bool hooked; /* load */
 
@@ -219,7 +221,7 @@ static void let_go(struct rtl_native *native, bool unheard)
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
     if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at) || !rtl_native_has_header(native, at))
         return;
-    bool never = unheard && atomic_load_explicit(&native->rung_to, memory_order_relaxed) == native->first;
+    bool never = unheard && !atomic_load_explicit(&native->heard, memory_order_relaxed);
     see_late(native->tracker, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
     publish(native, at + 1);
     if (unheard) {
@@ -306,16 +308,19 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
                : reserved == native->first ? RTL_TEND_LATER
                                            : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
+    uint64_t look = now - native->looked_at;
+    native->looked_at = now;
+    native->stuck_for += look < LOOK ? look : LOOK;
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
         native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
-        native->stuck_since = now;
+        native->stuck_for = 0;
     }
-    uint64_t since = now - native->stuck_since;
+    uint64_t since = native->stuck_for;
     if (rung_to <= published) {
         if (written && since >= UNHEARD && rtl_native_take_walk(native))
             walk(native, UNHEARD_OF);
-        return RTL_TEND_LATER;
+        return written ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
     /* rung for before it is written: a GPU would wait for it there, so we look as often as we can, for a while */
     if (!written)
@@ -386,6 +391,8 @@ static void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_valu
     }
     uint64_t index = (uint64_t)value;
     bool mine = rtl_native_rung(native);
+    if (__builtin_expect(!atomic_load_explicit(&native->heard, memory_order_relaxed), 0))
+        atomic_store_explicit(&native->heard, true, memory_order_relaxed);
     if (__builtin_expect(index != atomic_load_explicit(&native->published, memory_order_relaxed) ||
                              !rtl_native_is_rung(native, index),
                          0))

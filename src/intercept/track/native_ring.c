@@ -122,6 +122,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     atomic_store(&native->limit, first);
     atomic_store(&native->seen, first);
     atomic_store(&native->early, 0);
+    atomic_store(&native->heard, false);
     atomic_store(&native->rung_to, first);
     atomic_store(&native->loose, false);
     atomic_store(&native->let_go, 0);

@@ -58,6 +58,7 @@ struct rtl_native {
     _Alignas(64) _Atomic uint64_t reserved; /* the virtual index; any, fetch-and-add or compare-and-swap */
     _Alignas(64) _Atomic uint32_t rings;    /* any; 0 = nobody walks */
     _Atomic uint64_t rung_to;               /* any raises: somebody has rung for the packets below */
+    _Atomic bool heard;                     /* any sets: somebody has rung */
     _Atomic uint32_t early;                 /* any: packets that were rung for before they were written */
     _Atomic uint64_t limit;                 /* any: slots below are free of the packets of a lap before */
     /* whoever walks; the others may look */
@@ -70,7 +71,8 @@ struct rtl_native {
     /* worker */
     _Alignas(64) uint64_t stuck_at; /* the slot that nothing happened to */
     bool stuck_written;             /* and whether its packet had a header; */
-    uint64_t stuck_since;           /* since when, ns */
+    uint64_t stuck_for;             /* for how long, ns; */
+    uint64_t looked_at;             /* at the last look */
 };
 
 /* What a thread has reserved in native queues, and not rung for yet. Only that thread looks at it. */
