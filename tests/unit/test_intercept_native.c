@@ -324,6 +324,9 @@ static void patience_is_not_for_when_all_stand_still(void **state)
 {
     (void)state;
     bool timed = false;
+    put(app_add(1), kernel(1));
+    app_ring(0);
+    gpu_takes(1);
     for (int tries = 0; tries < 5 && !timed; tries++) {
         pid_t parent = getpid(), child = fork();
         if (child == 0) {

@@ -78,7 +78,8 @@ static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet
 {
     if (!is_counting())
         return;
-    uint32_t type = rtl_packet_type(packet);
+    uint32_t header = __atomic_load_n(&packet->kernel.header, __ATOMIC_RELAXED);
+    uint32_t type = header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
     rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     if (valid && packet->barrier.completion_signal.handle != 0)
