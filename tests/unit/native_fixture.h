@@ -158,7 +158,7 @@ __attribute__((unused)) static uint32_t gpu_takes(uint32_t n)
     while (taken < n && READ < __atomic_load_n(&REAL, __ATOMIC_SEQ_CST) &&
            (__atomic_load_n(&slot_of(READ)->header, __ATOMIC_ACQUIRE) & 0xff) != HSA_PACKET_TYPE_INVALID) {
         packet_t p = *slot_of(READ);
-        slot_of(READ)->header = HSA_PACKET_TYPE_INVALID;
+        __atomic_store_n(&slot_of(READ)->header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
         __atomic_store_n(&READ, READ + 1, __ATOMIC_RELEASE);
         if (p.completion_signal.handle)
             complete(&p, ticks += 100, 7);

@@ -7,6 +7,10 @@
 
 #include "native_fixture.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static uint64_t kernel(unsigned n)
 {
     return 0x10000 + 64 * n; /* names don't matter here: they count as unknown */
@@ -297,6 +301,55 @@ static void ring_that_is_late_is_one(void **state)
     assert_false(atomic_load(&native_of()->loose));
 }
 
+/* One that was always rung for, and isn't for a while: that packet goes, the queue stays ours. */
+static void silence_once_is_no_doorbell_of_its_own(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        put(app_add(1), kernel(1));
+        app_ring(i);
+    }
+    put(app_add(1), kernel(1));
+    WAIT_UNTIL(real_load(queue) == 3);
+    app_ring(2);
+    put(app_add(1), kernel(1));
+    app_ring(3);
+    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    assert_true(has_signal(3));
+    gpu_takes(4);
+}
+
+/* The whole process stands still, as under a debugger, between a packet and its doorbell: nobody was slow. */
+static void patience_is_not_for_when_all_stand_still(void **state)
+{
+    (void)state;
+    bool timed = false;
+    put(app_add(1), kernel(1));
+    app_ring(0);
+    gpu_takes(1);
+    for (int tries = 0; tries < 5 && !timed; tries++) {
+        pid_t parent = getpid(), child = fork();
+        if (child == 0) {
+            while (kill(parent, SIGCONT) == 0)
+                usleep(400000);
+            _exit(0);
+        }
+        uint64_t mine = app_add(1), rounds = AT(rtl_tool.segment.header->passes);
+        put(mine, kernel(1));
+        raise(SIGSTOP);
+        WAIT_UNTIL(AT(rtl_tool.segment.header->passes) > rounds + 2);
+        raise(SIGSTOP);
+        rounds = AT(rtl_tool.segment.header->passes);
+        WAIT_UNTIL(AT(rtl_tool.segment.header->passes) > rounds + 2);
+        app_ring(mine);
+        timed = has_signal(mine);
+        gpu_takes(1);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    assert_true(timed);
+}
+
 /* Somebody writes the queue's own index: from then on it is his, and what he submits is counted. */
 static void index_that_others_write_is_theirs(void **state)
 {
@@ -448,6 +501,8 @@ int main(void)
         TEST(ring_beyond_a_full_one_keeps_the_worker_awake),
         TEST(packet_that_nobody_rings_for_is_let_go),
         TEST(ring_that_is_late_is_one),
+        TEST(silence_once_is_no_doorbell_of_its_own),
+        TEST(patience_is_not_for_when_all_stand_still),
         TEST(index_that_others_write_is_theirs),
         TEST(queue_that_others_use_alone_is_theirs),
         TEST(doorbell_that_others_ring_is_theirs),

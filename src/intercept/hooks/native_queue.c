@@ -23,6 +23,8 @@ enum {
 static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
 static const uint64_t LET_GO = 50000000;   /* ns that a packet may lie there complete, rung for by others only */
 static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
+static const uint64_t LOOK =
+    2000000; /* of which a look counts for so much at most: others were held up as the worker */
 
 static bool hooked; /* load */
 
@@ -73,7 +75,8 @@ static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet
 {
     if (!is_counting())
         return;
-    uint32_t type = rtl_packet_type(packet);
+    uint32_t header = __atomic_load_n(&packet->kernel.header, __ATOMIC_RELAXED);
+    uint32_t type = header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
     rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     if (valid && packet->barrier.completion_signal.handle != 0)
@@ -310,16 +313,19 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
                : reserved == native->first ? RTL_TEND_LATER
                                            : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
+    uint64_t look = now - native->looked_at;
+    native->looked_at = now;
+    native->stuck_for += look < LOOK ? look : LOOK;
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
         native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
-        native->stuck_since = now;
+        native->stuck_for = 0;
     }
-    uint64_t since = now - native->stuck_since;
+    uint64_t since = native->stuck_for;
     if (rung_to <= published) {
         if (written && since >= UNHEARD && rtl_native_take_walk(native))
             walk(native, UNHEARD_OF);
-        return RTL_TEND_LATER;
+        return written ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
     /* rung for before it is written: a GPU would wait for it there, so we look as often as we can, for a while */
     if (!written)

@@ -70,7 +70,8 @@ struct rtl_native {
     /* worker */
     _Alignas(64) uint64_t stuck_at; /* the slot that nothing happened to */
     bool stuck_written;             /* and whether its packet had a header; */
-    uint64_t stuck_since;           /* since when, ns */
+    uint64_t stuck_for;             /* for how long, ns; */
+    uint64_t looked_at;             /* at the last look */
 };
 
 /* What a thread has reserved in native queues, and not rung for yet. Only that thread looks at it. */
