@@ -258,6 +258,8 @@ static void lent_queue_is_looked_after(void **state)
     pthread_create(&thread, NULL, gives_back, queue);
     for (uint32_t i = 0; i < LENDINGS; i++) {
         together(4 * i + 2);
+        for (volatile uint32_t later = i % 512; later > 0; later--) /* a little later each time */
+            ;
         bool again = rtl_native_again(queue);
         together(4 * i + 4);
         lost += !again || !atomic_load(&native_of()->tracker->tend);
