@@ -89,12 +89,14 @@ static void *lets_go(void *data)
     return NULL;
 }
 
-static bool walked_when_gone;
+static bool walked_when_gone, looked_after_when_gone;
+static struct rtl_tracker *going;
 
 static hsa_status_t see_it_go(hsa_queue_t *gone)
 {
     (void)gone;
     walked_when_gone = atomic_load(&in_the_bell);
+    looked_after_when_gone = atomic_load(&going->tend) != NULL;
     return HSA_STATUS_SUCCESS;
 }
 
@@ -104,12 +106,14 @@ static void destroying_waits_for_who_still_walks(void **state)
     (void)state;
     pthread_t walker = held_up_thread(), helper;
     hsa_status_t (*gone)(hsa_queue_t *) = rtl_tool.hsa.queue_destroy;
-    walked_when_gone = true;
+    walked_when_gone = looked_after_when_gone = true;
+    going = native_of()->tracker;
     rtl_tool.hsa.queue_destroy = see_it_go;
     pthread_create(&helper, NULL, lets_go, NULL);
     app_queue_destroy(queue);
     rtl_tool.hsa.queue_destroy = gone;
     assert_false(walked_when_gone);
+    assert_false(looked_after_when_gone);
     pthread_join(walker, NULL);
     pthread_join(helper, NULL);
     begin(NULL);
@@ -223,14 +227,15 @@ static void threads_do_not_run_out(void **state)
 
 /* --- queues that are lent out --- */
 
-enum { LENDINGS = 30000 };
+enum { LENDINGS = 100000 };
 static _Atomic uint32_t ready;
 
 static void together(uint32_t number)
 {
     atomic_fetch_add(&ready, 1);
-    while (atomic_load(&ready) < number)
-        sched_yield();
+    for (int spins = 0; atomic_load(&ready) < number; spins++)
+        if (spins > 2000) /* at the same moment, where there are two processors */
+            sched_yield();
 }
 
 static void *gives_back(void *data)
@@ -253,6 +258,8 @@ static void lent_queue_is_looked_after(void **state)
     pthread_create(&thread, NULL, gives_back, queue);
     for (uint32_t i = 0; i < LENDINGS; i++) {
         together(4 * i + 2);
+        for (volatile uint32_t later = i % 512; later > 0; later--) /* a little later each time */
+            ;
         bool again = rtl_native_again(queue);
         together(4 * i + 4);
         lost += !again || !atomic_load(&native_of()->tracker->tend);

@@ -150,11 +150,11 @@ static inline char *rtl_native_slot(const struct rtl_native *native, uint64_t in
 /* The packet of that index lies within a ring's length of what the GPU has taken: no other has its slot. */
 static inline bool rtl_native_is_free(struct rtl_native *native, uint64_t index)
 {
-    uint64_t limit = atomic_load_explicit(&native->limit, memory_order_relaxed);
+    uint64_t limit = atomic_load_explicit(&native->limit, memory_order_acquire); /* of who saw that the GPU took it */
     if (__builtin_expect(index < limit, 1))
         return true;
     limit = rtl_native_read(native) + native->slots;
-    atomic_store_explicit(&native->limit, limit, memory_order_relaxed);
+    atomic_store_explicit(&native->limit, limit, memory_order_release);
     return index < limit;
 }
 
