@@ -82,6 +82,8 @@ has "on a terminal it says what it waits for" \
     "$(printf 'tango_f32\n\004' | script -qec "'$top' names" /dev/null)" '^rtl-top: reading names from the terminal, one a line; Ctrl-D ends'
 check "a reader that has enough is no error" sh -c "'$top' names <'$PWD/$list' | head -n 1"
 check "--help of the command is the help" sh -c "'$top' names --help | grep -q 'rtl-top names '"
+is "wherever it stands" "$("$top" names -w 3 --help 2>&1; "$top" diff a.db --fail-over 3 -h b.db 2>&1)" "$("$top" --help; "$top" --help)"
+check "behind -- it is an argument" refuses 'not .--help.' -- --help </dev/null
 
 # --- the configuration ---
 mkdir -p "$work/config/rtl-top"
