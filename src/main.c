@@ -53,11 +53,16 @@ static int command(int argc, char **argv)
         RTL_COMMANDS(COMMAND)
 #undef COMMAND
     };
-    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))
-                       ? -1
-                       : commands[i].run(argc - 1, argv + 1);
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        for (int a = 2; a < argc && strcmp(argv[a], "--") != 0; a++)
+            if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h")) {
+                argv[1] = argv[a]; /* the first option that is read then */
+                return -1;
+            }
+        return commands[i].run(argc - 1, argv + 1);
+    }
     return -1;
 }
 

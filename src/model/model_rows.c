@@ -182,6 +182,18 @@ static const struct rtl_agent_snapshot *agent_before(const struct rtl_sample *sa
     return NULL;
 }
 
+/* Dispatches of a GPU in the window that were counted and not timed. */
+static uint64_t untimed_of(const struct rtl_model *model, uint32_t gpu)
+{
+    uint64_t untimed = 0;
+    for (uint32_t i = 0; i < model->queue_count; i++) {
+        const struct rtl_queue_snapshot *queue = model->queues[i].queue, *base = queue_before(model->base, queue);
+        for (unsigned r = 0; queue->gpu == gpu && r < RTL_UNTIMED_LIMIT; r++)
+            untimed += grown(queue->untimed[r], base ? base->untimed[r] : 0);
+    }
+    return untimed;
+}
+
 /* Gaps are counted after they ended, so for a moment they may be more than all of the window. */
 static void make_idle(struct rtl_gpu_row *row, const struct rtl_agent_snapshot *base, uint64_t span_ns)
 {
@@ -208,9 +220,11 @@ static void make_gpus(struct rtl_model *model)
         *row = (struct rtl_gpu_row){.agent = agent, .busy = -1, .idle_rate = -1};
         for (int c = 0; c < RTL_IDLE_COUNT; c++)
             row->idle[c] = -1;
-        if (model->span_ns) {
+        uint64_t busy_ns = grown(agent->busy_ns, base ? base->busy_ns : 0);
+        /* a GPU whose kernels were only counted may have been busy all the time, or hardly */
+        if (model->span_ns && (busy_ns || !untimed_of(model, agent->gpu))) {
             /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
-            double busy = (double)grown(agent->busy_ns, base ? base->busy_ns : 0) / (double)model->span_ns;
+            double busy = (double)busy_ns / (double)model->span_ns;
             make_idle(row, base, model->span_ns);
             row->busy = busy < 1 ? busy : 1;
             sum += row->busy;
@@ -227,7 +241,7 @@ static void make_gpus(struct rtl_model *model)
             }
         }
     }
-    model->busy = measured ? sum / measured : -1;
+    model->busy = measured && measured == model->gpu_count ? sum / measured : -1;
 }
 
 /* Reasons that lie in the mode or in the application: the others are time that we meant to take and lost. */

@@ -78,10 +78,14 @@ unwritten() { # REDIRECTION WORDS: an endless list ends when nobody can take wha
 }
 check "a full disk is told" unwritten '>/dev/full' 'No space'
 check "a closed output is told" unwritten '>&-' 'Bad file descriptor'
+"$top" names <$list >&- 2>"$work/err" # its names make it open descriptors, which must not become that of the output
+is "however many others are opened" "$? $(cat "$work/err")" '12 rtl-top: cannot write to standard output: Bad file descriptor'
 has "on a terminal it says what it waits for" \
     "$(printf 'tango_f32\n\004' | script -qec "'$top' names" /dev/null)" '^rtl-top: reading names from the terminal, one a line; Ctrl-D ends'
 check "a reader that has enough is no error" sh -c "'$top' names <'$PWD/$list' | head -n 1"
 check "--help of the command is the help" sh -c "'$top' names --help | grep -q 'rtl-top names '"
+is "wherever it stands" "$("$top" names -w 3 --help 2>&1; "$top" diff a.db --fail-over 3 -h b.db 2>&1)" "$("$top" --help; "$top" --help)"
+check "behind -- it is an argument" refuses 'not .--help.' -- --help </dev/null
 
 # --- the configuration ---
 mkdir -p "$work/config/rtl-top"

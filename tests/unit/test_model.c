@@ -33,6 +33,34 @@ static void the_first_frame_looks_back_to_the_start(void **state)
     shown("a b");
 }
 
+/* What was only counted says nothing on how busy a GPU was: that isn't 0. */
+static void a_gpu_of_which_nothing_was_timed_is_not_idle(void **state)
+{
+    (void)state;
+    int a = synth_kernel(p, "a");
+    m->window_ns = SECONDS(1);
+    synth_record(p, a, 1000, 1);
+    p->busy_ns[0] = SECONDS(0.5);
+    synth_tick(p, m, SECONDS(1));
+    for (int t = 2; t <= 4; t++) {
+        synth_untimed(p, a, RTL_UNTIMED_DEMOTED, 10);
+        synth_tick(p, m, SECONDS(t));
+    }
+    assert_true(m->gpus[0].busy < 0);
+    assert_true(m->gpus[0].idle[0] < 0);
+    assert_true(m->gpus[0].idle_rate < 0);
+    assert_float_equal(m->gpus[1].busy, 0, 1e-9); /* nothing was sent to that one: it was idle */
+    assert_true(m->busy < 0);                     /* so nor is the mean known */
+    synth_untimed(p, a, RTL_UNTIMED_DEMOTED, 10);
+    p->busy_ns[0] += SECONDS(0.25);
+    synth_tick(p, m, SECONDS(5));
+    assert_float_equal(m->gpus[0].busy, 0.25, 0.01); /* some were timed: as much at least */
+    synth_tick(p, m, SECONDS(6));
+    synth_tick(p, m, SECONDS(7));
+    synth_tick(p, m, SECONDS(8));
+    assert_float_equal(m->gpus[0].busy, 0, 1e-9); /* nothing was dispatched */
+}
+
 static void the_window_slides(void **state)
 {
     (void)state;
@@ -370,6 +398,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(the_first_frame_looks_back_to_the_start),
+        TEST(a_gpu_of_which_nothing_was_timed_is_not_idle),
         TEST(the_window_slides),
         TEST(any_interval_keeps_the_ring_bounded),
         TEST(windows_can_be_chosen),
