@@ -65,7 +65,8 @@
     X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                                                    \
     X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                                      \
     X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                                       \
-    X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")
+    X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")                       \
+    X(RING_ELSEWHERE, 9, "ring_elsewhere", "its ring was to lie in the GPU's memory")
 
 /* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
 #define RTL_DIRECTIONS(X)                   \

@@ -317,7 +317,7 @@ static void ways_that_are_none(void **state)
     }
     rtl_snapshot_free(&snapshot);
     rtl_reader_close(reader);
-    static const uint32_t nameless[] = {0, 9, 255, 256, 0x10000 | RTL_WHY_SAFE, UINT32_MAX};
+    static const uint32_t nameless[] = {0, 90, 255, 256, 0x10000 | RTL_WHY_SAFE, UINT32_MAX};
     for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
         assert_true(!rtl_way_key(nameless[i]) && !rtl_way_meaning(nameless[i]) && !rtl_way_why_key(nameless[i]) &&
                     !rtl_way_why_text(nameless[i]));

@@ -215,7 +215,10 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
             watched = create_chained(tracker, r, &made, &status);
     }
     if (watched) {
-        finish(tracker, made, RTL_WAY_INTERCEPT, way == RTL_WAY_INTERCEPT ? why : RTL_WHY_OTHER_TOOL);
+        finish(tracker, made, RTL_WAY_INTERCEPT,
+               way == RTL_WAY_INTERCEPT ? why
+               : r->native              ? RTL_WHY_OTHER_TOOL
+                                        : RTL_WHY_RING_ELSEWHERE);
         *queue = made;
         return HSA_STATUS_SUCCESS;
     }
