@@ -74,7 +74,7 @@ unwritten() { # REDIRECTION WORDS: an endless list ends when nobody can take wha
     yes | timeout 60 sh -c "exec '$top' names $1" 2>"$work/err"
     status=$?
     cat "$work/err"
-    [ $status = 12 ] && grep -qE "^rtl-top: cannot write to standard output: $2" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ]
+    [ "$status" = 12 ] && grep -qE "^rtl-top: cannot write to standard output: $2" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ]
 }
 check "a full disk is told" unwritten '>/dev/full' 'No space'
 check "a closed output is told" unwritten '>&-' 'Bad file descriptor'

@@ -17,7 +17,7 @@ enum { SLOTS = 256, BELLS = 4096 };
 static amd_queue_t native_queue;
 static packet_t slots[SLOTS];
 static amd_signal_t bell = {.kind = AMD_SIGNAL_KIND_DOORBELL, .queue_ptr = &native_queue};
-static int64_t rung[BELLS]; /* what the runtime's doorbell was given, in order */
+static _Atomic int64_t rung[BELLS]; /* what the runtime's doorbell was given, in order */
 static _Atomic uint32_t rings;
 static uint32_t native_size = SLOTS;
 
