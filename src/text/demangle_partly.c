@@ -490,6 +490,21 @@ static bool name(struct reader *r, bool *has_arguments)
     return r->used > from;
 }
 
+/* A number, then the type that there are so many of: arrays and vectors. */
+static void counted_type(struct reader *r, const char *open, const char *close)
+{
+    const char *digits = r->at;
+    while (isdigit((unsigned char)*r->at))
+        r->at++;
+    size_t n = (size_t)(r->at - digits);
+    if (!take(r, "_"))
+        r->stopped = true;
+    type(r);
+    puts_text(r, open);
+    put(r, digits, n);
+    puts_text(r, close);
+}
+
 static void type(struct reader *r)
 {
     unsigned from = r->used;
@@ -510,30 +525,12 @@ static void type(struct reader *r)
         puts_text(r, ")");
         remember(r, from);
     } else if (take(r, "A")) {
-        const char *digits = r->at;
-        while (isdigit((unsigned char)*r->at))
-            r->at++;
-        size_t n = (size_t)(r->at - digits);
-        if (!take(r, "_"))
-            r->stopped = true;
-        type(r);
-        puts_text(r, " [");
-        put(r, digits, n);
-        puts_text(r, "]");
+        counted_type(r, " [", "]");
         remember(r, from);
     } else if (take(r, "Dp")) {
         type(r);
     } else if (take(r, "Dv")) {
-        const char *digits = r->at;
-        while (isdigit((unsigned char)*r->at))
-            r->at++;
-        size_t n = (size_t)(r->at - digits);
-        if (!take(r, "_"))
-            r->stopped = true;
-        type(r);
-        puts_text(r, " __vector(");
-        put(r, digits, n);
-        puts_text(r, ")");
+        counted_type(r, " __vector(", ")");
         remember(r, from);
     } else if (take(r, "T")) {
         template_parameter(r);
