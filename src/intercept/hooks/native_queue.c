@@ -33,15 +33,15 @@ static bool hooked; /* load */
 /* What packets that are looked at together have in common. */
 struct look {
     enum rtl_policy policy;
-    bool counter; /* the clock of */
-    uint64_t now; /* when they are submitted */
+    uint64_t now; /* when they are submitted, */
+    bool tsc;     /* by the time stamp counter, not in ns */
 };
 
 static inline struct look look_with(enum rtl_policy policy)
 {
     struct look look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
     if (look.policy >= RTL_TIME_UNSIGNALLED)
-        look.now = rtl_packet_stamp(&look.counter);
+        look.now = rtl_packet_stamp(&look.tsc);
     return look;
 }
 
@@ -55,7 +55,7 @@ static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, co
     uint16_t number = rtl_packet_see(tracker, packet, true, look->policy);
     if (number == RTL_NO_SIGNAL)
         return false;
-    hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->counter);
+    hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->tsc);
     if (!rtl_is_stand_in(number))
         packet->kernel.completion_signal = signal;
     return true;
