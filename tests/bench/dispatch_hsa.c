@@ -1,9 +1,9 @@
 /*
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
- * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | batch | threads N | copies] [hold]: prints
- * "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches (of
- * their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
+ * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | batch | threads N | copies | queues] [hold]:
+ * prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches
+ * (of their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
  * chunk, which isn't part of the time, keeps the queue from filling up.
  * `each`: chunks of one, so that what a few dispatches have to bear is seen; the clock's own time is in it.
  * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
@@ -11,6 +11,7 @@
  * for on its signal, with a spinning thread, and the times are from before the submission to after the wait.
  * `batch`: 64 packets behind a doorbell. `threads N`: N threads, each with a queue on a GPU of its own (as far as there
  * are as many); the median is over the chunks of all.
+ * `queues`: DISPATCHES on each of 8 queues of 16,384 packets; prints "resident_kb N" when half and when all are done.
  * `copies`: instead of dispatches, copies of 64 bytes to the GPU, a signal each, in chunks that are waited for.
  * With `hold` the process stays until its standard input is closed.
  */
@@ -136,6 +137,40 @@ static int many_threads(unsigned threads, unsigned long wanted, const struct fam
     return 0;
 }
 
+/* --- many large queues --- */
+
+static void print_resident(void)
+{
+    char line[200];
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (!strncmp(line, "VmRSS:", 6))
+            printf("resident_kb %ld\n", strtol(line + 6, NULL, 10));
+    if (status)
+        fclose(status);
+}
+
+static int large_queues(unsigned long wanted, const struct family *family)
+{
+    enum { QUEUES = 8, SLOTS = 16384 };
+    hsa_queue_t *queues[QUEUES];
+    for (int q = 0; q < QUEUES; q++)
+        queues[q] = open_queue(SLOTS);
+    for (int half = 0; half < 2; half++) {
+        for (int q = 0; q < QUEUES; q++)
+            for (unsigned long i = 0; i < wanted / 2; i++) {
+                launch(queues[q], family->object[i % FAMILY]);
+                if (i % 4096 == 4095 || i + 1 == wanted / 2)
+                    drain(queues[q]);
+            }
+        print_resident();
+    }
+    for (int q = 0; q < QUEUES; q++)
+        must(hsa_queue_destroy(queues[q]), "destroy queue");
+    must(hsa_shut_down(), "shut down");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
@@ -150,6 +185,8 @@ int main(int argc, char **argv)
     bool batch = given(argc, argv, "batch");
     void *block = NULL;
     load_family(&family, "hsa_");
+    if (given(argc, argv, "queues"))
+        return large_queues(wanted, &family);
     if (argc > 4 && !strcmp(argv[3], "threads")) {
         unsigned threads = (unsigned)strtoul(argv[4], NULL, 10);
         if (threads < 1 || threads > THREADS)
