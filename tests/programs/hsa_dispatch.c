@@ -4,9 +4,10 @@
  * hsa_dispatch [--launches N] [--queues Q] [--kernels K] [--threads T] [--signals E] [--gpus G] [--hold]
  *
  * Each thread feeds its share of the Q queues with N/T dispatches of K kernels (1..100), drawn unevenly; every E-th
- * dispatch carries a completion signal of the program's own, as RCCL's do. A barrier packet every 512 packets bounds
- * how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner queue fills up). Prints
- * "launched KERNEL N" for each kernel and closes with "hsa_dispatch: PASS, ...".
+ * dispatch carries a completion signal of the program's own, as RCCL's do. All queues are there before the first
+ * dispatch: one that is made after another's end may be given its slot in the segment. A barrier packet every 512
+ * packets bounds how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner queue fills up).
+ * Prints "launched KERNEL N" for each kernel and closes with "hsa_dispatch: PASS, ...".
  *
  * The code objects lie beside the program (kernels-gfx90a.co, kernels-gfx906.co). On a GPU that hipcc of Debian 12
  * can't compile for, the gfx90a one is relabelled: only the machine in its ELF header is changed, which is enough where
@@ -218,6 +219,8 @@ static void dispatch(struct feed *feed, unsigned kernel, hsa_signal_t signal)
     publish(feed, packet, header, 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS, index);
 }
 
+static pthread_barrier_t queues_made;
+
 static void *run_share(void *data)
 {
     struct share *share = data;
@@ -233,6 +236,7 @@ static void *run_share(void *data)
             "queue");
         hsa(hsa_signal_create(0, 0, NULL, &feed->barrier), "signal");
     }
+    pthread_barrier_wait(&queues_made);
 
     unsigned long launches = options.launches / options.threads + (share->id < options.launches % options.threads);
     unsigned long random = 88172645463325252ul + share->id;
@@ -321,6 +325,7 @@ int main(int argc, char **argv)
 
     static struct share shares[THREADS_MAX];
     pthread_t threads[THREADS_MAX];
+    pthread_barrier_init(&queues_made, NULL, options.threads);
     for (unsigned t = 0; t < options.threads; t++) {
         shares[t].id = t;
         if (pthread_create(&threads[t], NULL, run_share, &shares[t]) != 0) {
