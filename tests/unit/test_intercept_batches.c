@@ -218,8 +218,8 @@ static void one_at_a_time(void **state)
     OnUnload();
 }
 
-/* Under a sanitizer the heap isn't glibc's, and nothing can be told by its growth. One answer for all tests; a thread that
- * ends meanwhile may free something. */
+/* Under a sanitizer the heap isn't glibc's, and nothing can be told by its growth. One answer for all tests; a thread
+ * that ends meanwhile may free something. */
 static bool heap_tells(void)
 {
     static enum { UNASKED, NO, YES } answer;
