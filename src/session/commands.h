@@ -24,7 +24,8 @@
     JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                  \
     COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")       \
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace") \
-    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")
+    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")   \
+    COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
 #define RTL_RECORD_OPTIONS(X)
@@ -45,6 +46,8 @@
 #define RTL_NAMES_OPTIONS(X)                                                                              \
     X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \
     X(NAMES_FAMILY, 0, "family", "", "the kernel's family before each, and a tab")
+#define RTL_COMPLETIONS_OPTIONS(X) \
+    X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
 
 /* What each takes of options.h. */
 #define RTL_RECORD_SHARED                                                                                   \
@@ -59,10 +62,11 @@
     RTL_OPTION_PID, RTL_OPTION_WRITE, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON,       \
         RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, \
         RTL_OPTION_HELP
-#define RTL_MODE_SHARED   RTL_OPTION_PID, RTL_OPTION_HELP
-#define RTL_DIFF_SHARED   RTL_OPTION_HELP
-#define RTL_EXPORT_SHARED RTL_OPTION_HELP
-#define RTL_NAMES_SHARED  RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
+#define RTL_MODE_SHARED        RTL_OPTION_PID, RTL_OPTION_HELP
+#define RTL_DIFF_SHARED        RTL_OPTION_HELP
+#define RTL_EXPORT_SHARED      RTL_OPTION_HELP
+#define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
+#define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
 
 #define RTL_NO_COMMAND(...)
 #define RTL_ENUM_COMMAND(sym, ...)    RTL_COMMAND_##sym,
