@@ -168,7 +168,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
         rtl_frame_right(frame, line, l->column_at[i], l->column_width[i], measured ? role : RTL_ROLE_DIM, text);
     }
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
-    rtl_frame_put(frame, line, col, width, role, rtl_model_name(m, row, ui->names, width, frame->ascii));
+    rtl_draw_name_cell(ui, frame, line, col, width, role, row);
     if (selected) {
         rtl_frame_put(frame, line, 0, 1, RTL_ROLE_SELECTED, ">");
         rtl_frame_paint(frame, line, 0, l->table.cols, RTL_ROLE_SELECTED);
