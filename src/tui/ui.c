@@ -62,6 +62,13 @@ int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
     return (rtl_text_columns(name) + cols - 2) / (cols - 1);
 }
 
+struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
+{
+    return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
+                                     .gpu_lines = ui->gpu_lines,
+                                     .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};
+}
+
 static void select_at(struct rtl_ui *ui, int at)
 {
     struct rtl_model *m = ui->model;

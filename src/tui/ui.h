@@ -98,6 +98,9 @@ const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui);
 /* Rows that the wrapped name wants in this width; 0 when it is not asked for. */
 int rtl_ui_name_rows(const struct rtl_ui *ui, int cols);
 
+/* What the main screen's geometry depends on, but for the columns' widths. */
+struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols);
+
 void rtl_ui_say(struct rtl_ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Which keys count now (RTL_IN_*). */
