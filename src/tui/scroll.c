@@ -40,9 +40,9 @@ static void fit_names(struct rtl_ui *ui, bool ascii)
 void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
 {
     struct rtl_model *m = ui->model;
-    int gpus = (int)m->gpu_count, shown = (int)m->shown;
-    struct rtl_layout l = rtl_layout_main(rows, cols, gpus, ui->gpu_lines,
-                                          ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0, NULL);
+    int shown = (int)m->shown;
+    struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
+    struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
     ui->page = l.table.rows > 0 ? l.table.rows : 1;
     if (ui->view == RTL_VIEW_HELP) {
         ui->page = rows > 2 ? rows - 2 : 1;

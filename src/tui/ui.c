@@ -33,6 +33,13 @@ unsigned rtl_ui_where(const struct rtl_ui *ui)
     return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
+struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
+{
+    return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
+                                     .gpu_lines = ui->gpu_lines,
+                                     .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};
+}
+
 static unsigned step_window(struct rtl_ui *ui, int step)
 {
     int count = (int)(sizeof windows / sizeof *windows), at = 0;
