@@ -117,7 +117,10 @@ int main(int argc, char **argv)
         return status;
     }
     const char *no_color = getenv("NO_COLOR");
-    options.no_color |= no_color && *no_color;
+    options.no_color |= no_color && *no_color && !rtl_option_asked(&options, RTL_OPTION_THEME);
+    rtl_settings_apply(rtl_config_settings(), &options);
+    if (options.no_color)
+        options.theme = RTL_THEME_MONO;
     options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
