@@ -56,7 +56,7 @@ struct rtl_model *rtl_model_create(void)
     if (!model)
         return NULL;
     model->names = rtl_names_create();
-    model->rank = calloc(RTL_KERNELS_MAX, sizeof *model->rank);
+    model->rank = calloc(RTL_MODEL_IDS, sizeof *model->rank);
     model->window_ns = 10 * RTL_SEC;
     model->sort = RTL_COLUMN_TIME;
     model->busy = -1;
@@ -274,6 +274,24 @@ void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool revers
     model->reverse = reverse;
     model->held_until_ns = 0;
     rtl_model_refresh(model);
+}
+
+static void show_families(struct rtl_model *model)
+{
+    model->held_until_ns = 0; /* what appears belongs where it ranks */
+    rtl_model_refresh(model);
+}
+
+void rtl_model_group(struct rtl_model *model, bool families)
+{
+    model->families = families;
+    show_families(model);
+}
+
+void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool open)
+{
+    model->families_open = open ? model->families_open | 1u << family : model->families_open & ~(1u << family);
+    show_families(model);
 }
 
 void rtl_model_hold(struct rtl_model *model)

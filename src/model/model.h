@@ -12,6 +12,7 @@
 #define RTL_MODEL_MODEL_H
 
 #include "model/model_data.h"
+#include "model/model_families.h"
 #include "model/model_rows.h"
 
 /* As JSON says it, and as the screen does. */
@@ -40,6 +41,8 @@ bool rtl_model_refresh(struct rtl_model *model);
 
 void rtl_model_zero(struct rtl_model *model); /* counts from the latest snapshot on; pressed again: from there */
 void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse);
+void rtl_model_group(struct rtl_model *model, bool families);
+void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool open);
 void rtl_model_hold(struct rtl_model *model); /* the cursor moved */
 void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns);
 

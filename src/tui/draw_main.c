@@ -120,7 +120,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
             rtl_frame_right(frame, l->head.row, l->column_at[i], l->column_width[i], role, rtl_columns[i].header);
     }
     char shown[32];
-    snprintf(shown, sizeof shown, "%u/%u", m->shown, m->row_count);
+    snprintf(shown, sizeof shown, "%u/%u", m->kernels_shown, m->row_count);
     if (l->column_width[RTL_COLUMN_NAME] > (int)strlen(shown) + 8)
         rtl_frame_right(frame, l->head.row, l->column_at[RTL_COLUMN_NAME], l->column_width[RTL_COLUMN_NAME],
                         RTL_ROLE_HEADER, shown);
