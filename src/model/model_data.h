@@ -57,7 +57,7 @@ struct rtl_row {
     uint64_t p50, p90, p99;
     double share;            /* of all timed kernel time in the window */
     double rate;             /* calls a second */
-    const uint16_t *history; /* RTL_MODEL_HISTORY buckets, a ring; NULL if there never was any */
+    const uint16_t *history; /* rings of RTL_MODEL_HISTORY buckets, of p99 and of p50; NULL if there never was any */
 };
 
 struct rtl_gpu_row {

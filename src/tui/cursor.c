@@ -15,7 +15,7 @@ const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
 int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
-    if (!ui->wrap || !row || cols < 2)
+    if (!(ui->wrap || ui->view == RTL_VIEW_DETAIL) || !row || cols < 2)
         return 0;
     const char *name = rtl_model_form(ui->model, row, ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
     return (rtl_text_columns(name) + cols - 2) / (cols - 1);

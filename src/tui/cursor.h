@@ -10,7 +10,7 @@
 /* The selected row, or NULL when there is none. */
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui);
 
-/* Rows that the wrapped name wants in this width; 0 when it is not asked for. */
+/* Rows that the wrapped name wants in this width; 0 when it is not asked for, which it always is in the detail. */
 int rtl_ui_name_rows(const struct rtl_ui *ui, int cols);
 
 void rtl_ui_select(struct rtl_ui *ui, int at); /* a position in the model's order */

@@ -1,5 +1,5 @@
 /* The main screen: gauges, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
-#include "tui/draw.h"
+#include "tui/draw_bars.h"
 #include "model/cells.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
@@ -222,6 +222,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_copies(ui, frame, &l);
     else
         rtl_draw_queues(ui, frame, &l);
+    if (l.pane.rows)
+        rtl_draw_pane(ui, frame, l.pane, rtl_ui_selected(ui));
     rtl_draw_name(ui, frame, l.name, kernels ? rtl_ui_selected(ui) : NULL);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);
