@@ -14,17 +14,15 @@
 #include "intercept/track/queue_tracker.h"
 
 enum {
-    CHUNK = 64,       /* packets that are published at once: the GPU isn't kept waiting for a long batch */
-    EARLY_OFTEN = 16, /* packets are rung for before they are written so often, */
-    LET_GO_OFTEN =
-        2, /* or let go so often without their own thread's ever ringing, and the header decides from then on */
+    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
+    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
+    LET_GO_OFTEN = 2,  /* or let go so often while their own threads never ring: the header decides from then on */
     UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
 };
 static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
 static const uint64_t LET_GO = 50000000;   /* ns that a packet may lie there complete, rung for by others only */
 static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
-static const uint64_t LOOK =
-    2000000; /* of which a look counts for so much at most: others were held up as the worker */
+static const uint64_t LOOK = 2000000;      /* a look counts for so much at most: others were held up as the worker */
 
 static bool hooked; /* load */
 
@@ -290,6 +288,7 @@ static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint6
 {
     bool wake = look_once(native, COMPLETE, own);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
+    rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot: the GPU had it last */
     if (__builtin_expect(!rtl_turn_end_alone(&native->turn, me), 0))
         walk_what_is_left(native);
     if (wake)
