@@ -163,10 +163,13 @@ static void worker_takes_a_look(void)
 /* Both packets are over, and the other thread has told it so; the owner's doorbell may not have returned yet. */
 static void destroyer(void)
 {
-    while (atomic_load(&published) < 2 || !atomic_load(&other_is_back))
+    int patience_left = 100; /* where a packet is lost it would wait for ever */
+    while ((atomic_load(&published) < 2 || !atomic_load(&other_is_back)) && --patience_left)
         step_yield();
-    while (rtl_turn_is_taken(&turn))
+    while (rtl_turn_is_taken(&turn) && --patience_left > 0)
         step_yield();
+    if (patience_left <= 0)
+        stepping.wrong = "the queue can't be destroyed";
     step_gone(&turn, sizeof turn);
 }
 
