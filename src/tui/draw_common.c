@@ -280,6 +280,14 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     }
 }
 
+void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols)
+{
+    rtl_frame_put(frame, line, 0, 1, RTL_ROLE_SELECTED, ">");
+    rtl_frame_paint(frame, line, 0, cols, RTL_ROLE_SELECTED);
+    frame->cursor_row = line;
+    frame->cursor_col = 0;
+}
+
 void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,
                         enum rtl_role role, const struct rtl_row *row)
 {

@@ -80,6 +80,6 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("scratch", "private memory of a work-item that doesn't fit its registers, bytes")                          \
     X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                                        \
     X("[?]", "the line goes on: it stands whole in a wider terminal, its figures in this help")                  \
-        X("-", "not measured (never the same as 0)")
+    X("-", "not measured (never the same as 0)")
 
 #endif
