@@ -28,8 +28,16 @@ enum {
     RTL_KEY_IGNORED, /* a sequence that we don't know: swallowed whole */
     RTL_KEY_F0 = RTL_KEY_SPECIAL + 0x100,
 };
-#define RTL_KEY_F(n)         (RTL_KEY_F0 + (n))
-#define RTL_KEY_CTRL(letter) ((letter)&0x1f)
+/* An event of the mouse is a key, too: what it was, and where, from 0. */
+enum { RTL_MOUSE_UP, RTL_MOUSE_DOWN, RTL_MOUSE_CLICK };
+#define RTL_KEY_MOUSE 0x80000000u
+#define RTL_MOUSE_EVENT(kind, row, col) \
+    (RTL_KEY_MOUSE | (uint32_t)(kind) << 24 | (uint32_t)(row) << 12 | (uint32_t)(col))
+#define RTL_MOUSE_KIND(event) ((event) >> 24 & 0x7f)
+#define RTL_MOUSE_ROW(event)  ((int)((event) >> 12 & 0xfff))
+#define RTL_MOUSE_COL(event)  ((int)((event)&0xfff))
+#define RTL_KEY_F(n)          (RTL_KEY_F0 + (n))
+#define RTL_KEY_CTRL(letter)  ((letter)&0x1f)
 
 /* Where a key is bound, bits. */
 enum {
@@ -103,6 +111,7 @@ enum {
     X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                     \
     X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, "", "to the end")                                                     \
     X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, "", "draw the screen afresh")                                  \
+    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write sort, window, interval, units to the configuration")    \
     X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, "Quit", "quit")
 
 #define RTL_ENUM_ACTION(sym, ...) RTL_ACTION_##sym,

@@ -20,9 +20,10 @@ enum {
     RTL_UI_COPY = 16,   /* copy ui->copy to the terminal's clipboard */
     RTL_UI_RECORD = 32, /* start or stop recording */
     RTL_UI_SNAPSHOT = 64,
-    RTL_UI_STEP = 128, /* replay: ui->step frames further */
-    RTL_UI_SEEK = 256, /* replay: to ui->seek_ns */
-    RTL_UI_MODE = 512, /* ask the process for the mode ui->menu */
+    RTL_UI_STEP = 128,  /* replay: ui->step frames further */
+    RTL_UI_SEEK = 256,  /* replay: to ui->seek_ns */
+    RTL_UI_MODE = 512,  /* ask the process for the mode ui->menu */
+    RTL_UI_SAVE = 1024, /* write the configuration */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
@@ -51,6 +52,7 @@ struct rtl_ui {
     enum rtl_name_form names;
     enum rtl_unit units;
     bool gpu_lines, wrap, log_bars, ascii;
+    uint32_t columns; /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
 
     bool following;    /* the cursor stays at the top until it is moved; then it stays with its kernel */
     uint32_t selected; /* kernel id */
