@@ -57,7 +57,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     if (at.rows < 1)
         return;
     if (!all->any) {
-        rtl_frame_put(frame, at.row, 2, at.cols - 2, RTL_ROLE_DIM,
+        rtl_frame_put(frame, at.row, at.col + 2, at.cols - 2, RTL_ROLE_DIM,
                       row->untimed ? "counted, but never timed: see the coverage line" : "nothing timed yet");
         return;
     }

@@ -2,6 +2,7 @@
 #include "golden_fixture.h"
 
 #include "model/cells.h"
+#include "tui/draw_bars.h"
 
 static struct synth *p;
 static struct rtl_model *m;
@@ -224,6 +225,50 @@ static void what_is_searched_for_is_found_in_closed_families(void **state)
     assert_non_null(strstr(ui.message, "no kernel name has"));
 }
 
+/* The pane alone, of the row with that id. */
+static char *pane(uint32_t id, int rows, int cols)
+{
+    struct rtl_frame frame = {0};
+    assert_true(rtl_frame_reset(&frame, rows, cols, false));
+    rtl_draw_pane(&ui, &frame, (struct rtl_rect){0, 0, rows, cols}, rtl_model_row(m, id));
+    char *text = synth_text(&frame);
+    rtl_frame_free(&frame);
+    return text;
+}
+
+static void the_pane_follows_the_cursor(void **state)
+{
+    (void)state;
+    for (int t = 15; t < 40; t++) {
+        if (t > 30)
+            synth_record(p, GEMM_BIG, (uint64_t)t * 10000, 8);
+        tick(t);
+    }
+    golden_text("pane-160x14", pane(RTL_KERNEL_FIRST + GEMM_BIG, 14, 160));
+    golden_text("pane-80x10", pane(RTL_KERNEL_FIRST + GEMM_BIG, 10, 80)); /* the plot alone */
+    golden_text("pane-not-timed-120x10", pane(RTL_KERNEL_FIRST + ALL_REDUCE, 10, 120));
+    /* what was long ago is not in the window's histogram */
+    synth_record(p, FILL, 7000000, 1);
+    for (int t = 40; t < 60; t++) {
+        synth_record(p, FILL, 3000, 100);
+        tick(t);
+    }
+    char *text = pane(RTL_KERNEL_FIRST + FILL, 14, 160);
+    assert_null(strstr(text, "7.0"));
+    assert_non_null(strstr(text, " 1.00k"));
+    free(text);
+    char *first = draw(45, 160);
+    press("j");
+    char *second = draw(45, 160), *last_first = strstr(first, "DURATION in window");
+    assert_non_null(last_first);
+    assert_string_not_equal(strchr(last_first, '\n'), strchr(strstr(second, "DURATION in window"), '\n'));
+    free(first);
+    free(second);
+    not_drawn(39, 160, "DURATION in window");
+    press("g");
+    drawn(45, 160, "a family: durations of different kernels make no common curve; Enter opens it");
+}
+
 int main(void)
 {
     setenv("TZ", "UTC", 1);
@@ -233,6 +278,7 @@ int main(void)
         TEST(families_are_sorted_like_rows),
         TEST(keys_open_and_close),
         TEST(what_is_searched_for_is_found_in_closed_families),
+        TEST(the_pane_follows_the_cursor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
