@@ -172,14 +172,14 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, " | since %s %s", m->zero ? "zero" : "start",
                         rtl_format_age(rtl_model_since(m)).text);
     if (ui->view == RTL_VIEW_KERNELS) {
+        if (ui->name_left)
+            rtl_text_append(out, size, " | names from column %d", ui->name_left + 1);
         rtl_text_append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
         if (m->hide_idle)
             rtl_text_append(out, size, " | idle hidden");
     }
     if (ui->view != RTL_VIEW_QUEUES && ui->view != RTL_VIEW_COPIES)
         rtl_text_append(out, size, " | names %s", rtl_name_form_name(ui->names));
-    if (ui->name_left)
-        rtl_text_append(out, size, " from column %d", ui->name_left + 1);
     rtl_text_append(out, size, " | units %s", rtl_unit_name(ui->units));
 }
 

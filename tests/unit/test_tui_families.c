@@ -145,6 +145,11 @@ static void families_are_sorted_like_rows(void **state)
     order_is("attention gemm 0 1 comm 3 copy");
     rtl_model_sort(m, RTL_COLUMN_NAME, false);
     order_is("attention comm 3 copy gemm 1 0");
+    rtl_model_hold(m); /* opened while the order is held: what appears is in order */
+    rtl_model_open(m, RTL_FAMILY_GEMM, false);
+    rtl_model_hold(m);
+    rtl_model_open(m, RTL_FAMILY_GEMM, true);
+    order_is("attention comm 3 copy gemm 1 0");
     /* held: all stay where they are, what is new comes last in its family */
     rtl_model_sort(m, RTL_COLUMN_CALLS, false);
     order_is("gemm 1 0 comm 3 attention copy");
@@ -259,9 +264,12 @@ static void the_pane_follows_the_cursor(void **state)
     free(text);
     char *first = draw(45, 160);
     press("j");
-    char *second = draw(45, 160), *last_first = strstr(first, "DURATION in window");
-    assert_non_null(last_first);
-    assert_string_not_equal(strchr(last_first, '\n'), strchr(strstr(second, "DURATION in window"), '\n'));
+    char *second = draw(45, 160), *pane_of_first = strstr(first, "DURATION in window");
+    assert_non_null(pane_of_first);
+    char *pane_of_second = strstr(second, "DURATION in window");
+    assert_non_null(pane_of_second);
+    *strstr(pane_of_first, "now") = *strstr(pane_of_second, "now") = 0; /* behind the pane much may differ */
+    assert_string_not_equal(pane_of_first, pane_of_second);
     free(first);
     free(second);
     not_drawn(39, 160, "DURATION in window");
