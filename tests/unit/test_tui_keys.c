@@ -215,14 +215,15 @@ static void other_tables_have_a_cursor(void **state)
 static void random_keys_do_no_harm(void **state)
 {
     (void)state;
-    static const uint32_t special[] = {RTL_KEY_UP,  RTL_KEY_DOWN, RTL_KEY_PAGE_UP, RTL_KEY_PAGE_DOWN, RTL_KEY_HOME,
-                                       RTL_KEY_END, RTL_KEY_ESC,  RTL_KEY_ENTER,   RTL_KEY_BACKSPACE, RTL_KEY_F(4)};
+    static const uint32_t special[] = {RTL_KEY_UP,        RTL_KEY_DOWN, RTL_KEY_PAGE_UP, RTL_KEY_PAGE_DOWN,
+                                       RTL_KEY_HOME,      RTL_KEY_END,  RTL_KEY_ESC,     RTL_KEY_ENTER,
+                                       RTL_KEY_BACKSPACE, RTL_KEY_F(4), RTL_KEY_LEFT,    RTL_KEY_RIGHT};
     struct rtl_frame frame = {0};
     uint32_t random = 7;
     start_ui();
     for (int round = 0; round < 30000; round++) {
         random = random * 1664525u + 1013904223u;
-        uint32_t key = (random >> 16) % 3 ? 32 + (random >> 20) % 95 : special[(random >> 20) % 10];
+        uint32_t key = (random >> 16) % 3 ? 32 + (random >> 20) % 95 : special[(random >> 20) % 12];
         rtl_ui_key(&ui, key);
         if (round % 50 == 0) {
             synth_record(p, (int)(random >> 28) % 5, 500 + (random >> 12), 3);
