@@ -11,6 +11,8 @@
       "which kernels got slower or faster from A to B")                                                                \
     X(EXPORT, "export", rtl_export_command, "FILE.db --perfetto OUT.json[.gz] | --csv OUT.csv[.gz] [--force]",         \
       "a trace for Perfetto, or as a table")                                                                           \
+    X(ENV, "env", rtl_env_command, "[--shell bash|fish|systemd|docker|json] [--mode MODE] [--trace] [--library FILE]", \
+      "what to put into the environment of a process that is to be traced")                                            \
     X(NAMES, "names", rtl_names_command, "[-w COLUMNS] [--names FORM] [--family] [-U] <LIST",                          \
       "what the screen shows for kernel names, a line each")
 
