@@ -109,6 +109,7 @@ int main(int argc, char **argv)
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
     signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
     rtl_config_load();
+    rtl_run_on_screen(rtl_watch);
     int done = command(argc, argv);
     if (done >= 0)
         return done;

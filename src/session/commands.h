@@ -13,6 +13,8 @@
       "a trace for Perfetto, or as a table")                                                                           \
     X(ENV, "env", rtl_env_command, "[--shell bash|fish|systemd|docker|json] [--mode MODE] [--trace] [--library FILE]", \
       "what to put into the environment of a process that is to be traced")                                            \
+    X(RUN, "run", rtl_run_command, "[OPTIONS] [--mode MODE] [--library FILE] -- COMMAND [ARGUMENTS]",                  \
+      "start COMMAND traced and watch it")                                                                             \
     X(NAMES, "names", rtl_names_command, "[-w COLUMNS] [--names FORM] [--family] [-U] <LIST",                          \
       "what the screen shows for kernel names, a line each")
 

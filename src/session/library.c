@@ -1,6 +1,6 @@
 /* Finds librtl.so. See library.h. */
 #include "session/library.h"
-#include "session/elf_file.h"
+#include "shm/elf_file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -43,6 +43,8 @@
 enum rtl_option { RTL_OPTIONS(RTL_ENUM_OPTION) RTL_OPTION_COUNT };
 #undef RTL_ENUM_OPTION
 
+struct rtl_launch;
+
 enum rtl_output { RTL_OUTPUT_SCREEN, RTL_OUTPUT_TEXT, RTL_OUTPUT_JSON, RTL_OUTPUT_CSV };
 
 struct rtl_options {
@@ -63,6 +65,7 @@ struct rtl_options {
     const char *trace; /* NULL = none */
     int mode;          /* to go on in, or -1 */
     bool no_color, ascii;
+    struct rtl_launch *launch; /* what is watched was started by us (launch.h), or NULL */
 };
 
 enum rtl_parsed {

@@ -1,5 +1,5 @@
 /* Reads ELF files. See elf_file.h. */
-#include "session/elf_file.h"
+#include "shm/elf_file.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  *
  * The file may be anybody's: everything in it is bounded by its size, and nothing of it is run.
  */
-#ifndef RTL_SESSION_ELF_FILE_H
-#define RTL_SESSION_ELF_FILE_H
+#ifndef RTL_SHM_ELF_FILE_H
+#define RTL_SHM_ELF_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
