@@ -28,6 +28,7 @@ enum {
     RTL_UI_STEP = 128, /* replay: ui->step frames further */
     RTL_UI_SEEK = 256, /* replay: to ui->seek_ns */
     RTL_UI_MODE = 512, /* ask the process for the mode ui->menu */
+    RTL_UI_END = 1024, /* end the command that was started (leave.h) */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
@@ -41,7 +42,10 @@ enum rtl_prompt {
     RTL_PROMPT_SORT,
     RTL_PROMPT_TIME,
     RTL_PROMPT_MODE,
+    RTL_PROMPT_LEAVE,
 };
+/* Of the command that we started: there is none (any more), it runs, it was told to end. */
+enum rtl_launched { RTL_LAUNCHED_NO, RTL_LAUNCHED_RUNS, RTL_LAUNCHED_ENDING };
 
 struct rtl_ui {
     struct rtl_model *model;
@@ -80,6 +84,8 @@ struct rtl_ui {
     char message[160];   /* one line for the user, until the next key or for RTL_MESSAGE_NS */
     uint64_t message_ns; /* monotonic */
     const char *copy;
+    enum rtl_launched launched;
+    char log[200]; /* where its output goes, safe text; "" = nothing was started */
 
     /* set by the caller before each frame */
     uint64_t now_mono_ns;
