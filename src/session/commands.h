@@ -15,6 +15,8 @@
       "what to put into the environment of a process that is to be traced")                                            \
     X(RUN, "run", rtl_run_command, "[OPTIONS] [--mode MODE] [--library FILE] -- COMMAND [ARGUMENTS]",                  \
       "start COMMAND traced and watch it")                                                                             \
+    X(CHECK, "check", rtl_check_command, "[--library FILE] -- COMMAND | -p PID",                                       \
+      "whether a command would be traced, or a process is, and what to do where not")                                  \
     X(NAMES, "names", rtl_names_command, "[-w COLUMNS] [--names FORM] [--family] [-U] <LIST",                          \
       "what the screen shows for kernel names, a line each")
 
