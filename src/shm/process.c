@@ -192,28 +192,31 @@ static const char *group_text(gid_t gid, char *buffer, size_t bytes)
 /* The rule of ptrace(2) for reading: same user and group in all three ids, a dumpable process, or a capability. */
 enum rtl_reader_status rtl_explain_permission(const struct rtl_process *p, char *why, size_t why_bytes)
 {
-    char theirs[80], mine[80], user[80];
+    char theirs[80], mine[80], user[80], group[80], own[80];
     uid_t uid = geteuid();
     gid_t gid = getegid();
 
     if (uid == 0)
         return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
-                           "not permitted to look into process %d (%s), although you are root: a container without "
-                           "CAP_SYS_PTRACE? Give it that (docker run --cap-add SYS_PTRACE) or run rtl-top on the host",
-                           (int)p->pid, p->name);
-    if (p->euid != uid || p->ruid != uid || p->suid != uid)
+                           "not permitted to look into process %d (%s) of uid %u, gid %u, although you are root: a "
+                           "container without CAP_SYS_PTRACE, or with users of its own? Give it that (docker run "
+                           "--cap-add SYS_PTRACE) or run rtl-top on the host",
+                           (int)p->pid, p->name, p->euid, p->egid);
+    uid_t other = p->euid != uid ? p->euid : p->ruid != uid ? p->ruid : p->suid;
+    if (other != uid)
         return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
-                           "process %d (%s) belongs to user %s and you are %s: run rtl-top as that user or as root "
-                           "(sudo rtl-top -p %d)",
-                           (int)p->pid, p->name, user_text(p->euid != uid ? p->euid : p->ruid, theirs, sizeof theirs),
-                           user_text(uid, mine, sizeof mine), (int)p->pid);
+                           "process %d (%s) belongs to user %s, group %s and you are %s, %s: run rtl-top as that user "
+                           "and group (sudo -u '#%u' -g '#%u' rtl-top -p %d) or as root (sudo rtl-top -p %d)",
+                           (int)p->pid, p->name, user_text(other, theirs, sizeof theirs),
+                           group_text(p->egid, group, sizeof group), user_text(uid, mine, sizeof mine),
+                           group_text(gid, own, sizeof own), other, p->egid, (int)p->pid, (int)p->pid);
     if (p->egid != gid || p->rgid != gid || p->sgid != gid) {
-        gid_t other = p->egid != gid ? p->egid : p->rgid != gid ? p->rgid : p->sgid;
+        gid_t kept = p->egid != gid ? p->egid : p->rgid != gid ? p->rgid : p->sgid;
         return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
                            "process %d (%s) runs with group %s, you with group %s: the kernel wants the same group, "
                            "not only the same user (%s). Use sudo -u '#%u' -g '#%u' rtl-top -p %d, or root",
-                           (int)p->pid, p->name, group_text(other, theirs, sizeof theirs),
-                           group_text(gid, mine, sizeof mine), user_text(uid, user, sizeof user), uid, other,
+                           (int)p->pid, p->name, group_text(kept, theirs, sizeof theirs),
+                           group_text(gid, mine, sizeof mine), user_text(uid, user, sizeof user), uid, kept,
                            (int)p->pid);
     }
     return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
