@@ -39,7 +39,8 @@ for case in "pids and files:-pfm" "pids, files and users:-Urpfm"; do
     "$top" -p "$inner" --json -n 3 -d 0.3 >"$work/frames"
     is "$name: it is watched from the host" "$?" 0
     check "$name: by the host's number" sh -c "tail -n 1 '$work/frames' | jq -e '.pid == $inner or .process.pid == $inner'"
-    check "$name: kernels are timed, so the heartbeat arrives" sh -c "tail -n 1 '$work/frames' | jq -e '[.kernels[] | select(.window.calls > 0 and .p99_ns != null)] | length > 0'"
+    check "$name: kernels are timed, so the heartbeat arrives" wait_until 60 sh -c "'$top' -p $inner --json -n 3 -d 0.3 |
+        tail -n 1 | jq -e '[.kernels[] | select(.window.calls > 0 and .p99_ns != null)] | length > 0'"
     has "$name: its mode can be changed from the host" "$("$top" -p "$inner" --mode lite)" 'mode lite'
     has "$name: it is among the traced processes" "$("$top" -b 2>&1)" "traced now:.* $inner( |\$)"
     terminal 100 24 "$top -p $inner -d 0.1; exec cat"
