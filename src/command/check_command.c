@@ -3,7 +3,7 @@
  * where it isn't. The parts are in check_system.c and check_program.c.
  */
 #include "command/check.h"
-#include "session/commands.h"
+#include "session/arguments.h"
 #include "session/complain.h"
 #include "session/library.h"
 #include "session/loader_list.h"
@@ -11,13 +11,10 @@
 #include "text/text.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LONG = 0x1000 };
 
 void rtl_check_say(struct rtl_check *check, enum rtl_finding finding, const char *what, const char *format, ...)
 {
@@ -72,31 +69,23 @@ static bool parse_pid(struct request *r, const char *text)
     return true;
 }
 
-static bool parse(struct request *r, int argc, char **argv)
+/* True when there is something to check; otherwise *status is what to end with. */
+static bool parse(struct request *r, int argc, char **argv, int *status)
 {
-    enum { LIBRARY = LONG };
-    static const struct option longs[] = {
-        {"library", required_argument, NULL, LIBRARY}, {"pid", required_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    struct rtl_arguments a;
     *r = (struct request){0};
-    optind = 0;
-    for (int c; (c = getopt_long(argc, argv, "+:p:", longs, NULL)) != -1;) {
-        switch (c) {
-        case LIBRARY:
-            r->library = optarg;
-            break;
-        case 'p':
-            if (!parse_pid(r, optarg))
-                return false;
-            break;
-        case ':':
-            rtl_complain("%s needs an argument", argv[optind - 1]);
+    *status = RTL_READER_USAGE;
+    rtl_arguments_begin(&a, RTL_COMMAND_CHECK, true, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
+        if (o == RTL_CHECK_LIBRARY)
+            r->library = a.value;
+        if (o == RTL_CHECK_PID && !parse_pid(r, a.value))
             return false;
-        default:
-            rtl_complain_of_option("rtl-top check", LONG, argv[optind - 1]);
-            return false;
-        }
     }
-    r->command = argv + optind;
+    if (rtl_arguments_done(&a, status))
+        return false;
+    *status = RTL_READER_USAGE;
+    r->command = argv + a.first;
     if (!r->pid == !r->command[0]) {
         rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
         return false;
@@ -118,9 +107,10 @@ int rtl_check_command(int argc, char **argv)
 {
     struct request r;
     struct rtl_check check = {0};
-    if (!parse(&r, argc, argv))
-        return RTL_READER_USAGE;
-    int status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
+    int status;
+    if (!parse(&r, argc, argv, &status))
+        return status;
+    status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
     if (fflush(stdout) && errno != EPIPE) {
         rtl_complain("cannot write: %s", strerror(errno));
         return RTL_READER_USAGE;

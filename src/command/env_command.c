@@ -4,7 +4,7 @@
  * is.
  */
 #include "model/labels.h"
-#include "session/commands.h"
+#include "session/arguments.h"
 #include "session/complain.h"
 #include "session/library.h"
 #include "session/traced_env.h"
@@ -12,12 +12,9 @@
 #include "text/quote.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LONG = 0x1000 };
 
 /* 'it'\''s': all that a POSIX shell looks for within is the next ' */
 static void put_shell(const char *text)
@@ -140,49 +137,33 @@ static bool parse_form(struct request *r, const char *name)
     return false;
 }
 
-static bool parse(struct request *r, int argc, char **argv)
+/* True when there is something to print; otherwise *status is what to end with. */
+static bool parse(struct request *r, int argc, char **argv, int *status)
 {
-    enum { SHELL = LONG, MODE, TRACE, LIBRARY };
-    static const struct option longs[] = {{"shell", required_argument, NULL, SHELL},
-                                          {"mode", required_argument, NULL, MODE},
-                                          {"trace", no_argument, NULL, TRACE},
-                                          {"library", required_argument, NULL, LIBRARY},
-                                          {NULL, 0, NULL, 0}};
+    struct rtl_arguments a;
     *r = (struct request){.form = forms, .mode = -1};
-    optind = 0;
-    for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
-        switch (c) {
-        case SHELL:
-            if (!parse_form(r, optarg))
-                return false;
-            break;
-        case MODE:
-            r->mode = rtl_mode_parse(optarg);
-            if (r->mode < 0) {
-#define NAME(sym, num, name, text) " " name
-                rtl_complain("--mode knows the modes" RTL_MODES(NAME) ", not '%s'", optarg);
-#undef NAME
-                return false;
-            }
-            break;
-        case TRACE:
-            r->trace = true;
-            break;
-        case LIBRARY:
-            r->library = optarg;
-            break;
-        case ':':
-            rtl_complain("%s needs an argument", argv[optind - 1]);
+    *status = RTL_READER_USAGE;
+    rtl_arguments_begin(&a, RTL_COMMAND_ENV, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
+        if (o == RTL_ENV_SHELL && !parse_form(r, a.value))
             return false;
-        default:
-            rtl_complain_of_option("rtl-top env", LONG, argv[optind - 1]);
+        if (o == RTL_ENV_MODE && (r->mode = rtl_mode_parse(a.value)) < 0) {
+#define NAME(sym, num, name, text) " " name
+            rtl_complain("--mode knows the modes" RTL_MODES(NAME) ", not '%s'", a.value);
+#undef NAME
             return false;
         }
+        if (o == RTL_ENV_LIBRARY)
+            r->library = a.value;
+        r->trace |= o == RTL_ENV_TRACE;
     }
-    if (optind < argc)
-        rtl_complain("rtl-top env takes options only, not '%s'; to start a program: rtl-top run -- %s", argv[optind],
-                     argv[optind]);
-    return optind >= argc;
+    if (rtl_arguments_done(&a, status))
+        return false;
+    *status = RTL_READER_USAGE;
+    if (a.first < argc)
+        rtl_complain("rtl-top env takes options only, not '%s'; to start a program: rtl-top run -- %s", argv[a.first],
+                     argv[a.first]);
+    return a.first >= argc;
 }
 
 static bool printable(const char *value)
@@ -222,8 +203,9 @@ int rtl_env_command(int argc, char **argv)
     char library[PATH_MAX], why[2 * PATH_MAX];
     struct rtl_traced_env env;
     struct request r;
-    if (!parse(&r, argc, argv))
-        return RTL_READER_USAGE;
+    int status;
+    if (!parse(&r, argc, argv, &status))
+        return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
         !rtl_traced_env_make(&env, library, r.mode, r.trace, why, sizeof why)) {
         rtl_complain("%s", why);

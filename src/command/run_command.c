@@ -6,23 +6,20 @@
  */
 #include "base/clock.h"
 #include "command/run.h"
-#include "model/labels.h"
-#include "session/commands.h"
+#include "session/arguments.h"
 #include "session/complain.h"
 #include "session/launch.h"
 #include "session/library.h"
+#include "session/config.h"
 #include "session/traced_env.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LONG = 0x1000, LIBRARY = LONG + RTL_OPTION_COUNT };
 enum { SOON_NS = 10 * 1000000, LATER_NS = 100 * 1000000 };
 static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then it is said what is missing; the wait goes on */
 
@@ -43,98 +40,59 @@ struct run {
 
 /* --- the command line --- */
 
-/* Of the viewer's options those that choose what to watch make no sense here. */
-static bool allowed(int option, const char *word)
+/* One option; RTL_PARSED_RUN, or `text` is to be printed or told. */
+static enum rtl_parsed set(struct run *r, int option, const char *value, char **text)
 {
-    switch (option) {
-    case RTL_OPTION_PID:
-    case RTL_OPTION_REPLAY:
-    case RTL_OPTION_RECORDING:
-    case RTL_OPTION_SNAPSHOT:
-        rtl_complain("rtl-top run watches what it starts: it does not go with %s", word);
-        return false;
-    default:
-        return true;
+    if (option == RTL_RUN_LIBRARY) {
+        r->library = value;
+    } else if (option == RTL_RUN_MODE) { /* read as the viewer's, which is another's */
+        struct rtl_options other;
+        rtl_options_default(&other);
+        enum rtl_parsed parsed = rtl_options_set(&other, RTL_OPTION_MODE, value, text);
+        r->mode = other.mode;
+        return parsed;
+    } else {
+        return rtl_options_set(&r->options,
+                               option == RTL_RUN_TRACE ? RTL_OPTION_TRACE : (enum rtl_option)(option - RTL_SHARED),
+                               value, text);
     }
+    return RTL_PARSED_RUN;
 }
 
-/* The words up to the command: ours are taken out, the rest goes to the viewer's parser. False after a complaint. */
-static bool split(struct run *r, int argc, char **argv, char **words, int *count)
+/* True when there is something to start; otherwise *status is what to end with. */
+static bool parse(struct run *r, int argc, char **argv, int *status)
 {
-    struct option longs[RTL_OPTION_COUNT + 2] = {0};
-    char letters[2 * RTL_OPTION_COUNT + 3] = "+:";
-    size_t used = 2;
-    for (int i = 0; i < RTL_OPTION_COUNT; i++) {
-        const struct rtl_option_info *o = &rtl_options[i];
-        bool takes = *o->argument;
-        longs[i] = (struct option){o->name, takes ? required_argument : no_argument, NULL, LONG + i};
-        if (o->letter) {
-            letters[used++] = (char)o->letter;
-            if (takes)
-                letters[used++] = ':';
-        }
-    }
-    longs[RTL_OPTION_COUNT] = (struct option){"library", required_argument, NULL, LIBRARY};
-    words[(*count)++] = argv[0];
-    optind = 0;
-    for (int c, from = 1; (c = getopt_long(argc, argv, letters, longs, NULL)) != -1; from = optind) {
-        int option = c >= LONG ? c - LONG : 0;
-        while (c < LONG && option < RTL_OPTION_COUNT && rtl_options[option].letter != c)
-            option++;
-        if (c == '?' || c == ':') { /* the viewer's parser says what is wrong with it */
-            while (from < optind)
-                words[(*count)++] = argv[from++];
-            return true;
-        }
-        if (c == LIBRARY) {
-            r->library = optarg;
-        } else if (option == RTL_OPTION_MODE) {
-            r->mode = rtl_mode_parse(optarg);
-            if (r->mode < 0) {
-#define NAME(sym, num, name, text) " " name
-                rtl_complain("--mode knows the modes" RTL_MODES(NAME) ", not '%s'", optarg);
-#undef NAME
-                return false;
-            }
-        } else {
-            if (!allowed(option, argv[from]))
-                return false;
-            while (from < optind)
-                words[(*count)++] = argv[from++];
-        }
-    }
-    r->command = argv + optind;
-    return true;
-}
-
-static bool parse(struct run *r, int argc, char **argv)
-{
-    char **words = calloc((size_t)argc + 1, sizeof *words), *text = NULL;
-    int count = 0;
+    struct rtl_arguments a;
+    char *text = NULL;
+    enum rtl_parsed parsed = RTL_PARSED_RUN;
     *r = (struct run){.mode = -1};
-    bool ok = words && split(r, argc, argv, words, &count);
-    if (!words)
-        rtl_complain("out of memory");
-    if (ok && rtl_options_parse(count, words, &r->options, &text) != RTL_PARSED_RUN) {
+    rtl_options_default(&r->options);
+    rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
+    for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
+        parsed = set(r, o, a.value, &text);
+    if (rtl_arguments_done(&a, status))
+        return false;
+    r->command = argv + a.first;
+    if (parsed == RTL_PARSED_RUN && !r->command[0]) {
+        parsed = RTL_PARSED_WRONG;
+        text = strdup("which command? rtl-top run [options] -- COMMAND [ARGUMENTS]");
+    }
+    if (parsed == RTL_PARSED_RUN)
+        parsed = rtl_options_check(&r->options, &text);
+    *status = parsed == RTL_PARSED_WRONG ? RTL_READER_USAGE : 0;
+    if (parsed == RTL_PARSED_WRONG)
         rtl_complain("%s", text ? text : "out of memory");
-        ok = false;
-    }
-    if (ok && (!r->command || !r->command[0])) {
-        rtl_complain("which command? rtl-top run [options] -- COMMAND [ARGUMENTS]");
-        ok = false;
-    }
+    else if (parsed == RTL_PARSED_DONE && text)
+        fputs(text, stdout);
     free(text);
-    free(words);
-    return ok;
+    return parsed == RTL_PARSED_RUN;
 }
 
 /* Where it is to be seen. */
 static bool choose_place(struct run *r)
 {
     struct rtl_options *o = &r->options;
-    const char *no_color = getenv("NO_COLOR");
-    o->no_color |= no_color && *no_color;
-    o->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    rtl_settings_complete(rtl_config_settings(), o);
     bool alone = o->trace && !o->write;
     r->screen = o->output == RTL_OUTPUT_SCREEN && !alone && isatty(STDOUT_FILENO);
     if (r->screen || o->output != RTL_OUTPUT_SCREEN || alone)
@@ -222,14 +180,17 @@ int rtl_run_command(int argc, char **argv)
     struct rtl_traced_env env;
     static struct rtl_launch launch; /* large, and the signal handlers' */
     struct run r;
-    if (!parse(&r, argc, argv) || !choose_place(&r))
+    int status;
+    if (!parse(&r, argc, argv, &status))
+        return status;
+    if (!choose_place(&r))
         return RTL_READER_USAGE;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
         !rtl_traced_env_make(&env, library, r.mode, r.options.trace != NULL, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }
-    int status = rtl_launch_start(&launch, r.command, &env, r.screen, why, sizeof why);
+    status = rtl_launch_start(&launch, r.command, &env, r.screen, why, sizeof why);
     rtl_traced_env_free(&env);
     if (status) {
         rtl_complain("%s", why);
