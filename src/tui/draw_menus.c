@@ -77,7 +77,7 @@ void rtl_draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
         RTL_LEAVE_ANSWERS(ANSWER)
 #undef ANSWER
     };
-    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, "the command");
+    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, "the command still runs");
 }
 
 void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,

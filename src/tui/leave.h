@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /* X(symbol, key, name on the menu, what happens, what happens when it was told to end before) */
-#define RTL_LEAVE_ANSWERS(X)                                                                    \
-    X(RUNNING, 'l', "l leave", "leave it running", "leave it to end by itself")                 \
-    X(END, 'e', "e end", "end it (SIGTERM), and leave when it has", "end it at once (SIGKILL)") \
-    X(STAY, 's', "s stay", "stay here", "stay here")
+#define RTL_LEAVE_ANSWERS(X)                                                                      \
+    X(RUNNING, 'l', "l", "leave it running", "leave it to end by itself")                         \
+    X(END, 'e', "e", "end it (SIGTERM), and leave when it has ended", "end it at once (SIGKILL)") \
+    X(STAY, 's', "s", "stay here", "stay here")
 
 #define RTL_ENUM_ANSWER(sym, ...) RTL_LEAVE_##sym,
 enum rtl_leave_answer { RTL_LEAVE_ANSWERS(RTL_ENUM_ANSWER) RTL_LEAVE_COUNT };

@@ -37,7 +37,7 @@ check "what it writes is there" wait_until 60 grep -q '^holding' "$(log)"
 is "its input is empty" "$(readlink "/proc/$child/fd/0")" /dev/null
 check "keys and the terminal's end don't reach it" test "$(ps -o sid= -p "$child" | tr -d ' ')" = "$child"
 keys q
-check "q asks" shows 'the command still runs' 'l leave +leave it running' 'e end +end it' 's stay'
+check "q asks" shows 'the command still runs' 'l leave it running' 'e end it \(SIGTERM\)' 's stay here' "its output: $state/rtl-top/"
 keys Escape
 check "Esc stays" hides 'the command still runs'
 keys q
