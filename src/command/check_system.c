@@ -120,6 +120,8 @@ static void check_tools(struct rtl_check *check, const char *library)
     while (name && rtl_tools_next(&list, name, strlen(list) + 1)) {
         if (!strcmp(name, library))
             rtl_check_say(check, RTL_FINDING_OK, "tools", "HSA_TOOLS_LIB has the library already");
+        else if (rtl_tools_is_rtl(name))
+            rtl_check_say(check, RTL_FINDING_OK, "tools", "HSA_TOOLS_LIB lists %s: ours takes its place", name);
         else if (strchr(name, '/') && access(name, R_OK) != 0)
             rtl_check_say(check, RTL_FINDING_WRONG, "tools", "HSA_TOOLS_LIB lists %s: %s", name, strerror(errno));
         else

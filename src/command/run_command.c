@@ -6,6 +6,8 @@
  */
 #include "base/clock.h"
 #include "command/run.h"
+#include "record/db.h"
+#include "record/outfile.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/launch.h"
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,22 +91,34 @@ static bool parse(struct run *r, int argc, char **argv, int *status)
     return parsed == RTL_PARSED_RUN;
 }
 
-/* Where it is to be seen. */
-static bool choose_place(struct run *r)
+/* Where it is to be seen; or an exit status, after a complaint. */
+static int choose_place(struct run *r)
 {
     struct rtl_options *o = &r->options;
     rtl_settings_complete(rtl_config_settings(), o);
     bool alone = o->trace && !o->write;
+    char why[512];
+    struct stat st;
+    /* a file that can't be written is told before anything was started for it; a pipe is opened once, later */
+    if (o->file && (stat(o->file, &st) != 0 || S_ISREG(st.st_mode))) {
+        const struct rtl_outfile_options options = {.force = o->force, .others = {o->write, o->trace}};
+        struct rtl_outfile *file = rtl_outfile_open(o->file, &options, why, sizeof why);
+        if (!file) {
+            rtl_complain("%s", why);
+            return RTL_DB_PATH;
+        }
+        rtl_outfile_close(file);
+    }
     r->screen = o->output == RTL_OUTPUT_SCREEN && !alone && isatty(STDOUT_FILENO);
     if (r->screen || o->output != RTL_OUTPUT_SCREEN || alone)
-        return true;
+        return 0;
     if (!o->write) {
         rtl_complain("standard output is not a terminal: use -b, --csv, --json, -w or --trace");
-        return false;
+        return RTL_READER_USAGE;
     }
     o->output = RTL_OUTPUT_TEXT; /* recorded, and nothing printed */
     o->file = "/dev/null";
-    return true;
+    return 0;
 }
 
 /* --- until there is something to watch --- */
@@ -139,9 +154,10 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
         bool late = waited > PATIENCE_NS && !said;
         if (status == RTL_READER_NOT_TRACED && (ended || late))
             rtl_launch_explain(launch, why, sizeof why);
-        if (status != RTL_READER_NOT_TRACED || ended || late)
+        if (ended || late)
             rtl_complain("%s", why);
-        if (status != RTL_READER_NOT_TRACED || ended)
+        /* a segment that is only being made looks at first like one that can't be read */
+        if (ended || (late && status != RTL_READER_NOT_TRACED))
             return NULL;
         said |= late;
         if (launch->detached && rtl_launch_interrupted() && ask(launch)) {
@@ -183,8 +199,8 @@ int rtl_run_command(int argc, char **argv)
     int status;
     if (!parse(&r, argc, argv, &status))
         return status;
-    if (!choose_place(&r))
-        return RTL_READER_USAGE;
+    if ((status = choose_place(&r)) != 0)
+        return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
         !rtl_traced_env_make(&env, library, r.mode, r.options.trace != NULL, why, sizeof why)) {
         rtl_complain("%s", why);

@@ -57,6 +57,12 @@ static char *put_escaped(char *to, const char *name)
     return to;
 }
 
+bool rtl_tools_is_rtl(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return strncmp(slash ? slash + 1 : name, "librtl.so", 9) == 0;
+}
+
 char *rtl_tools_append(const char *list, const char *library)
 {
     const char *at = list ? list : "";
@@ -70,10 +76,13 @@ char *rtl_tools_append(const char *list, const char *library)
     bool there = false;
     *to = '\0';
     while (rtl_tools_next(&at, name, bytes)) {
+        bool same = !strcmp(name, library);
+        if (!same && rtl_tools_is_rtl(name))
+            continue;
         if (to != result)
             *to++ = ' ';
         to = put_escaped(to, name);
-        there |= !strcmp(name, library);
+        there |= same;
     }
     if (!there) {
         if (to != result)
@@ -82,17 +91,4 @@ char *rtl_tools_append(const char *list, const char *library)
     }
     free(name);
     return result;
-}
-
-bool rtl_tools_has_rtl(const char *list)
-{
-    size_t bytes = strlen(list) + 1;
-    char *name = malloc(bytes);
-    bool found = false;
-    while (name && !found && rtl_tools_next(&list, name, bytes)) {
-        const char *slash = strrchr(name, '/');
-        found = !strncmp(slash ? slash + 1 : name, "librtl.so", 9);
-    }
-    free(name);
-    return found;
 }

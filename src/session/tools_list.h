@@ -22,11 +22,12 @@ bool rtl_tools_sane(const char *list);
 
 /*
  * The list (NULL is an empty one) with the library at its end, in a form that the runtime takes apart to the same
- * names; as it was when the library is in it already. Allocated; NULL without memory.
+ * names. Another librtl.so in it gives way: two would count everything twice. The library stays where it is when it is
+ * in the list already. Allocated; NULL without memory.
  */
 char *rtl_tools_append(const char *list, const char *library);
 
-/* Whether a name of the list is that of our library, wherever it lies. */
-bool rtl_tools_has_rtl(const char *list);
+/* Whether a name of the list is that of a library of ours, wherever it lies. */
+bool rtl_tools_is_rtl(const char *name);
 
 #endif

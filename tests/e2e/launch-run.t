@@ -76,6 +76,10 @@ printf '#!%s/none\n' "$work" >"$work/orphan"
 chmod +x "$work/orphan"
 ran 127 "no interpreter" "$top" run -b -- "$work/orphan"
 has "is said" "$(cat "$work/err")" 'interpreter'
+echo mine >"$work/mine"
+ran 10 "an output that can't be written: nothing is started" "$top" run -b -o "$work/mine" -- touch "$work/touched"
+has "is said" "$(cat "$work/err")" 'mine.*--force'
+check "really" test ! -e "$work/touched"
 ran 0 "what stands behind the command is the command's" "$top" run -b echo -n --json
 is "all of it" "$(cat "$work/out")" --json
 ran 0 "arguments are not touched" "$top" run -b -- printf '%s|' "a b" "c'\"d" ''

@@ -93,14 +93,26 @@ static void a_list_on_which_the_runtime_hangs_is_known(void **state)
     assert_false(rtl_tools_sane("a\\\\\\"));
 }
 
+static void another_of_ours_gives_way(void **state)
+{
+    (void)state;
+    char *list = rtl_tools_append("a.so librtl.so \"/opt/old one/librtl.so\" b.so", "/new/librtl.so");
+    assert_string_equal(names(list), "a.so|b.so|/new/librtl.so|");
+    free(list);
+    list = rtl_tools_append("/new/librtl.so b.so", "/new/librtl.so");
+    assert_string_equal(names(list), "/new/librtl.so|b.so|");
+    free(list);
+}
+
 static void our_library_is_known_by_its_name(void **state)
 {
     (void)state;
-    assert_true(rtl_tools_has_rtl("librtl.so"));
-    assert_true(rtl_tools_has_rtl("other.so /opt/x\\ y/librtl.so"));
-    assert_true(rtl_tools_has_rtl("\"/a b/librtl.so.1\""));
-    assert_false(rtl_tools_has_rtl(""));
-    assert_false(rtl_tools_has_rtl("/librtl.so/other.so myrtl.so"));
+    assert_true(rtl_tools_is_rtl("librtl.so"));
+    assert_true(rtl_tools_is_rtl("/opt/x y/librtl.so"));
+    assert_true(rtl_tools_is_rtl("/a b/librtl.so.1"));
+    assert_false(rtl_tools_is_rtl(""));
+    assert_false(rtl_tools_is_rtl("/librtl.so/other.so"));
+    assert_false(rtl_tools_is_rtl("myrtl.so"));
 }
 
 int main(void)
@@ -110,6 +122,7 @@ int main(void)
         cmocka_unit_test(a_name_longer_than_its_room_is_cut),
         cmocka_unit_test(appended_it_is_the_last_of_the_same_names),
         cmocka_unit_test(a_list_on_which_the_runtime_hangs_is_known),
+        cmocka_unit_test(another_of_ours_gives_way),
         cmocka_unit_test(our_library_is_known_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
