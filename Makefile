@@ -66,6 +66,8 @@ $(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
 $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
+# where the viewer looks for the library when it isn't beside it
+$(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(PREFIX)/lib"'
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -108,6 +107,7 @@ int main(int argc, char **argv)
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
     signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
     rtl_config_load();
+    rtl_run_on_screen(rtl_watch);
     int done = command(argc, argv);
     if (done >= 0)
         return done;
@@ -125,12 +125,7 @@ int main(int argc, char **argv)
         free(text);
         return status;
     }
-    const char *no_color = getenv("NO_COLOR");
-    options.no_color |= no_color && *no_color && !rtl_option_asked(&options, RTL_OPTION_THEME);
-    rtl_settings_apply(rtl_config_settings(), &options);
-    if (options.no_color)
-        options.theme = RTL_THEME_MONO;
-    options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    rtl_settings_complete(rtl_config_settings(), &options);
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
     if (options.replay)

@@ -30,6 +30,7 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
+void rtl_draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_queue_lines(const struct rtl_model *model); /* how many there are to scroll through */
 void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
