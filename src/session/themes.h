@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* X(symbol, name on the command line and in the configuration, meaning) */
-#define RTL_THEMES(X)                                                                                \
-    X(DEFAULT, "default", "readable on dark and on light backgrounds")                               \
+#define RTL_THEMES(X)                                                         \
+    X(DEFAULT, "default", "readable on dark and on light backgrounds")        \
     X(CONTRAST, "contrast", "high contrast: black, white and bright colours") \
-    X(MONO, "mono", "no colours: bold, reverse and underlined")                                      \
+    X(MONO, "mono", "no colours: bold, reverse and underlined")               \
     X(LIGHT, "light", "dark colours for a light background")
 
 #define RTL_ENUM_THEME(sym, ...) RTL_THEME_##sym,
