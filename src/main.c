@@ -4,6 +4,8 @@
 #include "session/commands.h"
 #include "session/complain.h"
 #include "session/config.h"
+#include "session/progress.h"
+#include "tui/screen.h"
 #include "text/text.h"
 #include "tui/watch.h"
 
@@ -63,7 +65,10 @@ static int replay(const struct rtl_options *options, bool terminal)
 {
     struct rtl_player player;
     char why[512];
+    rtl_progress_begin("reading", options->replay);
+    rtl_db_stop_when(rtl_progress_tick);
     int status = (int)rtl_player_open(&player, options->replay, options->pid, options->recording, why, sizeof why);
+    rtl_progress_end();
     if (status) {
         rtl_complain("%s", why);
         return status;
@@ -111,7 +116,11 @@ int main(int argc, char **argv)
         int status = RTL_READER_USAGE;
         if (parsed == RTL_PARSED_DONE)
             status = print(text);
-        else
+        if (parsed == RTL_PARSED_DONE && !status && rtl_option_asked(&options, RTL_OPTION_VERSION)) {
+            printf("SQLite %s, %s\n", rtl_db_library(), rtl_screen_library());
+            status = print(NULL);
+        }
+        if (parsed == RTL_PARSED_WRONG)
             rtl_complain("%s", text ? text : "out of memory");
         free(text);
         return status;

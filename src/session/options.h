@@ -41,7 +41,7 @@
     X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                        \
     X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                \
     X(HELP, 'h', "help", "", "this help")                                                              \
-    X(VERSION, 'V', "version", "", "version of rtl-top and of the segments that it reads")
+    X(VERSION, 'V', "version", "", "version, and with what it was built and tested")
 
 #define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
 enum rtl_option { RTL_OPTIONS(RTL_ENUM_OPTION) RTL_OPTION_COUNT };

@@ -63,8 +63,9 @@ struct rtl_ui {
     int position;      /* where it was seen last */
     int top;           /* first row of the table on screen */
     int queue_top, copies_top, help_top;
-    int page;      /* rows of the table, from the last rtl_ui_fit */
-    int name_left; /* columns that the names are scrolled by */
+    int queue_at, copies_at; /* the line with the cursor */
+    int page;                /* rows of the table, from the last rtl_ui_fit */
+    int name_left;           /* columns that the names are scrolled by */
 
     char help_search[RTL_FILTER_MAX];
     int help_line; /* of the help, where what was searched for stands; -1 = nowhere yet */
