@@ -4,8 +4,10 @@
  */
 #include "command/output.h"
 #include "model/labels.h"
+#include "model/ranks.h"
 
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { JSON_VERSION = 1 }; /* of these keys; grows when one changes its meaning or goes */
@@ -132,6 +134,8 @@ static void put_queues(struct writer *w, struct json_object *root, const struct 
             return;
         put_number(w, o, "id", q->queue_id);
         put_number(w, o, "gpu", q->gpu);
+        if (q->pid)
+            put_number(w, o, "pid", q->pid);
         put_text(w, o, "name", rtl_queue_label(&m->latest->snapshot, q).text);
         put_name(w, o, "way", rtl_way_key(q->way));
         put_name(w, o, "way_why", rtl_way_why_key(q->way_why));
@@ -244,6 +248,103 @@ static void put_copies(struct writer *w, struct json_object *root, const struct 
     }
 }
 
+static void put_share(struct writer *w, struct json_object *object, const char *key, bool measured, double value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%.4f", value);
+    if (measured)
+        put(w, object, key, json_object_new_double_s(value, text));
+    else
+        put_measured(w, object, key, false, 0);
+}
+
+/* Which process it is, wherever one is named. */
+static void put_member(struct writer *w, struct json_object *o, const struct rtl_member *member)
+{
+    put_number(w, o, "pid", (uint64_t)member->info.pid);
+    put_measured(w, o, "rank", member->info.rank >= 0, (uint64_t)member->info.rank);
+    put_text(w, o, "label", rtl_member_name(member).text);
+}
+
+/* Several processes: each of them altogether. */
+static void put_processes(struct writer *w, struct json_object *root, const struct rtl_model *m)
+{
+    struct rtl_process_row *rows = m->latest->snapshot.parts ? calloc(RTL_MEMBERS_MAX, sizeof *rows) : NULL;
+    if (!m->latest->snapshot.parts)
+        return;
+    struct json_object *array = rows ? array_in(w, root, "processes") : NULL;
+    w->failed |= !rows;
+    uint32_t count = array ? rtl_process_rows(m, rows, RTL_MEMBERS_MAX) : 0;
+    for (uint32_t i = 0; array && i < count; i++) {
+        const struct rtl_process_row *p = &rows[i];
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            break;
+        put_member(w, o, p->member);
+        put_text(w, o, "command", p->member->info.title);
+        put_text(w, o, "user", p->member->info.user);
+        put_name(w, o, "container", *p->member->info.container ? p->member->info.container : NULL);
+        put_text(w, o, "state", rtl_target_json(p->member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE));
+        put_text(w, o, "mode", rtl_mode_label(p->member->mode));
+        put_text(w, o, "in_force", rtl_activity_key(p->member->in_force));
+        put_number(w, o, "start_ns", p->member->start_real_ns);
+        struct json_object *gpus = array_in(w, o, "gpus");
+        for (int g = 0; gpus && g < RTL_AGENTS_MAX; g++)
+            if (p->member->gpus >> g & 1 && json_object_array_add(gpus, json_object_new_int(g)))
+                w->failed = true;
+        put_number(w, o, "counted", p->member->counted);
+        put_number(w, o, "timed", p->member->timed);
+        put_number(w, o, "depth", p->member->depth);
+        put_share(w, o, "busy", m->previous && p->busy >= 0, p->busy);
+        put_share(w, o, "dispatches_per_s", m->previous, p->rate);
+        const struct rtl_row *top = m->previous ? p->top : NULL, *worst = m->previous ? p->worst : NULL;
+        put_name(w, o, "top_kernel", top ? rtl_model_name(m, top, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false) : NULL);
+        put_share(w, o, "top_share", top, p->top_share);
+        put_name(w, o, "worst_kernel", worst ? rtl_model_name(m, worst, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false) : NULL);
+        put_measured(w, o, "worst_p99_ns", worst, p->worst_p99);
+    }
+    free(rows);
+}
+
+/* What each process has of a kernel, and who stands out. */
+static void put_ranks(struct writer *w, struct json_object *kernel, const struct rtl_model *m,
+                      const struct rtl_row *row)
+{
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    struct rtl_slowest slowest;
+    bool window = m->previous;
+    if (window && rtl_slowest(m, row, &slowest)) {
+        struct json_object *o = object_in(w, kernel, "slowest");
+        if (!o)
+            return;
+        put_member(w, o, slowest.rank.member);
+        put_share(w, o, "ratio", true, slowest.rank.against);
+        put(w, o, "arrives_last", json_object_new_boolean(slowest.collective));
+    } else {
+        put_measured(w, kernel, "slowest", false, 0);
+    }
+    uint32_t count = rtl_ranks(m, row, true, ranks, RTL_MEMBERS_MAX);
+    struct json_object *array = array_in(w, kernel, "processes");
+    for (uint32_t i = 0; array && i < count; i++) {
+        const struct rtl_rank *r = &ranks[i];
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_number(w, o, "pid", (uint64_t)r->member->info.pid);
+        put_number(w, o, "calls", r->calls);
+        put_number(w, o, "timed", r->timed);
+        put_number(w, o, "total_ns", r->total_ns);
+        struct json_object *recently = object_in(w, o, "window");
+        if (!recently)
+            return;
+        put_measured(w, recently, "calls", window, r->window_calls);
+        put_measured(w, recently, "timed", window, r->window_timed);
+        put_measured(w, recently, "total_ns", window && r->window_timed, r->window_total_ns);
+        put_measured(w, recently, "p50_ns", window && r->has_quantiles, r->p50);
+        put_measured(w, recently, "p99_ns", window && r->has_quantiles, r->p99);
+    }
+}
+
 static void put_kernel(struct writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
@@ -269,6 +370,8 @@ static void put_kernel(struct writer *w, struct json_object *o, const struct rtl
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
+    if (m->latest->snapshot.parts)
+        put_ranks(w, o, m, row);
 }
 
 bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
@@ -278,6 +381,7 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
     if (!root)
         return false;
     put_process(&w, root, f);
+    put_processes(&w, root, f->model);
     put_queues(&w, root, f->model);
     put_gpus(&w, root, f->model);
     put_copies(&w, root, f->model);

@@ -72,6 +72,8 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_model *m = f->model;
     for (uint32_t i = 0; i < m->queue_count; i++) {
         const struct rtl_queue_row *row = &m->queues[i];
+        if (row->queue->pid)
+            fprintf(out, "pid %llu ", (unsigned long long)row->queue->pid);
         fprintf(out, "%s%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s",
                 rtl_queue_label(&m->latest->snapshot, row->queue).text,
                 row->queue->live || row->queue->shared ? "" : " destroyed",

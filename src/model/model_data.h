@@ -18,6 +18,7 @@ enum {
     RTL_MODEL_RING = 14,     /* snapshots kept for the window */
     RTL_MODEL_HISTORY = 128, /* intervals of p99 kept a kernel */
     RTL_FILTER_MAX = 96,
+    RTL_MODEL_QUEUES = 4096, /* rows of queues: of several processes */
 };
 /* How long the order is held after the cursor moved; three intervals at least. */
 #define RTL_MODEL_HOLD_NS   (3 * 1000000000ull)
@@ -110,7 +111,7 @@ struct rtl_model {
     uint32_t shown;
     struct rtl_gpu_row gpus[RTL_AGENTS_MAX];
     uint32_t gpu_count;
-    struct rtl_queue_row queues[RTL_QUEUES_MAX];
+    struct rtl_queue_row queues[RTL_MODEL_QUEUES];
     uint32_t queue_count;
     struct rtl_copies_row copies[RTL_COPIES_MAX]; /* by GPU, then direction */
     uint32_t copies_count;

@@ -11,8 +11,7 @@
 #include "session/complain.h"
 #include "session/player.h"
 #include "session/frame_recorder.h"
-#include "session/target.h"
-#include "session/heartbeat.h"
+#include "session/targets.h"
 #include "tui/draw.h"
 #include "tui/screen.h"
 #include "tui/scroll.h"
@@ -24,9 +23,8 @@
 
 struct watch {
     const struct rtl_options *options;
-    struct rtl_reader *reader; /* of a live process, or NULL */
-    struct rtl_player *player; /* of a recording, or NULL */
-    struct rtl_heartbeat heartbeat;
+    struct rtl_targets *targets; /* live processes, or NULL */
+    struct rtl_player *player;   /* of a recording, or NULL */
     struct rtl_frame_recorder recorder;
     struct rtl_ui ui;
     struct rtl_frame frame;
@@ -93,22 +91,18 @@ static void take_snapshot(struct watch *w)
 static void ask_for_mode(struct watch *w)
 {
     char why[256];
-    struct rtl_control_link link;
     int mode = w->ui.menu;
     if (mode < 0 || mode >= RTL_MODE_COUNT)
         return;
-    if (!rtl_reader_alive(w->reader)) {
-        rtl_ui_say(&w->ui, "there is no process any more");
-        return;
-    }
-    if (rtl_control_open(w->reader, &link, why, sizeof why) != RTL_READER_OK) {
+    if (rtl_targets_request_mode(w->targets, (enum rtl_mode)mode, why, sizeof why) != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s", why);
         return;
     }
-    rtl_control_request_mode(w->reader, &link, (enum rtl_mode)mode);
-    rtl_control_close(&link);
-    rtl_heartbeat_read(&w->heartbeat, w->ui.model);
-    rtl_ui_say(&w->ui, "process %d was asked for mode %s%s", (int)w->ui.pid, rtl_mode_label((unsigned)mode),
+    rtl_targets_read_heartbeat(w->targets, w->ui.model);
+    char who[40];
+    snprintf(who, sizeof who, rtl_targets_only(w->targets) ? "process %u was" : "%u processes were",
+             rtl_targets_only(w->targets) ? (unsigned)w->ui.pid : (unsigned)rtl_targets_count(w->targets));
+    rtl_ui_say(&w->ui, "%s asked for mode %s%s", who, rtl_mode_label((unsigned)mode),
                w->ui.paused ? "; the screen is held and shows it after Space" : "");
 }
 
@@ -116,7 +110,7 @@ static void ask_for_mode(struct watch *w)
 static void sample_paused(struct watch *w, bool alive)
 {
     struct rtl_snapshot snapshot = {0};
-    if (w->recorder.recording && rtl_reader_snapshot(w->reader, &snapshot) == RTL_READER_OK)
+    if (w->recorder.recording && rtl_targets_snapshot(w->targets, &snapshot) == RTL_READER_OK)
         record(w, &snapshot, rtl_real_ns(), !alive);
     rtl_snapshot_free(&snapshot);
     if (!alive) {
@@ -162,13 +156,13 @@ static void sample(struct watch *w)
         return;
     }
     w->ui.now_mono_ns = rtl_mono_ns();
-    rtl_heartbeat_send(&w->heartbeat, w->ui.model);
-    bool alive = rtl_reader_alive(w->reader); /* asked first: a snapshot after the end is the last state */
+    rtl_targets_heartbeat(w->targets, w->ui.model);
+    bool alive = rtl_targets_alive(w->targets); /* asked first: a snapshot after the end is the last state */
     if (w->ui.paused) {
         sample_paused(w, alive);
         return;
     }
-    enum rtl_reader_status status = rtl_reader_snapshot(w->reader, &snapshot);
+    enum rtl_reader_status status = rtl_targets_snapshot(w->targets, &snapshot);
     if (status == RTL_READER_OK) {
         w->out_of_memory = !rtl_model_add(w->ui.model, &snapshot, rtl_real_ns());
         w->samples++;
@@ -181,6 +175,8 @@ static void sample(struct watch *w)
         rtl_model_exited(w->ui.model);
         w->ended = true;
     }
+    if (w->ui.model->latest && w->ui.model->latest->snapshot.parts)
+        rtl_targets_title(w->targets, w->ui.title, sizeof w->ui.title);
     if (status == RTL_READER_OK && !w->out_of_memory)
         record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns, !alive);
     if (w->ended)
@@ -261,8 +257,8 @@ static void next_frame(struct watch *w)
 static void between_frames(struct watch *w)
 {
     if (!w->player && !w->ended) {
-        rtl_heartbeat_send(&w->heartbeat, w->ui.model);
-        if (!rtl_reader_alive(w->reader))
+        rtl_targets_heartbeat(w->targets, w->ui.model);
+        if (!rtl_targets_alive(w->targets))
             sample(w);
     }
     check_background(w);
@@ -368,16 +364,12 @@ static int watch(struct watch *w, pid_t pid, const char *title)
     return status;
 }
 
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
-              const struct rtl_background *background)
+int rtl_watch(const struct rtl_options *options, struct rtl_targets *targets, const struct rtl_background *background)
 {
-    struct watch w = {.options = options, .reader = reader, .background = background};
+    struct watch w = {.options = options, .targets = targets, .background = background};
     char title[sizeof w.ui.title];
-    rtl_target_title(pid, "", title, sizeof title);
-    rtl_heartbeat_open(&w.heartbeat, reader);
-    int status = watch(&w, pid, title);
-    rtl_heartbeat_close(&w.heartbeat);
-    return status;
+    rtl_targets_title(targets, title, sizeof title);
+    return watch(&w, rtl_targets_pid(targets), title);
 }
 
 int rtl_watch_replay(const struct rtl_options *options, struct rtl_player *player)
