@@ -5,6 +5,7 @@
 list() { (cd "$1" && find . ! -type d | sort | tr '\n' ' '); }
 
 to=$work/to
+touch "$work/before"
 check "make install with PREFIX and DESTDIR" make -s O="$O" PREFIX=/opt/rtl DESTDIR="$to" install
 is "each file is where it belongs" "$(list "$to")" "./opt/rtl/bin/rtl-top ./opt/rtl/lib/librtl.so \
 ./opt/rtl/share/doc/rtl-top/LICENSE ./opt/rtl/share/doc/rtl-top/README.md \
@@ -18,5 +19,6 @@ echo "not ours" >"$to/opt/rtl/bin/other"
 check "make uninstall" make -s O="$O" PREFIX=/opt/rtl DESTDIR="$to" uninstall
 is "only what wasn't ours is left" "$(list "$to")" "./opt/rtl/bin/other "
 check "uninstall twice is no error" make -s O="$O" PREFIX=/opt/rtl DESTDIR="$to" uninstall
-check "nothing was rebuilt or installed elsewhere" test ! -e /opt/rtl
+check "nothing was installed elsewhere" test ! -e /opt/rtl
+is "nothing was built anew, under the tests that use it" "$(find "$O/librtl.so" "$O/rtl-top" -newer "$work/before")" ""
 finish

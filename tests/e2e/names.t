@@ -3,8 +3,6 @@
 # at while the rules were made; rtl-top names; the user's own rules.
 . "$(dirname "$0")/tap.sh"
 
-LC_ALL=C.UTF-8
-export LC_ALL
 top=$PWD/$O/rtl-top
 list=tests/fixtures/kernel-names.txt
 apart=tests/fixtures/kernel-names-apart.txt

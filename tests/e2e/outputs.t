@@ -3,8 +3,6 @@
 # obeys nobody: file names, tables and messages of a hostile recording come out escaped.
 . "$(dirname "$0")/tap.sh"
 
-LC_ALL=C.UTF-8
-export LC_ALL
 top=$PWD/$O/rtl-top
 esc=$(printf '\033')
 

@@ -9,7 +9,8 @@ tap_failed=0
 tap_pids=''
 work=$(mktemp -d "${TMPDIR:-/tmp}/rtl-test.XXXXXX") # a folder of the test's own
 XDG_CONFIG_HOME=$work/config # and not the configuration of whoever runs it
-export XDG_CONFIG_HOME
+LC_ALL=C.UTF-8 # nor the language
+export XDG_CONFIG_HOME LC_ALL
 
 tap_end() {
     status=$?

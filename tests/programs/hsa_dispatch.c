@@ -6,7 +6,7 @@
  * Each thread feeds its share of the Q queues with N/T dispatches of K kernels (1..100), drawn unevenly; every E-th
  * dispatch carries a completion signal of the program's own, as RCCL's do. All queues are there before the first
  * dispatch: one that is made after another's end may be given its slot in the segment. A barrier packet every 512
- * packets bounds how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner queue fills up).
+ * packets bounds how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner one is full).
  * Prints "launched KERNEL N" for each kernel and closes with "hsa_dispatch: PASS, ...".
  *
  * The code objects lie beside the program (kernels-gfx90a.co, kernels-gfx906.co). On a GPU that hipcc of Debian 12
