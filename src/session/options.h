@@ -1,5 +1,6 @@
 /*
- * The command line: one line an option, from which getopt's tables, --help and the tests of the manual are made.
+ * The options of the screen and of the jobs: one line each, from which getopt's tables, --help, completions and the
+ * tests of the manual are made; and what they set. The words of a command line are read in command_line.h.
  */
 #ifndef RTL_SESSION_OPTIONS_H
 #define RTL_SESSION_OPTIONS_H
@@ -69,6 +70,7 @@ struct rtl_options {
     enum rtl_unit units;
     const char *trace; /* NULL = none */
     int mode;          /* to go on in, or -1 */
+    bool window_asked; /* --window was given */
     bool no_color, ascii;
 };
 
@@ -85,8 +87,14 @@ static inline bool rtl_options_name_process(const struct rtl_options *options)
     return options->pid_count || options->process || options->all;
 }
 
-/* Parses the arguments; `text` is allocated for DONE (lines) and WRONG (a line without its newline), NULL otherwise. */
-enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *options, char **text);
+/* The values before anything was asked for. */
+void rtl_options_default(struct rtl_options *options);
+
+/* Takes one option. `text` is set for DONE (lines) and WRONG (a line without its newline), allocated. */
+enum rtl_parsed rtl_options_set(struct rtl_options *options, enum rtl_option option, const char *value, char **text);
+
+/* Whether they go together, once all of them are there. */
+enum rtl_parsed rtl_options_check(struct rtl_options *options, char **text);
 
 struct rtl_option_info {
     int letter;

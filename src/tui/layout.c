@@ -11,6 +11,7 @@ enum {
     LEAST_COLS_FULL = 24,
     LEAST_ROWS_FULL = 3,
     LEAST_TABLE = 3,
+    LEAST_PANE = 8,
     GPU_CELL = 40, /* name, gauge, share, depth */
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
@@ -94,8 +95,17 @@ static void place_columns(struct rtl_layout *l, int cols, const int *widths)
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - at);
 }
 
-struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows, const int *widths)
+/* Two fifths of a tall terminal; the table keeps more than the pane takes. */
+static int pane_rows(int rows, int left)
 {
+    int pane = least(rows * 2 / 5, left - rows / 5);
+    return rows < RTL_PANE_FROM_ROWS || pane < LEAST_PANE ? 0 : pane;
+}
+
+struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wants *wants)
+{
+    int gpus = wants->gpus;
+    bool gpu_lines = wants->gpu_lines;
     struct rtl_layout l = {.kind = kind_of(rows, cols)};
     if (l.kind == RTL_LAYOUT_LINE)
         l.line = (struct rtl_rect){0, 0, 1, cols};
@@ -106,23 +116,25 @@ struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, 
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
     int keys = give(&left, 1);
-    int name = give(&left, least(name_rows, 4));
+    int name = give(&left, least(wants->name_rows, 4));
     if (gauge_rows) {
         int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (gpu_lines ? 2 : 4), 1 + left)));
         left -= wanted - gauge_rows;
         gauge_rows = wanted;
     }
+    int pane = wants->pane ? pane_rows(rows, left) : 0;
     int row = 0;
     l.header = take(&row, 1, cols);
     l.summary = take(&row, summary, cols);
     l.gpus = take(&row, gauge_rows, cols);
     l.coverage = take(&row, coverage, cols);
     l.head = take(&row, 1, cols);
-    l.table = take(&row, rows - row - name - status - keys, cols);
+    l.table = take(&row, rows - row - pane - name - status - keys, cols);
+    l.pane = take(&row, pane, cols);
     l.name = take(&row, name, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);
-    place_columns(&l, cols, widths);
+    place_columns(&l, cols, wants->widths);
     return l;
 }
 

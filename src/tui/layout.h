@@ -23,6 +23,7 @@ struct rtl_layout {
     struct rtl_rect coverage; /* what was not measured */
     struct rtl_rect head;     /* of the table */
     struct rtl_rect table;
+    struct rtl_rect pane; /* below the table on tall terminals, if asked for */
     struct rtl_rect name; /* the whole name of the selected kernel, if asked for */
     struct rtl_rect status;
     struct rtl_rect keys;
@@ -34,12 +35,18 @@ struct rtl_layout {
     int column_width[RTL_COLUMN_COUNT];
 };
 
-/*
- * `name_rows`: rows wanted for a wrapped name; `gpu_lines`: one line a GPU; `widths`: of the table's columns, where
- * they are not those of model/columns.h (NULL). Wider ones go before the name gets too short, the least important
- * first.
- */
-struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows, const int *widths);
+/* What is to be shown, as far as the geometry depends on it. */
+struct rtl_layout_wants {
+    int gpus;
+    bool gpu_lines;    /* one line a GPU */
+    int name_rows;     /* for a wrapped name */
+    bool pane;         /* something below the table, on terminals of RTL_PANE_FROM_ROWS rows and more */
+    const int *widths; /* of the table's columns, where they are not those of model/columns.h; NULL = they are */
+};
+enum { RTL_PANE_FROM_ROWS = 40 };
+
+/* Wider columns go before the name gets too short, the least important first. */
+struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wants *wants);
 
 struct rtl_layout_detail {
     enum rtl_layout_kind kind;
