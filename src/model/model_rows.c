@@ -5,6 +5,7 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "model/ranks.h"
 #include "text/units.h"
 
 #include <stdlib.h>
@@ -285,7 +286,7 @@ struct sort_item {
     uint32_t index; /* of the row, which is in the order of the ids */
 };
 
-static double column_value(const struct rtl_row *row, enum rtl_column column)
+static double column_value(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column)
 {
     bool timed = row->window.count > 0;
     switch (column) {
@@ -311,6 +312,8 @@ static double column_value(const struct rtl_row *row, enum rtl_column column)
         return timed ? (double)row->window.max_ns : -1;
     case RTL_COLUMN_UNTIMED:
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
+    case RTL_COLUMN_SLOWEST:
+        return rtl_slowest_value(model, row);
     default:
         return 0;
     }
@@ -371,7 +374,7 @@ static bool make_order(struct rtl_model *model)
             uint32_t rank = row->id < RTL_KERNELS_MAX ? model->rank[row->id] : 0;
             item->value = rank ? -(double)rank : -1e18;
         } else {
-            double value = column_value(row, model->sort);
+            double value = column_value(model, row, model->sort);
             item->value = value < 0 ? -1e300 : ascending ? -value : value;
             if (model->sort == RTL_COLUMN_NAME)
                 item->name = form_of(model, row, RTL_NAME_SHORT);

@@ -153,6 +153,14 @@ bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struc
     return chosen != NULL;
 }
 
+double rtl_slowest_value(const struct rtl_model *model, const struct rtl_row *row)
+{
+    struct rtl_slowest slowest;
+    if (!rtl_slowest(model, row, &slowest))
+        return -1;
+    return slowest.collective ? 1 / slowest.rank.against : slowest.rank.against;
+}
+
 struct rtl_member_name rtl_member_name(const struct rtl_member *member)
 {
     struct rtl_member_name name;

@@ -6,7 +6,7 @@
 #define RTL_MODEL_RANKS_H
 
 #include "model/merge.h"
-#include "model/model.h"
+#include "model/model_data.h"
 
 /* Of fewer timed dispatches in the window nothing is concluded. */
 enum { RTL_RANK_LEAST = 5 };
@@ -43,6 +43,9 @@ struct rtl_member_name {
     char text[24];
 };
 struct rtl_member_name rtl_member_name(const struct rtl_member *member);
+
+/* How far off the one that stands out is, for sorting: its ratio, or of a collective the inverse; below 0 for none. */
+double rtl_slowest_value(const struct rtl_model *model, const struct rtl_row *row);
 
 /* "R5 2.1x"; of a collective "R5 last"; "=" when nobody is 5 % off; "-" when there is nothing to compare. */
 void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, char *out, size_t size);
