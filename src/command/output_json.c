@@ -2,75 +2,16 @@
  * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
  * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
  */
+#include "command/json_processes.h"
 #include "command/output.h"
 #include "model/labels.h"
 #include "model/ranks.h"
 
-#include <json-c/json.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { JSON_VERSION = 1 }; /* of these keys; grows when one changes its meaning or goes */
 
-/* Without memory json-c returns NULL, and NULL is null: a frame would lie. So every step is checked by this flag. */
-struct writer {
-    bool failed;
-};
-
-static void put(struct writer *w, struct json_object *object, const char *key, struct json_object *value)
-{
-    if (!value || json_object_object_add(object, key, value)) {
-        json_object_put(value);
-        w->failed = true;
-    }
-}
-
-static void put_number(struct writer *w, struct json_object *object, const char *key, uint64_t value)
-{
-    put(w, object, key, json_object_new_uint64(value));
-}
-
-static void put_measured(struct writer *w, struct json_object *object, const char *key, bool measured, uint64_t value)
-{
-    if (measured)
-        put_number(w, object, key, value);
-    else if (json_object_object_add(object, key, NULL))
-        w->failed = true;
-}
-
-static void put_text(struct writer *w, struct json_object *object, const char *key, const char *value)
-{
-    put(w, object, key, json_object_new_string(value));
-}
-
-/* Null for what has no name. */
-static void put_name(struct writer *w, struct json_object *object, const char *key, const char *name)
-{
-    if (name)
-        put_text(w, object, key, name);
-    else
-        put_measured(w, object, key, false, 0);
-}
-
-static struct json_object *object_in(struct writer *w, struct json_object *parent, const char *key)
-{
-    struct json_object *child = json_object_new_object();
-    put(w, parent, key, child);
-    return w->failed ? NULL : child;
-}
-
-static struct json_object *object_at_end(struct writer *w, struct json_object *array)
-{
-    struct json_object *child = json_object_new_object();
-    if (!child || json_object_array_add(array, child)) {
-        json_object_put(child);
-        w->failed = true;
-        return NULL;
-    }
-    return child;
-}
-
-static void put_quantiles(struct writer *w, struct json_object *parent, const char *key,
+static void put_quantiles(struct json_writer *w, struct json_object *parent, const char *key,
                           const struct rtl_histogram_copy *h)
 {
     static const double q[] = {0.5, 0.99};
@@ -83,7 +24,7 @@ static void put_quantiles(struct writer *w, struct json_object *parent, const ch
     put_measured(w, o, "p99_ns", any, v[1]);
 }
 
-static void put_process(struct writer *w, struct json_object *root, const struct rtl_output_frame *f)
+static void put_head(struct json_writer *w, struct json_object *root, const struct rtl_output_frame *f)
 {
     const struct rtl_model *m = f->model;
     const struct rtl_snapshot *s = &m->latest->snapshot;
@@ -117,14 +58,7 @@ static void put_process(struct writer *w, struct json_object *root, const struct
     put_number(w, o, "limit", s->signals_limit);
 }
 
-static struct json_object *array_in(struct writer *w, struct json_object *root, const char *key)
-{
-    struct json_object *array = json_object_new_array();
-    put(w, root, key, array);
-    return w->failed ? NULL : array;
-}
-
-static void put_queues(struct writer *w, struct json_object *root, const struct rtl_model *m)
+static void put_queues(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     struct json_object *array = array_in(w, root, "queues");
     for (uint32_t i = 0; array && i < m->queue_count; i++) {
@@ -146,7 +80,7 @@ static void put_queues(struct writer *w, struct json_object *root, const struct 
     }
 }
 
-static void put_idle(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+static void put_idle(struct json_writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
 {
     static const uint64_t below[] = {
 #define BELOW(number, below_ns, header) [number] = below_ns,
@@ -164,7 +98,7 @@ static void put_idle(struct writer *w, struct json_object *gpu, const struct rtl
     }
 }
 
-static void put_clock(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+static void put_clock(struct json_writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
 {
     struct json_object *o = object_in(w, gpu, "clock");
     char text[40];
@@ -181,7 +115,7 @@ static void put_clock(struct writer *w, struct json_object *gpu, const struct rt
         put_measured(w, o, "drift_ppm", false, 0);
 }
 
-static void put_gpus(struct writer *w, struct json_object *root, const struct rtl_model *m)
+static void put_gpus(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     struct json_object *array = array_in(w, root, "gpus");
     for (uint32_t i = 0; array && i < m->gpu_count; i++) {
@@ -205,7 +139,7 @@ static void put_gpus(struct writer *w, struct json_object *root, const struct rt
     }
 }
 
-static void put_copies(struct writer *w, struct json_object *root, const struct rtl_model *m)
+static void put_copies(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     static const double q[] = {0.5, 0.99};
     struct json_object *array = array_in(w, root, "copies");
@@ -248,66 +182,8 @@ static void put_copies(struct writer *w, struct json_object *root, const struct 
     }
 }
 
-static void put_share(struct writer *w, struct json_object *object, const char *key, bool measured, double value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%.4f", value);
-    if (measured)
-        put(w, object, key, json_object_new_double_s(value, text));
-    else
-        put_measured(w, object, key, false, 0);
-}
-
-/* Which process it is, wherever one is named. */
-static void put_member(struct writer *w, struct json_object *o, const struct rtl_member *member)
-{
-    put_number(w, o, "pid", (uint64_t)member->info.pid);
-    put_measured(w, o, "rank", member->info.rank >= 0, (uint64_t)member->info.rank);
-    put_text(w, o, "label", rtl_member_name(member).text);
-}
-
-/* Several processes: each of them altogether. */
-static void put_processes(struct writer *w, struct json_object *root, const struct rtl_model *m)
-{
-    struct rtl_process_row *rows = m->latest->snapshot.parts ? calloc(RTL_MEMBERS_MAX, sizeof *rows) : NULL;
-    if (!m->latest->snapshot.parts)
-        return;
-    struct json_object *array = rows ? array_in(w, root, "processes") : NULL;
-    w->failed |= !rows;
-    uint32_t count = array ? rtl_process_rows(m, rows, RTL_MEMBERS_MAX) : 0;
-    for (uint32_t i = 0; array && i < count; i++) {
-        const struct rtl_process_row *p = &rows[i];
-        struct json_object *o = object_at_end(w, array);
-        if (!o)
-            break;
-        put_member(w, o, p->member);
-        put_text(w, o, "command", p->member->info.title);
-        put_text(w, o, "user", p->member->info.user);
-        put_name(w, o, "container", *p->member->info.container ? p->member->info.container : NULL);
-        put_text(w, o, "state", rtl_target_json(p->member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE));
-        put_text(w, o, "mode", rtl_mode_label(p->member->mode));
-        put_text(w, o, "in_force", rtl_activity_key(p->member->in_force));
-        put_number(w, o, "start_ns", p->member->start_real_ns);
-        struct json_object *gpus = array_in(w, o, "gpus");
-        for (int g = 0; gpus && g < RTL_AGENTS_MAX; g++)
-            if (p->member->gpus >> g & 1 && json_object_array_add(gpus, json_object_new_int(g)))
-                w->failed = true;
-        put_number(w, o, "counted", p->member->counted);
-        put_number(w, o, "timed", p->member->timed);
-        put_number(w, o, "depth", p->member->depth);
-        put_share(w, o, "busy", m->previous && p->busy >= 0, p->busy);
-        put_share(w, o, "dispatches_per_s", m->previous, p->rate);
-        const struct rtl_row *top = m->previous ? p->top : NULL, *worst = m->previous ? p->worst : NULL;
-        put_name(w, o, "top_kernel", top ? rtl_model_name(m, top, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false) : NULL);
-        put_share(w, o, "top_share", top, p->top_share);
-        put_name(w, o, "worst_kernel", worst ? rtl_model_name(m, worst, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false) : NULL);
-        put_measured(w, o, "worst_p99_ns", worst, p->worst_p99);
-    }
-    free(rows);
-}
-
 /* What each process has of a kernel, and who stands out. */
-static void put_ranks(struct writer *w, struct json_object *kernel, const struct rtl_model *m,
+static void put_ranks(struct json_writer *w, struct json_object *kernel, const struct rtl_model *m,
                       const struct rtl_row *row)
 {
     struct rtl_rank ranks[RTL_MEMBERS_MAX];
@@ -317,7 +193,7 @@ static void put_ranks(struct writer *w, struct json_object *kernel, const struct
         struct json_object *o = object_in(w, kernel, "slowest");
         if (!o)
             return;
-        put_member(w, o, slowest.rank.member);
+        rtl_json_member(w, o, slowest.rank.member);
         put_share(w, o, "ratio", true, slowest.rank.against);
         put(w, o, "arrives_last", json_object_new_boolean(slowest.collective));
     } else {
@@ -345,7 +221,7 @@ static void put_ranks(struct writer *w, struct json_object *kernel, const struct
     }
 }
 
-static void put_kernel(struct writer *w, struct json_object *o, const struct rtl_output_frame *f,
+static void put_kernel(struct json_writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
     static const double q[] = {0.5, 0.9, 0.99};
@@ -376,12 +252,13 @@ static void put_kernel(struct writer *w, struct json_object *o, const struct rtl
 
 bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
 {
-    struct writer w = {false};
+    struct json_writer w = {false};
     struct json_object *root = json_object_new_object();
     if (!root)
         return false;
-    put_process(&w, root, f);
-    put_processes(&w, root, f->model);
+    put_head(&w, root, f);
+    if (f->model->latest->snapshot.parts)
+        rtl_json_processes(&w, root, f->model);
     put_queues(&w, root, f->model);
     put_gpus(&w, root, f->model);
     put_copies(&w, root, f->model);

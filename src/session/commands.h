@@ -16,15 +16,16 @@
  * options that belong to it; COMMAND(symbol, name, function, arguments, meaning): one with a function of its own, which
  * gets argc and argv from the name on and returns an exit status.
  */
-#define RTL_COMMANDS(JOB, COMMAND)                                                                               \
-    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")            \
-    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                    \
-    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")             \
-    JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")     \
-    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                  \
-    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")       \
-    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace") \
-    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")   \
+#define RTL_COMMANDS(JOB, COMMAND)                                                                                 \
+    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")              \
+    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                      \
+    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")               \
+    JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")       \
+    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                    \
+    COMMAND(LIST, "list", rtl_list_command, "", "processes that use a GPU: which, where, how busy, traced or not") \
+    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")         \
+    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")   \
+    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")     \
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
@@ -33,6 +34,7 @@
 #define RTL_SNAPSHOT_OPTIONS(X)
 #define RTL_TRACE_OPTIONS(X)
 #define RTL_MODE_OPTIONS(X)
+#define RTL_LIST_OPTIONS(X) X(LIST_JSON, 0, "json", "", "one JSON object")
 #define RTL_DIFF_OPTIONS(X)                                                                            \
     X(DIFF_FAIL_OVER, 0, "fail-over", "PCT", "exit status 16 when a kernel's p50 or p99 grew by more") \
     X(DIFF_ROWS, 'n', "rows", "N", "only the first N kernels")                                         \
@@ -64,6 +66,7 @@
         RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, \
         RTL_OPTION_HELP
 #define RTL_MODE_SHARED        RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN, RTL_OPTION_HELP
+#define RTL_LIST_SHARED        RTL_OPTION_DELAY, RTL_OPTION_UNITS, RTL_OPTION_ASCII, RTL_OPTION_HELP
 #define RTL_DIFF_SHARED        RTL_OPTION_HELP
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP

@@ -55,6 +55,7 @@ struct rtl_options {
     uint32_t pid_count;
     const char *process; /* those of this name; NULL = not by name */
     bool all, no_children;
+    bool apart; /* what each process does is shown, even of a single one */
     uint64_t delay_ns;
     uint64_t frames; /* 0 = no end */
     enum rtl_output output;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 4096, ENVIRONMENT_MAX = 1 << 17 };
+enum { ARGUMENTS_MAX = 4096, ENVIRONMENT_MAX = 1 << 17, FILES_MAX = 1 << 16, UNTRACED_MAX = 256 };
 
 /* The start of a file of the process, terminated; bytes read or -1. */
 static ssize_t read_file(pid_t pid, const char *file, char *buffer, size_t size)
@@ -118,6 +118,23 @@ bool rtl_process_has_name(pid_t pid, const char *name)
         if (*at != '-')
             return is_called(at, name);
     return false;
+}
+
+bool rtl_process_holds(pid_t pid, const char *path)
+{
+    char name[64], link[256];
+    bool held = false;
+    int left = FILES_MAX;
+    snprintf(name, sizeof name, "/proc/%d/fd", (int)pid);
+    DIR *dir = opendir(name);
+    if (!dir)
+        return false;
+    for (struct dirent *e; !held && left-- && (e = readdir(dir));) {
+        ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof link - 1);
+        held = n > 0 && (size_t)n == strlen(path) && !memcmp(link, path, (size_t)n);
+    }
+    closedir(dir);
+    return held;
 }
 
 /* --- what tells workers apart --- */
@@ -253,4 +270,31 @@ void rtl_process_info(pid_t pid, struct rtl_member_info *info)
         rtl_container_from(cgroup, info->container, sizeof info->container);
     rtl_target_user(pid, info->user, sizeof info->user);
     rtl_target_title(pid, "?", info->title, sizeof info->title);
+}
+
+void rtl_untraced_find(struct rtl_untraced *untraced, const struct rtl_process_row *rows, uint32_t count)
+{
+    struct rtl_process_entry *all;
+    int found = rtl_processes(&all);
+    rtl_untraced_free(untraced);
+    for (int i = 0; i < found && untraced->count < UNTRACED_MAX; i++) {
+        bool traced = false;
+        for (uint32_t r = 0; r < count; r++)
+            traced |= !rows[r].member->ended && rows[r].member->info.pid == all[i].pid;
+        if (traced || !rtl_process_holds(all[i].pid, "/dev/kfd"))
+            continue;
+        struct rtl_member_info *more = realloc(untraced->list, (untraced->count + 1) * sizeof *more);
+        if (!more)
+            break;
+        untraced->list = more;
+        rtl_process_info(all[i].pid, &untraced->list[untraced->count++]);
+    }
+    if (found >= 0)
+        free(all);
+}
+
+void rtl_untraced_free(struct rtl_untraced *untraced)
+{
+    free(untraced->list);
+    *untraced = (struct rtl_untraced){0};
 }

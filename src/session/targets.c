@@ -155,6 +155,8 @@ static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_proce
     target->alive = true;
     rtl_heartbeat_open(&target->heartbeat, reader);
     t->targets[t->count++] = target;
+    if (t->options->apart && !t->merge)
+        t->merge = rtl_merge_create();
     if (t->merge)
         join_merge(t, target);
     return RTL_READER_OK;
@@ -206,13 +208,11 @@ static enum rtl_reader_status explain(struct rtl_targets *t, char *why, size_t w
     struct rtl_reader *reader = NULL;
     enum rtl_reader_status status = RTL_READER_NO_PROCESS;
     pid_t pid = o->pid_count ? o->pids[0] : 0;
-    char named[32];
     for (uint32_t i = 0; !pid && o->process && i < t->known_count; i++)
         if (rtl_process_has_name(t->known[i].pid, o->process))
             pid = t->known[i].pid;
-    rtl_text_escape(named, sizeof named, o->process ? o->process : "", o->process ? strlen(o->process) : 0);
     if (!pid && o->process)
-        snprintf(why, why_bytes, "no process called '%s': rtl-top without -p lists the traced ones", named);
+        snprintf(why, why_bytes, "no process called '%s': rtl-top without -p lists the traced ones", o->process);
     else if (!pid)
         snprintf(why, why_bytes,
                  "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
