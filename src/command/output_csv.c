@@ -56,6 +56,7 @@ static void write_line(const struct rtl_output_frame *f, const struct rtl_row *r
     write_number(out, recent, line->window_total_ns);
     write_number(out, recent, line->p50);
     write_number(out, recent, line->p99);
+    fprintf(out, ",%s", rtl_name_family_name(rtl_family_of(m, row)));
     fputc('\n', out);
 }
 
@@ -82,7 +83,7 @@ bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_model *m = f->model;
     if (!f->number)
         fputs("time_ns,pid,state,name,short,calls,timed,untimed,total_ns,min_ns,max_ns,p50_ns,p90_ns,p99_ns,"
-              "window_ns,window_calls,window_timed,window_total_ns,window_p50_ns,window_p99_ns\n",
+              "window_ns,window_calls,window_timed,window_total_ns,window_p50_ns,window_p99_ns,family\n",
               out);
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];

@@ -547,7 +547,11 @@ bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapsh
 
 const struct rtl_group *rtl_group_of(const struct rtl_snapshot *snapshot, const struct rtl_kernel_snapshot *kernel)
 {
-    return snapshot && snapshot->parts && kernel ? snapshot->parts->groups[kernel - snapshot->kernels] : NULL;
+    /* a row of the screen may stand for a whole family, which is no kernel of a snapshot */
+    if (!snapshot || !snapshot->parts || (uintptr_t)kernel < (uintptr_t)snapshot->kernels)
+        return NULL;
+    uintptr_t at = ((uintptr_t)kernel - (uintptr_t)snapshot->kernels) / sizeof *kernel;
+    return at < snapshot->parts->group_count ? snapshot->parts->groups[at] : NULL;
 }
 
 const struct rtl_member *rtl_member_of(const struct rtl_snapshot *snapshot, uint32_t number)

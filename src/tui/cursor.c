@@ -15,10 +15,9 @@ const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
 int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
-    if (!ui->wrap || !row || cols < 2)
+    if (!(ui->wrap || ui->view == RTL_VIEW_DETAIL) || !row || cols < 2)
         return 0;
-    const char *name = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length,
-                                      ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
+    const char *name = rtl_model_form(ui->model, row, ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
     return (rtl_text_columns(name) + cols - 2) / (cols - 1);
 }
 
@@ -49,9 +48,35 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
     return RTL_UI_DRAW;
 }
 
+unsigned rtl_ui_group(struct rtl_ui *ui)
+{
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    struct rtl_model *m = ui->model;
+    /* the cursor goes on to the family of its kernel, and from a family to where it was in the list */
+    uint32_t family = row ? RTL_KERNELS_MAX + rtl_family_of(m, row) : 0;
+    rtl_model_group(m, !m->families);
+    if (m->families && row && !ui->following && rtl_model_position(m, ui->selected) < 0)
+        ui->selected = family;
+    ui->top = 0;
+    return RTL_UI_DRAW;
+}
+
+unsigned rtl_ui_open(struct rtl_ui *ui, const struct rtl_row *row, bool open)
+{
+    enum rtl_name_family family = rtl_family_of(ui->model, row);
+    ui->selected = RTL_KERNELS_MAX + family;
+    ui->following = false;
+    rtl_model_open(ui->model, family, open);
+    ui->position = rtl_model_position(ui->model, ui->selected);
+    return RTL_UI_DRAW;
+}
+
 unsigned rtl_ui_sideways(struct rtl_ui *ui, int step)
 {
     enum { COLUMNS = 8 };
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    if (ui->model->families && row && (row->kernels || (step < 0 && !ui->name_left)))
+        return rtl_ui_open(ui, row, step > 0);
     ui->name_left = rtl_clamp(ui->name_left + step * COLUMNS, 0, 1 << 16); /* rtl_ui_fit knows where they end */
     return RTL_UI_DRAW;
 }

@@ -10,12 +10,15 @@
 /* The selected row, or NULL when there is none. */
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui);
 
-/* Rows that the wrapped name wants in this width; 0 when it is not asked for. */
+/* Rows that the wrapped name wants in this width; 0 when it is not asked for, which it always is in the detail. */
 int rtl_ui_name_rows(const struct rtl_ui *ui, int cols);
 
 void rtl_ui_select(struct rtl_ui *ui, int at); /* a position in the model's order */
 unsigned rtl_ui_move(struct rtl_ui *ui, int by);
-unsigned rtl_ui_search(struct rtl_ui *ui, int step);   /* for ui->search, from the cursor on */
-unsigned rtl_ui_sideways(struct rtl_ui *ui, int step); /* scrolls the names */
+unsigned rtl_ui_search(struct rtl_ui *ui, int step); /* for ui->search, from the cursor on */
+unsigned rtl_ui_group(struct rtl_ui *ui);            /* kernels by family, or in one list */
+/* Opens or closes the family that the row is or belongs to; the cursor goes there. */
+unsigned rtl_ui_open(struct rtl_ui *ui, const struct rtl_row *row, bool open);
+unsigned rtl_ui_sideways(struct rtl_ui *ui, int step); /* scrolls the names, opens and closes families */
 
 #endif

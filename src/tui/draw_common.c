@@ -266,8 +266,7 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 {
     if (!at.rows || !row)
         return;
-    const char *name = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length,
-                                      ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
+    const char *name = rtl_model_form(ui->model, row, ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
     int width = at.cols - 1;
     for (int i = 0; i < at.rows; i++) {
         size_t from = rtl_text_offset(name, i * width);
@@ -284,6 +283,16 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,
                         enum rtl_role role, const struct rtl_row *row)
 {
+    if (row->kernels) {
+        rtl_frame_put(frame, line, col, width, RTL_ROLE_TITLE,
+                      rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
+        return;
+    }
+    if (ui->model->families) { /* below its family */
+        enum { INDENT = 2 };
+        col += INDENT;
+        width -= INDENT;
+    }
     if (!ui->name_left) {
         rtl_frame_put(frame, line, col, width, role, rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
         return;

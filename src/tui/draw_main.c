@@ -1,5 +1,5 @@
 /* The main screen: gauges, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
-#include "tui/draw.h"
+#include "tui/draw_bars.h"
 #include "model/cells.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
@@ -120,7 +120,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
             rtl_frame_right(frame, l->head.row, l->column_at[i], l->column_width[i], role, rtl_columns[i].header);
     }
     char shown[32];
-    snprintf(shown, sizeof shown, "%u/%u", m->shown, m->row_count);
+    snprintf(shown, sizeof shown, "%u/%u", m->kernels_shown, m->row_count);
     if (l->column_width[RTL_COLUMN_NAME] > (int)strlen(shown) + 8)
         rtl_frame_right(frame, l->head.row, l->column_at[RTL_COLUMN_NAME], l->column_width[RTL_COLUMN_NAME],
                         RTL_ROLE_HEADER, shown);
@@ -222,6 +222,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_copies(ui, frame, &l);
     else
         rtl_draw_queues(ui, frame, &l);
+    if (l.pane.rows)
+        rtl_draw_pane(ui, frame, l.pane, rtl_ui_selected(ui));
     rtl_draw_name(ui, frame, l.name, kernels ? rtl_ui_selected(ui) : NULL);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);

@@ -67,7 +67,8 @@ enum {
     X(SORT_CALLS, 'C', 0, 0, RTL_IN_KERNELS, "", "sort by calls")                                                 \
     X(SORT_P99, 'L', 0, 0, RTL_IN_KERNELS, "", "sort by p99")                                                     \
     X(REVERSE, 'R', 'I', 0, RTL_IN_KERNELS, "", "reverse the order")                                              \
-    X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail", "histogram and quantiles of the kernel")             \
+    X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail",                                                      \
+      "histogram and quantiles of the kernel; a family: open or close it")                                        \
     X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                         \
     X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                               \
     X(LOG, 'L', 0, 0, RTL_IN_DETAIL, "Log/Lin", "bars of the histogram logarithmic or linear")                    \
@@ -93,8 +94,11 @@ enum {
     X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, "", "down")                                                         \
     X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, "", "a page up")                                \
     X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, "", "a page down")                          \
-    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, "", "scroll the names back")                                \
-    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, "", "scroll the names sideways, to their ends")           \
+    X(FAMILIES, 'g', RTL_KEY_F(5), 0, RTL_IN_KERNELS, "Families",                                                 \
+      "kernels by family with sums: gemm, attention, comm ...")                                                   \
+    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, "", "scroll the names back; close the family")              \
+    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, "",                                                       \
+      "scroll the names sideways, to their ends; open the family")                                                \
     X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, "", "why no process is ended from here, and what ends one") \
     X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                     \
     X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, "", "to the end")                                                     \

@@ -18,6 +18,9 @@ enum {
     FIGURE_NUMBER = 12,  /* two numbers side by side, with a label */
     FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
+    FIGURES_FROM_ROWS = 18,
+    PLOT_FROM_ROWS = 20,
+    PLOT_LEAST_COLS = 40,
 };
 
 static int least(int a, int b)
@@ -145,26 +148,31 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
         l.line = (struct rtl_rect){0, 0, 1, cols};
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
-    int left = rows - 2; /* header and quantiles are always there */
-    int counts = give(&left, 1);
+    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
+    bool beside = cols >= figures + HISTOGRAM_LEAST && rows >= FIGURES_FROM_ROWS;
+    bool plotted = rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
+    int left = rows - 2; /* header, and counts or quantiles, are always there */
+    int counts = beside ? 1 : give(&left, 1);
     int bars = give(&left, 3);
     int head = bars ? give(&left, 1) : 0;
-    int trend = give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int trend = plotted ? 0 : give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int plot = plotted ? give(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
     int name = give(&left, least(name_rows, most(1, rows / 4)));
     int row = 0;
     l.header = take(&row, 1, cols);
     l.counts = take(&row, counts, cols);
-    l.quantiles = take(&row, 1, cols);
+    l.quantiles = take(&row, beside ? 0 : 1, cols);
     l.name = take(&row, name, cols);
     l.head = take(&row, head, cols);
     l.histogram = take(&row, bars + most(0, left), cols);
-    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
-    if (cols >= figures + HISTOGRAM_LEAST && l.histogram.rows) {
+    if (beside) {
         l.figures = l.histogram;
         l.figures.col = cols - figures;
         l.figures.cols = figures;
         l.histogram.cols = cols - figures - 2;
     }
+    l.plot_head = take(&row, plot ? 1 : 0, cols);
+    l.plot = take(&row, plot ? plot - 1 : 0, cols);
     l.trend = take(&row, trend, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);

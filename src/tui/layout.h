@@ -54,11 +54,13 @@ struct rtl_layout_detail {
     struct rtl_rect header, counts, quantiles, name;
     struct rtl_rect head; /* over histogram and figures */
     struct rtl_rect histogram;
-    struct rtl_rect figures; /* to the right of it, or not there */
-    struct rtl_rect trend;
+    struct rtl_rect figures;         /* to the right of it, or not there */
+    struct rtl_rect plot_head, plot; /* p99 over time, */
+    struct rtl_rect trend;           /* or in one line, where a plot has no room */
     struct rtl_rect status, keys;
 };
-/* `number`: columns of the figures' numbers, 12 at least. */
+/* With figures beside the histogram the line of quantiles, which says the same, is not there. `number`: columns of the
+ * figures' numbers, 12 at least. */
 struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
 
 static inline int rtl_clamp(int value, int low, int high)

@@ -37,6 +37,7 @@ struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
 {
     return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
                                      .gpu_lines = ui->gpu_lines,
+                                     .pane = ui->view == RTL_VIEW_KERNELS && rtl_ui_selected(ui),
                                      .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};
 }
 
@@ -253,13 +254,19 @@ static unsigned show_detail(struct rtl_ui *ui, int step)
     if (ui->view == RTL_VIEW_KERNELS) {
         if (!row)
             return 0;
+        if (row->kernels)
+            return rtl_ui_open(ui, row, !rtl_family_is_open(ui->model, rtl_family_of(ui->model, row)));
         ui->selected = row->id;
         ui->following = false;
         ui->view = RTL_VIEW_DETAIL;
         return RTL_UI_DRAW;
     }
     int at = rtl_model_position(ui->model, ui->selected);
-    rtl_ui_select(ui, (at < 0 ? ui->position : at) + step);
+    for (at = (at < 0 ? ui->position : at) + step; at >= 0 && at < (int)ui->model->shown; at += step)
+        if (!ui->model->rows[ui->model->order[at]].kernels) { /* of a family there is no detail */
+            rtl_ui_select(ui, at);
+            break;
+        }
     return RTL_UI_DRAW;
 }
 
@@ -275,7 +282,7 @@ static unsigned copy_name(struct rtl_ui *ui)
     const struct rtl_row *row = rtl_ui_selected(ui);
     if (!row)
         return 0;
-    ui->copy = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length, RTL_NAME_FULL);
+    ui->copy = rtl_model_form(ui->model, row, RTL_NAME_FULL);
     rtl_ui_say(ui, "full name sent to the terminal's clipboard");
     return RTL_UI_DRAW | RTL_UI_COPY;
 }
@@ -313,6 +320,8 @@ static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_REVERSE:
         rtl_model_sort(m, m->sort, !m->reverse);
         return RTL_UI_DRAW;
+    case RTL_ACTION_FAMILIES:
+        return rtl_ui_group(ui);
     case RTL_ACTION_NAMES_LEFT:
         return rtl_ui_sideways(ui, -1);
     case RTL_ACTION_NAMES_RIGHT:

@@ -23,7 +23,7 @@ is "jq reads them all" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' '
 is "the keys of an object" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
     'version pid comm time_ns window_ns mode in_force state dispatches signals queues gpus copies kernels'
 is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
-    'name short calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
+    'name short family calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
 is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns'
 is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap'
 is "ways of queues, with the reason" "$(jq -rs '.[2].queues[:2][] | "\(.way) \(.way_why)"' "$work/json" | tr '\n' '|')" \

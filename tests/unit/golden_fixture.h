@@ -9,7 +9,7 @@
 
 #include "tui_synth.h"
 
-static struct rtl_ui ui;
+static struct rtl_ui ui; /* of the test that includes this */
 
 static inline char *draw(int rows, int cols)
 {
@@ -22,9 +22,10 @@ static inline char *draw(int rows, int cols)
     return text;
 }
 
-static inline void golden(const char *name, int rows, int cols)
+/* Frees the text. */
+static inline void golden_text(const char *name, char *got)
 {
-    char path[128], *got = draw(rows, cols), *wanted = calloc(1, 1 << 17);
+    char path[128], *wanted = calloc(1, 1 << 17);
     const char *write = getenv("RTL_GOLDEN");
     assert_non_null(wanted);
     snprintf(path, sizeof path, "tests/unit/golden/%s.txt", name);
@@ -42,6 +43,11 @@ static inline void golden(const char *name, int rows, int cols)
     fclose(file);
     free(wanted);
     free(got);
+}
+
+static inline void golden(const char *name, int rows, int cols)
+{
+    golden_text(name, draw(rows, cols));
 }
 
 static inline void drawn(int rows, int cols, const char *text)

@@ -132,7 +132,9 @@ static void the_detail(void **state)
     ui.selected = RTL_KERNEL_FIRST + 1;
     golden("detail-80x24", 24, 80);
     golden("detail-40x12", 12, 40);
-    golden("detail-160x40", 40, 160);
+    golden("detail-120x40", 40, 120);
+    golden("detail-160x45", 45, 160);
+    golden("detail-200x60", 60, 200);
     ui.wrap = true;
     drawn(24, 80, "vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*");
     ui.selected = RTL_KERNEL_FIRST + 5;
@@ -154,10 +156,10 @@ static void the_trend(void **state)
     ui.view = RTL_VIEW_DETAIL;
     ui.following = false;
     ui.selected = RTL_KERNEL_FIRST + 1;
-    drawn(24, 60, "P99 by interval, most 2.38ms █");
-    drawn(24, 40, "P99 most 2.38ms ███████████████████ ");
-    drawn(24, 28, "\n████████████████████████████\n");
-    not_drawn(24, 28, "P9");
+    drawn(16, 60, "P99 by interval, most 2.38ms █");
+    drawn(16, 40, "P99 most 2.38ms ███████████████████ ");
+    drawn(16, 28, "\n████████████████████████████\n");
+    not_drawn(16, 28, "P9");
 }
 
 static void queues_help_menus(void **state)

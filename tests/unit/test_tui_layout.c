@@ -77,16 +77,21 @@ static void check_detail(int rows, int cols, int name_rows, int number)
     struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows, number);
     if (l.kind != RTL_LAYOUT_FULL)
         return;
-    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name, &l.head,
-                                      &l.histogram, &l.trend,  &l.status,    &l.keys};
+    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name,   &l.head, &l.histogram,
+                                      &l.plot_head, &l.plot,   &l.trend,     &l.status, &l.keys};
     int row = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!inside(order[i], rows, cols) || (order[i]->rows && order[i]->row != row))
             wrong("parts of the detail overlap", rows, cols, 0);
         row += order[i]->rows;
     }
-    if (row > rows || l.header.rows != 1 || l.quantiles.rows != 1)
+    if (row != rows || l.header.rows != 1 || l.quantiles.rows + (l.figures.rows > 0) != 1)
         wrong("the detail lacks a part", rows, cols, 0);
+    if ((l.plot.rows > 0) != (rows >= 20 && cols >= 40) ||
+        (l.plot.rows && (l.plot.rows < 5 || l.plot_head.rows != 1 || l.trend.rows)))
+        wrong("the plot is not where it belongs", rows, cols, 0);
+    if (rows >= 20 && l.histogram.rows < (name_rows > 1 ? 3 : 6))
+        wrong("too little of the histogram", rows, cols, 0);
     if (l.figures.rows && (!inside(&l.figures, rows, cols) || l.histogram.col + l.histogram.cols > l.figures.col))
         wrong("figures overlap the histogram", rows, cols, 0);
 }
@@ -131,7 +136,7 @@ static void the_reference_size(void **state)
     assert_int_equal(l.table.rows, 14);
     assert_true(l.column_at[RTL_COLUMN_P50] >= 0 && l.column_at[RTL_COLUMN_TREND] >= 0);
     assert_int_equal(l.column_at[RTL_COLUMN_CALLS], -1);
-    l = main_of(60, 200, 8);
+    l = main_of(60, 240, 8);
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_true(l.column_at[i] >= 0); /* all of them */
     l = main_of(12, 40, 1);
