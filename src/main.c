@@ -81,6 +81,25 @@ static int replay(const struct rtl_options *options, bool terminal)
     return status;
 }
 
+/* Nothing was said of a process: the only one, or the list of all; none is waited for. -1, or the exit status. */
+static int choose(struct rtl_options *options)
+{
+    pid_t *pids = NULL;
+    int count = rtl_discover(&pids);
+    options->pid = count == 1 ? pids[0] : 0;
+    free(pids);
+    if (count > 1) {
+        options->all = options->apart = options->list_first = true;
+        return -1;
+    }
+    if (!options->pid)
+        options->pid = rtl_pick(options);
+    if (options->pid <= 0)
+        return options->pid < 0 ? RTL_READER_USAGE : 0;
+    options->pids[options->pid_count++] = options->pid;
+    return -1;
+}
+
 /*
  * A descriptor from 0 to 2 that came closed would be that of the next file to be opened: a recording or the process's
  * control page, into which output or messages went then. What takes the place can be neither written nor read, so that
@@ -127,10 +146,9 @@ int main(int argc, char **argv)
     if (!rtl_options_name_process(&options) && (!screen || terminal || alone)) {
         if (!screen || alone)
             return no_process();
-        options.pid = rtl_pick(&options);
-        if (options.pid <= 0)
-            return options.pid < 0 ? RTL_READER_USAGE : 0;
-        options.pids[options.pid_count++] = options.pid;
+        int status = choose(&options);
+        if (status >= 0)
+            return status;
     }
     /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
     enum rtl_reader_status status =

@@ -18,7 +18,7 @@ enum {
     RTL_MODEL_RING = 14,     /* snapshots kept for the window */
     RTL_MODEL_HISTORY = 128, /* intervals of p99 kept a kernel */
     RTL_FILTER_MAX = 96,
-    RTL_MODEL_QUEUES = 4096, /* rows of queues: of several processes */
+    RTL_MODEL_QUEUES = 4096,                            /* rows of queues: of several processes */
     RTL_MODEL_IDS = RTL_KERNELS_MAX + RTL_FAMILY_COUNT, /* of rows: kernels, then families; model_families.h */
 };
 /* How long the order is held after the cursor moved; three intervals at least. */

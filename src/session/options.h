@@ -55,7 +55,8 @@ struct rtl_options {
     uint32_t pid_count;
     const char *process; /* those of this name; NULL = not by name */
     bool all, no_children;
-    bool apart; /* what each process does is shown, even of a single one */
+    bool apart;      /* what each process does is shown, even of a single one */
+    bool list_first; /* the screen begins with the list of processes */
     uint64_t delay_ns;
     uint64_t frames; /* 0 = no end */
     enum rtl_output output;

@@ -54,6 +54,15 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     ui->queue_top = rtl_clamp(ui->queue_top, 0, rtl_clamp(lines - ui->page, 0, lines));
     lines = rtl_draw_copies_lines(m);
     ui->copies_top = rtl_clamp(ui->copies_top, 0, rtl_clamp(lines - ui->page, 0, lines));
+    lines = rtl_draw_process_lines(ui);
+    ui->process_at = rtl_clamp(ui->process_at, 0, lines ? lines - 1 : 0);
+    if (ui->process_at < ui->process_top)
+        ui->process_top = ui->process_at;
+    if (ui->process_at >= ui->process_top + ui->page)
+        ui->process_top = ui->process_at - ui->page + 1;
+    ui->process_top = rtl_clamp(ui->process_top, 0, rtl_clamp(lines - ui->page, 0, lines));
+    lines = rtl_draw_rank_lines(ui);
+    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(lines - ui->page, 0, lines));
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */

@@ -11,6 +11,7 @@
 #include "session/complain.h"
 #include "session/player.h"
 #include "session/frame_recorder.h"
+#include "session/processes.h"
 #include "session/targets.h"
 #include "tui/draw.h"
 #include "tui/screen.h"
@@ -33,6 +34,11 @@ struct watch {
     const struct rtl_background *background; /* until its trouble was reported; or NULL */
     bool ended;                              /* the last snapshot was taken: nothing more will come */
     bool out_of_memory;
+    struct watch *parent; /* the screen that this one was opened from, which goes on meanwhile; or NULL */
+    bool back;            /* to the parent; else the user wants to leave altogether */
+    int left;             /* the status with which a screen that was opened from here ended everything */
+    struct rtl_untraced untraced;
+    uint64_t untraced_ns; /* when to look for them again */
 };
 
 enum { SCREEN_BUSY_MS = 300 }; /* how long another writer of the recording may hold up the screen */
@@ -145,9 +151,27 @@ static uint64_t frame_ns(const struct watch *w)
     return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
 }
 
+/* Now and then: it means a look at every process's files. */
+static void look_for_untraced(struct watch *w)
+{
+    enum { SHARE = 100 }; /* of the time, at most one part in so many */
+    uint64_t from = rtl_mono_ns();
+    if (w->ui.view != RTL_VIEW_PROCESSES || from < w->untraced_ns)
+        return;
+    struct rtl_process_row *rows = calloc(RTL_MEMBERS_MAX, sizeof *rows);
+    if (rows)
+        rtl_untraced_find(&w->untraced, rows, rtl_process_rows(w->ui.model, rows, RTL_MEMBERS_MAX));
+    free(rows);
+    w->ui.untraced = &w->untraced;
+    uint64_t pause = (rtl_mono_ns() - from) * SHARE;
+    w->untraced_ns = rtl_mono_ns() + (pause > 2 * RTL_SEC ? pause : 2 * RTL_SEC);
+}
+
 static void sample(struct watch *w)
 {
     struct rtl_snapshot snapshot = {0};
+    if (w->parent)
+        sample(w->parent);
     if (w->ended)
         return;
     if (w->player) {
@@ -181,6 +205,7 @@ static void sample(struct watch *w)
         record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns, !alive);
     if (w->ended)
         rtl_frame_recorder_stop(&w->recorder);
+    look_for_untraced(w);
     if (w->out_of_memory)
         rtl_ui_say(&w->ui, "out of memory: the picture may be incomplete");
 }
@@ -203,6 +228,8 @@ static uint64_t interval(const struct watch *w)
 {
     return w->player ? frame_ns(w) : w->ui.interval_ns;
 }
+
+static bool go(struct watch *w, pid_t pid);
 
 /* False when the user wants to leave. */
 static bool press(struct watch *w, uint32_t key)
@@ -228,6 +255,11 @@ static bool press(struct watch *w, uint32_t key)
         ask_for_mode(w);
     if (asked & RTL_UI_COPY)
         rtl_screen_copy(w->ui.copy);
+    if (asked & RTL_UI_PROCESSES && w->parent)
+        return !(w->back = true);
+    if (asked & (RTL_UI_GO_IN | RTL_UI_PROCESSES) && !go(w, asked & RTL_UI_GO_IN ? w->ui.go_in : 0))
+        return false;
+    look_for_untraced(w);
     if (asked)
         show(w, asked & RTL_UI_REPAINT);
     return true;
@@ -265,6 +297,15 @@ static void between_frames(struct watch *w)
     show(w, false);
 }
 
+/* The frames that were asked for are shown; of one that has ended the last stays. */
+static bool has_enough(const struct watch *w)
+{
+    for (; w; w = w->parent)
+        if (w->options->frames && w->samples >= w->options->frames && !w->ended)
+            return true;
+    return false;
+}
+
 static int run(struct watch *w)
 {
     if (w->player)
@@ -282,7 +323,7 @@ static int run(struct watch *w)
         return w->player ? (int)RTL_DB_CORRUPT : (int)RTL_READER_VERSION;
     show(w, true);
     w->next_ns = rtl_mono_ns() + interval(w);
-    while (!w->options->frames || w->samples < w->options->frames || w->ended) {
+    while (!has_enough(w)) {
         uint64_t soon = rtl_mono_ns() + RTL_SEC;
         struct rtl_event event = rtl_screen_wait(soon + RTL_SEC / 2 < w->next_ns ? soon : w->next_ns);
         switch (event.kind) {
@@ -294,7 +335,7 @@ static int run(struct watch *w)
             break;
         case RTL_EVENT_KEY:
             if (!press(w, event.key))
-                return 0;
+                return w->left;
             break;
         case RTL_EVENT_RESIZE:
             show(w, true);
@@ -309,15 +350,12 @@ static int run(struct watch *w)
     return 0;
 }
 
-static int watch(struct watch *w, pid_t pid, const char *title)
+static bool prepare(struct watch *w, pid_t pid, const char *title)
 {
     const struct rtl_options *options = w->options;
-    char why[256];
     struct rtl_model *model = rtl_model_create();
-    if (!model) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
+    if (!model)
+        return false;
     rtl_ui_init(&w->ui, model, pid, title);
     w->ui.interval_ns = options->delay_ns;
     w->ui.names = options->names;
@@ -327,7 +365,72 @@ static int watch(struct watch *w, pid_t pid, const char *title)
     model->sort = options->sort;
     model->reverse = options->reverse;
     snprintf(model->filter, sizeof model->filter, "%s", options->filter);
+    if (options->list_first)
+        w->ui.view = RTL_VIEW_PROCESSES;
     rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
+    return true;
+}
+
+static void release(struct watch *w)
+{
+    rtl_frame_recorder_stop(&w->recorder);
+    rtl_frame_free(&w->frame);
+    rtl_model_free(w->ui.model);
+    rtl_untraced_free(&w->untraced);
+}
+
+/* A screen over this one: of one process alone, or (pid 0) of all. False when the user wants to leave altogether. */
+static bool go(struct watch *w, pid_t pid)
+{
+    struct rtl_options options = *w->options;
+    struct watch *n = calloc(1, sizeof *n);
+    char why[512] = "out of memory", title[sizeof w->ui.title];
+    options.write = options.trace = options.process = NULL;
+    options.frames = 0;
+    options.pid = options.pids[0] = pid;
+    options.pid_count = pid != 0;
+    options.no_children = pid != 0;
+    options.all = options.apart = options.list_first = pid == 0;
+    options.delay_ns = w->ui.interval_ns;
+    options.names = w->ui.names;
+    options.units = w->ui.units;
+    options.window_ns = w->ui.model->window_ns;
+    options.sort = w->ui.model->sort;
+    options.reverse = w->ui.model->reverse;
+    options.filter = "";
+    if (!n || rtl_targets_open(&options, &n->targets, why, sizeof why) != RTL_READER_OK) {
+        rtl_ui_say(&w->ui, "%s", why);
+        free(n);
+        return true;
+    }
+    n->options = &options;
+    n->parent = w;
+    rtl_targets_title(n->targets, title, sizeof title);
+    bool stays = true;
+    if (prepare(n, rtl_targets_pid(n->targets), title)) {
+        int status = run(n);
+        stays = n->back || (!n->ui.model->latest && status);
+        w->left = status;
+        release(n);
+    } else {
+        rtl_ui_say(&w->ui, "out of memory");
+    }
+    rtl_targets_close(n->targets);
+    free(n);
+    if (stays)
+        show(w, true);
+    return stays;
+}
+
+static int watch(struct watch *w, pid_t pid, const char *title)
+{
+    const struct rtl_options *options = w->options;
+    char why[256];
+    if (!prepare(w, pid, title)) {
+        rtl_complain("out of memory");
+        return RTL_READER_USAGE;
+    }
+    struct rtl_model *model = w->ui.model;
     if (w->player) {
         w->player->model = model;
         w->ui.replay = true;
@@ -358,9 +461,7 @@ static int watch(struct watch *w, pid_t pid, const char *title)
             status = RTL_DB_CORRUPT;
         }
     }
-    rtl_frame_recorder_stop(&w->recorder);
-    rtl_frame_free(&w->frame);
-    rtl_model_free(model);
+    release(w);
     return status;
 }
 
