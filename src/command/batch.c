@@ -201,6 +201,7 @@ int rtl_batch(const struct rtl_options *options, struct rtl_targets *targets)
     if (frame.model) {
         rtl_targets_title(targets, title, sizeof title);
         rtl_frame_recorder_init(&recorder, frame.model, options, pid, title);
+        recorder.targets = targets;
         if (options->write && rtl_frame_recorder_start(&recorder, 0)) {
             rtl_complain("%s", recorder.why);
             status = (int)recorder.last;
@@ -241,11 +242,14 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     return status < 0 ? 0 : status;
 }
 
-static void say_written(unsigned kernels, pid_t pid, const char *path)
+static void say_written(unsigned kernels, pid_t pid, unsigned processes, const char *path)
 {
     char name[4 * PATH_MAX + 1]; /* longer ones can't be opened */
     rtl_text_line(name, sizeof name, path, strlen(path));
-    printf("%u kernels of process %d written to %s\n", kernels, (int)pid, name);
+    if (processes)
+        printf("%u kernels of %u processes written to %s\n", kernels, processes, name);
+    else
+        printf("%u kernels of process %d written to %s\n", kernels, (int)pid, name);
 }
 
 int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *targets)
@@ -260,6 +264,7 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *tar
         return status;
     rtl_targets_title(targets, title, sizeof title);
     rtl_frame_recorder_init(&recorder, model, options, pid, title);
+    recorder.targets = targets;
     status = (int)rtl_targets_snapshot(targets, &snapshot);
     if (status == RTL_READER_VERSION) {
         rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
@@ -270,7 +275,7 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *tar
         if (status)
             rtl_complain("%s", recorder.why);
         else
-            say_written(snapshot.kernel_count, pid, options->snapshot);
+            say_written(snapshot.kernel_count, pid, snapshot.parts ? rtl_targets_count(targets) : 0, options->snapshot);
     }
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);

@@ -36,6 +36,8 @@ struct rtl_targets {
     /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
     struct rtl_process_entry *known;
     uint32_t known_count;
+    rtl_targets_sink *sink;
+    void *sink_context;
     bool launcher[RTL_PIDS_MAX]; /* of the pids asked for: not traced itself */
 };
 
@@ -318,7 +320,11 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             continue;
         bool alive = rtl_reader_alive(target->reader); /* asked first: a snapshot after the end is the last state */
         enum rtl_reader_status status = rtl_reader_snapshot(target->reader, &one);
+        if (!status)
+            one.taken_mono_ns = now;
         bool taken = status || rtl_merge_take(t->merge, target->member, &one);
+        if (!status && t->sink)
+            t->sink(t->sink_context, target->member, target->pid, &one, !alive);
         if (!status)
             rtl_snapshot_free(&one);
         if (status == RTL_READER_USAGE || !taken)
@@ -327,6 +333,12 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             end(t, i);
     }
     return rtl_merge_make(t->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
+}
+
+void rtl_targets_hand_to(struct rtl_targets *t, rtl_targets_sink *sink, void *context)
+{
+    t->sink = sink;
+    t->sink_context = context;
 }
 
 static struct target *first_alive(const struct rtl_targets *t)

@@ -368,6 +368,7 @@ static bool prepare(struct watch *w, pid_t pid, const char *title)
     if (options->list_first)
         w->ui.view = RTL_VIEW_PROCESSES;
     rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
+    w->recorder.targets = w->targets;
     return true;
 }
 

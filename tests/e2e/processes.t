@@ -61,9 +61,11 @@ end_process "$launcher"
 for pid in $(ranks .pid); do kill "$pid"; done
 
 # --- by numbers, by name, all ---
-"$O/tests/programs/segment_demo" --kernels 12 --rate 1000 >/dev/null &
+name=demo$$ # others may run the same program
+cp "$O/tests/programs/segment_demo" "$work/$name"
+"$work/$name" --kernels 12 --rate 1000 >/dev/null &
 one=$!
-"$O/tests/programs/segment_demo" --kernels 20 --rate 1000 >/dev/null &
+"$work/$name" --kernels 20 --rate 1000 >/dev/null &
 two=$!
 tap_pids="$tap_pids $one $two"
 check "two" wait_until 60 sh -c "'$top' -p $one,$two -b -n 1"
@@ -71,10 +73,20 @@ pids() { "$top" "$@" --json -n 1 | jq -r '[.processes[]?.pid] | sort | join(" ")
 both=$(printf '%s\n' "$one" "$two" | sort -n | xargs)
 is "by number" "$(pids -p "$one,$two")" "$both"
 is "as bare words" "$(pids "$one" "$two")" "$both"
-is "by name" "$(pids segment_demo)" "$both"
-is "kernels of the same name are one" "$("$top" segment_demo --json -n 1 | jq '[.kernels[].name] | length == (unique | length)')" true
-is "queues say whose they are" "$("$top" segment_demo --json -n 1 | jq -r '[.queues[].pid] | unique | length')" 2
-is "CSV has a line for each of both" "$("$top" segment_demo --csv -n 1 | cut -d, -f2 | sort -u | grep -c '^[0-9]')" 2
+is "by name" "$(pids "$name")" "$both"
+is "kernels of the same name are one" "$("$top" "$name" --json -n 1 | jq '[.kernels[].name] | length == (unique | length)')" true
+is "queues say whose they are" "$("$top" "$name" --json -n 1 | jq -r '[.queues[].pid] | unique | length')" 2
+is "CSV has a line for each of both" "$("$top" "$name" --csv -n 1 | cut -d, -f2 | sort -u | grep -c '^[0-9]')" 2
+"$top" -p "$one,$two" --json -d 0.3 -n 4 -w "$work/both.db" >"$work/json"
+for pid in $one $two; do
+    replayed() { "$top" -r "$work/both.db" -p "$pid" --json | jq -c '[.dispatches.counted, (.kernels | length), ([.kernels[].calls] | add), .pid]'; }
+    live() { jq -c ".processes[] | select(.pid == $pid) | [.counted]" "$work/json"; }
+    is "each is recorded for itself, as it was" "$(replayed | jq -c '.[0:1]')" "$(live)"
+    is "all of it" "$(replayed | jq -c '(.[0] - .[2] | if . < 0 then -. else . end) <= .[0] / 20 and .[3] == '"$pid" | sort -u)" true
+done
+is "frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
+check "a snapshot has one of each" "$top" -p "$one,$two" --snapshot "$work/both.db"
+is "beside the series" "$(sqlite3 "$work/both.db" "SELECT group_concat(kind) FROM (SELECT kind FROM rtl_recording ORDER BY id)")" 'series,series,snapshot,snapshot'
 is "one alone looks as ever" "$("$top" -p "$one" --json -n 1 | jq -r 'has("processes"), (.kernels[0] | has("slowest"))' | xargs)" 'false false'
 check "nothing of that name is a refusal" sh -c "'$top' no_such_name -b -n 1 2>&1 | grep -q \"no process called 'no_such_name'\""
 finish
