@@ -4,6 +4,8 @@
 #include "session/commands.h"
 #include "session/complain.h"
 #include "session/config.h"
+#include "session/progress.h"
+#include "tui/screen.h"
 #include "text/text.h"
 #include "tui/watch.h"
 
@@ -64,7 +66,10 @@ static int replay(const struct rtl_options *options, bool terminal)
 {
     struct rtl_player player;
     char why[512];
+    rtl_progress_begin("reading", options->replay);
+    rtl_db_stop_when(rtl_progress_tick);
     int status = (int)rtl_player_open(&player, options->replay, options->pid, options->recording, why, sizeof why);
+    rtl_progress_end();
     if (status) {
         rtl_complain("%s", why);
         return status;
@@ -130,13 +135,20 @@ int main(int argc, char **argv)
         int status = RTL_READER_USAGE;
         if (parsed == RTL_PARSED_DONE)
             status = print(text);
-        else
+        if (parsed == RTL_PARSED_DONE && !status && rtl_option_asked(&options, RTL_OPTION_VERSION)) {
+            printf("SQLite %s, %s\n", rtl_db_library(), rtl_screen_library());
+            status = print(NULL);
+        }
+        if (parsed == RTL_PARSED_WRONG)
             rtl_complain("%s", text ? text : "out of memory");
         free(text);
         return status;
     }
     const char *no_color = getenv("NO_COLOR");
-    options.no_color |= no_color && *no_color;
+    options.no_color |= no_color && *no_color && !rtl_option_asked(&options, RTL_OPTION_THEME);
+    rtl_settings_apply(rtl_config_settings(), &options);
+    if (options.no_color)
+        options.theme = RTL_THEME_MONO;
     options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);

@@ -21,6 +21,7 @@
 #define NAME(sym, name, ...)      name " "
 #define FORMS                     RTL_NAME_FORMS(NAME)
 #define UNITS                     RTL_UNITS(NAME)
+#define THEMES                    RTL_THEMES(NAME)
 
 /* What comes for an argument: the words of a list, files, processes, the commands of the system, or nothing known. */
 enum kind { KIND_NONE, KIND_WORDS, KIND_FILES, KIND_PIDS, KIND_PROGRAMS };
@@ -31,10 +32,10 @@ static const struct argument {
     enum kind kind;
     const char *words;
 } arguments[] = {
-    {"FILE", KIND_FILES, ""},       {"FILE.db", KIND_FILES, ""},       {"A.db B.db", KIND_FILES, ""},
-    {"PID", KIND_PIDS, ""},         {"MODE", KIND_WORDS, MODES},       {"FORM", KIND_WORDS, FORMS},
-    {"UNIT", KIND_WORDS, UNITS},    {"KEY", KIND_WORDS, NULL},         {"SHELL", KIND_WORDS, "bash zsh fish "},
-    {"COMMAND", KIND_PROGRAMS, ""}, {"-- COMMAND", KIND_PROGRAMS, ""},
+    {"FILE", KIND_FILES, ""},      {"FILE.db", KIND_FILES, ""},    {"A.db B.db", KIND_FILES, ""},
+    {"PID", KIND_PIDS, ""},        {"MODE", KIND_WORDS, MODES},    {"FORM", KIND_WORDS, FORMS},
+    {"UNIT", KIND_WORDS, UNITS},   {"KEY", KIND_WORDS, NULL},      {"SHELL", KIND_WORDS, "bash zsh fish "},
+    {"THEME", KIND_WORDS, THEMES}, {"COMMAND", KIND_PROGRAMS, ""}, {"-- COMMAND", KIND_PROGRAMS, ""},
 };
 
 static void keys_to_sort_by(char *words, size_t size)

@@ -134,6 +134,8 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         else
             put_measured(w, o, "busy", false, 0);
         put_number(w, o, "busy_ns", agent->busy_ns);
+        put_name(w, o, "verdict", m->previous ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
+        put_measured(w, o, "wait_p99_ns", m->previous && m->gpus[i].facts.waits, m->gpus[i].wait_p99);
         put_idle(w, o, agent);
         put_clock(w, o, agent);
     }
@@ -221,6 +223,18 @@ static void put_ranks(struct json_writer *w, struct json_object *kernel, const s
     }
 }
 
+/* Now by before, 1 where no difference can be told; null where too few durations are known. */
+static void put_change(struct json_writer *w, struct json_object *object, const char *key, struct rtl_change change)
+{
+    double ratio = change.kind == RTL_CHANGE_SAME ? 1 : change.ratio;
+    char text[40];
+    snprintf(text, sizeof text, "%.4f", ratio);
+    if (change.kind == RTL_CHANGE_UNKNOWN)
+        put_measured(w, object, key, false, 0);
+    else
+        put(w, object, key, json_object_new_double_s(ratio, text));
+}
+
 static void put_kernel(struct json_writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
@@ -247,6 +261,8 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
+    put_change(w, recently, "p50_change", row->change.p50);
+    put_change(w, recently, "p99_change", row->change.p99);
     if (m->latest->snapshot.parts)
         put_ranks(w, o, m, row);
 }

@@ -2,6 +2,7 @@
  * Snapshots, spans and the life of the target. See model.h; the rows made of them are in model_rows.c.
  */
 #include "model/model.h"
+#include "model/model_gpus.h"
 #include "text/units.h"
 
 #include "stats/histogram.h"
@@ -85,51 +86,114 @@ void rtl_model_free(struct rtl_model *model)
     free(model);
 }
 
+/* How far apart the window's snapshots lie, and those of the window before, of which only its start will be needed. */
+static uint64_t spacing_of(const struct rtl_model *model)
+{
+    return model->window_ns / 11;
+}
+static uint64_t spacing_before(const struct rtl_model *model)
+{
+    return 3 * spacing_of(model);
+}
+
+/* Of the first `count` snapshots in the ring only the first of each `spacing` is kept; returns how many of them are. */
+static int thin_out(struct rtl_model *model, int count, uint64_t spacing)
+{
+    uint64_t last = UINT64_MAX;
+    int kept = 0;
+    for (int i = 0; i < model->ring_count; i++) {
+        uint64_t span = model->ring[i]->snapshot.taken_mono_ns / spacing;
+        if (i < count && span == last)
+            release(model->ring[i]);
+        else
+            model->ring[kept++] = model->ring[i];
+        last = span;
+    }
+    int gone = model->ring_count - kept;
+    model->ring_count = kept;
+    return count - gone;
+}
+
 /* Puts what was the latest snapshot into the ring if the one before it lies far enough back. */
 static void remember(struct rtl_model *model, struct rtl_sample *sample)
 {
-    if (model->window_ns == RTL_WINDOW_INTERVAL || model->window_ns == RTL_WINDOW_ALL) {
+    if (model->window_ns == RTL_WINDOW_ALL) {
         drop_oldest(model, model->ring_count);
         return;
     }
-    if (model->ring_count) {
+    if (model->window_ns == RTL_WINDOW_INTERVAL) { /* this one, and the one before it */
+        drop_oldest(model, model->ring_count > 1 ? model->ring_count - 1 : 0);
+    } else if (model->ring_count) {
         uint64_t newest = model->ring[model->ring_count - 1]->snapshot.taken_mono_ns;
         /* The first of each span of time is kept. Spans lie at fixed times, so that what is kept follows from the
          * recent past alone, and a recording that is entered in the middle shows what was shown then. Two places are
          * for the one that starts the window and the one that is about to. */
-        uint64_t spacing = model->window_ns / (RTL_MODEL_RING - 3);
+        uint64_t spacing = spacing_of(model);
         if (sample->snapshot.taken_mono_ns / spacing == newest / spacing)
             return;
     }
+    if (model->ring_count == RTL_MODEL_RING) /* of a shorter window */
+        thin_out(model, model->ring_count, spacing_of(model));
     if (model->ring_count == RTL_MODEL_RING)
         drop_oldest(model, 1);
     model->ring[model->ring_count++] = share(sample);
 }
 
-/* The newest snapshot that is at least a window old starts the window; what is older than it is let go. */
+/* The newest snapshot of the first `count` in the ring that was taken at least `enough` before `ns`; -1 for none. */
+static int newest_before(const struct rtl_model *model, int count, uint64_t ns, uint64_t enough)
+{
+    while (count > 0 && ns - model->ring[count - 1]->snapshot.taken_mono_ns < enough)
+        count--;
+    return count - 1;
+}
+
+/*
+ * The newest snapshot that is at least a window old starts the window, the newest that is a window older than that the
+ * window before; what is older still is let go. While that is not there the oldest stands for it, if it makes the
+ * window before at least half as long.
+ */
+static void choose_windows(struct rtl_model *model, const struct rtl_sample **base, const struct rtl_sample **before)
+{
+    uint64_t now = model->latest->snapshot.taken_mono_ns;
+    /* half a spacing of tolerance: timers are late by a little, and 9.99 s are 10 s */
+    uint64_t enough = model->window_ns - model->window_ns / 40;
+    int at = newest_before(model, model->ring_count, now, enough);
+    if (at < 0) {
+        *base = model->ring_count ? model->ring[0] : model->previous;
+        return;
+    }
+    at = thin_out(model, at, spacing_before(model));
+    uint64_t from = model->ring[at]->snapshot.taken_mono_ns;
+    int start = newest_before(model, at, from, enough);
+    if (start > 0) {
+        drop_oldest(model, start);
+        at -= start;
+    }
+    *base = model->ring[at];
+    if (at > 0 && from - model->ring[0]->snapshot.taken_mono_ns >= model->window_ns / 2)
+        *before = model->ring[0];
+}
+
 static void choose_base(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    const struct rtl_sample *base = NULL;
+    const struct rtl_sample *base = NULL, *before = NULL;
     if (model->window_ns == RTL_WINDOW_ALL) {
         base = model->zero;
     } else if (model->window_ns == RTL_WINDOW_INTERVAL) {
         base = model->previous;
+        if (model->ring_count == 2 && model->ring[1] == model->previous)
+            before = model->ring[0];
     } else {
-        int at = -1;
-        /* half a spacing of tolerance: timers are late by a little, and 9.99 s are 10 s */
-        uint64_t enough = model->window_ns - model->window_ns / 40;
-        for (int i = 0; i < model->ring_count; i++)
-            if (now->taken_mono_ns - model->ring[i]->snapshot.taken_mono_ns >= enough)
-                at = i;
-        if (at > 0)
-            drop_oldest(model, at);
-        base = model->ring_count ? model->ring[0] : model->previous;
+        choose_windows(model, &base, &before);
     }
     /* never look behind the point where the user said zero */
-    if (model->zero && (!base || base->snapshot.taken_mono_ns < model->zero->snapshot.taken_mono_ns))
+    if (model->zero && (!base || base->snapshot.taken_mono_ns < model->zero->snapshot.taken_mono_ns)) {
         base = model->zero;
+        before = NULL;
+    }
     model->base = base;
+    model->before = before;
     uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
     model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
 }
@@ -216,6 +280,7 @@ bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, 
         remember(model, model->previous);
     model->samples++;
     extend_history(model);
+    rtl_model_look_at_gpus(model);
     watch_worker(model);
     choose_base(model);
     return true;
@@ -236,7 +301,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
         release(model->zero);
         model->zero = NULL;
     }
-    model->base = NULL;
+    model->base = model->before = NULL;
     model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
     model->worst = NULL;
     model->samples = 0;

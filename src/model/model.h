@@ -3,7 +3,7 @@
  *
  * Three spans of time, all made by subtracting snapshots:
  *  - totals: since the process was first traced, or since `zero` was pressed (the target's counters are never touched);
- *  - the window: sliding, what the table ranks by;
+ *  - the window: sliding, what the table ranks by, and the one before it, which its quantiles are compared with;
  *  - the interval: between the last two snapshots, what the trend and JSON's "window" show.
  * The window's length is bounded by a ring of at most RTL_MODEL_RING snapshots, so the memory is bounded too; the span
  * that it really covers is rtl_model.span_ns.

@@ -7,6 +7,7 @@
 #include "model/model_rows.h"
 #include "model/ranks.h"
 #include "model/model_families.h"
+#include "model/model_gpus.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -60,6 +61,9 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
     row->timed = grown(k->histogram.count, zero ? zero->histogram.count : 0);
     row->untimed = grown(k->untimed, zero ? zero->untimed : 0);
     row->total_ns = grown(k->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
+    if (row->base && model->before)
+        row->change =
+            rtl_changes_between(row->before ? &row->before->histogram : NULL, &row->base->histogram, &k->histogram);
     row->window_calls = grown(k->calls, row->base ? row->base->calls : 0);
     row->rate = per_second(row->window_calls, model->span_ns);
     row->window = (struct rtl_window){0};
@@ -85,7 +89,7 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
 static void make_kernels(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    uint32_t base_at = 0, zero_at = 0;
+    uint32_t base_at = 0, before_at = 0, zero_at = 0;
     uint64_t window_total = 0;
     model->row_count = now->kernel_count;
     model->worst = NULL;
@@ -93,6 +97,7 @@ static void make_kernels(struct rtl_model *model)
         struct rtl_row *row = &model->rows[i];
         *row = (struct rtl_row){.id = now->kernels[i].id, .kernel = &now->kernels[i]};
         row->base = find_next(model->base, &base_at, row->id);
+        row->before = find_next(model->before, &before_at, row->id);
         row->zero = find_next(model->zero, &zero_at, row->id);
         make_row(model, row);
         window_total += row->window.total_ns;
@@ -414,6 +419,7 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_queues(model);
     make_copies(model);
     make_gpus(model);
+    rtl_model_judge_gpus(model);
     make_sums(model);
     return make_order(model);
 }

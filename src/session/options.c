@@ -98,6 +98,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
     *text = NULL;
     if (!*arg && !strcmp(rtl_options[option].argument, "FILE"))
         return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
+    o->asked |= 1ull << option;
     switch (option) {
     case RTL_OPTION_PID:
         return set_pid(o, arg, text);
@@ -155,7 +156,6 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->filter = arg;
         break;
     case RTL_OPTION_WINDOW:
-        o->window_asked = true;
         if (!strcmp(arg, "all"))
             o->window_ns = RTL_WINDOW_ALL;
         else if (!rtl_parse_interval(arg, &o->window_ns))
@@ -178,6 +178,15 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
 #define NAME(sym, num, name, text) " " name
             return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'", arg);
 #undef NAME
+        break;
+    case RTL_OPTION_THEME:
+        if (!rtl_theme_parse(arg, &o->theme))
+#define NAME(sym, name, text) " " name
+            return WRONG(text, "--theme knows" RTL_THEMES(NAME) ", not '%s'", arg);
+#undef NAME
+        break;
+    case RTL_OPTION_NO_MOUSE:
+        o->no_mouse = true;
         break;
     case RTL_OPTION_NO_COLOR:
         o->no_color = true;
@@ -220,9 +229,10 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
         return WRONG(text, "--recording goes with -r");
     if (o->force && !o->write && !o->snapshot && !o->trace && !o->file)
         return WRONG(text, "--force goes with -o, -w, --snapshot or --trace");
-    if (o->window_asked && o->output == RTL_OUTPUT_JSON)
+    bool has_window = rtl_option_asked(o, RTL_OPTION_WINDOW);
+    if (has_window && o->output == RTL_OUTPUT_JSON)
         return WRONG(text, "--window does not go with --json, whose window is the last interval");
-    if (!o->window_asked && o->output != RTL_OUTPUT_SCREEN)
+    if (!has_window && o->output != RTL_OUTPUT_SCREEN)
         o->window_ns = RTL_WINDOW_INTERVAL;
     return RTL_PARSED_RUN;
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "model/columns.h"
+#include "session/themes.h"
 #include "text/names.h"
 #include "text/units.h"
 
@@ -37,14 +38,17 @@
     X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")      \
     X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")            \
     X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                        \
+    X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                           \
     X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                   \
     X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                          \
+    X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                  \
     X(HELP, 'h', "help", "", "this help")                                                                \
-    X(VERSION, 'V', "version", "", "version of rtl-top and of the segments that it reads")
+    X(VERSION, 'V', "version", "", "version, and with what it was built and tested")
 
 #define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
 enum rtl_option { RTL_OPTIONS(RTL_ENUM_OPTION) RTL_OPTION_COUNT };
 #undef RTL_ENUM_OPTION
+_Static_assert(RTL_OPTION_COUNT <= 64, "each option is a bit");
 
 enum { RTL_PIDS_MAX = 128 };
 enum rtl_output { RTL_OUTPUT_SCREEN, RTL_OUTPUT_TEXT, RTL_OUTPUT_JSON, RTL_OUTPUT_CSV };
@@ -72,7 +76,10 @@ struct rtl_options {
     enum rtl_unit units;
     const char *trace; /* NULL = none */
     int mode;          /* to go on in, or -1 */
-    bool window_asked; /* --window was given */
+    bool no_mouse;
+    enum rtl_theme theme;
+    uint32_t columns; /* those to show, bits by enum rtl_column; 0 = as many as there is room for */
+    uint64_t asked;   /* which options were given, bits: rtl_option_asked */
     bool no_color, ascii;
 };
 
@@ -97,6 +104,11 @@ enum rtl_parsed rtl_options_set(struct rtl_options *options, enum rtl_option opt
 
 /* Whether they go together, once all of them are there. */
 enum rtl_parsed rtl_options_check(struct rtl_options *options, char **text);
+
+static inline bool rtl_option_asked(const struct rtl_options *options, enum rtl_option option)
+{
+    return options->asked >> option & 1;
+}
 
 struct rtl_option_info {
     int letter;

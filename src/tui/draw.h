@@ -39,6 +39,8 @@ int rtl_draw_process_lines(const struct rtl_ui *ui);
 void rtl_draw_ranks(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_rank_lines(const struct rtl_ui *ui);
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+/* Marks the row that the cursor is on, to its end. */
+void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols);
 /* The name in its column, scrolled sideways as far as the user did. */
 void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,
                         enum rtl_role role, const struct rtl_row *row);

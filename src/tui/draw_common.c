@@ -172,14 +172,14 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, " | since %s %s", m->zero ? "zero" : "start",
                         rtl_format_age(rtl_model_since(m)).text);
     if (ui->view == RTL_VIEW_KERNELS) {
+        if (ui->name_left)
+            rtl_text_append(out, size, " | names from column %d", ui->name_left + 1);
         rtl_text_append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
         if (m->hide_idle)
             rtl_text_append(out, size, " | idle hidden");
     }
     if (ui->view == RTL_VIEW_KERNELS || ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP)
         rtl_text_append(out, size, " | names %s", rtl_name_form_name(ui->names));
-    if (ui->name_left)
-        rtl_text_append(out, size, " from column %d", ui->name_left + 1);
     rtl_text_append(out, size, " | units %s", rtl_unit_name(ui->units));
 }
 
@@ -277,6 +277,14 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
             rtl_frame_put(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, name + from);
         }
     }
+}
+
+void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols)
+{
+    rtl_frame_put(frame, line, 0, 1, RTL_ROLE_SELECTED, ">");
+    rtl_frame_paint(frame, line, 0, cols, RTL_ROLE_SELECTED);
+    frame->cursor_row = line;
+    frame->cursor_col = 0;
 }
 
 void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,

@@ -73,14 +73,24 @@ static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int 
     return rows;
 }
 
-/* The columns of a terminal of `from` columns; returns where the name begins. */
-static int place_columns_of(struct rtl_layout *l, int from, const int *widths)
+/* The least width that shows a column: one that was asked for is shown in any, as long as there is room. */
+static int shown_from(int column, unsigned asked, int cols)
 {
+    int from = rtl_columns[column].from_cols;
+    if (!asked)
+        return from;
+    return asked & 1u << column ? least(from, cols) : cols + 1;
+}
+
+/* The columns of a terminal of `from` columns; returns where the name begins. */
+static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
+{
+    const int *widths = wants->widths;
     int at = 2; /* the selection's mark */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         l->column_at[i] = -1;
         l->column_width[i] = 0;
-        if (i == RTL_COLUMN_NAME || from < rtl_columns[i].from_cols || (widths && !widths[i]))
+        if (i == RTL_COLUMN_NAME || from < shown_from(i, wants->columns, cols) || (widths && !widths[i]))
             continue;
         l->column_at[i] = at;
         l->column_width[i] = widths ? widths[i] : rtl_columns[i].width;
@@ -89,11 +99,11 @@ static int place_columns_of(struct rtl_layout *l, int from, const int *widths)
     return at;
 }
 
-static void place_columns(struct rtl_layout *l, int cols, const int *widths)
+static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layout_wants *wants)
 {
-    int from = cols, at = place_columns_of(l, from, widths);
-    while (widths && at + NAME_LEAST > cols && from > 0)
-        at = place_columns_of(l, --from, widths);
+    int from = cols, at = place_columns_of(l, cols, from, wants);
+    while ((wants->widths || wants->columns) && at + NAME_LEAST > cols && from > 0)
+        at = place_columns_of(l, cols, --from, wants);
     l->column_at[RTL_COLUMN_NAME] = at;
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - at);
 }
@@ -137,7 +147,7 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
     l.name = take(&row, name, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);
-    place_columns(&l, cols, wants->widths);
+    place_columns(&l, cols, wants);
     return l;
 }
 

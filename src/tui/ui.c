@@ -36,6 +36,7 @@ struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
 {
     return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
                                      .gpu_lines = ui->gpu_lines,
+                                     .columns = ui->columns,
                                      .pane = ui->view == RTL_VIEW_KERNELS && rtl_ui_selected(ui),
                                      .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};
 }
@@ -468,6 +469,8 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         if (ui->view == RTL_VIEW_KERNELS)
             ui->following = true;
         return RTL_UI_DRAW;
+    case RTL_ACTION_SAVE:
+        return RTL_UI_DRAW | RTL_UI_SAVE;
     case RTL_ACTION_REDRAW:
         return RTL_UI_DRAW | RTL_UI_REPAINT;
     default:

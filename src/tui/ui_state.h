@@ -23,8 +23,9 @@ enum {
     RTL_UI_STEP = 128,       /* replay: ui->step frames further */
     RTL_UI_SEEK = 256,       /* replay: to ui->seek_ns */
     RTL_UI_MODE = 512,       /* ask the process for the mode ui->menu */
-    RTL_UI_GO_IN = 1024,     /* watch ui->go_in alone */
-    RTL_UI_PROCESSES = 2048, /* from one process alone to all of them */
+    RTL_UI_SAVE = 1024,      /* write the configuration */
+    RTL_UI_GO_IN = 2048,     /* watch ui->go_in alone */
+    RTL_UI_PROCESSES = 4096, /* from one process alone to all of them */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
@@ -63,17 +64,19 @@ struct rtl_ui {
     enum rtl_name_form names;
     enum rtl_unit units;
     bool gpu_lines, wrap, log_bars, ascii;
+    uint32_t columns; /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
 
     bool following;    /* the cursor stays at the top until it is moved; then it stays with its kernel */
     uint32_t selected; /* kernel id */
     int position;      /* where it was seen last */
     int top;           /* first row of the table on screen */
     int queue_top, copies_top, help_top;
+    int queue_at, copies_at;               /* the line with the cursor */
+    int page;                              /* rows of the table, from the last rtl_ui_fit */
+    int name_left;                         /* columns that the names are scrolled by */
     int process_at, process_top, rank_top; /* process_at: the cursor's line */
     pid_t go_in;
     const struct rtl_untraced *untraced; /* processes that use a GPU and aren't traced, or NULL */
-    int page;                            /* rows of the table, from the last rtl_ui_fit */
-    int name_left;                       /* columns that the names are scrolled by */
 
     char help_search[RTL_FILTER_MAX];
     int help_line; /* of the help, where what was searched for stands; -1 = nowhere yet */

@@ -117,6 +117,9 @@ static void every_size_is_defined(void **state)
                            (struct rtl_layout_wants){
                                .gpus = gpus[g], .gpu_lines = true, .name_rows = 3, .pane = true, .widths = wide});
             }
+    for (int cols = 1; cols <= 300; cols++)
+        for (unsigned columns = 0; columns < 1u << RTL_COLUMN_COUNT; columns = columns * 3 + 1)
+            check_main(24, cols, (struct rtl_layout_wants){.gpus = 1, .columns = columns, .widths = wide});
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 300; cols++) {
             check_detail(rows, cols, 0, 12);
@@ -125,6 +128,19 @@ static void every_size_is_defined(void **state)
     check_main(1000, 1000, (struct rtl_layout_wants){.gpus = 64});
     assert_int_equal(main_of(0, 0, 1).kind, RTL_LAYOUT_NOTHING);
     assert_int_equal(main_of(-3, 80, 1).kind, RTL_LAYOUT_NOTHING);
+}
+
+static void columns_that_are_asked_for_are_shown(void **state)
+{
+    (void)state;
+    unsigned asked = 1u << RTL_COLUMN_TIME | 1u << RTL_COLUMN_P90 | 1u << RTL_COLUMN_MAX | 1u << RTL_COLUMN_NAME;
+    struct rtl_layout l = rtl_layout_main(24, 80, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        assert_int_equal(l.column_at[i] >= 0, (asked & 1u << i) != 0);
+    /* without room for all of them the name stays, and what a narrow terminal shows anyhow */
+    l = rtl_layout_main(24, 30, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
+    assert_true(l.column_at[RTL_COLUMN_NAME] >= 0 && l.column_at[RTL_COLUMN_TIME] >= 0);
+    assert_true(l.column_at[RTL_COLUMN_MAX] < 0 && l.column_width[RTL_COLUMN_NAME] >= 12);
 }
 
 static void the_reference_size(void **state)
@@ -151,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_is_defined),
+        cmocka_unit_test(columns_that_are_asked_for_are_shown),
         cmocka_unit_test(the_reference_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,6 +282,19 @@ static void the_manual_has_the_columns(void **state)
     free(text);
 }
 
+static void the_manual_has_the_verdicts(void **state)
+{
+    (void)state;
+    char *text = section("VERDICTS"), lines[256];
+#define VERDICT(sym, key, words, meaning)                                                   \
+    snprintf(lines, sizeof lines, ".It Li %s\n%s\n.Pq JSON: Li %s\n", words, meaning, key); \
+    expect(text, lines);
+    RTL_VERDICTS(VERDICT)
+#undef VERDICT
+    assert_int_equal(items(text), RTL_VERDICT_COUNT);
+    free(text);
+}
+
 static void expect_item(const char *text, const char *name, const char *meaning)
 {
     char lines[256];
@@ -445,6 +458,7 @@ int main(void)
         cmocka_unit_test(the_manual_has_the_options),
         cmocka_unit_test(the_manual_has_the_keys),
         cmocka_unit_test(the_manual_has_the_columns),
+        cmocka_unit_test(the_manual_has_the_verdicts),
         cmocka_unit_test(the_manual_has_modes_reasons_notes_statuses),
         cmocka_unit_test(the_help_screen_has_all_keys_and_reasons),
         cmocka_unit_test(the_help_screen_loses_no_word_at_any_width),
