@@ -83,8 +83,6 @@ static void a_wrong_word_is_told_with_what_was_meant(void **state)
         {"rtl-top nmes", "no command 'nmes'; did you mean names? 'rtl-top --help' lists them"},
         {"rtl-top recrod x", "no command 'recrod'; did you mean record? 'rtl-top --help' lists them"},
         {"rtl-top snap", "did you mean snapshot?"},
-        {"rtl-top vllm", "no command 'vllm'; 'rtl-top --help' lists them"},
-        {"rtl-top 4711", "a process is given with -p PID"},
         {"rtl-top -p 3 diff a b", "the command comes first: rtl-top diff ..."},
         {"rtl-top --windw 3", "no option --windw; did you mean --window? 'rtl-top --help' lists the options"},
         {"rtl-top --windw=3", "did you mean --window?"},
