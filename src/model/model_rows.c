@@ -313,6 +313,10 @@ static double column_value(const struct rtl_row *row, enum rtl_column column)
         return timed ? (double)row->window.max_ns : -1;
     case RTL_COLUMN_UNTIMED:
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
+    case RTL_COLUMN_CHANGE:
+        return row->change.p99.kind ? row->change.p99.ratio : -1;
+    case RTL_COLUMN_CHANGE50:
+        return row->change.p50.kind ? row->change.p50.ratio : -1;
     default:
         return 0;
     }

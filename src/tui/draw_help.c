@@ -114,10 +114,21 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
                  rtl_columns[i].order != RTL_ORDER_NO ? " [" : "",
                  rtl_columns[i].order != RTL_ORDER_NO ? rtl_columns[i].key : "",
                  rtl_columns[i].order != RTL_ORDER_NO ? "]" : "");
-    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "q3", "beside a gauge: packets in flight on the GPU's queues");
-    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "sig", "signals of ours in use, and how many there may be");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "!",
+             "p50 or p99 is longer than in the window before by a tenth or more");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "wait p99", "99 % of a GPU's packets waited at most that long to start");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "copy", "share of the window that copies of the GPU took");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "disp/s", "dispatches a second in the window");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "win", "the window: the span of time that the table is about");
     line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "drop", "dispatches that should have been timed and were not");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "signals", "of ours in use, when nearly all that there may be are");
+    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "age", "of the library's last write, when that is late");
     line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "-", "not measured (never the same as 0)");
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Why a GPU is not busy");
+#define VERDICT(sym, key, words, meaning) line_put(p, RTL_ROLE_NORMAL, "  %-15s %s", words, meaning);
+    RTL_VERDICTS(VERDICT)
+#undef VERDICT
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Mode of the library (RTL_MODE); * is this process's");
 #define MODE(sym, num, name, text) \
