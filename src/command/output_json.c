@@ -268,6 +268,7 @@ static void put_kernel(struct writer *w, struct json_object *o, const struct rtl
     bool any = rtl_quantiles(NULL, &k->histogram, q, 3, v), window = m->previous, recent = window && row->window.count;
     put_text(w, o, "name", rtl_names_form(m->names, row->id, k->name, k->name_length, RTL_NAME_MANGLED));
     put_text(w, o, "short", rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
+    put_text(w, o, "family", rtl_name_family_name(rtl_family_of(m, row)));
     put_number(w, o, "calls", k->calls);
     put_number(w, o, "timed", k->histogram.count);
     put_measured(w, o, "total_ns", any, k->histogram.total_ns);

@@ -34,6 +34,7 @@
     X(GRID, "grid", "GRID", 14, 180, NO, "grid of the last dispatch, work-items")                                    \
     X(WORKGROUP, "wg", "WG", 9, 250, NO, "workgroup of the last dispatch, work-items")                               \
     X(LDS, "lds", "LDS", 5, 250, NO, "local memory of the last dispatch, bytes")                                     \
+    X(FAMILY, "family", "FAMILY", 11, 260, ASC, "what the kernel is for: gemm, attention, comm ...")                 \
     X(NAME, "name", "KERNEL", 8, 0, ASC, "name of the kernel")
 
 #define RTL_ENUM_COLUMN(sym, ...) RTL_COLUMN_##sym,

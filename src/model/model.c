@@ -57,7 +57,7 @@ struct rtl_model *rtl_model_create(void)
     if (!model)
         return NULL;
     model->names = rtl_names_create();
-    model->rank = calloc(RTL_KERNELS_MAX, sizeof *model->rank);
+    model->rank = calloc(RTL_MODEL_IDS, sizeof *model->rank);
     model->window_ns = 10 * RTL_SEC;
     model->sort = RTL_COLUMN_TIME;
     model->busy = -1;
@@ -225,18 +225,18 @@ static void watch_worker(struct rtl_model *model)
     }
 }
 
-/* Appends the last interval's p99 to every kernel's history. */
+/* Appends the last interval's p99 and p50 to every kernel's history. */
 static void extend_history(struct rtl_model *model)
 {
     if (!model->previous)
         return;
     const struct rtl_snapshot *now = &model->latest->snapshot, *before = &model->previous->snapshot;
     uint32_t slot = (uint32_t)(model->samples % RTL_MODEL_HISTORY);
-    const double q = 0.99;
+    static const double q[] = {0.5, 0.99};
     model->history_ns[slot] = now->taken_mono_ns - before->taken_mono_ns;
     for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
         if (model->history[i])
-            model->history[i][slot] = RTL_HISTORY_NONE;
+            model->history[i][slot] = model->history[i][RTL_MODEL_HISTORY + slot] = RTL_HISTORY_NONE;
     uint32_t old = 0;
     for (uint32_t i = 0; i < now->kernel_count; i++) {
         const struct rtl_kernel_snapshot *k = &now->kernels[i];
@@ -244,20 +244,21 @@ static void extend_history(struct rtl_model *model)
             old++;
         const struct rtl_histogram_copy *was =
             old < before->kernel_count && before->kernels[old].id == k->id ? &before->kernels[old].histogram : NULL;
-        uint64_t p99;
+        uint64_t out[2];
         if (k->id >= RTL_KERNELS_MAX || (was && was->count == k->histogram.count) ||
-            !rtl_quantiles(was, &k->histogram, &q, 1, &p99))
+            !rtl_quantiles(was, &k->histogram, q, 2, out))
             continue;
         uint16_t *history = model->history[k->id];
         if (!history) {
-            history = malloc(RTL_MODEL_HISTORY * sizeof *history);
+            history = malloc(2 * RTL_MODEL_HISTORY * sizeof *history);
             if (!history)
                 continue; /* a trend less is no reason to stop */
-            for (int h = 0; h < RTL_MODEL_HISTORY; h++)
+            for (int h = 0; h < 2 * RTL_MODEL_HISTORY; h++)
                 history[h] = RTL_HISTORY_NONE;
             model->history[k->id] = history;
         }
-        history[slot] = (uint16_t)rtl_bucket_of(p99);
+        history[slot] = (uint16_t)rtl_bucket_of(out[1]);
+        history[RTL_MODEL_HISTORY + slot] = (uint16_t)rtl_bucket_of(out[0]);
     }
 }
 
@@ -341,6 +342,24 @@ void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool revers
     rtl_model_refresh(model);
 }
 
+static void show_families(struct rtl_model *model)
+{
+    model->held_until_ns = 0; /* what appears belongs where it ranks */
+    rtl_model_refresh(model);
+}
+
+void rtl_model_group(struct rtl_model *model, bool families)
+{
+    model->families = families;
+    show_families(model);
+}
+
+void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool open)
+{
+    model->families_open = open ? model->families_open | 1u << family : model->families_open & ~(1u << family);
+    show_families(model);
+}
+
 void rtl_model_hold(struct rtl_model *model)
 {
     if (!model->latest)
@@ -365,12 +384,22 @@ uint32_t rtl_model_history_length(const struct rtl_model *model)
     return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
 }
 
-uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
+static uint64_t history_of(const struct rtl_model *model, const struct rtl_row *row, uint32_t back, uint32_t from)
 {
     if (!row->history || back >= rtl_model_history_length(model))
         return 0;
-    uint16_t bucket = row->history[(model->samples - back) % RTL_MODEL_HISTORY];
+    uint16_t bucket = row->history[from + (model->samples - back) % RTL_MODEL_HISTORY];
     return bucket == RTL_HISTORY_NONE ? 0 : rtl_bucket_middle(bucket) | !bucket;
+}
+
+uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
+{
+    return history_of(model, row, back, 0);
+}
+
+uint64_t rtl_model_history_p50(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
+{
+    return history_of(model, row, back, RTL_MODEL_HISTORY);
 }
 
 uint64_t rtl_model_in_flight(const struct rtl_model *model)

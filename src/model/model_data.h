@@ -21,6 +21,7 @@ enum {
     RTL_MODEL_HISTORY = 128, /* intervals of p99 kept a kernel, and of busy a GPU */
     RTL_MODEL_TREND = 60,    /* intervals that trends are about; more where there are columns for each of them */
     RTL_FILTER_MAX = 96,
+    RTL_MODEL_IDS = RTL_KERNELS_MAX + RTL_FAMILY_COUNT, /* of rows: kernels, then families; model_families.h */
 };
 /* How long the order is held after the cursor moved; three intervals at least. */
 #define RTL_MODEL_HOLD_NS   (3 * 1000000000ull)
@@ -48,6 +49,7 @@ struct rtl_sample {
 
 struct rtl_row {
     uint32_t id;
+    uint32_t kernels;                         /* of a family's row: how many it sums up; 0 = a kernel */
     const struct rtl_kernel_snapshot *kernel; /* in the latest snapshot */
     const struct rtl_kernel_snapshot *base;   /* the same row where the window starts, or NULL */
     const struct rtl_kernel_snapshot *before; /* ... where the window before it starts, or NULL */
@@ -61,7 +63,7 @@ struct rtl_row {
     struct rtl_changes change; /* against the window before */
     double share;              /* of all timed kernel time in the window */
     double rate;               /* calls a second */
-    const uint16_t *history;   /* RTL_MODEL_HISTORY buckets, a ring; NULL if there never was any */
+    const uint16_t *history;   /* rings of RTL_MODEL_HISTORY buckets, of p99 and of p50; NULL if there never was any */
     /* the GPU or process whose p50 is the longest, and how many times the median of the others; "" = not known */
     char slowest[8];
     double slowest_ratio;
@@ -112,16 +114,21 @@ struct rtl_model {
     uint64_t window_ns;
     enum rtl_column sort;
     bool reverse, hide_idle;
+    bool families;          /* kernels stand below rows of their families */
+    uint32_t families_open; /* bits: those whose kernels are shown */
     char filter[RTL_FILTER_MAX];
 
     /* derived by rtl_model_refresh */
     const struct rtl_sample *base;   /* where the window starts; NULL = the process's start */
     const struct rtl_sample *before; /* where the window before it starts; NULL = there is none as long */
     uint64_t span_ns;                /* what the window really covers; 0 before anything can be said */
-    struct rtl_row *rows;            /* every kernel, ascending id */
+    struct rtl_row *rows;            /* every kernel, ascending id; behind them the families */
     uint32_t row_count, row_size;
     uint32_t *order; /* indices of the rows to show, in order */
     uint32_t shown;
+    uint32_t kernels_shown; /* that no filter hides, also those of closed families */
+    struct rtl_kernel_snapshot family_kernels[RTL_FAMILY_COUNT]; /* what the families' rows stand for */
+    char family_labels[RTL_FAMILY_COUNT][48];
     struct rtl_gpu_row gpus[RTL_AGENTS_MAX];
     uint32_t gpu_count;
     struct rtl_queue_row queues[RTL_QUEUES_MAX];

@@ -5,7 +5,9 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "model/model_families.h"
 #include "model/model_gpus.h"
+#include "text/text.h"
 #include "text/units.h"
 
 #include <stdlib.h>
@@ -287,7 +289,7 @@ struct sort_item {
     uint32_t index; /* of the row, which is in the order of the ids */
 };
 
-static double column_value(const struct rtl_row *row, enum rtl_column column)
+static double column_value(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column)
 {
     bool timed = row->window.count > 0;
     switch (column) {
@@ -304,9 +306,9 @@ static double column_value(const struct rtl_row *row, enum rtl_column column)
     case RTL_COLUMN_MIN:
         return timed ? (double)row->window.min_ns : -1;
     case RTL_COLUMN_P50:
-        return timed ? (double)row->p50 : -1;
+        return timed && !row->kernels ? (double)row->p50 : -1;
     case RTL_COLUMN_P90:
-        return timed ? (double)row->p90 : -1;
+        return timed && !row->kernels ? (double)row->p90 : -1;
     case RTL_COLUMN_P99:
         return timed ? (double)row->p99 : -1;
     case RTL_COLUMN_MAX:
@@ -317,6 +319,8 @@ static double column_value(const struct rtl_row *row, enum rtl_column column)
         return row->change.p99.kind ? row->change.p99.ratio : -1;
     case RTL_COLUMN_CHANGE50:
         return row->change.p50.kind ? row->change.p50.ratio : -1;
+    case RTL_COLUMN_FAMILY:
+        return rtl_family_of(model, row);
     default:
         return 0;
     }
@@ -345,11 +349,6 @@ static int by_name_down(const void *a, const void *b)
     return c ? c : x->index < y->index ? -1 : 1;
 }
 
-static const char *form_of(struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form)
-{
-    return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
-}
-
 static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
 {
     if (model->hide_idle && !row->window_calls)
@@ -360,40 +359,46 @@ static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
 
 static bool make_order(struct rtl_model *model)
 {
-    struct sort_item *items = malloc((model->row_count + 1) * sizeof *items);
     bool held = rtl_model_is_held(model);
     bool ascending = (rtl_columns[model->sort].order == RTL_ORDER_ASC) != model->reverse;
+    model->shown = 0;
+    for (uint32_t i = 0; i < model->row_count; i++)
+        if (is_shown(model, &model->rows[i]))
+            model->order[model->shown++] = i;
+    model->kernels_shown = model->shown;
+    if (model->families)
+        rtl_families_sum(model);
+    struct sort_item *items = malloc((model->shown + 1) * sizeof *items);
     if (!items)
         return false;
-    model->shown = 0;
-    for (uint32_t i = 0; i < model->row_count; i++) {
-        struct rtl_row *row = &model->rows[i];
-        if (!is_shown(model, row))
-            continue;
-        struct sort_item *item = &items[model->shown++];
-        item->index = i;
+    for (uint32_t i = 0; i < model->shown; i++) {
+        struct rtl_row *row = &model->rows[model->order[i]];
+        struct sort_item *item = &items[i];
+        item->index = model->order[i];
         item->name = "";
         if (held) { /* as it was; what is new comes last */
-            uint32_t rank = row->id < RTL_KERNELS_MAX ? model->rank[row->id] : 0;
+            uint32_t rank = row->id < RTL_MODEL_IDS ? model->rank[row->id] : 0;
             item->value = rank ? -(double)rank : -1e18;
         } else {
-            double value = column_value(row, model->sort);
+            double value = column_value(model, row, model->sort);
             item->value = value < 0 ? -1e300 : ascending ? -value : value;
             if (model->sort == RTL_COLUMN_NAME)
-                item->name = form_of(model, row, RTL_NAME_SHORT);
+                item->name = rtl_model_form(model, row, RTL_NAME_SHORT);
         }
     }
     qsort(items, model->shown, sizeof *items,
           held || model->sort != RTL_COLUMN_NAME ? by_value
           : ascending                            ? by_name
                                                  : by_name_down);
-    memset(model->rank, 0, RTL_KERNELS_MAX * sizeof *model->rank);
-    for (uint32_t i = 0; i < model->shown; i++) {
+    for (uint32_t i = 0; i < model->shown; i++)
         model->order[i] = items[i].index;
-        if (model->rows[items[i].index].id < RTL_KERNELS_MAX)
-            model->rank[model->rows[items[i].index].id] = i + 1;
-    }
     free(items);
+    if (model->families && !rtl_families_arrange(model))
+        return false;
+    memset(model->rank, 0, RTL_MODEL_IDS * sizeof *model->rank);
+    for (uint32_t i = 0; i < model->shown; i++)
+        if (model->rows[model->order[i]].id < RTL_MODEL_IDS)
+            model->rank[model->rows[model->order[i]].id] = i + 1;
     return true;
 }
 
@@ -404,7 +409,7 @@ bool rtl_model_is_held(const struct rtl_model *model)
 
 bool rtl_model_make_rows(struct rtl_model *model)
 {
-    if (!make_room(model, model->latest->snapshot.kernel_count)) {
+    if (!make_room(model, model->latest->snapshot.kernel_count + RTL_FAMILY_COUNT)) {
         model->row_count = model->shown = 0;
         return false;
     }
@@ -419,12 +424,14 @@ bool rtl_model_make_rows(struct rtl_model *model)
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)
 {
-    return id < RTL_KERNELS_MAX ? (int)model->rank[id] - 1 : -1;
+    return id < RTL_MODEL_IDS ? (int)model->rank[id] - 1 : -1;
 }
 
 const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
 {
     uint32_t low = 0, high = model->row_count;
+    if (id >= RTL_KERNELS_MAX)
+        return rtl_family_row(model, id);
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (model->rows[middle].id < id)
@@ -435,13 +442,26 @@ const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
     return low < model->row_count && model->rows[low].id == id ? &model->rows[low] : NULL;
 }
 
+/* A closed family has the names of its kernels, too: otherwise nobody would find them. */
+static bool matches(struct rtl_model *model, const struct rtl_row *row, const char *text)
+{
+    if (!row->kernels)
+        return rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, text);
+    enum rtl_name_family family = rtl_family_of(model, row);
+    bool found = rtl_text_contains(rtl_name_family_name(family), text);
+    for (uint32_t i = 0; i < model->row_count && !found && !rtl_family_is_open(model, family); i++)
+        found = rtl_family_of(model, &model->rows[i]) == family && is_shown(model, &model->rows[i]) &&
+                matches(model, &model->rows[i], text);
+    return found;
+}
+
 int rtl_model_search(struct rtl_model *model, const char *text, int from, int step)
 {
     int count = (int)model->shown;
     for (int i = 0; i < count; i++) {
         int at = (((from + i * step) % count) + count) % count;
         const struct rtl_row *row = &model->rows[model->order[at]];
-        if (rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, text))
+        if (matches(model, row, text))
             return at;
     }
     return -1;
@@ -450,5 +470,14 @@ int rtl_model_search(struct rtl_model *model, const char *text, int from, int st
 const char *rtl_model_name(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form, int width,
                            bool ascii)
 {
+    if (row->kernels)
+        return model->family_labels[rtl_family_of(model, row)];
     return rtl_names_cell(model->names, row->id, row->kernel->name, row->kernel->name_length, form, width, ascii);
+}
+
+const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form)
+{
+    if (row->kernels)
+        return rtl_name_family_name(rtl_family_of(model, row));
+    return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
 }

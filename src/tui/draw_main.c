@@ -1,5 +1,5 @@
 /* The main screen: GPUs, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
-#include "tui/draw.h"
+#include "tui/draw_bars.h"
 #include "model/cells.h"
 #include "model/heat.h"
 #include "model/trend.h"
@@ -39,7 +39,7 @@ static struct rtl_heat_axis axis_of(const struct rtl_model *m)
     uint64_t low = UINT64_MAX, high = 0;
     for (uint32_t i = 0; i < m->shown; i++) {
         const struct rtl_row *row = &m->rows[m->order[i]];
-        if (!row->window.count)
+        if (!row->window.count || row->kernels)
             continue;
         low = row->window.min_ns < low ? row->window.min_ns : low;
         high = row->window.max_ns > high ? row->window.max_ns : high;
@@ -64,7 +64,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
             rtl_frame_right(frame, l->head.row, l->column_at[i], l->column_width[i], role, text);
     }
     char shown[32];
-    snprintf(shown, sizeof shown, "%u/%u", m->shown, m->row_count);
+    snprintf(shown, sizeof shown, "%u/%u", m->kernels_shown, m->row_count);
     if (l->column_width[RTL_COLUMN_NAME] > (int)strlen(shown) + 8)
         rtl_frame_right(frame, l->head.row, l->column_at[RTL_COLUMN_NAME], l->column_width[RTL_COLUMN_NAME],
                         RTL_ROLE_HEADER, shown);
@@ -83,7 +83,7 @@ static void draw_heat(struct rtl_frame *frame, int row, int col, int width, cons
                       struct rtl_heat_axis axis)
 {
     int8_t level[RTL_HEAT_WIDTH_MAX];
-    if (!axis.high_ns || !kernel->window.count)
+    if (!axis.high_ns || !kernel->window.count || kernel->kernels)
         return;
     rtl_heat(kernel->base ? &kernel->base->histogram : NULL, &kernel->kernel->histogram, axis, width, level);
     for (int i = 0; i < width && i < RTL_HEAT_WIDTH_MAX; i++)
@@ -145,7 +145,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
     if (row->window.count && most > 0)
         rtl_frame_bar(frame, line, l->bar_at, l->bar_width, rtl_draw_load_role(row->share), row->share / most);
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
-    rtl_frame_put(frame, line, col, width, role, rtl_model_name(m, row, ui->names, width, frame->ascii));
+    rtl_draw_name_cell(ui, frame, line, col, width, role, row);
     if (selected) {
         rtl_frame_put(frame, line, 0, 1, RTL_ROLE_SELECTED, ">");
         rtl_frame_paint(frame, line, 0, l->table.cols, RTL_ROLE_SELECTED);
@@ -173,6 +173,8 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
     double most = 0; /* a bar of that share is full */
     for (uint32_t i = 0; i < m->row_count; i++)
         most = m->rows[i].share > most ? m->rows[i].share : most;
+    for (uint32_t i = 0; i < m->shown; i++) /* families, too */
+        most = m->rows[m->order[i]].share > most ? m->rows[m->order[i]].share : most;
     for (int i = 0; i < l->table.rows && ui->top + i < (int)m->shown; i++)
         draw_row(ui, frame, l, l->table.row + i, &m->rows[m->order[ui->top + i]], axis, most);
 }
@@ -203,6 +205,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_copies(ui, frame, &l);
     else
         rtl_draw_queues(ui, frame, &l);
+    if (l.pane.rows)
+        rtl_draw_pane(ui, frame, l.pane, rtl_ui_selected(ui));
     rtl_draw_name(ui, frame, l.name, kernels ? rtl_ui_selected(ui) : NULL);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);

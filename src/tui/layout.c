@@ -24,6 +24,9 @@ enum {
     FIGURE_NUMBER = 12,  /* two numbers side by side, with a label */
     FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
+    FIGURES_FROM_ROWS = 18,
+    PLOT_FROM_ROWS = 20,
+    PLOT_LEAST_COLS = 40,
 };
 
 static int least(int a, int b)
@@ -95,16 +98,25 @@ static void place_at(struct rtl_layout *l)
     }
 }
 
+/* The least width that shows a column: one that was asked for is shown in any, as long as there is room. */
+static int shown_from(int column, unsigned asked, int cols)
+{
+    int from = rtl_columns[column].from_cols;
+    if (!asked)
+        return from;
+    return asked & 1u << column ? least(from, cols) : cols + 1;
+}
+
 /* The columns of a terminal of `from` columns; returns where the name begins. */
-static int place_columns_of(struct rtl_layout *l, int from, const struct rtl_layout_wants *wants)
+static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
-        bool shown = i != RTL_COLUMN_NAME && from >= rtl_columns[i].from_cols;
+        bool shown = i != RTL_COLUMN_NAME && from >= shown_from(i, wants->columns, cols);
         if (i == RTL_COLUMN_SLOWEST && !wants->slowest)
             shown = false;
         l->column_width[i] = !shown ? 0 : wants->widths ? wants->widths[i] : rtl_columns[i].width;
     }
-    l->bar_width = from >= BAR_FROM ? BAR_LEAST : 0;
+    l->bar_width = from >= BAR_FROM && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
     place_at(l);
     return l->column_at[RTL_COLUMN_NAME];
 }
@@ -126,9 +138,9 @@ static void grow(struct rtl_layout *l, int spare)
 
 static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layout_wants *wants)
 {
-    int from = cols, at = place_columns_of(l, from, wants);
-    while ((wants->widths || wants->slowest) && at + NAME_LEAST > cols && from > 0)
-        at = place_columns_of(l, --from, wants);
+    int from = cols, at = place_columns_of(l, cols, from, wants);
+    while ((wants->widths || wants->columns || wants->slowest) && at + NAME_LEAST > cols && from > 0)
+        at = place_columns_of(l, cols, --from, wants);
     grow(l, cols - at - NAME_WANTED);
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);
 }
@@ -182,26 +194,31 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
         l.line = (struct rtl_rect){0, 0, 1, cols};
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
-    int left = rows - 2; /* header and quantiles are always there */
-    int counts = give(&left, 1);
+    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
+    bool beside = cols >= figures + HISTOGRAM_LEAST && rows >= FIGURES_FROM_ROWS;
+    bool plotted = rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
+    int left = rows - 2; /* header, and counts or quantiles, are always there */
+    int counts = beside ? 1 : give(&left, 1);
     int bars = give(&left, 3);
     int head = bars ? give(&left, 1) : 0;
-    int trend = give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int trend = plotted ? 0 : give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int plot = plotted ? give(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
     int name = give(&left, least(name_rows, most(1, rows / 4)));
     int row = 0;
     l.header = take(&row, 1, cols);
     l.counts = take(&row, counts, cols);
-    l.quantiles = take(&row, 1, cols);
+    l.quantiles = take(&row, beside ? 0 : 1, cols);
     l.name = take(&row, name, cols);
     l.head = take(&row, head, cols);
     l.histogram = take(&row, bars + most(0, left), cols);
-    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
-    if (cols >= figures + HISTOGRAM_LEAST && l.histogram.rows) {
+    if (beside) {
         l.figures = l.histogram;
         l.figures.col = cols - figures;
         l.figures.cols = figures;
         l.histogram.cols = cols - figures - 2;
     }
+    l.plot_head = take(&row, plot ? 1 : 0, cols);
+    l.plot = take(&row, plot ? plot - 1 : 0, cols);
     l.trend = take(&row, trend, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);

@@ -41,6 +41,7 @@ struct rtl_layout_wants {
     int name_rows;     /* for a wrapped name */
     bool pane;         /* something below the table, on terminals of RTL_PANE_FROM_ROWS rows and more */
     bool slowest;      /* the column SLOWEST has something to say */
+    unsigned columns;  /* those of the table to show, bits by enum rtl_column; 0 = as the terminal's width says */
     const int *widths; /* of the table's columns, where they are not those of model/columns.h; NULL = they are */
 };
 enum { RTL_PANE_FROM_ROWS = 40 };
@@ -54,11 +55,13 @@ struct rtl_layout_detail {
     struct rtl_rect header, counts, quantiles, name;
     struct rtl_rect head; /* over histogram and figures */
     struct rtl_rect histogram;
-    struct rtl_rect figures; /* to the right of it, or not there */
-    struct rtl_rect trend;
+    struct rtl_rect figures;         /* to the right of it, or not there */
+    struct rtl_rect plot_head, plot; /* p99 over time, */
+    struct rtl_rect trend;           /* or in one line, where a plot has no room */
     struct rtl_rect status, keys;
 };
-/* `number`: columns of the figures' numbers, 12 at least. */
+/* With figures beside the histogram the line of quantiles, which says the same, is not there. `number`: columns of the
+ * figures' numbers, 12 at least. */
 struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
 
 static inline int rtl_clamp(int value, int low, int high)

@@ -4,7 +4,7 @@
  * A picture that changed on purpose is written anew with RTL_GOLDEN=write; then look at the difference before it is
  * committed.
  */
-#include "tui_golden.h"
+#include "golden_fixture.h"
 
 #include <time.h>
 
@@ -22,6 +22,9 @@ static const char *const names[] = {
     "evil\033[2Jname",
 };
 enum { NAMES = sizeof names / sizeof *names };
+
+static struct synth *p;
+static struct rtl_model *m;
 
 /* Twelve seconds of a serving process: one tail that grows, one kernel that is never timed, one that has become idle.
  */
@@ -62,6 +65,16 @@ static void run_process(int gpus)
     rtl_ui_init(&ui, m, 4711, "python3 serve.py --model llama-70b --tp 1");
     ui.now_mono_ns = SYNTH_START + 12 * RTL_SEC;
     ui.now_real_s = 14 * 3600 + 2 * 60 + 31; /* 14:02:31 UTC */
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    m = NULL;
+    p = NULL;
+    return 0;
 }
 
 static void the_main_screen(void **state)
@@ -119,7 +132,9 @@ static void the_detail(void **state)
     ui.selected = RTL_KERNEL_FIRST + 1;
     golden("detail-80x24", 24, 80);
     golden("detail-40x12", 12, 40);
-    golden("detail-160x40", 40, 160);
+    golden("detail-120x40", 40, 120);
+    golden("detail-160x45", 45, 160);
+    golden("detail-200x60", 60, 200);
     ui.wrap = true;
     drawn(24, 80, "vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*");
     ui.selected = RTL_KERNEL_FIRST + 5;
@@ -141,10 +156,10 @@ static void the_trend(void **state)
     ui.view = RTL_VIEW_DETAIL;
     ui.following = false;
     ui.selected = RTL_KERNEL_FIRST + 1;
-    drawn(24, 60, "P99 by interval, most 2.38ms █");
-    drawn(24, 40, "P99 most 2.38ms ███████████████████ ");
-    drawn(24, 28, "\n████████████████████████████\n");
-    not_drawn(24, 28, "P9");
+    drawn(16, 60, "P99 by interval, most 2.38ms █");
+    drawn(16, 40, "P99 most 2.38ms ███████████████████ ");
+    drawn(16, 28, "\n████████████████████████████\n");
+    not_drawn(16, 28, "P9");
 }
 
 static void queues_help_menus(void **state)
@@ -159,11 +174,10 @@ static void queues_help_menus(void **state)
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
     golden("help-80x24", 24, 80);
-    drawn(200, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
-    drawn(200, 100, "  unsafe_signal      0  its signal may be written unseen");
+    drawn(280, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
+    drawn(280, 100, "  unsafe_signal      0  its signal may be written unseen");
     ui.view = RTL_VIEW_KERNELS;
     rtl_ui_key(&ui, 's');
-    golden("sort-menu-80x24", 24, 80);
     rtl_ui_key(&ui, RTL_KEY_ESC);
     rtl_ui_key(&ui, 'f');
     rtl_ui_key(&ui, 'r');
@@ -259,8 +273,8 @@ static void ways_of_queues(void **state)
     drawn(12, 40, " native: intercept queues stop the proce\n");
     ui.view = RTL_VIEW_HELP;
     ui.before = RTL_VIEW_KERNELS;
-    drawn(200, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
-    drawn(200, 100, "* native here: intercept queues stop the process when they are full on this release\n");
+    drawn(280, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
+    drawn(280, 100, "* native here: intercept queues stop the process when they are full on this release\n");
     ui.view = RTL_VIEW_QUEUES;
     p->queues[0].way = 200;
     p->queues[0].why = 1u << 23;
@@ -376,7 +390,7 @@ static void coverage_is_about_the_window(void **state)
     drawn(24, 80, "drop 500"); /* a sum since the start */
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
-    drawn(120, 100, "own_signal     2.40k"); /* the sums by reason are here */
+    drawn(300, 100, "own_signal     2.40k"); /* the sums by reason are here */
     ui.view = RTL_VIEW_KERNELS;
     for (int t = 41; t <= 60; t++)
         synth_tick(p, m, (uint64_t)t * RTL_SEC);

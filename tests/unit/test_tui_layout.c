@@ -67,7 +67,7 @@ static void check_main(int rows, int cols, struct rtl_layout_wants wants)
         at = l.column_at[i] + l.column_width[i] + 1;
     }
     if (l.bar_width && (l.bar_at < l.column_at[RTL_COLUMN_TIME] + l.column_width[RTL_COLUMN_TIME] ||
-                        l.bar_at + l.bar_width >= l.column_at[RTL_COLUMN_RATE]))
+                        (l.column_at[RTL_COLUMN_RATE] >= 0 && l.bar_at + l.bar_width >= l.column_at[RTL_COLUMN_RATE])))
         wrong("the bar is not beside its number", rows, cols, gpus);
     if (l.column_width[RTL_COLUMN_NAME] < (cols < 40 ? 8 : widths || wants.slowest ? 12 : 18))
         wrong("no room for a name", rows, cols, gpus);
@@ -78,16 +78,21 @@ static void check_detail(int rows, int cols, int name_rows, int number)
     struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows, number);
     if (l.kind != RTL_LAYOUT_FULL)
         return;
-    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name, &l.head,
-                                      &l.histogram, &l.trend,  &l.status,    &l.keys};
+    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name,   &l.head, &l.histogram,
+                                      &l.plot_head, &l.plot,   &l.trend,     &l.status, &l.keys};
     int row = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!inside(order[i], rows, cols) || (order[i]->rows && order[i]->row != row))
             wrong("parts of the detail overlap", rows, cols, 0);
         row += order[i]->rows;
     }
-    if (row > rows || l.header.rows != 1 || l.quantiles.rows != 1)
+    if (row != rows || l.header.rows != 1 || l.quantiles.rows + (l.figures.rows > 0) != 1)
         wrong("the detail lacks a part", rows, cols, 0);
+    if ((l.plot.rows > 0) != (rows >= 20 && cols >= 40) ||
+        (l.plot.rows && (l.plot.rows < 5 || l.plot_head.rows != 1 || l.trend.rows)))
+        wrong("the plot is not where it belongs", rows, cols, 0);
+    if (rows >= 20 && l.histogram.rows < (name_rows > 1 ? 3 : 6))
+        wrong("too little of the histogram", rows, cols, 0);
     if (l.figures.rows && (!inside(&l.figures, rows, cols) || l.histogram.col + l.histogram.cols > l.figures.col))
         wrong("figures overlap the histogram", rows, cols, 0);
 }
@@ -114,6 +119,9 @@ static void every_size_is_defined(void **state)
                            (struct rtl_layout_wants){
                                .gpus = gpus[g], .gpu_lines = true, .name_rows = 3, .pane = true, .widths = wide});
             }
+    for (int cols = 1; cols <= 300; cols++)
+        for (unsigned columns = 0; columns < 1u << RTL_COLUMN_COUNT; columns = columns * 3 + 1)
+            check_main(24, cols, (struct rtl_layout_wants){.gpus = 1, .columns = columns, .widths = wide});
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 300; cols++) {
             check_detail(rows, cols, 0, 12);
@@ -122,6 +130,19 @@ static void every_size_is_defined(void **state)
     check_main(1000, 1000, (struct rtl_layout_wants){.gpus = 64});
     assert_int_equal(main_of(0, 0, 1).kind, RTL_LAYOUT_NOTHING);
     assert_int_equal(main_of(-3, 80, 1).kind, RTL_LAYOUT_NOTHING);
+}
+
+static void columns_that_are_asked_for_are_shown(void **state)
+{
+    (void)state;
+    unsigned asked = 1u << RTL_COLUMN_TIME | 1u << RTL_COLUMN_P90 | 1u << RTL_COLUMN_MAX | 1u << RTL_COLUMN_NAME;
+    struct rtl_layout l = rtl_layout_main(24, 80, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        assert_int_equal(l.column_at[i] >= 0, (asked & 1u << i) != 0);
+    /* without room for all of them the name stays, and what a narrow terminal shows anyhow */
+    l = rtl_layout_main(24, 30, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
+    assert_true(l.column_at[RTL_COLUMN_NAME] >= 0 && l.column_at[RTL_COLUMN_TIME] >= 0);
+    assert_true(l.column_at[RTL_COLUMN_MAX] < 0 && l.column_width[RTL_COLUMN_NAME] >= 12);
 }
 
 static void the_reference_size(void **state)
@@ -158,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_is_defined),
+        cmocka_unit_test(columns_that_are_asked_for_are_shown),
         cmocka_unit_test(the_reference_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

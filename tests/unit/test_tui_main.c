@@ -2,7 +2,7 @@
  * The main screen at the sizes that it is designed for: a server on two GPUs, and one on eight, after a minute and a
  * half in which a kernel got slower. And what its marks mean.
  */
-#include "tui_golden.h"
+#include "golden_fixture.h"
 
 #include <time.h>
 
@@ -37,6 +37,19 @@ static const struct {
     {"_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE", 0, 0, 1},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels, SECONDS_ALL = 90, SLOW_FROM = 80 };
+
+static struct synth *p;
+static struct rtl_model *m;
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    m = NULL;
+    p = NULL;
+    return 0;
+}
 
 static void run_server(int gpus)
 {

@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "record/db.h"
-#include "session/options.h"
+#include "session/command_line.h"
 
 /* Parses a command line given as words; the text is in `said` until the next call. */
 static char *said;
@@ -17,7 +17,7 @@ static enum rtl_parsed parse(struct rtl_options *o, const char *words)
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
         argv[argc++] = strdup(word);
     free(said);
-    enum rtl_parsed result = rtl_options_parse(argc, argv, o, &said);
+    enum rtl_parsed result = rtl_command_line_parse(argc, argv, o, &said);
     if (o->file)
         o->file = strcmp(o->file, "out.txt") ? "?" : "out.txt"; /* they point into what is freed here */
     if (*o->filter)

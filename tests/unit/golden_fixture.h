@@ -1,24 +1,17 @@
-/* Frames of a synthetic process compared with pictures in tests/unit/golden; RTL_GOLDEN=write writes them anew. */
-#ifndef RTL_TESTS_TUI_GOLDEN_H
-#define RTL_TESTS_TUI_GOLDEN_H
+/*
+ * What the screen draws of a state, against text and against the pictures in tests/unit/golden.
+ *
+ * A picture that changed on purpose is written anew with RTL_GOLDEN=write; then look at the difference before it is
+ * committed.
+ */
+#ifndef GOLDEN_FIXTURE_H
+#define GOLDEN_FIXTURE_H
 
 #include "tui_synth.h"
 
-static struct synth *p;
-static struct rtl_model *m;
-static struct rtl_ui ui;
+static struct rtl_ui ui; /* of the test that includes this */
 
-static int teardown(void **state)
-{
-    (void)state;
-    rtl_model_free(m);
-    synth_free(p);
-    m = NULL;
-    p = NULL;
-    return 0;
-}
-
-static char *draw(int rows, int cols)
+static inline char *draw(int rows, int cols)
 {
     struct rtl_frame frame = {0};
     rtl_ui_fit(&ui, rows, cols);
@@ -29,9 +22,10 @@ static char *draw(int rows, int cols)
     return text;
 }
 
-static void golden(const char *name, int rows, int cols)
+/* Frees the text. */
+static inline void golden_text(const char *name, char *got)
 {
-    char path[128], *got = draw(rows, cols), *wanted = calloc(1, 1 << 17);
+    char path[128], *wanted = calloc(1, 1 << 17);
     const char *write = getenv("RTL_GOLDEN");
     assert_non_null(wanted);
     snprintf(path, sizeof path, "tests/unit/golden/%s.txt", name);
@@ -51,7 +45,12 @@ static void golden(const char *name, int rows, int cols)
     free(got);
 }
 
-static void drawn(int rows, int cols, const char *text)
+static inline void golden(const char *name, int rows, int cols)
+{
+    golden_text(name, draw(rows, cols));
+}
+
+static inline void drawn(int rows, int cols, const char *text)
 {
     char *got = draw(rows, cols);
     if (!strstr(got, text))
@@ -59,7 +58,7 @@ static void drawn(int rows, int cols, const char *text)
     free(got);
 }
 
-__attribute__((unused)) static void not_drawn(int rows, int cols, const char *text)
+static inline void not_drawn(int rows, int cols, const char *text)
 {
     char *got = draw(rows, cols);
     if (strstr(got, text))
