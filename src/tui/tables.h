@@ -57,33 +57,32 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MAX", 6, 101, "longest duration in the window")
 
 /* X(word, what it means): what stands on the screens and in no table. */
-#define RTL_WORDS(X)                                                                                    \
-    X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                    \
-    X("busy", "share of the window in which a timed kernel ran; on several GPUs their mean")            \
-    X("wait p99", "99 % of a GPU's packets waited at most that long to start")                          \
-    X("copy", "share of the window that copies from and to the GPU took")                               \
-    X("!", "p50 or p99 is longer than in the window before by a tenth or more; a GPU is held up")       \
-    X("signals", "of ours in use, when nearly all that there may be are")                               \
-    X("disp/s", "dispatches a second, timed or not")                                                    \
-    X("▄1x █2x", "marks of a trend: the median of what is shown, and twice that or more")               \
-    X("win", "the window: the span of time that the table is about")                                    \
-    X("drop", "dispatches that should have been timed and were not")                                    \
-    X("age", "how long ago the library last wrote anything, when that is late")                         \
-    X("rec", "recording, and into which file")                                                          \
-    X("pid", "the process; inside: its number in its own container")                                    \
-    X("p99.9", "99.9 % of the durations are at most this; p50, p90, p99 likewise")                      \
-    X("min, max", "the shortest and the longest duration")                                              \
-    X("P99 over time",                                                                                  \
-      "its plot: the body is the P50, what lies on it is what the P99 is above; interval: of a sample") \
-    X("DURATION", "in the detail: a row's shortest one; CALLS: how many were that long")                \
-    X("IN WINDOW", "the sliding window, keys { and }")                                                  \
-    X("SINCE START", "since the process was first traced; SINCE ZERO: since key z")                     \
-    X("grid", "of the last dispatch: work-items in all")                                                \
-    X("wg", "workgroup of the last dispatch: work-items that run together")                             \
-    X("lds", "local memory of a workgroup, bytes")                                                      \
-    X("scratch", "private memory of a work-item that doesn't fit its registers, bytes")                 \
-    X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                               \
-    X("[?]", "the line goes on: it stands whole in a wider terminal, its figures in this help")         \
+#define RTL_WORDS(X)                                                                                             \
+    X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                             \
+    X("busy", "share of the window in which a timed kernel ran; on several GPUs their mean")                     \
+    X("wait p99", "99 % of a GPU's packets waited at most that long to start")                                   \
+    X("copy", "share of the window that copies from and to the GPU took")                                        \
+    X("!", "p50 or p99 is longer than in the window before by a tenth or more; a GPU is held up")                \
+    X("signals", "of ours in use, when nearly all that there may be are")                                        \
+    X("disp/s", "dispatches a second, timed or not")                                                             \
+    X("▄1x █2x", "marks of a trend: the median of what is shown, and twice that or more")                        \
+    X("win", "the window: the span of time that the table is about")                                             \
+    X("drop", "dispatches that should have been timed and were not")                                             \
+    X("age", "how long ago the library last wrote anything, when that is late")                                  \
+    X("rec", "recording, and into which file")                                                                   \
+    X("pid", "the process; inside: its number in its own container")                                             \
+    X("p99.9", "99.9 % of the durations are at most this; p50, p90, p99 likewise")                               \
+    X("min, max", "the shortest and the longest duration")                                                       \
+    X("P99 over time", "on its P50, the body; coloured where it is more than twice that. interval: of a sample") \
+    X("DURATION", "in the detail: a row's shortest one; CALLS: how many were that long")                         \
+    X("IN WINDOW", "the sliding window, keys { and }")                                                           \
+    X("SINCE START", "since the process was first traced; SINCE ZERO: since key z")                              \
+    X("grid", "of the last dispatch: work-items in all")                                                         \
+    X("wg", "workgroup of the last dispatch: work-items that run together")                                      \
+    X("lds", "local memory of a workgroup, bytes")                                                               \
+    X("scratch", "private memory of a work-item that doesn't fit its registers, bytes")                          \
+    X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                                        \
+    X("[?]", "the line goes on: it stands whole in a wider terminal, its figures in this help")                  \
     X("-", "not measured (never the same as 0)")
 
 #endif
