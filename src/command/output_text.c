@@ -62,6 +62,8 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
         const struct rtl_gpu_row *gpu = &m->gpus[i];
         char verdict[160];
         rtl_verdict_text(gpu->verdict, &gpu->facts, (int)sizeof verdict, verdict, sizeof verdict);
+        if (f->options->ascii)
+            rtl_units_ascii(verdict);
         fprintf(out, "%s %s  busy %s%s  queues %u  depth %s  wait p99 %s  %s\n", rtl_gpu_label(s, gpu->agent->gpu).text,
                 gpu->agent->name, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
                 gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_exact(gpu->depth, 20).text,
@@ -109,9 +111,12 @@ static void write_copies(const struct rtl_output_frame *f, FILE *out)
     }
 }
 
-static bool in_text(int column)
+/* Marks are for screens, names come last; what compares windows comes after what has always been there. */
+static bool in_text(int column, bool comparing)
 {
-    return column != RTL_COLUMN_NAME && column != RTL_COLUMN_TREND;
+    bool compares = column == RTL_COLUMN_CHANGE || column == RTL_COLUMN_CHANGE50;
+    return column != RTL_COLUMN_NAME && column != RTL_COLUMN_TREND && column != RTL_COLUMN_HEAT &&
+           column != RTL_COLUMN_SLOWEST && compares == comparing;
 }
 
 bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
@@ -124,20 +129,22 @@ bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
     write_copies(f, out);
     int width[RTL_COLUMN_COUNT];
     rtl_cell_widths(m, f->options->units, width);
-    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
-        if (in_text(i) && width[i])
-            fprintf(out, "%*s ", width[i], rtl_columns[i].header);
+    int order[RTL_COLUMN_COUNT], columns = 0;
+    for (int comparing = 0; comparing < 2; comparing++)
+        for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+            if (in_text(i, comparing) && width[i])
+                order[columns++] = i;
+    for (int i = 0; i < columns; i++)
+        fprintf(out, "%*s ", width[order[i]], rtl_columns[order[i]].header);
     fprintf(out, "%s\n", rtl_columns[RTL_COLUMN_NAME].header);
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];
-        for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        for (int i = 0; i < columns; i++) {
             char text[48];
-            if (!in_text(i) || !width[i])
-                continue;
-            rtl_cell_text(m, row, (enum rtl_column)i, f->options->units, text, sizeof text);
+            rtl_cell_text(m, row, (enum rtl_column)order[i], f->options->units, text, sizeof text);
             if (f->options->ascii)
                 rtl_units_ascii(text);
-            fprintf(out, "%*s ", rtl_text_pad(text, width[i]), text);
+            fprintf(out, "%*s ", rtl_text_pad(text, width[order[i]]), text);
         }
         fprintf(out, "%s%s\n", rtl_model_name(m, row, f->options->names, RTL_NAMES_WHOLE, f->options->ascii),
                 row->calls && !row->timed && row->untimed ? "  (not timed)" : "");

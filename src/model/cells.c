@@ -59,13 +59,15 @@ static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
     return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
 }
 
-void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
+enum { SHARES_AT_HAND = 4 }; /* of so many GPUs nobody needs a mean */
+
+static void coverage(const struct rtl_model *m, bool name_mode, char *out, size_t size)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
     const uint64_t *by = m->window_untimed_by;
     const char *where = !m->base ? "since start" : m->base == m->zero ? "since zero" : "in window";
-    *out = 0;
-    rtl_text_append(out, size, "mode %s: ", rtl_mode_label(s->mode));
+    if (name_mode)
+        rtl_text_append(out, size, "mode %s: ", rtl_mode_label(s->mode));
     if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
         rtl_text_append(out, size, "%s wanted, from the next dispatch on; ", rtl_mode_label(m->wanted));
     if (s->mode == RTL_MODE_AUTO)
@@ -104,6 +106,12 @@ void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
         closing = ")";
     }
     rtl_text_append(out, size, "%s", closing);
+}
+
+/* What else has to be known about the process. */
+static void remarks(const struct rtl_model *m, char *out, size_t size)
+{
+    const struct rtl_snapshot *s = &m->latest->snapshot;
     if (s->queues_refused)
         rtl_text_append(out, size, "; %s queues not counted", rtl_format_count(s->queues_refused).text);
     if (s->kernels_over)
@@ -118,6 +126,34 @@ void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
 #undef BIT
     if (unknown)
         rtl_text_append(out, size, "; notes 0x%x of a newer library", unknown);
+}
+
+void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
+{
+    *out = 0;
+    coverage(m, true, out, size);
+    remarks(m, out, size);
+}
+
+void rtl_coverage_line(const struct rtl_model *m, int columns, char *out, size_t size)
+{
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    bool quiet = s->mode == RTL_MODE_DEFAULT && (m->wanted == RTL_MODE_NONE || m->wanted == s->mode) &&
+                 m->window_counted && !m->window_untimed;
+    *out = 0;
+    if (m->gpu_count > SHARES_AT_HAND && m->busy >= 0 && columns >= 100)
+        rtl_text_append(out, size, "busy %s%%  ", rtl_format_share(m->busy).text);
+    if (s->mode != RTL_MODE_OFF)
+        rtl_text_append(out, size, "%s disp/s", rtl_format_rate(m->rate).text);
+    if (m->lost && *out)
+        rtl_text_append(out, size, ", drop %s", rtl_format_count(m->lost).text);
+    if (*out && s->signals_limit && s->signals_in_use >= s->signals_limit - s->signals_limit / 10)
+        rtl_text_append(out, size, ", signals %s of %s", rtl_format_count(s->signals_in_use).text,
+                        rtl_format_count(s->signals_limit).text);
+    rtl_text_append(out, size, quiet ? ", all timed" : *out ? "  " : "");
+    if (!quiet)
+        coverage(m, columns >= 60 || s->mode != RTL_MODE_DEFAULT, out, size);
+    remarks(m, out, size);
 }
 
 static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t z)
@@ -189,6 +225,12 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
         if ((measured = row->calls > 0))
             n = rtl_format_share((double)row->untimed / (double)row->calls);
         break;
+    case RTL_COLUMN_CHANGE:
+    case RTL_COLUMN_CHANGE50: {
+        struct rtl_change change = column == RTL_COLUMN_CHANGE ? row->change.p99 : row->change.p50;
+        rtl_change_text(change, out, size);
+        return change.kind != RTL_CHANGE_UNKNOWN;
+    }
     case RTL_COLUMN_GRID:
     case RTL_COLUMN_WORKGROUP:
         if (!(measured = k->calls && k->grid[0]))

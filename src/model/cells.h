@@ -28,6 +28,9 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
  * are in the help, the queues and the outputs.
  */
 void rtl_coverage_text(const struct rtl_model *model, char *out, size_t size);
+/* The same for a screen of so many columns: after the sums, and in two words while there is nothing to be said. What is
+ * only of interest when it is wrong, drops and the pool of signals, is there when it is. */
+void rtl_coverage_line(const struct rtl_model *model, int columns, char *out, size_t size);
 
 /*
  * The columns that the cells need, each at least as wide as the table says: times in a unit that was asked for can be

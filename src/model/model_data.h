@@ -65,9 +65,6 @@ struct rtl_row {
     double share;              /* of all timed kernel time in the window */
     double rate;               /* calls a second */
     const uint16_t *history;   /* rings of RTL_MODEL_HISTORY buckets, of p99 and of p50; NULL if there never was any */
-    /* the GPU or process whose p50 is the longest, and how many times the median of the others; "" = not known */
-    char slowest[8];
-    double slowest_ratio;
 };
 
 struct rtl_gpu_row {
@@ -145,7 +142,6 @@ struct rtl_model {
     double rate;                 /* dispatches a second in the window */
     double busy;                 /* mean over the GPUs; below 0 when not measured */
     const struct rtl_row *worst; /* highest p99 in the window, or NULL */
-    bool has_slowest;            /* some row knows which GPU or process is slowest */
 
     /* the order that is held while the cursor has just moved */
     uint64_t held_until_ns;

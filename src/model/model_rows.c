@@ -321,6 +321,10 @@ static double column_value(const struct rtl_model *model, const struct rtl_row *
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
     case RTL_COLUMN_SLOWEST:
         return rtl_slowest_value(model, row);
+    case RTL_COLUMN_CHANGE:
+        return row->change.p99.kind ? row->change.p99.ratio : -1;
+    case RTL_COLUMN_CHANGE50:
+        return row->change.p50.kind ? row->change.p50.ratio : -1;
     case RTL_COLUMN_FAMILY:
         return rtl_family_of(model, row);
     default:

@@ -1,8 +1,8 @@
 /* Why a GPU is not busy. See verdict.h. */
 #include "model/verdict.h"
+#include "text/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { LOOKS_LEAST = 10, LOOKS_EXPECTED = 4 };
 
@@ -35,7 +35,7 @@ int rtl_idle_class(const double idle[RTL_IDLE_COUNT])
 
 const char *rtl_idle_class_text(int idle_class)
 {
-    static const char *const texts[RTL_IDLE_COUNT] = {"<10us",  "10-100us", "0.1-1ms",
+    static const char *const texts[RTL_IDLE_COUNT] = {"<10µs",  "10-100µs", "0.1-1ms",
                                                       "1-10ms", "10-100ms", "over 100ms"};
     return idle_class >= 0 && idle_class < RTL_IDLE_COUNT ? texts[idle_class] : "";
 }
@@ -81,7 +81,7 @@ enum rtl_verdict rtl_verdict_of(const struct rtl_gpu_facts *f)
 
 static bool fits(const char *text, int columns)
 {
-    return (int)strlen(text) <= columns; /* all ASCII */
+    return rtl_text_columns(text) <= columns;
 }
 
 void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, int columns, char *out, size_t size)

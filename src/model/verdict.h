@@ -33,15 +33,15 @@
 #include "shm/tables.h"
 
 /* X(symbol, JSON value, words on screen, meaning) */
-#define RTL_VERDICTS(X)                                                                                    \
-    X(UNKNOWN, "unknown", "not known", "too much was not timed to say anything")                           \
-    X(NO_WORK, "no_work", "no work", "nothing was submitted in the window")                                \
-    X(NO_END, "no_end", "nothing ends", "kernels are in flight and none ended in the window")              \
-    X(BUSY, "busy", "busy", "kernels ran for 95 % of the window at least")                                 \
-    X(BETWEEN, "between_kernels", "between kernels", "most idle time lies in gaps below 10 microseconds")  \
-    X(COPIES, "copies", "copies", "copies took at least half as long as the GPU was idle")                 \
-    X(HOST_LATE, "host_late", "host late", "the queue was empty in the gaps: kernels were submitted late") \
-    X(WAITING, "waiting", "waiting", "kernels were submitted and waited for a barrier or another queue")   \
+#define RTL_VERDICTS(X)                                                                                      \
+    X(UNKNOWN, "unknown", "not known", "too much was not timed to say anything")                             \
+    X(NO_WORK, "no_work", "no work", "nothing was submitted in the window")                                  \
+    X(NO_END, "no_end", "nothing ends", "kernels are in flight and none ended in the window")                \
+    X(BUSY, "busy", "busy", "kernels ran for 95 % of the window at least")                                   \
+    X(BETWEEN, "between_kernels", "between kernels", "most idle time lies in gaps below 10 microseconds")    \
+    X(COPIES, "copies", "copies", "copies took at least half as long as the GPU was idle")                   \
+    X(HOST_LATE, "host_late", "host late", "the queue was empty in the gaps: kernels were submitted late")   \
+    X(WAITING, "waiting", "waiting", "kernels were there and something held them: a barrier, another queue") \
     X(IDLE, "idle", "idle", "idle, and the cause can't be told")
 
 #define RTL_ENUM_VERDICT(sym, ...) RTL_VERDICT_##sym,
@@ -67,7 +67,7 @@ const char *rtl_verdict_words(enum rtl_verdict verdict);
 
 /* The class that most of the idle time lies in, -1 when there is none. */
 int rtl_idle_class(const double idle[RTL_IDLE_COUNT]);
-/* Its bounds: "<10us", "1-10ms", "over 100ms". */
+/* Its bounds: "<10µs", "1-10ms", "over 100ms". */
 const char *rtl_idle_class_text(int idle_class);
 
 /* "idle 31%: gaps 1-10ms, queue empty: host late"; in at most `columns`, the causes first: "idle 31%: host late",

@@ -47,6 +47,24 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
     return RTL_ROLE_GOOD;
 }
 
+enum { WINDOW_FROM = 72 }; /* columns from which on the window stands in the header, below in the status line */
+
+static void window_text(const struct rtl_model *m, char *out, size_t size)
+{
+    char span[32];
+    snprintf(span, sizeof span, "%s", rtl_format_interval(m->span_ns).text);
+    if (m->window_ns == RTL_WINDOW_ALL || !m->base)
+        snprintf(out, size, "%s %s", m->zero ? "since zero" : "all", rtl_format_age(m->span_ns).text);
+    else if (m->window_ns == RTL_WINDOW_INTERVAL)
+        snprintf(out, size, "%s", span);
+    else if (m->span_ns < m->window_ns - m->window_ns / 20)
+        snprintf(out, size, "%s of %s", span, rtl_format_interval(m->window_ns).text);
+    else if (m->span_ns <= m->window_ns + m->window_ns / 8) /* it slides in steps: don't let the figure twitch */
+        snprintf(out, size, "%s", rtl_format_interval(m->window_ns).text);
+    else
+        snprintf(out, size, "%s", span);
+}
+
 void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title)
 {
     char state[48], clock[16] = "", pid[48];
@@ -60,23 +78,31 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         snprintf(pid, sizeof pid, "pid %d (inside %llu)", (int)ui->pid, (unsigned long long)s->pid);
     else
         snprintf(pid, sizeof pid, "pid %d", (int)ui->pid);
-    /* from the right, as far as they fit: clock, state, interval, pid */
+    /* from the right, as far as they fit: window, clock, state, interval, pid */
     int right = at.cols, least = at.cols >= 40 ? 20 : 0;
+    if (at.cols >= WINDOW_FROM && ui->model->latest) {
+        char window[64], text[72];
+        window_text(ui->model, window, sizeof window);
+        snprintf(text, sizeof text, "win %s", window);
+        right -= rtl_text_columns(text);
+        rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_LABEL, text);
+        right -= 1;
+    }
     if (at.cols >= 64) {
         right -= (int)strlen(clock);
         rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, clock);
-        right -= 2;
+        right -= 1;
     }
     right -= (int)strlen(state);
     rtl_frame_put(frame, at.row, right, 48, role, state);
     char every[32];
     snprintf(every, sizeof every, "%s", rtl_format_interval(ui->interval_ns).text);
     if (at.cols >= 56) {
-        right -= 3 + (int)strlen(every);
+        right -= 1 + (int)strlen(every);
         rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, every);
     }
-    if (right - 3 - (int)strlen(pid) >= least) {
-        right -= 3 + (int)strlen(pid);
+    if (right - 2 - (int)strlen(pid) >= least) {
+        right -= 2 + (int)strlen(pid);
         rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_VALUE, pid);
     }
     int col = 0;
@@ -90,18 +116,16 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
-    char text[1024], ways[1024], age[48];
+    char text[1024], ways[1024], age[48] = "";
     bool parked;
     uint64_t ns = rtl_model_write_age(m, &parked);
     if (m->state == RTL_TARGET_STALE)
         snprintf(age, sizeof age, "  STALE %llus", (unsigned long long)(m->stale_ns / RTL_SEC));
     else if (!m->latest->snapshot.heartbeat_mono_ns)
         snprintf(age, sizeof age, "  nothing written yet");
-    else if (parked || !rtl_model_in_flight(m))
-        snprintf(age, sizeof age, "  idle, age %s", rtl_format_interval(ns).text);
-    else
+    else if (!parked && rtl_model_in_flight(m) && ns >= RTL_SEC) /* it should have been written anew since */
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
-    rtl_coverage_text(m, text, sizeof text);
+    rtl_coverage_line(m, at.cols, text, sizeof text);
     rtl_ways_text(m, ways, sizeof ways);
     int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
     if (*ways && columns + 2 + rtl_text_columns(ways) <= room) { /* good to know: whole, where there is room */
@@ -137,22 +161,6 @@ bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum 
     return true;
 }
 
-static void window_text(const struct rtl_model *m, char *out, size_t size)
-{
-    char span[32];
-    snprintf(span, sizeof span, "%s", rtl_format_interval(m->span_ns).text);
-    if (m->window_ns == RTL_WINDOW_ALL || !m->base)
-        snprintf(out, size, "%s %s", m->zero ? "since zero" : "since start", rtl_format_age(m->span_ns).text);
-    else if (m->window_ns == RTL_WINDOW_INTERVAL)
-        snprintf(out, size, "last %s", span);
-    else if (m->span_ns < m->window_ns - m->window_ns / 20)
-        snprintf(out, size, "%s of %s", span, rtl_format_interval(m->window_ns).text);
-    else if (m->span_ns <= m->window_ns + m->window_ns / 8) /* it slides in steps: don't let the figure twitch */
-        snprintf(out, size, "%s", rtl_format_interval(m->window_ns).text);
-    else
-        snprintf(out, size, "%s", span);
-}
-
 static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
     const struct rtl_model *m = ui->model;
@@ -166,21 +174,22 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
                         rtl_model_is_held(m) ? " held" : "");
     }
-    rtl_text_append(out, size, "window %s", window);
+    if (cols < WINDOW_FROM)
+        rtl_text_append(out, size, "win %s | ", window);
     /* narrow screens have no column of totals, so there it only matters after zero was pressed */
     if (m->window_ns != RTL_WINDOW_ALL && (m->zero || cols >= 100))
-        rtl_text_append(out, size, " | since %s %s", m->zero ? "zero" : "start",
+        rtl_text_append(out, size, "since %s %s | ", m->zero ? "zero" : "start",
                         rtl_format_age(rtl_model_since(m)).text);
     if (ui->view == RTL_VIEW_KERNELS) {
         if (ui->name_left)
-            rtl_text_append(out, size, " | names from column %d", ui->name_left + 1);
-        rtl_text_append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
+            rtl_text_append(out, size, "names from column %d | ", ui->name_left + 1);
+        rtl_text_append(out, size, "filter %s | ", m->filter[0] ? m->filter : "none");
         if (m->hide_idle)
-            rtl_text_append(out, size, " | idle hidden");
+            rtl_text_append(out, size, "idle hidden | ");
     }
     if (ui->view == RTL_VIEW_KERNELS || ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP)
-        rtl_text_append(out, size, " | names %s", rtl_name_form_name(ui->names));
-    rtl_text_append(out, size, " | units %s", rtl_unit_name(ui->units));
+        rtl_text_append(out, size, "names %s | ", rtl_name_form_name(ui->names));
+    rtl_text_append(out, size, "units %s", rtl_unit_name(ui->units));
     if (ui->log[0])
         rtl_text_append(out, size, " | output %s", ui->log);
 }
@@ -319,6 +328,7 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         rtl_frame_put(frame, line, col + width - 1, 1, RTL_ROLE_DIM, ">");
 }
 
+/* Sums on the first line; below it, where there are more, why a GPU isn't busy and the first kernels. */
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
@@ -330,10 +340,29 @@ void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         rtl_draw_piece(frame, at, &col, role, "", state);
     if (m->busy >= 0)
         snprintf(busy, sizeof busy, "%.0f%%", m->busy * 100);
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_NORMAL, "", busy);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", busy);
     snprintf(state, sizeof state, "%s/s", rtl_format_rate(m->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_NORMAL, "", state);
     if (m->worst)
         snprintf(p99, sizeof p99, "%s", rtl_format_time(m->worst->p99, ui->units).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_NORMAL, at.cols < 24 ? "" : "p99", p99);
+    int row = 1;
+    for (uint32_t i = 0; i < m->gpu_count && row == 1 && at.rows > 3; i++) {
+        const struct rtl_gpu_row *gpu = &m->gpus[i];
+        bool loud = gpu->verdict == RTL_VERDICT_HOST_LATE || gpu->verdict == RTL_VERDICT_WAITING ||
+                    gpu->verdict == RTL_VERDICT_NO_END;
+        if (loud)
+            rtl_frame_printf(frame, at.row + row++, 0, at.cols, RTL_ROLE_WARN, "G%u %s", gpu->agent->gpu,
+                             rtl_verdict_words(gpu->verdict));
+    }
+    for (uint32_t i = 0; ui->view != RTL_VIEW_HELP && i < m->shown && row < at.rows && at.cols >= 14; i++, row++) {
+        const struct rtl_row *kernel = &m->rows[m->order[i]];
+        char share[48];
+        bool measured = rtl_cell_text(m, kernel, RTL_COLUMN_TIME, ui->units, share, sizeof share);
+        rtl_frame_right(frame, at.row + row, 0, 4, measured ? RTL_ROLE_VALUE : RTL_ROLE_DIM, share);
+        rtl_frame_put(frame, at.row + row, 5, at.cols - 5, kernel->window_calls ? RTL_ROLE_NORMAL : RTL_ROLE_DIM,
+                      rtl_model_name(m, kernel, ui->names, at.cols - 5, frame->ascii));
+        if (rtl_change_is_worse(kernel->change.p99))
+            rtl_frame_put(frame, at.row + row, 4, 1, RTL_ROLE_WORSE, "!");
+    }
 }

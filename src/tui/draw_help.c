@@ -182,6 +182,11 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     write_words(p);
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Why a GPU is not busy");
+#define VERDICT(sym, key, words, meaning) line_put(p, RTL_ROLE_NORMAL, "  %-15s %s", words, meaning);
+    RTL_VERDICTS(VERDICT)
+#undef VERDICT
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Mode of the library (RTL_MODE); * is this process's");
 #define MODE(sym, num, name, text) \
     line_put(p, RTL_ROLE_NORMAL, "%c %-14s %s", s && s->mode == (num) ? '*' : ' ', name, text);

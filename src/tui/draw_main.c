@@ -1,112 +1,55 @@
-/* The main screen: gauges, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
+/* The main screen: GPUs, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
 #include "tui/draw_bars.h"
 #include "model/cells.h"
-#include "shm/gpu_names.h"
+#include "model/heat.h"
+#include "model/ranks.h"
+#include "model/trend.h"
 #include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* "212/4096": signals of ours in use, and how many there may be. */
-static struct rtl_number signals_text(const struct rtl_snapshot *s)
+enum rtl_role rtl_draw_load_role(double share)
 {
-    struct rtl_number n;
-    if (s->signals_in_use < 100000 && s->signals_limit < 100000)
-        snprintf(n.text, sizeof n.text, "%u/%u", (unsigned)s->signals_in_use, (unsigned)s->signals_limit);
-    else
-        snprintf(n.text, sizeof n.text, "%.7s/%.7s", rtl_format_count(s->signals_in_use).text,
-                 rtl_format_count(s->signals_limit).text);
-    return n;
+    return share >= 0.25 ? RTL_ROLE_LOAD_HIGH : share >= 0.1 ? RTL_ROLE_LOAD_MID : RTL_ROLE_LOAD;
 }
 
-static void draw_summary(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+/* What the header of a column says beyond its name: the trend how far it goes back, the strip its axis. */
+static void head_text(const struct rtl_model *m, int column, int width, struct rtl_heat_axis axis, char *out,
+                      size_t size)
 {
-    const struct rtl_model *m = ui->model;
-    const struct rtl_snapshot *s = &m->latest->snapshot;
-    char busy[32] = RTL_NONE;
-    if (!at.rows)
-        return;
-    if (m->busy >= 0)
-        snprintf(busy, sizeof busy, "%s%%", rtl_format_share(m->busy).text);
-    int col = 0;
-    char rate[32];
-    snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(m->rate).text);
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "busy", busy);
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "disp", rate);
-    rtl_draw_piece(frame, at, &col, m->window_lost ? RTL_ROLE_WARN : RTL_ROLE_VALUE, "drop",
-                   rtl_format_count(m->lost).text);
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "sig", signals_text(s).text);
-    if (!m->worst ||
-        !rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "worst p99", rtl_format_time(m->worst->p99, ui->units).text) ||
-        at.cols - ++col < 8)
-        return;
-    char name[512];
-    rtl_text_cut(name, sizeof name, rtl_model_name(m, m->worst, RTL_NAME_SHORT, RTL_NAMES_WHOLE, frame->ascii),
-                 at.cols - col, 0, frame->ascii);
-    rtl_frame_put(frame, at.row, col, at.cols - col, RTL_ROLE_NORMAL, name);
-}
-
-static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, int width,
-                     const struct rtl_gpu_row *gpu, int label)
-{
-    char name[16], share[16] = "   -", tail[200];
-    if (gpu->busy >= 0)
-        snprintf(share, sizeof share, "%3.0f%%", gpu->busy * 100);
-    snprintf(name, sizeof name, "G%u", gpu->agent->gpu);
-    if (ui->gpu_lines && width >= 60) {
-        snprintf(tail, sizeof tail, " q%-5s %2u queues %6s/s  %s %s", rtl_format_exact(gpu->depth, 5).text, gpu->queues,
-                 rtl_format_rate(gpu->rate).text, gpu->agent->name, rtl_pci_address(gpu->agent->bdf).text);
-    } else if (width >= 36) {
-        snprintf(tail, sizeof tail, " q%-4s %.8s", rtl_format_exact(gpu->depth, 5).text, gpu->agent->name);
-    } else {
-        snprintf(tail, sizeof tail, " q%-3s", rtl_format_exact(gpu->depth, 5).text);
+    snprintf(out, size, "%s", rtl_columns[column].header);
+    if (column == RTL_COLUMN_TREND && rtl_model_history_length(m)) {
+        char span[32];
+        snprintf(span, sizeof span, "P99 %s", rtl_format_interval(rtl_trend_span(m, width)).text);
+        snprintf(out, size, "%s", span);
+        if (width >= (int)strlen(span) + 12)
+            snprintf(out, size, "%s \u25841x \u25882x", span);
     }
-    int room = width - 2 - label - 5 - (int)strlen(tail); /* mark, gauge, share, tail, gap */
-    rtl_frame_put(frame, row, col + 1, label, RTL_ROLE_LABEL, name);
-    if (room >= 4)
-        rtl_frame_gauge(frame, row, col + 1 + label, room, gpu->busy);
-    else
-        room = 0;
-    int at = col + 1 + label + room;
-    rtl_frame_printf(frame, row, at, col + width - at, RTL_ROLE_VALUE, " %s", share);
-    rtl_frame_put(frame, row, at + 5, col + width - at - 5, RTL_ROLE_LABEL, tail);
-}
-
-static void draw_signals(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, int width)
-{
-    const struct rtl_snapshot *s = &ui->model->latest->snapshot;
-    char tail[64];
-    if (width >= 36)
-        snprintf(tail, sizeof tail, " %s peak %s", signals_text(s).text, rtl_format_exact(s->signals_peak, 5).text);
-    else
-        snprintf(tail, sizeof tail, " %s", rtl_format_exact(s->signals_in_use, 5).text);
-    int room = width - 6 - (int)strlen(tail);
-    rtl_frame_put(frame, row, col + 1, 4, RTL_ROLE_LABEL, "sig");
-    if (room >= 4)
-        rtl_frame_gauge(frame, row, col + 4, room,
-                        s->signals_limit ? (double)s->signals_in_use / (double)s->signals_limit : 0);
-    else
-        room = 0;
-    rtl_frame_put(frame, row, col + 4 + room, width - 4 - room, RTL_ROLE_LABEL, tail);
-}
-
-static void draw_gpus(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
-{
-    const struct rtl_model *m = ui->model;
-    int label = m->gpu_count > 10 ? 3 : 2;
-    for (int i = 0; i < l->gpu_cells; i++) {
-        int row = l->gpus.row + i % l->gpus.rows, col = i / l->gpus.rows * l->gpu_width;
-        if (i < l->gpu_shown)
-            draw_gpu(ui, frame, row, col, l->gpu_width, &m->gpus[i], label);
-        else if (i == l->gpu_shown && (uint32_t)l->gpu_shown < m->gpu_count)
-            rtl_frame_printf(frame, row, col + 1, l->gpu_width - 1, RTL_ROLE_WARN, "+%d more GPUs",
-                             (int)m->gpu_count - l->gpu_shown);
-        else if (i == l->gpu_cells - 1 && l->signal_cell)
-            draw_signals(ui, frame, row, col, l->gpu_width);
+    if (column == RTL_COLUMN_HEAT && axis.high_ns) {
+        struct rtl_number low = rtl_format_time(axis.low_ns, RTL_UNIT_AUTO);
+        struct rtl_number high = rtl_format_time(axis.high_ns, RTL_UNIT_AUTO);
+        int gap = width - rtl_text_columns(low.text) - rtl_text_columns(high.text);
+        snprintf(out, size, "%s%*s%s", low.text, gap > 1 ? gap : 1, "", high.text);
     }
 }
 
-static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
+/* One axis for all rows that are shown: what is compared must be drawn alike. */
+static struct rtl_heat_axis axis_of(const struct rtl_model *m)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint32_t i = 0; i < m->shown; i++) {
+        const struct rtl_row *row = &m->rows[m->order[i]];
+        if (!row->window.count || row->kernels)
+            continue;
+        low = row->window.min_ns < low ? row->window.min_ns : low;
+        high = row->window.max_ns > high ? row->window.max_ns : high;
+    }
+    return high ? rtl_heat_axis(low, high) : (struct rtl_heat_axis){0, 0};
+}
+
+static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l,
+                      struct rtl_heat_axis axis)
 {
     const struct rtl_model *m = ui->model;
     rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
@@ -114,10 +57,12 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
         if (l->column_at[i] < 0)
             continue;
         enum rtl_role role = i == (int)m->sort ? RTL_ROLE_HEADER_SORT : RTL_ROLE_HEADER;
-        if (i == RTL_COLUMN_NAME || i == RTL_COLUMN_TREND)
-            rtl_frame_put(frame, l->head.row, l->column_at[i], l->column_width[i], role, rtl_columns[i].header);
+        char text[128];
+        head_text(m, i, l->column_width[i], axis, text, sizeof text);
+        if (i == RTL_COLUMN_TREND || i == RTL_COLUMN_HEAT || i == RTL_COLUMN_SLOWEST || i == RTL_COLUMN_NAME)
+            rtl_frame_put(frame, l->head.row, l->column_at[i], l->column_width[i], role, text);
         else
-            rtl_frame_right(frame, l->head.row, l->column_at[i], l->column_width[i], role, rtl_columns[i].header);
+            rtl_frame_right(frame, l->head.row, l->column_at[i], l->column_width[i], role, text);
     }
     char shown[32];
     snprintf(shown, sizeof shown, "%u/%u", m->kernels_shown, m->row_count);
@@ -126,57 +71,98 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
                         RTL_ROLE_HEADER, shown);
 }
 
-/* The last intervals' p99, scaled to the row's own range; what hardly moves stays in the middle. */
 static void draw_trend(const struct rtl_model *m, struct rtl_frame *frame, int row, int col, int width,
                        const struct rtl_row *kernel)
 {
-    uint64_t low = UINT64_MAX, high = 0;
-    for (int i = 0; i < width; i++) {
-        uint64_t v = rtl_model_history(m, kernel, (uint32_t)i);
-        if (v && v < low)
-            low = v;
-        if (v > high)
-            high = v;
-    }
-    for (int i = 0; i < width && high; i++) {
-        uint64_t v = rtl_model_history(m, kernel, (uint32_t)i);
-        if (!v)
-            continue;
-        int level = high - low < high / 10 ? 3 : (int)(7.0 * (double)(v - low) / (double)(high - low) + 0.5);
-        rtl_frame_spark(frame, row, col + width - 1 - i, RTL_ROLE_SPARK, level);
-    }
+    int8_t level[RTL_MODEL_HISTORY];
+    rtl_trend_p99(m, kernel, width, level);
+    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++)
+        rtl_frame_spark(frame, row, col + i, level[i] >= 5 ? RTL_ROLE_WORSE : RTL_ROLE_SPARK, level[i]);
+}
+
+static void draw_heat(struct rtl_frame *frame, int row, int col, int width, const struct rtl_row *kernel,
+                      struct rtl_heat_axis axis)
+{
+    int8_t level[RTL_HEAT_WIDTH_MAX];
+    if (!axis.high_ns || !kernel->window.count || kernel->kernels)
+        return;
+    rtl_heat(kernel->base ? &kernel->base->histogram : NULL, &kernel->kernel->histogram, axis, width, level);
+    for (int i = 0; i < width && i < RTL_HEAT_WIDTH_MAX; i++)
+        rtl_frame_spark(frame, row, col + i,
+                        level[i] >= 6   ? RTL_ROLE_LOAD_HIGH
+                        : level[i] >= 3 ? RTL_ROLE_LOAD_MID
+                                        : RTL_ROLE_LOAD,
+                        level[i]);
+}
+
+static const double STANDS_OUT = 1.2; /* times the median of the others */
+
+/* Numbers that say something beyond themselves are coloured: what takes most of the time, what got worse or better. */
+static enum rtl_role cell_role(const struct rtl_model *model, const struct rtl_row *row, int column, enum rtl_role role)
+{
+    const struct rtl_change *change = column == RTL_COLUMN_CHANGE || column == RTL_COLUMN_P99     ? &row->change.p99
+                                      : column == RTL_COLUMN_CHANGE50 || column == RTL_COLUMN_P50 ? &row->change.p50
+                                                                                                  : NULL;
+    if (column == RTL_COLUMN_TIME && row->share >= 0.25)
+        return RTL_ROLE_VALUE;
+    if (column == RTL_COLUMN_SLOWEST && rtl_slowest_value(model, row) >= STANDS_OUT)
+        return RTL_ROLE_WORSE;
+    if (change && rtl_change_is_worse(*change))
+        return RTL_ROLE_WORSE;
+    if ((column == RTL_COLUMN_CHANGE || column == RTL_COLUMN_CHANGE50) && change->kind == RTL_CHANGE_SHORTER)
+        return RTL_ROLE_BETTER;
+    if ((column == RTL_COLUMN_CHANGE || column == RTL_COLUMN_CHANGE50) && change->kind == RTL_CHANGE_SAME)
+        return RTL_ROLE_DIM;
+    return role;
 }
 
 static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l, int line,
-                     const struct rtl_row *row, bool selected)
+                     const struct rtl_row *row, struct rtl_heat_axis axis, double most)
 {
     const struct rtl_model *m = ui->model;
-    bool idle = !row->window_calls;
+    bool idle = !row->window_calls, selected = row == rtl_ui_selected(ui);
+    bool never = row->calls && !row->timed && row->untimed && l->column_at[RTL_COLUMN_TREND] >= 0;
     enum rtl_role role = idle ? RTL_ROLE_DIM : RTL_ROLE_NORMAL;
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         char text[48];
-        if (l->column_at[i] < 0 || i == RTL_COLUMN_NAME)
+        int at = l->column_at[i], width = l->column_width[i];
+        if (at < 0 || i == RTL_COLUMN_NAME)
             continue;
-        if (i == RTL_COLUMN_TREND) {
-            if (row->calls && !row->timed && row->untimed) /* no trend and never one: say why in its place */
-                rtl_frame_put(frame, line, l->column_at[i], l->column_width[i], RTL_ROLE_WARN, "not timed");
+        if (never && i == RTL_COLUMN_CHANGE) {
+            continue;
+        } else if (never && i == RTL_COLUMN_TREND) { /* no trend and never one: say why */
+            int wide = width < 9 ? 9 : width;
+            rtl_frame_put(frame, line, at + width - wide, wide, RTL_ROLE_WARN, "not timed");
+        } else if (i == RTL_COLUMN_TREND) {
+            draw_trend(m, frame, line, at, width, row);
+        } else if (i == RTL_COLUMN_HEAT) {
+            draw_heat(frame, line, at, width, row, axis);
+        } else {
+            bool measured = rtl_cell_text(m, row, (enum rtl_column)i, ui->units, text, sizeof text);
+            if (i == RTL_COLUMN_SLOWEST && measured)
+                rtl_frame_put(frame, line, at, width, cell_role(ui->model, row, i, role), text);
             else
-                draw_trend(m, frame, line, l->column_at[i], l->column_width[i], row);
-            continue;
+                rtl_frame_right(frame, line, at, width, measured ? cell_role(ui->model, row, i, role) : RTL_ROLE_DIM,
+                                text);
         }
-        bool measured = rtl_cell_text(m, row, (enum rtl_column)i, ui->units, text, sizeof text);
-        rtl_frame_right(frame, line, l->column_at[i], l->column_width[i], measured ? role : RTL_ROLE_DIM, text);
     }
+    if (row->window.count && most > 0)
+        rtl_frame_bar(frame, line, l->bar_at, l->bar_width, rtl_draw_load_role(row->share), row->share / most);
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
     rtl_draw_name_cell(ui, frame, line, col, width, role, row);
     if (selected)
         rtl_draw_cursor(frame, line, l->table.cols);
+    if (rtl_change_is_worse(row->change.p99) || rtl_change_is_worse(row->change.p50))
+        rtl_frame_put(frame, line, 1, 1, selected ? RTL_ROLE_SELECTED : RTL_ROLE_WORSE, "!");
 }
 
 static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
 {
     const struct rtl_model *m = ui->model;
-    draw_head(ui, frame, l);
+    struct rtl_heat_axis axis = {0, 0};
+    if (l->column_at[RTL_COLUMN_HEAT] >= 0)
+        axis = axis_of(m);
+    draw_head(ui, frame, l, axis);
     if (!m->shown) {
         const char *why = !m->row_count  ? "no kernel was dispatched yet"
                           : m->filter[0] ? "no kernel matches the filter; = clears it"
@@ -184,11 +170,13 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM, why);
         return;
     }
-    const struct rtl_row *selected = rtl_ui_selected(ui);
-    for (int i = 0; i < l->table.rows && ui->top + i < (int)m->shown; i++) {
-        const struct rtl_row *row = &m->rows[m->order[ui->top + i]];
-        draw_row(ui, frame, l, l->table.row + i, row, row == selected);
-    }
+    double most = 0; /* a bar of that share is full */
+    for (uint32_t i = 0; i < m->row_count; i++)
+        most = m->rows[i].share > most ? m->rows[i].share : most;
+    for (uint32_t i = 0; i < m->shown; i++) /* families, too */
+        most = m->rows[m->order[i]].share > most ? m->rows[m->order[i]].share : most;
+    for (int i = 0; i < l->table.rows && ui->top + i < (int)m->shown; i++)
+        draw_row(ui, frame, l, l->table.row + i, &m->rows[m->order[ui->top + i]], axis, most);
 }
 
 void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
@@ -207,9 +195,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
     if (l.kind != RTL_LAYOUT_FULL)
         return;
     rtl_draw_header(ui, frame, l.header, *ui->title ? ui->title : ui->model->latest->snapshot.comm);
-    draw_summary(ui, frame, l.summary);
     if (l.gpus.rows)
-        draw_gpus(ui, frame, &l);
+        rtl_draw_gpus(ui, frame, &l);
     if (l.coverage.rows)
         rtl_draw_coverage(ui, frame, l.coverage);
     if (kernels)

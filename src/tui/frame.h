@@ -35,7 +35,12 @@
     X(DIM, -1, -1, 243, -1, D)       \
     X(KEY, 6, -1, 31, -1, B)         \
     X(STATUS, -1, -1, -1, -1, N)     \
-    X(PROMPT, -1, -1, -1, -1, B)
+    X(PROMPT, -1, -1, -1, -1, B)     \
+    X(LOAD, 4, -1, 68, -1, N)        \
+    X(LOAD_MID, 6, -1, 31, -1, N)    \
+    X(LOAD_HIGH, 3, -1, 172, -1, N)  \
+    X(WORSE, 3, -1, 172, -1, B)      \
+    X(BETTER, 6, -1, 31, -1, N)
 
 #define RTL_ENUM_ROLE(sym, ...) RTL_ROLE_##sym,
 enum rtl_role { RTL_ROLES(RTL_ENUM_ROLE) RTL_ROLE_COUNT };

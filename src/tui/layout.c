@@ -2,7 +2,7 @@
  * Geometry. See layout.h.
  *
  * Rows are given away by what a reader misses most: the table's first rows, then the coverage line (a number without it
- * may mislead), sums, status, one row of gauges, keys, the rest of the gauges; what is left is the table's.
+ * may mislead), status, one row of GPUs, keys, the rest of the GPUs; what is left is the table's.
  */
 #include "tui/layout.h"
 
@@ -12,9 +12,15 @@ enum {
     LEAST_ROWS_FULL = 3,
     LEAST_TABLE = 3,
     LEAST_PANE = 8,
-    GPU_CELL = 40, /* name, gauge, share, depth */
+    GPU_CELL = 40, /* name, busy, share, verdict */
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
+    NAME_WANTED = 30, /* before marks grow */
+    BAR_FROM = 76,    /* columns of the terminal */
+    BAR_LEAST = 4,
+    BAR_MOST = 12,
+    HEAT_MOST = 24,
+    TREND_MOST = 60,
     FIGURE_NUMBER = 12,  /* two numbers side by side, with a label */
     FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
@@ -54,7 +60,7 @@ static int give(int *left, int wanted)
     return got;
 }
 
-/* Cells of the gauges: wide ones if they fit the rows there can be, small ones otherwise. */
+/* A line a GPU for as many as leave the table most of the rows; cells otherwise, wide ones if they fit. */
 static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int rows_most)
 {
     if (gpus < 1 || rows_most < 1)
@@ -62,15 +68,34 @@ static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int 
     l->gpu_columns = lines ? 1 : most(1, cols / GPU_CELL);
     if (!lines && (gpus + l->gpu_columns - 1) / l->gpu_columns > rows_most)
         l->gpu_columns = most(1, cols / GPU_CELL_SMALL);
+    if (!lines)
+        l->gpu_columns = least(l->gpu_columns, gpus); /* wider ones rather than empty cells */
     int rows = least(rows_most, (gpus + l->gpu_columns - 1) / l->gpu_columns);
-    l->gpu_cells = rows * l->gpu_columns;
-    if (!lines && gpus < l->gpu_columns)
-        l->gpu_columns = least(l->gpu_columns, gpus + 1); /* wider gauges rather than empty cells */
     l->gpu_cells = rows * l->gpu_columns;
     l->gpu_width = cols / l->gpu_columns;
     l->gpu_shown = gpus <= l->gpu_cells ? gpus : l->gpu_cells - 1;
-    l->signal_cell = gpus < l->gpu_cells;
     return rows;
+}
+
+static bool lines_for(int rows, const struct rtl_layout_wants *wants)
+{
+    bool few = wants->gpus <= most(2, rows / 6);
+    return few != wants->gpu_lines;
+}
+
+static void place_at(struct rtl_layout *l)
+{
+    int at = 2; /* the marks of the selection and of what got worse */
+    l->bar_at = 0;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        l->column_at[i] = l->column_width[i] || i == RTL_COLUMN_NAME ? at : -1;
+        if (l->column_width[i])
+            at += l->column_width[i] + 1;
+        if (i == RTL_COLUMN_TIME && l->bar_width) {
+            l->bar_at = at;
+            at += l->bar_width + 1;
+        }
+    }
 }
 
 /* The least width that shows a column: one that was asked for is shown in any, as long as there is room. */
@@ -85,27 +110,38 @@ static int shown_from(int column, unsigned asked, int cols)
 /* The columns of a terminal of `from` columns; returns where the name begins. */
 static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
 {
-    const int *widths = wants->widths;
-    int at = 2; /* the selection's mark */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
-        l->column_at[i] = -1;
-        l->column_width[i] = 0;
-        if (i == RTL_COLUMN_NAME || from < shown_from(i, wants->columns, cols) || (widths && !widths[i]))
-            continue;
-        l->column_at[i] = at;
-        l->column_width[i] = widths ? widths[i] : rtl_columns[i].width;
-        at += l->column_width[i] + 1;
+        bool shown = i != RTL_COLUMN_NAME && from >= shown_from(i, wants->columns, cols) &&
+                     (i != RTL_COLUMN_SLOWEST || wants->slowest);
+        l->column_width[i] = !shown ? 0 : wants->widths ? wants->widths[i] : rtl_columns[i].width;
     }
-    return at;
+    l->bar_width = from >= BAR_FROM && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
+    place_at(l);
+    return l->column_at[RTL_COLUMN_NAME];
+}
+
+/* What is left is shared between name and marks, which say more the longer they are. */
+static void grow(struct rtl_layout *l, int spare)
+{
+    int *trend = &l->column_width[RTL_COLUMN_TREND], *heat = &l->column_width[RTL_COLUMN_HEAT];
+    if (spare <= 0)
+        return;
+    if (l->bar_width)
+        l->bar_width = least(BAR_MOST, l->bar_width + spare / 10);
+    if (*heat)
+        *heat = least(HEAT_MOST, *heat + spare / 5);
+    if (*trend)
+        *trend = least(TREND_MOST, *trend + spare / 2);
+    place_at(l);
 }
 
 static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layout_wants *wants)
 {
     int from = cols, at = place_columns_of(l, cols, from, wants);
-    while ((wants->widths || wants->columns) && at + NAME_LEAST > cols && from > 0)
+    while ((wants->widths || wants->columns || wants->slowest) && at + NAME_LEAST > cols && from > 0)
         at = place_columns_of(l, cols, --from, wants);
-    l->column_at[RTL_COLUMN_NAME] = at;
-    l->column_width[RTL_COLUMN_NAME] = most(1, cols - at);
+    grow(l, cols - at - NAME_WANTED);
+    l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);
 }
 
 /* Two fifths of a tall terminal; the table keeps more than the pane takes. */
@@ -118,27 +154,26 @@ static int pane_rows(int rows, int left)
 struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wants *wants)
 {
     int gpus = wants->gpus;
-    bool gpu_lines = wants->gpu_lines;
+    bool gpu_lines = lines_for(rows, wants);
     struct rtl_layout l = {.kind = kind_of(rows, cols)};
     if (l.kind == RTL_LAYOUT_LINE)
-        l.line = (struct rtl_rect){0, 0, 1, cols};
+        l.line = (struct rtl_rect){0, 0, rows, cols};
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
     int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and head are always there */
-    int coverage = give(&left, 1), summary = give(&left, 1), status = give(&left, 1);
+    int coverage = give(&left, 1), status = give(&left, 1);
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
     int keys = give(&left, 1);
     int name = give(&left, least(wants->name_rows, 4));
     if (gauge_rows) {
-        int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (gpu_lines ? 2 : 4), 1 + left)));
+        int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (wants->gpu_lines ? 2 : 4), 1 + left)));
         left -= wanted - gauge_rows;
         gauge_rows = wanted;
     }
     int pane = wants->pane ? pane_rows(rows, left) : 0;
     int row = 0;
     l.header = take(&row, 1, cols);
-    l.summary = take(&row, summary, cols);
     l.gpus = take(&row, gauge_rows, cols);
     l.coverage = take(&row, coverage, cols);
     l.head = take(&row, 1, cols);

@@ -1,8 +1,8 @@
 /*
  * Where everything goes: (rows, columns, GPUs) -> rectangles. Pure, defined for every size.
  *
- * 80x24 is the reference. A rectangle of 0 rows is not there. Under 3 rows or 24 columns one line is all there is,
- * under 5 columns nothing.
+ * 80x24 is the reference. A rectangle of 0 rows is not there. Under 3 rows or 24 columns there are sums and, below
+ * them, as many kernels as there are rows; under 5 columns nothing.
  */
 #ifndef RTL_TUI_LAYOUT_H
 #define RTL_TUI_LAYOUT_H
@@ -18,19 +18,18 @@ struct rtl_layout {
     enum rtl_layout_kind kind;
     struct rtl_rect line;     /* RTL_LAYOUT_LINE only */
     struct rtl_rect header;   /* who, how often, state */
-    struct rtl_rect summary;  /* sums */
-    struct rtl_rect gpus;     /* gauges */
-    struct rtl_rect coverage; /* what was not measured */
+    struct rtl_rect gpus;     /* a line each, or cells */
+    struct rtl_rect coverage; /* sums, and what was not measured */
     struct rtl_rect head;     /* of the table */
     struct rtl_rect table;
     struct rtl_rect pane; /* below the table on tall terminals, if asked for */
     struct rtl_rect name; /* the whole name of the selected kernel, if asked for */
     struct rtl_rect status;
     struct rtl_rect keys;
-    int gpu_columns, gpu_width;      /* cells of gauges, column by column */
+    int gpu_columns, gpu_width;      /* cells of GPUs, column by column; one column when each has a line */
     int gpu_cells;                   /* cells that there are room for */
     int gpu_shown;                   /* GPUs shown; when fewer than there are the last cell says how many more */
-    bool signal_cell;                /* there is a free cell for the signal pool */
+    int bar_at, bar_width;           /* beside %TIME; width 0 = not there */
     int column_at[RTL_COLUMN_COUNT]; /* screen column, -1 = not shown */
     int column_width[RTL_COLUMN_COUNT];
 };
@@ -38,9 +37,10 @@ struct rtl_layout {
 /* What is to be shown, as far as the geometry depends on it. */
 struct rtl_layout_wants {
     int gpus;
-    bool gpu_lines;    /* one line a GPU */
+    bool gpu_lines;    /* one line a GPU where there would be cells, and the other way round */
     int name_rows;     /* for a wrapped name */
     bool pane;         /* something below the table, on terminals of RTL_PANE_FROM_ROWS rows and more */
+    bool slowest;      /* the column SLOWEST has something to say */
     unsigned columns;  /* those of the table to show, bits by enum rtl_column; 0 = as the terminal's width says */
     const int *widths; /* of the table's columns, where they are not those of model/columns.h; NULL = they are */
 };

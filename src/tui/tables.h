@@ -87,12 +87,15 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
 #define RTL_WORDS(X)                                                                                             \
     X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                             \
     X("busy", "share of the window in which a timed kernel ran; on several GPUs their mean")                     \
-    X("q3", "beside a gauge: packets in flight on the GPU's queues")                                             \
-    X("sig", "signals of ours in use, and how many there may be; peak: the most so far")                         \
-    X("disp", "dispatches a second, timed or not")                                                               \
+    X("wait p99", "99 % of a GPU's packets waited at most that long to start")                                   \
+    X("copy", "share of the window that copies from and to the GPU took")                                        \
+    X("!", "p50 or p99 is longer than in the window before by a tenth or more; a GPU is held up")                \
+    X("signals", "of ours in use, when nearly all that there may be are")                                        \
+    X("disp/s", "dispatches a second, timed or not")                                                             \
+    X("▄1x █2x", "marks of a trend: the median of what is shown, and twice that or more")                        \
+    X("win", "the window: the span of time that the table is about")                                             \
     X("drop", "dispatches that should have been timed and were not")                                             \
-    X("worst p99", "the highest p99 in the window, and which kernel has it")                                     \
-    X("age", "how long ago the library last wrote anything; idle: nothing is in flight")                         \
+    X("age", "how long ago the library last wrote anything, when that is late")                                  \
     X("rec", "recording, and into which file")                                                                   \
     X("pid", "the process; inside: its number in its own container")                                             \
     X("p99.9", "99.9 % of the durations are at most this; p50, p90, p99 likewise")                               \

@@ -34,6 +34,11 @@ static const struct row contrast[RTL_ROLE_COUNT] = {
     ROW(KEY, 3, 0, 226, 16, B),
     ROW(STATUS, 7, 0, 231, 16, N),
     ROW(PROMPT, 7, 0, 231, 16, B),
+    ROW(LOAD, 7, 0, 253, 16, N),
+    ROW(LOAD_MID, 6, 0, 51, 16, N),
+    ROW(LOAD_HIGH, 3, 0, 226, 16, N),
+    ROW(WORSE, 3, 0, 226, 16, B),
+    ROW(BETTER, 6, 0, 51, 16, N),
 };
 
 /* Dark colours on the terminal's own light background. */
@@ -55,6 +60,11 @@ static const struct row light[RTL_ROLE_COUNT] = {
     ROW(KEY, 4, -1, 25, -1, B),
     ROW(STATUS, 0, -1, 16, -1, N),
     ROW(PROMPT, 0, -1, 16, -1, B),
+    ROW(LOAD, 4, -1, 61, -1, N),
+    ROW(LOAD_MID, 4, -1, 24, -1, N),
+    ROW(LOAD_HIGH, 1, -1, 130, -1, N),
+    ROW(WORSE, 1, -1, 130, -1, B),
+    ROW(BETTER, 4, -1, 24, -1, N),
 };
 /* clang-format on */
 

@@ -18,7 +18,7 @@ terminal 100 30 "$top -p $serve -d 0.5; echo status \$?; exec cat"
 check "kernels of the program" shows '\[LIVE\]' 'gemm TN bf16 128x128x64 MI16x16x1' 'rotary_embedding_kernel<bf16,true>' \
     'paged_attn bf16/f8 hd128' 'triton pointwise #0 embedding'
 check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed nccl generic'
-check "both GPUs" shows 'G0\[\|+.*[0-9]% q.*gfx90a' 'G1\[\|+.*[0-9]% q'
+check "both GPUs" shows '^G0 .*[0-9]%  wait p99 .*  copy ' '^G1 .*[0-9]%  wait p99'
 keys M
 check "M shows the modes, and which one it is" shows '^  off +loaded' '^> lite +times only kernels without a signal' \
     'mode: Up and Down choose, Enter asks the process for it'

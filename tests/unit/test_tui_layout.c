@@ -26,11 +26,11 @@ static void check_main(int rows, int cols, struct rtl_layout_wants wants)
     }
     if (rows < 3 || cols < 24) {
         assert_int_equal(l.kind, RTL_LAYOUT_LINE);
-        assert_true(l.line.rows == 1 && inside(&l.line, rows, cols));
+        assert_true(l.line.rows == rows && inside(&l.line, rows, cols));
         return;
     }
-    const struct rtl_rect *order[] = {&l.header, &l.summary, &l.gpus, &l.coverage, &l.head,
-                                      &l.table,  &l.pane,    &l.name, &l.status,   &l.keys};
+    const struct rtl_rect *order[] = {&l.header, &l.gpus, &l.coverage, &l.head, &l.table,
+                                      &l.pane,   &l.name, &l.status,   &l.keys};
     int row = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!inside(order[i], rows, cols))
@@ -43,7 +43,7 @@ static void check_main(int rows, int cols, struct rtl_layout_wants wants)
         wrong("rows are left over", rows, cols, gpus);
     if (l.header.rows != 1 || l.head.rows != 1 || l.table.rows < (rows < 5 ? 1 : 3))
         wrong("too little of the table", rows, cols, gpus);
-    if (rows >= 8 && (!l.coverage.rows || !l.summary.rows || !l.status.rows))
+    if (rows >= 8 && (!l.coverage.rows || !l.status.rows))
         wrong("an important line is missing", rows, cols, gpus);
     if (l.pane.rows && (!wants.pane || rows < RTL_PANE_FROM_ROWS || l.pane.rows < 8 || l.table.rows < rows / 5))
         wrong("the pane is where it doesn't belong", rows, cols, gpus);
@@ -55,9 +55,7 @@ static void check_main(int rows, int cols, struct rtl_layout_wants wants)
             wrong("gauges don't fit", rows, cols, gpus);
         if (l.gpu_shown < gpus && l.gpu_shown != l.gpu_cells - 1)
             wrong("no cell says how many GPUs are hidden", rows, cols, gpus);
-        if (l.signal_cell && l.gpu_shown >= l.gpu_cells)
-            wrong("no cell for the signals", rows, cols, gpus);
-    } else if (rows >= 9 && gpus > 0) {
+    } else if (rows >= 8 && gpus > 0) {
         wrong("no gauges", rows, cols, gpus);
     }
     int at = 1;
@@ -68,7 +66,10 @@ static void check_main(int rows, int cols, struct rtl_layout_wants wants)
             wrong("columns overlap or don't fit", rows, cols, gpus);
         at = l.column_at[i] + l.column_width[i] + 1;
     }
-    if (l.column_width[RTL_COLUMN_NAME] < (cols < 40 ? 8 : widths ? 12 : 18))
+    if (l.bar_width && (l.bar_at < l.column_at[RTL_COLUMN_TIME] + l.column_width[RTL_COLUMN_TIME] ||
+                        (l.column_at[RTL_COLUMN_RATE] >= 0 && l.bar_at + l.bar_width >= l.column_at[RTL_COLUMN_RATE])))
+        wrong("the bar is not beside its number", rows, cols, gpus);
+    if (l.column_width[RTL_COLUMN_NAME] < (cols < 40 ? 8 : widths || wants.slowest ? 12 : 18))
         wrong("no room for a name", rows, cols, gpus);
 }
 
@@ -113,6 +114,7 @@ static void every_size_is_defined(void **state)
         for (int cols = 1; cols <= 300; cols += cols < 130 ? 1 : 7)
             for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
                 check_main(rows, cols, (struct rtl_layout_wants){.gpus = gpus[g]});
+                check_main(rows, cols, (struct rtl_layout_wants){.gpus = gpus[g], .pane = true, .slowest = true});
                 check_main(rows, cols,
                            (struct rtl_layout_wants){
                                .gpus = gpus[g], .gpu_lines = true, .name_rows = 3, .pane = true, .widths = wide});
@@ -149,12 +151,22 @@ static void the_reference_size(void **state)
     struct rtl_layout l = main_of(24, 80, 8);
     assert_int_equal(l.gpus.rows, 4); /* eight GPUs in two columns */
     assert_int_equal(l.gpu_shown, 8);
-    assert_int_equal(l.table.rows, 14);
-    assert_true(l.column_at[RTL_COLUMN_P50] >= 0 && l.column_at[RTL_COLUMN_TREND] >= 0);
+    assert_int_equal(l.table.rows, 15);
+    assert_true(l.column_at[RTL_COLUMN_P50] >= 0 && l.column_at[RTL_COLUMN_TREND] >= 0 &&
+                l.column_at[RTL_COLUMN_CHANGE] >= 0 && l.bar_width >= 4);
+    assert_int_equal(main_of(24, 80, 4).gpus.rows, 4); /* few have a line each, and many from there on not */
+    assert_int_equal(main_of(24, 80, 5).gpu_columns, 2);
+    assert_int_equal(main_of(60, 200, 10).gpu_columns, 1);
     assert_int_equal(l.column_at[RTL_COLUMN_CALLS], -1);
-    l = main_of(60, 240, 8);
+    l = main_of(60, 200, 8);
+    assert_true(l.column_width[RTL_COLUMN_TREND] >= 35 && l.column_width[RTL_COLUMN_HEAT] >= 20);
+    l = main_of(60, 300, 8);
+    assert_int_equal(l.column_width[RTL_COLUMN_TREND], 60); /* a mark each second of a minute */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
-        assert_true(l.column_at[i] >= 0); /* all of them */
+        assert_true(l.column_at[i] >= 0 || i == RTL_COLUMN_SLOWEST); /* all of them */
+    struct rtl_layout_wants wants = {.gpus = 8, .slowest = true};
+    l = rtl_layout_main(24, 80, &wants);
+    assert_true(l.column_at[RTL_COLUMN_SLOWEST] >= 0 && l.column_width[RTL_COLUMN_NAME] >= 18);
     l = main_of(12, 40, 1);
     assert_true(l.column_at[RTL_COLUMN_TIME] >= 0 && l.column_at[RTL_COLUMN_P99] >= 0 &&
                 l.column_at[RTL_COLUMN_P50] < 0);

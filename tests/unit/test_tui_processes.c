@@ -66,8 +66,8 @@ static void the_slow_rank_is_on_the_main_screen(void **state)
 {
     (void)state;
     char *text = draw(24, 100);
-    assert_non_null(strstr(text, "TP5 2.0x gemm"));
-    assert_non_null(strstr(text, "TP5 last nccl"));
+    assert_non_null(strstr(text, "TP5 2.0x   gemm"));
+    assert_non_null(strstr(text, "TP5 last   nccl"));
     free(text);
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/model_gpus.h"
 #include "model/verdict.h"
+#include "text/text.h"
 
 /* 31 % idle in gaps of 1 to 10 ms, 50 of them, 1000 kernels. */
 static struct rtl_gpu_facts facts(void)
@@ -26,7 +27,7 @@ static void says(struct rtl_gpu_facts f, enum rtl_verdict wanted, const char *te
     assert_int_equal(verdict, wanted);
     for (int columns = 1; columns < 80; columns++) {
         rtl_verdict_text(verdict, &f, columns, got, sizeof got);
-        assert_true((int)strlen(got) <= columns || !strcmp(got, rtl_verdict_words(verdict)));
+        assert_true(rtl_text_columns(got) <= columns || !strcmp(got, rtl_verdict_words(verdict)));
     }
 }
 
@@ -48,7 +49,7 @@ static void each_verdict(void **state)
     f.busy = 0.96;
     says(f, RTL_VERDICT_BUSY, "busy");
     f.busy = 0.9, f.idle[0] = 0.09, f.idle[3] = 0.01;
-    says(f, RTL_VERDICT_BETWEEN, "idle 10%: gaps <10us between kernels");
+    says(f, RTL_VERDICT_BETWEEN, "idle 10%: gaps <10µs between kernels");
     f.untimed = 0.38;
     says(f, RTL_VERDICT_UNKNOWN, "not known: 38% of dispatches not timed");
     f = (struct rtl_gpu_facts){.busy = -1, .idle = {-1, -1, -1, -1, -1, -1}, .copies = -1};

@@ -1,0 +1,140 @@
+/*
+ * The GPUs at the top of the main screen: a line each where they are few, cells where they are many. See draw.h.
+ *
+ * A minute of busy, the share of the window, how long packets wait, copies, and why it isn't busy; the narrower the
+ * less of it, the verdict last of all.
+ */
+#include "model/trend.h"
+#include "text/text.h"
+#include "tui/draw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A GPU that isn't busy is what is looked for. */
+static enum rtl_role busy_role(int percent)
+{
+    return percent >= 80 ? RTL_ROLE_LOAD_MID : percent >= 50 ? RTL_ROLE_LOAD : RTL_ROLE_LOAD_HIGH;
+}
+
+static void draw_minute(const struct rtl_model *m, struct rtl_frame *frame, int row, int col, int width, uint32_t gpu)
+{
+    int8_t percent[RTL_MODEL_HISTORY];
+    rtl_trend_busy(m, gpu, width, percent);
+    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++)
+        rtl_frame_spark(frame, row, col + i, busy_role(percent[i]),
+                        percent[i] < 0 ? -1 : (percent[i] * 8 - 1 < 0 ? 0 : percent[i] * 8 - 1) / 100);
+}
+
+static enum rtl_role verdict_role(enum rtl_verdict verdict)
+{
+    switch (verdict) {
+    case RTL_VERDICT_HOST_LATE:
+    case RTL_VERDICT_WAITING:
+    case RTL_VERDICT_COPIES:
+    case RTL_VERDICT_UNKNOWN:
+        return RTL_ROLE_WARN;
+    case RTL_VERDICT_NO_END:
+        return RTL_ROLE_ALERT;
+    case RTL_VERDICT_BUSY:
+        return RTL_ROLE_GOOD;
+    default:
+        return RTL_ROLE_LABEL;
+    }
+}
+
+/* "<1%": some, but hardly any. */
+static void percent_text(double share, char *out, size_t size)
+{
+    if (share < 0)
+        snprintf(out, size, "%s", RTL_NONE);
+    else if (share > 0 && share < 0.01)
+        snprintf(out, size, "<1%%");
+    else
+        snprintf(out, size, "%.0f%%", share < 9.99 ? share * 100 : 999);
+}
+
+/* "wait p99" and "copy", each in the same columns for every GPU; returns where they end. */
+static int draw_numbers(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, int room,
+                        const struct rtl_gpu_row *gpu)
+{
+    enum { WAIT = 17, COPY = 11 }; /* "  wait p99 1.23ms", "  copy 100%" */
+    char text[32];
+    if (room >= WAIT) {
+        struct rtl_number wait = {RTL_NONE};
+        if (gpu->facts.waits)
+            wait = rtl_format_time(gpu->wait_p99, RTL_UNIT_AUTO);
+        rtl_frame_put(frame, row, col + 2, 8, RTL_ROLE_LABEL, "wait p99");
+        rtl_frame_right(frame, row, col + 11, 6, gpu->facts.waits ? RTL_ROLE_VALUE : RTL_ROLE_DIM, wait.text);
+        col += WAIT, room -= WAIT;
+    }
+    if (room >= COPY) {
+        percent_text(gpu->facts.copies, text, sizeof text);
+        rtl_frame_put(frame, row, col + 2, 4, RTL_ROLE_LABEL, "copy");
+        rtl_frame_right(frame, row, col + 7, 4, gpu->facts.copies >= 0 ? RTL_ROLE_VALUE : RTL_ROLE_DIM, text);
+        col += COPY;
+    }
+    (void)ui;
+    return col;
+}
+
+/* Columns of a line or cell: label, address, minute, share, numbers, verdict. */
+struct columns {
+    int label, address, minute, numbers, verdict;
+};
+
+static struct columns columns_of(const struct rtl_model *m, int width, bool line)
+{
+    struct columns c = {.label = m->gpu_count > 10 ? 4 : 3};
+    int left = width - c.label - 5 - 1; /* share, a blank at the end */
+    if (line && width >= 72)
+        c.address = 6, left -= c.address;
+    c.numbers = line && width >= 72 ? 28 : line && width >= 60 ? 17 : 0;
+    left -= c.numbers;
+    int verdict = width >= 150 ? 52 : width >= 110 ? 40 : width >= 72 ? 24 : width >= 36 ? 17 : 2;
+    c.minute = rtl_clamp(left - verdict, left < 4 ? 0 : 4, RTL_MODEL_TREND);
+    c.verdict = left - c.minute;
+    return c;
+}
+
+static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, struct columns c,
+                     const struct rtl_gpu_row *gpu)
+{
+    char text[160];
+    snprintf(text, sizeof text, "G%u", gpu->agent->gpu);
+    rtl_frame_put(frame, row, col, c.label - 1, RTL_ROLE_LABEL, text);
+    col += c.label;
+    if (c.address) { /* bus and device, by which other tools name it */
+        rtl_frame_printf(frame, row, col, c.address - 1, RTL_ROLE_DIM, "%02x:%02x", gpu->agent->bdf >> 8 & 0xff,
+                         gpu->agent->bdf >> 3 & 0x1f);
+        col += c.address;
+    }
+    draw_minute(ui->model, frame, row, col, c.minute, gpu->agent->gpu);
+    col += c.minute;
+    percent_text(gpu->busy, text, sizeof text);
+    rtl_frame_right(frame, row, col, 5, gpu->busy >= 0 ? RTL_ROLE_VALUE : RTL_ROLE_DIM, text);
+    col += 5;
+    if (c.numbers)
+        col = draw_numbers(ui, frame, row, col, c.numbers, gpu);
+    if (c.verdict >= 10) {
+        rtl_verdict_text(gpu->verdict, &gpu->facts, c.verdict - 2, text, sizeof text);
+        rtl_frame_put(frame, row, col + 2, c.verdict - 2, verdict_role(gpu->verdict), text);
+    } else if (c.verdict >= 2 && verdict_role(gpu->verdict) <= RTL_ROLE_ALERT &&
+               verdict_role(gpu->verdict) >= RTL_ROLE_WARN) {
+        rtl_frame_put(frame, row, col + 1, 1, verdict_role(gpu->verdict), "!");
+    }
+}
+
+void rtl_draw_gpus(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
+{
+    const struct rtl_model *m = ui->model;
+    struct columns c = columns_of(m, l->gpu_width, l->gpu_columns == 1);
+    for (int i = 0; i < l->gpu_cells; i++) {
+        int row = l->gpus.row + i % l->gpus.rows, col = i / l->gpus.rows * l->gpu_width;
+        if (i < l->gpu_shown)
+            draw_gpu(ui, frame, row, col, c, &m->gpus[i]);
+        else if (i == l->gpu_shown && (uint32_t)l->gpu_shown < m->gpu_count)
+            rtl_frame_printf(frame, row, col, l->gpu_width - 1, RTL_ROLE_WARN, "+%d more GPUs",
+                             (int)m->gpu_count - l->gpu_shown);
+    }
+}

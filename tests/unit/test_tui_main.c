@@ -1,0 +1,193 @@
+/*
+ * The main screen at the sizes that it is designed for: a server on two GPUs, and one on eight, after a minute and a
+ * half in which a kernel got slower. And what its marks mean.
+ */
+#include "golden_fixture.h"
+
+#include <time.h>
+
+#include "model/trend.h"
+
+static const struct {
+    const char *name;
+    uint64_t ns, tail_ns;
+    int calls; /* a second */
+} kernels[] = {
+    {"Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8", 153000, 191000,
+     1900},
+    {"_Z38paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16hLN4vllm18Fp8KVCacheDataTypeE1ES0_"
+     "Li16ELi128ELi256ELb0ELi8EEvPKT_",
+     243000, 700000, 590},
+    {"Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8", 121000, 140000,
+     800},
+    {"_ZN4vllm25fused_add_rms_norm_kernelIN3c108BFloat16ELi8EEEvPT_S3_PKS2_fii", 12000, 21000, 3900},
+    {"_ZN4vllm18act_and_mul_kernelIN3c108BFloat16ETnPFT_RKS3_EXadL_ZNS_11silu_kernelIS2_EES3_S5_EELb1EEEvPS3_PS4_i",
+     17000, 24000, 1900},
+    {"_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii", 8200, 11000, 1900},
+    {"_ZN4vllm30reshape_and_cache_flash_kernelIthLNS_18Fp8KVCacheDataTypeE1EEEvPKT_S4_PT0_S6_PKlllliiiPKfS9_", 6100,
+     9000, 1900},
+    {"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
+     "T1_",
+     4800, 7000, 900},
+    {"triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_5", 21000, 30000, 240},
+    {"_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_functorIfffEclERNS_"
+     "14TensorIteratorEEUlffE_EEjfLi4ELi4EEEEEvT1_",
+     31000, 52000, 110},
+    {"__amd_rocclr_copyBuffer", 3900, 8000, 300},
+    {"_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE", 0, 0, 1},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels, SECONDS_ALL = 90, SLOW_FROM = 80 };
+
+static struct synth *p;
+static struct rtl_model *m;
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    m = NULL;
+    p = NULL;
+    return 0;
+}
+
+static void run_server(int gpus)
+{
+    p = synth_create(gpus, gpus);
+    m = rtl_model_create();
+    assert_non_null(m);
+    for (int i = 0; i < KERNELS; i++)
+        synth_kernel(p, kernels[i].name);
+    for (int t = 1; t <= SECONDS_ALL; t++) {
+        for (int i = 0; i < KERNELS; i++) {
+            uint64_t tail = kernels[i].tail_ns * (i == 1 && t > SLOW_FROM ? 4 : 1);
+            tail += tail * (uint64_t)(t * (i + 3) % 11) / 400; /* alive: a percent or two */
+            if (!kernels[i].ns)
+                synth_untimed(p, i, RTL_UNTIMED_OWN_SIGNAL, 1);
+            for (int n = 0; kernels[i].ns && n < 100; n++)
+                synth_record(p, i, n < 97 ? kernels[i].ns * (uint64_t)(900 + n * 2) / 1000 : tail,
+                             (uint64_t)kernels[i].calls * (n % 10 ? 1 : 2) / 110);
+        }
+        for (int g = 0; g < gpus; g++) {
+            uint64_t busy = 880 - (uint64_t)(t * 7 % 13) * 6 - (g == gpus - 1 ? 190 : 0);
+            p->busy_ns[g] += RTL_SEC / 1000 * busy;
+            p->idle[g][0].count += 3000;
+            p->idle[g][0].total_ns += RTL_SEC / 1000 * 20;
+            p->idle[g][3].count += 40;
+            p->idle[g][3].total_ns += RTL_SEC / 1000 * (980 - busy);
+            synth_add(&p->queues[g].wait, 14000 + (uint64_t)g * 700, 2000);
+            synth_add(&p->queues[g].wait, 210000, 30);
+            p->queues[g].injected = p->queues[g].completed + (t % 3 ? 4 : 0);
+            if (g < 8)
+                synth_copies(p, g, RTL_COPY_H2D, 1 << 20, 43000, 150);
+        }
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    }
+    rtl_ui_init(&ui, m, 4711, "vllm serve meta-llama/Llama-3.3-70B --tensor-parallel-size 2");
+    ui.now_mono_ns = SYNTH_START + SECONDS_ALL * RTL_SEC;
+    ui.now_real_s = 14 * 3600 + 2 * 60 + 31; /* 14:02:31 UTC */
+}
+
+static void at_every_size(void **state)
+{
+    (void)state;
+    run_server(2);
+    golden("server-80x24", 24, 80);
+    golden("server-120x40", 40, 120);
+    golden("server-160x45", 45, 160);
+    golden("server-200x60", 60, 200);
+    golden("server-40x12", 12, 40);
+    golden("server-20x5", 5, 20);
+}
+
+static void with_eight_gpus(void **state)
+{
+    (void)state;
+    run_server(8);
+    golden("server-8-80x24", 24, 80);
+    golden("server-8-200x60", 60, 200);
+    golden("server-8-40x12", 12, 40);
+}
+
+/* The kernel that got slower is marked, and no other; what it is against is two windows of ten seconds. */
+static void what_got_worse(void **state)
+{
+    (void)state;
+    run_server(2);
+    drawn(24, 80, "\n !");
+    drawn(24, 80, " 4.0x ");
+    const struct rtl_row *row = rtl_model_row(m, p->kernels[1].id);
+    assert_true(rtl_change_is_worse(row->change.p99));
+    assert_false(rtl_change_is_worse(row->change.p50));
+    for (int i = 2; i < KERNELS; i++)
+        assert_false(rtl_change_is_worse(rtl_model_row(m, p->kernels[i].id)->change.p99));
+    rtl_model_sort(m, RTL_COLUMN_CHANGE, false);
+    assert_int_equal(m->rows[m->order[0]].id, p->kernels[1].id);
+    drawn(5, 20, "25.6!paged_attn");
+}
+
+/* Marks of trends stand for as many intervals as it takes, and don't move before the next mark begins. */
+static void trends(void **state)
+{
+    (void)state;
+    int8_t level[RTL_MODEL_HISTORY], before[RTL_MODEL_HISTORY];
+    run_server(1);
+    const struct rtl_row *row = rtl_model_row(m, p->kernels[1].id);
+    rtl_trend_p99(m, row, 60, level);
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(level[i], i < 50 ? 3 : 7); /* ten seconds of four times as much */
+    assert_int_equal(rtl_trend_span(m, 60), 60 * RTL_SEC);
+    assert_int_equal(rtl_trend_span(m, 7), 60 * RTL_SEC);
+    rtl_trend_p99(m, row, 6, before);
+    assert_int_equal(before[5], 7);
+    assert_int_equal(before[0], 3);
+    int moved = 0;
+    for (int t = SECONDS_ALL + 1; t <= SECONDS_ALL + 20; t++) {
+        synth_record(p, 1, 700000, 500);
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+        rtl_trend_p99(m, rtl_model_row(m, p->kernels[1].id), 6, level);
+        moved += memcmp(level, before, 6) != 0;
+        memcpy(before, level, 6);
+    }
+    assert_true(moved <= 4);
+    rtl_trend_busy(m, 0, 60, level);
+    assert_int_equal(level[59], 0); /* nothing for twenty seconds */
+    assert_true(level[0] > 60 && level[39] > 60);
+    rtl_trend_busy(m, 5, 60, level);
+    assert_int_equal(level[59], -1); /* there is no such GPU */
+}
+
+/* Of one process; several: test_tui_processes. */
+static void nobody_to_compare_with(void **state)
+{
+    (void)state;
+    run_server(2);
+    not_drawn(24, 80, "SLOWEST");
+    not_drawn(60, 200, "SLOWEST");
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    run_server(2);
+    not_drawn(24, 80, "signals");
+    not_drawn(24, 80, " age ");
+    p->heartbeat_ns = (SECONDS_ALL - 1) * RTL_SEC;
+    p->queues[0].injected += 5;
+    synth_tick(p, m, (uint64_t)SECONDS_ALL * RTL_SEC + RTL_SEC / 2);
+    drawn(24, 80, "  age 1.5s\n");
+    m->latest->snapshot.signals_in_use = 3687;
+    drawn(24, 80, "signals 3.69k of 4.10k");
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC", 1);
+    tzset();
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(at_every_size), TEST(with_eight_gpus),        TEST(what_got_worse),
+        TEST(trends),        TEST(nobody_to_compare_with), TEST(what_is_wrong_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
