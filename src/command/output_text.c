@@ -116,7 +116,7 @@ static bool in_text(int column, bool comparing)
 {
     bool compares = column == RTL_COLUMN_CHANGE || column == RTL_COLUMN_CHANGE50;
     return column != RTL_COLUMN_NAME && column != RTL_COLUMN_TREND && column != RTL_COLUMN_HEAT &&
-           column != RTL_COLUMN_SLOWEST && compares == comparing;
+           compares == comparing;
 }
 
 bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)

@@ -27,7 +27,7 @@ check "the screen is there" shows 'LIVE' '%TIME'
 keys C
 check "sorted by calls" shows 'sort CALLS'
 keys '}'
-check "a longer window" shows 'window 30s'
+check "a longer window" shows ' win 30s'
 keys W
 check "W says where it writes" shows "settings written to .*rtl-top/config"
 check "the sort is in the configuration" told 'sort calls'

@@ -17,10 +17,10 @@ terminal 100 30 "$top -p $serve -d 0.5; echo status \$?; exec cat"
 
 check "kernels of the program" shows '\[LIVE\]' 'gemm TN bf16 128x128x64 MI16x16x1' 'rotary_embedding_kernel<bf16,true>' \
     'paged_attn bf16/f8 hd128' 'triton pointwise #0 embedding'
-check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' - .* - not timed nccl generic'
+check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' -  .* not timed +nccl generic'
 check "both GPUs" shows '^G0 .*[0-9]%  wait p99 .*  copy ' '^G1 .*[0-9]%  wait p99'
 keys M
-check "M shows the modes, and which one it is" shows '^  off +loaded' '^> lite +times only kernels without a signal' \
+check "M shows the modes, and which one it is" shows '│  off +loaded' '│> lite +times only kernels without a signal' \
     'mode: Up and Down choose, Enter asks the process for it'
 keys Up Up Up Down Down Escape
 check "Esc leaves them alone" shows 'mode lite: '
@@ -33,9 +33,9 @@ keys N
 check "a fixed duration is seen" shows ' 7\.(0[0-9])µs 7\.0[0-9]µs .*rotary_embedding_kernel'
 check "both of two peaks" shows ' 20[6-9]µs  2(49|5[0-3])µs .*gemm TN bf16 16x16x512 MI16x16x1 SK3'
 keys / MT16x16x512 Enter Enter
-check "the histogram has them" shows '^ +20[6-8]µs █+.* p50' 'p90 2(49|5[0-3])µs' 'min +208µs +208µs' 'max +251µs +251µs'
+check "the histogram has them" shows '^ +20[6-8]µs █+.* p50' 'p90 +2(49|5[0-3])µs' 'min +208µs +208µs' 'max +251µs +251µs'
 keys Escape Tab
-check "queues with depth, waits and gaps" shows '^ +[0-9]+ +G1 +[a-z]+ +[0-9]+ .* [0-9.]+(n|µ|m)s +[0-9.]+(n|µ|m|)s +[0-9.]+(n|µ|m)s'
+check "queues with depth, waits and gaps" shows '^[> ] +[0-9]+ +G1 +[a-z]+ +[0-9]+ .* [0-9.]+(n|µ|m)s +[0-9.]+(n|µ|m|)s +[0-9.]+(n|µ|m)s'
 keys Tab
 is "JSON agrees" "$("$top" -p "$serve" --json -n 1 | jq '[.kernels[] | select(.name | test("rotary"))
     | .p50_ns, .p99_ns, .min_ns, .max_ns] | length == 4 and all(. >= 6945 and . <= 7055)')" true

@@ -149,7 +149,7 @@ demo --kernels 8 --rate 1000
 first=$demo
 demo --kernels 9 --rate 1000
 terminal 80 24 "$top -d 0.1; echo status \$?; exec cat"
-check "without -p the traced processes are listed" shows 'choose a traced process' "$first .*segment_demo --kernels 8" \
+check "without -p the traced processes are listed" shows ' PID  RANK .* COMMAND' "$first .*segment_demo --kernels 8" \
     "$demo .*segment_demo --kernels 9"
 keys End
 up_to_first() { # other traced processes may be there
@@ -161,7 +161,7 @@ check "Enter watches it" shows "pid $first .*\\[LIVE\\]" '8/8'
 keys q
 check "and q leaves" shows 'status 0'
 terminal 80 24 "$top; echo status \$?; exec cat"
-shows 'choose a traced process'
+shows ' PID  RANK .* COMMAND'
 keys q
 check "q leaves the list" shows 'status 0'
 finish
