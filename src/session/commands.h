@@ -11,6 +11,8 @@
       "which kernels got slower or faster from A to B")                                                                \
     X(EXPORT, "export", rtl_export_command, "FILE.db --perfetto OUT.json[.gz] | --csv OUT.csv[.gz] [--force]",         \
       "a trace for Perfetto, or as a table")                                                                           \
+    X(API, "api", rtl_api_command, "-p PID [-b] [--json | --csv]",                                                     \
+      "what the calls of HIP and the ranges of roctx cost the host")                                                   \
     X(NAMES, "names", rtl_names_command, "[-w COLUMNS] [--names FORM] [--family] [-U] <LIST",                          \
       "what the screen shows for kernel names, a line each")
 
