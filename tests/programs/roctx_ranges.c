@@ -22,7 +22,8 @@ static void *other(void *unused)
 {
     (void)unused;
     stop(first); /* another thread's */
-    printf("other thread: %d %d\n", push("left open"), push("inner"));
+    int outer = push("left open"), inner = push("inner");
+    printf("other thread: %d %d\n", outer, inner);
     printf("pop: %d\n", pop());
     return NULL;
 }
