@@ -1,5 +1,6 @@
 /* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
 #include "command/run.h"
+#include "session/command_line.h"
 #include "session/commands.h"
 #include "session/complain.h"
 #include "session/config.h"
@@ -42,7 +43,7 @@ static int no_process(void)
     return RTL_READER_USAGE;
 }
 
-/* "rtl-top NAME ...": the status of the command, or -1 when there is none of that name, or its help is asked for. */
+/* "rtl-top NAME ...": the status of a command that has a function of its own, or -1 when there is none of that name. */
 static int command(int argc, char **argv)
 {
     static const struct {
@@ -50,19 +51,12 @@ static int command(int argc, char **argv)
         int (*run)(int, char **);
     } commands[] = {
 #define COMMAND(sym, name_, function, arguments, meaning) {name_, function},
-        RTL_COMMANDS(COMMAND)
+        RTL_COMMANDS(RTL_NO_COMMAND, COMMAND)
 #undef COMMAND
     };
-    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        for (int a = 2; a < argc && strcmp(argv[a], "--") != 0; a++)
-            if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h")) {
-                argv[1] = argv[a]; /* the first option that is read then */
-                return -1;
-            }
-        return commands[i].run(argc - 1, argv + 1);
-    }
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
     return -1;
 }
 
@@ -112,7 +106,7 @@ int main(int argc, char **argv)
     int done = command(argc, argv);
     if (done >= 0)
         return done;
-    enum rtl_parsed parsed = rtl_options_parse(argc, argv, &options, &text);
+    enum rtl_parsed parsed = rtl_command_line_parse(argc, argv, &options, &text);
     if (parsed != RTL_PARSED_RUN) {
         int status = RTL_READER_USAGE;
         if (parsed == RTL_PARSED_DONE)
@@ -123,7 +117,10 @@ int main(int argc, char **argv)
         return status;
     }
     const char *no_color = getenv("NO_COLOR");
-    options.no_color |= no_color && *no_color;
+    options.no_color |= no_color && *no_color && !rtl_option_asked(&options, RTL_OPTION_THEME);
+    rtl_settings_apply(rtl_config_settings(), &options);
+    if (options.no_color)
+        options.theme = RTL_THEME_MONO;
     options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);

@@ -1,10 +1,9 @@
 /* rtl-top api: what the calls of HIP and the ranges of roctx cost the host's threads of one process, once. */
 #include "command/api_output.h"
-#include "session/commands.h"
+#include "session/arguments.h"
 #include "session/complain.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,11 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONG = 0x1000, JSON = LONG, CSV };
-
 struct wish {
     pid_t pid;
     enum rtl_api_form form;
+    bool told; /* the help was asked for: that is all */
 };
 
 static bool parse_pid(const char *text, pid_t *pid)
@@ -31,35 +29,35 @@ static bool parse_pid(const char *text, pid_t *pid)
 
 static int parse(struct wish *wish, int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, JSON}, {"csv", no_argument, NULL, CSV}, {NULL, 0, NULL, 0}};
-    optind = 0;
-    for (int c; (c = getopt_long(argc, argv, ":p:b", longs, NULL)) != -1;) {
-        switch (c) {
-        case 'p':
-            if (!parse_pid(optarg, &wish->pid)) {
-                rtl_complain("-p wants the number of a process, not '%s'", optarg);
+    struct rtl_arguments a;
+    int status;
+    rtl_arguments_begin(&a, RTL_COMMAND_API, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
+        switch (o) {
+        case RTL_SHARED + RTL_OPTION_PID:
+            if (!parse_pid(a.value, &wish->pid)) {
+                rtl_complain("-p wants the number of a process, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             break;
-        case 'b':
-            break; /* the table is all there is so far */
-        case JSON:
-        case CSV:
-            wish->form = c == JSON ? RTL_API_JSON : RTL_API_CSV;
+        case RTL_SHARED + RTL_OPTION_JSON:
+            wish->form = RTL_API_JSON;
             break;
-        case ':':
-            rtl_complain("%s needs an argument", argv[optind - 1]);
-            return RTL_READER_USAGE;
+        case RTL_SHARED + RTL_OPTION_CSV:
+            wish->form = RTL_API_CSV;
+            break;
         default:
-            rtl_complain_of_option("rtl-top api", LONG, argv[optind - 1]);
-            return RTL_READER_USAGE;
+            break; /* -b is the table, which is all there is so far */
         }
     }
-    if (optind < argc || !wish->pid) {
-        rtl_complain(optind < argc ? "rtl-top api takes no '%s': rtl-top api -p PID"
-                                   : "which process? rtl-top api -p PID",
-                     optind < argc ? argv[optind] : "");
+    if (rtl_arguments_done(&a, &status))
+        return wish->told = true, status;
+    if (a.first < argc) {
+        rtl_complain("rtl-top api takes no '%s': rtl-top api -p PID", argv[a.first]);
+        return RTL_READER_USAGE;
+    }
+    if (!wish->pid) {
+        rtl_complain("which process? rtl-top api -p PID");
         return RTL_READER_USAGE;
     }
     return 0;
@@ -71,7 +69,7 @@ int rtl_api_command(int argc, char **argv)
     struct rtl_api_copy copy;
     char why[512];
     int fd, status = parse(&wish, argc, argv);
-    if (status)
+    if (status || wish.told)
         return status;
     status = (int)rtl_api_open(wish.pid, &fd, why, sizeof why);
     if (!status) {

@@ -2,14 +2,13 @@
  */
 #include "record/diff.h"
 #include "record/replay.h"
-#include "session/commands.h"
+#include "session/arguments.h"
 #include "session/complain.h"
 #include "text/names.h"
 #include "text/text.h"
 #include "text/units.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <json-c/json.h>
 #include <langinfo.h>
 #include <limits.h>
@@ -31,6 +30,7 @@ struct side {
 struct command {
     struct side a, b;
     bool has_limit, json, cumulative;
+    bool told; /* the help was asked for: that is all */
     double limit;
     uint64_t rows; /* 0 = all */
     struct rtl_names *names;
@@ -67,46 +67,41 @@ static bool parse_recordings(const char *text, int64_t *a, int64_t *b)
 
 static int parse(struct command *c, int argc, char **argv)
 {
-    enum { FAIL_OVER = 256, JSON, RECORDINGS, CUMULATIVE };
-    static const struct option options[] = {{"fail-over", required_argument, NULL, FAIL_OVER},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"recordings", required_argument, NULL, RECORDINGS},
-                                            {"cumulative", no_argument, NULL, CUMULATIVE},
-                                            {NULL, 0, NULL, 0}};
+    struct rtl_arguments a;
     char *end;
-    optind = 0;
-    for (int o; (o = getopt_long(argc, argv, ":n:", options, NULL)) != -1;)
+    int status;
+    rtl_arguments_begin(&a, RTL_COMMAND_DIFF, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;)
         switch (o) {
-        case FAIL_OVER:
-            if (!parse_percent(optarg, &c->limit))
-                return WRONG("--fail-over wants a percentage such as 10%%, not '%s'", optarg);
+        case RTL_DIFF_FAIL_OVER:
+            if (!parse_percent(a.value, &c->limit))
+                return WRONG("--fail-over wants a percentage such as 10%%, not '%s'", a.value);
             c->has_limit = true;
             break;
-        case JSON:
+        case RTL_DIFF_JSON:
             c->json = true;
             break;
-        case CUMULATIVE:
+        case RTL_DIFF_CUMULATIVE:
             c->cumulative = true;
             break;
-        case RECORDINGS:
-            if (!parse_recordings(optarg, &c->a.recording, &c->b.recording))
-                return WRONG("--recordings wants two numbers such as 1,2, not '%s'", optarg);
+        case RTL_DIFF_RECORDINGS:
+            if (!parse_recordings(a.value, &c->a.recording, &c->b.recording))
+                return WRONG("--recordings wants two numbers such as 1,2, not '%s'", a.value);
             break;
-        case 'n':
-            c->rows = strtoull(optarg, &end, 10);
-            if (*end || *optarg < '0' || *optarg > '9' || !c->rows)
-                return WRONG("-n wants a number of kernels from 1, not '%s'", optarg);
+        case RTL_DIFF_ROWS:
+            c->rows = strtoull(a.value, &end, 10);
+            if (*end || *a.value < '0' || *a.value > '9' || !c->rows)
+                return WRONG("-n wants a number of kernels from 1, not '%s'", a.value);
             break;
         default:
-            if (o == ':')
-                return WRONG("%s wants an argument", argv[optind - 1]);
-            rtl_complain_of_option(argv[0], FAIL_OVER, argv[optind - 1]);
-            return RTL_READER_USAGE;
+            break;
         }
-    if (argc - optind != 2 || !*argv[optind] || !*argv[optind + 1])
+    if (rtl_arguments_done(&a, &status))
+        return c->told = true, status;
+    if (argc - a.first != 2 || !*argv[a.first] || !*argv[a.first + 1])
         return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
-    c->a.path = argv[optind];
-    c->b.path = argv[optind + 1];
+    c->a.path = argv[a.first];
+    c->b.path = argv[a.first + 1];
     return 0;
 }
 
@@ -302,7 +297,7 @@ int rtl_diff_command(int argc, char **argv)
 {
     struct command c = {0};
     int status = parse(&c, argc, argv);
-    if (status)
+    if (status || c.told)
         return status;
     status = load(&c.a);
     if (!status)

@@ -1,12 +1,11 @@
 /* rtl-top export FILE.db --perfetto OUT | --csv OUT: arguments and files. See export.h. */
 #include "command/export.h"
 #include "record/rocpd.h"
-#include "session/commands.h"
+#include "session/arguments.h"
 #include "session/complain.h"
 #include "shm/segment_reader.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@ enum { OUTPUTS = 2 };
 struct command {
     const char *file;
     bool force;
+    bool told; /* the help was asked for: that is all */
     struct output output[OUTPUTS];
 };
 
@@ -90,34 +90,30 @@ static int write_outputs(struct command *c, struct rtl_export *e)
 
 static int parse(struct command *c, int argc, char **argv)
 {
-    enum { PERFETTO = 256, CSV, FORCE };
-    static const struct option options[] = {{"perfetto", required_argument, NULL, PERFETTO},
-                                            {"csv", required_argument, NULL, CSV},
-                                            {"force", no_argument, NULL, FORCE},
-                                            {NULL, 0, NULL, 0}};
+    struct rtl_arguments a;
+    int status;
     *c = (struct command){.output = {{.write = rtl_export_perfetto}, {.write = rtl_export_csv}}};
-    optind = 0;
-    for (int o; (o = getopt_long(argc, argv, ":", options, NULL)) != -1;)
+    rtl_arguments_begin(&a, RTL_COMMAND_EXPORT, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;)
         switch (o) {
-        case PERFETTO:
-        case CSV:
-            if (!*optarg)
+        case RTL_EXPORT_PERFETTO:
+        case RTL_EXPORT_CSV:
+            if (!*a.value)
                 return WRONG("%s wants a file to write, or - for standard output, not ''",
-                             o == CSV ? "--csv" : "--perfetto");
-            c->output[o - PERFETTO].path = optarg;
+                             o == RTL_EXPORT_CSV ? "--csv" : "--perfetto");
+            c->output[o - RTL_EXPORT_PERFETTO].path = a.value;
             break;
-        case FORCE:
+        case RTL_EXPORT_FORCE:
             c->force = true;
             break;
         default:
-            if (o == ':')
-                return WRONG("%s wants a file to write, or - for standard output", argv[optind - 1]);
-            rtl_complain_of_option(argv[0], PERFETTO, argv[optind - 1]);
-            return RTL_READER_USAGE;
+            break;
         }
-    if (argc - optind != 1 || !*argv[optind] || (!c->output[0].path && !c->output[1].path))
+    if (rtl_arguments_done(&a, &status))
+        return c->told = true, status;
+    if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
-    c->file = argv[optind];
+    c->file = argv[a.first];
     return 0;
 }
 
@@ -127,7 +123,7 @@ int rtl_export_command(int argc, char **argv)
     struct command command;
     struct rtl_export e = {0};
     int status = parse(&command, argc, argv);
-    if (status)
+    if (status || command.told)
         return status;
     status = (int)rtl_db_open(command.file, &(struct rtl_db_options){.foreign = true}, &e.db, why, sizeof why);
     if (status) {

@@ -5,13 +5,12 @@
  * and a name that stands twice is the same row.
  */
 #include "record/db.h"
-#include "session/commands.h"
+#include "session/arguments.h"
 #include "session/complain.h"
 #include "shm/segment_reader.h"
 #include "text/names.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <langinfo.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,13 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 64 << 10, WIDTH_MAX = 10000, TABLE_SIZE = 4 * RTL_KERNELS_MAX, LONG = 0x1000 };
+enum { LINE_MAX_BYTES = 64 << 10, WIDTH_MAX = 10000, TABLE_SIZE = 4 * RTL_KERNELS_MAX };
 
 struct list {
     struct rtl_names *names;
     enum rtl_name_form form;
     int width;
     bool ascii, family;
+    bool told; /* the help was asked for: that is all */
     uint32_t count;
     char *lines[RTL_KERNELS_MAX];
     uint32_t table[TABLE_SIZE]; /* 1 + where a line stands in `lines`; 0 is free */
@@ -34,48 +34,41 @@ struct list {
 
 static int parse(struct list *l, int argc, char **argv)
 {
-    enum { NAMES = LONG, FAMILY, ASCII };
-    static const struct option longs[] = {{"names", required_argument, NULL, NAMES},
-                                          {"family", no_argument, NULL, FAMILY},
-                                          {"ascii", no_argument, NULL, ASCII},
-                                          {"width", required_argument, NULL, 'w'},
-                                          {NULL, 0, NULL, 0}};
-    optind = 0;
-    for (int c; (c = getopt_long(argc, argv, ":w:U", longs, NULL)) != -1;) {
+    struct rtl_arguments a;
+    int status;
+    rtl_arguments_begin(&a, RTL_COMMAND_NAMES, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         char *end;
         unsigned long width;
-        switch (c) {
-        case 'w':
-            width = *optarg >= '0' && *optarg <= '9' ? strtoul(optarg, &end, 10) : 0;
+        switch (o) {
+        case RTL_NAMES_WIDTH:
+            width = *a.value >= '0' && *a.value <= '9' ? strtoul(a.value, &end, 10) : 0;
             if (!width || *end || width > WIDTH_MAX) {
-                rtl_complain("-w wants columns from 1 to %d, not '%s'", WIDTH_MAX, optarg);
+                rtl_complain("-w wants columns from 1 to %d, not '%s'", WIDTH_MAX, a.value);
                 return RTL_READER_USAGE;
             }
             l->width = (int)width;
             break;
-        case NAMES:
-            if (!rtl_name_form_parse(optarg, &l->form)) {
-                rtl_complain("--names wants short, template, full or mangled, not '%s'", optarg);
+        case RTL_SHARED + RTL_OPTION_NAMES:
+            if (!rtl_name_form_parse(a.value, &l->form)) {
+                rtl_complain("--names wants short, template, full or mangled, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             break;
-        case FAMILY:
+        case RTL_NAMES_FAMILY:
             l->family = true;
             break;
-        case ASCII:
-        case 'U':
+        case RTL_SHARED + RTL_OPTION_ASCII:
             l->ascii = true;
             break;
-        case ':':
-            rtl_complain("%s needs an argument", argv[optind - 1]);
-            return RTL_READER_USAGE;
         default:
-            rtl_complain_of_option("rtl-top names", LONG, argv[optind - 1]);
-            return RTL_READER_USAGE;
+            break;
         }
     }
-    if (optind < argc) {
-        rtl_complain("rtl-top names reads standard input, not '%s': rtl-top names <FILE", argv[optind]);
+    if (rtl_arguments_done(&a, &status))
+        return l->told = true, status;
+    if (a.first < argc) {
+        rtl_complain("rtl-top names reads standard input, not '%s': rtl-top names <FILE", argv[a.first]);
         return RTL_READER_USAGE;
     }
     return 0;
@@ -187,7 +180,7 @@ int rtl_names_command(int argc, char **argv)
     l->width = RTL_NAMES_WHOLE;
     status = parse(l, argc, argv);
     l->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    if (!status)
+    if (!status && !l->told)
         status = print_all(l);
     rtl_names_free(l->names);
     for (uint32_t i = 0; i < l->count; i++)

@@ -26,7 +26,7 @@ bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_model *m = f->model;
     if (!f->number)
         fputs("time_ns,pid,state,name,short,calls,timed,untimed,total_ns,min_ns,max_ns,p50_ns,p90_ns,p99_ns,"
-              "window_ns,window_calls,window_timed,window_total_ns,window_p50_ns,window_p99_ns\n",
+              "window_ns,window_calls,window_timed,window_total_ns,window_p50_ns,window_p99_ns,family\n",
               out);
     bool window = m->base;
     for (uint32_t r = 0; r < m->shown; r++) {
@@ -52,6 +52,7 @@ bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
         write_number(out, recent, row->window.total_ns);
         write_number(out, recent, row->p50);
         write_number(out, recent, row->p99);
+        fprintf(out, ",%s", rtl_name_family_name(rtl_family_of(m, row)));
         fputc('\n', out);
     }
     return true;

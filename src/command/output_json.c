@@ -196,6 +196,8 @@ static void put_gpus(struct writer *w, struct json_object *root, const struct rt
         else
             put_measured(w, o, "busy", false, 0);
         put_number(w, o, "busy_ns", agent->busy_ns);
+        put_name(w, o, "verdict", m->previous ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
+        put_measured(w, o, "wait_p99_ns", m->previous && m->gpus[i].facts.waits, m->gpus[i].wait_p99);
         put_idle(w, o, agent);
         put_clock(w, o, agent);
     }
@@ -244,6 +246,18 @@ static void put_copies(struct writer *w, struct json_object *root, const struct 
     }
 }
 
+/* Now by before, 1 where no difference can be told; null where too few durations are known. */
+static void put_change(struct writer *w, struct json_object *object, const char *key, struct rtl_change change)
+{
+    double ratio = change.kind == RTL_CHANGE_SAME ? 1 : change.ratio;
+    char text[40];
+    snprintf(text, sizeof text, "%.4f", ratio);
+    if (change.kind == RTL_CHANGE_UNKNOWN)
+        put_measured(w, object, key, false, 0);
+    else
+        put(w, object, key, json_object_new_double_s(ratio, text));
+}
+
 static void put_kernel(struct writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
@@ -254,6 +268,7 @@ static void put_kernel(struct writer *w, struct json_object *o, const struct rtl
     bool any = rtl_quantiles(NULL, &k->histogram, q, 3, v), window = m->previous, recent = window && row->window.count;
     put_text(w, o, "name", rtl_names_form(m->names, row->id, k->name, k->name_length, RTL_NAME_MANGLED));
     put_text(w, o, "short", rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
+    put_text(w, o, "family", rtl_name_family_name(rtl_family_of(m, row)));
     put_number(w, o, "calls", k->calls);
     put_number(w, o, "timed", k->histogram.count);
     put_measured(w, o, "total_ns", any, k->histogram.total_ns);
@@ -269,6 +284,8 @@ static void put_kernel(struct writer *w, struct json_object *o, const struct rtl
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
+    put_change(w, recently, "p50_change", row->change.p50);
+    put_change(w, recently, "p99_change", row->change.p99);
 }
 
 bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)

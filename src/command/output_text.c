@@ -60,9 +60,12 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
             (unsigned long long)s->signals_limit);
     for (uint32_t i = 0; i < m->gpu_count; i++) {
         const struct rtl_gpu_row *gpu = &m->gpus[i];
-        fprintf(out, "%s %s  busy %s%s  queues %u  depth %s\n", rtl_gpu_label(s, gpu->agent->gpu).text,
+        char verdict[160];
+        rtl_verdict_text(gpu->verdict, &gpu->facts, (int)sizeof verdict, verdict, sizeof verdict);
+        fprintf(out, "%s %s  busy %s%s  queues %u  depth %s  wait p99 %s  %s\n", rtl_gpu_label(s, gpu->agent->gpu).text,
                 gpu->agent->name, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
-                gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_exact(gpu->depth, 20).text);
+                gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_exact(gpu->depth, 20).text,
+                time_text(f, gpu->facts.waits, gpu->wait_p99).text, verdict);
         write_idle(f, gpu, out);
     }
 }

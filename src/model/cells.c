@@ -140,10 +140,10 @@ static uint64_t time_of(const struct rtl_row *row, int column)
         return timed ? row->window.total_ns / row->window.count : 0;
     case RTL_COLUMN_MIN:
         return timed ? row->window.min_ns : 0;
-    case RTL_COLUMN_P50:
-        return timed ? row->p50 : 0;
+    case RTL_COLUMN_P50: /* a family's kernels have none in common */
+        return timed && !row->kernels ? row->p50 : 0;
     case RTL_COLUMN_P90:
-        return timed ? row->p90 : 0;
+        return timed && !row->kernels ? row->p90 : 0;
     case RTL_COLUMN_P99:
         return timed ? row->p99 : 0;
     case RTL_COLUMN_MAX:
@@ -181,7 +181,7 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     case RTL_COLUMN_P90:
     case RTL_COLUMN_P99:
     case RTL_COLUMN_MAX:
-        if ((measured = timed))
+        if ((measured = timed && time_of(row, column)))
             n = rtl_format_time(time_of(row, column), units);
         break;
     case RTL_COLUMN_UNTIMED:
@@ -201,6 +201,9 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
         if ((measured = k->calls && k->grid[0]))
             n = rtl_format_bytes(k->lds_bytes);
         break;
+    case RTL_COLUMN_FAMILY:
+        snprintf(out, size, "%s", rtl_name_family_name(rtl_family_of(model, row)));
+        return true;
     default:
         measured = false;
     }

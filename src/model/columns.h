@@ -29,6 +29,7 @@
     X(GRID, "grid", "GRID", 14, 170, NO, "grid of the last dispatch, work-items")                             \
     X(WORKGROUP, "wg", "WG", 9, 170, NO, "workgroup of the last dispatch, work-items")                        \
     X(LDS, "lds", "LDS", 5, 170, NO, "local memory of the last dispatch, bytes")                              \
+    X(FAMILY, "family", "FAMILY", 11, 220, ASC, "what the kernel is for: gemm, attention, comm ...")          \
     X(NAME, "name", "KERNEL", 8, 0, ASC, "name of the kernel")
 
 #define RTL_ENUM_COLUMN(sym, ...) RTL_COLUMN_##sym,

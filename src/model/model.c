@@ -2,6 +2,7 @@
  * Snapshots, spans and the life of the target. See model.h; the rows made of them are in model_rows.c.
  */
 #include "model/model.h"
+#include "model/model_gpus.h"
 #include "text/units.h"
 
 #include "stats/histogram.h"
@@ -56,7 +57,7 @@ struct rtl_model *rtl_model_create(void)
     if (!model)
         return NULL;
     model->names = rtl_names_create();
-    model->rank = calloc(RTL_KERNELS_MAX, sizeof *model->rank);
+    model->rank = calloc(RTL_MODEL_IDS, sizeof *model->rank);
     model->window_ns = 10 * RTL_SEC;
     model->sort = RTL_COLUMN_TIME;
     model->busy = -1;
@@ -85,51 +86,114 @@ void rtl_model_free(struct rtl_model *model)
     free(model);
 }
 
+/* How far apart the window's snapshots lie, and those of the window before, of which only its start will be needed. */
+static uint64_t spacing_of(const struct rtl_model *model)
+{
+    return model->window_ns / 11;
+}
+static uint64_t spacing_before(const struct rtl_model *model)
+{
+    return 3 * spacing_of(model);
+}
+
+/* Of the first `count` snapshots in the ring only the first of each `spacing` is kept; returns how many of them are. */
+static int thin_out(struct rtl_model *model, int count, uint64_t spacing)
+{
+    uint64_t last = UINT64_MAX;
+    int kept = 0;
+    for (int i = 0; i < model->ring_count; i++) {
+        uint64_t span = model->ring[i]->snapshot.taken_mono_ns / spacing;
+        if (i < count && span == last)
+            release(model->ring[i]);
+        else
+            model->ring[kept++] = model->ring[i];
+        last = span;
+    }
+    int gone = model->ring_count - kept;
+    model->ring_count = kept;
+    return count - gone;
+}
+
 /* Puts what was the latest snapshot into the ring if the one before it lies far enough back. */
 static void remember(struct rtl_model *model, struct rtl_sample *sample)
 {
-    if (model->window_ns == RTL_WINDOW_INTERVAL || model->window_ns == RTL_WINDOW_ALL) {
+    if (model->window_ns == RTL_WINDOW_ALL) {
         drop_oldest(model, model->ring_count);
         return;
     }
-    if (model->ring_count) {
+    if (model->window_ns == RTL_WINDOW_INTERVAL) { /* this one, and the one before it */
+        drop_oldest(model, model->ring_count > 1 ? model->ring_count - 1 : 0);
+    } else if (model->ring_count) {
         uint64_t newest = model->ring[model->ring_count - 1]->snapshot.taken_mono_ns;
         /* The first of each span of time is kept. Spans lie at fixed times, so that what is kept follows from the
          * recent past alone, and a recording that is entered in the middle shows what was shown then. Two places are
          * for the one that starts the window and the one that is about to. */
-        uint64_t spacing = model->window_ns / (RTL_MODEL_RING - 3);
+        uint64_t spacing = spacing_of(model);
         if (sample->snapshot.taken_mono_ns / spacing == newest / spacing)
             return;
     }
+    if (model->ring_count == RTL_MODEL_RING) /* of a shorter window */
+        thin_out(model, model->ring_count, spacing_of(model));
     if (model->ring_count == RTL_MODEL_RING)
         drop_oldest(model, 1);
     model->ring[model->ring_count++] = share(sample);
 }
 
-/* The newest snapshot that is at least a window old starts the window; what is older than it is let go. */
+/* The newest snapshot of the first `count` in the ring that was taken at least `enough` before `ns`; -1 for none. */
+static int newest_before(const struct rtl_model *model, int count, uint64_t ns, uint64_t enough)
+{
+    while (count > 0 && ns - model->ring[count - 1]->snapshot.taken_mono_ns < enough)
+        count--;
+    return count - 1;
+}
+
+/*
+ * The newest snapshot that is at least a window old starts the window, the newest that is a window older than that the
+ * window before; what is older still is let go. While that is not there the oldest stands for it, if it makes the
+ * window before at least half as long.
+ */
+static void choose_windows(struct rtl_model *model, const struct rtl_sample **base, const struct rtl_sample **before)
+{
+    uint64_t now = model->latest->snapshot.taken_mono_ns;
+    /* half a spacing of tolerance: timers are late by a little, and 9.99 s are 10 s */
+    uint64_t enough = model->window_ns - model->window_ns / 40;
+    int at = newest_before(model, model->ring_count, now, enough);
+    if (at < 0) {
+        *base = model->ring_count ? model->ring[0] : model->previous;
+        return;
+    }
+    at = thin_out(model, at, spacing_before(model));
+    uint64_t from = model->ring[at]->snapshot.taken_mono_ns;
+    int start = newest_before(model, at, from, enough);
+    if (start > 0) {
+        drop_oldest(model, start);
+        at -= start;
+    }
+    *base = model->ring[at];
+    if (at > 0 && from - model->ring[0]->snapshot.taken_mono_ns >= model->window_ns / 2)
+        *before = model->ring[0];
+}
+
 static void choose_base(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    const struct rtl_sample *base = NULL;
+    const struct rtl_sample *base = NULL, *before = NULL;
     if (model->window_ns == RTL_WINDOW_ALL) {
         base = model->zero;
     } else if (model->window_ns == RTL_WINDOW_INTERVAL) {
         base = model->previous;
+        if (model->ring_count == 2 && model->ring[1] == model->previous)
+            before = model->ring[0];
     } else {
-        int at = -1;
-        /* half a spacing of tolerance: timers are late by a little, and 9.99 s are 10 s */
-        uint64_t enough = model->window_ns - model->window_ns / 40;
-        for (int i = 0; i < model->ring_count; i++)
-            if (now->taken_mono_ns - model->ring[i]->snapshot.taken_mono_ns >= enough)
-                at = i;
-        if (at > 0)
-            drop_oldest(model, at);
-        base = model->ring_count ? model->ring[0] : model->previous;
+        choose_windows(model, &base, &before);
     }
     /* never look behind the point where the user said zero */
-    if (model->zero && (!base || base->snapshot.taken_mono_ns < model->zero->snapshot.taken_mono_ns))
+    if (model->zero && (!base || base->snapshot.taken_mono_ns < model->zero->snapshot.taken_mono_ns)) {
         base = model->zero;
+        before = NULL;
+    }
     model->base = base;
+    model->before = before;
     uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
     model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
 }
@@ -161,18 +225,18 @@ static void watch_worker(struct rtl_model *model)
     }
 }
 
-/* Appends the last interval's p99 to every kernel's history. */
+/* Appends the last interval's p99 and p50 to every kernel's history. */
 static void extend_history(struct rtl_model *model)
 {
     if (!model->previous)
         return;
     const struct rtl_snapshot *now = &model->latest->snapshot, *before = &model->previous->snapshot;
     uint32_t slot = (uint32_t)(model->samples % RTL_MODEL_HISTORY);
-    const double q = 0.99;
+    static const double q[] = {0.5, 0.99};
     model->history_ns[slot] = now->taken_mono_ns - before->taken_mono_ns;
     for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
         if (model->history[i])
-            model->history[i][slot] = RTL_HISTORY_NONE;
+            model->history[i][slot] = model->history[i][RTL_MODEL_HISTORY + slot] = RTL_HISTORY_NONE;
     uint32_t old = 0;
     for (uint32_t i = 0; i < now->kernel_count; i++) {
         const struct rtl_kernel_snapshot *k = &now->kernels[i];
@@ -180,20 +244,21 @@ static void extend_history(struct rtl_model *model)
             old++;
         const struct rtl_histogram_copy *was =
             old < before->kernel_count && before->kernels[old].id == k->id ? &before->kernels[old].histogram : NULL;
-        uint64_t p99;
+        uint64_t out[2];
         if (k->id >= RTL_KERNELS_MAX || (was && was->count == k->histogram.count) ||
-            !rtl_quantiles(was, &k->histogram, &q, 1, &p99))
+            !rtl_quantiles(was, &k->histogram, q, 2, out))
             continue;
         uint16_t *history = model->history[k->id];
         if (!history) {
-            history = malloc(RTL_MODEL_HISTORY * sizeof *history);
+            history = malloc(2 * RTL_MODEL_HISTORY * sizeof *history);
             if (!history)
                 continue; /* a trend less is no reason to stop */
-            for (int h = 0; h < RTL_MODEL_HISTORY; h++)
+            for (int h = 0; h < 2 * RTL_MODEL_HISTORY; h++)
                 history[h] = RTL_HISTORY_NONE;
             model->history[k->id] = history;
         }
-        history[slot] = (uint16_t)rtl_bucket_of(p99);
+        history[slot] = (uint16_t)rtl_bucket_of(out[1]);
+        history[RTL_MODEL_HISTORY + slot] = (uint16_t)rtl_bucket_of(out[0]);
     }
 }
 
@@ -215,6 +280,7 @@ bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, 
         remember(model, model->previous);
     model->samples++;
     extend_history(model);
+    rtl_model_look_at_gpus(model);
     watch_worker(model);
     choose_base(model);
     return true;
@@ -235,7 +301,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
         release(model->zero);
         model->zero = NULL;
     }
-    model->base = NULL;
+    model->base = model->before = NULL;
     model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
     model->worst = NULL;
     model->samples = 0;
@@ -276,6 +342,24 @@ void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool revers
     rtl_model_refresh(model);
 }
 
+static void show_families(struct rtl_model *model)
+{
+    model->held_until_ns = 0; /* what appears belongs where it ranks */
+    rtl_model_refresh(model);
+}
+
+void rtl_model_group(struct rtl_model *model, bool families)
+{
+    model->families = families;
+    show_families(model);
+}
+
+void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool open)
+{
+    model->families_open = open ? model->families_open | 1u << family : model->families_open & ~(1u << family);
+    show_families(model);
+}
+
 void rtl_model_hold(struct rtl_model *model)
 {
     if (!model->latest)
@@ -300,12 +384,22 @@ uint32_t rtl_model_history_length(const struct rtl_model *model)
     return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
 }
 
-uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
+static uint64_t history_of(const struct rtl_model *model, const struct rtl_row *row, uint32_t back, uint32_t from)
 {
     if (!row->history || back >= rtl_model_history_length(model))
         return 0;
-    uint16_t bucket = row->history[(model->samples - back) % RTL_MODEL_HISTORY];
+    uint16_t bucket = row->history[from + (model->samples - back) % RTL_MODEL_HISTORY];
     return bucket == RTL_HISTORY_NONE ? 0 : rtl_bucket_middle(bucket) | !bucket;
+}
+
+uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
+{
+    return history_of(model, row, back, 0);
+}
+
+uint64_t rtl_model_history_p50(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
+{
+    return history_of(model, row, back, RTL_MODEL_HISTORY);
 }
 
 uint64_t rtl_model_in_flight(const struct rtl_model *model)

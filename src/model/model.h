@@ -3,7 +3,7 @@
  *
  * Three spans of time, all made by subtracting snapshots:
  *  - totals: since the process was first traced, or since `zero` was pressed (the target's counters are never touched);
- *  - the window: sliding, what the table ranks by;
+ *  - the window: sliding, what the table ranks by, and the one before it, which its quantiles are compared with;
  *  - the interval: between the last two snapshots, what the trend and JSON's "window" show.
  * The window's length is bounded by a ring of at most RTL_MODEL_RING snapshots, so the memory is bounded too; the span
  * that it really covers is rtl_model.span_ns.
@@ -12,6 +12,7 @@
 #define RTL_MODEL_MODEL_H
 
 #include "model/model_data.h"
+#include "model/model_families.h"
 #include "model/model_rows.h"
 
 /* As JSON says it, and as the screen does. */
@@ -40,11 +41,14 @@ bool rtl_model_refresh(struct rtl_model *model);
 
 void rtl_model_zero(struct rtl_model *model); /* counts from the latest snapshot on; pressed again: from there */
 void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool reverse);
+void rtl_model_group(struct rtl_model *model, bool families);
+void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool open);
 void rtl_model_hold(struct rtl_model *model); /* the cursor moved */
 void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns);
 
 /* p99 of the interval `back` intervals ago (0 = the last): ns, or 0 when nothing was timed then. */
 uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back);
+uint64_t rtl_model_history_p50(const struct rtl_model *model, const struct rtl_row *row, uint32_t back); /* likewise */
 /* How many intervals there are to look back at. */
 uint32_t rtl_model_history_length(const struct rtl_model *model);
 

@@ -8,16 +8,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/change.h"
 #include "model/columns.h"
+#include "model/verdict.h"
 #include "shm/control.h"
 #include "shm/segment_reader.h"
 #include "stats/quantile.h"
 #include "text/names.h"
 
 enum {
-    RTL_MODEL_RING = 14,     /* snapshots kept for the window */
-    RTL_MODEL_HISTORY = 128, /* intervals of p99 kept a kernel */
+    RTL_MODEL_RING = 20,     /* snapshots kept: 14 for the window, the others for the one before it */
+    RTL_MODEL_HISTORY = 128, /* intervals of p99 kept a kernel, and of busy a GPU */
+    RTL_MODEL_TREND = 60,    /* intervals that trends are about; more where there are columns for each of them */
     RTL_FILTER_MAX = 96,
+    RTL_MODEL_IDS = RTL_KERNELS_MAX + RTL_FAMILY_COUNT, /* of rows: kernels, then families; model_families.h */
 };
 /* How long the order is held after the cursor moved; three intervals at least. */
 #define RTL_MODEL_HOLD_NS   (3 * 1000000000ull)
@@ -25,6 +29,7 @@ enum {
 #define RTL_WINDOW_ALL      UINT64_MAX /* the window is everything since start or zero */
 #define RTL_STALE_AFTER_NS  (2 * 1000000000ull)
 #define RTL_HISTORY_NONE    0xffffu
+#define RTL_BUSY_NONE       0xffu
 
 /* X(symbol, JSON state, mark on screen) */
 #define RTL_TARGET_STATES(X)   \
@@ -44,8 +49,10 @@ struct rtl_sample {
 
 struct rtl_row {
     uint32_t id;
+    uint32_t kernels;                         /* of a family's row: how many it sums up; 0 = a kernel */
     const struct rtl_kernel_snapshot *kernel; /* in the latest snapshot */
     const struct rtl_kernel_snapshot *base;   /* the same row where the window starts, or NULL */
+    const struct rtl_kernel_snapshot *before; /* ... where the window before it starts, or NULL */
     const struct rtl_kernel_snapshot *zero;   /* ... where zero was pressed, or NULL */
     /* totals */
     uint64_t calls, timed, untimed, total_ns;
@@ -53,9 +60,13 @@ struct rtl_row {
     struct rtl_window window;
     uint64_t window_calls;
     uint64_t p50, p90, p99;
-    double share;            /* of all timed kernel time in the window */
-    double rate;             /* calls a second */
-    const uint16_t *history; /* RTL_MODEL_HISTORY buckets, a ring; NULL if there never was any */
+    struct rtl_changes change; /* against the window before */
+    double share;              /* of all timed kernel time in the window */
+    double rate;               /* calls a second */
+    const uint16_t *history;   /* rings of RTL_MODEL_HISTORY buckets, of p99 and of p50; NULL if there never was any */
+    /* the GPU or process whose p50 is the longest, and how many times the median of the others; "" = not known */
+    char slowest[8];
+    double slowest_ratio;
 };
 
 struct rtl_gpu_row {
@@ -67,6 +78,10 @@ struct rtl_gpu_row {
     /* times between kernels that were counted in the window; below 0 when not measured */
     double idle[RTL_IDLE_COUNT]; /* share of the window, by size class */
     double idle_rate;            /* how many a second, of all classes */
+    /* what the verdict is made of, and it */
+    struct rtl_gpu_facts facts;
+    enum rtl_verdict verdict;
+    uint64_t wait_p50, wait_p99; /* of all its queues; they mean nothing while facts.waits is 0 */
 };
 
 struct rtl_queue_row {
@@ -99,15 +114,21 @@ struct rtl_model {
     uint64_t window_ns;
     enum rtl_column sort;
     bool reverse, hide_idle;
+    bool families;          /* kernels stand below rows of their families */
+    uint32_t families_open; /* bits: those whose kernels are shown */
     char filter[RTL_FILTER_MAX];
 
     /* derived by rtl_model_refresh */
-    const struct rtl_sample *base; /* where the window starts; NULL = the process's start */
-    uint64_t span_ns;              /* what the window really covers; 0 before anything can be said */
-    struct rtl_row *rows;          /* every kernel, ascending id */
+    const struct rtl_sample *base;   /* where the window starts; NULL = the process's start */
+    const struct rtl_sample *before; /* where the window before it starts; NULL = there is none as long */
+    uint64_t span_ns;                /* what the window really covers; 0 before anything can be said */
+    struct rtl_row *rows;            /* every kernel, ascending id; behind them the families */
     uint32_t row_count, row_size;
     uint32_t *order; /* indices of the rows to show, in order */
     uint32_t shown;
+    uint32_t kernels_shown; /* that no filter hides, also those of closed families */
+    struct rtl_kernel_snapshot family_kernels[RTL_FAMILY_COUNT]; /* what the families' rows stand for */
+    char family_labels[RTL_FAMILY_COUNT][48];
     struct rtl_gpu_row gpus[RTL_AGENTS_MAX];
     uint32_t gpu_count;
     struct rtl_queue_row queues[RTL_QUEUES_MAX];
@@ -123,6 +144,7 @@ struct rtl_model {
     double rate;                 /* dispatches a second in the window */
     double busy;                 /* mean over the GPUs; below 0 when not measured */
     const struct rtl_row *worst; /* highest p99 in the window, or NULL */
+    bool has_slowest;            /* some row knows which GPU or process is slowest */
 
     /* the order that is held while the cursor has just moved */
     uint64_t held_until_ns;
@@ -130,6 +152,9 @@ struct rtl_model {
 
     uint16_t *history[RTL_KERNELS_MAX];
     uint64_t history_ns[RTL_MODEL_HISTORY]; /* length of each interval */
+    /* by number of the GPU: percent busy in each interval, or RTL_BUSY_NONE, and whether nothing was in flight then */
+    uint8_t busy_history[RTL_AGENTS_MAX][RTL_MODEL_HISTORY];
+    bool empty_history[RTL_AGENTS_MAX][RTL_MODEL_HISTORY];
 
     enum rtl_target_state state;
     uint64_t stuck_since_ns; /* since when something is in flight without a pass of the worker; 0 = not */

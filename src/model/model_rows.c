@@ -5,6 +5,9 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "model/model_families.h"
+#include "model/model_gpus.h"
+#include "text/text.h"
 #include "text/units.h"
 
 #include <stdlib.h>
@@ -57,6 +60,9 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
     row->timed = grown(k->histogram.count, zero ? zero->histogram.count : 0);
     row->untimed = grown(k->untimed, zero ? zero->untimed : 0);
     row->total_ns = grown(k->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
+    if (row->base && model->before)
+        row->change =
+            rtl_changes_between(row->before ? &row->before->histogram : NULL, &row->base->histogram, &k->histogram);
     row->window_calls = grown(k->calls, row->base ? row->base->calls : 0);
     row->rate = per_second(row->window_calls, model->span_ns);
     row->window = (struct rtl_window){0};
@@ -82,7 +88,7 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
 static void make_kernels(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    uint32_t base_at = 0, zero_at = 0;
+    uint32_t base_at = 0, before_at = 0, zero_at = 0;
     uint64_t window_total = 0;
     model->row_count = now->kernel_count;
     model->worst = NULL;
@@ -90,6 +96,7 @@ static void make_kernels(struct rtl_model *model)
         struct rtl_row *row = &model->rows[i];
         *row = (struct rtl_row){.id = now->kernels[i].id, .kernel = &now->kernels[i]};
         row->base = find_next(model->base, &base_at, row->id);
+        row->before = find_next(model->before, &before_at, row->id);
         row->zero = find_next(model->zero, &zero_at, row->id);
         make_row(model, row);
         window_total += row->window.total_ns;
@@ -282,7 +289,7 @@ struct sort_item {
     uint32_t index; /* of the row, which is in the order of the ids */
 };
 
-static double column_value(const struct rtl_row *row, enum rtl_column column)
+static double column_value(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column)
 {
     bool timed = row->window.count > 0;
     switch (column) {
@@ -299,15 +306,17 @@ static double column_value(const struct rtl_row *row, enum rtl_column column)
     case RTL_COLUMN_MIN:
         return timed ? (double)row->window.min_ns : -1;
     case RTL_COLUMN_P50:
-        return timed ? (double)row->p50 : -1;
+        return timed && !row->kernels ? (double)row->p50 : -1;
     case RTL_COLUMN_P90:
-        return timed ? (double)row->p90 : -1;
+        return timed && !row->kernels ? (double)row->p90 : -1;
     case RTL_COLUMN_P99:
         return timed ? (double)row->p99 : -1;
     case RTL_COLUMN_MAX:
         return timed ? (double)row->window.max_ns : -1;
     case RTL_COLUMN_UNTIMED:
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
+    case RTL_COLUMN_FAMILY:
+        return rtl_family_of(model, row);
     default:
         return 0;
     }
@@ -336,11 +345,6 @@ static int by_name_down(const void *a, const void *b)
     return c ? c : x->index < y->index ? -1 : 1;
 }
 
-static const char *form_of(struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form)
-{
-    return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
-}
-
 static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
 {
     if (model->hide_idle && !row->window_calls)
@@ -351,40 +355,46 @@ static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
 
 static bool make_order(struct rtl_model *model)
 {
-    struct sort_item *items = malloc((model->row_count + 1) * sizeof *items);
     bool held = rtl_model_is_held(model);
     bool ascending = (rtl_columns[model->sort].order == RTL_ORDER_ASC) != model->reverse;
+    model->shown = 0;
+    for (uint32_t i = 0; i < model->row_count; i++)
+        if (is_shown(model, &model->rows[i]))
+            model->order[model->shown++] = i;
+    model->kernels_shown = model->shown;
+    if (model->families)
+        rtl_families_sum(model);
+    struct sort_item *items = malloc((model->shown + 1) * sizeof *items);
     if (!items)
         return false;
-    model->shown = 0;
-    for (uint32_t i = 0; i < model->row_count; i++) {
-        struct rtl_row *row = &model->rows[i];
-        if (!is_shown(model, row))
-            continue;
-        struct sort_item *item = &items[model->shown++];
-        item->index = i;
+    for (uint32_t i = 0; i < model->shown; i++) {
+        struct rtl_row *row = &model->rows[model->order[i]];
+        struct sort_item *item = &items[i];
+        item->index = model->order[i];
         item->name = "";
         if (held) { /* as it was; what is new comes last */
-            uint32_t rank = row->id < RTL_KERNELS_MAX ? model->rank[row->id] : 0;
+            uint32_t rank = row->id < RTL_MODEL_IDS ? model->rank[row->id] : 0;
             item->value = rank ? -(double)rank : -1e18;
         } else {
-            double value = column_value(row, model->sort);
+            double value = column_value(model, row, model->sort);
             item->value = value < 0 ? -1e300 : ascending ? -value : value;
             if (model->sort == RTL_COLUMN_NAME)
-                item->name = form_of(model, row, RTL_NAME_SHORT);
+                item->name = rtl_model_form(model, row, RTL_NAME_SHORT);
         }
     }
     qsort(items, model->shown, sizeof *items,
           held || model->sort != RTL_COLUMN_NAME ? by_value
           : ascending                            ? by_name
                                                  : by_name_down);
-    memset(model->rank, 0, RTL_KERNELS_MAX * sizeof *model->rank);
-    for (uint32_t i = 0; i < model->shown; i++) {
+    for (uint32_t i = 0; i < model->shown; i++)
         model->order[i] = items[i].index;
-        if (model->rows[items[i].index].id < RTL_KERNELS_MAX)
-            model->rank[model->rows[items[i].index].id] = i + 1;
-    }
     free(items);
+    if (model->families && !rtl_families_arrange(model))
+        return false;
+    memset(model->rank, 0, RTL_MODEL_IDS * sizeof *model->rank);
+    for (uint32_t i = 0; i < model->shown; i++)
+        if (model->rows[model->order[i]].id < RTL_MODEL_IDS)
+            model->rank[model->rows[model->order[i]].id] = i + 1;
     return true;
 }
 
@@ -395,7 +405,7 @@ bool rtl_model_is_held(const struct rtl_model *model)
 
 bool rtl_model_make_rows(struct rtl_model *model)
 {
-    if (!make_room(model, model->latest->snapshot.kernel_count)) {
+    if (!make_room(model, model->latest->snapshot.kernel_count + RTL_FAMILY_COUNT)) {
         model->row_count = model->shown = 0;
         return false;
     }
@@ -403,18 +413,21 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_queues(model);
     make_copies(model);
     make_gpus(model);
+    rtl_model_judge_gpus(model);
     make_sums(model);
     return make_order(model);
 }
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)
 {
-    return id < RTL_KERNELS_MAX ? (int)model->rank[id] - 1 : -1;
+    return id < RTL_MODEL_IDS ? (int)model->rank[id] - 1 : -1;
 }
 
 const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
 {
     uint32_t low = 0, high = model->row_count;
+    if (id >= RTL_KERNELS_MAX)
+        return rtl_family_row(model, id);
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (model->rows[middle].id < id)
@@ -425,13 +438,26 @@ const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
     return low < model->row_count && model->rows[low].id == id ? &model->rows[low] : NULL;
 }
 
+/* A closed family has the names of its kernels, too: otherwise nobody would find them. */
+static bool matches(struct rtl_model *model, const struct rtl_row *row, const char *text)
+{
+    if (!row->kernels)
+        return rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, text);
+    enum rtl_name_family family = rtl_family_of(model, row);
+    bool found = rtl_text_contains(rtl_name_family_name(family), text);
+    for (uint32_t i = 0; i < model->row_count && !found && !rtl_family_is_open(model, family); i++)
+        found = rtl_family_of(model, &model->rows[i]) == family && is_shown(model, &model->rows[i]) &&
+                matches(model, &model->rows[i], text);
+    return found;
+}
+
 int rtl_model_search(struct rtl_model *model, const char *text, int from, int step)
 {
     int count = (int)model->shown;
     for (int i = 0; i < count; i++) {
         int at = (((from + i * step) % count) + count) % count;
         const struct rtl_row *row = &model->rows[model->order[at]];
-        if (rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, text))
+        if (matches(model, row, text))
             return at;
     }
     return -1;
@@ -440,5 +466,14 @@ int rtl_model_search(struct rtl_model *model, const char *text, int from, int st
 const char *rtl_model_name(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form, int width,
                            bool ascii)
 {
+    if (row->kernels)
+        return model->family_labels[rtl_family_of(model, row)];
     return rtl_names_cell(model->names, row->id, row->kernel->name, row->kernel->name_length, form, width, ascii);
+}
+
+const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form)
+{
+    if (row->kernels)
+        return rtl_name_family_name(rtl_family_of(model, row));
+    return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
 }

@@ -19,5 +19,7 @@ int rtl_model_search(struct rtl_model *model, const char *text, int from, int st
 /* The shown name of a row, see rtl_names_cell. */
 const char *rtl_model_name(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form, int width,
                            bool ascii);
+/* Its name whole, see rtl_names_form; the family's for the row of one. */
+const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form);
 
 #endif

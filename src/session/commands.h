@@ -1,23 +1,110 @@
 /*
- * Commands: "rtl-top NAME ..." with arguments of their own. One line each, from which main, --help and the tests of the
+ * Commands: "rtl-top NAME ...". One row each, from which main, --help, did-you-mean, completions and the tests of the
  * manual are made.
+ *
+ * A new one is a row of RTL_COMMANDS and a table of its options, RTL_<SYMBOL>_OPTIONS, which may be empty; --help is in
+ * all of them. RTL_<SYMBOL>_SHARED names the options that it takes from the table of options.h. Its function reads the
+ * words with rtl_arguments_next (arguments.h).
  */
 #ifndef RTL_SESSION_COMMANDS_H
 #define RTL_SESSION_COMMANDS_H
 
-/* X(symbol, name, function (argc, argv from the name on; returns an exit status), arguments, meaning) */
-#define RTL_COMMANDS(X)                                                                                                \
-    X(DIFF, "diff", rtl_diff_command, "A.db B.db [--fail-over PCT] [-n N] [--json] [--recordings A,B] [--cumulative]", \
-      "which kernels got slower or faster from A to B")                                                                \
-    X(EXPORT, "export", rtl_export_command, "FILE.db --perfetto OUT.json[.gz] | --csv OUT.csv[.gz] [--force]",         \
-      "a trace for Perfetto, or as a table")                                                                           \
-    X(API, "api", rtl_api_command, "-p PID [-b] [--json | --csv]",                                                     \
-      "what the calls of HIP and the ranges of roctx cost the host")                                                   \
-    X(NAMES, "names", rtl_names_command, "[-w COLUMNS] [--names FORM] [--family] [-U] <LIST",                          \
-      "what the screen shows for kernel names, a line each")
+#include "session/options.h"
 
+/*
+ * JOB(symbol, name, the option that its one argument sets, argument, meaning): what an option does, too, with the
+ * options that belong to it; COMMAND(symbol, name, function, arguments, meaning): one with a function of its own, which
+ * gets argc and argv from the name on and returns an exit status.
+ */
+#define RTL_COMMANDS(JOB, COMMAND)                                                                               \
+    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")            \
+    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                    \
+    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")             \
+    JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")     \
+    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                  \
+    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")       \
+    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace") \
+    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")   \
+    COMMAND(API, "api", rtl_api_command, "", "what calls of HIP and ranges of roctx cost a process's threads")   \
+    COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
+
+/* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
+#define RTL_RECORD_OPTIONS(X)
+#define RTL_REPLAY_OPTIONS(X)
+#define RTL_SNAPSHOT_OPTIONS(X)
+#define RTL_TRACE_OPTIONS(X)
+#define RTL_MODE_OPTIONS(X)
+#define RTL_DIFF_OPTIONS(X)                                                                            \
+    X(DIFF_FAIL_OVER, 0, "fail-over", "PCT", "exit status 16 when a kernel's p50 or p99 grew by more") \
+    X(DIFF_ROWS, 'n', "rows", "N", "only the first N kernels")                                         \
+    X(DIFF_JSON, 0, "json", "", "one JSON object a line and kernel")                                   \
+    X(DIFF_RECORDINGS, 0, "recordings", "A,B", "numbers of the recordings in their files")             \
+    X(DIFF_CUMULATIVE, 0, "cumulative", "", "two snapshots of one process count from its start, both")
+#define RTL_EXPORT_OPTIONS(X)                                                                                \
+    X(EXPORT_PERFETTO, 0, "perfetto", "FILE", "write JSON for ui.perfetto.dev, compressed if FILE ends .gz") \
+    X(EXPORT_CSV, 0, "csv", "FILE", "write a table, compressed if FILE ends .gz; - for standard output")     \
+    X(EXPORT_FORCE, 0, "force", "", "replace files that exist")
+#define RTL_NAMES_OPTIONS(X)                                                                              \
+    X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \
+    X(NAMES_FAMILY, 0, "family", "", "the kernel's family before each, and a tab")
+#define RTL_API_OPTIONS(X)
+#define RTL_COMPLETIONS_OPTIONS(X) \
+    X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
+
+/* What each takes of options.h. */
+#define RTL_RECORD_SHARED                                                                                   \
+    RTL_OPTION_PID, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, \
+        RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_HELP
+#define RTL_REPLAY_SHARED                                                                                             \
+    RTL_OPTION_PID, RTL_OPTION_RECORDING, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV,       \
+        RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_NAMES, \
+        RTL_OPTION_UNITS, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, RTL_OPTION_NO_MOUSE,               \
+        RTL_OPTION_HELP
+#define RTL_SNAPSHOT_SHARED RTL_OPTION_PID, RTL_OPTION_FORCE, RTL_OPTION_HELP
+#define RTL_TRACE_SHARED                                                                                            \
+    RTL_OPTION_PID, RTL_OPTION_WRITE, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON,       \
+        RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, \
+        RTL_OPTION_HELP
+#define RTL_MODE_SHARED        RTL_OPTION_PID, RTL_OPTION_HELP
+#define RTL_DIFF_SHARED        RTL_OPTION_HELP
+#define RTL_EXPORT_SHARED      RTL_OPTION_HELP
+#define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
+#define RTL_API_SHARED         RTL_OPTION_PID, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_HELP
+#define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
+
+#define RTL_NO_COMMAND(...)
+#define RTL_ENUM_COMMAND(sym, ...)    RTL_COMMAND_##sym,
+#define RTL_ENUM_OWN_OPTION(sym, ...) RTL_##sym,
+/* The options of each, numbered from 0: RTL_DIFF_FAIL_OVER */
+#define RTL_ENUM_OWN_OPTIONS(sym, ...) \
+    enum rtl_of_##sym{RTL_##sym##_OPTIONS(RTL_ENUM_OWN_OPTION) RTL_##sym##_OWN_COUNT};
 #define RTL_DECLARE_COMMAND(sym, name, function, arguments, meaning) int function(int argc, char **argv);
-RTL_COMMANDS(RTL_DECLARE_COMMAND)
+
+/* RTL_COMMAND_NONE is "rtl-top" itself: all options of options.h. */
+enum rtl_command { RTL_COMMANDS(RTL_ENUM_COMMAND, RTL_ENUM_COMMAND) RTL_COMMAND_NONE, RTL_COMMAND_COUNT };
+RTL_COMMANDS(RTL_ENUM_OWN_OPTIONS, RTL_ENUM_OWN_OPTIONS)
+RTL_COMMANDS(RTL_NO_COMMAND, RTL_DECLARE_COMMAND)
+#undef RTL_ENUM_COMMAND
+#undef RTL_ENUM_OWN_OPTION
+#undef RTL_ENUM_OWN_OPTIONS
 #undef RTL_DECLARE_COMMAND
+
+struct rtl_command_info {
+    const char *name, *arguments, *meaning;
+    enum rtl_option sets; /* what a job's argument is; RTL_OPTION_COUNT for those with a function of their own */
+    const struct rtl_option_info *own;
+    const enum rtl_option *shared; /* --help is the last one */
+    int own_count, shared_count;
+};
+extern const struct rtl_command_info rtl_commands[RTL_COMMAND_COUNT];
+
+/* The command of that name, or RTL_COMMAND_NONE. */
+enum rtl_command rtl_command_find(const char *name);
+
+/* Its options, its own first: NULL after the last one. */
+const struct rtl_option_info *rtl_command_option(enum rtl_command command, int number);
+
+/* What it takes, as --help prints it; allocated, NULL without memory. Of RTL_COMMAND_NONE: all there is to say. */
+char *rtl_command_help(enum rtl_command command);
 
 #endif

@@ -2,7 +2,6 @@
 #include "session/complain.h"
 #include "text/text.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +33,4 @@ void rtl_complain(const char *format, ...)
     va_end(args);
     fprintf(stderr, "rtl-top: %s\n", line ? line : "out of memory");
     free(line);
-}
-
-void rtl_complain_of_option(const char *command, int longs, const char *word)
-{
-    if (optopt >= longs)
-        rtl_complain("%s: that option takes no argument", word);
-    else if (optopt)
-        rtl_complain("%s has no option -%c; 'rtl-top --help' shows what it takes", command, optopt);
-    else
-        rtl_complain("%s has no option %s; 'rtl-top --help' shows what it takes", command, word);
 }

@@ -12,10 +12,6 @@
 /* Prints "rtl-top: ..." and a newline. */
 void rtl_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Reports the word of a command's arguments at which getopt_long stopped with '?'. Values of long options are from
- * `longs` on, letters lie below. */
-void rtl_complain_of_option(const char *command, int longs, const char *word);
-
 /* The line alone, without prefix and newline; the caller frees it. NULL without memory. */
 char *rtl_complaint(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 

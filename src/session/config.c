@@ -4,14 +4,10 @@
 #include "text/names_rules.h"
 #include "text/text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { TOLD_MAX = 10, SAFE_MAX = 10 * RTL_CONFIG_LINE_MAX + 1 };
 
@@ -56,8 +52,12 @@ static const char *take(struct rtl_config *config, char *line, char why[200])
     while (kind < sizeof kinds / sizeof *kinds && strcmp(l.word, kinds[kind].word) != 0)
         kind++;
     if (kind == sizeof kinds / sizeof *kinds) {
+        enum rtl_setting setting = rtl_setting_find(l.word);
+        if (setting < RTL_SETTING_COUNT)
+            return rtl_setting_take(&config->settings, setting, trimmed(line), why) ? "" : why;
 #define WORD(sym, word, form, meaning) " " word
-        snprintf(why, 200, "a line begins with one of" RTL_CONFIG_LINES(WORD) ", not with '%.40s'", l.word);
+        snprintf(why, 200, "a line begins with one of" RTL_CONFIG_LINES(WORD) RTL_SETTINGS(WORD) ", not with '%.40s'",
+                 l.word);
 #undef WORD
         return why;
     }
@@ -139,74 +139,58 @@ void rtl_config_free(struct rtl_config *config)
 
 /* --- the user's file --- */
 
-struct file {
-    const char *path;
-    unsigned told;
-};
+static struct rtl_config loaded; /* as long as the program */
+static char trouble[256];
+static unsigned troubles;
+
+/* On standard error, and for the screen, which hides that. */
+static void tell_once(const char *text)
+{
+    rtl_complain("%s", text);
+    if (!troubles++)
+        rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
+}
 
 static void tell(void *context, unsigned line, const char *why)
 {
-    struct file *f = context;
-    if (f->told++ < TOLD_MAX)
-        rtl_complain("%s:%u: %s", f->path, line, why);
-    else if (f->told == TOLD_MAX + 1)
-        rtl_complain("%s:%u: more lines are wrong; mend these first", f->path, line);
+    const char *path = context;
+    char text[PATH_MAX + 256];
+    snprintf(text, sizeof text, "%s:%u: %s", path, line, why);
+    if (troubles < TOLD_MAX)
+        tell_once(text);
+    else if (troubles++ == TOLD_MAX)
+        rtl_complain("%s:%u: more lines are wrong; mend these first", path, line);
+    if (troubles == 1) { /* on the screen the folders in front of it would fill the line */
+        snprintf(text, sizeof text, "config:%u: %s", line, why);
+        rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
+    }
 }
 
-static bool find_path(char path[PATH_MAX])
+const struct rtl_settings *rtl_config_settings(void)
 {
-    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int n;
-    if (folder && *folder == '/') /* a relative one doesn't count, as its specification says */
-        n = snprintf(path, PATH_MAX, "%s/rtl-top/config", folder);
-    else if (home && *home)
-        n = snprintf(path, PATH_MAX, "%s/.config/rtl-top/config", home);
-    else
-        return false;
-    return n > 0 && n < PATH_MAX;
+    return &loaded.settings;
 }
 
-/* The whole file, or NULL; what is no file, or too long, is told. */
-static char *read_file(const char *path, size_t *length)
+const char *rtl_config_trouble(void)
 {
-    struct stat is;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) {
-        if (errno != ENOENT && errno != ENOTDIR)
-            rtl_complain("%s: cannot read it: %s; going on without", path, strerror(errno));
-        return NULL;
-    }
-    char *text = NULL;
-    *length = 0;
-    if (fstat(fd, &is) || !S_ISREG(is.st_mode))
-        rtl_complain("%s is no file; going on without", path);
-    else if (is.st_size > RTL_CONFIG_BYTES_MAX)
-        rtl_complain("%s has more than %d bytes; going on without", path, RTL_CONFIG_BYTES_MAX);
-    else
-        text = malloc(RTL_CONFIG_BYTES_MAX);
-    while (text && *length < RTL_CONFIG_BYTES_MAX) {
-        ssize_t n = read(fd, text + *length, RTL_CONFIG_BYTES_MAX - *length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        *length += (size_t)n;
-    }
-    close(fd);
-    return text;
+    return trouble;
 }
 
 void rtl_config_load(void)
 {
-    static struct rtl_config config; /* as long as the program */
-    char path[PATH_MAX];
+    char path[PATH_MAX], why[PATH_MAX + 256];
     size_t length;
-    if (!find_path(path))
+    if (!rtl_config_path(path))
         return;
-    char *text = read_file(path, &length);
-    struct file f = {.path = path};
-    if (text && !rtl_config_parse(&config, text, length, tell, &f))
+    char *text = rtl_config_read(path, &length, why, sizeof why - 20);
+    if (*why) {
+        strcat(why, "; going on without");
+        tell_once(why);
+    }
+    if (text && !rtl_config_parse(&loaded, text, length, tell, path))
         rtl_complain("out of memory");
     free(text);
-    rtl_name_rules_use(config.names);
+    rtl_name_rules_use(loaded.names);
+    if (troubles > 1)
+        rtl_text_append(trouble, sizeof trouble, " (and %u more)", troubles - 1);
 }

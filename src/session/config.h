@@ -1,7 +1,7 @@
 /*
  * The user's configuration: $XDG_CONFIG_HOME/rtl-top/config, or ~/.config/rtl-top/config. One setting a line; a
  * line that begins with "#" is a comment. What a line may be is in the table below; a wrong line is told with its
- * number, and the others still count.
+ * number, and the others still count. Lines of settings (settings.h) are for the screen, the others for names.
  *
  * Whoever can write that file is the user, but it may be cut off, or no such file at all: how much of it is read is
  * bounded, and what it says is escaped before anything shows it.
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "session/config_file.h"
 #include "text/names.h"
 
 /* X(symbol, first word of a line, what follows it, meaning) */
@@ -20,13 +21,9 @@
     X(FAMILY, "family", "FAMILY PATTERN", "to which family kernels belong, shown as they are without this line") \
     X(NICKNAME, "nickname", "PATTERN = TEXT", "a name for kernels whose own, full or mangled name fits")
 
-enum {
-    RTL_CONFIG_BYTES_MAX = 256 << 10, /* of the file */
-    RTL_CONFIG_LINE_MAX = 1000,       /* bytes of a line */
-};
-
 struct rtl_config {
     struct rtl_name_rules *names;
+    struct rtl_settings settings;
 };
 
 /* Called for a wrong line; `why` says what to do. */
@@ -42,5 +39,10 @@ void rtl_config_free(struct rtl_config *config);
  * it once, before there are threads.
  */
 void rtl_config_load(void);
+
+/* What that file said, for as long as the program runs. */
+const struct rtl_settings *rtl_config_settings(void);
+/* The first thing that was wrong with it, and how many more there were: a line for the screen; "" for nothing. */
+const char *rtl_config_trouble(void);
 
 #endif

@@ -1,13 +1,10 @@
-/* The command line. See options.h. */
+/* Options: what they set. See options.h. */
 #include "session/options.h"
-#include "base/version.h"
 #include "model/labels.h"
 #include "model/model.h"
 #include "record/db.h"
-#include "session/commands.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +13,6 @@
     [RTL_OPTION_##sym] = {.letter = letter_, .name = name_, .argument = argument_, .meaning = meaning_},
 const struct rtl_option_info rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
 #undef OPTION
-
-enum { LONG_ONLY = 0x1000 }; /* getopt's value for options without a letter */
 
 static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -32,41 +27,6 @@ static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *form
 }
 
 #define WRONG(text, ...) say(text, RTL_PARSED_WRONG, __VA_ARGS__)
-
-static enum rtl_parsed help(char **text)
-{
-    size_t size;
-    FILE *out = open_memstream(text, &size);
-    if (!out)
-        return RTL_PARSED_DONE;
-    fputs(
-        "usage: rtl-top [-p PID] [options]\n"
-        "Shows which GPU kernels a process runs, how often and how long, while it runs. The process has to be started\n"
-        "with librtl.so: HSA_TOOLS_LIB=librtl.so program...\n\n",
-        out);
-    for (int i = 0; i < RTL_OPTION_COUNT; i++) {
-        const struct rtl_option_info *o = &rtl_options[i];
-        char names[48];
-        if (o->letter)
-            snprintf(names, sizeof names, "-%c, --%s%s%s", o->letter, o->name, *o->argument ? " " : "", o->argument);
-        else
-            snprintf(names, sizeof names, "    --%s%s%s", o->name, *o->argument ? " " : "", o->argument);
-        fprintf(out, "  %-22s %s\n", names, o->meaning);
-    }
-    fputs("\ncommands:\n", out);
-#define COMMAND(sym, name, function, arguments, text) \
-    fprintf(out, "  rtl-top %s %s\n%25s%s\n", name, arguments, "", text);
-    RTL_COMMANDS(COMMAND)
-#undef COMMAND
-    fputs("\nexit status:\n", out);
-#define STATUS(sym, status, meaning) fprintf(out, "  %-2d %s\n", status, meaning);
-    RTL_READER_ERRORS(STATUS)
-    RTL_DB_ERRORS(STATUS)
-#undef STATUS
-    fputs("\nkeys on the screen: press ? there; everything else: man rtl-top\n", out);
-    fclose(out);
-    return RTL_PARSED_DONE;
-}
 
 static enum rtl_parsed sort_help(char **text)
 {
@@ -110,8 +70,12 @@ static enum rtl_parsed set_output(struct rtl_options *o, enum rtl_output output,
     return RTL_PARSED_RUN;
 }
 
-static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, char **text, bool *has_window)
+enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, const char *arg, char **text)
 {
+    *text = NULL;
+    if (!*arg && !strcmp(rtl_options[option].argument, "FILE"))
+        return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
+    o->asked |= 1ull << option;
     switch (option) {
     case RTL_OPTION_PID:
         return set_pid(o, arg, text);
@@ -163,7 +127,6 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
         o->filter = arg;
         break;
     case RTL_OPTION_WINDOW:
-        *has_window = true;
         if (!strcmp(arg, "all"))
             o->window_ns = RTL_WINDOW_ALL;
         else if (!rtl_parse_interval(arg, &o->window_ns))
@@ -187,25 +150,30 @@ static enum rtl_parsed set(struct rtl_options *o, int option, const char *arg, c
             return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'", arg);
 #undef NAME
         break;
+    case RTL_OPTION_THEME:
+        if (!rtl_theme_parse(arg, &o->theme))
+#define NAME(sym, name, text) " " name
+            return WRONG(text, "--theme knows" RTL_THEMES(NAME) ", not '%s'", arg);
+#undef NAME
+        break;
+    case RTL_OPTION_NO_MOUSE:
+        o->no_mouse = true;
+        break;
     case RTL_OPTION_NO_COLOR:
         o->no_color = true;
         break;
     case RTL_OPTION_ASCII:
         o->ascii = true;
         break;
-    case RTL_OPTION_HELP:
-        return help(text);
-    case RTL_OPTION_VERSION:
-        return say(text, RTL_PARSED_DONE, "rtl-top " RTL_VERSION " (reads segments of version %u.x)\n",
-                   RTL_SEGMENT_MAJOR);
     default:
         break;
     }
     return RTL_PARSED_RUN;
 }
 
-static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text)
+enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
 {
+    *text = NULL;
     if (o->file && o->output == RTL_OUTPUT_SCREEN)
         return WRONG(text, "-o goes with -b, --json or --csv");
     if (o->replay && (o->write || o->snapshot))
@@ -224,6 +192,7 @@ static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text
         return WRONG(text, "--recording goes with -r");
     if (o->force && !o->write && !o->snapshot && !o->trace && !o->file)
         return WRONG(text, "--force goes with -o, -w, --snapshot or --trace");
+    bool has_window = rtl_option_asked(o, RTL_OPTION_WINDOW);
     if (has_window && o->output == RTL_OUTPUT_JSON)
         return WRONG(text, "--window does not go with --json, whose window is the last interval");
     if (!has_window && o->output != RTL_OUTPUT_SCREEN)
@@ -231,48 +200,8 @@ static enum rtl_parsed check(struct rtl_options *o, bool has_window, char **text
     return RTL_PARSED_RUN;
 }
 
-enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *options, char **text)
+void rtl_options_default(struct rtl_options *options)
 {
-    struct option longs[RTL_OPTION_COUNT + 1] = {0};
-    char letters[2 * RTL_OPTION_COUNT + 2] = ":";
-    size_t used = 1;
-    bool has_window = false;
-    *text = NULL;
     *options = (struct rtl_options){
         .delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME, .mode = -1};
-    for (int i = 0; i < RTL_OPTION_COUNT; i++) {
-        const struct rtl_option_info *o = &rtl_options[i];
-        longs[i] = (struct option){.name = o->name,
-                                   .has_arg = *o->argument ? required_argument : no_argument,
-                                   .val = o->letter ? o->letter : LONG_ONLY + i};
-        if (o->letter) {
-            letters[used++] = (char)o->letter;
-            if (*o->argument)
-                letters[used++] = ':';
-        }
-    }
-    optind = 0; /* start afresh: tests parse more than once */
-    for (int c; (c = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
-        int option = c >= LONG_ONLY ? c - LONG_ONLY : 0;
-        if (c == ':')
-            return WRONG(text, "%s wants an argument; 'rtl-top --help' lists the options", argv[optind - 1]);
-        if (c == '?') {
-            if (optopt >= LONG_ONLY ||
-                (optopt && optopt != ':' && strchr(letters, optopt))) /* known: that is what is wrong */
-                return WRONG(text, "%s: that option takes no argument", argv[optind - 1]);
-            if (optopt)
-                return WRONG(text, "no option -%c; 'rtl-top --help' lists the options", optopt);
-            return WRONG(text, "no option %s; 'rtl-top --help' lists the options", argv[optind - 1]);
-        }
-        while (c < LONG_ONLY && option < RTL_OPTION_COUNT && rtl_options[option].letter != c)
-            option++;
-        if (optarg && !*optarg && !strcmp(rtl_options[option].argument, "FILE"))
-            return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
-        enum rtl_parsed result = set(options, option, optarg, text, &has_window);
-        if (result != RTL_PARSED_RUN)
-            return result;
-    }
-    if (optind < argc)
-        return WRONG(text, "'%s' is not an option; a process is given with -p PID", argv[optind]);
-    return check(options, has_window, text);
 }

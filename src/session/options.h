@@ -1,5 +1,6 @@
 /*
- * The command line: one line an option, from which getopt's tables, --help and the tests of the manual are made.
+ * The options of the screen and of the jobs: one line each, from which getopt's tables, --help, completions and the
+ * tests of the manual are made; and what they set. The words of a command line are read in command_line.h.
  */
 #ifndef RTL_SESSION_OPTIONS_H
 #define RTL_SESSION_OPTIONS_H
@@ -10,6 +11,7 @@
 #include <sys/types.h>
 
 #include "model/columns.h"
+#include "session/themes.h"
 #include "text/names.h"
 #include "text/units.h"
 
@@ -34,14 +36,17 @@
     X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")    \
     X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")          \
     X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                      \
+    X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                         \
     X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                 \
     X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                        \
+    X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                \
     X(HELP, 'h', "help", "", "this help")                                                              \
     X(VERSION, 'V', "version", "", "version of rtl-top and of the segments that it reads")
 
 #define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
 enum rtl_option { RTL_OPTIONS(RTL_ENUM_OPTION) RTL_OPTION_COUNT };
 #undef RTL_ENUM_OPTION
+_Static_assert(RTL_OPTION_COUNT <= 64, "each option is a bit");
 
 enum rtl_output { RTL_OUTPUT_SCREEN, RTL_OUTPUT_TEXT, RTL_OUTPUT_JSON, RTL_OUTPUT_CSV };
 
@@ -62,6 +67,10 @@ struct rtl_options {
     enum rtl_unit units;
     const char *trace; /* NULL = none */
     int mode;          /* to go on in, or -1 */
+    bool no_mouse;
+    enum rtl_theme theme;
+    uint32_t columns; /* those to show, bits by enum rtl_column; 0 = as many as there is room for */
+    uint64_t asked;   /* which options were given, bits: rtl_option_asked */
     bool no_color, ascii;
 };
 
@@ -72,8 +81,19 @@ enum rtl_parsed {
                        */
 };
 
-/* Parses the arguments; `text` is allocated for DONE (lines) and WRONG (a line without its newline), NULL otherwise. */
-enum rtl_parsed rtl_options_parse(int argc, char **argv, struct rtl_options *options, char **text);
+/* The values before anything was asked for. */
+void rtl_options_default(struct rtl_options *options);
+
+/* Takes one option. `text` is set for DONE (lines) and WRONG (a line without its newline), allocated. */
+enum rtl_parsed rtl_options_set(struct rtl_options *options, enum rtl_option option, const char *value, char **text);
+
+/* Whether they go together, once all of them are there. */
+enum rtl_parsed rtl_options_check(struct rtl_options *options, char **text);
+
+static inline bool rtl_option_asked(const struct rtl_options *options, enum rtl_option option)
+{
+    return options->asked >> option & 1;
+}
 
 struct rtl_option_info {
     int letter;

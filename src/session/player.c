@@ -55,11 +55,11 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
 }
 
 /* The first frame that what is shown at `frame` depends on: the trends look back RTL_MODEL_HISTORY intervals, the
- * window its length. */
+ * window its length, and what it is compared with once more. */
 static uint32_t past_of(const struct rtl_player *player, uint32_t frame)
 {
     uint64_t now = rtl_replay_mono(player->replay, frame), window = player->model->window_ns;
-    uint64_t span = window == RTL_WINDOW_ALL || window == RTL_WINDOW_INTERVAL ? 0 : window + window / 2;
+    uint64_t span = window == RTL_WINDOW_ALL || window == RTL_WINDOW_INTERVAL ? 0 : 2 * window + window / 2;
     uint32_t from = frame;
     while (from && (frame - from <= RTL_MODEL_HISTORY || now - rtl_replay_mono(player->replay, from) <= span))
         from--;

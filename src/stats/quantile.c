@@ -222,6 +222,39 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
     return true;
 }
 
+void rtl_sum_add(struct rtl_histogram_sum *sum, const struct rtl_histogram_copy *earlier,
+                 const struct rtl_histogram_copy *later)
+{
+    if (none_new(earlier, later))
+        return;
+    for (struct walk w = start(earlier, later); next_octave(&w); sum->count += w.sum)
+        for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
+            sum->bucket[w.octave * RTL_CHUNK_BUCKETS + i] += w.grown[i];
+}
+
+bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *out)
+{
+    if (!sum->count)
+        return false;
+    uint64_t rank = rank_of(q, sum->count), seen = 0;
+    for (uint32_t i = 0; i < RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS; i++) {
+        seen += sum->bucket[i];
+        if (sum->bucket[i] && seen >= rank) {
+            *out = rtl_bucket_middle(i);
+            return true;
+        }
+    }
+    return false; /* sums that wrapped: no honest segment */
+}
+
+uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns)
+{
+    uint64_t count = 0;
+    for (uint32_t i = RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS; i-- > 0 && rtl_bucket_low(i) >= ns;)
+        count += sum->bucket[i];
+    return count;
+}
+
 /* How much of `count` values between low and high, spread evenly in the logarithm, lies below the edge. */
 static double part_below(uint64_t count, double low, double high, double edge, double first, double last)
 {

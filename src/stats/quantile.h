@@ -29,6 +29,18 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
 bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const double *q,
                    int count, uint64_t *out);
 
+/* What several histograms grew by, as one: to be zeroed first. */
+struct rtl_histogram_sum {
+    uint64_t count;
+    uint64_t bucket[RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS];
+};
+void rtl_sum_add(struct rtl_histogram_sum *sum, const struct rtl_histogram_copy *earlier,
+                 const struct rtl_histogram_copy *later);
+/* As rtl_quantiles, but that no exact extremes narrow it. False when the sum is empty. */
+bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *out);
+/* How many values are in buckets that begin at `ns` or later. */
+uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns);
+
 /*
  * Counts of later - earlier added up into bins between ascending edges in ns (for drawing): bins[i] covers
  * [edges[i], edges[i+1]), edge_count - 1 bins; what lies outside goes into the first and last. A bucket that bins share

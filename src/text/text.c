@@ -225,17 +225,19 @@ void rtl_text_cut(char *out, size_t size, const char *text, int width, int keep_
     snprintf(out, size, "%.*s%s%s", (int)head_end, text, mark, text + tail_at);
 }
 
+bool rtl_text_begins(const char *text, const char *needle)
+{
+    while (*needle && tolower((unsigned char)*text) == tolower((unsigned char)*needle))
+        text++, needle++;
+    return !*needle;
+}
+
 bool rtl_text_contains(const char *text, const char *needle)
 {
-    size_t length = strlen(needle);
-    for (; *text; text++) {
-        size_t i = 0;
-        while (i < length && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)needle[i]))
-            i++;
-        if (i == length)
+    for (; *text; text++)
+        if (rtl_text_begins(text, needle))
             return true;
-    }
-    return !length;
+    return !*needle;
 }
 
 void rtl_text_append(char *out, size_t size, const char *format, ...)

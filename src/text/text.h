@@ -58,5 +58,6 @@ void rtl_text_append(char *out, size_t size, const char *format, ...) __attribut
 
 /* ASCII case is ignored. An empty needle is found everywhere. */
 bool rtl_text_contains(const char *text, const char *needle);
+bool rtl_text_begins(const char *text, const char *needle);
 
 #endif

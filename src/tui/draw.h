@@ -14,6 +14,9 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame); /* kernels
 void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame);
 int rtl_draw_help_lines(const struct rtl_ui *ui, int cols);
+/* The first line of the help at or behind `from` (step 1), or the last one at or before it (step -1), that has
+ * ui->help_search; -1 for none. */
+int rtl_draw_help_find(const struct rtl_ui *ui, int cols, int from, int step);
 
 /* --- shared by the views --- */
 /* Appends "label value" to a line that has grown to *col if it fits whole (a number that is cut is a lie); false if
@@ -32,6 +35,9 @@ int rtl_draw_queue_lines(const struct rtl_model *model); /* how many there are t
 void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_copies_lines(const struct rtl_model *model);
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+/* The name in its column, scrolled sideways as far as the user did. */
+void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,
+                        enum rtl_role role, const struct rtl_row *row);
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at); /* all on one line */
 
 /* A list to choose a process from; `chosen` is the marked line. */

@@ -178,6 +178,8 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
     }
     if (ui->view != RTL_VIEW_QUEUES && ui->view != RTL_VIEW_COPIES)
         rtl_text_append(out, size, " | names %s", rtl_name_form_name(ui->names));
+    if (ui->name_left)
+        rtl_text_append(out, size, " from column %d", ui->name_left + 1);
     rtl_text_append(out, size, " | units %s", rtl_unit_name(ui->units));
 }
 
@@ -264,8 +266,7 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 {
     if (!at.rows || !row)
         return;
-    const char *name = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length,
-                                      ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
+    const char *name = rtl_model_form(ui->model, row, ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
     int width = at.cols - 1;
     for (int i = 0; i < at.rows; i++) {
         size_t from = rtl_text_offset(name, i * width);
@@ -277,6 +278,33 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
             rtl_frame_put(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, name + from);
         }
     }
+}
+
+void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,
+                        enum rtl_role role, const struct rtl_row *row)
+{
+    if (row->kernels) {
+        rtl_frame_put(frame, line, col, width, RTL_ROLE_TITLE,
+                      rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
+        return;
+    }
+    if (ui->model->families) { /* below its family */
+        enum { INDENT = 2 };
+        col += INDENT;
+        width -= INDENT;
+    }
+    if (!ui->name_left) {
+        rtl_frame_put(frame, line, col, width, role, rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
+        return;
+    }
+    /* the cut name leaves its middle out: what is scrolled to is the whole one, with a mark where more of it is */
+    const char *name = rtl_model_name(ui->model, row, ui->names, RTL_NAMES_WHOLE, frame->ascii);
+    const char *rest = name + rtl_text_offset(name, ui->name_left);
+    rtl_frame_put(frame, line, col, width, role, rest);
+    if (*name)
+        rtl_frame_put(frame, line, col, 1, RTL_ROLE_DIM, "<");
+    if (rtl_text_columns(rest) > width)
+        rtl_frame_put(frame, line, col + width - 1, 1, RTL_ROLE_DIM, ">");
 }
 
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)

@@ -5,32 +5,13 @@
 #include "model/cells.h"
 #include "model/labels.h"
 #include "text/text.h"
+#include "tui/tables.h"
 
 #include <stdio.h>
 
-/*
- * X(header, width, least terminal width) in the order of the screen; `make_cells` fills them in this order. Rates of
- * bytes are decimal, as everybody's bandwidth is; sizes are binary.
- */
-#define COPIES_COLUMNS(X) \
-    X("GPU", 4, 0)        \
-    X("COPY", 4, 0)       \
-    X("COPY/s", 6, 0)     \
-    X("B/s", 6, 0)        \
-    X("%TIME", 5, 32)     \
-    X("P50", 6, 52)       \
-    X("P99", 6, 38)       \
-    X("MEAN B", 6, 59)    \
-    X("SPEED", 6, 66)     \
-    X("COPIES", 6, 73)    \
-    X("BYTES", 6, 80)     \
-    X("%UNTMD", 6, 87)    \
-    X("MIN", 6, 94)       \
-    X("MAX", 6, 101)
-
 enum {
 #define ONE(...) +1
-    CELLS = 0 COPIES_COLUMNS(ONE),
+    CELLS = 0 RTL_COPIES_COLUMNS(ONE),
 #undef ONE
 };
 
@@ -76,8 +57,8 @@ struct widths {
 
 static struct widths make_widths(const struct rtl_ui *ui)
 {
-#define WIDTH(header, width, from) width,
-    struct widths w = {{COPIES_COLUMNS(WIDTH)}};
+#define WIDTH(header, width, from, meaning) width,
+    struct widths w = {{RTL_COPIES_COLUMNS(WIDTH)}};
 #undef WIDTH
     for (uint32_t r = 0; r < ui->model->copies_count; r++) {
         struct cells cells = make_cells(ui, &ui->model->copies[r]);
@@ -92,13 +73,13 @@ static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_rol
                        const struct cells *cells)
 {
     int at = 1, i = 0;
-#define CELL(header, width, from)                                                               \
+#define CELL(header, width, from, meaning)                                                      \
     if (cols >= (from) && at + w->of[i] <= cols) {                                              \
         rtl_frame_right(frame, line, at, w->of[i], role, cells ? cells->text[i].text : header); \
         at += w->of[i] + 1;                                                                     \
     }                                                                                           \
     i++;
-    COPIES_COLUMNS(CELL)
+    RTL_COPIES_COLUMNS(CELL)
 #undef CELL
 }
 

@@ -6,6 +6,8 @@
 #include "model/cells.h"
 #include "model/labels.h"
 #include "text/text.h"
+#include "text/units.h"
+#include "tui/tables.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +17,9 @@
 struct page {
     struct rtl_frame *frame;
     int top, rows, cols, line;
+    const char *wanted; /* what is searched for, "" = nothing */
+    int from, step;     /* a search: the nearest line behind or before that one */
+    int found;
 };
 
 /* Where the words of a line begin that stand behind a name or a figure, which the lines that they go on in keep to. */
@@ -28,6 +33,17 @@ static int indent_of(const char *text, int width)
     return indent <= width / 2 ? indent : LEAST;
 }
 
+/* Marks what is searched for, wherever it stands in a row of the frame. */
+static void mark(struct page *p, int row, int col, const char *text)
+{
+    for (int at = 0; *p->wanted && *text; at++) {
+        const char *next = text + rtl_text_offset(text, 1);
+        if (rtl_text_begins(text, p->wanted))
+            rtl_frame_paint(p->frame, row, col + at, rtl_text_columns(p->wanted), RTL_ROLE_SELECTED);
+        text = next;
+    }
+}
+
 /* A line, or as many as it needs at this width. */
 static void line_put(struct page *p, enum rtl_role role, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void line_put(struct page *p, enum rtl_role role, const char *format, ...)
@@ -38,6 +54,12 @@ static void line_put(struct page *p, enum rtl_role role, const char *format, ...
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     int indent = indent_of(text, p->cols), column = 0;
+    if (*p->wanted && rtl_text_contains(text, p->wanted)) { /* also where it goes on in the next row */
+        if (p->step > 0 && p->found < 0 && p->line >= p->from)
+            p->found = p->line;
+        if (p->step < 0 && p->line <= p->from)
+            p->found = p->line;
+    }
     for (char *rest = text, *next; rest; rest = next, column = indent) {
         size_t length = rtl_text_offset(rest, p->cols - column), end = length;
         next = NULL;
@@ -56,6 +78,7 @@ static void line_put(struct page *p, enum rtl_role role, const char *format, ...
         char kept = rest[end];
         rest[end] = '\0';
         rtl_frame_put(p->frame, at + 1, 1 + column, p->cols - column, role, rest);
+        mark(p, at + 1, 1 + column, rest);
         rest[end] = kept;
     }
 }
@@ -70,6 +93,7 @@ static void write_keys(struct page *p)
         {RTL_IN_DATA, "Keys on kernels, queues, copies and in the detail"},
         {RTL_IN_TABLES, "Keys on kernels, queues and copies"},
         {RTL_IN_KERNELS, "Keys on kernels"},
+        {RTL_IN_KERNELS | RTL_IN_HELP, "Keys on kernels and in this help"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
         {RTL_IN_DETAIL, "Keys in the detail"},
         {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space holds it"},
@@ -103,6 +127,37 @@ static void write_ways(const struct rtl_model *m, struct page *p)
                  rtl_way_label(lines[i].way), rtl_way_why_words(lines[i].why));
 }
 
+/* The other tables' columns, and what stands in no table. */
+static void write_words(struct page *p)
+{
+#define WORD(word, meaning)                   line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", word, meaning);
+#define COLUMN(header, width, from, meaning)  WORD(header, meaning)
+#define IDLE(number, below, header)           " " header
+#define DIRECTION(sym, num, key, text, means) WORD(text, means)
+    char sizes[] = RTL_IDLE_CLASSES(IDLE);
+    if (p->frame && p->frame->ascii)
+        rtl_units_ascii(sizes);
+    line_put(p, RTL_ROLE_TITLE, "Columns of the queues (Tab)");
+    RTL_QUEUE_COLUMNS(COLUMN)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Columns of the GPUs, below the queues");
+    RTL_GPU_COLUMNS_BEFORE(COLUMN)
+    line_put(p, RTL_ROLE_NORMAL, " %s: %s", sizes, RTL_GPU_IDLE_MEANS);
+    RTL_GPU_COLUMNS_BEHIND(COLUMN)
+    WORD(RTL_GPU_UUID, RTL_GPU_UUID_MEANS)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Columns of the copies (m)");
+    RTL_COPIES_COLUMNS(COLUMN)
+    RTL_DIRECTIONS(DIRECTION)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Other words on the screens");
+    RTL_WORDS(WORD)
+#undef WORD
+#undef COLUMN
+#undef IDLE
+#undef DIRECTION
+}
+
 static void write_page(const struct rtl_ui *ui, struct page *p)
 {
     const struct rtl_model *m = ui->model;
@@ -114,10 +169,8 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
                  rtl_columns[i].order != RTL_ORDER_NO ? " [" : "",
                  rtl_columns[i].order != RTL_ORDER_NO ? rtl_columns[i].key : "",
                  rtl_columns[i].order != RTL_ORDER_NO ? "]" : "");
-    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "q3", "beside a gauge: packets in flight on the GPU's queues");
-    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "sig", "signals of ours in use, and how many there may be");
-    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "drop", "dispatches that should have been timed and were not");
-    line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", "-", "not measured (never the same as 0)");
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    write_words(p);
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Mode of the library (RTL_MODE); * is this process's");
 #define MODE(sym, num, name, text) \
@@ -166,23 +219,42 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
 
 int rtl_draw_help_lines(const struct rtl_ui *ui, int cols)
 {
-    struct page p = {.cols = cols - 1};
+    struct page p = {.cols = cols - 1, .wanted = "", .found = -1};
     write_page(ui, &p);
     return p.line;
 }
 
+int rtl_draw_help_find(const struct rtl_ui *ui, int cols, int from, int step)
+{
+    struct page p = {.cols = cols - 1, .wanted = ui->help_search, .from = from, .step = step, .found = -1};
+    write_page(ui, &p);
+    return p.found;
+}
+
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
-    struct page p = {.frame = frame, .top = ui->help_top, .rows = frame->rows - 2, .cols = frame->cols - 1};
+    struct page p = {.frame = frame,
+                     .top = ui->help_top,
+                     .rows = frame->rows - 2,
+                     .cols = frame->cols - 1,
+                     .wanted = ui->help_search,
+                     .found = -1};
     if (frame->rows < 3 || frame->cols < 24) {
         rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, "q quits, Esc back");
+        if (ui->prompt != RTL_PROMPT_NONE)
+            rtl_draw_status(ui, frame, (struct rtl_rect){0});
         return;
     }
     write_page(ui, &p);
     rtl_frame_fill(frame, 0, 0, frame->cols, RTL_ROLE_HEADER, ' ');
     rtl_frame_put(frame, 0, 1, frame->cols - 1, RTL_ROLE_HEADER, "rtl-top help");
-    rtl_frame_fill(frame, frame->rows - 1, 0, frame->cols, RTL_ROLE_STATUS, ' ');
-    int last = p.top + p.rows < p.line ? p.top + p.rows : p.line;
-    rtl_frame_printf(frame, frame->rows - 1, 1, frame->cols - 1, RTL_ROLE_STATUS,
-                     "lines %d-%d of %d; Up, Down, PgUp, PgDn scroll; Esc goes back", p.top + 1, last, p.line);
+    int last = p.top + p.rows < p.line ? p.top + p.rows : p.line, row = frame->rows - 1;
+    bool message = ui->message[0] && ui->now_mono_ns - ui->message_ns < RTL_MESSAGE_NS;
+    rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_STATUS, ' ');
+    if (message || ui->prompt != RTL_PROMPT_NONE)
+        rtl_draw_status(ui, frame, (struct rtl_rect){row, 0, 1, frame->cols});
+    else
+        rtl_frame_printf(frame, row, 1, frame->cols - 1, RTL_ROLE_STATUS,
+                         "lines %d-%d of %d; / finds, n N go on; PgUp PgDn scroll; Esc goes back", p.top + 1, last,
+                         p.line);
 }

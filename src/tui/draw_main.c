@@ -1,5 +1,5 @@
 /* The main screen: gauges, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
-#include "tui/draw.h"
+#include "tui/draw_bars.h"
 #include "model/cells.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
@@ -120,7 +120,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
             rtl_frame_right(frame, l->head.row, l->column_at[i], l->column_width[i], role, rtl_columns[i].header);
     }
     char shown[32];
-    snprintf(shown, sizeof shown, "%u/%u", m->shown, m->row_count);
+    snprintf(shown, sizeof shown, "%u/%u", m->kernels_shown, m->row_count);
     if (l->column_width[RTL_COLUMN_NAME] > (int)strlen(shown) + 8)
         rtl_frame_right(frame, l->head.row, l->column_at[RTL_COLUMN_NAME], l->column_width[RTL_COLUMN_NAME],
                         RTL_ROLE_HEADER, shown);
@@ -168,7 +168,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
         rtl_frame_right(frame, line, l->column_at[i], l->column_width[i], measured ? role : RTL_ROLE_DIM, text);
     }
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
-    rtl_frame_put(frame, line, col, width, role, rtl_model_name(m, row, ui->names, width, frame->ascii));
+    rtl_draw_name_cell(ui, frame, line, col, width, role, row);
     if (selected) {
         rtl_frame_put(frame, line, 0, 1, RTL_ROLE_SELECTED, ">");
         rtl_frame_paint(frame, line, 0, l->table.cols, RTL_ROLE_SELECTED);
@@ -199,9 +199,10 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool kernels = ui->view == RTL_VIEW_KERNELS;
     int widths[RTL_COLUMN_COUNT];
+    struct rtl_layout_wants wants = rtl_ui_wants(ui, frame->cols);
     rtl_cell_widths(ui->model, ui->units, widths);
-    struct rtl_layout l = rtl_layout_main(frame->rows, frame->cols, (int)ui->model->gpu_count, ui->gpu_lines,
-                                          kernels ? rtl_ui_name_rows(ui, frame->cols) : 0, widths);
+    wants.widths = widths;
+    struct rtl_layout l = rtl_layout_main(frame->rows, frame->cols, &wants);
     if (l.kind == RTL_LAYOUT_LINE) {
         rtl_draw_line(ui, frame, l.line);
         if (ui->prompt != RTL_PROMPT_NONE)
@@ -221,6 +222,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_copies(ui, frame, &l);
     else
         rtl_draw_queues(ui, frame, &l);
+    if (l.pane.rows)
+        rtl_draw_pane(ui, frame, l.pane, rtl_ui_selected(ui));
     rtl_draw_name(ui, frame, l.name, kernels ? rtl_ui_selected(ui) : NULL);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);

@@ -10,28 +10,40 @@ struct line {
     int number; /* what choosing it means */
 };
 
-/* The lines over the view, scrolled so that the choice stays in sight. */
-static void draw_lines(struct rtl_frame *frame, const struct line *line, int lines, int choice, int width)
+/* The lines over the view, in a border where it has room, scrolled so that the choice stays in sight. */
+static void draw_lines(struct rtl_frame *frame, const struct line *line, int lines, int choice, const char *title)
 {
-    int chosen = 0;
-    if (width > frame->cols)
-        width = frame->cols;
-    for (int i = 0; i < lines; i++)
-        if (line[i].number == choice)
-            chosen = i;
-    int room = frame->rows > 6 ? frame->rows - 4 : frame->rows - 1;
+    int chosen = 0, names = 0, width = 0;
+    for (int i = 0; i < lines; i++) {
+        int columns = rtl_text_columns(line[i].name);
+        names = columns > names ? columns : names;
+        chosen = line[i].number == choice ? i : chosen;
+    }
+    for (int i = 0; i < lines; i++) {
+        int columns = 2 + names + 1 + rtl_text_columns(line[i].meaning) + 1;
+        width = columns > width ? columns : width;
+    }
+    bool bordered = frame->rows >= 8 && frame->cols >= 24;
+    int border = bordered ? 1 : 0, room = frame->rows - (bordered ? 4 : 1); /* the question stays in sight */
+    width = width + 2 * border > frame->cols ? frame->cols - 2 * border : width;
     int shown = lines < room ? lines : room;
     int top = chosen >= shown ? chosen - shown + 1 : 0;
-    int row = frame->rows > lines + 8 ? 5 : 1;
+    int row = (frame->rows - 1 - shown) / 3, col = bordered ? (frame->cols - width) / 2 : 0;
+    row = row < border ? border : row;
+    char head[64];
+    snprintf(head, sizeof head, shown < lines ? " %s %d/%d " : " %s ", title, chosen + 1, lines);
+    if (bordered)
+        rtl_frame_box(frame, (struct rtl_rect){row - 1, col - 1, shown + 2, width + 2}, RTL_ROLE_MENU, head);
     for (int at = 0; at < shown; at++) {
         const struct line *l = &line[top + at];
         bool is_chosen = top + at == chosen;
-        enum rtl_role role = is_chosen ? RTL_ROLE_SELECTED : RTL_ROLE_HEADER;
-        rtl_frame_fill(frame, row + at, 0, width, role, ' ');
-        rtl_frame_printf(frame, row + at, 0, width, role, "%c %-7s %s", is_chosen ? '>' : ' ', l->name, l->meaning);
+        enum rtl_role role = is_chosen ? RTL_ROLE_SELECTED : RTL_ROLE_MENU;
+        rtl_frame_fill(frame, row + at, col, width, role, ' ');
+        rtl_frame_printf(frame, row + at, col, width, role, "%c %-*s %s", is_chosen ? '>' : ' ',
+                         rtl_text_pad(l->name, names), l->name, l->meaning);
         if (is_chosen) {
             frame->cursor_row = row + at;
-            frame->cursor_col = 0;
+            frame->cursor_col = col;
         }
     }
 }
@@ -43,7 +55,7 @@ void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         if (rtl_columns[i].order != RTL_ORDER_NO)
             line[lines++] = (struct line){rtl_columns[i].header, rtl_columns[i].meaning, i};
-    draw_lines(frame, line, lines, ui->menu, 64);
+    draw_lines(frame, line, lines, ui->menu, "sort by");
 }
 
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
@@ -53,7 +65,7 @@ void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
         RTL_MODES(MODE)
 #undef MODE
     };
-    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, 80);
+    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, "mode of the process");
 }
 
 void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,

@@ -7,44 +7,16 @@
 #include "model/cells.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
+#include "tui/tables.h"
 
 #include <stdio.h>
 
-/* X(header, width, least terminal width) in the order of the screen; `cells` below fills them in this order */
-#define QUEUE_COLUMNS(X) \
-    X("QUEUE", 8, 0)     \
-    X("GPU", 4, 0)       \
-    X("WAY", 9, 60)      \
-    X("DEPTH", 6, 0)     \
-    X("DISP/s", 7, 34)   \
-    X("DISP", 7, 68)     \
-    X("WAIT P50", 9, 78) \
-    X("WAIT P99", 9, 44) \
-    X("GAP P50", 8, 87)  \
-    X("GAP P99", 8, 54)  \
-    X("%UNTMD", 7, 96)   \
-    X("SIZE", 7, 104)    \
-    X("PACKETS", 8, 124) \
-    X("STATE", 10, 114)  \
-    X("WHY", 15, WHY_FROM)
-
-/* From WHY_FROM columns on each queue says why it is watched in its way; the lines below the queues have the words. */
-enum { WHY_FROM = 140 };
-enum { PCI_FROM = 68, UUID_FROM = 103, UUID_COLS = 20, IDLE_COLS = 6 };
-/* The same for the GPUs; shares of the window by size of gap are between those in front and those behind */
-#define GPU_COLUMNS_BEFORE(X) \
-    X("GPU", 4, 0)            \
-    X("PCI", 12, PCI_FROM)    \
-    X("%BUSY", 5, 0)
-#define GPU_COLUMNS_BEHIND(X) \
-    X("CLOCK", 6, 74)         \
-    X("PPM", 6, 80)           \
-    X("GAPS/s", 6, 87)
-#define GPU_COLUMNS(X, IDLE) GPU_COLUMNS_BEFORE(X) RTL_IDLE_CLASSES(IDLE) GPU_COLUMNS_BEHIND(X)
+enum { UUID_COLS = 20, IDLE_COLS = 6 };
+#define GPU_COLUMNS(X, IDLE) RTL_GPU_COLUMNS_BEFORE(X) RTL_IDLE_CLASSES(IDLE) RTL_GPU_COLUMNS_BEHIND(X)
 
 enum {
 #define ONE(...) +1
-    QUEUE_CELLS = 0 QUEUE_COLUMNS(ONE),
+    QUEUE_CELLS = 0 RTL_QUEUE_COLUMNS(ONE),
     GPU_CELLS = 0 GPU_COLUMNS(ONE, ONE),
 #undef ONE
     CELLS = (int)QUEUE_CELLS > (int)GPU_CELLS ? (int)QUEUE_CELLS : (int)GPU_CELLS,
@@ -120,9 +92,9 @@ static void widen(int *widths, int count, const struct cells *cells)
 
 static struct widths make_widths(const struct rtl_ui *ui)
 {
-#define WIDTH(header, width, from)        width,
-#define IDLE_WIDTH(number, below, header) IDLE_COLS,
-    struct widths w = {{QUEUE_COLUMNS(WIDTH)}, {GPU_COLUMNS(WIDTH, IDLE_WIDTH)}};
+#define WIDTH(header, width, from, meaning) width,
+#define IDLE_WIDTH(number, below, header)   IDLE_COLS,
+    struct widths w = {{RTL_QUEUE_COLUMNS(WIDTH)}, {GPU_COLUMNS(WIDTH, IDLE_WIDTH)}};
 #undef WIDTH
 #undef IDLE_WIDTH
     for (uint32_t i = 0; i < ui->model->queue_count; i++) {
@@ -137,19 +109,19 @@ static struct widths make_widths(const struct rtl_ui *ui)
 }
 
 /* Without cells: the headers. What has no room is left out whole. */
-#define CELL(header, width, from)                                                                \
+#define CELL(header, width, from, meaning)                                                       \
     if (cols >= (from) && at + widths[i] <= cols) {                                              \
         rtl_frame_right(frame, line, at, widths[i], role, cells ? cells->text[i].text : header); \
         at += widths[i] + 1;                                                                     \
     }                                                                                            \
     i++;
-#define IDLE_CELL(number, below, header) CELL(header, IDLE_COLS, 18 + (IDLE_COLS + 1) * (number))
+#define IDLE_CELL(number, below, header) CELL(header, IDLE_COLS, 18 + (IDLE_COLS + 1) * (number), "")
 
 static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const int *widths,
                        const struct cells *cells)
 {
     int at = 1, i = 0;
-    QUEUE_COLUMNS(CELL)
+    RTL_QUEUE_COLUMNS(CELL)
 }
 
 static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const int *widths,
@@ -157,8 +129,8 @@ static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl
 {
     int at = 1, i = 0;
     GPU_COLUMNS(CELL, IDLE_CELL)
-    if (cols >= UUID_FROM && at + 1 + UUID_COLS <= cols)
-        rtl_frame_put(frame, line, at + 1, UUID_COLS, role, cells ? cells->uuid : "UUID");
+    if (cols >= RTL_UUID_FROM && at + 1 + UUID_COLS <= cols)
+        rtl_frame_put(frame, line, at + 1, UUID_COLS, role, cells ? cells->uuid : RTL_GPU_UUID);
 }
 
 int rtl_draw_queue_lines(const struct rtl_model *model)
@@ -170,7 +142,7 @@ int rtl_draw_queue_lines(const struct rtl_model *model)
 static void draw_way(struct rtl_frame *frame, int line, int cols, const struct rtl_way_line *way)
 {
     char text[256];
-    bool keys = cols >= WHY_FROM; /* as in the column */
+    bool keys = cols >= RTL_WHY_FROM; /* as in the column */
     snprintf(text, sizeof text, "%s%s%s: %s", rtl_way_label(way->way), keys ? ", " : "",
              keys ? rtl_way_why_label(way->why) : "", rtl_way_why_words(way->why));
     rtl_frame_put(frame, line, 1, cols - 1, way->way == RTL_WAY_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
@@ -189,7 +161,7 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
     } else if (way < way_count) {
         draw_way(frame, line, cols, &ways[way]);
     } else if (gpu == -2) {
-        int at = cols >= PCI_FROM ? 26 : 13; /* over the classes */
+        int at = cols >= RTL_PCI_FROM ? 26 : 13; /* over the classes */
         rtl_frame_put(frame, line, at, cols - at, RTL_ROLE_LABEL, "% idle, by length of gap");
     } else if (gpu == -1) {
         rtl_frame_fill(frame, line, 0, cols, RTL_ROLE_HEADER, ' ');

@@ -48,6 +48,8 @@ static uint32_t plain(uint32_t code)
         return '#';
     if (code == 0xb5) /* of units */
         return 'u';
+    if (code >= 0x250c && code <= 0x253c) /* corners and crossings of lines */
+        return '+';
     return code == 0x2502 ? '|' : code == 0x2500 ? '-' : code == 0x2026 ? '.' : '?';
 }
 
@@ -106,6 +108,20 @@ void rtl_frame_fill(struct rtl_frame *frame, int row, int col, int width, enum r
 {
     for (int i = 0; i < width && col + i < frame->cols; i++)
         set(frame, row, col + i, role, code);
+}
+
+void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role role, const char *title)
+{
+    int right = at.col + at.cols - 1, bottom = at.row + at.rows - 1;
+    if (at.rows < 2 || at.cols < 2)
+        return;
+    for (int row = at.row; row <= bottom; row++) {
+        bool edge = row == at.row || row == bottom;
+        rtl_frame_fill(frame, row, at.col, at.cols, role, edge ? 0x2500 : ' ');
+        set(frame, row, at.col, role, row == at.row ? 0x250c : row == bottom ? 0x2514 : 0x2502);
+        set(frame, row, right, role, row == at.row ? 0x2510 : row == bottom ? 0x2518 : 0x2502);
+    }
+    rtl_frame_put(frame, at.row, at.col + 2, at.cols - 4, role, title);
 }
 
 void rtl_frame_paint(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role)

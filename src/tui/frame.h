@@ -24,6 +24,7 @@
     X(VALUE, -1, -1, -1, -1, B)      \
     X(HEADER, 0, 6, 16, 110, R)      \
     X(HEADER_SORT, 7, 4, 231, 25, B) \
+    X(MENU, -1, -1, -1, -1, N)       \
     X(SELECTED, 7, 4, 231, 24, R)    \
     X(BAR, 4, -1, 32, -1, N)         \
     X(BAR_HIGH, 3, -1, 172, -1, N)   \
@@ -68,6 +69,8 @@ int rtl_frame_printf(struct rtl_frame *frame, int row, int col, int width, enum 
 /* Right-aligned in `width` columns; too long text loses its end. */
 void rtl_frame_right(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text);
 void rtl_frame_fill(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, uint32_t code);
+/* A border with a title in its upper edge; blank inside. Nothing where it has no room for both edges. */
+void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role role, const char *title);
 /* Changes the role of cells that are there. */
 void rtl_frame_paint(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role);
 

@@ -11,12 +11,16 @@ enum {
     LEAST_COLS_FULL = 24,
     LEAST_ROWS_FULL = 3,
     LEAST_TABLE = 3,
+    LEAST_PANE = 8,
     GPU_CELL = 40, /* name, gauge, share, depth */
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
     FIGURE_NUMBER = 12,  /* two numbers side by side, with a label */
     FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
+    FIGURES_FROM_ROWS = 18,
+    PLOT_FROM_ROWS = 20,
+    PLOT_LEAST_COLS = 40,
 };
 
 static int least(int a, int b)
@@ -69,14 +73,24 @@ static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int 
     return rows;
 }
 
-/* The columns of a terminal of `from` columns; returns where the name begins. */
-static int place_columns_of(struct rtl_layout *l, int from, const int *widths)
+/* The least width that shows a column: one that was asked for is shown in any, as long as there is room. */
+static int shown_from(int column, unsigned asked, int cols)
 {
+    int from = rtl_columns[column].from_cols;
+    if (!asked)
+        return from;
+    return asked & 1u << column ? least(from, cols) : cols + 1;
+}
+
+/* The columns of a terminal of `from` columns; returns where the name begins. */
+static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
+{
+    const int *widths = wants->widths;
     int at = 2; /* the selection's mark */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         l->column_at[i] = -1;
         l->column_width[i] = 0;
-        if (i == RTL_COLUMN_NAME || from < rtl_columns[i].from_cols)
+        if (i == RTL_COLUMN_NAME || from < shown_from(i, wants->columns, cols))
             continue;
         l->column_at[i] = at;
         l->column_width[i] = widths ? widths[i] : rtl_columns[i].width;
@@ -85,17 +99,26 @@ static int place_columns_of(struct rtl_layout *l, int from, const int *widths)
     return at;
 }
 
-static void place_columns(struct rtl_layout *l, int cols, const int *widths)
+static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layout_wants *wants)
 {
-    int from = cols, at = place_columns_of(l, from, widths);
-    while (widths && at + NAME_LEAST > cols && from > 0)
-        at = place_columns_of(l, --from, widths);
+    int from = cols, at = place_columns_of(l, cols, from, wants);
+    while ((wants->widths || wants->columns) && at + NAME_LEAST > cols && from > 0)
+        at = place_columns_of(l, cols, --from, wants);
     l->column_at[RTL_COLUMN_NAME] = at;
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - at);
 }
 
-struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows, const int *widths)
+/* Two fifths of a tall terminal; the table keeps more than the pane takes. */
+static int pane_rows(int rows, int left)
 {
+    int pane = least(rows * 2 / 5, left - rows / 5);
+    return rows < RTL_PANE_FROM_ROWS || pane < LEAST_PANE ? 0 : pane;
+}
+
+struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wants *wants)
+{
+    int gpus = wants->gpus;
+    bool gpu_lines = wants->gpu_lines;
     struct rtl_layout l = {.kind = kind_of(rows, cols)};
     if (l.kind == RTL_LAYOUT_LINE)
         l.line = (struct rtl_rect){0, 0, 1, cols};
@@ -106,23 +129,25 @@ struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, 
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
     int keys = give(&left, 1);
-    int name = give(&left, least(name_rows, 4));
+    int name = give(&left, least(wants->name_rows, 4));
     if (gauge_rows) {
         int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (gpu_lines ? 2 : 4), 1 + left)));
         left -= wanted - gauge_rows;
         gauge_rows = wanted;
     }
+    int pane = wants->pane ? pane_rows(rows, left) : 0;
     int row = 0;
     l.header = take(&row, 1, cols);
     l.summary = take(&row, summary, cols);
     l.gpus = take(&row, gauge_rows, cols);
     l.coverage = take(&row, coverage, cols);
     l.head = take(&row, 1, cols);
-    l.table = take(&row, rows - row - name - status - keys, cols);
+    l.table = take(&row, rows - row - pane - name - status - keys, cols);
+    l.pane = take(&row, pane, cols);
     l.name = take(&row, name, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);
-    place_columns(&l, cols, widths);
+    place_columns(&l, cols, wants);
     return l;
 }
 
@@ -133,26 +158,31 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
         l.line = (struct rtl_rect){0, 0, 1, cols};
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
-    int left = rows - 2; /* header and quantiles are always there */
-    int counts = give(&left, 1);
+    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
+    bool beside = cols >= figures + HISTOGRAM_LEAST && rows >= FIGURES_FROM_ROWS;
+    bool plotted = rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
+    int left = rows - 2; /* header, and counts or quantiles, are always there */
+    int counts = beside ? 1 : give(&left, 1);
     int bars = give(&left, 3);
     int head = bars ? give(&left, 1) : 0;
-    int trend = give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int trend = plotted ? 0 : give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int plot = plotted ? give(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
     int name = give(&left, least(name_rows, most(1, rows / 4)));
     int row = 0;
     l.header = take(&row, 1, cols);
     l.counts = take(&row, counts, cols);
-    l.quantiles = take(&row, 1, cols);
+    l.quantiles = take(&row, beside ? 0 : 1, cols);
     l.name = take(&row, name, cols);
     l.head = take(&row, head, cols);
     l.histogram = take(&row, bars + most(0, left), cols);
-    int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
-    if (cols >= figures + HISTOGRAM_LEAST && l.histogram.rows) {
+    if (beside) {
         l.figures = l.histogram;
         l.figures.col = cols - figures;
         l.figures.cols = figures;
         l.histogram.cols = cols - figures - 2;
     }
+    l.plot_head = take(&row, plot ? 1 : 0, cols);
+    l.plot = take(&row, plot ? plot - 1 : 0, cols);
     l.trend = take(&row, trend, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);

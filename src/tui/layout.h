@@ -23,6 +23,7 @@ struct rtl_layout {
     struct rtl_rect coverage; /* what was not measured */
     struct rtl_rect head;     /* of the table */
     struct rtl_rect table;
+    struct rtl_rect pane; /* below the table on tall terminals, if asked for */
     struct rtl_rect name; /* the whole name of the selected kernel, if asked for */
     struct rtl_rect status;
     struct rtl_rect keys;
@@ -34,12 +35,19 @@ struct rtl_layout {
     int column_width[RTL_COLUMN_COUNT];
 };
 
-/*
- * `name_rows`: rows wanted for a wrapped name; `gpu_lines`: one line a GPU; `widths`: of the table's columns, where
- * they are not those of model/columns.h (NULL). Wider ones go before the name gets too short, the least important
- * first.
- */
-struct rtl_layout rtl_layout_main(int rows, int cols, int gpus, bool gpu_lines, int name_rows, const int *widths);
+/* What is to be shown, as far as the geometry depends on it. */
+struct rtl_layout_wants {
+    int gpus;
+    bool gpu_lines;    /* one line a GPU */
+    int name_rows;     /* for a wrapped name */
+    bool pane;         /* something below the table, on terminals of RTL_PANE_FROM_ROWS rows and more */
+    unsigned columns;  /* those of the table to show, bits by enum rtl_column; 0 = as the terminal's width says */
+    const int *widths; /* of the table's columns, where they are not those of model/columns.h; NULL = they are */
+};
+enum { RTL_PANE_FROM_ROWS = 40 };
+
+/* Wider columns go before the name gets too short, the least important first. */
+struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wants *wants);
 
 struct rtl_layout_detail {
     enum rtl_layout_kind kind;
@@ -47,11 +55,13 @@ struct rtl_layout_detail {
     struct rtl_rect header, counts, quantiles, name;
     struct rtl_rect head; /* over histogram and figures */
     struct rtl_rect histogram;
-    struct rtl_rect figures; /* to the right of it, or not there */
-    struct rtl_rect trend;
+    struct rtl_rect figures;         /* to the right of it, or not there */
+    struct rtl_rect plot_head, plot; /* p99 over time, */
+    struct rtl_rect trend;           /* or in one line, where a plot has no room */
     struct rtl_rect status, keys;
 };
-/* `number`: columns of the figures' numbers, 12 at least. */
+/* With figures beside the histogram the line of quantiles, which says the same, is not there. `number`: columns of the
+ * figures' numbers, 12 at least. */
 struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
 
 static inline int rtl_clamp(int value, int low, int high)

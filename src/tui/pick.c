@@ -104,7 +104,7 @@ pid_t rtl_pick(const struct rtl_options *options)
         return -1;
     }
     pid_t pid = -1;
-    if (rtl_screen_open(!options->no_color, why, sizeof why)) {
+    if (rtl_screen_open(options->theme, false, why, sizeof why)) {
         pid = choose(options, list, &frame);
         rtl_screen_close();
     } else {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "session/themes.h"
 #include "tui/frame.h"
 
 enum rtl_event_kind {
@@ -28,7 +29,7 @@ struct rtl_event {
 };
 
 /* False, with one line in `why`, when there is no terminal that can be drawn on. */
-bool rtl_screen_open(bool color, char *why, size_t why_bytes);
+bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_bytes);
 void rtl_screen_close(void); /* does nothing when it is not open */
 
 void rtl_screen_size(int *rows, int *cols);

@@ -25,8 +25,10 @@
 
 /* curses names some of its functions as we name constants; our own headers come after it */
 #include "base/clock.h"
+#include "tui/clipboard.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
+#include "tui/themes.h"
 
 enum {
     ESCAPE_DELAY_MS = 50, /* a lone Esc is known to be one after this */
@@ -182,31 +184,43 @@ static void prepare_restore(void)
     }
 }
 
-static void prepare_roles(bool color)
+static void prepare_roles(enum rtl_theme theme)
 {
-    enum { N, B, R, D, U };
-    static const struct {
-        short fg, bg, fg256, bg256;
-        int mark;
-    } roles[] = {
-#define ROLE(sym, fg_, bg_, fg256_, bg256_, mark_) [RTL_ROLE_##sym] = {fg_, bg_, fg256_, bg256_, mark_},
-        RTL_ROLES(ROLE)
-#undef ROLE
-    };
-    static const attr_t plain[] = {[N] = A_NORMAL, [B] = A_BOLD, [R] = A_REVERSE, [D] = A_DIM, [U] = A_UNDERLINE};
-    bool colors = color && has_colors() && start_color() == OK && use_default_colors() == OK && COLORS >= 8;
+    static const attr_t plain[] = {[RTL_MARK_NONE] = A_NORMAL,
+                                   [RTL_MARK_BOLD] = A_BOLD,
+                                   [RTL_MARK_REVERSE] = A_REVERSE,
+                                   [RTL_MARK_DIM] = A_DIM,
+                                   [RTL_MARK_UNDERLINE] = A_UNDERLINE};
+    bool colors =
+        theme != RTL_THEME_MONO && has_colors() && start_color() == OK && use_default_colors() == OK && COLORS >= 8;
     for (int i = 0; i < RTL_ROLE_COUNT; i++) {
+        struct rtl_style style = rtl_theme_style(theme, (enum rtl_role)i);
         tty.pairs[i] = 0;
-        tty.attributes[i] = plain[roles[i].mark];
+        tty.attributes[i] = plain[style.mark];
         if (!colors)
             continue;
         bool many = COLORS >= 256;
-        short fg = many ? roles[i].fg256 : roles[i].fg, bg = many ? roles[i].bg256 : roles[i].bg;
-        tty.attributes[i] = roles[i].mark == B ? A_BOLD : roles[i].mark == D && !many ? A_DIM : A_NORMAL;
-        if (roles[i].mark == R && bg < 0) /* an alarm without a background of its own stays reversed */
+        short fg = many ? style.fg256 : style.fg, bg = many ? style.bg256 : style.bg;
+        tty.attributes[i] = style.mark == RTL_MARK_BOLD           ? A_BOLD
+                            : style.mark == RTL_MARK_DIM && !many ? A_DIM
+                                                                  : A_NORMAL;
+        if (style.mark == RTL_MARK_REVERSE && bg < 0) /* an alarm without a background of its own stays reversed */
             tty.attributes[i] = A_REVERSE;
         if ((fg >= 0 || bg >= 0) && init_pair((short)(i + 1), fg, bg) == OK)
             tty.pairs[i] = (short)(i + 1);
+    }
+}
+
+/* Presses only: what the terminal does with the other buttons and with a drag stays its own, as far as it can. */
+static void take_mouse(void)
+{
+    static const char off[] = "\033[?1000l\033[?1006l"; /* curses does it on every way out but a crash */
+    if (!mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL))
+        return;
+    mouseinterval(0); /* a click is told at once, not kept for a second one */
+    if (tty.restore_bytes + sizeof off <= sizeof tty.restore) {
+        memcpy(tty.restore + tty.restore_bytes, off, sizeof off - 1);
+        tty.restore_bytes += sizeof off - 1;
     }
 }
 
@@ -226,7 +240,7 @@ static bool open_input(char *why, size_t why_bytes)
     return true;
 }
 
-bool rtl_screen_open(bool color, char *why, size_t why_bytes)
+bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_bytes)
 {
     const char *type = getenv("TERM");
     tty.out = STDOUT_FILENO;
@@ -261,7 +275,9 @@ bool rtl_screen_open(bool color, char *why, size_t why_bytes)
     nodelay(stdscr, TRUE);
     set_escdelay(ESCAPE_DELAY_MS);
     leaveok(stdscr, FALSE);
-    prepare_roles(color);
+    prepare_roles(theme);
+    if (mouse)
+        take_mouse();
     tty.open = true;
     return true;
 }
@@ -392,11 +408,27 @@ static uint32_t after_escape(void)
     return RTL_KEY_ESC;
 }
 
+static uint32_t mouse_key(void)
+{
+    MEVENT event;
+    if (getmouse(&event) != OK || event.x < 0 || event.y < 0 || event.x > 0xfff || event.y > 0xfff)
+        return RTL_KEY_IGNORED;
+    if (event.bstate & BUTTON4_PRESSED)
+        return RTL_MOUSE_EVENT(RTL_MOUSE_UP, event.y, event.x);
+    if (event.bstate & BUTTON5_PRESSED)
+        return RTL_MOUSE_EVENT(RTL_MOUSE_DOWN, event.y, event.x);
+    if (event.bstate & BUTTON1_PRESSED)
+        return RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, event.y, event.x);
+    return RTL_KEY_IGNORED;
+}
+
 static uint32_t special_key(wint_t code)
 {
     if (code >= KEY_F0 && code <= KEY_F(12))
         return RTL_KEY_F(code - KEY_F0);
     switch (code) {
+    case KEY_MOUSE:
+        return mouse_key();
     case KEY_UP:
         return RTL_KEY_UP;
     case KEY_DOWN:
@@ -537,24 +569,12 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
 
 void rtl_screen_copy(const char *text)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t length = strlen(text), size = (length + 2) / 3 * 4 + 16, used = 0;
-    char *sequence = malloc(size);
+    size_t length;
+    char *sequence = rtl_clipboard_sequence(text, &length);
     if (!sequence)
         return;
-    used += (size_t)snprintf(sequence, size, "\033]52;c;");
-    for (size_t i = 0; i < length; i += 3) {
-        unsigned b = (unsigned char)text[i] << 16;
-        b |= i + 1 < length ? (unsigned)(unsigned char)text[i + 1] << 8 : 0;
-        b |= i + 2 < length ? (unsigned char)text[i + 2] : 0;
-        sequence[used++] = digits[b >> 18];
-        sequence[used++] = digits[b >> 12 & 63];
-        sequence[used++] = i + 1 < length ? digits[b >> 6 & 63] : '=';
-        sequence[used++] = i + 2 < length ? digits[b & 63] : '=';
-    }
-    sequence[used++] = 7;
     fflush(stdout);
-    write_all(tty.out, sequence, used);
+    write_all(tty.out, sequence, length);
     free(sequence);
 }
 

@@ -1,16 +1,52 @@
 /* Keeps the cursor in sight. See scroll.h. */
 #include "tui/scroll.h"
+#include "text/text.h"
 #include "tui/draw.h"
+
+/* Looks for what was asked for in the help: where its lines are depends on the width. */
+static void find_in_help(struct rtl_ui *ui, int cols)
+{
+    int find = ui->help_find, step = find == RTL_FIND_BEFORE ? -1 : 1;
+    ui->help_find = RTL_FIND_NOTHING;
+    if (find == RTL_FIND_NOTHING || !ui->help_search[0])
+        return;
+    int from = find == RTL_FIND_HERE ? ui->help_from : (ui->help_line < 0 ? ui->help_top : ui->help_line) + step;
+    int at = rtl_draw_help_find(ui, cols, from, step);
+    if (at < 0) /* round again */
+        at = rtl_draw_help_find(ui, cols, step > 0 ? 0 : 1 << 20, step);
+    if (at < 0) {
+        rtl_ui_say(ui, "the help doesn't have '%s'", ui->help_search);
+        return;
+    }
+    ui->help_line = at;
+    if (at < ui->help_top || at >= ui->help_top + ui->page)
+        ui->help_top = at - ui->page / 4;
+}
+
+/* Names are scrolled no further than to the end of the longest in sight. */
+static void fit_names(struct rtl_ui *ui, bool ascii)
+{
+    const struct rtl_model *m = ui->model;
+    enum { LEAST = 8 }; /* of it stay */
+    int longest = 0;
+    for (int i = ui->top; ui->name_left && i < ui->top + ui->page && i < (int)m->shown; i++) {
+        const char *name = rtl_model_name(m, &m->rows[m->order[i]], ui->names, RTL_NAMES_WHOLE, ascii);
+        int columns = rtl_text_columns(name);
+        longest = columns > longest ? columns : longest;
+    }
+    ui->name_left = rtl_clamp(ui->name_left, 0, longest > LEAST ? longest - LEAST : 0);
+}
 
 void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
 {
     struct rtl_model *m = ui->model;
-    int gpus = (int)m->gpu_count, shown = (int)m->shown;
-    struct rtl_layout l = rtl_layout_main(rows, cols, gpus, ui->gpu_lines,
-                                          ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0, NULL);
+    int shown = (int)m->shown;
+    struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
+    struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
     ui->page = l.table.rows > 0 ? l.table.rows : 1;
     if (ui->view == RTL_VIEW_HELP) {
         ui->page = rows > 2 ? rows - 2 : 1;
+        find_in_help(ui, cols);
         ui->help_top = rtl_clamp(ui->help_top, 0, rtl_clamp(rtl_draw_help_lines(ui, cols) - ui->page, 0, 1 << 20));
         return;
     }
@@ -33,4 +69,5 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     if (at >= ui->top + ui->page)
         ui->top = at - ui->page + 1;
     ui->top = rtl_clamp(ui->top, 0, rtl_clamp(shown - ui->page, 0, shown));
+    fit_names(ui, ui->ascii);
 }

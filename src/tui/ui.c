@@ -3,7 +3,6 @@
 #include "session/player.h"
 #include "text/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,15 +23,6 @@ void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const ch
     snprintf(ui->title, sizeof ui->title, "%s", title);
 }
 
-void rtl_ui_say(struct rtl_ui *ui, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(ui->message, sizeof ui->message, format, args);
-    ui->message_ns = ui->now_mono_ns;
-    va_end(args);
-}
-
 unsigned rtl_ui_where(const struct rtl_ui *ui)
 {
     static const unsigned where[] = {[RTL_VIEW_KERNELS] = RTL_IN_KERNELS,
@@ -43,64 +33,13 @@ unsigned rtl_ui_where(const struct rtl_ui *ui)
     return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
-const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
+struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
 {
-    const struct rtl_model *m = ui->model;
-    if (ui->view == RTL_VIEW_DETAIL || (ui->view == RTL_VIEW_HELP && ui->before == RTL_VIEW_DETAIL))
-        return rtl_model_row(m, ui->selected);
-    int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
-    return at >= 0 && (uint32_t)at < m->shown ? &m->rows[m->order[at]] : NULL;
-}
-
-int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
-{
-    const struct rtl_row *row = rtl_ui_selected(ui);
-    if (!ui->wrap || !row || cols < 2)
-        return 0;
-    const char *name = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length,
-                                      ui->names == RTL_NAME_MANGLED ? RTL_NAME_MANGLED : RTL_NAME_FULL);
-    return (rtl_text_columns(name) + cols - 2) / (cols - 1);
-}
-
-static void select_at(struct rtl_ui *ui, int at)
-{
-    struct rtl_model *m = ui->model;
-    if (!m->shown)
-        return;
-    at = rtl_clamp(at, 0, (int)m->shown - 1);
-    ui->selected = m->rows[m->order[at]].id;
-    ui->position = at;
-    ui->following = false;
-    rtl_model_hold(m);
-}
-
-static unsigned move(struct rtl_ui *ui, int by)
-{
-    if (ui->view == RTL_VIEW_HELP) {
-        ui->help_top = rtl_clamp(ui->help_top + by, 0, 1 << 20);
-    } else if (ui->view == RTL_VIEW_QUEUES) {
-        ui->queue_top = rtl_clamp(ui->queue_top + by, 0, 1 << 20);
-    } else if (ui->view == RTL_VIEW_COPIES) {
-        ui->copies_top = rtl_clamp(ui->copies_top + by, 0, 1 << 20);
-    } else {
-        int at = rtl_model_position(ui->model, ui->selected);
-        select_at(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -(1 << 20), 1 << 20));
-    }
-    return RTL_UI_DRAW;
-}
-
-static unsigned search(struct rtl_ui *ui, int step)
-{
-    if (!ui->search[0]) {
-        rtl_ui_say(ui, "nothing searched for yet: / asks for a text");
-        return RTL_UI_DRAW;
-    }
-    int at = rtl_model_search(ui->model, ui->search, ui->position + step, step);
-    if (at < 0)
-        rtl_ui_say(ui, "no kernel name has '%s'", ui->search);
-    else
-        select_at(ui, at);
-    return RTL_UI_DRAW;
+    return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
+                                     .gpu_lines = ui->gpu_lines,
+                                     .columns = ui->columns,
+                                     .pane = ui->view == RTL_VIEW_KERNELS && rtl_ui_selected(ui),
+                                     .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};
 }
 
 static unsigned step_window(struct rtl_ui *ui, int step)
@@ -160,6 +99,7 @@ static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
 {
     ui->prompt = prompt;
     ui->typed[0] = 0;
+    ui->help_from = ui->help_top;
     if (prompt == RTL_PROMPT_FILTER) {
         snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
         snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
@@ -192,6 +132,10 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     if (!accept) {
         if (prompt == RTL_PROMPT_FILTER)
             set_filter(ui, ui->kept_filter);
+        if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
+            ui->help_search[0] = 0;
+            ui->help_top = ui->help_from;
+        }
         return RTL_UI_DRAW;
     }
     if (prompt == RTL_PROMPT_INTERVAL) {
@@ -214,6 +158,8 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
         }
         return RTL_UI_DRAW | RTL_UI_SEEK;
     }
+    if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP)
+        return RTL_UI_DRAW; /* it was found while it was typed */
     if (prompt == RTL_PROMPT_FIND) {
         snprintf(ui->search, sizeof ui->search, "%s", ui->typed);
         if (ui->search[0] && rtl_model_search(ui->model, ui->search, ui->position, 1) < 0)
@@ -251,10 +197,13 @@ static unsigned typed(struct rtl_ui *ui)
 {
     if (ui->prompt == RTL_PROMPT_FILTER)
         set_filter(ui, ui->typed);
-    if (ui->prompt == RTL_PROMPT_FIND && ui->typed[0]) {
+    if (ui->prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
+        snprintf(ui->help_search, sizeof ui->help_search, "%s", ui->typed);
+        ui->help_find = RTL_FIND_HERE;
+    } else if (ui->prompt == RTL_PROMPT_FIND && ui->typed[0]) {
         int at = rtl_model_search(ui->model, ui->typed, ui->position, 1);
         if (at >= 0)
-            select_at(ui, at);
+            rtl_ui_select(ui, at);
     }
     return RTL_UI_DRAW;
 }
@@ -292,6 +241,7 @@ static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
 
 static unsigned go_back(struct rtl_ui *ui)
 {
+    ui->name_left = 0;
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
     else if (ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_QUEUES || ui->view == RTL_VIEW_COPIES)
@@ -305,13 +255,19 @@ static unsigned show_detail(struct rtl_ui *ui, int step)
     if (ui->view == RTL_VIEW_KERNELS) {
         if (!row)
             return 0;
+        if (row->kernels)
+            return rtl_ui_open(ui, row, !rtl_family_is_open(ui->model, rtl_family_of(ui->model, row)));
         ui->selected = row->id;
         ui->following = false;
         ui->view = RTL_VIEW_DETAIL;
         return RTL_UI_DRAW;
     }
     int at = rtl_model_position(ui->model, ui->selected);
-    select_at(ui, (at < 0 ? ui->position : at) + step);
+    for (at = (at < 0 ? ui->position : at) + step; at >= 0 && at < (int)ui->model->shown; at += step)
+        if (!ui->model->rows[ui->model->order[at]].kernels) { /* of a family there is no detail */
+            rtl_ui_select(ui, at);
+            break;
+        }
     return RTL_UI_DRAW;
 }
 
@@ -327,7 +283,7 @@ static unsigned copy_name(struct rtl_ui *ui)
     const struct rtl_row *row = rtl_ui_selected(ui);
     if (!row)
         return 0;
-    ui->copy = rtl_names_form(ui->model->names, row->id, row->kernel->name, row->kernel->name_length, RTL_NAME_FULL);
+    ui->copy = rtl_model_form(ui->model, row, RTL_NAME_FULL);
     rtl_ui_say(ui, "full name sent to the terminal's clipboard");
     return RTL_UI_DRAW | RTL_UI_COPY;
 }
@@ -339,9 +295,9 @@ static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_FIND:
         return open_prompt(ui, RTL_PROMPT_FIND);
     case RTL_ACTION_FIND_NEXT:
-        return search(ui, 1);
+        return rtl_ui_search(ui, 1);
     case RTL_ACTION_FIND_BEFORE:
-        return ui->search[0] ? search(ui, -1) : sort_by(ui, RTL_COLUMN_NAME);
+        return ui->search[0] || ui->view == RTL_VIEW_HELP ? rtl_ui_search(ui, -1) : sort_by(ui, RTL_COLUMN_NAME);
     case RTL_ACTION_FILTER:
         return open_prompt(ui, RTL_PROMPT_FILTER);
     case RTL_ACTION_CLEAR:
@@ -365,6 +321,12 @@ static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_REVERSE:
         rtl_model_sort(m, m->sort, !m->reverse);
         return RTL_UI_DRAW;
+    case RTL_ACTION_FAMILIES:
+        return rtl_ui_group(ui);
+    case RTL_ACTION_NAMES_LEFT:
+        return rtl_ui_sideways(ui, -1);
+    case RTL_ACTION_NAMES_RIGHT:
+        return rtl_ui_sideways(ui, 1);
     case RTL_ACTION_IDLE:
         m->hide_idle = !m->hide_idle;
         rtl_model_refresh(m);
@@ -388,6 +350,8 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         ui->before = ui->view;
         ui->view = RTL_VIEW_HELP;
         ui->help_top = 0;
+        ui->help_line = -1;
+        ui->help_search[0] = 0;
         return RTL_UI_DRAW;
     case RTL_ACTION_DETAIL:
         return show_detail(ui, 0);
@@ -450,23 +414,29 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_GPU_LINES:
         ui->gpu_lines = !ui->gpu_lines;
         return RTL_UI_DRAW;
+    case RTL_ACTION_END_PROCESS:
+        rtl_ui_say(ui, "rtl-top only watches and ends nothing: in a shell, kill %d asks that process to end",
+                   (int)ui->pid);
+        return RTL_UI_DRAW;
     case RTL_ACTION_COPY:
         return copy_name(ui);
     case RTL_ACTION_UP:
-        return move(ui, -1);
+        return rtl_ui_move(ui, -1);
     case RTL_ACTION_DOWN:
-        return move(ui, 1);
+        return rtl_ui_move(ui, 1);
     case RTL_ACTION_PAGE_UP:
-        return move(ui, -ui->page);
+        return rtl_ui_move(ui, -ui->page);
     case RTL_ACTION_PAGE_DOWN:
-        return move(ui, ui->page);
+        return rtl_ui_move(ui, ui->page);
     case RTL_ACTION_END:
-        return move(ui, 1 << 20);
+        return rtl_ui_move(ui, 1 << 20);
     case RTL_ACTION_HOME:
-        move(ui, -(1 << 20));
+        rtl_ui_move(ui, -(1 << 20));
         if (ui->view == RTL_VIEW_KERNELS)
             ui->following = true;
         return RTL_UI_DRAW;
+    case RTL_ACTION_SAVE:
+        return RTL_UI_DRAW | RTL_UI_SAVE;
     case RTL_ACTION_REDRAW:
         return RTL_UI_DRAW | RTL_UI_REPAINT;
     default:

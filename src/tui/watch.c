@@ -9,11 +9,14 @@
 #include "base/clock.h"
 #include "model/labels.h"
 #include "session/complain.h"
+#include "session/config.h"
 #include "session/player.h"
 #include "session/frame_recorder.h"
 #include "session/target.h"
 #include "session/heartbeat.h"
+#include "text/text.h"
 #include "tui/draw.h"
+#include "tui/mouse.h"
 #include "tui/screen.h"
 #include "tui/scroll.h"
 #include "tui/ui.h"
@@ -208,11 +211,39 @@ static uint64_t interval(const struct watch *w)
     return w->player ? frame_ns(w) : w->ui.interval_ns;
 }
 
+/* What can be changed with keys, and what the configuration has of the rest. */
+static void save_settings(struct watch *w)
+{
+    char path[PATH_MAX], why[PATH_MAX + 200], safe[4 * PATH_MAX + 1];
+    struct rtl_settings s = *rtl_config_settings();
+    s.sort = w->ui.model->sort;
+    s.reverse = w->ui.model->reverse;
+    s.window_ns = w->ui.model->window_ns;
+    s.units = w->ui.units;
+    s.has[RTL_SETTING_SORT] = s.has[RTL_SETTING_WINDOW] = s.has[RTL_SETTING_UNITS] = true;
+    if (!w->player) { /* the interval of a replay is the recorder's */
+        s.interval_ns = w->ui.interval_ns;
+        s.has[RTL_SETTING_INTERVAL] = true;
+    }
+    if (rtl_option_asked(w->options, RTL_OPTION_THEME)) {
+        s.theme = w->options->theme;
+        s.has[RTL_SETTING_THEME] = true;
+    }
+    if (rtl_option_asked(w->options, RTL_OPTION_NO_MOUSE)) {
+        s.mouse = false;
+        s.has[RTL_SETTING_MOUSE] = true;
+    }
+    bool saved = rtl_config_save(&s, path, why, sizeof why);
+    rtl_text_escape(safe, sizeof safe, saved ? path : why, strlen(saved ? path : why));
+    rtl_ui_say(&w->ui, "%s%s", saved ? "settings written to " : "not written: ", safe);
+}
+
 /* False when the user wants to leave. */
 static bool press(struct watch *w, uint32_t key)
 {
     w->ui.now_mono_ns = rtl_mono_ns();
-    unsigned asked = rtl_ui_key(&w->ui, key);
+    unsigned asked =
+        key & RTL_KEY_MOUSE ? rtl_ui_mouse(&w->ui, key, w->frame.rows, w->frame.cols) : rtl_ui_key(&w->ui, key);
     if (asked & RTL_UI_QUIT)
         return false;
     if (asked & RTL_UI_SAMPLE) {
@@ -230,6 +261,8 @@ static bool press(struct watch *w, uint32_t key)
         take_snapshot(w);
     if (asked & RTL_UI_MODE && !w->player)
         ask_for_mode(w);
+    if (asked & RTL_UI_SAVE)
+        save_settings(w);
     if (asked & RTL_UI_COPY)
         rtl_screen_copy(w->ui.copy);
     if (asked)
@@ -323,6 +356,10 @@ static int watch(struct watch *w, pid_t pid, const char *title)
         return RTL_READER_USAGE;
     }
     rtl_ui_init(&w->ui, model, pid, title);
+    w->ui.columns = options->columns;
+    w->ui.now_mono_ns = rtl_mono_ns();
+    if (*rtl_config_trouble()) /* it was told before the screen, which hides that */
+        rtl_ui_say(&w->ui, "%s", rtl_config_trouble());
     w->ui.interval_ns = options->delay_ns;
     w->ui.names = options->names;
     w->ui.units = options->units;
@@ -343,7 +380,7 @@ static int watch(struct watch *w, pid_t pid, const char *title)
     if (options->write && rtl_frame_recorder_start(&w->recorder, SCREEN_BUSY_MS)) {
         rtl_complain("%s", w->recorder.why);
         status = (int)w->recorder.last;
-    } else if (!rtl_screen_open(!options->no_color, why, sizeof why)) {
+    } else if (!rtl_screen_open(options->theme, !options->no_mouse, why, sizeof why)) {
         rtl_complain("%s", why);
         status = RTL_READER_USAGE;
     } else {

@@ -40,7 +40,7 @@ play_alone() {
 }
 calls() { api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
 
-"$cc" -o "$work/play" tests/programs/hip_play.c -L "$work/one" -lplay -pthread || exit 1
+"$cc" -o "$work/play" tests/programs/play/hip_play.c -L "$work/one" -lplay -pthread || exit 1
 play_alone "$work/play"
 is "what HIP calls of itself isn't counted" "$(calls)" "$(grep ^called "$work/out")"
 is "and all memory was given back" "$(api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[0,8,0]'

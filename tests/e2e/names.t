@@ -57,7 +57,7 @@ refuses() { # PATTERN ARGS...: one line that says why, status 1
 check "-w 0 is refused" refuses '-w wants columns from 1' -w 0 </dev/null
 check "-w x is refused" refuses "not 'x'" -w x </dev/null
 check "an unknown form is refused" refuses 'wants short, template' --names long </dev/null
-check "an unknown option is refused" refuses 'has no option --wide' --wide </dev/null
+check "an unknown option is refused" refuses 'no option --wide; did you mean --width\?' --wide </dev/null
 check "a file is read from standard input" refuses 'rtl-top names <FILE' "$list" </dev/null
 head -c 70000 /dev/zero | tr '\0' a >"$work/long"
 check "a line without end is refused" refuses 'more than 65536 bytes' <"$work/long"
@@ -81,8 +81,9 @@ is "however many others are opened" "$? $(cat "$work/err")" '12 rtl-top: cannot 
 has "on a terminal it says what it waits for" \
     "$(printf 'tango_f32\n\004' | script -qec "'$top' names" /dev/null)" '^rtl-top: reading names from the terminal, one a line; Ctrl-D ends'
 check "a reader that has enough is no error" sh -c "'$top' names <'$PWD/$list' | head -n 1"
-check "--help of the command is the help" sh -c "'$top' names --help | grep -q 'rtl-top names '"
-is "wherever it stands" "$("$top" names -w 3 --help 2>&1; "$top" diff a.db --fail-over 3 -h b.db 2>&1)" "$("$top" --help; "$top" --help)"
+check "--help of the command is its own" sh -c "'$top' names --help | grep -q '^usage: rtl-top names '"
+is "wherever it stands" "$("$top" names -w 3 --help 2>&1; "$top" diff a.db --fail-over 3 -h b.db 2>&1)" \
+    "$("$top" names --help; "$top" diff --help)"
 check "behind -- it is an argument" refuses 'not .--help.' -- --help </dev/null
 
 # --- the configuration ---

@@ -23,13 +23,13 @@ is "jq reads them all" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' '
 is "the keys of an object" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
     'version pid comm time_ns window_ns mode in_force state dispatches signals queues gpus copies kernels'
 is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
-    'name short calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
-is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns'
+    'name short family calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns window'
+is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns p50_change p99_change'
 is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap'
 is "ways of queues, with the reason" "$(jq -rs '.[2].queues[:2][] | "\(.way) \(.way_why)"' "$work/json" | tr '\n' '|')" \
     'native stops_when_full|demoted index_moved|'
 is "of signals, GPUs, dispatches" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
-    'in_use free created peak limit|id name pci uuid busy busy_ns idle clock|counted timed untimed|p50_ns p99_ns|'
+    'in_use free created peak limit|id name pci uuid busy busy_ns verdict wait_p99_ns idle clock|counted timed untimed|p50_ns p99_ns|'
 is "of a class of idle gaps, of a GPU's clock" "$(jq -rs '.[2].gpus[0] | (.idle[0], .clock) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
     'below_ns count total_ns|tick_hz residual_ns residual_max_ns drift_ppm|'
 is "of copies" "$(jq -rs '.[2].copies[0] | (., .window) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
@@ -40,7 +40,7 @@ is "their bandwidth is that of the window" "$(jq -s '[.[1:][] | .window_ns as $n
     | .bytes_per_s - .bytes * 1e9 / $ns] | length > 0 and all(. < 2 and . > -2)' "$work/json")" true
 is "classes ascend, the last has no bound" "$(jq -rs '.[2].gpus[0].idle | map(.below_ns) | (.[:-1] | . == sort and . == unique and length > 3) and .[-1] == null' "$work/json")" true
 is "what is not a name is a number, or null" "$(jq -s '[.[] | paths(scalars, . == null) as $p
-    | select($p[-1] | tostring | test("^(name|short|comm|mode|in_force|state|pci|uuid|direction|way|way_why)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
+    | select($p[-1] | tostring | test("^(name|short|family|comm|mode|in_force|state|pci|uuid|verdict|direction|way|way_why)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
 is "the first frame has no window" "$(jq -s '.[0] | .window_ns == null and all(.kernels[]; .window.calls == null)' "$work/json")" true
 is "the next ones have" "$(jq -s 'all(.[1:][]; .window_ns > 100000000 and (.kernels | map(.window.calls) | add) > 0)' "$work/json")" true
 is "windows add up to the totals" "$(jq -s '(.[1].kernels | map({(.name): .calls}) | add) as $before
@@ -57,7 +57,7 @@ is "short names differ" "$("$top" -p "$demo" --json -n 1 | jq '[.kernels[].short
 # --- CSV ---
 "$top" -p "$demo" --csv -n 2 -d 0.2 >"$work/csv"
 is "a header and a line for each kernel and frame" "$(wc -l <"$work/csv")" 61
-is "every line has as many fields" "$(sed 's/"[^"]*"/x/g' "$work/csv" | awk -F, '{ print NF }' | sort -u)" 20
+is "every line has as many fields" "$(sed 's/"[^"]*"/x/g' "$work/csv" | awk -F, '{ print NF }' | sort -u)" 21
 is "the header comes once" "$(grep -c '^time_ns,' "$work/csv")" 1
 
 # --- text ---

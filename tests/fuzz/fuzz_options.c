@@ -2,14 +2,15 @@
  * libFuzzer target: a command line of any words is understood or refused: one line that controls no terminal, status 1.
  *
  * The input is words, an end after each byte 0; a byte 1 to 31 at the beginning of a word stands for an option's name,
- * so that they are met. Commands of their own (diff, export) are run, too, on files that are not there.
+ * so that they are met, and a command's name may come first. Commands of their own (diff, export) are run, too, on
+ * files that are not there.
  */
 #include "fuzz_database.h"
 
 #include "model/model.h"
 #include "session/commands.h"
 #include "session/complain.h"
-#include "session/options.h"
+#include "session/command_line.h"
 
 enum { WORDS = 24, WORD = 300 };
 
@@ -17,7 +18,7 @@ static int refused(int argc, char **argv)
 {
     struct rtl_options options;
     char *text;
-    enum rtl_parsed parsed = rtl_options_parse(argc, argv, &options, &text);
+    enum rtl_parsed parsed = rtl_command_line_parse(argc, argv, &options, &text);
     MUST(parsed == RTL_PARSED_RUN || parsed == RTL_PARSED_DONE || parsed == RTL_PARSED_WRONG);
     MUST((parsed == RTL_PARSED_RUN) == !text);
     if (parsed == RTL_PARSED_DONE)
@@ -54,6 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t how = (uint8_t)fuzz_take(&in, 1);
     snprintf(words[0], WORD, "%s", how & 1 ? "diff" : how & 2 ? "export" : "rtl-top");
     argv[0] = words[0];
+    if (!(how & 3) && how & 4) {
+        snprintf(words[1], WORD, "%s", rtl_commands[(how >> 3) % RTL_COMMAND_NONE].name);
+        argv[argc++] = words[1];
+    }
     while (in.left && argc < WORDS) {
         const uint8_t *end = memchr(in.at, 0, in.left);
         size_t length = end ? (size_t)(end - in.at) : in.left, used = 0, from = 0;

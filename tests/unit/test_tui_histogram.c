@@ -44,7 +44,7 @@ static int drawn(struct rtl_ui *ui, int height, double *counts)
     rtl_draw(ui, &frame);
     char *text = synth_text(&frame), *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
-        if (strncmp(line, "P99 by", 6) == 0)
+        if (strncmp(line, "P99 by", 6) == 0 || strncmp(line, " P99 over", 9) == 0)
             break;
         const char *last = strrchr(line, ' ');
         if (inside && last && line[strspn(line, " ")]) {
@@ -101,7 +101,7 @@ static void smooth_ones_are_smooth(void **state)
             double counts[ROWS_MAX], ratio = ((double)h->max + 1) / (double)h->min;
             int rows = drawn(&s.ui, height, counts);
             most = rows > most ? rows : most;
-            assert_true(rows >= 10);
+            assert_true(rows >= 8);
             for (int i = 0; i < rows; i++) {
                 double low = (double)h->min * pow(ratio, (double)i / rows);
                 double high = (double)h->min * pow(ratio, (double)(i + 1) / rows);
@@ -184,7 +184,7 @@ static void times_that_come_in_steps(void **state)
     for (int height = 17; height <= 67; height++) {
         double counts[ROWS_MAX];
         int rows = drawn(&s.ui, height, counts);
-        assert_true(rows >= 10);
+        assert_true(rows >= 8);
         for (int i = 0; i < rows; i++)
             assert_true(counts[i] >= 100);
     }

@@ -15,9 +15,11 @@ static void wrong(const char *what, int rows, int cols, int gpus)
 }
 
 /* Rectangles one below the other fill the screen exactly. */
-static void check_main(int rows, int cols, int gpus, bool lines, int name_rows, const int *widths)
+static void check_main(int rows, int cols, struct rtl_layout_wants wants)
 {
-    struct rtl_layout l = rtl_layout_main(rows, cols, gpus, lines, name_rows, widths);
+    struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
+    const int *widths = wants.widths;
+    int gpus = wants.gpus;
     if (cols < 5) {
         assert_int_equal(l.kind, RTL_LAYOUT_NOTHING);
         return;
@@ -27,8 +29,8 @@ static void check_main(int rows, int cols, int gpus, bool lines, int name_rows, 
         assert_true(l.line.rows == 1 && inside(&l.line, rows, cols));
         return;
     }
-    const struct rtl_rect *order[] = {&l.header, &l.summary, &l.gpus,   &l.coverage, &l.head,
-                                      &l.table,  &l.name,    &l.status, &l.keys};
+    const struct rtl_rect *order[] = {&l.header, &l.summary, &l.gpus, &l.coverage, &l.head,
+                                      &l.table,  &l.pane,    &l.name, &l.status,   &l.keys};
     int row = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!inside(order[i], rows, cols))
@@ -43,6 +45,10 @@ static void check_main(int rows, int cols, int gpus, bool lines, int name_rows, 
         wrong("too little of the table", rows, cols, gpus);
     if (rows >= 8 && (!l.coverage.rows || !l.summary.rows || !l.status.rows))
         wrong("an important line is missing", rows, cols, gpus);
+    if (l.pane.rows && (!wants.pane || rows < RTL_PANE_FROM_ROWS || l.pane.rows < 8 || l.table.rows < rows / 5))
+        wrong("the pane is where it doesn't belong", rows, cols, gpus);
+    if (wants.pane && rows >= RTL_PANE_FROM_ROWS && gpus <= 8 && l.pane.rows < 8)
+        wrong("no pane", rows, cols, gpus);
     if (l.gpus.rows) {
         if (l.gpu_columns * l.gpu_width > cols || l.gpu_cells != l.gpu_columns * l.gpus.rows || l.gpu_shown > gpus ||
             l.gpu_shown > l.gpu_cells || l.gpu_shown < 0)
@@ -71,18 +77,29 @@ static void check_detail(int rows, int cols, int name_rows, int number)
     struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows, number);
     if (l.kind != RTL_LAYOUT_FULL)
         return;
-    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name, &l.head,
-                                      &l.histogram, &l.trend,  &l.status,    &l.keys};
+    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name,   &l.head, &l.histogram,
+                                      &l.plot_head, &l.plot,   &l.trend,     &l.status, &l.keys};
     int row = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!inside(order[i], rows, cols) || (order[i]->rows && order[i]->row != row))
             wrong("parts of the detail overlap", rows, cols, 0);
         row += order[i]->rows;
     }
-    if (row > rows || l.header.rows != 1 || l.quantiles.rows != 1)
+    if (row != rows || l.header.rows != 1 || l.quantiles.rows + (l.figures.rows > 0) != 1)
         wrong("the detail lacks a part", rows, cols, 0);
+    if ((l.plot.rows > 0) != (rows >= 20 && cols >= 40) ||
+        (l.plot.rows && (l.plot.rows < 5 || l.plot_head.rows != 1 || l.trend.rows)))
+        wrong("the plot is not where it belongs", rows, cols, 0);
+    if (rows >= 20 && l.histogram.rows < (name_rows > 1 ? 3 : 6))
+        wrong("too little of the histogram", rows, cols, 0);
     if (l.figures.rows && (!inside(&l.figures, rows, cols) || l.histogram.col + l.histogram.cols > l.figures.col))
         wrong("figures overlap the histogram", rows, cols, 0);
+}
+
+static struct rtl_layout main_of(int rows, int cols, int gpus)
+{
+    struct rtl_layout_wants wants = {.gpus = gpus};
+    return rtl_layout_main(rows, cols, &wants);
 }
 
 static void every_size_is_defined(void **state)
@@ -95,43 +112,62 @@ static void every_size_is_defined(void **state)
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 300; cols += cols < 130 ? 1 : 7)
             for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
-                check_main(rows, cols, gpus[g], false, 0, NULL);
-                check_main(rows, cols, gpus[g], true, 3, wide);
+                check_main(rows, cols, (struct rtl_layout_wants){.gpus = gpus[g]});
+                check_main(rows, cols,
+                           (struct rtl_layout_wants){
+                               .gpus = gpus[g], .gpu_lines = true, .name_rows = 3, .pane = true, .widths = wide});
             }
+    for (int cols = 1; cols <= 300; cols++)
+        for (unsigned columns = 0; columns < 1u << RTL_COLUMN_COUNT; columns = columns * 3 + 1)
+            check_main(24, cols, (struct rtl_layout_wants){.gpus = 1, .columns = columns, .widths = wide});
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 300; cols++) {
             check_detail(rows, cols, 0, 12);
             check_detail(rows, cols, 9, 24);
         }
-    check_main(1000, 1000, 64, false, 0, NULL);
-    assert_int_equal(rtl_layout_main(0, 0, 1, false, 0, NULL).kind, RTL_LAYOUT_NOTHING);
-    assert_int_equal(rtl_layout_main(-3, 80, 1, false, 0, NULL).kind, RTL_LAYOUT_NOTHING);
+    check_main(1000, 1000, (struct rtl_layout_wants){.gpus = 64});
+    assert_int_equal(main_of(0, 0, 1).kind, RTL_LAYOUT_NOTHING);
+    assert_int_equal(main_of(-3, 80, 1).kind, RTL_LAYOUT_NOTHING);
+}
+
+static void columns_that_are_asked_for_are_shown(void **state)
+{
+    (void)state;
+    unsigned asked = 1u << RTL_COLUMN_TIME | 1u << RTL_COLUMN_P90 | 1u << RTL_COLUMN_MAX | 1u << RTL_COLUMN_NAME;
+    struct rtl_layout l = rtl_layout_main(24, 80, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        assert_int_equal(l.column_at[i] >= 0, (asked & 1u << i) != 0);
+    /* without room for all of them the name stays, and what a narrow terminal shows anyhow */
+    l = rtl_layout_main(24, 30, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
+    assert_true(l.column_at[RTL_COLUMN_NAME] >= 0 && l.column_at[RTL_COLUMN_TIME] >= 0);
+    assert_true(l.column_at[RTL_COLUMN_MAX] < 0 && l.column_width[RTL_COLUMN_NAME] >= 12);
 }
 
 static void the_reference_size(void **state)
 {
     (void)state;
-    struct rtl_layout l = rtl_layout_main(24, 80, 8, false, 0, NULL);
+    struct rtl_layout l = main_of(24, 80, 8);
     assert_int_equal(l.gpus.rows, 4); /* eight GPUs in two columns */
     assert_int_equal(l.gpu_shown, 8);
     assert_int_equal(l.table.rows, 14);
     assert_true(l.column_at[RTL_COLUMN_P50] >= 0 && l.column_at[RTL_COLUMN_TREND] >= 0);
     assert_int_equal(l.column_at[RTL_COLUMN_CALLS], -1);
-    l = rtl_layout_main(60, 200, 8, false, 0, NULL);
+    l = main_of(60, 240, 8);
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_true(l.column_at[i] >= 0); /* all of them */
-    l = rtl_layout_main(12, 40, 1, false, 0, NULL);
+    l = main_of(12, 40, 1);
     assert_true(l.column_at[RTL_COLUMN_TIME] >= 0 && l.column_at[RTL_COLUMN_P99] >= 0 &&
                 l.column_at[RTL_COLUMN_P50] < 0);
     assert_true(l.table.rows >= 5 && l.keys.rows == 1);
-    assert_int_equal(rtl_layout_main(5, 20, 8, false, 0, NULL).kind, RTL_LAYOUT_LINE);
-    assert_int_equal(rtl_layout_main(1, 1, 8, false, 0, NULL).kind, RTL_LAYOUT_NOTHING);
+    assert_int_equal(main_of(5, 20, 8).kind, RTL_LAYOUT_LINE);
+    assert_int_equal(main_of(1, 1, 8).kind, RTL_LAYOUT_NOTHING);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_is_defined),
+        cmocka_unit_test(columns_that_are_asked_for_are_shown),
         cmocka_unit_test(the_reference_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

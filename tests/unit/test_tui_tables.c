@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "record/db.h"
-#include "session/options.h"
+#include "session/command_line.h"
 
 /* Parses a command line given as words; the text is in `said` until the next call. */
 static char *said;
@@ -17,7 +17,7 @@ static enum rtl_parsed parse(struct rtl_options *o, const char *words)
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
         argv[argc++] = strdup(word);
     free(said);
-    enum rtl_parsed result = rtl_options_parse(argc, argv, o, &said);
+    enum rtl_parsed result = rtl_command_line_parse(argc, argv, o, &said);
     if (o->file)
         o->file = strcmp(o->file, "out.txt") ? "?" : "out.txt"; /* they point into what is freed here */
     if (*o->filter)
@@ -277,6 +277,19 @@ static void the_manual_has_the_columns(void **state)
     free(text);
 }
 
+static void the_manual_has_the_verdicts(void **state)
+{
+    (void)state;
+    char *text = section("VERDICTS"), lines[256];
+#define VERDICT(sym, key, words, meaning)                                                   \
+    snprintf(lines, sizeof lines, ".It Li %s\n%s\n.Pq JSON: Li %s\n", words, meaning, key); \
+    expect(text, lines);
+    RTL_VERDICTS(VERDICT)
+#undef VERDICT
+    assert_int_equal(items(text), RTL_VERDICT_COUNT);
+    free(text);
+}
+
 static void expect_item(const char *text, const char *name, const char *meaning)
 {
     char lines[256];
@@ -440,6 +453,7 @@ int main(void)
         cmocka_unit_test(the_manual_has_the_options),
         cmocka_unit_test(the_manual_has_the_keys),
         cmocka_unit_test(the_manual_has_the_columns),
+        cmocka_unit_test(the_manual_has_the_verdicts),
         cmocka_unit_test(the_manual_has_modes_reasons_notes_statuses),
         cmocka_unit_test(the_help_screen_has_all_keys_and_reasons),
         cmocka_unit_test(the_help_screen_loses_no_word_at_any_width),

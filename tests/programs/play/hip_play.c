@@ -1,6 +1,6 @@
 /*
- * Calls to a play HIP (tests/e2e/hip-paths.t makes it) in the ways that a real one is seldom called: from many threads
- * at once, at the end of a thread and of the process, after a fork.
+ * Calls to a play HIP (tests/e2e/hip-paths.t makes it, and links this to it) in the ways that a real one is seldom
+ * called: from many threads at once, at the end of a thread and of the process, after a fork.
  *
  * hip_play threads N CALLS | ends | fork [--hold]: prints "called NAME N", and holds then.
  */

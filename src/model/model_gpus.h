@@ -1,0 +1,16 @@
+/* What the model knows about each GPU beyond its gauges: a minute of busy, waits, copies, and why it is not busy. */
+#ifndef RTL_MODEL_MODEL_GPUS_H
+#define RTL_MODEL_MODEL_GPUS_H
+
+#include "model/model_data.h"
+
+/* Appends the last interval of every GPU to its history; the latest snapshot has just been added. */
+void rtl_model_look_at_gpus(struct rtl_model *model);
+
+/* Facts and verdict of each GPU; rows of queues, copies and GPUs have been made. */
+void rtl_model_judge_gpus(struct rtl_model *model);
+
+/* Percent busy in the interval `back` intervals ago (0 = the last), -1 when that wasn't measured. */
+int rtl_model_busy(const struct rtl_model *model, uint32_t gpu, uint32_t back);
+
+#endif

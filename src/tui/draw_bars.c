@@ -1,0 +1,195 @@
+/* A kernel's durations: how they are spread, and how p99 and p50 went over time. See draw_bars.h. */
+#include "tui/draw_bars.h"
+#include "text/text.h"
+#include "tui/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BINS_MAX = 64 };
+
+static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
+
+struct rtl_span rtl_span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to)
+{
+    struct rtl_span s = {.calls = to->calls - (from && from->calls <= to->calls ? from->calls : 0)};
+    const struct rtl_histogram_copy *base = from ? &from->histogram : NULL;
+    struct rtl_window w = rtl_window_between(base, &to->histogram);
+    s.any = w.count && rtl_quantiles(base, &to->histogram, quantiles, RTL_SPAN_QUANTILES, s.q);
+    s.timed = w.count;
+    s.total_ns = w.total_ns;
+    s.min_ns = base ? w.min_ns : to->histogram.min_ns;
+    s.max_ns = base ? w.max_ns : to->histogram.max_ns;
+    s.approximate = w.approximate;
+    return s;
+}
+
+const char *rtl_draw_time(const struct rtl_ui *ui, bool any, uint64_t ns, struct rtl_number *n)
+{
+    *n = any ? rtl_format_time(ns, ui->units) : (struct rtl_number){RTL_NONE};
+    return n->text;
+}
+
+/*
+ * Edges of rows that are equal in the logarithm; returns how many rows there are. No narrower than two buckets, or
+ * times that come in steps (of the GPU's clock) would show gaps between them.
+ */
+static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
+{
+    double from = (double)(low ? low : 1), ratio = ((double)high + 1) / from;
+    int resolved = (int)(log(ratio) / log(1.0 + 1.0 / 32)) + 1, rows = wanted < resolved ? wanted : resolved;
+    if ((double)rows > (double)high - (double)low + 1) /* nor narrower than a nanosecond on the average */
+        rows = (int)((double)high - (double)low) + 1;
+    rows = rows > 1 ? rows : 1; /* extremes that contradict one another: the segment is damaged */
+    for (int i = 0; i <= rows; i++)
+        edges[i] = from * pow(ratio, (double)i / rows);
+    edges[0] = (double)low;
+    edges[rows] = (double)high + 1;
+    return rows;
+}
+
+void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
+                   const struct rtl_kernel_snapshot *from, const struct rtl_span *all)
+{
+    uint64_t counts[BINS_MAX] = {0}, most = 0;
+    double edges[BINS_MAX + 1];
+    if (at.rows < 1)
+        return;
+    if (!all->any) {
+        rtl_frame_put(frame, at.row, 2, at.cols - 2, RTL_ROLE_DIM,
+                      row->untimed ? "counted, but never timed: see the coverage line" : "nothing timed yet");
+        return;
+    }
+    int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);
+    rtl_bin(from ? &from->histogram : NULL, &row->kernel->histogram, edges, bins + 1, counts);
+    for (int i = 0; i < bins; i++)
+        most = counts[i] > most ? counts[i] : most;
+    int label = 7, tail = 14;
+    for (int i = 0; i < bins; i++) {
+        int columns = rtl_text_columns(rtl_format_time((uint64_t)(edges[i] + 0.5), ui->units).text);
+        label = columns >= label ? columns + 1 : label;
+    }
+    int width = at.cols - label - tail;
+    for (int i = 0; i < bins; i++) {
+        rtl_frame_right(frame, at.row + i, at.col, label - 1, RTL_ROLE_LABEL,
+                        rtl_format_time((uint64_t)(edges[i] + 0.5), ui->units).text);
+        double value = !most          ? 0
+                       : ui->log_bars ? log1p((double)counts[i]) / log1p((double)most)
+                                      : (double)counts[i] / (double)most;
+        if (width > 0)
+            rtl_frame_bar(frame, at.row + i, at.col + label, width, RTL_ROLE_BAR, value);
+        /* the first quantile that falls here; "+" when others do as well */
+        char mark[8] = "";
+        static const char *const marks[RTL_SPAN_QUANTILES] = {"p50", "p90", "p99", "p99.9"};
+        for (int q = 0; q < RTL_SPAN_QUANTILES; q++)
+            if ((double)all->q[q] >= edges[i] && ((double)all->q[q] < edges[i + 1] || i == bins - 1)) {
+                if (*mark)
+                    mark[3] = '+', mark[4] = 0;
+                else
+                    snprintf(mark, sizeof mark, "%s", marks[q]);
+            }
+        if (width > -6) {
+            rtl_frame_put(frame, at.row + i, at.col + at.cols - tail + 1, 5, RTL_ROLE_VALUE, mark);
+            rtl_frame_right(frame, at.row + i, at.col + at.cols - 7, 6, counts[i] ? RTL_ROLE_NORMAL : RTL_ROLE_DIM,
+                            rtl_format_count(counts[i]).text);
+        }
+    }
+}
+
+void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    const struct rtl_model *m = ui->model;
+    uint32_t length = rtl_model_history_length(m);
+    uint64_t most = 0, span = 0;
+    if (!at.rows)
+        return;
+    for (uint32_t i = 0; i < length; i++) {
+        uint64_t v = rtl_model_history(m, row, i);
+        most = v > most ? v : most;
+        span += m->history_ns[(m->samples - i) % RTL_MODEL_HISTORY];
+    }
+    struct rtl_number top = most ? rtl_format_time(most, ui->units) : (struct rtl_number){RTL_NONE};
+    char label[80], age[32];
+    snprintf(label, sizeof label, "P99 by interval, most %s ", top.text);
+    snprintf(age, sizeof age, " %s", rtl_format_age(span).text);
+    if (at.cols - rtl_text_columns(label) - (int)strlen(age) < 8)
+        snprintf(label, sizeof label, "P99 most %s ", top.text);
+    int left = rtl_text_columns(label), width = at.cols - left - (int)strlen(age);
+    if (width < 8) { /* no room for words: the marks alone, and not over them */
+        left = 0;
+        width = at.cols;
+    } else {
+        rtl_frame_put(frame, at.row, 0, left, RTL_ROLE_LABEL, label);
+        rtl_frame_right(frame, at.row, at.cols - (int)strlen(age), (int)strlen(age), RTL_ROLE_LABEL, age);
+    }
+    if (width < 1 || !length || !most)
+        return;
+    /* each mark is the highest of its share of the intervals, so a spike is never lost */
+    int marks = (int)length < width ? (int)length : width;
+    for (int i = 0; i < marks; i++) {
+        uint32_t from = (uint32_t)((uint64_t)i * length / (uint32_t)marks);
+        uint32_t to = (uint32_t)((uint64_t)(i + 1) * length / (uint32_t)marks);
+        uint64_t high = 0;
+        for (uint32_t back = from; back < to; back++) {
+            uint64_t v = rtl_model_history(m, row, back);
+            high = v > high ? v : high;
+        }
+        if (high)
+            rtl_frame_spark(frame, at.row, left + width - 1 - i, RTL_ROLE_SPARK,
+                            (int)(7.0 * (double)high / (double)most + 0.5));
+    }
+}
+
+void rtl_draw_plot(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    const struct rtl_model *m = ui->model;
+    struct rtl_plot plot = {.count = (int)rtl_model_history_length(m), .most = RTL_MODEL_HISTORY, .units = ui->units};
+    plot.count = plot.count < RTL_PLOT_SAMPLES_MAX ? plot.count : RTL_PLOT_SAMPLES_MAX;
+    for (int i = 0; i < plot.count; i++) {
+        plot.high[i] = rtl_model_history(m, row, (uint32_t)i);
+        plot.low[i] = rtl_model_history_p50(m, row, (uint32_t)i);
+        plot.span_ns += m->history_ns[(m->samples - (uint64_t)i) % RTL_MODEL_HISTORY];
+    }
+    rtl_plot_draw(frame, at, &plot);
+}
+
+void rtl_draw_plot_head(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+{
+    const struct rtl_model *m = ui->model;
+    char each[48];
+    rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
+    rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER,
+                  at.cols >= 44 ? "P99 over time, below it P50" : "P99 over P50");
+    snprintf(each, sizeof each, "interval %s", rtl_format_interval(m->history_ns[m->samples % RTL_MODEL_HISTORY]).text);
+    if (at.cols >= 60 && rtl_model_history_length(m))
+        rtl_frame_right(frame, at.row, at.col, at.cols - 1, RTL_ROLE_HEADER, each);
+}
+
+void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    enum { BARS = 46, SIDE_FROM = 100 };
+    struct rtl_rect plot = at, bars = at;
+    if (at.rows < 3 || !row)
+        return;
+    if (at.cols >= SIDE_FROM) { /* side by side, or the plot alone */
+        bars.cols = at.cols / 3 > BARS ? at.cols / 3 : BARS;
+        bars.col = at.col + at.cols - bars.cols;
+        plot.cols = at.cols - bars.cols - 2;
+    }
+    rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
+    rtl_draw_plot_head(ui, frame, plot);
+    plot.row++, plot.rows--, bars.row++, bars.rows--;
+    if (row->kernels) {
+        rtl_frame_put(frame, plot.row, plot.col + 1, plot.cols - 1, RTL_ROLE_DIM,
+                      "a family: durations of different kernels make no common curve; Enter opens it");
+        return;
+    }
+    rtl_draw_plot(ui, frame, plot, row);
+    if (at.cols < SIDE_FROM)
+        return;
+    struct rtl_span window = rtl_span_between(row->base, row->kernel);
+    rtl_frame_put(frame, at.row, bars.col + 1, bars.cols, RTL_ROLE_HEADER, "DURATION in window");
+    rtl_frame_right(frame, at.row, bars.col + bars.cols - 8, 7, RTL_ROLE_HEADER, "CALLS");
+    rtl_draw_bars(ui, frame, bars, row, row->base, &window);
+}

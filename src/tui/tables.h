@@ -1,0 +1,86 @@
+/*
+ * The tables beside the kernels': columns of queues, GPUs and copies, from which headers and help are made, and the
+ * words of the screens that stand in no other table, for the help.
+ */
+#ifndef RTL_TUI_TABLES_H
+#define RTL_TUI_TABLES_H
+
+/* X(header, width, least terminal width, meaning) in the order of the screen, in which draw_queues.c fills them */
+#define RTL_QUEUE_COLUMNS(X)                                                                     \
+    X("QUEUE", 8, 0, "the runtime's number of the queue; others: several that share a row")      \
+    X("GPU", 4, 0, "the process's own number of the GPU")                                        \
+    X("WAY", 9, 60, "how its packets come to the library, see RTL_QUEUES below")                 \
+    X("DEPTH", 6, 0, "packets in flight: submitted and not completed")                           \
+    X("DISP/s", 7, 34, "dispatches a second in the window, timed or not")                        \
+    X("DISP", 7, 68, "dispatches since the start, timed or not")                                 \
+    X("WAIT P50", 9, 78, "median of how long packets waited before they started, in the window") \
+    X("WAIT P99", 9, 44, "99 % of the packets waited no longer than this")                       \
+    X("GAP P50", 8, 87, "median of how long the queue stood empty between two kernels")          \
+    X("GAP P99", 8, 54, "99 % of those gaps are no longer than this")                            \
+    X("%UNTMD", 7, 96, "share of its dispatches that were counted, not timed")                   \
+    X("SIZE", 7, 104, "packets that the queue has room for")                                     \
+    X("PACKETS", 8, 124, "packets of any kind since the start")                                  \
+    X("STATE", 10, 114, "live, or destroyed by the process")                                     \
+    X("WHY", 15, RTL_WHY_FROM, "why it has its way; the lines below the queues have it in words")
+
+/* From that many columns on each queue says why it is watched in its way. */
+enum { RTL_WHY_FROM = 140 };
+enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
+/* The same for the GPUs; shares of the window by size of gap are between those in front and those behind */
+#define RTL_GPU_COLUMNS_BEFORE(X)                                           \
+    X("GPU", 4, 0, "the process's own number of the GPU")                   \
+    X("PCI", 12, RTL_PCI_FROM, "the GPU's address, the same for everybody") \
+    X("%BUSY", 5, 0, "share of the window in which at least one timed kernel ran")
+#define RTL_GPU_COLUMNS_BEHIND(X)                                                              \
+    X("CLOCK", 6, 74, "how far the GPU's time was off the host's when it was last compared")   \
+    X("PPM", 6, 80, "parts per million that the GPU's clock runs faster or slower than rated") \
+    X("GAPS/s", 6, 87, "gaps a second, of any length")
+#define RTL_GPU_UUID       "UUID"
+#define RTL_GPU_UUID_MEANS "the GPU's own number, if the runtime knows one"
+#define RTL_GPU_IDLE_MEANS "share of the window that the GPU stood idle in gaps of that length"
+
+/* Rates of bytes are decimal, as everybody's bandwidth is; sizes are binary. draw_copies.c fills them. */
+#define RTL_COPIES_COLUMNS(X)                                                            \
+    X("GPU", 4, 0, "the process's own number of the GPU")                                \
+    X("COPY", 4, 0, "from where to where: the four below")                               \
+    X("COPY/s", 6, 0, "copies a second in the window, timed or not")                     \
+    X("B/s", 6, 0, "bytes a second over the whole window (k, M, G: thousands)")          \
+    X("%TIME", 5, 32, "share of the window that they took; above 100: several at once")  \
+    X("P50", 6, 52, "median duration in the window")                                     \
+    X("P99", 6, 38, "99 % of the durations in the window are at most this")              \
+    X("MEAN B", 6, 59, "bytes of a copy in the window, on the average (K, M, G: 1024s)") \
+    X("SPEED", 6, 66, "bytes a second while a copy ran, of the timed ones")              \
+    X("COPIES", 6, 73, "copies since the start")                                         \
+    X("BYTES", 6, 80, "bytes since the start (K, M, G: 1024s)")                          \
+    X("%UNTMD", 6, 87, "share of the copies that were counted, not timed")               \
+    X("MIN", 6, 94, "shortest duration in the window")                                   \
+    X("MAX", 6, 101, "longest duration in the window")
+
+/* X(word, what it means): what stands on the screens and in no table. */
+#define RTL_WORDS(X)                                                                                    \
+    X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                    \
+    X("busy", "share of the window in which a timed kernel ran; on several GPUs their mean")            \
+    X("q3", "beside a gauge: packets in flight on the GPU's queues")                                    \
+    X("sig", "signals of ours in use, and how many there may be; peak: the most so far")                \
+    X("disp", "dispatches a second, timed or not")                                                      \
+    X("drop", "dispatches that should have been timed and were not")                                    \
+    X("worst p99", "the highest p99 in the window, and which kernel has it")                            \
+    X("age", "how long ago the library last wrote anything; idle: nothing is in flight")                \
+    X("rec", "recording, and into which file")                                                          \
+    X("pid", "the process; inside: its number in its own container")                                    \
+    X("p99.9", "99.9 % of the durations are at most this; p50, p90, p99 likewise")                      \
+    X("min, max", "the shortest and the longest duration")                                              \
+    X("P99 over time",                                                                                  \
+      "its plot: the body is the P50, what lies on it is what the P99 is above; interval: of a sample") \
+    X("DURATION", "in the detail: a row's shortest one; CALLS: how many were that long")                \
+    X("IN WINDOW", "the sliding window, keys { and }")                                                  \
+    X("SINCE START", "since the process was first traced; SINCE ZERO: since key z")                     \
+    X("grid", "of the last dispatch: work-items in all")                                                \
+    X("wg", "workgroup of the last dispatch: work-items that run together")                             \
+    X("lds", "local memory of a workgroup, bytes")                                                      \
+    X("scratch", "private memory of a work-item that doesn't fit its registers, bytes")                 \
+    X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                               \
+    X("[?]", "the line goes on: it stands whole in a wider terminal, its figures in this help")         \
+    X("-", "not measured (never the same as 0)")
+
+#endif

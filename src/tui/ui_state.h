@@ -1,0 +1,97 @@
+/*
+ * What the screen shows, as data: the state that keys change (tui/ui.h) and drawing reads (tui/draw.h).
+ */
+#ifndef RTL_TUI_UI_STATE_H
+#define RTL_TUI_UI_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "model/model.h"
+#include "text/units.h"
+
+/* What rtl_ui_key asks for, bits. */
+enum {
+    RTL_UI_DRAW = 1, /* the picture changed */
+    RTL_UI_QUIT = 2,
+    RTL_UI_SAMPLE = 4,  /* the interval changed, or a pause is over: take a snapshot at once and count from there */
+    RTL_UI_REPAINT = 8, /* send every cell again */
+    RTL_UI_COPY = 16,   /* copy ui->copy to the terminal's clipboard */
+    RTL_UI_RECORD = 32, /* start or stop recording */
+    RTL_UI_SNAPSHOT = 64,
+    RTL_UI_STEP = 128,  /* replay: ui->step frames further */
+    RTL_UI_SEEK = 256,  /* replay: to ui->seek_ns */
+    RTL_UI_MODE = 512,  /* ask the process for the mode ui->menu */
+    RTL_UI_SAVE = 1024, /* write the configuration */
+};
+
+#define RTL_MESSAGE_NS (5 * RTL_SEC)
+
+enum rtl_view { RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_COPIES, RTL_VIEW_DETAIL, RTL_VIEW_HELP };
+enum rtl_prompt {
+    RTL_PROMPT_NONE,
+    RTL_PROMPT_FIND,
+    RTL_PROMPT_FILTER,
+    RTL_PROMPT_INTERVAL,
+    RTL_PROMPT_SORT,
+    RTL_PROMPT_TIME,
+    RTL_PROMPT_MODE,
+};
+
+/* A search in the help that is still to be made. */
+enum { RTL_FIND_BEFORE = -1, RTL_FIND_NOTHING, RTL_FIND_NEXT, RTL_FIND_HERE };
+
+struct rtl_ui {
+    struct rtl_model *model;
+    pid_t pid;
+    char title[160]; /* the process's command line, safe text */
+    uint64_t interval_ns;
+
+    enum rtl_view view, before; /* `before`: where help goes back to */
+    enum rtl_name_form names;
+    enum rtl_unit units;
+    bool gpu_lines, wrap, log_bars, ascii;
+    uint32_t columns; /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
+
+    bool following;    /* the cursor stays at the top until it is moved; then it stays with its kernel */
+    uint32_t selected; /* kernel id */
+    int position;      /* where it was seen last */
+    int top;           /* first row of the table on screen */
+    int queue_top, copies_top, help_top;
+    int page;      /* rows of the table, from the last rtl_ui_fit */
+    int name_left; /* columns that the names are scrolled by */
+
+    char help_search[RTL_FILTER_MAX];
+    int help_line; /* of the help, where what was searched for stands; -1 = nowhere yet */
+    int help_from; /* where the search began */
+    int help_find; /* what rtl_ui_fit, which knows the lines, has to look for: see RTL_FIND_* */
+
+    bool replay; /* frames of a recording are shown: number `frame` of `frames` */
+    uint32_t frame, frames;
+    double speed;
+    int step;
+    uint64_t seek_ns; /* since 1970 */
+    char record[48];  /* what is being recorded into, for the status line; "" = nothing */
+
+    bool paused;
+    uint64_t paused_ns; /* monotonic */
+
+    enum rtl_prompt prompt;
+    char typed[RTL_FILTER_MAX];
+    char kept_filter[RTL_FILTER_MAX]; /* what Esc in the filter prompt goes back to */
+    char search[RTL_FILTER_MAX];
+    int menu; /* chosen line of a menu: a column to sort by, or a mode */
+
+    char message[160];   /* one line for the user, until the next key or for RTL_MESSAGE_NS */
+    uint64_t message_ns; /* monotonic */
+    const char *copy;
+
+    /* set by the caller before each frame */
+    uint64_t now_mono_ns;
+    int64_t now_real_s;
+};
+
+void rtl_ui_say(struct rtl_ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,93 @@
+#!/bin/bash
+# Commands on the command line: what is meant by a wrong word, and completions in the shells themselves.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/tap.sh"
+top=$tap_top/$O/rtl-top
+
+refuses() { # PATTERN ARGS...: one line that says why, status 1
+    local pattern=$1
+    shift
+    "$top" "$@" >"$work/out" 2>"$work/err" </dev/null
+    [ $? = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && [ ! -s "$work/out" ] && grep -qE -- "$pattern" "$work/err"
+}
+check "a command that is none is told with the one that was meant" refuses "no command 'nmes'; did you mean names\\?" nmes
+check "an option, too" refuses 'no option --windw; did you mean --window\?' --windw 3
+check "that of a command" refuses "no option --fial-over; did you mean --fail-over\\? 'rtl-top diff --help'" diff --fial-over 3
+check "a job without a file" refuses 'record wants the name of one FILE' record -p 1
+check "what a terminal obeys is escaped" refuses "no command 'na\\\\x1b\\[2Jmes'" "$(printf 'na\033[2Jmes')"
+check "completions for no shell that there is" refuses 'one of bash, zsh, fish' completions tcsh
+
+commands=$("$top" --help | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
+check "there are commands" test "$(echo "$commands" | wc -l)" -gt 7
+options() { "$top" ${1:+"$1"} --help | grep -oE '^  (-[A-Za-z], |    )--[a-z-]+' | grep -oE -e '--[a-z-]+'; }
+
+# --- bash ---
+"$top" completions bash >"$work/bash"
+if command -v shellcheck >/dev/null; then check "the script for bash is clean" shellcheck -s bash "$work/bash"; fi
+PATH=$tap_top/$O:$PATH
+# shellcheck disable=SC1091
+. "$work/bash"
+check "and says what it completes" complete -p rtl-top
+completed() { # WORDS...: what comes for the last one
+    COMP_WORDS=(rtl-top "$@")
+    COMP_CWORD=$#
+    COMP_LINE="rtl-top $*"
+    _rtl_top rtl-top "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
+    [ ${#COMPREPLY[@]} = 0 ] || printf '%s\n' "${COMPREPLY[@]}"
+}
+is "all commands" "$(completed '')" "$commands"
+is "a command from its beginning" "$(completed repl)" replay
+for command in '' $commands; do
+    is "all options of rtl-top $command" "$(completed ${command:+"$command"} -- | sort)" "$(options "$command" | sort)"
+done
+is "a mode" "$(completed mode l)" lite
+is "an option's mode" "$(completed --mode o)" off
+is "a key to sort by" "$(completed -s p9 | tr '\n' ' ')" 'p90 p99 '
+is "with =, which is a word of its own" "$(completed record --sort = p99)" p99
+is "a shell" "$(completed completions z)" zsh
+is "a file" "$(cd "$work" && touch one.db two.db && completed replay on)" one.db
+is "for an option, too" "$(cd "$work" && completed export --csv tw)" two.db
+is "nothing for a number" "$(completed record -n '')" ""
+is "processes that can be watched: none here is no trouble" "$(completed -p 999999999)" ""
+
+# --- zsh and fish, where they are ---
+if command -v zsh >/dev/null; then
+    "$top" completions zsh >"$work/_rtl-top"
+    cat >"$work/in.zsh" <<'END'
+# types a line with a tab into a zsh, in which rtl-top prints its words
+zmodload zsh/zpty
+zpty shell "TERM=dumb zsh -f -i"
+zpty -w shell "PS1= PS2= RPS1=; unsetopt prompt_cr prompt_sp; fpath=($2 \$fpath); autoload -U compinit; compinit -u -D"
+zpty -w shell 'rtl-top() { [ "$1" = completions ] && echo 4711 || print -r -- "GOT <$*> END"; }'
+zpty -w shell 'echo READY''NOW'
+zpty -r -m shell REPLY '*READYNOW*'
+zpty -w -n shell "$1"
+zpty -w -n shell $'\t'
+zpty -w -n shell $'\n'
+zpty -r -m shell REPLY '*GOT*END*'
+print -r -- ${${REPLY##*GOT <}%%> END*}
+zpty -d shell
+END
+    zshed() { timeout 60 zsh -f "$work/in.zsh" "$1" "$work" | sed 's/ *$//'; }
+    is "zsh: a command" "$(zshed 'rtl-top repl')" replay
+    is "zsh: an option" "$(zshed 'rtl-top record --fram')" 'record --frames'
+    is "zsh: a mode" "$(zshed 'rtl-top mode li')" 'mode lite'
+    is "zsh: a key to sort by" "$(zshed 'rtl-top -s rat')" '-s rate'
+    is "zsh: a process" "$(zshed 'rtl-top mode -p ')" 'mode -p 4711'
+else
+    echo "ok $((tap_number += 1)) - completions in zsh # SKIP zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+    "$top" completions fish >"$work/fish"
+    fished() { HOME=$work XDG_DATA_HOME=$work fish --no-config -c "source '$work/fish'; complete -C '$1'" | cut -f1; }
+    is "fish: all commands" "$(fished 'rtl-top ' | sort)" "$(echo "$commands" | sort)"
+    is "fish: a command" "$(fished 'rtl-top repl')" replay
+    for command in '' $commands; do
+        is "fish: all options of rtl-top $command" "$(fished "rtl-top $command --" | sort)" "$(options "$command" | sort)"
+    done
+    is "fish: a mode" "$(fished 'rtl-top mode li')" lite
+    is "fish: an option's key to sort by" "$(fished 'rtl-top record -s rat')" rate
+else
+    echo "ok $((tap_number += 1)) - completions in fish # SKIP fish is not installed"
+fi
+finish

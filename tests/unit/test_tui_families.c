@@ -1,0 +1,238 @@
+/* Families: their sums, their order, what keys open and close, how it is drawn. */
+#include "golden_fixture.h"
+
+#include "model/cells.h"
+
+static struct synth *p;
+static struct rtl_model *m;
+
+enum { GEMM_BIG, GEMM_SMALL, ATTENTION, ALL_REDUCE, FILL, NAMES };
+static const char *const names[NAMES] = {
+    "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
+    "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT16x16x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
+    "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
+    "_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+    "__amd_rocclr_fillBufferAligned",
+};
+
+static void tick(int at)
+{
+    synth_record(p, GEMM_BIG, 100000, 100);
+    synth_record(p, GEMM_SMALL, 5000, 400);
+    synth_record(p, ATTENTION, 150000, 80);
+    synth_untimed(p, ALL_REDUCE, RTL_UNTIMED_OWN_SIGNAL, 200);
+    if (at < 2)
+        synth_record(p, FILL, 2000, 10);
+    synth_tick(p, m, (uint64_t)at * RTL_SEC);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    p = synth_create(1, 1);
+    m = rtl_model_create();
+    assert_non_null(m);
+    for (int i = 0; i < NAMES; i++)
+        synth_kernel(p, names[i]);
+    for (int t = 1; t <= 14; t++)
+        tick(t);
+    rtl_ui_init(&ui, m, 4711, "serve");
+    rtl_ui_fit(&ui, 24, 80);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    return 0;
+}
+
+static void press(const char *keys)
+{
+    for (; *keys; keys++)
+        rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
+    rtl_ui_fit(&ui, 24, 80);
+}
+
+static void press_key(uint32_t key)
+{
+    rtl_ui_key(&ui, key);
+    rtl_ui_fit(&ui, 24, 80);
+}
+
+/* What stands in the table: a family by its name, a kernel by its number. */
+static void order_is(const char *wanted)
+{
+    char text[512] = "";
+    for (uint32_t i = 0; i < m->shown; i++) {
+        const struct rtl_row *row = &m->rows[m->order[i]];
+        size_t used = strlen(text);
+        assert_int_equal(rtl_model_position(m, row->id), i);
+        if (row->kernels)
+            snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", row->kernel->name);
+        else
+            snprintf(text + used, sizeof text - used, " %u", row->id - RTL_KERNEL_FIRST);
+    }
+    assert_string_equal(text, wanted);
+}
+
+static const struct rtl_row *family(enum rtl_name_family f)
+{
+    const struct rtl_row *row = rtl_model_row(m, RTL_KERNELS_MAX + f);
+    assert_non_null(row);
+    return row;
+}
+
+static void sums_of_families(void **state)
+{
+    (void)state;
+    assert_null(rtl_model_row(m, RTL_KERNELS_MAX + RTL_FAMILY_GEMM));
+    rtl_model_group(m, true);
+    /* 80 * 150 us and 100 * 100 + 400 * 5 us of timed work in each second */
+    const struct rtl_row *gemm = family(RTL_FAMILY_GEMM), *attention = family(RTL_FAMILY_ATTENTION);
+    assert_int_equal(gemm->kernels, 2);
+    assert_int_equal(gemm->calls, 14 * 500);
+    assert_int_equal(gemm->total_ns, 14 * 12000000ull);
+    assert_int_equal(gemm->window.count, 10 * 500);
+    assert_int_equal(gemm->window.total_ns, 10 * 12000000ull);
+    assert_true(gemm->share > 0.499 && gemm->share < 0.501);
+    assert_true(gemm->rate > 499 && gemm->rate < 501);
+    assert_true(attention->share > 0.499 && attention->share < 0.501);
+    /* durations of different kernels have no quantile in common: the highest p99 stands for them */
+    const struct rtl_row *big = rtl_model_row(m, RTL_KERNEL_FIRST + GEMM_BIG);
+    assert_int_equal(gemm->p99, big->p99);
+    char text[48];
+    assert_true(rtl_cell_text(m, gemm, RTL_COLUMN_P99, RTL_UNIT_AUTO, text, sizeof text));
+    assert_false(rtl_cell_text(m, gemm, RTL_COLUMN_P50, RTL_UNIT_AUTO, text, sizeof text));
+    assert_string_equal(text, RTL_NONE);
+    assert_true(rtl_cell_text(m, gemm, RTL_COLUMN_MEAN, RTL_UNIT_AUTO, text, sizeof text));
+    assert_string_equal(text, "24.0µs");
+    assert_true(gemm->window.min_ns <= 5000 && gemm->window.max_ns >= 100000 - 1000);
+    assert_true(rtl_cell_text(m, family(RTL_FAMILY_COMM), RTL_COLUMN_UNTIMED, RTL_UNIT_AUTO, text, sizeof text));
+    assert_string_equal(text, "100");
+    assert_false(rtl_cell_text(m, family(RTL_FAMILY_COMM), RTL_COLUMN_TIME, RTL_UNIT_AUTO, text, sizeof text));
+    /* of what is shown only */
+    snprintf(m->filter, sizeof m->filter, "MT16x16");
+    rtl_model_refresh(m);
+    order_is("gemm");
+    assert_int_equal(family(RTL_FAMILY_GEMM)->kernels, 1);
+    assert_int_equal(family(RTL_FAMILY_GEMM)->calls, 14 * 400);
+    m->filter[0] = 0;
+    m->hide_idle = true;
+    rtl_model_refresh(m);
+    assert_null(rtl_model_row(m, RTL_KERNELS_MAX + RTL_FAMILY_COPY));
+    rtl_model_group(m, false);
+    order_is(" 2 0 1 3");
+    rtl_model_forget(m, 0);
+    assert_null(rtl_model_row(m, RTL_KERNELS_MAX + RTL_FAMILY_GEMM));
+}
+
+static void families_are_sorted_like_rows(void **state)
+{
+    (void)state;
+    rtl_model_group(m, true);
+    rtl_model_sort(m, RTL_COLUMN_CALLS, false);
+    order_is("gemm comm attention copy");
+    rtl_model_open(m, RTL_FAMILY_GEMM, true);
+    rtl_model_open(m, RTL_FAMILY_COMM, true);
+    order_is("gemm 1 0 comm 3 attention copy");
+    rtl_model_sort(m, RTL_COLUMN_CALLS, true);
+    order_is("copy attention comm 3 gemm 0 1");
+    rtl_model_sort(m, RTL_COLUMN_P99, false); /* what was not measured is last */
+    order_is("attention gemm 0 1 comm 3 copy");
+    rtl_model_sort(m, RTL_COLUMN_NAME, false);
+    order_is("attention comm 3 copy gemm 1 0");
+    /* held: all stay where they are, what is new comes last in its family */
+    rtl_model_sort(m, RTL_COLUMN_CALLS, false);
+    order_is("gemm 1 0 comm 3 attention copy");
+    rtl_model_hold(m);
+    synth_record(p, ATTENTION, 150000, 100000);
+    int late = synth_kernel(p, "Cijk_Alik_Bljk_HHS_BH_MT32x32x64_MI16x16x1_SN");
+    synth_record(p, late, 1000, 100000);
+    tick(15);
+    order_is("gemm 1 0 5 comm 3 attention copy");
+    for (int t = 16; t < 22; t++)
+        tick(t);
+    order_is("gemm 5 1 0 attention comm 3 copy");
+    rtl_model_sort(m, RTL_COLUMN_FAMILY, false);
+    rtl_model_group(m, false);
+    order_is(" 0 1 5 2 3 4"); /* as the table of families has them */
+}
+
+static void keys_open_and_close(void **state)
+{
+    (void)state;
+    press("g");
+    assert_true(m->families);
+    order_is("gemm attention comm copy");
+    golden("families-80x24", 24, 80);
+    press("\r"); /* the cursor is at the top */
+    order_is("gemm 0 1 attention comm copy");
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    press("jj");
+    golden("families-open-80x24", 24, 80);
+    golden("families-open-160x24", 24, 160);
+    ui.ascii = true;
+    golden("families-open-ascii-40x12", 12, 40);
+    ui.ascii = false;
+    assert_int_equal(rtl_ui_selected(&ui)->id, RTL_KERNEL_FIRST + GEMM_SMALL);
+    press("\r"); /* a kernel's detail; before and next pass over families */
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    press("]");
+    assert_int_equal(ui.selected, RTL_KERNEL_FIRST + GEMM_SMALL);
+    press("[[[[");
+    assert_int_equal(ui.selected, RTL_KERNEL_FIRST + GEMM_BIG);
+    press("\033");
+    press_key(RTL_KEY_RIGHT); /* on a kernel: the name */
+    assert_true(ui.name_left > 0);
+    press_key(RTL_KEY_LEFT);
+    assert_int_equal(ui.name_left, 0);
+    press_key(RTL_KEY_LEFT); /* and then its family is closed */
+    order_is("gemm attention comm copy");
+    assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_GEMM);
+    press("j");
+    press_key(RTL_KEY_RIGHT);
+    order_is("gemm attention 2 comm copy");
+    assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_ATTENTION);
+    press("w"); /* the whole name of a family is its name */
+    drawn(24, 80, "\nattention\n");
+    press("w");
+    assert_true(rtl_ui_key(&ui, 'y') & RTL_UI_COPY);
+    assert_string_equal(ui.copy, "attention");
+    press_key(RTL_KEY_F(5));
+    order_is(" 2 0 1 3 4");
+    /* grouped, the cursor goes along to its kernel's family, open or not */
+    press_key(RTL_KEY_HOME);
+    press("jj");
+    assert_int_equal(rtl_ui_selected(&ui)->id, RTL_KERNEL_FIRST + GEMM_SMALL);
+    press("g");
+    assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_GEMM);
+}
+
+static void what_is_searched_for_is_found_in_closed_families(void **state)
+{
+    (void)state;
+    press("g/rotary\r");
+    assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_ATTENTION);
+    press("\r/rotary\r");
+    assert_int_equal(ui.selected, RTL_KERNEL_FIRST + ATTENTION);
+    press("/comm\r"); /* by the family's own name, too */
+    assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_COMM);
+    press("/nowhere\r");
+    assert_non_null(strstr(ui.message, "no kernel name has"));
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC", 1);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(sums_of_families),
+        TEST(families_are_sorted_like_rows),
+        TEST(keys_open_and_close),
+        TEST(what_is_searched_for_is_found_in_closed_families),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

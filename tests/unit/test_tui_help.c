@@ -1,0 +1,290 @@
+/* The help: that it can be searched, and that it has a line for every word that the screens show. */
+#include "golden_fixture.h"
+
+#include "text/text.h"
+
+static struct synth *p;
+static struct rtl_model *m;
+
+static int setup(void **state)
+{
+    (void)state;
+    p = synth_create(2, 2);
+    m = rtl_model_create();
+    assert_non_null(m);
+    synth_record(p, synth_kernel(p, "Cijk_Alik_Bljk_BBS_BH_MT256x256x64_MI16x16x1_SN"), 100000, 50);
+    synth_record(p, synth_kernel(p, "_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE"), 900, 5);
+    synth_copies(p, 0, RTL_COPY_H2D, 1 << 20, 43000, 150);
+    synth_copies(p, 1, RTL_COPY_P2P, 1 << 20, 43000, 150);
+    synth_tick(p, m, RTL_SEC);
+    synth_record(p, 0, 110000, 50);
+    synth_tick(p, m, 2 * RTL_SEC);
+    rtl_ui_init(&ui, m, 4711, "serve");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    return 0;
+}
+
+static void press(const char *keys, int rows, int cols)
+{
+    for (; *keys; keys++)
+        rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
+    rtl_ui_fit(&ui, rows, cols);
+}
+
+/* The text of the whole help. */
+static char *help_text(int cols)
+{
+    struct rtl_ui kept = ui;
+    ui.view = RTL_VIEW_HELP;
+    char *text = draw(900, cols);
+    ui = kept;
+    return text;
+}
+
+/* A word stands in the help as one, not inside of another. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at++)
+        if ((at == text || strchr(" \n,(/", at[-1])) && (!at[length] || strchr(" \n,;:.)/", at[length])))
+            return true;
+    return false;
+}
+
+/* Every header of every table, at every width that shows other ones. */
+static void every_header_has_a_line(void **state)
+{
+    (void)state;
+    char *help = help_text(200);
+    int words = 0, missing = 0;
+    for (int view = RTL_VIEW_KERNELS; view <= RTL_VIEW_DETAIL; view++)
+        for (int cols = 40; cols <= 240; cols += 20) {
+            struct rtl_frame frame = {0};
+            ui.view = (enum rtl_view)view;
+            ui.following = view != RTL_VIEW_DETAIL;
+            ui.selected = RTL_KERNEL_FIRST;
+            rtl_ui_fit(&ui, 40, cols);
+            assert_true(rtl_frame_reset(&frame, 40, cols, false));
+            rtl_draw(&ui, &frame);
+            for (int row = 0; row < frame.rows; row++) {
+                char word[64] = "";
+                size_t used = 0;
+                for (int col = 0; col < frame.cols; col++) {
+                    struct rtl_cell cell = frame.cells[row * frame.cols + col];
+                    bool inside = (cell.role == RTL_ROLE_HEADER || cell.role == RTL_ROLE_HEADER_SORT) &&
+                                  cell.code > ' ' && cell.code != ',';
+                    if (inside && used + 5 < sizeof word) {
+                        used += rtl_utf8_encode(word + used, cell.code);
+                        word[used] = 0;
+                    }
+                    if ((inside && col + 1 < frame.cols) || !used)
+                        continue;
+                    /* how many of how many rows is a figure */
+                    if (!(word[0] >= '0' && word[0] <= '9') && !has_word(help, word)) {
+                        print_error("the help has no word on '%s', a header at %d columns\n", word, cols);
+                        missing++;
+                    }
+                    words++;
+                    used = 0;
+                    word[0] = 0;
+                }
+            }
+            rtl_frame_free(&frame);
+        }
+    assert_true(words > 300);
+    assert_int_equal(missing, 0);
+    free(help);
+}
+
+/* The labels of the line of sums, the GPUs and the detail. */
+static void every_label_has_a_line(void **state)
+{
+    (void)state;
+    char *help = help_text(200);
+    int missing = 0;
+    for (int view = RTL_VIEW_KERNELS; view <= RTL_VIEW_DETAIL; view += RTL_VIEW_DETAIL - RTL_VIEW_KERNELS) {
+        struct rtl_frame frame = {0};
+        ui.view = (enum rtl_view)view;
+        ui.following = view != RTL_VIEW_DETAIL;
+        ui.selected = RTL_KERNEL_FIRST;
+        rtl_ui_fit(&ui, 40, 160);
+        assert_true(rtl_frame_reset(&frame, 40, 160, false));
+        rtl_draw(&ui, &frame);
+        for (int row = 1; row < frame.rows - 2; row++) { /* the last two explain themselves */
+            char word[64] = "";
+            size_t used = 0;
+            for (int col = 0; col < frame.cols; col++) {
+                struct rtl_cell cell = frame.cells[row * frame.cols + col];
+                bool inside = cell.role == RTL_ROLE_LABEL &&
+                              ((cell.code >= 'a' && cell.code <= 'z') ||
+                               (cell.code >= '0' && cell.code <= '9' && used) || (cell.code == '.' && used));
+                if (inside && used + 2 < sizeof word) {
+                    word[used++] = (char)cell.code;
+                    word[used] = 0;
+                }
+                if ((inside && col + 1 < frame.cols) || !used)
+                    continue;
+                if (strncmp(word, "gfx", 3) && !strchr("0123456789", word[used - 1]) && !has_word(help, word)) {
+                    print_error("the help has no word on '%s'\n", word);
+                    missing++;
+                }
+                used = 0;
+                word[0] = 0;
+            }
+        }
+        rtl_frame_free(&frame);
+    }
+    assert_int_equal(missing, 0);
+    free(help);
+}
+
+static void the_help_is_searched(void **state)
+{
+    (void)state;
+    press("?", 24, 80);
+    press("/scra", 24, 80);
+    drawn(24, 80, "find: scra");
+    drawn(24, 80, "private memory of a work-item"); /* in sight while it is typed */
+    int typed_at = ui.help_line;
+    press("tch\r", 24, 80);
+    assert_int_equal(ui.help_line, typed_at);
+    not_drawn(24, 80, "find:");
+    press("n", 24, 80); /* nowhere else: round to the same */
+    assert_int_equal(ui.help_line, typed_at);
+    press("/nowhere to be found\r", 24, 80);
+    drawn(24, 80, "the help doesn't have 'nowhere to be found'");
+    press("/P50\r", 24, 80); /* in any case of the letters */
+    int first = ui.help_line, lines = 0;
+    press("n", 24, 80);
+    int second = ui.help_line;
+    assert_true(second != first);
+    press("N", 24, 80);
+    assert_int_equal(ui.help_line, first);
+    do { /* all the way round, each once */
+        press("n", 24, 80);
+        assert_true(ui.help_line >= ui.help_top && ui.help_line < ui.help_top + ui.page);
+    } while (ui.help_line != first && ++lines < 100);
+    assert_true(lines > 2 && lines < 30);
+    press("N", 24, 80);
+    press("n", 24, 80);
+    assert_int_equal(ui.help_line, first);
+    int top = ui.help_top;
+    press("/qqq", 24, 80);
+    press("\033", 24, 80); /* Esc: where it was, and nothing is marked */
+    assert_int_equal(ui.help_top, top);
+    assert_string_equal(ui.help_search, "");
+    press("n", 24, 80);
+    drawn(24, 80, "nothing searched for yet: / asks for a text");
+    press("\033", 24, 80);
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    assert_string_equal(ui.search, ""); /* the kernels' search is another one */
+    rtl_ui_key(&ui, RTL_KEY_F(1));
+    rtl_ui_key(&ui, RTL_KEY_F(3));
+    assert_int_equal(ui.prompt, RTL_PROMPT_FIND);
+    /* at any size, also where a line goes on in the next one */
+    press("gone on", 3, 24);
+    for (int rows = 1; rows < 30; rows += 3)
+        for (int cols = 1; cols < 120; cols += 7) {
+            press("\025share of the window", rows, cols);
+            free(draw(rows, cols));
+            if (cols >= 24 && rows >= 3)
+                assert_true(ui.help_line >= 0);
+        }
+}
+
+/* What was found is marked, each place of it. */
+static void matches_are_marked(void **state)
+{
+    (void)state;
+    struct rtl_frame frame = {0};
+    press("?/WORK-item\r", 24, 80);
+    assert_true(rtl_frame_reset(&frame, 24, 80, false));
+    rtl_draw(&ui, &frame);
+    int marked = 0;
+    for (int i = 0; i < 24 * 80; i++)
+        marked += frame.cells[i].role == RTL_ROLE_SELECTED;
+    assert_true(marked > 9 && marked % 9 == 0);
+    rtl_frame_free(&frame);
+}
+
+static void names_scroll_sideways(void **state)
+{
+    (void)state;
+    static const char end[] = "of_an_inner_loop_that_nobody_unrolled";
+    char name[200];
+    snprintf(name, sizeof name, "a_kernel_with_a_very_long_name_that_goes_on_and_on_and_on_until_the_%s", end);
+    synth_record(p, synth_kernel(p, name), 5000000, 50);
+    synth_tick(p, m, 3 * RTL_SEC);
+    char *before = draw(24, 80);
+    not_drawn(24, 80, "inner_loop");
+    for (int i = 0; i < 40; i++) {
+        rtl_ui_key(&ui, RTL_KEY_RIGHT);
+        rtl_ui_fit(&ui, 24, 80);
+    }
+    drawn(24, 80, "<nrolled\n"); /* no further than to the end of the longest */
+    drawn(24, 80, "| names short from column ");
+    for (int i = 0; i < 2; i++)
+        rtl_ui_key(&ui, RTL_KEY_LEFT);
+    drawn(24, 80, "nobody_unrolled\n");
+    for (int i = 0; i < 40; i++)
+        rtl_ui_key(&ui, RTL_KEY_LEFT);
+    char *after = draw(24, 80);
+    assert_string_equal(before, after);
+    rtl_ui_key(&ui, RTL_KEY_RIGHT);
+    drawn(24, 80, " <with_a_");
+    drawn(24, 80, ">\n"); /* there is more of it */
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.name_left, 0);
+    free(before);
+    free(after);
+}
+
+static void nothing_is_ended_from_here(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, RTL_KEY_F(9));
+    drawn(24, 80, "rtl-top only watches and ends nothing: in a shell, kill 4711 asks");
+    rtl_ui_key(&ui, 'G');
+    rtl_ui_fit(&ui, 24, 80);
+    assert_int_equal(ui.position, 1); /* as End */
+}
+
+/* A menu stands in a border over the rows, whole where it has room. */
+static void menus_have_borders(void **state)
+{
+    (void)state;
+    press("s", 24, 80);
+    golden("menu-sort-80x24", 24, 80);
+    golden("menu-sort-40x12", 12, 40);
+    ui.ascii = true;
+    golden("menu-sort-ascii-80x24", 24, 80);
+    ui.ascii = false;
+    press("\033M", 24, 80);
+    golden("menu-mode-80x24", 24, 80);
+    golden("menu-mode-120x40", 40, 120);
+    for (int rows = 2; rows < 30; rows++) /* the choice is always in sight */
+        for (int steps = 0; steps < 12; steps++) {
+            char *text = draw(rows, 60);
+            assert_non_null(strstr(text, "> "));
+            free(text);
+            rtl_ui_key(&ui, rows & 1 ? RTL_KEY_UP : RTL_KEY_DOWN);
+        }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(every_header_has_a_line), TEST(every_label_has_a_line), TEST(the_help_is_searched),
+        TEST(matches_are_marked),      TEST(names_scroll_sideways),  TEST(nothing_is_ended_from_here),
+        TEST(menus_have_borders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
