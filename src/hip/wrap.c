@@ -42,7 +42,6 @@ static uint32_t gpu_now(int (*get_device)(int *))
     return get_device && get_device(&gpu) == 0 && gpu >= 0 ? (uint32_t)gpu : 0;
 }
 
-/* The runtime's hipGetDevice for a caller; what is beside it where functions are handed out. */
 static void *next_of(enum rtl_hip_function function, const void *caller)
 {
     return rtl_next_or_end(function, caller);
@@ -54,10 +53,11 @@ static void *handed_of(enum rtl_hip_function function, const void *caller)
     return atomic_load_explicit(&rtl_handed[function], memory_order_acquire);
 }
 
-/* Not what its callers see, but what it is found by: for the GPU on which an allocation lies. */
+/* hipGetDevice of the HIP whose functions are handed out, which is one: for the GPU on which an allocation lies. */
 static void *beside(enum rtl_hip_function function, const void *caller)
 {
-    void *f = handed_of(RTL_FN_hipGetDevice, caller), *near = handed_of(function, caller);
+    static _Atomic(void *) found;
+    void *f = atomic_load_explicit(&found, memory_order_acquire), *near = handed_of(function, caller);
     Dl_info info;
     rtl_dlsym *find = rtl_real_dlsym();
     if (f || !find || !near || !dladdr(near, &info) || !info.dli_fname)
@@ -65,9 +65,11 @@ static void *beside(enum rtl_hip_function function, const void *caller)
     void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (handle) {
         f = find(handle, "hipGetDevice");
+        f = f && rtl_is_ours(f) ? NULL : f;
+        atomic_store_explicit(&found, f, memory_order_release);
         dlclose(handle);
     }
-    return f && !rtl_is_ours(f) ? f : NULL;
+    return f;
 }
 
 static void *beside_next(enum rtl_hip_function function, const void *caller)
