@@ -14,6 +14,8 @@ is "the peak is what was allocated at once" "$(api --json | jq -c '[.memory[].pe
     '[67108864,67108864,25689]'
 is "each function's memory adds up to all of it" "$(api --json | jq '[.api[].in_use_bytes] | add')" \
     "$(api --json | jq '[.memory[].in_use_bytes] | add')"
+is "errors are all of them but hipErrorNotReady" "$(api --json | jq -r '.api[] | select(.errors > 0) | "\(.name) \(.errors)"' | sort)" \
+    "$(awk '$1 == "code" && $3 != 600 { print $2, $4 }' "$work/out" | sort)"
 check "quantiles lie between nothing and the longest, which the total holds" sh -c \
     "'$O/rtl-top' api -p $program --json | jq -e '[.api[] | select(.p50_ns > .p99_ns or .p99_ns > .max_ns or .max_ns > .total_ns)] == []'"
 has "a table for people" "$(api)" '^ +[0-9.]+k? .* hipMemcpyAsync_spt$'

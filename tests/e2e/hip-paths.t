@@ -20,7 +20,14 @@ int hipMalloc(void **at, size_t n)
     *at = malloc(n);
     return hipGetDevice(&gpu) || hipMemset(*at, 0, n);
 }
-int hipFree(void *at) { free(at); return 0; }
+int hipFree(void *at)
+{
+    static int calls;
+    if (++calls % 5 == 0)
+        return 1;
+    free(at);
+    return 0;
+}
 int hipDeviceSynchronize(void) { return $2; }
 END
     "$cc" -shared -fPIC -o "$work/$1/libplay.so" "$work/$1/hip.c" -Wl,-soname,libplay.so || exit 1
@@ -43,7 +50,7 @@ calls() { api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
 "$cc" -o "$work/play" tests/programs/play/hip_play.c -L "$work/one" -lplay -pthread || exit 1
 play_alone "$work/play"
 is "what HIP calls of itself isn't counted" "$(calls)" "$(grep ^called "$work/out")"
-is "and all memory was given back" "$(api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[0,8,0]'
+is "and what couldn't be given back is in use" "$(api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[16,16,2]'
 close_play
 is "it ends as it would" "$status" 0
 

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         puts("called hipGetDevice 1");
     } else {
         for (int i = 0; i < 10; i++)
-            if (hipMalloc(&at, 8) != 0 || hipFree(at) != 0)
+            if (hipMalloc(&at, 8) != 0 || hipFree(at) != (i % 5 == 4)) /* each fifth fails */
                 return 2;
         puts("called hipFree 10\ncalled hipMalloc 10");
     }
