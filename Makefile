@@ -72,6 +72,8 @@ $(O)/librtl-hip.so: $(call obj,pic,$(HIP_CALLS))
 $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
+# where the viewer looks for the library when it isn't beside it
+$(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(PREFIX)/lib"'
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
@@ -179,8 +181,10 @@ tsan: ## unit tests with the thread sanitizer, in build/tsan
 	@tests/run tsan
 
 # What install puts where, once: uninstall takes away exactly that.
+DOC = doc/use.md doc/costs.md doc/verified.md
 INSTALLED = bin/rtl-top lib/librtl.so lib/librtl-hip.so share/man/man1/rtl-top.1 share/man/man5/rtl-top-db.5 \
-            share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md
+            share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md \
+            $(addprefix share/doc/rtl-top/,$(DOC))
 install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
@@ -190,12 +194,13 @@ install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	install -m 644 man/rtl-top-db.5 $(DESTDIR)$(PREFIX)/share/man/man5/rtl-top-db.5
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/rtl-top
+	install -m 644 $(DOC) $(DESTDIR)$(PREFIX)/share/doc/rtl-top/doc
 	@# HSA_TOOLS_LIB=librtl.so without a path is looked up like any library
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
 
 uninstall: ## take away what install put there
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
-	@-rmdir $(DESTDIR)$(PREFIX)/share/doc/rtl-top 2>/dev/null || true
+	@-rmdir $(DESTDIR)$(PREFIX)/share/doc/rtl-top/doc $(DESTDIR)$(PREFIX)/share/doc/rtl-top 2>/dev/null || true
 
 deps: ## install the packages that the build, the demo and the tests need
 	@tools/deps build gpu unit test

@@ -4,12 +4,13 @@
 #include "session/commands.h"
 #include "session/complain.h"
 #include "session/config.h"
+#include "session/progress.h"
+#include "tui/screen.h"
 #include "text/text.h"
 #include "tui/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -64,7 +65,10 @@ static int replay(const struct rtl_options *options, bool terminal)
 {
     struct rtl_player player;
     char why[512];
+    rtl_progress_begin("reading", options->replay);
+    rtl_db_stop_when(rtl_progress_tick);
     int status = (int)rtl_player_open(&player, options->replay, options->pid, options->recording, why, sizeof why);
+    rtl_progress_end();
     if (status) {
         rtl_complain("%s", why);
         return status;
@@ -103,6 +107,7 @@ int main(int argc, char **argv)
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
     signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
     rtl_config_load();
+    rtl_run_on_screen(rtl_watch);
     int done = command(argc, argv);
     if (done >= 0)
         return done;
@@ -111,17 +116,16 @@ int main(int argc, char **argv)
         int status = RTL_READER_USAGE;
         if (parsed == RTL_PARSED_DONE)
             status = print(text);
-        else
+        if (parsed == RTL_PARSED_DONE && !status && rtl_option_asked(&options, RTL_OPTION_VERSION)) {
+            printf("SQLite %s, %s\n", rtl_db_library(), rtl_screen_library());
+            status = print(NULL);
+        }
+        if (parsed == RTL_PARSED_WRONG)
             rtl_complain("%s", text ? text : "out of memory");
         free(text);
         return status;
     }
-    const char *no_color = getenv("NO_COLOR");
-    options.no_color |= no_color && *no_color && !rtl_option_asked(&options, RTL_OPTION_THEME);
-    rtl_settings_apply(rtl_config_settings(), &options);
-    if (options.no_color)
-        options.theme = RTL_THEME_MONO;
-    options.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    rtl_settings_complete(rtl_config_settings(), &options);
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
     if (options.replay)

@@ -5,6 +5,7 @@
 #include "record/outfile.h"
 #include "session/complain.h"
 #include "session/player.h"
+#include "session/progress.h"
 #include "session/frame_recorder.h"
 #include "session/target.h"
 #include "session/heartbeat.h"
@@ -230,6 +231,9 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     player->model = frame.model;
     if (!status)
         rtl_player_names(player, options->ascii);
+    bool beside = options->file || !isatty(STDOUT_FILENO); /* else the frames are what moves there */
+    if (beside)
+        rtl_progress_begin("writing the frames of", options->replay);
     while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
         status = (int)rtl_player_show(player, (uint32_t)frame.number);
         if (status)
@@ -237,7 +241,9 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
         else
             status = put_frame(&frame, &out);
         frame.number++;
+        rtl_progress_at(frame.number, player->frames);
     }
+    rtl_progress_end();
     rtl_model_free(frame.model);
     rtl_outfile_close(out.file);
     return status < 0 ? 0 : status;

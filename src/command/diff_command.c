@@ -4,6 +4,7 @@
 #include "record/replay.h"
 #include "session/arguments.h"
 #include "session/complain.h"
+#include "session/progress.h"
 #include "text/names.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -110,6 +111,7 @@ static int load(struct side *side)
 {
     char why[512];
     bool exited;
+    rtl_progress_begin("reading", side->path);
     int status = (int)rtl_replay_open(side->path, 0, side->recording, &side->replay, why, sizeof why);
     if (status) {
         rtl_complain("%s", why);
@@ -299,9 +301,11 @@ int rtl_diff_command(int argc, char **argv)
     int status = parse(&c, argc, argv);
     if (status || c.told)
         return status;
+    rtl_db_stop_when(rtl_progress_tick);
     status = load(&c.a);
     if (!status)
         status = load(&c.b);
+    rtl_progress_end();
     if (!status) {
         take_off(&c);
         status = compare(&c);

@@ -3,6 +3,7 @@
 #include "record/rocpd.h"
 #include "session/arguments.h"
 #include "session/complain.h"
+#include "session/progress.h"
 #include "shm/segment_reader.h"
 
 #include <errno.h>
@@ -50,7 +51,9 @@ static int write_output(struct rtl_export *e, struct output *output)
     char why[512];
     e->sink = output->sink;
     e->written = 0;
+    rtl_progress_begin("writing", output->path);
     output->write(e);
+    rtl_progress_end();
     int status = (int)rtl_db_status(e->db);
     if (status)
         rtl_complain("%s", rtl_db_why(e->db));
@@ -125,11 +128,14 @@ int rtl_export_command(int argc, char **argv)
     int status = parse(&command, argc, argv);
     if (status || command.told)
         return status;
+    rtl_db_stop_when(rtl_progress_tick);
+    rtl_progress_begin("reading", command.file);
     status = (int)rtl_db_open(command.file, &(struct rtl_db_options){.foreign = true}, &e.db, why, sizeof why);
     if (status) {
         rtl_complain("%s", why);
         return status;
     }
+    rtl_progress_end();
     status = write_outputs(&command, &e);
     rtl_db_close(e.db);
     return status;

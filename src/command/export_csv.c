@@ -1,6 +1,7 @@
 /* A trace as CSV: a line for each op, by start. See export.h. */
 #include "command/export.h"
 #include "command/export_tracks.h"
+#include "session/progress.h"
 #include "text/quote.h"
 
 #include <inttypes.h>
@@ -51,6 +52,6 @@ void rtl_export_csv(struct rtl_export *e)
             rtl_sink_write(e->sink, ",,", 2);
         field(e->sink, op.name && *op.name->raw ? op.name->shown : "");
         put_names(e, &op);
-        e->written++;
+        rtl_progress_at(++e->written, 0);
     }
 }

@@ -7,6 +7,7 @@
  */
 #include "command/export.h"
 #include "command/export_tracks.h"
+#include "session/progress.h"
 #include "text/quote.h"
 
 #include <inttypes.h>
@@ -158,7 +159,7 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
     if (!track->used || op->end > track->end)
         track->end = op->end;
     track->used = true;
-    p->export->written++;
+    rtl_progress_at(++p->export->written, 0);
 }
 
 /* --- counters and API calls --- */

@@ -20,4 +20,7 @@ typedef int rtl_watcher(const struct rtl_options *options, struct rtl_reader *re
                         const struct rtl_background *background);
 int rtl_trace(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid, rtl_watcher *watch);
 
+/* What `rtl-top run` shows a screen with; set once by main, which knows both. */
+void rtl_run_on_screen(rtl_watcher *watch);
+
 #endif

@@ -139,6 +139,8 @@ static void *wait_for_signal(void *data)
 static int stream_traced(const struct rtl_options *o, struct rtl_reader *reader, struct tracing *tracing)
 {
     pthread_t waiter;
+    if (o->launch)
+        return rtl_batch(o, reader, tracing->pid);
     pthread_sigmask(SIG_BLOCK, &tracing->stops, NULL);
     bool waits = pthread_create(&waiter, NULL, wait_for_signal, tracing) == 0;
     int status = rtl_batch(o, reader, tracing->pid);
@@ -166,7 +168,7 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
                                          .escape = rtl_text_escape,
                                          .look_ns = o->delay_ns};
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
-    if (alone)
+    if (alone && !o->launch) /* signals are passed on to what was started, and its end ends the recording */
         handle_signals();
     int status = rtl_tracer_start(&options, &tracing.tracer, why, sizeof why);
     if (status) {

@@ -113,6 +113,11 @@ enum rtl_db_status rtl_db_status(const struct rtl_db *db)
     return db->status;
 }
 
+const char *rtl_db_library(void)
+{
+    return sqlite3_libversion();
+}
+
 const char *rtl_db_why(const struct rtl_db *db)
 {
     return db->why;

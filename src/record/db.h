@@ -72,6 +72,9 @@ void rtl_db_close(struct rtl_db *db); /* what was not committed is lost; NULL is
 const char *rtl_db_path(const struct rtl_db *db);
 uint64_t rtl_db_bytes(const struct rtl_db *db); /* of the file, with what stands in its -wal: no more is stored in it */
 enum rtl_db_status rtl_db_status(const struct rtl_db *db); /* the latched error */
+/* What reads and writes it: the version of SQLite. */
+const char *rtl_db_library(void);
+
 const char *rtl_db_why(const struct rtl_db *db);
 /* Latches an error of the caller's own: data that no honest recorder writes. */
 void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *format, ...)

@@ -10,9 +10,20 @@
 
 #define WRONG(text, ...) (*(text) = asprintf(text, __VA_ARGS__) < 0 ? NULL : *(text), RTL_PARSED_WRONG)
 
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* What somebody wants to know who is told of a fault. main adds the libraries. */
 static enum rtl_parsed version(char **text)
 {
-    if (asprintf(text, "rtl-top " RTL_VERSION " (reads segments of version %u.x)\n", RTL_SEGMENT_MAJOR) < 0)
+    if (asprintf(text,
+                 "rtl-top " RTL_VERSION " (reads segments of version %u.x, %u.%u its own)\n"
+                 "built with " COMPILER "\n"
+                 "tested with ROCr " RTL_RELEASES_TESTED ", on a software GPU\n",
+                 RTL_SEGMENT_MAJOR, RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR) < 0)
         *text = NULL;
     return RTL_PARSED_DONE;
 }
@@ -56,8 +67,10 @@ enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options
     rtl_options_default(options);
     rtl_arguments_begin(&a, command, false, argc - job, argv + job);
     for (int option; (option = rtl_arguments_next(&a)) >= 0;) {
-        if (option == RTL_SHARED + RTL_OPTION_VERSION)
+        if (option == RTL_SHARED + RTL_OPTION_VERSION) {
+            options->asked |= 1ull << RTL_OPTION_VERSION;
             return version(text);
+        }
         result = rtl_options_set(options, (enum rtl_option)(option - RTL_SHARED), a.value, text);
         if (result != RTL_PARSED_RUN)
             return result;

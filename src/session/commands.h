@@ -22,6 +22,9 @@
     JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")             \
     JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")     \
     JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                  \
+    COMMAND(RUN, "run", rtl_run_command, "-- COMMAND", "start COMMAND traced, and watch it")                     \
+    COMMAND(ENV, "env", rtl_env_command, "", "print what the environment of a process needs to be traced")       \
+    COMMAND(CHECK, "check", rtl_check_command, "-- COMMAND", "say whether COMMAND would be traced, and how")     \
     COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")       \
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace") \
     COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")   \
@@ -34,6 +37,18 @@
 #define RTL_SNAPSHOT_OPTIONS(X)
 #define RTL_TRACE_OPTIONS(X)
 #define RTL_MODE_OPTIONS(X)
+#define RTL_RUN_OPTIONS(X)                                                      \
+    X(RUN_MODE, 0, "mode", "MODE", "begin in MODE: off, lite, default or auto") \
+    X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")   \
+    X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
+#define RTL_ENV_OPTIONS(X)                                                                      \
+    X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)") \
+    X(ENV_MODE, 0, "mode", "MODE", "begin in MODE: off, lite, default or auto")                 \
+    X(ENV_TRACE, 0, "trace", "", "with an event ring, for traces")                              \
+    X(ENV_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
+#define RTL_CHECK_OPTIONS(X)                                                      \
+    X(CHECK_PID, 'p', "pid", "PID", "say it of a process, in place of a command") \
+    X(CHECK_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_DIFF_OPTIONS(X)                                                                            \
     X(DIFF_FAIL_OVER, 0, "fail-over", "PCT", "exit status 16 when a kernel's p50 or p99 grew by more") \
     X(DIFF_ROWS, 'n', "rows", "N", "only the first N kernels")                                         \
@@ -65,7 +80,14 @@
     RTL_OPTION_PID, RTL_OPTION_WRITE, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON,       \
         RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, \
         RTL_OPTION_HELP
-#define RTL_MODE_SHARED        RTL_OPTION_PID, RTL_OPTION_HELP
+#define RTL_MODE_SHARED RTL_OPTION_PID, RTL_OPTION_HELP
+#define RTL_RUN_SHARED                                                                                               \
+    RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_OUTPUT,       \
+        RTL_OPTION_WRITE, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_NAMES, \
+        RTL_OPTION_UNITS, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, RTL_OPTION_NO_MOUSE,              \
+        RTL_OPTION_HELP
+#define RTL_ENV_SHARED         RTL_OPTION_HELP
+#define RTL_CHECK_SHARED       RTL_OPTION_HELP
 #define RTL_DIFF_SHARED        RTL_OPTION_HELP
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP

@@ -1,5 +1,6 @@
 /* One line on standard error. See complain.h. */
 #include "session/complain.h"
+#include "session/progress.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -31,6 +32,7 @@ void rtl_complain(const char *format, ...)
     va_start(args, format);
     char *line = rtl_complaint(format, args);
     va_end(args);
+    rtl_progress_hide();
     fprintf(stderr, "rtl-top: %s\n", line ? line : "out of memory");
     free(line);
 }

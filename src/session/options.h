@@ -41,12 +41,14 @@
     X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                        \
     X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                \
     X(HELP, 'h', "help", "", "this help")                                                              \
-    X(VERSION, 'V', "version", "", "version of rtl-top and of the segments that it reads")
+    X(VERSION, 'V', "version", "", "version, and with what it was built and tested")
 
 #define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
 enum rtl_option { RTL_OPTIONS(RTL_ENUM_OPTION) RTL_OPTION_COUNT };
 #undef RTL_ENUM_OPTION
 _Static_assert(RTL_OPTION_COUNT <= 64, "each option is a bit");
+
+struct rtl_launch;
 
 enum rtl_output { RTL_OUTPUT_SCREEN, RTL_OUTPUT_TEXT, RTL_OUTPUT_JSON, RTL_OUTPUT_CSV };
 
@@ -72,6 +74,7 @@ struct rtl_options {
     uint32_t columns; /* those to show, bits by enum rtl_column; 0 = as many as there is room for */
     uint64_t asked;   /* which options were given, bits: rtl_option_asked */
     bool no_color, ascii;
+    struct rtl_launch *launch; /* what is watched was started by us (launch.h), or NULL */
 };
 
 enum rtl_parsed {

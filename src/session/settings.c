@@ -3,7 +3,9 @@
 #include "model/model.h"
 #include "text/text.h"
 
+#include <langinfo.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(RTL_COLUMN_COUNT <= 32, "each column is a bit");
@@ -177,4 +179,14 @@ void rtl_settings_apply(const struct rtl_settings *settings, struct rtl_options 
         options->units = settings->units;
     if (has[RTL_SETTING_MOUSE] && !settings->mouse)
         options->no_mouse = true;
+}
+
+void rtl_settings_complete(const struct rtl_settings *settings, struct rtl_options *options)
+{
+    const char *no_color = getenv("NO_COLOR");
+    options->no_color |= no_color && *no_color && !rtl_option_asked(options, RTL_OPTION_THEME);
+    rtl_settings_apply(settings, options);
+    if (options->no_color)
+        options->theme = RTL_THEME_MONO;
+    options->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }

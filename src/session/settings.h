@@ -48,4 +48,7 @@ void rtl_setting_line(const struct rtl_settings *settings, enum rtl_setting sett
 /* Into the options of a screen, where the command line didn't say otherwise. */
 void rtl_settings_apply(const struct rtl_settings *settings, struct rtl_options *options);
 
+/* The same, and what the environment and the locale say: all that a screen goes by, once the options are read. */
+void rtl_settings_complete(const struct rtl_settings *settings, struct rtl_options *options);
+
 #endif

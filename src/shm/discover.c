@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm/gpu_use.h"
 #include "shm/process.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"

@@ -192,82 +192,35 @@ static const char *group_text(gid_t gid, char *buffer, size_t bytes)
 /* The rule of ptrace(2) for reading: same user and group in all three ids, a dumpable process, or a capability. */
 enum rtl_reader_status rtl_explain_permission(const struct rtl_process *p, char *why, size_t why_bytes)
 {
-    char theirs[80], mine[80], user[80];
+    char theirs[80], mine[80], user[80], group[80], own[80];
     uid_t uid = geteuid();
     gid_t gid = getegid();
 
     if (uid == 0)
         return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
-                           "not permitted to look into process %d (%s), although you are root: a container without "
-                           "CAP_SYS_PTRACE? Give it that (docker run --cap-add SYS_PTRACE) or run rtl-top on the host",
-                           (int)p->pid, p->name);
-    if (p->euid != uid || p->ruid != uid || p->suid != uid)
+                           "not permitted to look into process %d (%s) of uid %u, gid %u, although you are root: a "
+                           "container without CAP_SYS_PTRACE, or with users of its own? Give it that (docker run "
+                           "--cap-add SYS_PTRACE) or run rtl-top on the host",
+                           (int)p->pid, p->name, p->euid, p->egid);
+    uid_t other = p->euid != uid ? p->euid : p->ruid != uid ? p->ruid : p->suid;
+    if (other != uid)
         return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
-                           "process %d (%s) belongs to user %s and you are %s: run rtl-top as that user or as root "
-                           "(sudo rtl-top -p %d)",
-                           (int)p->pid, p->name, user_text(p->euid != uid ? p->euid : p->ruid, theirs, sizeof theirs),
-                           user_text(uid, mine, sizeof mine), (int)p->pid);
+                           "process %d (%s) belongs to user %s, group %s and you are %s, %s: run rtl-top as that user "
+                           "and group (sudo -u '#%u' -g '#%u' rtl-top -p %d) or as root (sudo rtl-top -p %d)",
+                           (int)p->pid, p->name, user_text(other, theirs, sizeof theirs),
+                           group_text(p->egid, group, sizeof group), user_text(uid, mine, sizeof mine),
+                           group_text(gid, own, sizeof own), other, p->egid, (int)p->pid, (int)p->pid);
     if (p->egid != gid || p->rgid != gid || p->sgid != gid) {
-        gid_t other = p->egid != gid ? p->egid : p->rgid != gid ? p->rgid : p->sgid;
+        gid_t kept = p->egid != gid ? p->egid : p->rgid != gid ? p->rgid : p->sgid;
         return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
                            "process %d (%s) runs with group %s, you with group %s: the kernel wants the same group, "
                            "not only the same user (%s). Use sudo -u '#%u' -g '#%u' rtl-top -p %d, or root",
-                           (int)p->pid, p->name, group_text(other, theirs, sizeof theirs),
-                           group_text(gid, mine, sizeof mine), user_text(uid, user, sizeof user), uid, other,
+                           (int)p->pid, p->name, group_text(kept, theirs, sizeof theirs),
+                           group_text(gid, mine, sizeof mine), user_text(uid, user, sizeof user), uid, kept,
                            (int)p->pid);
     }
     return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
                        "process %d (%s) is yours (%s) but not dumpable (started with set-user-ID or file capabilities, "
                        "or by prctl PR_SET_DUMPABLE): only root may look into it (sudo rtl-top -p %d)",
                        (int)p->pid, p->name, user_text(uid, mine, sizeof mine), (int)p->pid);
-}
-
-/* The value of HSA_TOOLS_LIB that the process was started with, printable; empty when it has none. */
-static void tools_lib(pid_t pid, char *value, size_t bytes)
-{
-    static const char name[] = "HSA_TOOLS_LIB=";
-    enum { ENVIRONMENT_MAX = 1 << 18 };
-    char *environment = malloc(ENVIRONMENT_MAX);
-    ssize_t n = environment ? read_file(pid, "environ", environment, ENVIRONMENT_MAX) : -1;
-    value[0] = '\0';
-    for (char *at = environment; n > 0 && at < environment + n; at += strlen(at) + 1)
-        if (strncmp(at, name, sizeof name - 1) == 0)
-            rtl_copy_printable(value, bytes, at + sizeof name - 1, strlen(at + sizeof name - 1));
-    free(environment);
-}
-
-enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *why, size_t why_bytes)
-{
-    char tools[120];
-    if (rtl_process_is_kernel_thread(p))
-        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes, "%d (%s) is a kernel thread, not a program",
-                           (int)p->pid, p->name);
-    if (rtl_process_is_zombie(p))
-        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
-                           "process %d (%s) has ended and only waits to be reaped by its parent (zombie)", (int)p->pid,
-                           p->name);
-    if (rtl_process_maps(p->pid, "/memfd:" RTL_SEGMENT_NAME, NULL, NULL))
-        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
-                           "process %d (%s) is traced but has closed the descriptor of its segment: only root can "
-                           "still open it (sudo rtl-top -p %d)",
-                           (int)p->pid, p->name, (int)p->pid);
-    tools_lib(p->pid, tools, sizeof tools);
-    if (!strstr(tools, "rtl"))
-        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
-                           "process %d (%s) is not traced: start it as HSA_TOOLS_LIB=librtl.so %s ...", (int)p->pid,
-                           p->name, p->name);
-    if (rtl_process_maps(p->pid, "librtl.so", NULL, NULL))
-        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
-                           "process %d (%s) has librtl.so loaded but no segment: it said why on its standard error",
-                           (int)p->pid, p->name);
-    if (rtl_process_maps(p->pid, "libhsa-runtime64", NULL, NULL))
-        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
-                           "process %d (%s) was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can "
-                           "the dynamic linker find it (full path, LD_LIBRARY_PATH)? HSA_TOOLS_REPORT_LOAD_FAILURE=1 "
-                           "makes the runtime say",
-                           (int)p->pid, p->name, tools);
-    return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
-                       "process %d (%s) was started with HSA_TOOLS_LIB=%s but has not used the GPU so far: no HSA "
-                       "runtime is loaded",
-                       (int)p->pid, p->name, tools);
 }

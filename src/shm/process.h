@@ -37,7 +37,6 @@ bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to)
 /* One line each into why, without a newline. They return the status that goes with it. */
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes);
 enum rtl_reader_status rtl_explain_permission(const struct rtl_process *process, char *why, size_t why_bytes);
-enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *process, char *why, size_t why_bytes);
 
 __attribute__((format(printf, 4, 5))) enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why,
                                                                          size_t why_bytes, const char *format, ...);

@@ -38,7 +38,7 @@
  *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
  *
  * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC of the host, *_ticks the agent's own clock.
- * Sources: the layout follows measurements of our own (README, "What it costs").
+ * Sources: the layout follows measurements of our own (doc/costs.md).
  */
 /* clang-format off */
 #ifndef RTL_SHM_SEGMENT_H

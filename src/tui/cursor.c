@@ -38,9 +38,9 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
     if (ui->view == RTL_VIEW_HELP) {
         ui->help_top = rtl_clamp(ui->help_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_QUEUES) {
-        ui->queue_top = rtl_clamp(ui->queue_top + by, 0, 1 << 20);
+        ui->queue_at = rtl_clamp(ui->queue_at + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
-        ui->copies_top = rtl_clamp(ui->copies_top + by, 0, 1 << 20);
+        ui->copies_at = rtl_clamp(ui->copies_at + by, 0, 1 << 20);
     } else {
         int at = rtl_model_position(ui->model, ui->selected);
         rtl_ui_select(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -(1 << 20), 1 << 20));

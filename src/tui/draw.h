@@ -30,11 +30,14 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
 void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
+void rtl_draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_queue_lines(const struct rtl_model *model); /* how many there are to scroll through */
 void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_copies_lines(const struct rtl_model *model);
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+/* Marks the row that the cursor is on, to its end. */
+void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols);
 /* The name in its column, scrolled sideways as far as the user did. */
 void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,
                         enum rtl_role role, const struct rtl_row *row);

@@ -57,7 +57,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     if (at.rows < 1)
         return;
     if (!all->any) {
-        rtl_frame_put(frame, at.row, 2, at.cols - 2, RTL_ROLE_DIM,
+        rtl_frame_put(frame, at.row, at.col + 2, at.cols - 2, RTL_ROLE_DIM,
                       row->untimed ? "counted, but never timed: see the coverage line" : "nothing timed yet");
         return;
     }
@@ -160,7 +160,7 @@ void rtl_draw_plot_head(const struct rtl_ui *ui, struct rtl_frame *frame, struct
     char each[48];
     rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
     rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER,
-                  at.cols >= 44 ? "P99 over time, below it P50" : "P99 over P50");
+                  at.cols >= 44 ? "P99 over time, on its P50" : "P99 on its P50");
     snprintf(each, sizeof each, "interval %s", rtl_format_interval(m->history_ns[m->samples % RTL_MODEL_HISTORY]).text);
     if (at.cols >= 60 && rtl_model_history_length(m))
         rtl_frame_right(frame, at.row, at.col, at.cols - 1, RTL_ROLE_HEADER, each);

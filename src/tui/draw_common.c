@@ -172,15 +172,17 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, " | since %s %s", m->zero ? "zero" : "start",
                         rtl_format_age(rtl_model_since(m)).text);
     if (ui->view == RTL_VIEW_KERNELS) {
+        if (ui->name_left)
+            rtl_text_append(out, size, " | names from column %d", ui->name_left + 1);
         rtl_text_append(out, size, " | filter %s", m->filter[0] ? m->filter : "none");
         if (m->hide_idle)
             rtl_text_append(out, size, " | idle hidden");
     }
     if (ui->view != RTL_VIEW_QUEUES && ui->view != RTL_VIEW_COPIES)
         rtl_text_append(out, size, " | names %s", rtl_name_form_name(ui->names));
-    if (ui->name_left)
-        rtl_text_append(out, size, " from column %d", ui->name_left + 1);
     rtl_text_append(out, size, " | units %s", rtl_unit_name(ui->units));
+    if (ui->log[0])
+        rtl_text_append(out, size, " | output %s", ui->log);
 }
 
 void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
@@ -192,13 +194,16 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
                                             [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves",
                                             [RTL_PROMPT_MODE] =
                                                 "mode: Up and Down choose, Enter asks the process for it, "
-                                                "Esc leaves"};
+                                                "Esc leaves",
+                                            [RTL_PROMPT_LEAVE] = "Enter chooses, Esc stays; its output: "};
     if (ui->prompt != RTL_PROMPT_NONE) {
         /* without a status line the question goes over the last line there is */
         int row = at.rows ? at.row : frame->rows - 1;
         rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, ' ');
         int col = rtl_frame_put(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, questions[ui->prompt]);
-        if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE)
+        if (ui->prompt == RTL_PROMPT_LEAVE)
+            rtl_frame_put(frame, row, col, frame->cols - col, RTL_ROLE_PROMPT, ui->log);
+        if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE || ui->prompt == RTL_PROMPT_LEAVE)
             return;
         int columns = rtl_text_columns(ui->typed), room = frame->cols - col - 1;
         const char *text =
@@ -278,6 +283,14 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
             rtl_frame_put(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, name + from);
         }
     }
+}
+
+void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols)
+{
+    rtl_frame_put(frame, line, 0, 1, RTL_ROLE_SELECTED, ">");
+    rtl_frame_paint(frame, line, 0, cols, RTL_ROLE_SELECTED);
+    frame->cursor_row = line;
+    frame->cursor_col = 0;
 }
 
 void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,

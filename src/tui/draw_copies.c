@@ -96,32 +96,69 @@ static int nth_reason(const struct rtl_model *model, int n, uint64_t *count)
     return -1;
 }
 
-int rtl_draw_copies_lines(const struct rtl_model *model)
+/* The directions that there are copies in, one after another, as nth_reason; what a newer library has is not explained.
+ */
+static int nth_direction(const struct rtl_model *model, int n)
 {
-    uint64_t count;
-    int reasons = 0;
-    while (nth_reason(model, reasons, &count) >= 0)
-        reasons++;
-    return (int)model->copies_count + (reasons ? 1 + reasons : 0);
+    for (int direction = 0; direction < RTL_DIRECTION_COUNT; direction++) {
+        bool any = false;
+        for (uint32_t i = 0; i < model->copies_count; i++)
+            any |= model->copies[i].copies->direction == (uint32_t)direction;
+        if (any && n-- == 0)
+            return direction;
+    }
+    return -1;
 }
 
-/* Line i of those there are to scroll through: the copies, an empty one, the reasons. */
+struct parts {
+    int directions, reasons;
+};
+
+static struct parts count_parts(const struct rtl_model *model)
+{
+    struct parts parts = {0, 0};
+    uint64_t count;
+    while (nth_direction(model, parts.directions) >= 0)
+        parts.directions++;
+    while (nth_reason(model, parts.reasons, &count) >= 0)
+        parts.reasons++;
+    return parts;
+}
+
+int rtl_draw_copies_lines(const struct rtl_model *model)
+{
+    struct parts parts = count_parts(model);
+    int below = parts.directions + parts.reasons;
+    return (int)model->copies_count + (below ? 1 + below : 0);
+}
+
+/* Line i of those there are to scroll through: the copies, an empty one, what the directions are, the reasons. */
 static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct widths *w,
                       int i)
 {
+    static const char *const meanings[] = {
+#define DIRECTION(sym, num, key, text, means) [num] = means,
+        RTL_DIRECTIONS(DIRECTION)
+#undef DIRECTION
+    };
     const struct rtl_model *m = ui->model;
+    struct parts parts = count_parts(m);
+    int below = i - (int)m->copies_count - 1;
     uint64_t count;
     if (i < (int)m->copies_count) {
         struct cells cells = make_cells(ui, &m->copies[i]);
         draw_cells(frame, line, cols, RTL_ROLE_NORMAL, w, &cells);
-        return;
+    } else if (below >= 0 && below < parts.directions) {
+        int direction = nth_direction(m, below);
+        rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_LABEL, "%s: %s", rtl_direction_text((unsigned)direction),
+                         meanings[direction]);
+    } else if (below >= 0) {
+        int reason = nth_reason(m, below - parts.directions, &count);
+        const char *text = reason < 0 ? NULL : rtl_copy_reason_text((unsigned)reason);
+        if (reason >= 0)
+            rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_WARN, "%s not timed: %s", rtl_format_count(count).text,
+                             text ? text : "for a reason of a newer library");
     }
-    int reason = nth_reason(m, i - (int)m->copies_count - 1, &count);
-    if (reason < 0)
-        return;
-    const char *text = rtl_copy_reason_text((unsigned)reason);
-    rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_WARN, "%s not timed: %s", rtl_format_count(count).text,
-                     text ? text : "for a reason of a newer library");
 }
 
 void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
@@ -134,6 +171,9 @@ void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const str
     if (!lines)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
                       ui->replay ? "no copy was recorded up to here" : "no copy was asked of the runtime yet");
-    for (int i = 0; i < l->table.rows && ui->copies_top + i < lines; i++)
+    for (int i = 0; i < l->table.rows && ui->copies_top + i < lines; i++) {
         draw_line(ui, frame, l->table.row + i, l->table.cols, &w, ui->copies_top + i);
+        if (ui->copies_top + i == ui->copies_at)
+            rtl_draw_cursor(frame, l->table.row + i, l->table.cols);
+    }
 }

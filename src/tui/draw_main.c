@@ -169,12 +169,8 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
     }
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
     rtl_draw_name_cell(ui, frame, line, col, width, role, row);
-    if (selected) {
-        rtl_frame_put(frame, line, 0, 1, RTL_ROLE_SELECTED, ">");
-        rtl_frame_paint(frame, line, 0, l->table.cols, RTL_ROLE_SELECTED);
-        frame->cursor_row = line;
-        frame->cursor_col = 0;
-    }
+    if (selected)
+        rtl_draw_cursor(frame, line, l->table.cols);
 }
 
 static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)

@@ -1,6 +1,7 @@
 /* What lies over a view: menus of columns and modes; and the list of processes, which comes before any view. */
 #include "tui/draw.h"
 #include "text/text.h"
+#include "tui/leave.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,17 @@ void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 #undef MODE
     };
     draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, "mode of the process");
+}
+
+void rtl_draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    bool again = ui->launched == RTL_LAUNCHED_ENDING;
+    const struct line line[] = {
+#define ANSWER(sym, key, name, meaning, when_told) {name, again ? when_told : meaning, RTL_LEAVE_##sym},
+        RTL_LEAVE_ANSWERS(ANSWER)
+#undef ANSWER
+    };
+    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, "the command still runs");
 }
 
 void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,

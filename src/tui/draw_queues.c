@@ -181,6 +181,9 @@ void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const str
     draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, w.queue, NULL);
     if (!m->queue_count)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM, "no queue was created yet");
-    for (int i = 0; i < l->table.rows && ui->queue_top + i < lines; i++)
+    for (int i = 0; i < l->table.rows && ui->queue_top + i < lines; i++) {
         draw_line(ui, frame, l->table.row + i, l->table.cols, &w, ui->queue_top + i);
+        if (ui->queue_top + i == ui->queue_at)
+            rtl_draw_cursor(frame, l->table.row + i, l->table.cols);
+    }
 }

@@ -54,64 +54,63 @@ enum {
 
 /* Keys of a replay come first in the table: there they are asked before those that mean something else elsewhere. */
 /* X(symbol, key, second key, third key, where, label in the key line ("" = not there), meaning) */
-#define RTL_KEYS(X)                                                                                               \
-    X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, "Next", "the next frame")                                              \
-    X(STEP_BEFORE, 'T', 0, 0, RTL_IN_REPLAY, "Before", "the frame before")                                        \
-    X(SEEK, 'b', 0, 0, RTL_IN_REPLAY, "Time", "go to a time: 14:02:31, +30, -5m")                                 \
-    X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, "Help", "this help")                                              \
-    X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, "", "back to the screen before; never quits")                          \
-    X(FIND, '/', RTL_KEY_F(3), 0, RTL_IN_KERNELS | RTL_IN_HELP, "Find",                                           \
-      "find a kernel by a part of its name, or a text in the help")                                               \
-    X(FIND_NEXT, 'n', 0, 0, RTL_IN_KERNELS | RTL_IN_HELP, "", "next match")                                       \
-    X(FIND_BEFORE, 'N', 0, 0, RTL_IN_KERNELS | RTL_IN_HELP, "",                                                   \
-      "match before; among kernels before any search: sort by name")                                              \
-    X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, "Filter", "show only kernels whose name has the text")     \
-    X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, "", "clear filter and search")                                            \
-    X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_KERNELS, "Sort", "choose the column to sort by")                    \
-    X(SORT_LEFT, '<', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the left")                                 \
-    X(SORT_RIGHT, '>', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the right")                               \
-    X(SORT_TIME, 'P', 0, 0, RTL_IN_KERNELS, "", "sort by share of time")                                          \
-    X(SORT_TOTAL, 'T', 0, 0, RTL_IN_KERNELS, "", "sort by total time")                                            \
-    X(SORT_CALLS, 'C', 0, 0, RTL_IN_KERNELS, "", "sort by calls")                                                 \
-    X(SORT_P99, 'L', 0, 0, RTL_IN_KERNELS, "", "sort by p99")                                                     \
-    X(REVERSE, 'R', 'I', 0, RTL_IN_KERNELS, "", "reverse the order")                                              \
-    X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail",                                                      \
-      "histogram and quantiles of the kernel; a family: open or close it")                                        \
-    X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                         \
-    X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                               \
-    X(LOG, 'L', 0, 0, RTL_IN_DETAIL, "Log/Lin", "bars of the histogram logarithmic or linear")                    \
-    X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, "Queues", "queues or kernels")                                  \
-    X(COPIES, 'm', 0, 0, RTL_IN_TABLES, "Copies", "copies from and to the GPUs, or kernels")                      \
-    X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, "", "shorter window")                                               \
-    X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, "", "longer window")                                                 \
-    X(ZERO, 'z', 'r', 0, RTL_IN_DATA, "Zero", "count from now on (the target's counters are not touched)")        \
-    X(PAUSE, ' ', 'Z', 0, RTL_IN_DATA, "Pause", "hold the screen, or go on")                                      \
-    X(INTERVAL, 'd', 0, 0, RTL_IN_DATA, "", "set the interval between frames")                                    \
-    X(SLOWER, '+', 0, 0, RTL_IN_DATA, "", "longer interval")                                                      \
-    X(FASTER, '-', 0, 0, RTL_IN_DATA, "", "shorter interval")                                                     \
-    X(NAMES, 'c', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "names short, template, full or mangled")             \
-    X(WRAP, 'w', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "the whole name of the kernel, wrapped")               \
-    X(UNITS, 'E', 'u', 0, RTL_IN_DATA, "Units", "times in automatic units, ns, us, ms or s")                      \
-    X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, "", "hide or show kernels that were not called in the window")             \
-    X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, "", "one line a GPU, or several in a line")                            \
-    X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "copy the full name (OSC 52)")                         \
-    X(RECORD, 'x', 0, 0, RTL_IN_DATA, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)")         \
-    X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, "", "add a snapshot to that file")                                        \
-    X(MODE, 'M', 0, 0, RTL_IN_DATA, "", "have the process go on in another mode")                                 \
-    X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, "", "up")                                                               \
-    X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, "", "down")                                                         \
-    X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, "", "a page up")                                \
-    X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, "", "a page down")                          \
-    X(FAMILIES, 'g', RTL_KEY_F(5), 0, RTL_IN_KERNELS, "Families",                                                 \
-      "kernels by family with sums: gemm, attention, comm ...")                                                   \
-    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, "", "scroll the names back; close the family")              \
-    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, "",                                                       \
-      "scroll the names sideways, to their ends; open the family")                                                \
-    X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, "", "why no process is ended from here, and what ends one") \
-    X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                     \
-    X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, "", "to the end")                                                     \
-    X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, "", "draw the screen afresh")                                  \
-    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write sort, window, interval, units to the configuration")    \
+#define RTL_KEYS(X)                                                                                                   \
+    X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, "Next", "the next frame")                                                  \
+    X(STEP_BEFORE, 'T', 0, 0, RTL_IN_REPLAY, "Before", "the frame before")                                            \
+    X(SEEK, 'b', 0, 0, RTL_IN_REPLAY, "Time", "go to a time: 14:02:31, +30, -5m")                                     \
+    X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, "Help", "this help")                                                  \
+    X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, "", "back to the screen before; never quits")                              \
+    X(FIND, '/', RTL_KEY_F(3), 0, RTL_IN_KERNELS | RTL_IN_HELP, "Find",                                               \
+      "find a kernel by a part of its name, or a text in the help")                                                   \
+    X(FIND_NEXT, 'n', 0, 0, RTL_IN_KERNELS | RTL_IN_HELP, "", "next match")                                           \
+    X(FIND_BEFORE, 'N', 0, 0, RTL_IN_KERNELS | RTL_IN_HELP, "",                                                       \
+      "match before; among kernels before any search: sort by name")                                                  \
+    X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, "Filter", "show only kernels whose name has the text")         \
+    X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, "", "clear filter and search")                                                \
+    X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_KERNELS, "Sort", "choose the column to sort by")                        \
+    X(SORT_LEFT, '<', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the left")                                     \
+    X(SORT_RIGHT, '>', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the right")                                   \
+    X(SORT_TIME, 'P', 0, 0, RTL_IN_KERNELS, "", "sort by share of time")                                              \
+    X(SORT_TOTAL, 'T', 0, 0, RTL_IN_KERNELS, "", "sort by total time")                                                \
+    X(SORT_CALLS, 'C', 0, 0, RTL_IN_KERNELS, "", "sort by calls")                                                     \
+    X(SORT_P99, 'L', 0, 0, RTL_IN_KERNELS, "", "sort by p99")                                                         \
+    X(REVERSE, 'R', 'I', 0, RTL_IN_KERNELS, "", "reverse the order")                                                  \
+    X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail", "histogram and quantiles of the kernel; opens a family") \
+    X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                             \
+    X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                                   \
+    X(LOG, 'L', 0, 0, RTL_IN_DETAIL, "Log/Lin", "bars of the histogram logarithmic or linear")                        \
+    X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, "Queues", "queues or kernels")                                      \
+    X(COPIES, 'm', 0, 0, RTL_IN_TABLES, "Copies", "copies from and to the GPUs, or kernels")                          \
+    X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, "", "shorter window")                                                   \
+    X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, "", "longer window")                                                     \
+    X(ZERO, 'z', 'r', 0, RTL_IN_DATA, "Zero", "count from now on (the target's counters are not touched)")            \
+    X(PAUSE, ' ', 'Z', 0, RTL_IN_DATA, "Pause", "hold the screen, or go on")                                          \
+    X(INTERVAL, 'd', 0, 0, RTL_IN_DATA, "", "set the interval between frames")                                        \
+    X(SLOWER, '+', 0, 0, RTL_IN_DATA, "", "longer interval")                                                          \
+    X(FASTER, '-', 0, 0, RTL_IN_DATA, "", "shorter interval")                                                         \
+    X(NAMES, 'c', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "names short, template, full or mangled")                 \
+    X(WRAP, 'w', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "the whole name of the kernel, wrapped")                   \
+    X(UNITS, 'E', 'u', 0, RTL_IN_DATA, "Units", "times in automatic units, ns, us, ms or s")                          \
+    X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, "", "hide or show kernels that were not called in the window")                 \
+    X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, "", "one line a GPU, or several in a line")                                \
+    X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "copy the full name (OSC 52)")                             \
+    X(RECORD, 'x', 0, 0, RTL_IN_DATA, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)")             \
+    X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, "", "add a snapshot to that file")                                            \
+    X(MODE, 'M', 0, 0, RTL_IN_DATA, "", "have the process go on in another mode")                                     \
+    X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, "", "up")                                                                   \
+    X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, "", "down")                                                             \
+    X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, "", "a page up")                                    \
+    X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, "", "a page down")                              \
+    X(FAMILIES, 'g', RTL_KEY_F(5), 0, RTL_IN_KERNELS, "Families",                                                     \
+      "kernels by family with sums: gemm, attention, comm ...")                                                       \
+    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, "", "scroll the names back; close the family")                  \
+    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, "",                                                           \
+      "scroll the names sideways, to their ends; open the family")                                                    \
+    X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, "", "why no process is ended from here, and what ends one")     \
+    X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                         \
+    X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, "", "to the end")                                                         \
+    X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, "", "draw the screen afresh")                                      \
+    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write sort, window, interval, units to the configuration")        \
     X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, "Quit", "quit")
 
 #define RTL_ENUM_ACTION(sym, ...) RTL_ACTION_##sym,

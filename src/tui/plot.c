@@ -15,25 +15,15 @@ static uint64_t nice_step(uint64_t least)
                 return steps[i] * ten;
 }
 
-struct rtl_plot_axis rtl_plot_axis(uint64_t low, uint64_t high, int ticks)
+struct rtl_plot_axis rtl_plot_axis(uint64_t high, int ticks)
 {
     const uint64_t most = 1ull << 60; /* times are shorter, and sums below don't overflow */
-    struct rtl_plot_axis axis = {0};
-    high = high < most ? high : most;
-    low = low < high ? low : high;
+    struct rtl_plot_axis axis;
+    high = high < 1 ? 1 : high < most ? high : most;
     ticks = ticks < 1 ? 1 : ticks > RTL_PLOT_TICKS_MAX ? RTL_PLOT_TICKS_MAX : ticks;
-    uint64_t from = low > high / 2 ? low : 0; /* a step up by a tenth is to be seen */
-    axis.step = nice_step((high - from + (uint64_t)ticks - 1) / (uint64_t)ticks);
-    /* a change of a hundredth is no landscape */
-    uint64_t least = from ? nice_step(high / 50) : 1;
-    axis.step = axis.step > least ? axis.step : least;
-    for (;; axis.step = nice_step(axis.step + 1)) {
-        axis.from = from / axis.step * axis.step;
-        axis.to = (high + axis.step - 1) / axis.step * axis.step;
-        axis.to = axis.to > axis.from ? axis.to : axis.from + axis.step;
-        if ((axis.to - axis.from) / axis.step <= (uint64_t)ticks)
-            return axis;
-    }
+    axis.step = nice_step((high + (uint64_t)ticks - 1) / (uint64_t)ticks);
+    axis.to = (high + axis.step - 1) / axis.step * axis.step;
+    return axis;
 }
 
 struct rtl_number rtl_plot_label(const struct rtl_plot_axis *axis, uint64_t ns, enum rtl_unit units)
@@ -81,13 +71,12 @@ static uint64_t longest(const uint64_t *samples, int from, int to)
     return most;
 }
 
-/* How many eighths of a row a value fills above the axis's foot; what was measured is seen. */
+/* How many eighths of a row a value fills; what was measured is seen. */
 static int eighths_of(const struct rtl_plot_axis *axis, int rows, uint64_t ns)
 {
     if (!ns)
         return 0;
-    double share = ns > axis->from ? (double)(ns - axis->from) / (double)(axis->to - axis->from) : 0;
-    int eighths = (int)(share * rows * 8 + 0.5);
+    int eighths = (int)((double)ns / (double)axis->to * rows * 8 + 0.5);
     return eighths < 1 ? 1 : eighths > rows * 8 ? rows * 8 : eighths;
 }
 
@@ -98,19 +87,23 @@ static int in_row(int eighths, int row)
     return here < 0 ? 0 : here > 8 ? 8 : here;
 }
 
-/* The p50 is a body of full cells, what the p99 adds lies over it in another colour, and in ASCII by another mark. */
+/*
+ * The p50 is a body of whole cells. What the p99 is above it lies on it in another colour, in a third from twice the
+ * p50 on, where the tail is worth a look; in ASCII by another mark.
+ */
 static void draw_column(struct rtl_frame *frame, int bottom, int col, int rows, int high, int low)
 {
     int body = (low + 4) / 8; /* whole cells; a p50 that is the p99 has them all */
-    body = low && low >= high ? rows : body;
+    body = low >= high ? rows : body;
     for (int row = 0; row < rows; row++) {
         int here = in_row(high, row);
+        bool tail = row >= body && low;
+        enum rtl_role role = !tail ? RTL_ROLE_BAR : row * 8 >= 2 * low ? RTL_ROLE_BAR_HIGH : RTL_ROLE_LABEL;
         if (!here)
             break;
-        bool tail = row >= body && low;
-        rtl_frame_spark(frame, bottom - row, col, tail ? RTL_ROLE_BAR_HIGH : RTL_ROLE_BAR, here - 1);
+        rtl_frame_spark(frame, bottom - row, col, role, here - 1);
         if (frame->ascii && here == 8)
-            rtl_frame_fill(frame, bottom - row, col, 1, tail ? RTL_ROLE_BAR_HIGH : RTL_ROLE_BAR, tail ? ':' : '#');
+            rtl_frame_fill(frame, bottom - row, col, 1, role, tail ? ':' : '#');
     }
 }
 
@@ -139,7 +132,7 @@ static int draw_axis(struct rtl_frame *frame, struct rtl_rect at, const struct r
                      enum rtl_unit units)
 {
     int label = 0;
-    for (uint64_t tick = axis->from; tick <= axis->to; tick += axis->step) {
+    for (uint64_t tick = 0; tick <= axis->to; tick += axis->step) {
         int columns = rtl_text_columns(rtl_plot_label(axis, tick, units).text);
         label = columns > label ? columns : label;
     }
@@ -148,9 +141,9 @@ static int draw_axis(struct rtl_frame *frame, struct rtl_rect at, const struct r
     for (int row = 0; row < rows; row++)
         rtl_frame_fill(frame, at.row + row, at.col + label, 1, RTL_ROLE_LABEL, 0x2502);
     int last = -1;
-    for (uint64_t tick = axis->from; tick <= axis->to; tick += axis->step) {
+    for (uint64_t tick = 0; tick <= axis->to; tick += axis->step) {
         /* a tick stands at its height: the foot of the row that begins there, the top one in the row below its edge */
-        int up = (int)((double)(tick - axis->from) / (double)(axis->to - axis->from) * rows + 0.5);
+        int up = (int)((double)tick / (double)axis->to * rows + 0.5);
         int row = up >= rows ? 0 : rows - 1 - up;
         if (row == last)
             continue;
@@ -163,23 +156,17 @@ static int draw_axis(struct rtl_frame *frame, struct rtl_rect at, const struct r
 
 void rtl_plot_draw(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_plot *plot)
 {
-    uint64_t least = UINT64_MAX, most = 0;
+    uint64_t most;
     int count = plot->count < RTL_PLOT_SAMPLES_MAX ? plot->count : RTL_PLOT_SAMPLES_MAX;
     if (at.rows < 2 || at.cols < 4)
         return;
-    for (int i = 0; i < count; i++) {
-        uint64_t low = plot->low[i] ? plot->low[i] : plot->high[i];
-        if (!plot->high[i])
-            continue;
-        least = low < least ? low : least;
-        most = plot->high[i] > most ? plot->high[i] : most;
-    }
+    most = longest(plot->high, 0, count);
     if (!most) {
         rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_DIM, "nothing timed in these intervals");
         return;
     }
     int rows = at.rows - 1;
-    struct rtl_plot_axis axis = rtl_plot_axis(least, most, (rows + 1) / 2);
+    struct rtl_plot_axis axis = rtl_plot_axis(most, (rows + 1) / 2);
     int left = draw_axis(frame, at, &axis, rows, plot->units), width = at.col + at.cols - left;
     int whole = plot->most < width ? plot->most : width; /* samples from edge to edge */
     whole = whole > count ? whole : count;
@@ -189,7 +176,7 @@ void rtl_plot_draw(struct rtl_frame *frame, struct rtl_rect at, const struct rtl
         to = to < count ? to : count;
         uint64_t high = longest(plot->high, from, to), low = longest(plot->low, from, to);
         draw_column(frame, at.row + rows - 1, left + width - 1 - i, rows, eighths_of(&axis, rows, high),
-                    low < axis.from ? 0 : eighths_of(&axis, rows, low));
+                    eighths_of(&axis, rows, low));
     }
     draw_time_axis(frame, at, left, width, (uint64_t)((double)plot->span_ns / count * whole));
 }

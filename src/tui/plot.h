@@ -22,12 +22,12 @@ struct rtl_plot {
     enum rtl_unit units;
 };
 
-/* An axis of durations: from, from + step, ..., to. Steps are 1, 2 or 5 times a power of ten. */
+/* An axis of durations: 0, step, ..., to. Steps are 1, 2 or 5 times a power of ten. */
 struct rtl_plot_axis {
-    uint64_t from, to, step;
+    uint64_t to, step;
 };
-/* The closest axis that has all from low to high, with at most `ticks` steps. */
-struct rtl_plot_axis rtl_plot_axis(uint64_t low, uint64_t high, int ticks);
+/* The closest axis that has `high` with at most `ticks` steps. */
+struct rtl_plot_axis rtl_plot_axis(uint64_t high, int ticks);
 
 /* A tick's label: all of an axis are in one unit, with as many decimals as its steps need. */
 struct rtl_number rtl_plot_label(const struct rtl_plot_axis *axis, uint64_t ns, enum rtl_unit units);

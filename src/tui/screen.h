@@ -32,6 +32,9 @@ struct rtl_event {
 bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_bytes);
 void rtl_screen_close(void); /* does nothing when it is not open */
 
+/* What draws, and its version. */
+const char *rtl_screen_library(void);
+
 void rtl_screen_size(int *rows, int *cols);
 
 /* Sends what differs from the last frame; everything with `repaint`. */

@@ -296,6 +296,11 @@ void rtl_screen_close(void)
         fclose(tty.input);
 }
 
+const char *rtl_screen_library(void)
+{
+    return curses_version();
+}
+
 void rtl_screen_size(int *rows, int *cols)
 {
     getmaxyx(stdscr, *rows, *cols);

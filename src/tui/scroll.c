@@ -37,6 +37,14 @@ static void fit_names(struct rtl_ui *ui, bool ascii)
     ui->name_left = rtl_clamp(ui->name_left, 0, longest > LEAST ? longest - LEAST : 0);
 }
 
+/* The cursor stays on a line that there is, and in sight. */
+static void fit_lines(int *at, int *top, int lines, int page)
+{
+    *at = rtl_clamp(*at, 0, lines > 0 ? lines - 1 : 0);
+    *top = rtl_clamp(*top, *at - page + 1, *at);
+    *top = rtl_clamp(*top, 0, rtl_clamp(lines - page, 0, lines));
+}
+
 void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
 {
     struct rtl_model *m = ui->model;
@@ -50,10 +58,8 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
         ui->help_top = rtl_clamp(ui->help_top, 0, rtl_clamp(rtl_draw_help_lines(ui, cols) - ui->page, 0, 1 << 20));
         return;
     }
-    int lines = rtl_draw_queue_lines(m);
-    ui->queue_top = rtl_clamp(ui->queue_top, 0, rtl_clamp(lines - ui->page, 0, lines));
-    lines = rtl_draw_copies_lines(m);
-    ui->copies_top = rtl_clamp(ui->copies_top, 0, rtl_clamp(lines - ui->page, 0, lines));
+    fit_lines(&ui->queue_at, &ui->queue_top, rtl_draw_queue_lines(m), ui->page);
+    fit_lines(&ui->copies_at, &ui->copies_top, rtl_draw_copies_lines(m), ui->page);
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */

@@ -57,30 +57,29 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MAX", 6, 101, "longest duration in the window")
 
 /* X(word, what it means): what stands on the screens and in no table. */
-#define RTL_WORDS(X)                                                                                    \
-    X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                    \
-    X("busy", "share of the window in which a timed kernel ran; on several GPUs their mean")            \
-    X("q3", "beside a gauge: packets in flight on the GPU's queues")                                    \
-    X("sig", "signals of ours in use, and how many there may be; peak: the most so far")                \
-    X("disp", "dispatches a second, timed or not")                                                      \
-    X("drop", "dispatches that should have been timed and were not")                                    \
-    X("worst p99", "the highest p99 in the window, and which kernel has it")                            \
-    X("age", "how long ago the library last wrote anything; idle: nothing is in flight")                \
-    X("rec", "recording, and into which file")                                                          \
-    X("pid", "the process; inside: its number in its own container")                                    \
-    X("p99.9", "99.9 % of the durations are at most this; p50, p90, p99 likewise")                      \
-    X("min, max", "the shortest and the longest duration")                                              \
-    X("P99 over time",                                                                                  \
-      "its plot: the body is the P50, what lies on it is what the P99 is above; interval: of a sample") \
-    X("DURATION", "in the detail: a row's shortest one; CALLS: how many were that long")                \
-    X("IN WINDOW", "the sliding window, keys { and }")                                                  \
-    X("SINCE START", "since the process was first traced; SINCE ZERO: since key z")                     \
-    X("grid", "of the last dispatch: work-items in all")                                                \
-    X("wg", "workgroup of the last dispatch: work-items that run together")                             \
-    X("lds", "local memory of a workgroup, bytes")                                                      \
-    X("scratch", "private memory of a work-item that doesn't fit its registers, bytes")                 \
-    X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                               \
-    X("[?]", "the line goes on: it stands whole in a wider terminal, its figures in this help")         \
+#define RTL_WORDS(X)                                                                                             \
+    X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                             \
+    X("busy", "share of the window in which a timed kernel ran; on several GPUs their mean")                     \
+    X("q3", "beside a gauge: packets in flight on the GPU's queues")                                             \
+    X("sig", "signals of ours in use, and how many there may be; peak: the most so far")                         \
+    X("disp", "dispatches a second, timed or not")                                                               \
+    X("drop", "dispatches that should have been timed and were not")                                             \
+    X("worst p99", "the highest p99 in the window, and which kernel has it")                                     \
+    X("age", "how long ago the library last wrote anything; idle: nothing is in flight")                         \
+    X("rec", "recording, and into which file")                                                                   \
+    X("pid", "the process; inside: its number in its own container")                                             \
+    X("p99.9", "99.9 % of the durations are at most this; p50, p90, p99 likewise")                               \
+    X("min, max", "the shortest and the longest duration")                                                       \
+    X("P99 over time", "on its P50, the body; coloured where it is more than twice that. interval: of a sample") \
+    X("DURATION", "in the detail: a row's shortest one; CALLS: how many were that long")                         \
+    X("IN WINDOW", "the sliding window, keys { and }")                                                           \
+    X("SINCE START", "since the process was first traced; SINCE ZERO: since key z")                              \
+    X("grid", "of the last dispatch: work-items in all")                                                         \
+    X("wg", "workgroup of the last dispatch: work-items that run together")                                      \
+    X("lds", "local memory of a workgroup, bytes")                                                               \
+    X("scratch", "private memory of a work-item that doesn't fit its registers, bytes")                          \
+    X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                                        \
+    X("[?]", "the line goes on: it stands whole in a wider terminal, its figures in this help")                  \
     X("-", "not measured (never the same as 0)")
 
 #endif

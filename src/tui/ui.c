@@ -2,6 +2,7 @@
 #include "tui/ui.h"
 #include "session/player.h"
 #include "text/text.h"
+#include "tui/leave.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -208,9 +209,28 @@ static unsigned typed(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
+/* A command that we started is not left without a word about it. */
+static unsigned ask_to_leave(struct rtl_ui *ui)
+{
+    if (ui->launched == RTL_LAUNCHED_NO)
+        return RTL_UI_QUIT;
+    ui->prompt = RTL_PROMPT_LEAVE;
+    ui->menu = RTL_LEAVE_RUNNING;
+    return RTL_UI_DRAW;
+}
+
+static unsigned answer_leave(struct rtl_ui *ui, enum rtl_leave_answer answer)
+{
+    if (answer != RTL_LEAVE_COUNT)
+        ui->prompt = RTL_PROMPT_NONE;
+    return answer == RTL_LEAVE_RUNNING ? RTL_UI_QUIT : answer == RTL_LEAVE_END ? RTL_UI_DRAW | RTL_UI_END : RTL_UI_DRAW;
+}
+
 static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
 {
     size_t length = strlen(ui->typed);
+    if (ui->prompt == RTL_PROMPT_LEAVE)
+        return answer_leave(ui, rtl_leave_key(key, &ui->menu));
     if (key == RTL_KEY_ESC)
         return close_prompt(ui, false);
     if (key == RTL_KEY_ENTER || key == '\n')
@@ -341,7 +361,7 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
     struct rtl_model *m = ui->model;
     switch (action) {
     case RTL_ACTION_QUIT:
-        return RTL_UI_QUIT;
+        return ask_to_leave(ui);
     case RTL_ACTION_BACK:
         return go_back(ui);
     case RTL_ACTION_HELP:

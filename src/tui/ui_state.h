@@ -24,6 +24,7 @@ enum {
     RTL_UI_SEEK = 256,  /* replay: to ui->seek_ns */
     RTL_UI_MODE = 512,  /* ask the process for the mode ui->menu */
     RTL_UI_SAVE = 1024, /* write the configuration */
+    RTL_UI_END = 2048,  /* end the command that was started (leave.h) */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
@@ -37,7 +38,10 @@ enum rtl_prompt {
     RTL_PROMPT_SORT,
     RTL_PROMPT_TIME,
     RTL_PROMPT_MODE,
+    RTL_PROMPT_LEAVE,
 };
+/* Of the command that we started: there is none (any more), it runs, it was told to end. */
+enum rtl_launched { RTL_LAUNCHED_NO, RTL_LAUNCHED_RUNS, RTL_LAUNCHED_ENDING };
 
 /* A search in the help that is still to be made. */
 enum { RTL_FIND_BEFORE = -1, RTL_FIND_NOTHING, RTL_FIND_NEXT, RTL_FIND_HERE };
@@ -59,8 +63,9 @@ struct rtl_ui {
     int position;      /* where it was seen last */
     int top;           /* first row of the table on screen */
     int queue_top, copies_top, help_top;
-    int page;      /* rows of the table, from the last rtl_ui_fit */
-    int name_left; /* columns that the names are scrolled by */
+    int queue_at, copies_at; /* the line with the cursor */
+    int page;                /* rows of the table, from the last rtl_ui_fit */
+    int name_left;           /* columns that the names are scrolled by */
 
     char help_search[RTL_FILTER_MAX];
     int help_line; /* of the help, where what was searched for stands; -1 = nowhere yet */
@@ -86,6 +91,8 @@ struct rtl_ui {
     char message[160];   /* one line for the user, until the next key or for RTL_MESSAGE_NS */
     uint64_t message_ns; /* monotonic */
     const char *copy;
+    enum rtl_launched launched;
+    char log[200]; /* where its output goes, safe text; "" = nothing was started */
 
     /* set by the caller before each frame */
     uint64_t now_mono_ns;

@@ -13,8 +13,9 @@
 #include "session/player.h"
 #include "session/frame_recorder.h"
 #include "session/target.h"
-#include "session/heartbeat.h"
 #include "text/text.h"
+#include "session/heartbeat.h"
+#include "session/launch.h"
 #include "tui/draw.h"
 #include "tui/mouse.h"
 #include "tui/screen.h"
@@ -211,6 +212,24 @@ static uint64_t interval(const struct watch *w)
     return w->player ? frame_ns(w) : w->ui.interval_ns;
 }
 
+/* What has become of the command that we started; false when it is over, as the user wanted. */
+static bool look_at_launched(struct watch *w)
+{
+    struct rtl_launch *launch = w->options->launch;
+    if (!launch)
+        return true;
+    bool ended = rtl_launch_ended(launch);
+    w->ui.launched = ended ? RTL_LAUNCHED_NO : launch->told_to_end ? RTL_LAUNCHED_ENDING : RTL_LAUNCHED_RUNS;
+    return !ended || !launch->told_to_end;
+}
+
+static void end_launched(struct watch *w)
+{
+    rtl_launch_end(w->options->launch);
+    rtl_ui_say(&w->ui, "process %d was told to end: the screen goes when it has; q asks again",
+               (int)w->options->launch->pid);
+}
+
 /* What can be changed with keys, and what the configuration has of the rest. */
 static void save_settings(struct watch *w)
 {
@@ -242,6 +261,8 @@ static void save_settings(struct watch *w)
 static bool press(struct watch *w, uint32_t key)
 {
     w->ui.now_mono_ns = rtl_mono_ns();
+    if (!look_at_launched(w))
+        return false;
     unsigned asked =
         key & RTL_KEY_MOUSE ? rtl_ui_mouse(&w->ui, key, w->frame.rows, w->frame.cols) : rtl_ui_key(&w->ui, key);
     if (asked & RTL_UI_QUIT)
@@ -261,6 +282,8 @@ static bool press(struct watch *w, uint32_t key)
         take_snapshot(w);
     if (asked & RTL_UI_MODE && !w->player)
         ask_for_mode(w);
+    if (asked & RTL_UI_END)
+        end_launched(w);
     if (asked & RTL_UI_SAVE)
         save_settings(w);
     if (asked & RTL_UI_COPY)
@@ -320,7 +343,9 @@ static int run(struct watch *w)
     show(w, true);
     w->next_ns = rtl_mono_ns() + interval(w);
     while (!w->options->frames || w->samples < w->options->frames || w->ended) {
-        uint64_t soon = rtl_mono_ns() + RTL_SEC;
+        if (!look_at_launched(w))
+            return 0;
+        uint64_t soon = rtl_mono_ns() + (w->ui.launched == RTL_LAUNCHED_ENDING ? RTL_SEC / 20 : RTL_SEC);
         struct rtl_event event = rtl_screen_wait(soon + RTL_SEC / 2 < w->next_ns ? soon : w->next_ns);
         switch (event.kind) {
         case RTL_EVENT_TIMEOUT:
@@ -338,6 +363,8 @@ static int run(struct watch *w)
             break;
         case RTL_EVENT_SIGNAL:
             rtl_screen_close();
+            if (w->options->launch)
+                rtl_launch_tell(w->options->launch);
             rtl_screen_die(event.signal);
         case RTL_EVENT_GONE:
             return RTL_READER_USAGE;
@@ -368,6 +395,11 @@ static int watch(struct watch *w, pid_t pid, const char *title)
     model->sort = options->sort;
     model->reverse = options->reverse;
     snprintf(model->filter, sizeof model->filter, "%s", options->filter);
+    if (options->launch) {
+        rtl_text_escape(w->ui.log, sizeof w->ui.log, options->launch->log, strlen(options->launch->log));
+        w->ui.now_mono_ns = rtl_mono_ns();
+        rtl_ui_say(&w->ui, "its output goes into %s", w->ui.log);
+    }
     rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
     if (w->player) {
         w->player->model = model;

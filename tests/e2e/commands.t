@@ -21,6 +21,24 @@ commands=$("$top" --help | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
 check "there are commands" test "$(echo "$commands" | wc -l)" -gt 7
 options() { "$top" ${1:+"$1"} --help | grep -oE '^  (-[A-Za-z], |    )--[a-z-]+' | grep -oE -e '--[a-z-]+'; }
 
+# --- jobs, on a process ---
+"$O/tests/programs/segment_demo" --kernels 5 --seconds 600 >"$work/demo.out" &
+demo=$!
+tap_pids="$tap_pids $demo"
+wait_until 60 traced "$demo"
+wait_until 60 test -s "$work/demo.out"
+"$top" record -p "$demo" -n 3 -d 0.05 "$work/run.db" >"$work/out" 2>"$work/err"
+is "record ends after its frames, and shows nothing" "$? $(cat "$work/out" "$work/err")" '0 '
+is "replay has them" "$("$top" replay --json "$work/run.db" | wc -l)" 3
+is "as -r does" "$("$top" replay --csv "$work/run.db" | md5sum)" "$("$top" -r "$work/run.db" --csv | md5sum)"
+has "snapshot adds to a file" "$("$top" snapshot -p "$demo" "$work/run.db")" '5 kernels of process [0-9]* written to'
+has "mode changes nothing that can't be changed" "$("$top" mode -p "$demo" lite 2>&1)" '[Mm]ode'
+has "a job without a process says which there are" "$("$top" record "$work/x.db" 2>&1)" "-p PID.* $demo"
+is "and the scripts of the shells are told" "$("$top" completions --pids | grep -cx "$demo")" 1
+check "no progress where there is no terminal" test ! -s "$work/err"
+has "the version says with what it was built" "$("$top" --version | tr '\n' '|')" '^rtl-top [0-9.]* .*built with (gcc|clang) .*SQLite 3\.[0-9.]*, ncurses'
+end_process "$demo"
+
 # --- bash ---
 "$top" completions bash >"$work/bash"
 if command -v shellcheck >/dev/null; then check "the script for bash is clean" shellcheck -s bash "$work/bash"; fi

@@ -29,7 +29,7 @@ is "librtl(7) has every mode, reason, note and way in the words of the table, an
     "$(diff "$work/in-tables" "$work/in-man")" ""
 check "there are more than 20 of them" test "$(wc -l <"$work/in-tables")" -gt 20
 
-# README's table of modes, word by word
+# doc/use.md's table of modes, word by word
 cat >"$work/modes.c" <<'EOF'
 #include "shm/tables.h"
 #define MODE(sym, num, name, text) @name@text@
@@ -37,9 +37,9 @@ RTL_MODES(MODE)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/modes.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - >"$work/modes"
 # shellcheck disable=SC2016 # backquotes of the text
-sed -n '/^## Modes/,/^## What/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' README.md >"$work/in-readme"
+sed -n '/^## Modes/,/^How it/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' doc/use.md >"$work/in-readme"
 check "there are modes" test "$(wc -l <"$work/modes")" -gt 3
-is "README has every mode in the words of the table" "$(diff "$work/modes" "$work/in-readme")" ""
+is "doc/use.md has every mode in the words of the table" "$(diff "$work/modes" "$work/in-readme")" ""
 
 for variable in $(grep -rhoE 'getenv\("[A-Z_]+"\)' src | sed 's/.*"\(.*\)".*/\1/' | grep ^RTL_ | sort -u); do
     check "librtl(7) or rtl-top(1) explains $variable" grep -qE "Ev $variable" man/librtl.7 man/rtl-top.1
@@ -72,18 +72,29 @@ is "each of them is in rtl-top(1)" "$(comm -23 "$work/in-help" "$work/in-page")"
 
 # --- what README and CONTRIBUTING name exists ---
 make -s help >"$work/targets"
-for target in $(cat README.md CONTRIBUTING.md | grep -oE '(^|[`(]|sudo )make [a-z][a-z-]+' | awk '{ print $NF }' | sort -u); do
+for target in $(cat README.md doc/*.md CONTRIBUTING.md | grep -oE '(^|[`(]|sudo )make [a-z][a-z-]+' | awk '{ print $NF }' | sort -u); do
     check "make $target is a target" grep -qE "^make $target " "$work/targets"
 done
-for option in $(grep -ohE 'rtl-top -[^|&;`]*' README.md | options); do
-    check "rtl-top has $option, which README shows" grep -qxF -e "$option" "$work/in-help"
+for option in $(grep -ohE 'rtl-top -[^|&;`]*' README.md doc/*.md | options); do
+    check "rtl-top has $option, which README or doc shows" grep -qxF -e "$option" "$work/in-help"
 done
 # shellcheck disable=SC2016 # backquotes of the text
-for path in $(grep -ohE '`(src|tests|tools|man|\.ci)/[A-Za-z0-9_./-]*`' README.md CONTRIBUTING.md tests/vgpu/README.md | tr -d '`' | sort -u); do
+for path in $(grep -ohE '`(src|tests|tools|man|\.ci)/[A-Za-z0-9_./-]*`' README.md doc/*.md CONTRIBUTING.md tests/vgpu/README.md | tr -d '`' | sort -u); do
     check "$path exists" test -e "$path"
 done
 for package in $(sed -n '/apt-get install/,/^```/p' README.md | tr -s ' ' '\n' | grep -E '^(lib|gcc|g\+\+|hip)'); do
     check "$package is what tools/deps installs" sh -c "tools/deps --print build gpu unit test | grep -qxF '$package'"
 done
+for command in $(grep -ohE '(^|`)rtl-top [a-z]+' README.md doc/*.md | awk '{ print $2 }' | sort -u); do
+    check "rtl-top $command is a command" grep -qE "^  $command  " "$work/help"
+done
+for link in $(grep -ohE '\]\([^)]*\.md\)' README.md | tr -d '])('); do
+    check "$link, to which README leads, exists" test -e "$link"
+done
+for release in $(sed -n 's/^#define RTL_RELEASES_TESTED "\(.*\)"/\1/p' src/base/version.h | tr -d ,); do
+    check "doc/verified.md has release $release" grep -q "^| ROCr $release" doc/verified.md
+    check "and README" grep -qF "$release" README.md
+done
+check "README is two screens" test "$(wc -l <README.md)" -le 125
 check "CONTRIBUTING is short" test "$(wc -l <CONTRIBUTING.md)" -le 120
 finish

@@ -55,7 +55,7 @@ check "F6 too, and Esc leaves it" shows 'sort CALLS v'
 keys P
 
 keys M
-check "M shows the modes" shows '^> default +times every kernel' 'mode: Up and Down choose'
+check "M shows the modes" shows '> default +times every kernel' 'mode: Up and Down choose'
 keys Down Down Down Down Down k k Enter
 check "a process that can't be told says so, and is watched on" shows "process $demo .*has no control page" 'KERNEL'
 
@@ -128,8 +128,9 @@ check "i hides idle kernels" shows 'idle hidden'
 keys i
 
 keys Enter
-check "Enter opens the detail" shows 'DURATION since zero +CALLS +IN WINDOW +SINCE ZERO' 'p50 .* p90 .* p99 .* p99\.9 ' '█' \
-    'p99.9 +[0-9]' 'grid [0-9x]+ wg [0-9]+' 'lds .* scratch' 'P99 by interval' 'EscBack'
+check "Enter opens the detail" shows 'DURATION since zero +CALLS +IN WINDOW +SINCE ZERO' 'time [0-9.]+% +calls ' '█' \
+    'p99.9 +[0-9]' 'grid [0-9x]+ +wg [0-9]+ +lds .* scratch' 'P99 over time, on its P50 +interval 0\.[12]s' ' +0┤' '-0:[0-9]+ .*now' \
+    'EscBack'
 name=$(screen | sed -n 1p)
 keys ']'
 check "] goes to the next kernel" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" != '${name%% pid*}' ]"
@@ -161,6 +162,33 @@ keys F1
 check "F1 opens it" shows 'rtl-top help'
 keys Escape Escape Escape Escape
 check "Esc never quits" shows '%TIME CALL/s'
+keys '?' / scratch Enter
+check "/ searches the help" shows 'scratch +private memory of a work-item'
+keys / nowhere_at_all Enter n
+check "and says what it doesn't have" shows "the help doesn.t have .nowhere_at_all."
+keys Escape F3 rccl Escape
+check "F3 asks what to find" hides '^find'
+keys g
+check "g shows families" shows '^> .* \+ [a-z]+  [0-9]+ kernels?' '60/60'
+keys Enter
+check "Enter opens one" shows '^> .* - [a-z]+  [0-9]+ kernels?'
+keys Left
+check "Left closes it" shows '^> .* \+ [a-z]+  [0-9]+ kernels?'
+keys Right
+check "Right opens it" shows '^> .* - [a-z]+  [0-9]+ kernels?'
+keys F5
+check "F5 goes back to the kernels" hides ' [+-] [a-z]+  [0-9]+ kernels?'
+keys Right Right
+check "Right scrolls the names" shows 'names from column 17'
+keys Left Left
+check "Left back" hides 'from column'
+keys K
+check "K says that nothing is ended from here" shows "ends nothing: in a shell, kill $demo "
+keys Home F9
+check "F9 too" shows "ends nothing: in a shell, kill $demo "
+keys G
+check "G goes to the last kernel" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 21 ]"
+keys Home
 keys C-l
 check "Ctrl-L draws afresh" shows '%TIME CALL/s' '\[LIVE\]'
 

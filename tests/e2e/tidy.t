@@ -94,6 +94,6 @@ is "only one file includes zlib" "$(grep -rlE '#include <zlib' src)" src/record/
 # what is told on standard error is escaped in one place; a crash on the screen has a text of its own there, and
 # /dev/stderr may be an output
 # shellcheck disable=SC2086 # a list
-is "only rtl_complain writes to standard error" "$(grep -rnwE 'stderr|perror|STDERR_FILENO' $viewer src/record src/shm |
-    grep -vE '^src/(session/complain|record/outfile)\.c:|^src/tui/screen_curses\.c:.*write_all\(STDERR_FILENO, text, sizeof text')" ""
+is "only rtl_complain and the line of progress write to standard error" "$(grep -rnwE 'stderr|perror|STDERR_FILENO' $viewer src/record src/shm |
+    grep -vE '^src/(session/complain|session/progress|record/outfile)\.c:|^src/tui/screen_curses\.c:.*write_all\(STDERR_FILENO, text, sizeof text')" ""
 finish

@@ -2,6 +2,8 @@
  * libFuzzer target: the user's configuration, which may be cut off or no text at all, and the rules in it at work on
  * names that come after it.
  *
+ * Settings in it, written by key W, are read again as the same.
+ *
  * The input is a configuration and, behind a byte 0, names with a byte 0 between them. Whatever it says, each line is
  * taken or told once, and what is shown for the names is safe text, in its column, and different where names are.
  *
@@ -40,6 +42,34 @@ static void check_safe(const char *text)
     }
 }
 
+static void ignored(void *context, unsigned line, const char *why)
+{
+    (void)context;
+    (void)line;
+    (void)why;
+}
+
+/* What key W writes is read again as the same, whatever else stands in the file, which stays. */
+static void check_written(const char *text, size_t length, const struct rtl_settings *settings)
+{
+    struct rtl_config again = {0};
+    size_t new_length;
+    char *edited = rtl_config_edit(text, length, settings, &new_length);
+    MUST(edited && new_length <= length + 1 + RTL_SETTING_COUNT * 200);
+    MUST(rtl_config_parse(&again, edited, new_length, ignored, NULL));
+    for (int i = 0; i < RTL_SETTING_COUNT; i++) {
+        char before[200], after[200];
+        MUST(again.settings.has[i] == settings->has[i]);
+        if (!settings->has[i])
+            continue;
+        rtl_setting_line(settings, (enum rtl_setting)i, before, sizeof before);
+        rtl_setting_line(&again.settings, (enum rtl_setting)i, after, sizeof after);
+        MUST(!strcmp(before, after));
+    }
+    rtl_config_free(&again);
+    free(edited);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rtl_config config = {0};
@@ -53,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lines += data[i] == '\n';
     MUST(rtl_config_parse(&config, (const char *)data, length, wrong, &told));
     MUST(told.count <= lines && told.last <= lines);
+    check_written((const char *)data, length, &config.settings);
     rtl_name_rules_use(config.names);
     struct rtl_names *names = rtl_names_create();
     MUST(names);

@@ -54,7 +54,7 @@ if have solver; then
         twice solver "rocsolver-bench $call" "--gpus 1" "$real_store/solver/$libexec/librocsolver0-bench/rocsolver-bench" $call --perf 1
     done
 fi
-if have miopen; then # what it would compile itself it can't: see the README
+if have miopen; then # what it would compile itself it can't: see doc/verified.md
     twice miopen "MIOpenDriver gemm" "--gpus 1" "$real_store/miopen/$libexec/libmiopen1-tests/MIOpenDriver" gemm -V 0 -i 100
 fi
 if have migraphx; then

@@ -9,7 +9,8 @@
  * itself sees it at once, the others then. What is an exchange or a fence there empties the buffer, and membarrier
  * empties everybody's. Compilers, and CPUs that do more than that, are not covered.
  *
- * Only what is watched (step_watch) gives others a turn; everything else is taken for the thread's own.
+ * Only what is watched (step_watch) gives others a turn; everything else is taken for the thread's own. Where all
+ * orders are too many, `most_breaks` leaves out those in which threads are interrupted more often than that.
  */
 #ifndef RTL_TESTS_INTERLEAVE_H
 #define RTL_TESTS_INTERLEAVE_H
@@ -75,6 +76,7 @@ static struct {
     uint16_t choice[STEP_CHOICES], options[STEP_CHOICES];
     unsigned depth;
     uint64_t runs;
+    unsigned breaks, most_breaks; /* a thread is interrupted that could have gone on; most 0: as often as can be */
 } stepping = {.current = -1};
 
 /* --- memory --- */
@@ -317,18 +319,26 @@ static unsigned step_choose(unsigned options)
 
 static void step_run(void)
 {
+    struct step_thread *last = NULL;
+    stepping.breaks = 0;
     while (!stepping.wrong) {
         struct step_thread *can[STEP_THREADS];
         unsigned n = 0, patient = 0;
+        const struct step_thread *before = last;
+        bool goes_on = false; /* the one that had the turn could */
         for (unsigned i = 0; i < stepping.threads; i++) {
             struct step_thread *thread = &stepping.thread[i];
             if (!thread->done && !thread->asleep && !thread->yielded)
-                can[n++] = thread;
+                can[n++] = thread, goes_on |= thread == last;
             patient += thread->yielded;
         }
         if (n == 0 && !patient)
             break;
+        if (goes_on && stepping.most_breaks && stepping.breaks == stepping.most_breaks)
+            can[0] = last, n = 1;
         unsigned chosen = n ? step_choose(n) : 0;
+        last = n ? can[chosen] : NULL;
+        stepping.breaks += goes_on && last != before;
         for (unsigned i = 0; i < stepping.threads; i++)
             if (n == 0 || &stepping.thread[i] != can[chosen])
                 stepping.thread[i].yielded = false;

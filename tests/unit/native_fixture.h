@@ -21,7 +21,8 @@ static _Atomic int64_t rung[BELLS]; /* what the runtime's doorbell was given, in
 static _Atomic uint32_t rings;
 static uint32_t native_size = SLOTS;
 
-static void (*_Atomic in_bell)(void); /* what whoever publishes does next; a test's */
+static void (*_Atomic in_bell)(void);  /* what whoever publishes does next; a test's */
+static void (*_Atomic in_index)(void); /* and before the runtime's index is set */
 
 static void put_bell(hsa_signal_t signal, hsa_signal_value_t value)
 {
@@ -45,7 +46,10 @@ static uint64_t real_load(const hsa_queue_t *queue)
 
 static void real_store(const hsa_queue_t *queue, uint64_t index)
 {
+    void (*then)(void) = atomic_load(&in_index);
     (void)queue;
+    if (then)
+        then();
     __atomic_store_n(&REAL, index, __ATOMIC_SEQ_CST);
 }
 

@@ -122,8 +122,10 @@ static void another_user(void **state)
     assert_int_equal(open_as(as_bob, pid), RTL_READER_PERMISSION);
     assert_names(pid);
     assert_says("uid 54321");
+    assert_says("gid 54321");
     assert_says("uid 54322");
-    assert_says("sudo");
+    assert_says("gid 54322");
+    assert_says("sudo -u '#54321' -g '#54321'");
     assert_int_equal(open_as(drop_ptrace, pid), RTL_READER_PERMISSION);
     assert_says("CAP_SYS_PTRACE");
     end_process(pid);

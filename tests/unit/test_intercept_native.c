@@ -477,6 +477,86 @@ static int load_library(void **state)
     return OnLoad(&root, 1, 0, NULL) ? 0 : -1;
 }
 
+/* --- whose turn it is (native_turn.h; in all orders: test_intercept_native_turns) --- */
+
+static void submits_one(void)
+{
+    uint64_t index = app_add(1);
+    put(index, kernel(1));
+    app_ring(index);
+}
+
+static bool is_shared(void)
+{
+    return atomic_load(&native_of()->turn.owner) == RTL_TURN_SHARED;
+}
+
+static uint64_t looks(void)
+{
+    return AT(rtl_tool.segment.header->passes);
+}
+
+static void worker_looks(void)
+{
+    uint64_t before = looks();
+    for (int i = 0; i < patience() && looks() < before + 3; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* Its one thread may be held up anywhere: the worker sees indices that differ, and leaves the queue to it. */
+static void queue_of_one_thread_stays_its_own(void **state)
+{
+    (void)state;
+    submits_one();
+    assert_false(is_shared());
+    atomic_store(&in_index, worker_looks);
+    submits_one();
+    atomic_store(&in_index, NULL);
+    atomic_store(&in_bell, worker_looks);
+    submits_one();
+    atomic_store(&in_bell, NULL);
+    assert_false(is_shared());
+    assert_int_equal(real_load(queue), 3);
+    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    gpu_takes(3);
+}
+
+static void other_submits(void)
+{
+    atomic_store(&in_bell, NULL);
+    other_does(RESERVES);
+    other_does(WRITES);
+    other_does(RINGS);
+}
+
+static void it_submits_more(void)
+{
+    atomic_store(&in_bell, NULL);
+    submits_one();
+}
+
+/* What comes while its thread is in the middle of it is left to that one, be it its own signal handler's. */
+static void what_comes_meanwhile_is_left_to_the_owner(void **state)
+{
+    (void)state;
+    other.object = kernel(2);
+    for (int i = 0; i < 2; i++) {
+        submits_one();
+        assert_false(is_shared());
+        atomic_store(&in_bell, i ? other_submits : it_submits_more);
+        submits_one();
+        assert_true(is_shared());
+        assert_int_equal(real_load(queue), 3);
+        assert_true(has_signal(0) && has_signal(1) && has_signal(2));
+        assert_false(rtl_turn_is_taken(&native_of()->turn));
+        submits_one();
+        assert_int_equal(real_load(queue), 4);
+        gpu_takes(4);
+        end(state);
+        begin(state);
+    }
+}
+
 static int unload_library(void **state)
 {
     (void)state;
@@ -509,6 +589,8 @@ int main(void)
         TEST(who_rings_late_is_waited_for),
         TEST(cooperative_queue_is_lent_out),
         TEST(many_slots_are_remembered),
+        TEST(queue_of_one_thread_stays_its_own),
+        TEST(what_comes_meanwhile_is_left_to_the_owner),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

@@ -134,7 +134,7 @@ static void record_that_is_still_walked_is_not_used_again(void **state)
     assert_int_equal(real_load(queue), 1);
     app_queue_destroy(queue);
     begin(NULL);
-    assert_true(atomic_load(&before->rings) == 0);
+    assert_false(rtl_turn_is_taken(&before->turn));
 }
 
 /* --- the worker --- */

@@ -2,6 +2,7 @@
 #include "golden_fixture.h"
 
 #include "model/cells.h"
+#include "tui/draw_bars.h"
 
 static struct synth *p;
 static struct rtl_model *m;
@@ -144,6 +145,11 @@ static void families_are_sorted_like_rows(void **state)
     order_is("attention gemm 0 1 comm 3 copy");
     rtl_model_sort(m, RTL_COLUMN_NAME, false);
     order_is("attention comm 3 copy gemm 1 0");
+    rtl_model_hold(m); /* opened while the order is held: what appears is in order */
+    rtl_model_open(m, RTL_FAMILY_GEMM, false);
+    rtl_model_hold(m);
+    rtl_model_open(m, RTL_FAMILY_GEMM, true);
+    order_is("attention comm 3 copy gemm 1 0");
     /* held: all stay where they are, what is new comes last in its family */
     rtl_model_sort(m, RTL_COLUMN_CALLS, false);
     order_is("gemm 1 0 comm 3 attention copy");
@@ -224,6 +230,53 @@ static void what_is_searched_for_is_found_in_closed_families(void **state)
     assert_non_null(strstr(ui.message, "no kernel name has"));
 }
 
+/* The pane alone, of the row with that id. */
+static char *pane(uint32_t id, int rows, int cols)
+{
+    struct rtl_frame frame = {0};
+    assert_true(rtl_frame_reset(&frame, rows, cols, false));
+    rtl_draw_pane(&ui, &frame, (struct rtl_rect){0, 0, rows, cols}, rtl_model_row(m, id));
+    char *text = synth_text(&frame);
+    rtl_frame_free(&frame);
+    return text;
+}
+
+static void the_pane_follows_the_cursor(void **state)
+{
+    (void)state;
+    for (int t = 15; t < 40; t++) {
+        if (t > 30)
+            synth_record(p, GEMM_BIG, (uint64_t)t * 10000, 8);
+        tick(t);
+    }
+    golden_text("pane-160x14", pane(RTL_KERNEL_FIRST + GEMM_BIG, 14, 160));
+    golden_text("pane-80x10", pane(RTL_KERNEL_FIRST + GEMM_BIG, 10, 80)); /* the plot alone */
+    golden_text("pane-not-timed-120x10", pane(RTL_KERNEL_FIRST + ALL_REDUCE, 10, 120));
+    /* what was long ago is not in the window's histogram */
+    synth_record(p, FILL, 7000000, 1);
+    for (int t = 40; t < 60; t++) {
+        synth_record(p, FILL, 3000, 100);
+        tick(t);
+    }
+    char *text = pane(RTL_KERNEL_FIRST + FILL, 14, 160);
+    assert_null(strstr(text, "7.0"));
+    assert_non_null(strstr(text, " 1.00k"));
+    free(text);
+    char *first = draw(45, 160);
+    press("j");
+    char *second = draw(45, 160), *pane_of_first = strstr(first, "DURATION in window");
+    assert_non_null(pane_of_first);
+    char *pane_of_second = strstr(second, "DURATION in window");
+    assert_non_null(pane_of_second);
+    *strstr(pane_of_first, "now") = *strstr(pane_of_second, "now") = 0; /* behind the pane much may differ */
+    assert_string_not_equal(pane_of_first, pane_of_second);
+    free(first);
+    free(second);
+    not_drawn(39, 160, "DURATION in window");
+    press("g");
+    drawn(45, 160, "a family: durations of different kernels make no common curve; Enter opens it");
+}
+
 int main(void)
 {
     setenv("TZ", "UTC", 1);
@@ -233,6 +286,7 @@ int main(void)
         TEST(families_are_sorted_like_rows),
         TEST(keys_open_and_close),
         TEST(what_is_searched_for_is_found_in_closed_families),
+        TEST(the_pane_follows_the_cursor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

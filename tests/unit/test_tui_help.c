@@ -177,6 +177,8 @@ static void the_help_is_searched(void **state)
     assert_int_equal(ui.help_line, first);
     int top = ui.help_top;
     press("/qqq", 24, 80);
+    press("\025quit", 24, 80); /* far from there */
+    assert_int_not_equal(ui.help_top, top);
     press("\033", 24, 80); /* Esc: where it was, and nothing is marked */
     assert_int_equal(ui.help_top, top);
     assert_string_equal(ui.help_search, "");
@@ -229,7 +231,7 @@ static void names_scroll_sideways(void **state)
         rtl_ui_fit(&ui, 24, 80);
     }
     drawn(24, 80, "<nrolled\n"); /* no further than to the end of the longest */
-    drawn(24, 80, "| names short from column ");
+    drawn(24, 80, "| names from column ");
     for (int i = 0; i < 2; i++)
         rtl_ui_key(&ui, RTL_KEY_LEFT);
     drawn(24, 80, "nobody_unrolled\n");

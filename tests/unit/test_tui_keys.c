@@ -173,17 +173,57 @@ static void choices(void **state)
     assert_int_equal(rtl_ui_key(&ui, RTL_KEY_IGNORED), 0);
 }
 
+/* The queues and the copies have a cursor, too: on a line that there is, marked to the row's end, and in sight. */
+static void other_tables_have_a_cursor(void **state)
+{
+    (void)state;
+    struct rtl_frame frame = {0};
+    start_ui();
+    for (int gpu = 0; gpu < 2; gpu++)
+        synth_copies(p, gpu, RTL_COPY_H2D, 1000, 2000, 3);
+    synth_tick(p, m, SECONDS(2));
+    for (int view = RTL_VIEW_QUEUES; view <= RTL_VIEW_COPIES; view++) {
+        const int *at = view == RTL_VIEW_QUEUES ? &ui.queue_at : &ui.copies_at;
+        int lines = view == RTL_VIEW_QUEUES ? rtl_draw_queue_lines(m) : rtl_draw_copies_lines(m);
+        ui.view = (enum rtl_view)view;
+        press("jj");
+        assert_int_equal(*at, 2);
+        press("k");
+        assert_int_equal(*at, 1);
+        for (int step = 0; step < 40; step++) {
+            rtl_ui_key(&ui, step < 20 ? RTL_KEY_DOWN : RTL_KEY_UP);
+            rtl_ui_fit(&ui, 8, 80); /* few of the lines fit */
+            assert_true(rtl_frame_reset(&frame, 8, 80, false));
+            rtl_draw(&ui, &frame);
+            int marked = 0, row = frame.cursor_row;
+            for (int i = 0; i < 8 * 80; i++)
+                marked += frame.cells[i].role == RTL_ROLE_SELECTED;
+            assert_int_equal(marked, 80);
+            assert_int_equal(frame.cells[row * 80].code, '>');
+            assert_true(*at >= 0 && *at < lines);
+        }
+        assert_int_equal(*at, 0);
+        press("G");
+        assert_int_equal(*at, lines - 1);
+        rtl_ui_key(&ui, RTL_KEY_HOME);
+        press("");
+        assert_int_equal(*at, 0);
+    }
+    rtl_frame_free(&frame);
+}
+
 static void random_keys_do_no_harm(void **state)
 {
     (void)state;
-    static const uint32_t special[] = {RTL_KEY_UP,  RTL_KEY_DOWN, RTL_KEY_PAGE_UP, RTL_KEY_PAGE_DOWN, RTL_KEY_HOME,
-                                       RTL_KEY_END, RTL_KEY_ESC,  RTL_KEY_ENTER,   RTL_KEY_BACKSPACE, RTL_KEY_F(4)};
+    static const uint32_t special[] = {RTL_KEY_UP,        RTL_KEY_DOWN, RTL_KEY_PAGE_UP, RTL_KEY_PAGE_DOWN,
+                                       RTL_KEY_HOME,      RTL_KEY_END,  RTL_KEY_ESC,     RTL_KEY_ENTER,
+                                       RTL_KEY_BACKSPACE, RTL_KEY_F(4), RTL_KEY_LEFT,    RTL_KEY_RIGHT};
     struct rtl_frame frame = {0};
     uint32_t random = 7;
     start_ui();
     for (int round = 0; round < 30000; round++) {
         random = random * 1664525u + 1013904223u;
-        uint32_t key = (random >> 16) % 3 ? 32 + (random >> 20) % 95 : special[(random >> 20) % 10];
+        uint32_t key = (random >> 16) % 3 ? 32 + (random >> 20) % 95 : special[(random >> 20) % 12];
         rtl_ui_key(&ui, key);
         if (round % 50 == 0) {
             synth_record(p, (int)(random >> 28) % 5, 500 + (random >> 12), 3);
@@ -208,7 +248,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_cursor_stays_with_its_kernel), TEST(prompts), TEST(views_and_back), TEST(choices),
+        TEST(the_cursor_stays_with_its_kernel),
+        TEST(prompts),
+        TEST(views_and_back),
+        TEST(choices),
+        TEST(other_tables_have_a_cursor),
         TEST(random_keys_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,17 +14,15 @@
 #include "intercept/track/queue_tracker.h"
 
 enum {
-    CHUNK = 64,       /* packets that are published at once: the GPU isn't kept waiting for a long batch */
-    EARLY_OFTEN = 16, /* packets are rung for before they are written so often, */
-    LET_GO_OFTEN =
-        2, /* or let go so often without their own thread's ever ringing, and the header decides from then on */
+    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
+    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
+    LET_GO_OFTEN = 2,  /* or let go so often while their own threads never ring: the header decides from then on */
     UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
 };
 static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
 static const uint64_t LET_GO = 50000000;   /* ns that a packet may lie there complete, rung for by others only */
 static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
-static const uint64_t LOOK =
-    2000000; /* of which a look counts for so much at most: others were held up as the worker */
+static const uint64_t LOOK = 2000000;      /* a look counts for so much at most: others were held up as the worker */
 
 static bool hooked; /* load */
 
@@ -234,36 +232,68 @@ static void let_go(struct rtl_native *native, bool unheard)
 
 enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
 
-static inline void walk_for(struct rtl_native *native, enum let let, uint64_t own)
+/* One look at the queue, by whoever walks. True when the worker has to look at it, too. */
+static inline bool look_once(struct rtl_native *native, enum let let, uint64_t own)
 {
     struct rtl_tracker *tracker = native->tracker;
+    enum rtl_policy policy = rtl_packets_begin(tracker);
     bool wake = false;
-    uint32_t rings = atomic_load_explicit(&native->rings, memory_order_acquire);
+    if (__builtin_expect(atomic_load_explicit(&native->unattended, memory_order_relaxed), 0) &&
+        !rtl_native_is_demoted(native))
+        pass_through(native);
+    if (__builtin_expect(rtl_native_is_demoted(native), 0))
+        walk_demoted(native);
+    else if (__builtin_expect(let != COMPLETE, 0))
+        let_go(native, let == UNHEARD_OF);
+    else
+        wake = walk_own(native, policy, own);
+    /* somebody has to look at what is left of those that were rung for */
+    wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
+            atomic_load_explicit(&native->rung_to, memory_order_relaxed);
+    rtl_packets_end(tracker);
+    return wake;
+}
+
+/* Whose turn it is. Returns up to where packets were published then: later the queue may be gone. */
+static uint64_t walk_for(struct rtl_native *native, enum let let, uint64_t own)
+{
+    bool wake = false;
+    uint32_t rings = atomic_load_explicit(&native->turn.rings, memory_order_acquire);
+    uint64_t published;
     do {
-        enum rtl_policy policy = rtl_packets_begin(tracker);
-        if (__builtin_expect(atomic_load_explicit(&native->unattended, memory_order_relaxed), 0) &&
-            !rtl_native_is_demoted(native))
-            pass_through(native);
-        if (__builtin_expect(rtl_native_is_demoted(native), 0))
-            walk_demoted(native);
-        else if (__builtin_expect(let != COMPLETE, 0))
-            let_go(native, let == UNHEARD_OF);
-        else
-            wake |= walk_own(native, policy, own);
+        wake |= look_once(native, let, own);
         let = COMPLETE;
-        /* somebody has to look at what is left of those that were rung for */
-        wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
-                atomic_load_explicit(&native->rung_to, memory_order_relaxed);
-        rtl_packets_end(tracker);
-    } while (
-        !atomic_compare_exchange_weak_explicit(&native->rings, &rings, 0, memory_order_acq_rel, memory_order_acquire));
+        published = atomic_load_explicit(&native->published, memory_order_relaxed);
+    } while (!rtl_turn_end(&native->turn, &rings));
     if (wake)
         rtl_wake_if_parked();
+    return published;
 }
 
 static void walk(struct rtl_native *native, enum let let)
 {
     walk_for(native, let, 0);
+}
+
+/* Others have become users of the queue while its owner was alone. */
+static __attribute__((noinline)) void walk_what_is_left(struct rtl_native *native)
+{
+    if (rtl_turn_ring(&native->turn))
+        walk(native, COMPLETE);
+    rtl_turn_has_left(&native->turn);
+}
+
+/* The same by the thread that owns the queue, `me`. */
+static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint64_t own)
+{
+    bool wake = look_once(native, COMPLETE, own);
+    uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
+    rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot: the GPU had it last */
+    if (__builtin_expect(!rtl_turn_end_alone(&native->turn, me), 0))
+        walk_what_is_left(native);
+    if (wake)
+        rtl_wake_if_parked();
+    return published;
 }
 
 /* --- worker --- */
@@ -272,7 +302,7 @@ static void walk(struct rtl_native *native, enum let let)
 static void let_be(struct rtl_native *native)
 {
     atomic_store(&native->unattended, true);
-    if (atomic_fetch_add(&native->rings, 1) == 0)
+    if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
 }
 
@@ -284,23 +314,30 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
         let_be(native);
         return RTL_TEND_NOTHING;
     }
-    uint64_t reserved = rtl_native_reserved(native), real = rtl_native_real(native);
+    uint64_t reserved = rtl_native_reserved(native);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_acquire);
+    /* Whoever publishes sets both indices, one after the other. A queue isn't made a shared one for that: its owner
+     * isn't in the middle of it, nor has been since `published` was read. */
+    if (rtl_turn_owner_walks(&native->turn))
+        return RTL_TEND_SOON;
+    uint64_t real = rtl_native_real(native), read = rtl_native_read(native);
+    if (atomic_load_explicit(&native->published, memory_order_relaxed) != published)
+        return RTL_TEND_SOON;
     if (reserved & RTL_NATIVE_DEMOTED) {
         bool more = atomic_load_explicit(&native->seen, memory_order_relaxed) != real;
-        if (more && rtl_native_take_walk(native))
+        if (more && rtl_turn_take(&native->turn))
             walk(native, COMPLETE);
         return more ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
     if (real != published) { /* in the middle of being published, or moved by somebody else */
-        if (rtl_native_take_walk(native)) {
+        if (rtl_turn_take(&native->turn)) {
             if (rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
                 demote(native, RTL_WHY_INDEX_MOVED);
             walk(native, COMPLETE);
         }
         return RTL_TEND_SOON;
     }
-    if (rtl_native_read(native) > published && rtl_native_take_walk(native)) { /* the GPU was told by somebody else */
+    if (read > published && rtl_turn_take(&native->turn)) { /* the GPU was told by somebody else */
         if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
             demote(native, RTL_WHY_RINGS_ITSELF);
         walk(native, COMPLETE);
@@ -323,7 +360,7 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
     }
     uint64_t since = native->stuck_for;
     if (rung_to <= published) {
-        if (written && since >= UNHEARD && rtl_native_take_walk(native))
+        if (written && since >= UNHEARD && rtl_turn_take(&native->turn))
             walk(native, UNHEARD_OF);
         return written ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
@@ -331,9 +368,9 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
     if (!written)
         return since < EAGER ? RTL_TEND_NOW : RTL_TEND_SOON;
     if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
-        if (rtl_native_take_walk(native))
+        if (rtl_turn_take(&native->turn))
             walk(native, COMPLETE);
-    } else if (since >= LET_GO && rtl_native_take_walk(native)) {
+    } else if (since >= LET_GO && rtl_turn_take(&native->turn)) {
         walk(native, NOT_RUNG);
     }
     return RTL_TEND_SOON;
@@ -353,7 +390,7 @@ void rtl_native_attend(struct rtl_native *native)
 static inline void look_at_index(struct rtl_native *native)
 {
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
-    if (__builtin_expect(rtl_native_real(native) == published, 1) || !rtl_native_take_walk(native))
+    if (__builtin_expect(rtl_native_real(native) == published, 1) || !rtl_turn_take(&native->turn))
         return; /* or somebody is publishing right now, and looks himself */
     if (!rtl_native_is_demoted(native) &&
         rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
@@ -392,14 +429,15 @@ static __attribute__((noinline)) void ring_for_some(struct rtl_native *native, u
     bool mine = rtl_native_rung(native);
     if (index != atomic_load_explicit(&native->published, memory_order_relaxed) || !rtl_native_is_rung(native, index))
         rung_ahead(native, index, mine);
-    if (atomic_fetch_add_explicit(&native->rings, 1, memory_order_acq_rel) == 0)
+    if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
 }
 
-static inline void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value, bell real)
+static __attribute__((noinline)) void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value,
+                                           bell real)
 {
     if (__builtin_expect(rtl_native_is_demoted(native), 0)) {
-        if (atomic_fetch_add_explicit(&native->rings, 1, memory_order_acq_rel) == 0)
+        if (rtl_turn_ring(&native->turn))
             walk(native, COMPLETE); /* before the GPU takes them */
         real(signal, value);
         return;
@@ -409,15 +447,23 @@ static inline void ring(struct rtl_native *native, hsa_signal_t signal, hsa_sign
     struct rtl_reservation *of = r ? &r->of[0] : NULL;
     if (__builtin_expect(!r || r->count != 1 || of->native != native || of->to != (uint64_t)value + 1 ||
                              of->from != atomic_load_explicit(&native->published, memory_order_relaxed) ||
-                             of->use != atomic_load_explicit(&native->use, memory_order_relaxed) ||
-                             !rtl_native_take_walk(native),
+                             of->use != atomic_load_explicit(&native->use, memory_order_relaxed),
                          0)) {
         ring_for_some(native, (uint64_t)value);
         return;
     }
     uint64_t to = of->to;
-    walk_for(native, COMPLETE, to);
-    of->from = atomic_load_explicit(&native->published, memory_order_relaxed);
+    int alone = rtl_turn_begin_alone(&native->turn, (uintptr_t)r);
+    if (__builtin_expect(alone == RTL_TURN_ALONE, 1)) {
+        of->from = walk_alone(native, (uintptr_t)r, to);
+    } else if (alone == RTL_TURN_AWAY && rtl_turn_take(&native->turn)) {
+        of->from = walk_for(native, COMPLETE, to);
+    } else {
+        ring_for_some(native, to - 1);
+        if (alone == RTL_TURN_LEAVING)
+            rtl_turn_has_left(&native->turn);
+        return;
+    }
     if (__builtin_expect(of->from < to, 0))
         ring_for_some(native, to - 1); /* not all of it is written */
     else

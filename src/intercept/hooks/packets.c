@@ -26,6 +26,8 @@ bool rtl_packet_refill(struct rtl_tracker *tracker)
         tracker->cached = rtl_pool_make(tracker->pool, tracker->cache, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
         errno = error;
     }
+    for (uint32_t i = 1; i <= RTL_FETCH_AHEAD && i < tracker->cached; i++) /* the first of them is used right now */
+        rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - 1 - i]);
     return tracker->cached != 0;
 }
 

@@ -35,6 +35,7 @@
 #include "intercept/track/queue_tracker.h"
 #include "intercept/track/wakeup.h"
 
+enum { RTL_FETCH_AHEAD = 2 };     /* so many dispatches before it is used a signal's record is fetched */
 enum { RTL_EXTENDED_FORMAT = 3 }; /* amd_format of an extended kernel dispatch, where the runtime has those */
 
 union rtl_packet {
@@ -159,6 +160,8 @@ static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
         reason = RTL_UNTIMED_NO_ROOM;
     else {
         uint16_t number = tracker->cache[--tracker->cached];
+        if (__builtin_expect(tracker->cached >= RTL_FETCH_AHEAD, 1))
+            rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD]);
         tracker->pool->inflight[number].kernel = row;
         if (__builtin_expect(rtl_hot.trace, 0))
             rtl_packet_note_shape(&tracker->pool->inflight[number], packet);

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool doubt; /* worker: membarrier was there and is no more */
+static _Atomic bool doubt; /* any sets, worker loads: membarrier was there and is no more */
 
 void rtl_barrier_prepare(void)
 {
@@ -16,17 +16,19 @@ void rtl_barrier_prepare(void)
  * A sandbox may have come after the start and taken membarrier away. Dispatches then fence for themselves, but one that
  * was under way before it saw that may go unnoticed: so from then on parking has a timeout.
  */
-void rtl_barrier_everywhere(void)
+bool rtl_barrier_everywhere(void)
 {
-    if (!atomic_load_explicit(&rtl_hot.fence, memory_order_relaxed) &&
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+    bool fence = atomic_load_explicit(&rtl_hot.fence, memory_order_relaxed);
+    if (!fence && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+        atomic_store(&doubt, true);
         atomic_store(&rtl_hot.fence, true);
-        doubt = true;
+        fence = true;
     }
     rtl_full_barrier();
+    return !fence;
 }
 
 bool rtl_barrier_in_doubt(void)
 {
-    return doubt;
+    return atomic_load(&doubt);
 }

@@ -36,9 +36,10 @@ static inline void rtl_light_barrier(void)
 
 /*
  * The worker's half; load, when there is no worker any more. What was stored before is seen by every dispatch that
- * passes its half behind this, and what dispatches stored before theirs is seen behind this.
+ * passes its half behind this, and what dispatches stored before theirs is seen behind this. Any, for a queue that is
+ * shared from now on (native_turn.h). False: there is no membarrier, and dispatches have to fence for themselves.
  */
-void rtl_barrier_everywhere(void);
+bool rtl_barrier_everywhere(void);
 
 /* Create, before the worker runs: finds out whether there is membarrier. */
 void rtl_barrier_prepare(void);

@@ -10,35 +10,24 @@
 #include "intercept/base/futex.h"
 
 enum {
-    TABLE = 4096,   /* places for queues, a power of two; at most half of them are used */
+    TABLE = RTL_NATIVE_PLACES,
     THREADS = 1024, /* places for threads that submit; what more of them do is loose */
     PROBES = 64,
 };
 
 /* --- queues --- */
 
-static struct place {
-    const hsa_queue_t *_Atomic queue; /* create stores, any loads */
-    struct rtl_native *_Atomic native;
-} table[TABLE];
+struct rtl_native_place rtl_native_places[TABLE];
 static uint32_t used;                   /* create: places with a queue, be it one that has gone */
 static struct rtl_native *all, *unused; /* create */
 
-static uint32_t place_of(const void *pointer, uint32_t places)
+struct rtl_native *rtl_native_find_behind(const hsa_queue_t *queue)
 {
-    return (uint32_t)(((uintptr_t)pointer >> 6) * 0x9e3779b97f4a7c15ull >> 32) & (places - 1);
-}
-
-struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
-{
-    uint32_t at = place_of(queue, TABLE);
+    uint32_t at = rtl_native_place_of(queue, TABLE);
     for (int probes = 0; probes < PROBES; probes++) {
-        const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_acquire);
-        if (found == queue) {
-            struct rtl_native *native = atomic_load_explicit(&table[at].native, memory_order_acquire);
-            /* the place may have become another queue's just now */
-            return native && __atomic_load_n(&native->queue, __ATOMIC_RELAXED) == queue ? native : NULL;
-        }
+        const hsa_queue_t *found = atomic_load_explicit(&rtl_native_places[at].queue, memory_order_acquire);
+        if (found == queue)
+            return rtl_native_in(&rtl_native_places[at], queue);
         if (!found)
             return NULL;
         at = (at + 1) & (TABLE - 1);
@@ -47,16 +36,17 @@ struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
 }
 
 /* A place for that queue: its own; else one that another has left, or that nobody has had. */
-static struct place *place_for(const hsa_queue_t *queue)
+static struct rtl_native_place *place_for(const hsa_queue_t *queue)
 {
-    uint32_t at = place_of(queue, TABLE);
-    struct place *left = NULL;
+    uint32_t at = rtl_native_place_of(queue, TABLE);
+    struct rtl_native_place *left = NULL;
     for (int probes = 0; probes < PROBES; probes++) {
-        const hsa_queue_t *found = atomic_load_explicit(&table[at].queue, memory_order_relaxed);
+        const hsa_queue_t *found = atomic_load_explicit(&rtl_native_places[at].queue, memory_order_relaxed);
         if (found == queue)
-            return &table[at];
-        if (!left && (found ? !atomic_load_explicit(&table[at].native, memory_order_relaxed) : used < TABLE / 2))
-            left = &table[at];
+            return &rtl_native_places[at];
+        if (!left &&
+            (found ? !atomic_load_explicit(&rtl_native_places[at].native, memory_order_relaxed) : used < TABLE / 2))
+            left = &rtl_native_places[at];
         if (!found)
             break;
         at = (at + 1) & (TABLE - 1);
@@ -65,14 +55,14 @@ static struct place *place_for(const hsa_queue_t *queue)
 }
 
 /* Nobody has that place any more. The queue stays in it where others have probed on behind it. */
-static void leave_place(struct place *place)
+static void leave_place(struct rtl_native_place *place)
 {
-    uint32_t at = (uint32_t)(place - table);
+    uint32_t at = (uint32_t)(place - rtl_native_places);
     atomic_store_explicit(&place->native, NULL, memory_order_release);
-    if (atomic_load_explicit(&table[(at + 1) & (TABLE - 1)].queue, memory_order_relaxed))
+    if (atomic_load_explicit(&rtl_native_places[(at + 1) & (TABLE - 1)].queue, memory_order_relaxed))
         return;
-    while (table[at].queue && !table[at].native) {
-        atomic_store_explicit(&table[at].queue, NULL, memory_order_release);
+    while (rtl_native_places[at].queue && !rtl_native_places[at].native) {
+        atomic_store_explicit(&rtl_native_places[at].queue, NULL, memory_order_release);
         used--;
         at = (at - 1) & (TABLE - 1);
     }
@@ -82,7 +72,7 @@ static struct rtl_native *take_record(uint64_t slots)
 {
     struct rtl_native **link = &unused, *native = NULL;
     /* not one that a thread still walks, of a queue that has gone: its next steps would be taken for this one's */
-    while (*link && ((*link)->rung_slots < slots || atomic_load(&(*link)->rings)))
+    while (*link && ((*link)->rung_slots < slots || rtl_turn_is_taken(&(*link)->turn)))
         link = &(*link)->next;
     if (*link) {
         native = *link;
@@ -106,7 +96,7 @@ static struct rtl_native *take_record(uint64_t slots)
 
 struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *tracker, uint64_t first)
 {
-    struct place *place = place_for(queue);
+    struct rtl_native_place *place = place_for(queue);
     struct rtl_native *native = place ? take_record(queue->size) : NULL;
     if (!native)
         return NULL;
@@ -126,7 +116,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     atomic_store(&native->loose, false);
     atomic_store(&native->let_go, 0);
     atomic_store(&native->unattended, false);
-    atomic_store(&native->rings, 0);
+    rtl_turn_start(&native->turn);
     atomic_store(&native->published, first);
     atomic_store(&native->reserved, first);
     atomic_fetch_add(&native->use, 1);
@@ -140,7 +130,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
 
 void rtl_native_remove(struct rtl_native *native)
 {
-    struct place *place = place_for(native->queue);
+    struct rtl_native_place *place = place_for(native->queue);
     if (place)
         leave_place(place);
     for (struct rtl_native **link = &all; *link; link = &(*link)->next)
@@ -156,8 +146,9 @@ void rtl_native_leave(struct rtl_native *native)
 {
     uint64_t since = rtl_clock_now();
     int error = errno;
-    for (uint32_t rings; (rings = atomic_load(&native->rings)) != 0 && rtl_clock_now() - since < LEAVE;)
-        rtl_futex_wait(&native->rings, rings, MOMENT); /* nobody wakes us; but it leaves others the processor */
+    while (rtl_turn_is_taken(&native->turn) && rtl_clock_now() - since < LEAVE)
+        /* nobody wakes us; but it leaves others the processor */
+        rtl_futex_wait(&native->turn.rings, atomic_load(&native->turn.rings), MOMENT);
     errno = error;
 }
 
@@ -170,8 +161,8 @@ void rtl_native_give(struct rtl_native *native)
 void rtl_native_forget_all(void)
 {
     for (uint32_t i = 0; i < TABLE; i++) {
-        atomic_store_explicit(&table[i].native, NULL, memory_order_relaxed);
-        atomic_store_explicit(&table[i].queue, NULL, memory_order_relaxed);
+        atomic_store_explicit(&rtl_native_places[i].native, NULL, memory_order_relaxed);
+        atomic_store_explicit(&rtl_native_places[i].queue, NULL, memory_order_relaxed);
     }
     used = 0;
     while (all) {
@@ -214,7 +205,7 @@ void rtl_native_watch_threads(void)
 /* A place for a thread that has none. */
 static struct rtl_reserver *settle(uintptr_t id)
 {
-    uint32_t at = place_of((const void *)id, THREADS);
+    uint32_t at = rtl_native_place_of((const void *)id, THREADS);
     for (int probes = 0; probes < PROBES; probes++, at = (at + 1) & (THREADS - 1)) {
         uintptr_t found = atomic_load_explicit(&threads[at], memory_order_relaxed);
         if (found > NOBODY || !atomic_compare_exchange_strong(&threads[at], &found, id))
@@ -231,7 +222,7 @@ static struct rtl_reserver *settle(uintptr_t id)
 static struct rtl_reserver *find_me(void)
 {
     uintptr_t id = (uintptr_t)pthread_self();
-    uint32_t at = place_of((const void *)id, THREADS);
+    uint32_t at = rtl_native_place_of((const void *)id, THREADS);
     for (int probes = 0; probes < PROBES; probes++, at = (at + 1) & (THREADS - 1)) {
         uintptr_t found = atomic_load_explicit(&threads[at], memory_order_relaxed);
         if (found == id)
@@ -249,7 +240,7 @@ struct rtl_reserver *rtl_native_me(void)
     return rtl_native_mine;
 }
 
-void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
+void rtl_native_remember_more(struct rtl_native *native, uint64_t from, uint64_t to)
 {
     struct rtl_reserver *r = rtl_native_me();
     if (!r) {

@@ -19,9 +19,8 @@
  *  - where packets are rung for before they are written, somebody has to look for their headers later: who rings next,
  *    or the worker; a queue in which that happens often becomes loose, too.
  *
- * Who walks. One at a time: `rings` counts those who have rung since it was 0; who took it from 0 walks until nobody
- * has rung since it last looked. Nobody waits for another. What the walker does for others is bounded by the ring: they
- * have written those packets.
+ * Who walks. One at a time, and nobody waits for another (native_turn.h). What the walker does for others is bounded by
+ * the ring: they have written those packets.
  *
  * Demotion. Whoever doesn't use these functions (writes the queue's own index, or to the hardware's doorbell, or lets
  * the GPU enqueue) makes the queue its own again: all that was reserved is published, the functions are the runtime's
@@ -36,6 +35,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "intercept/track/native_turn.h"
 
 struct rtl_tracker;
 
@@ -56,7 +57,7 @@ struct rtl_native {
     struct rtl_native *next; /* create: all there are, or the free ones */
     /* application threads */
     _Alignas(64) _Atomic uint64_t reserved; /* the virtual index; any, fetch-and-add or compare-and-swap */
-    _Alignas(64) _Atomic uint32_t rings;    /* any; 0 = nobody walks */
+    _Alignas(64) struct rtl_turn turn;      /* who walks */
     _Atomic uint64_t rung_to;               /* any raises: somebody has rung for the packets below */
     _Atomic uint32_t early;                 /* any: packets that were rung for before they were written */
     _Atomic uint64_t limit;                 /* any: slots below are free of the packets of a lap before */
@@ -85,8 +86,38 @@ struct rtl_reserver {
     } of[RTL_RESERVATIONS];
 };
 
+/* Where queues are found by their addresses: the place that the address says, or one behind it. */
+enum { RTL_NATIVE_PLACES = 4096 }; /* a power of two; at most half of them are used */
+struct rtl_native_place {
+    const hsa_queue_t *_Atomic queue; /* create stores, any loads */
+    struct rtl_native *_Atomic native;
+};
+extern struct rtl_native_place rtl_native_places[RTL_NATIVE_PLACES];
+
+/* Pure: an address's place among so many. */
+static inline uint32_t rtl_native_place_of(const void *pointer, uint32_t places)
+{
+    return (uint32_t)(((uintptr_t)pointer >> 6) * 0x9e3779b97f4a7c15ull >> 32) & (places - 1);
+}
+
+/* Any: the native queue at that address, which isn't in its first place. */
+struct rtl_native *rtl_native_find_behind(const hsa_queue_t *queue);
+
+/* Any: who has that place, if it is that queue: the place may have become another's just now. */
+static inline struct rtl_native *rtl_native_in(struct rtl_native_place *place, const hsa_queue_t *queue)
+{
+    struct rtl_native *native = atomic_load_explicit(&place->native, memory_order_acquire);
+    return native && __atomic_load_n(&native->queue, __ATOMIC_RELAXED) == queue ? native : NULL;
+}
+
 /* Any: the native queue at that address; NULL when there is none. No lock. */
-struct rtl_native *rtl_native_find(const hsa_queue_t *queue);
+static inline struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
+{
+    struct rtl_native_place *place = &rtl_native_places[rtl_native_place_of(queue, RTL_NATIVE_PLACES)];
+    if (__builtin_expect(atomic_load_explicit(&place->queue, memory_order_acquire) == queue, 1))
+        return rtl_native_in(place, queue);
+    return rtl_native_find_behind(queue);
+}
 
 /*
  * Create, under its lock: stands in front of a queue from now on, which has no user yet. NULL when there is no memory.
@@ -111,8 +142,19 @@ struct rtl_reserver *rtl_native_me(void);
 
 /* Load: from now on what ending threads leave is another's. */
 void rtl_native_watch_threads(void);
+/* Any: the calling thread has reserved these slots, and others before. */
+void rtl_native_remember_more(struct rtl_native *native, uint64_t from, uint64_t to);
 /* Any: the calling thread has reserved these slots. */
-void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to);
+static inline void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
+{
+    struct rtl_reserver *r = rtl_native_mine;
+    if (__builtin_expect(!r || r->count, 0)) {
+        rtl_native_remember_more(native, from, to);
+        return;
+    }
+    r->of[0] = (struct rtl_reservation){native, atomic_load_explicit(&native->use, memory_order_relaxed), from, to};
+    r->count = 1;
+}
 /* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
 bool rtl_native_rung(struct rtl_native *native);
 
@@ -162,13 +204,6 @@ static inline bool rtl_native_has_header(const struct rtl_native *native, uint64
 {
     uint32_t header = __atomic_load_n((const uint16_t *)(const void *)rtl_native_slot(native, index), __ATOMIC_ACQUIRE);
     return (header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1)) != HSA_PACKET_TYPE_INVALID;
-}
-
-/* Any: takes the walk if nobody has it; who gets it has to walk (native_queue.c). */
-static inline bool rtl_native_take_walk(struct rtl_native *native)
-{
-    uint32_t none = 0;
-    return atomic_compare_exchange_strong(&native->rings, &none, 1);
 }
 
 #endif

@@ -142,6 +142,27 @@ static inline amd_signal_t *rtl_pool_signal(const struct rtl_pool *pool, uint32_
     return (amd_signal_t *)(uintptr_t)pool->handle[number].handle; /* the handle of a plain signal is its address */
 }
 
+/*
+ * Any: asks for the line that this lies in, to be written to soon. It is mostly another core's: one store that waits
+ * for it holds up every locked operation behind it. What __builtin_prefetch makes of it unless it is told of a newer
+ * CPU only reads the line, and then the store has to wait all the same.
+ */
+static inline void rtl_prefetch_to_write(const void *where)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)where)); /* no CPU with 64 bits faults at it */
+#else
+    __builtin_prefetch(where, 1);
+#endif
+}
+
+/* Dispatch: that number is about to be used. */
+static inline void rtl_pool_fetch(const struct rtl_pool *pool, uint32_t number)
+{
+    rtl_prefetch_to_write(&pool->inflight[number]);
+    __builtin_prefetch(&pool->handle[number]);
+}
+
 /* Worker, or the maker: ready for the next dispatch. */
 static inline void rtl_signal_arm(amd_signal_t *signal)
 {

@@ -1,0 +1,119 @@
+/*
+ * rtl-top check: says of a command, without starting it, or of a process whether it is traced, how, and what to do
+ * where it isn't. The parts are in check_system.c and check_program.c.
+ */
+#include "command/check.h"
+#include "session/arguments.h"
+#include "session/complain.h"
+#include "session/library.h"
+#include "session/loader_list.h"
+#include "shm/segment_reader.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rtl_check_say(struct rtl_check *check, enum rtl_finding finding, const char *what, const char *format, ...)
+{
+    static const char *const words[] = {
+#define WORD(sym, word) word,
+        RTL_FINDINGS(WORD)
+#undef WORD
+    };
+    char text[3 * PATH_MAX], line[4 * sizeof text + 1]; /* names of files may hold anything */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    rtl_text_line(line, sizeof line, text, strlen(text));
+    printf("%-6s %-12s %s\n", words[finding], what, line);
+    check->wrong |= finding == RTL_FINDING_WRONG;
+}
+
+/* Whether a process could load it: the loader knows, as far as this system's libraries go. */
+static bool check_library(struct rtl_check *check, const char *given, char library[PATH_MAX])
+{
+    char why[2 * PATH_MAX];
+    if (!rtl_library_find(given, library, why, sizeof why)) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s", why);
+        return false;
+    }
+    char *list = rtl_loader_list(library);
+    if (list && rtl_loader_complaint(list, why, sizeof why))
+        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s can't be loaded here: %s", library, why);
+    else
+        rtl_check_say(check, RTL_FINDING_OK, "library", "%s", library);
+    free(list);
+    return true;
+}
+
+struct request {
+    const char *library;
+    pid_t pid;
+    char **command;
+};
+
+static bool parse_pid(struct request *r, const char *text)
+{
+    char *end;
+    errno = 0;
+    long number = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
+    if (number < 1 || number > INT32_MAX || *end || errno) {
+        rtl_complain("-p wants the number of a process, not '%s'", text);
+        return false;
+    }
+    r->pid = (pid_t)number;
+    return true;
+}
+
+/* True when there is something to check; otherwise *status is what to end with. */
+static bool parse(struct request *r, int argc, char **argv, int *status)
+{
+    struct rtl_arguments a;
+    *r = (struct request){0};
+    *status = RTL_READER_USAGE;
+    rtl_arguments_begin(&a, RTL_COMMAND_CHECK, true, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
+        if (o == RTL_CHECK_LIBRARY)
+            r->library = a.value;
+        if (o == RTL_CHECK_PID && !parse_pid(r, a.value))
+            return false;
+    }
+    if (rtl_arguments_done(&a, status))
+        return false;
+    *status = RTL_READER_USAGE;
+    r->command = argv + a.first;
+    if (!r->pid == !r->command[0]) {
+        rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
+        return false;
+    }
+    return true;
+}
+
+static int check_command(struct rtl_check *check, const struct request *r)
+{
+    char library[PATH_MAX];
+    int status = rtl_check_program(check, r->command[0]);
+    if (check_library(check, r->library, library))
+        rtl_check_environment(check, library);
+    rtl_check_system(check);
+    return status ? status : check->wrong ? RTL_READER_NOT_TRACED : 0;
+}
+
+int rtl_check_command(int argc, char **argv)
+{
+    struct request r;
+    struct rtl_check check = {0};
+    int status;
+    if (!parse(&r, argc, argv, &status))
+        return status;
+    status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
+    if (fflush(stdout) && errno != EPIPE) {
+        rtl_complain("cannot write: %s", strerror(errno));
+        return RTL_READER_USAGE;
+    }
+    return status;
+}

@@ -1,0 +1,255 @@
+/* rtl-top check: what a program's file and a process say. */
+#include "command/check.h"
+#include "model/labels.h"
+#include "session/loader_list.h"
+#include "session/runtime_release.h"
+#include "session/target.h"
+#include "shm/control_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+/* --- a program --- */
+
+/* As execvp looks for it: 0 and its path, or 126 or 127. */
+static int find_program(const char *name, char path[PATH_MAX])
+{
+    const char *folders = getenv("PATH");
+    struct stat st;
+    int status = NOT_FOUND;
+    if (strchr(name, '/')) {
+        snprintf(path, PATH_MAX, "%s", name);
+        if (stat(path, &st) != 0)
+            return errno == ENOENT || errno == ENOTDIR ? NOT_FOUND : NOT_EXECUTABLE;
+        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : NOT_EXECUTABLE;
+    }
+    for (const char *at = folders ? folders : "/bin:/usr/bin"; *name;) {
+        size_t length = strcspn(at, ":");
+        snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, at, length ? "/" : "", name);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+            if (access(path, X_OK) == 0)
+                return 0;
+            status = NOT_EXECUTABLE;
+        }
+        if (!at[length])
+            break;
+        at += length + 1;
+    }
+    return status;
+}
+
+/* Programs that get rights of others: the kernel hides them, and what they load is their own business. */
+static bool gains_rights(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return false;
+    return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) || ((st.st_mode & S_ISGID) && st.st_gid != getegid()) ||
+           (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+static void say_runtime(struct rtl_check *check, const char *where)
+{
+    static const char *const keys[] = {
+#define KEY(sym, num, key, text) [num] = key,
+        RTL_WAYS(KEY)
+#undef KEY
+    };
+    static const char *const reasons[] = {
+#define TEXT(sym, num, key, text) [num] = text,
+        RTL_WAY_REASONS(TEXT)
+#undef TEXT
+    };
+    struct rtl_runtime_release release;
+    enum rtl_way_reason why;
+    bool sure;
+    rtl_runtime_release_read(where, &release);
+    rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s, %s", release.name, where);
+    const char *choice = getenv("RTL_QUEUES");
+    if (choice && (!strcmp(choice, "native") || !strcmp(choice, "intercept"))) {
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", choice, reasons[RTL_WHY_ASKED_FOR]);
+        return;
+    }
+    enum rtl_way way = rtl_runtime_way(&release, &why, &sure);
+    if (sure)
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[way], reasons[why]);
+    else
+        rtl_check_say(check, RTL_FINDING_OPEN, "queues",
+                      "%s, or native where the first queue finds that intercept queues overwrite memory", keys[way]);
+}
+
+/* What it would load: the HSA runtime directly, or HIP, which loads it. */
+static void check_libraries(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+{
+    char where[PATH_MAX], complaint[PATH_MAX + 100];
+    char *list = rtl_loader_is_ours(elf) ? rtl_loader_list(path) : NULL;
+    if (!list) {
+        rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
+                      "%s has a loader of its own (%s), which isn't asked: what it loads is known when it runs", path,
+                      elf->interpreter);
+    } else if (rtl_loader_complaint(list, complaint, sizeof complaint)) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "runtime", "%s can't start: %s", path, complaint);
+    } else if (rtl_loader_find(list, "libhsa-runtime64.so", where, sizeof where)) {
+        say_runtime(check, where);
+    } else if (rtl_elf_has(path, "HSA_TOOLS_LIB")) {
+        rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
+                      "%s has an HSA runtime of its own in it, of a release that it doesn't tell", path);
+    } else {
+        rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
+                      "%s is not linked with the HSA runtime or HIP. If it loads one while it runs it is traced, "
+                      "otherwise there is nothing to trace",
+                      path);
+    }
+    free(list);
+}
+
+static void check_elf(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+{
+    if (elf->bits32)
+        rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s is a 32-bit program: ROCm and librtl.so have 64 bits",
+                      path);
+    else if (!elf->native)
+        rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s is a program for another machine", path);
+    else if (!elf->interpreter[0])
+        rtl_check_say(check, RTL_FINDING_WRONG, "program",
+                      "%s is linked statically: it can load no library, so neither a ROCm of this system's nor "
+                      "librtl.so. Link it dynamically",
+                      path);
+    else {
+        rtl_check_say(check, RTL_FINDING_OK, "program", "%s", path);
+        check_libraries(check, path, elf);
+    }
+}
+
+static void check_script(struct rtl_check *check, const char *path)
+{
+    char first[200] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? read(fd, first, sizeof first - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    first[n > 0 ? n : 0] = '\0';
+    first[strcspn(first, "\n")] = '\0';
+    rtl_check_say(check, RTL_FINDING_OK, "program", "%s%s%s%s", path, first[0] == '#' ? " (" : "",
+                  first[0] == '#' ? first : "", first[0] == '#' ? ")" : "");
+    rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
+                  "it is a script: what it starts and loads can't be known before it runs. rtl-top run says what was "
+                  "missing");
+}
+
+int rtl_check_program(struct rtl_check *check, const char *name)
+{
+    char path[PATH_MAX], why[200];
+    int status = find_program(name, path);
+    if (status) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s: %s", name,
+                      status == NOT_EXECUTABLE ? "is there, but can't be executed (chmod +x?)"
+                      : strchr(name, '/')      ? "there is no such file"
+                                               : "not found in PATH");
+        return status;
+    }
+    if (gains_rights(path)) {
+        rtl_check_say(
+            check, RTL_FINDING_WRONG, "program",
+            "%s gets rights of another user or capabilities (set-user-ID): only root can watch it, and it may "
+            "drop the environment. Start rtl-top as that user instead",
+            path);
+        return 0;
+    }
+    struct rtl_elf_file *elf = malloc(sizeof *elf);
+    if (!elf || !rtl_elf_read(path, elf, why, sizeof why))
+        rtl_check_say(check, RTL_FINDING_OPEN, "program", "%s: %s", path, elf ? why : "out of memory");
+    else if (elf->elf)
+        check_elf(check, path, elf);
+    else
+        check_script(check, path);
+    free(elf);
+    return 0;
+}
+
+/* --- a process --- */
+
+static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
+{
+    unsigned ways[8] = {0}, live = 0;
+    char text[200] = "";
+    for (uint32_t i = 0; i < s->queue_count; i++) {
+        if (!s->queues[i].live)
+            continue;
+        live++;
+        ways[s->queues[i].way < 8 ? s->queues[i].way : 0]++;
+    }
+#define WAY(sym, num, key, meaning) \
+    if (ways[num])                  \
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u %s", *text ? ", " : "", ways[num], key);
+    RTL_WAYS(WAY)
+#undef WAY
+    if (live)
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%u live: %s", live, *text ? text : "ways not told");
+    else
+        rtl_check_say(check, RTL_FINDING_OPEN, "queues", "none so far: nothing has been dispatched");
+}
+
+static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
+{
+#define NOTE(sym, bit, key, text)  \
+    if (s->notes & RTL_NOTE_##sym) \
+        rtl_check_say(check, RTL_FINDING_OPEN, "note", "%s", text);
+    RTL_NOTES(NOTE)
+#undef NOTE
+}
+
+static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid_t pid)
+{
+    struct rtl_snapshot s = {0};
+    char title[160], why[600];
+    struct rtl_control_link link;
+    enum rtl_reader_status status = rtl_reader_snapshot(reader, &s);
+    if (status != RTL_READER_OK) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "segment", "it is damaged: nothing in it can be shown");
+        return (int)status;
+    }
+    rtl_target_title(pid, s.comm, title, sizeof title);
+    rtl_check_say(check, RTL_FINDING_OK, "process", "%d (%s) is traced, by librtl.so %s", (int)pid, title,
+                  s.library_version);
+    rtl_check_say(check, RTL_FINDING_OK, "runtime", "HSA runtime %u.%u", s.runtime_major, s.runtime_minor);
+    rtl_check_say(check, RTL_FINDING_OK, "mode", "%s", rtl_mode_label(s.mode));
+    say_queues(check, &s);
+    if (rtl_control_open(reader, &link, why, sizeof why) == RTL_READER_OK) {
+        rtl_check_say(check, RTL_FINDING_OK, "control", "its mode can be changed (--mode, M)");
+        rtl_control_close(&link);
+    } else {
+        rtl_check_say(check, RTL_FINDING_OPEN, "control", "%s", why);
+    }
+    if (rtl_reader_events_capacity(reader))
+        rtl_check_say(check, RTL_FINDING_OK, "trace", "an event ring of %u records",
+                      rtl_reader_events_capacity(reader));
+    else
+        rtl_check_say(check, RTL_FINDING_OPEN, "trace", "no event ring: --trace wants RTL_TRACE=1 at its start");
+    say_notes(check, &s);
+    rtl_snapshot_free(&s);
+    return 0;
+}
+
+int rtl_check_process(struct rtl_check *check, pid_t pid)
+{
+    struct rtl_reader *reader;
+    char why[2000];
+    enum rtl_reader_status status = rtl_reader_open(pid, &reader, why, sizeof why);
+    if (status != RTL_READER_OK) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "process", "%s", why);
+        return (int)status;
+    }
+    int result = check_segment(check, reader, pid);
+    rtl_reader_close(reader);
+    return result;
+}

@@ -1,0 +1,217 @@
+/*
+ * rtl-top env: prints what has to be in the environment of a process that is to be traced, in the words of a shell, of
+ * systemd, of a container's command line, or as JSON. Whatever the values hold, each comes out of the other side as it
+ * is.
+ */
+#include "model/labels.h"
+#include "session/arguments.h"
+#include "session/complain.h"
+#include "session/library.h"
+#include "session/traced_env.h"
+#include "shm/segment_reader.h"
+#include "text/quote.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 'it'\''s': all that a POSIX shell looks for within is the next ' */
+static void put_shell(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*text);
+    putchar('\'');
+}
+
+/* fish: ' and \ are what it looks for within '...', each may stand behind a \ */
+static void put_fish(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    putchar('\'');
+}
+
+static void bash_line(const char *name, const char *value)
+{
+    printf("export %s=", name);
+    put_shell(value);
+    putchar('\n');
+}
+
+static void fish_line(const char *name, const char *value)
+{
+    printf("set -gx %s ", name);
+    put_fish(value);
+    putchar('\n');
+}
+
+/* systemd.exec(5): within "...", \ and " stand behind a \, and % is written twice */
+static void systemd_line(const char *name, const char *value)
+{
+    printf("Environment=\"%s=", name);
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            putchar('\\');
+        if (*value == '%')
+            putchar('%');
+        putchar(*value);
+    }
+    fputs("\"\n", stdout);
+}
+
+/* Words of a command line, quoted for the shell that reads it. */
+static void docker_line(const char *name, const char *value)
+{
+    printf("-e %s=", name);
+    put_shell(value);
+    putchar('\n');
+}
+
+/* The library is the host's: the container gets that one file, at the same place. */
+static bool docker_start(const char *library)
+{
+    if (strchr(library, ':')) {
+        rtl_complain("%s: -v of docker and podman can't take a path with a colon: copy librtl.so elsewhere and say so "
+                     "with --library",
+                     library);
+        return false;
+    }
+    fputs("-v ", stdout);
+    put_shell(library);
+    putchar(':');
+    put_shell(library);
+    fputs(":ro\n", stdout);
+    return true;
+}
+
+static void put_stdout(void *to, const char *bytes, size_t count)
+{
+    fwrite(bytes, 1, count, to);
+}
+
+static void json_line(const char *name, const char *value)
+{
+    printf("\"%s\":", name);
+    rtl_quote_json(put_stdout, stdout, value);
+}
+
+static const struct form {
+    const char *name;
+    bool (*start)(const char *library); /* or NULL; false: it was told why not */
+    void (*line)(const char *name, const char *value);
+    const char *before, *between, *after;
+} forms[] = {
+    {"bash", NULL, bash_line, "", "", ""},       {"fish", NULL, fish_line, "", "", ""},
+    {"systemd", NULL, systemd_line, "", "", ""}, {"docker", docker_start, docker_line, "", "", ""},
+    {"json", NULL, json_line, "{", ",", "}\n"},
+};
+
+struct request {
+    const struct form *form;
+    const char *library;
+    int mode;
+    bool trace;
+};
+
+static bool parse_form(struct request *r, const char *name)
+{
+    static const char *const same[][2] = {{"sh", "bash"}, {"zsh", "bash"}, {"podman", "docker"}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (!strcmp(name, same[i][0]))
+            name = same[i][1];
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (!strcmp(name, forms[i].name)) {
+            r->form = &forms[i];
+            return true;
+        }
+    rtl_complain("--shell knows bash, fish, systemd, docker and json, not '%s'", name);
+    return false;
+}
+
+/* True when there is something to print; otherwise *status is what to end with. */
+static bool parse(struct request *r, int argc, char **argv, int *status)
+{
+    struct rtl_arguments a;
+    *r = (struct request){.form = forms, .mode = -1};
+    *status = RTL_READER_USAGE;
+    rtl_arguments_begin(&a, RTL_COMMAND_ENV, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
+        if (o == RTL_ENV_SHELL && !parse_form(r, a.value))
+            return false;
+        if (o == RTL_ENV_MODE && (r->mode = rtl_mode_parse(a.value)) < 0) {
+#define NAME(sym, num, name, text) " " name
+            rtl_complain("--mode knows the modes" RTL_MODES(NAME) ", not '%s'", a.value);
+#undef NAME
+            return false;
+        }
+        if (o == RTL_ENV_LIBRARY)
+            r->library = a.value;
+        r->trace |= o == RTL_ENV_TRACE;
+    }
+    if (rtl_arguments_done(&a, status))
+        return false;
+    *status = RTL_READER_USAGE;
+    if (a.first < argc)
+        rtl_complain("rtl-top env takes options only, not '%s'; to start a program: rtl-top run -- %s", argv[a.first],
+                     argv[a.first]);
+    return a.first >= argc;
+}
+
+static bool printable(const char *value)
+{
+    for (; *value; value++)
+        if ((unsigned char)*value < ' ' || *value == 0x7f)
+            return false;
+    return true;
+}
+
+static bool print_all(const struct request *r, const struct rtl_traced_env *env, const char *library)
+{
+    for (unsigned i = 0; i < env->count; i++)
+        if (!printable(env->variable[i].value)) {
+            rtl_complain("%s has a control character in it, which nobody could paste: unset it, or set it anew",
+                         env->variable[i].name);
+            return false;
+        }
+    if (r->form->start && !r->form->start(library))
+        return false;
+    fputs(r->form->before, stdout);
+    for (unsigned i = 0; i < env->count; i++) {
+        if (i)
+            fputs(r->form->between, stdout);
+        r->form->line(env->variable[i].name, env->variable[i].value);
+    }
+    fputs(r->form->after, stdout);
+    if (fflush(stdout) && errno != EPIPE) {
+        rtl_complain("cannot write: %s", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+int rtl_env_command(int argc, char **argv)
+{
+    char library[PATH_MAX], why[2 * PATH_MAX];
+    struct rtl_traced_env env;
+    struct request r;
+    int status;
+    if (!parse(&r, argc, argv, &status))
+        return status;
+    if (!rtl_library_find(r.library, library, why, sizeof why) ||
+        !rtl_traced_env_make(&env, library, r.mode, r.trace, why, sizeof why)) {
+        rtl_complain("%s", why);
+        return RTL_READER_USAGE;
+    }
+    bool printed = print_all(&r, &env, library);
+    rtl_traced_env_free(&env);
+    return printed ? 0 : RTL_READER_USAGE;
+}

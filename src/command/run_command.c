@@ -1,0 +1,221 @@
+/*
+ * rtl-top run: starts a command traced and watches it, on the screen or in a stream.
+ *
+ * In a stream it is a wrapper that changes nothing: the command has our standard descriptors, gets the signals that are
+ * sent to us, and its exit status is ours. On the screen it is a process of its own that we happen to watch.
+ */
+#include "base/clock.h"
+#include "command/run.h"
+#include "record/db.h"
+#include "record/outfile.h"
+#include "session/arguments.h"
+#include "session/complain.h"
+#include "session/launch.h"
+#include "session/library.h"
+#include "session/config.h"
+#include "session/traced_env.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SOON_NS = 10 * 1000000, LATER_NS = 100 * 1000000 };
+static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then it is said what is missing; the wait goes on */
+
+static rtl_watcher *screen_watch;
+
+void rtl_run_on_screen(rtl_watcher *watch)
+{
+    screen_watch = watch;
+}
+
+struct run {
+    struct rtl_options options;
+    const char *library;
+    int mode; /* to start in, or -1 */
+    char **command;
+    bool screen; /* else a stream, or a trace alone */
+};
+
+/* --- the command line --- */
+
+/* One option; RTL_PARSED_RUN, or `text` is to be printed or told. */
+static enum rtl_parsed set(struct run *r, int option, const char *value, char **text)
+{
+    if (option == RTL_RUN_LIBRARY) {
+        r->library = value;
+    } else if (option == RTL_RUN_MODE) { /* read as the viewer's, which is another's */
+        struct rtl_options other;
+        rtl_options_default(&other);
+        enum rtl_parsed parsed = rtl_options_set(&other, RTL_OPTION_MODE, value, text);
+        r->mode = other.mode;
+        return parsed;
+    } else {
+        return rtl_options_set(&r->options,
+                               option == RTL_RUN_TRACE ? RTL_OPTION_TRACE : (enum rtl_option)(option - RTL_SHARED),
+                               value, text);
+    }
+    return RTL_PARSED_RUN;
+}
+
+/* True when there is something to start; otherwise *status is what to end with. */
+static bool parse(struct run *r, int argc, char **argv, int *status)
+{
+    struct rtl_arguments a;
+    char *text = NULL;
+    enum rtl_parsed parsed = RTL_PARSED_RUN;
+    *r = (struct run){.mode = -1};
+    rtl_options_default(&r->options);
+    rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
+    for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
+        parsed = set(r, o, a.value, &text);
+    if (rtl_arguments_done(&a, status))
+        return false;
+    r->command = argv + a.first;
+    if (parsed == RTL_PARSED_RUN && !r->command[0]) {
+        parsed = RTL_PARSED_WRONG;
+        text = strdup("which command? rtl-top run [options] -- COMMAND [ARGUMENTS]");
+    }
+    if (parsed == RTL_PARSED_RUN)
+        parsed = rtl_options_check(&r->options, &text);
+    *status = parsed == RTL_PARSED_WRONG ? RTL_READER_USAGE : 0;
+    if (parsed == RTL_PARSED_WRONG)
+        rtl_complain("%s", text ? text : "out of memory");
+    else if (parsed == RTL_PARSED_DONE && text)
+        fputs(text, stdout);
+    free(text);
+    return parsed == RTL_PARSED_RUN;
+}
+
+/* Where it is to be seen; or an exit status, after a complaint. */
+static int choose_place(struct run *r)
+{
+    struct rtl_options *o = &r->options;
+    rtl_settings_complete(rtl_config_settings(), o);
+    bool alone = o->trace && !o->write;
+    char why[512];
+    struct stat st;
+    /* a file that can't be written is told before anything was started for it; a pipe is opened once, later */
+    if (o->file && (stat(o->file, &st) != 0 || S_ISREG(st.st_mode))) {
+        const struct rtl_outfile_options options = {.force = o->force, .others = {o->write, o->trace}};
+        struct rtl_outfile *file = rtl_outfile_open(o->file, &options, why, sizeof why);
+        if (!file) {
+            rtl_complain("%s", why);
+            return RTL_DB_PATH;
+        }
+        rtl_outfile_close(file);
+    }
+    r->screen = o->output == RTL_OUTPUT_SCREEN && !alone && isatty(STDOUT_FILENO);
+    if (r->screen || o->output != RTL_OUTPUT_SCREEN || alone)
+        return 0;
+    if (!o->write) {
+        rtl_complain("standard output is not a terminal: use -b, --csv, --json, -w or --trace");
+        return RTL_READER_USAGE;
+    }
+    o->output = RTL_OUTPUT_TEXT; /* recorded, and nothing printed */
+    o->file = "/dev/null";
+    return 0;
+}
+
+/* --- until there is something to watch --- */
+
+/* Ctrl-C before the screen: what shall become of the command? True when the wait is over. */
+static bool ask(struct rtl_launch *launch)
+{
+    char answer[16] = "";
+    FILE *terminal = fopen("/dev/tty", "re");
+    rtl_complain("%s runs as process %d. l leaves it running, e ends it, Enter goes on waiting", launch->command[0],
+                 (int)launch->pid);
+    if (!terminal || !fgets(answer, sizeof answer, terminal))
+        answer[0] = 'l'; /* Ctrl-C again, or nobody is there */
+    if (terminal)
+        fclose(terminal);
+    if (*answer == 'e')
+        rtl_launch_end(launch);
+    return *answer == 'l';
+}
+
+/* A reader of the traced process, or NULL: it was said why not. *left: the user went away. */
+static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid, bool *left)
+{
+    uint64_t from = rtl_mono_ns();
+    char why[2000];
+    struct rtl_reader *reader;
+    for (bool said = false;;) {
+        bool ended = rtl_launch_ended(launch); /* asked first: what is seen after its end is final */
+        enum rtl_reader_status status = rtl_launch_look(launch, &reader, pid, why, sizeof why);
+        if (status == RTL_READER_OK)
+            return reader;
+        uint64_t waited = rtl_mono_ns() - from;
+        bool late = waited > PATIENCE_NS && !said;
+        if (status == RTL_READER_NOT_TRACED && (ended || late))
+            rtl_launch_explain(launch, why, sizeof why);
+        if (ended || late)
+            rtl_complain("%s", why);
+        /* a segment that is only being made looks at first like one that can't be read */
+        if (ended || (late && status != RTL_READER_NOT_TRACED))
+            return NULL;
+        said |= late;
+        if (launch->detached && rtl_launch_interrupted() && ask(launch)) {
+            *left = true;
+            return NULL;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = waited < 2 * RTL_SEC ? SOON_NS : LATER_NS}, NULL);
+    }
+}
+
+/* --- */
+
+static int watch(struct run *r, struct rtl_launch *launch)
+{
+    pid_t pid = 0;
+    bool left = false;
+    int status = 0;
+    struct rtl_options *o = &r->options;
+    if (r->screen)
+        rtl_complain("%s runs as process %d, its output goes into %s; waiting until it uses the GPU",
+                     launch->command[0], (int)launch->pid, launch->log);
+    struct rtl_reader *reader = wait_for_segment(launch, &pid, &left);
+    if (reader) {
+        o->launch = launch;
+        status = o->trace    ? rtl_trace(o, reader, pid, screen_watch)
+                 : r->screen ? screen_watch(o, reader, pid, NULL)
+                             : rtl_batch(o, reader, pid);
+        rtl_reader_close(reader);
+    }
+    return status == RTL_READER_EXITED ? 0 : status;
+}
+
+int rtl_run_command(int argc, char **argv)
+{
+    char library[PATH_MAX], why[2 * PATH_MAX];
+    struct rtl_traced_env env;
+    static struct rtl_launch launch; /* large, and the signal handlers' */
+    struct run r;
+    int status;
+    if (!parse(&r, argc, argv, &status))
+        return status;
+    if ((status = choose_place(&r)) != 0)
+        return status;
+    if (!rtl_library_find(r.library, library, why, sizeof why) ||
+        !rtl_traced_env_make(&env, library, r.mode, r.options.trace != NULL, why, sizeof why)) {
+        rtl_complain("%s", why);
+        return RTL_READER_USAGE;
+    }
+    status = rtl_launch_start(&launch, r.command, &env, r.screen, why, sizeof why);
+    rtl_traced_env_free(&env);
+    if (status) {
+        rtl_complain("%s", why);
+        return status;
+    }
+    status = watch(&r, &launch);
+    if (!r.screen)
+        rtl_launch_wait(&launch);
+    rtl_launch_tell(&launch);
+    int command = rtl_launch_ended(&launch) ? rtl_launch_exit_status(&launch) : 0;
+    return command ? command : status;
+}

@@ -1,0 +1,16 @@
+/* Where librtl.so lies: what a process has to load to be traced. */
+#ifndef RTL_SESSION_LIBRARY_H
+#define RTL_SESSION_LIBRARY_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The absolute path, without symbolic links: of `given` (--library), or if that is NULL of the library beside this
+ * program, in a ../lib* beside it, or where `make install` puts it. False and one line in `why` when there is none that
+ * a process of ours could load, or its path can't be said in HSA_TOOLS_LIB.
+ */
+bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t why_bytes);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Which libraries the dynamic loader would load for a program, and from where: the loader is asked, the program isn't
+ * started. Only the loader that this program itself has is asked, whatever a file names as its own.
+ */
+#ifndef RTL_SESSION_LOADER_LIST_H
+#define RTL_SESSION_LOADER_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shm/elf_file.h"
+
+/* Whether the loader that the file names is ours, so that it can be asked about the file. */
+bool rtl_loader_is_ours(const struct rtl_elf_file *elf);
+
+/* What the loader prints for the file, terminated and bounded in size and time; allocated. NULL when it can't be asked.
+ */
+char *rtl_loader_list(const char *path);
+
+/* Of such a list: where a library lies whose name begins so. False: it isn't in it. "" in `where`: it was not found. */
+bool rtl_loader_find(const char *list, const char *name, char *where, size_t size);
+/* The first complaint of the loader's: a library that isn't there, or a version of one; false: there is none. */
+bool rtl_loader_complaint(const char *list, char *line, size_t size);
+
+#endif

@@ -1,0 +1,236 @@
+/* Looks at what a process has of a runtime, a GPU and us. See gpu_use.h. */
+#include "shm/gpu_use.h"
+#include "shm/elf_file.h"
+#include "shm/reader_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEVICE "/dev/kfd"
+
+enum { ENVIRONMENT_MAX = 1 << 20 };
+
+/* --- the environment it was started with --- */
+
+/* Whether there is something at the path, as the process sees its files; true where that can't be looked at. */
+static bool there(pid_t pid, const char *path)
+{
+    char seen[PATH_MAX + 64];
+    struct stat st;
+    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
+    return stat(seen, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* The names of the list are taken apart by blanks alone here: quotes and escapes only ever hide that one is ours. */
+static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, const char *list)
+{
+    rtl_copy_printable(use->tools, sizeof use->tools, list, strlen(list));
+    const char *ours = strstr(list, "librtl.so");
+    use->asked |= ours != NULL;
+    if (!ours || strpbrk(list, "\\\""))
+        return;
+    char path[PATH_MAX];
+    const char *start = ours, *end = ours + strcspn(ours, " ");
+    while (start > list && start[-1] != ' ')
+        start--;
+    if (*start == '/' && end - start < PATH_MAX) {
+        snprintf(path, sizeof path, "%.*s", (int)(end - start), start);
+        use->missing = !there(p->pid, path);
+    }
+}
+
+static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *use)
+{
+    static const char name[] = "HSA_TOOLS_LIB=";
+    char path[64], *bytes = malloc(ENVIRONMENT_MAX);
+    size_t used = 0;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)p->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n = 1; bytes && fd >= 0 && n > 0 && used<ENVIRONMENT_MAX - 1; used += n> 0 ? (size_t)n : 0)
+        n = read(fd, bytes + used, ENVIRONMENT_MAX - 1 - used);
+    if (used) {
+        bytes[used] = '\0';
+        use->environment = true;
+        use->asked = use->missing = false; /* of the program that runs now */
+        use->tools[0] = '\0';
+        for (char *at = bytes; at < bytes + used; at += strlen(at) + 1)
+            if (strncmp(at, name, sizeof name - 1) == 0)
+                read_tools(p, use, at + sizeof name - 1);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(bytes);
+}
+
+/* --- what it has loaded and opened --- */
+
+static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && getline(&line, &room, maps) > 0) {
+        const char *file = strchr(line, '/');
+        if (!file)
+            continue;
+        use->runtime |= strstr(file, "/libhsa-runtime64") != NULL;
+        use->library |= strstr(file, "/librtl.so") != NULL;
+        use->profiler |= strstr(file, "/librocprofiler-sdk.so") != NULL;
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+}
+
+static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *use)
+{
+    char folder[64], path[sizeof folder + NAME_MAX + 2], link[sizeof DEVICE + 1];
+    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)p->pid);
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && !use->device && (e = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        ssize_t n = readlink(path, link, sizeof link);
+        use->device = n == sizeof DEVICE - 1 && memcmp(link, DEVICE, sizeof DEVICE - 1) == 0;
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* Rights by mode bits alone: other groups of the process than its own are in its status, which isn't read for this. */
+static void look_at_device(const struct rtl_process *p, struct rtl_gpu_use *use)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d/root" DEVICE, (int)p->pid);
+    use->no_device = use->no_right = false;
+    if (stat(path, &st) != 0)
+        use->no_device = errno == ENOENT;
+    else if (p->euid == geteuid() && p->egid == getegid() && p->euid)
+        use->no_right = access(path, R_OK | W_OK) != 0;
+}
+
+static void look_at_program(const struct rtl_process *p, struct rtl_gpu_use *use)
+{
+    char path[64], why[100];
+    struct rtl_elf_file *elf = malloc(sizeof *elf);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
+    if (elf && rtl_elf_read(path, elf, why, sizeof why) && elf->elf) {
+        use->bits32 = elf->bits32;
+        use->unlinked = !elf->bits32 && !elf->interpreter[0] && !elf->dynamic;
+    }
+    free(elf);
+}
+
+void rtl_gpu_use_look(const struct rtl_process *p, struct rtl_gpu_use *use)
+{
+    read_environment(p, use);
+    read_mappings(p, use);
+    read_descriptors(p, use);
+    look_at_device(p, use);
+    look_at_program(p, use);
+}
+
+/* --- in words --- */
+
+struct line {
+    const struct rtl_process *p;
+    bool ended;
+    char *why;
+    size_t bytes;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(const struct line *l, const char *format, ...)
+{
+    char text[1500];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(l->why, l->bytes, "process %d (%s) %s%s", (int)l->p->pid, l->p->name,
+             l->ended ? "has ended and was not traced: it " : "", text);
+}
+
+/* It should be: HSA_TOOLS_LIB says so, and the runtime is there. */
+static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
+{
+    if (use->missing)
+        say(l,
+            "was started with HSA_TOOLS_LIB=%s, and where it runs there is no such file: mount librtl.so into the "
+            "container (rtl-top env --shell docker)",
+            use->tools);
+    else if (use->profiler)
+        say(l, "has a tool of rocprofiler-sdk loaded, beside which the runtime leaves out HSA_TOOLS_LIB: start it with "
+               "HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 for both, or without that tool");
+    else if (use->no_device && !use->device)
+        say(l,
+            "found no GPU: there is no " DEVICE
+            " where it runs. Is the driver (amdgpu) loaded? A container wants --device " DEVICE " --device /dev/dri");
+    else if (use->no_right && !use->device)
+        say(l,
+            "found no GPU: uid %u, gid %u may not open " DEVICE
+            ". Let its user into the group that the file has (usermod -aG render USER)",
+            l->p->euid, l->p->egid);
+    else
+        say(l,
+            "was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can the dynamic linker find it "
+            "(full path, LD_LIBRARY_PATH)? HSA_TOOLS_REPORT_LOAD_FAILURE=1 makes the runtime say",
+            use->tools);
+}
+
+void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *use, bool ended, char *why,
+                         size_t why_bytes)
+{
+    const struct line l = {p, ended, why, why_bytes};
+    bool uses = use->runtime || use->device;
+    if (use->bits32)
+        say(&l, "is a 32-bit program: ROCm and librtl.so have 64 bits");
+    else if (use->unlinked)
+        say(&l, "is linked statically: it can load no library, so neither a ROCm of this system's nor librtl.so");
+    else if (use->library)
+        say(&l, "has librtl.so loaded but no segment: it said why on its standard error");
+    else if (use->asked && uses)
+        explain_refused(&l, use);
+    else if (use->asked)
+        say(&l, "was started with HSA_TOOLS_LIB=%s but %s", use->tools,
+            ended ? "no HSA runtime was seen in it while it ran"
+                  : "has not used the GPU so far: no HSA runtime is loaded");
+    else if (uses)
+        say(&l,
+            "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB, which can't be made up "
+            "for. Start it anew: rtl-top run -- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
+            p->name, p->name);
+    else
+        say(&l,
+            "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or as "
+            "HSA_TOOLS_LIB=librtl.so %s ...",
+            p->name, p->name);
+}
+
+enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *why, size_t why_bytes)
+{
+    if (rtl_process_is_kernel_thread(p))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes, "%d (%s) is a kernel thread, not a program",
+                           (int)p->pid, p->name);
+    if (rtl_process_is_zombie(p))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) has ended and only waits to be reaped by its parent (zombie)", (int)p->pid,
+                           p->name);
+    if (rtl_process_maps(p->pid, "/memfd:" RTL_SEGMENT_NAME, NULL, NULL))
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) is traced but has closed the descriptor of its segment: only root can "
+                           "still open it (sudo rtl-top -p %d)",
+                           (int)p->pid, p->name, (int)p->pid);
+    struct rtl_gpu_use use = {0};
+    rtl_gpu_use_look(p, &use);
+    rtl_gpu_use_explain(p, &use, false, why, why_bytes);
+    return RTL_READER_NOT_TRACED;
+}

@@ -1,0 +1,101 @@
+/*
+ * libFuzzer target: what rtl-top run, env and check read before anything is started: program files, the list in
+ * HSA_TOOLS_LIB, what the loader prints.
+ *
+ * The first byte says which of them the rest is. Whatever it holds, names are terminated and in their bounds, work
+ * ends, and a list with a library appended has what it had, and the library last.
+ *
+ * fuzz: -timeout=5 -rss_limit_mb=512 -max_len=4096
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "session/loader_list.h"
+#include "session/runtime_release.h"
+#include "session/tools_list.h"
+#include "shm/elf_file.h"
+
+static void try_elf(const uint8_t *data, size_t size)
+{
+    static struct rtl_elf_file elf;
+    char path[40], why[100] = "";
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (rtl_elf_read(path, &elf, why, sizeof why)) {
+        MUST(elf.elf || (!elf.native && !elf.needed_count));
+        MUST(elf.needed_count <= RTL_ELF_NEEDED_MAX);
+        for (unsigned i = 0; i < elf.needed_count; i++)
+            MUST(elf.needed[i][0] && strnlen(elf.needed[i], sizeof elf.needed[i]) < sizeof elf.needed[i]);
+        MUST(strnlen(elf.interpreter, sizeof elf.interpreter) < sizeof elf.interpreter);
+    } else {
+        MUST(why[0]);
+    }
+    char text[9] = "";
+    if (size >= 40) {
+        memcpy(text, data + size - 9, 8);
+        if (strlen(text) == 8 && !data[size - 1])
+            MUST(rtl_elf_has(path, text));
+    }
+    close(fd);
+}
+
+static void try_tools(const char *list, size_t length)
+{
+    static const char library[] = "/a b/\"lib\\rtl.so";
+    char *name = malloc(length + sizeof library), *other = malloc(length + sizeof library);
+    char *appended = rtl_tools_append(list, library);
+    const char *at = list, *again = appended;
+    bool last_is_ours = false, ours = false;
+    MUST(name && other && appended && rtl_tools_sane(appended));
+    while (rtl_tools_next(&again, other, length + sizeof library)) {
+        bool same;
+        while ((same = rtl_tools_next(&at, name, length + sizeof library)) && rtl_tools_is_rtl(name))
+            ; /* gives way to this one */
+        last_is_ours = !strcmp(other, library);
+        ours |= last_is_ours;
+        MUST(same ? !strcmp(name, other) : last_is_ours);
+    }
+    while (rtl_tools_next(&at, name, length + sizeof library))
+        MUST(rtl_tools_is_rtl(name));
+    MUST(ours);
+    free(appended);
+    free(other);
+    free(name);
+}
+
+static void try_list(const char *list)
+{
+    char where[64], line[64];
+    if (rtl_loader_find(list, "lib", where, sizeof where))
+        MUST(!*where || *where == '/');
+    if (rtl_loader_complaint(list, line, sizeof line))
+        MUST(strlen(line) < sizeof line && !strchr(line, '\n'));
+    struct rtl_runtime_release release;
+    enum rtl_way_reason why;
+    bool sure;
+    rtl_runtime_release_read(list, &release);
+    MUST(release.name[0] && strnlen(release.name, sizeof release.name) < sizeof release.name);
+    MUST(rtl_runtime_way(&release, &why, &sure) && why);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    if (data[0] == 'E') {
+        try_elf(data + 1, size - 1);
+        return 0;
+    }
+    char *text = strndup((const char *)data + 1, size - 1);
+    MUST(text);
+    if (data[0] == 'T')
+        try_tools(text, size);
+    else
+        try_list(text);
+    free(text);
+    return 0;
+}
