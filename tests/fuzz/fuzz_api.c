@@ -58,15 +58,6 @@ static void lay_out(void)
     }
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    file = memfd_create("fuzz", MFD_CLOEXEC);
-    MUST(file >= 0 && freopen("/dev/null", "w", stdout));
-    return 0;
-}
-
 static void patch(const uint8_t *data)
 {
     static const struct {
@@ -84,6 +75,23 @@ static void patch(const uint8_t *data)
     else
         put(&value, sizeof value,
             parts[part].at + number % parts[part].entries * parts[part].bytes + data[3] * 8u % parts[part].bytes);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    file = memfd_create("fuzz", MFD_CLOEXEC);
+    MUST(file >= 0 && freopen("/dev/null", "w", stdout));
+    /* more blocks than there can be are those that there are */
+    static const uint8_t all_blocks[12] = {[3] = 24, 255, 255, 255, 255, 255, 255, 255, 255};
+    struct rtl_api_copy copy;
+    char why[256];
+    lay_out();
+    patch(all_blocks);
+    MUST(rtl_api_read(file, &copy, why, sizeof why) == RTL_READER_OK && copy.rows[0].calls == 9);
+    rtl_api_free(&copy);
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
