@@ -85,6 +85,25 @@ static int replay(const struct rtl_options *options, bool terminal)
     return status;
 }
 
+/* Nothing was said of a process: the only one, or the list of all; none is waited for. -1, or the exit status. */
+static int choose(struct rtl_options *options)
+{
+    pid_t *pids = NULL;
+    int count = rtl_discover(&pids);
+    options->pid = count == 1 ? pids[0] : 0;
+    free(pids);
+    if (count > 1) {
+        options->all = options->apart = options->list_first = true;
+        return -1;
+    }
+    if (!options->pid)
+        options->pid = rtl_pick(options);
+    if (options->pid <= 0)
+        return options->pid < 0 ? RTL_READER_USAGE : 0;
+    options->pids[options->pid_count++] = options->pid;
+    return -1;
+}
+
 /*
  * A descriptor from 0 to 2 that came closed would be that of the next file to be opened: a recording or the process's
  * control page, into which output or messages went then. What takes the place can be neither written nor read, so that
@@ -100,7 +119,7 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     struct rtl_options options;
-    struct rtl_reader *reader = NULL;
+    struct rtl_targets *targets = NULL;
     char *text, why[512] = "";
     hold_standard_descriptors();
     setlocale(LC_ALL, "");
@@ -131,30 +150,30 @@ int main(int argc, char **argv)
     if (options.replay)
         return replay(&options, terminal);
     bool alone = options.trace && screen && !options.write; /* a recorder of traces needs no terminal */
-    if (!options.pid && (!screen || terminal || alone)) {
+    if (!rtl_options_name_process(&options) && (!screen || terminal || alone)) {
         if (!screen || alone)
             return no_process();
-        options.pid = rtl_pick(&options);
-        if (options.pid <= 0)
-            return options.pid < 0 ? RTL_READER_USAGE : 0;
+        int status = choose(&options);
+        if (status >= 0)
+            return status;
     }
     /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
     enum rtl_reader_status status =
-        options.pid ? rtl_reader_open(options.pid, &reader, why, sizeof why) : RTL_READER_OK;
+        rtl_options_name_process(&options) ? rtl_targets_open(&options, &targets, why, sizeof why) : RTL_READER_OK;
     if (status != RTL_READER_OK) {
         rtl_complain("%s", why);
         return (int)status;
     }
     if (screen && !terminal && !options.snapshot && !alone && options.mode < 0) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
-        rtl_reader_close(reader);
+        rtl_targets_close(targets);
         return RTL_READER_USAGE;
     }
-    int result = options.mode >= 0  ? rtl_change_mode(&options, reader, options.pid)
-                 : options.snapshot ? rtl_snapshot_once(&options, reader, options.pid)
-                 : options.trace    ? rtl_trace(&options, reader, options.pid, rtl_watch)
-                 : screen           ? rtl_watch(&options, reader, options.pid, NULL)
-                                    : rtl_batch(&options, reader, options.pid);
-    rtl_reader_close(reader);
+    int result = options.mode >= 0  ? rtl_change_mode(&options, targets)
+                 : options.snapshot ? rtl_snapshot_once(&options, targets)
+                 : options.trace    ? rtl_trace(&options, targets, rtl_watch)
+                 : screen           ? rtl_watch(&options, targets, NULL)
+                                    : rtl_batch(&options, targets);
+    rtl_targets_close(targets);
     return result;
 }

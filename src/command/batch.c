@@ -7,8 +7,7 @@
 #include "session/player.h"
 #include "session/progress.h"
 #include "session/frame_recorder.h"
-#include "session/target.h"
-#include "session/heartbeat.h"
+#include "session/targets.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -21,14 +20,13 @@
 
 enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
 
-/* Waits for the deadline; false once the process has ended. */
-static bool wait_until(struct rtl_reader *reader, struct rtl_heartbeat *heartbeat, struct rtl_model *model,
-                       uint64_t deadline)
+/* Waits for the deadline; false once all processes have ended. */
+static bool wait_until(struct rtl_targets *targets, struct rtl_model *model, uint64_t deadline)
 {
     for (;;) {
         uint64_t now = rtl_mono_ns();
-        rtl_heartbeat_send(heartbeat, model);
-        if (!rtl_reader_alive(reader))
+        rtl_targets_heartbeat(targets, model);
+        if (!rtl_targets_alive(targets))
             return false;
         if (now >= deadline)
             return true;
@@ -116,19 +114,19 @@ static void record(struct rtl_frame_recorder *recorder, const struct rtl_sample 
         rtl_complain("recording: %s", recorder->why);
 }
 
-static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct rtl_heartbeat *heartbeat,
-               struct rtl_frame_recorder *recorder, struct stream *out)
+static int run(struct rtl_output_frame *frame, struct rtl_targets *targets, struct rtl_frame_recorder *recorder,
+               struct stream *out, char *title, size_t title_bytes)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
     if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
-        rtl_heartbeat_read(heartbeat, frame->model);
+        rtl_targets_read_heartbeat(targets, frame->model);
     else
-        rtl_heartbeat_send(heartbeat, frame->model);
+        rtl_targets_heartbeat(targets, frame->model);
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
-        alive = alive && rtl_reader_alive(reader);
-        enum rtl_reader_status status = rtl_reader_snapshot(reader, &snapshot);
+        alive = alive && rtl_targets_alive(targets);
+        enum rtl_reader_status status = rtl_targets_snapshot(targets, &snapshot);
         if (status == RTL_READER_VERSION) {
             rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
             return RTL_READER_VERSION;
@@ -143,6 +141,8 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
         if (!frame->number && o->frames != 1 && frame->model->no_heartbeat[0] &&
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
             rtl_complain("mode auto only counts for you: %s", frame->model->no_heartbeat);
+        if (frame->model->latest->snapshot.parts)
+            rtl_targets_title(targets, title, title_bytes);
         int wrong = put_frame(frame, out);
         if (wrong)
             return wrong < 0 ? 0 : wrong;
@@ -154,7 +154,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_reader *reader, struct
         uint64_t now = rtl_mono_ns();
         if (next < now)
             next = now;
-        alive = wait_until(reader, heartbeat, frame->model, next);
+        alive = wait_until(targets, frame->model, next);
     }
 }
 
@@ -189,9 +189,10 @@ static bool open_output(const struct rtl_options *o, struct stream *s)
     return s->file != NULL;
 }
 
-int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+int rtl_batch(const struct rtl_options *options, struct rtl_targets *targets)
 {
     char title[160];
+    pid_t pid = rtl_targets_pid(targets);
     struct rtl_frame_recorder recorder;
     struct stream out;
     if (!open_output(options, &out))
@@ -199,16 +200,14 @@ int rtl_batch(const struct rtl_options *options, struct rtl_reader *reader, pid_
     struct rtl_output_frame frame = {.model = make_model(options), .options = options, .pid = pid, .title = title};
     int status = RTL_READER_USAGE;
     if (frame.model) {
-        rtl_target_title(pid, "", title, sizeof title);
+        rtl_targets_title(targets, title, sizeof title);
         rtl_frame_recorder_init(&recorder, frame.model, options, pid, title);
+        recorder.targets = targets;
         if (options->write && rtl_frame_recorder_start(&recorder, 0)) {
             rtl_complain("%s", recorder.why);
             status = (int)recorder.last;
         } else {
-            struct rtl_heartbeat heartbeat;
-            rtl_heartbeat_open(&heartbeat, reader);
-            status = run(&frame, reader, &heartbeat, &recorder, &out);
-            rtl_heartbeat_close(&heartbeat);
+            status = run(&frame, targets, &recorder, &out, title, sizeof title);
             if (recorder.last && (!status || status == RTL_READER_EXITED))
                 status = (int)recorder.last; /* the end is missing */
             rtl_frame_recorder_stop(&recorder);
@@ -249,25 +248,30 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     return status < 0 ? 0 : status;
 }
 
-static void say_written(unsigned kernels, pid_t pid, const char *path)
+static void say_written(unsigned kernels, pid_t pid, unsigned processes, const char *path)
 {
     char name[4 * PATH_MAX + 1]; /* longer ones can't be opened */
     rtl_text_line(name, sizeof name, path, strlen(path));
-    printf("%u kernels of process %d written to %s\n", kernels, (int)pid, name);
+    if (processes)
+        printf("%u kernels of %u processes written to %s\n", kernels, processes, name);
+    else
+        printf("%u kernels of process %d written to %s\n", kernels, (int)pid, name);
 }
 
-int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *targets)
 {
     char title[160];
+    pid_t pid = rtl_targets_pid(targets);
     struct rtl_frame_recorder recorder;
     struct rtl_snapshot snapshot = {0};
     struct rtl_model *model = make_model(options);
     int status = RTL_READER_USAGE;
     if (!model)
         return status;
-    rtl_target_title(pid, "", title, sizeof title);
+    rtl_targets_title(targets, title, sizeof title);
     rtl_frame_recorder_init(&recorder, model, options, pid, title);
-    status = (int)rtl_reader_snapshot(reader, &snapshot);
+    recorder.targets = targets;
+    status = (int)rtl_targets_snapshot(targets, &snapshot);
     if (status == RTL_READER_VERSION) {
         rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
     } else if (status) {
@@ -277,7 +281,7 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_reader *read
         if (status)
             rtl_complain("%s", recorder.why);
         else
-            say_written(snapshot.kernel_count, pid, options->snapshot);
+            say_written(snapshot.kernel_count, pid, snapshot.parts ? rtl_targets_count(targets) : 0, options->snapshot);
     }
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);

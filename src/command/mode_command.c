@@ -24,7 +24,7 @@ static bool wait_taken(struct rtl_reader *reader, uint16_t number, struct rtl_in
     return false;
 }
 
-int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+static int change(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
 {
     char why[512], title[160];
     struct rtl_control_link link;
@@ -58,4 +58,16 @@ int rtl_change_mode(const struct rtl_options *options, struct rtl_reader *reader
     else
         printf("process %d (%s): mode %s, was %s\n", (int)pid, title, mode, was);
     return 0;
+}
+
+int rtl_change_mode(const struct rtl_options *options, struct rtl_targets *targets)
+{
+    int status = 0;
+    pid_t pid;
+    struct rtl_reader *reader;
+    for (uint32_t i = 0; (reader = rtl_targets_reader(targets, i, &pid)); i++) {
+        int one = change(options, reader, pid);
+        status = one ? one : status;
+    }
+    return status;
 }

@@ -1,5 +1,9 @@
-/* One frame as CSV (RFC 4180, LF): a line a kernel. What was not measured is an empty field. */
+/*
+ * One frame as CSV (RFC 4180, LF): a line a kernel, of several processes a line a kernel and process. What was not
+ * measured is an empty field.
+ */
 #include "command/output.h"
+#include "model/ranks.h"
 #include "text/quote.h"
 
 static void put(void *out, const char *bytes, size_t count)
@@ -20,40 +24,75 @@ static void write_number(FILE *out, bool measured, uint64_t value)
         fputc(',', out);
 }
 
-bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
+/* What a line says: of a kernel, or of one in one process. */
+struct line {
+    pid_t pid;
+    enum rtl_target_state state;
+    const struct rtl_kernel_snapshot *kernel;
+    uint64_t window_calls, window_timed, window_total_ns, p50, p99;
+};
+
+static void write_line(const struct rtl_output_frame *f, const struct rtl_row *row, const struct line *line, FILE *out)
 {
     static const double q[] = {0.5, 0.9, 0.99};
+    const struct rtl_model *m = f->model;
+    const struct rtl_histogram_copy *h = &line->kernel->histogram;
+    uint64_t v[3];
+    bool window = m->base, any = rtl_quantiles(NULL, h, q, 3, v), recent = window && line->window_timed;
+    fprintf(out, "%llu,%d,%s,", (unsigned long long)m->latest->real_ns, (int)line->pid, rtl_target_json(line->state));
+    write_text(out, rtl_names_form(m->names, row->id, row->kernel->name, row->kernel->name_length, RTL_NAME_MANGLED));
+    fputc(',', out);
+    write_text(out, rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
+    fprintf(out, ",%llu,%llu,%llu", (unsigned long long)line->kernel->calls, (unsigned long long)h->count,
+            (unsigned long long)line->kernel->untimed);
+    write_number(out, any, h->total_ns);
+    write_number(out, any, h->min_ns);
+    write_number(out, any, h->max_ns);
+    for (int i = 0; i < 3; i++)
+        write_number(out, any, any ? v[i] : 0);
+    write_number(out, window, m->span_ns);
+    write_number(out, window, line->window_calls);
+    write_number(out, window, line->window_timed);
+    write_number(out, recent, line->window_total_ns);
+    write_number(out, recent, line->p50);
+    write_number(out, recent, line->p99);
+    fprintf(out, ",%s", rtl_name_family_name(rtl_family_of(m, row)));
+    fputc('\n', out);
+}
+
+static void write_ranks(const struct rtl_output_frame *f, const struct rtl_row *row, FILE *out)
+{
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    uint32_t count = rtl_ranks(f->model, row, true, ranks, RTL_MEMBERS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rtl_rank *r = &ranks[i];
+        struct line line = {r->member->info.pid,
+                            r->member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE,
+                            r->kernel,
+                            r->window_calls,
+                            r->window_timed,
+                            r->window_total_ns,
+                            r->p50,
+                            r->p99};
+        write_line(f, row, &line, out);
+    }
+}
+
+bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
+{
     const struct rtl_model *m = f->model;
     if (!f->number)
         fputs("time_ns,pid,state,name,short,calls,timed,untimed,total_ns,min_ns,max_ns,p50_ns,p90_ns,p99_ns,"
               "window_ns,window_calls,window_timed,window_total_ns,window_p50_ns,window_p99_ns,family\n",
               out);
-    bool window = m->base;
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];
-        const struct rtl_histogram_copy *h = &row->kernel->histogram;
-        uint64_t v[3];
-        bool any = rtl_quantiles(NULL, h, q, 3, v), recent = window && row->window.count;
-        fprintf(out, "%llu,%d,%s,", (unsigned long long)m->latest->real_ns, (int)f->pid, rtl_target_json(m->state));
-        write_text(out,
-                   rtl_names_form(m->names, row->id, row->kernel->name, row->kernel->name_length, RTL_NAME_MANGLED));
-        fputc(',', out);
-        write_text(out, rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
-        fprintf(out, ",%llu,%llu,%llu", (unsigned long long)row->kernel->calls, (unsigned long long)h->count,
-                (unsigned long long)row->kernel->untimed);
-        write_number(out, any, h->total_ns);
-        write_number(out, any, h->min_ns);
-        write_number(out, any, h->max_ns);
-        for (int i = 0; i < 3; i++)
-            write_number(out, any, any ? v[i] : 0);
-        write_number(out, window, m->span_ns);
-        write_number(out, window, row->window_calls);
-        write_number(out, window, row->window.count);
-        write_number(out, recent, row->window.total_ns);
-        write_number(out, recent, row->p50);
-        write_number(out, recent, row->p99);
-        fprintf(out, ",%s", rtl_name_family_name(rtl_family_of(m, row)));
-        fputc('\n', out);
+        struct line line = {f->pid,   m->state, row->kernel, row->window_calls, row->window.count, row->window.total_ns,
+                            row->p50, row->p99};
+        if (m->latest->snapshot.parts)
+            write_ranks(f, row, out);
+        else
+            write_line(f, row, &line, out);
     }
     return true;
 }

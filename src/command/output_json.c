@@ -2,73 +2,16 @@
  * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
  * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
  */
+#include "command/json_processes.h"
 #include "command/output.h"
 #include "model/labels.h"
+#include "model/ranks.h"
 
-#include <json-c/json.h>
 #include <string.h>
 
 enum { JSON_VERSION = 1 }; /* of these keys; grows when one changes its meaning or goes */
 
-/* Without memory json-c returns NULL, and NULL is null: a frame would lie. So every step is checked by this flag. */
-struct writer {
-    bool failed;
-};
-
-static void put(struct writer *w, struct json_object *object, const char *key, struct json_object *value)
-{
-    if (!value || json_object_object_add(object, key, value)) {
-        json_object_put(value);
-        w->failed = true;
-    }
-}
-
-static void put_number(struct writer *w, struct json_object *object, const char *key, uint64_t value)
-{
-    put(w, object, key, json_object_new_uint64(value));
-}
-
-static void put_measured(struct writer *w, struct json_object *object, const char *key, bool measured, uint64_t value)
-{
-    if (measured)
-        put_number(w, object, key, value);
-    else if (json_object_object_add(object, key, NULL))
-        w->failed = true;
-}
-
-static void put_text(struct writer *w, struct json_object *object, const char *key, const char *value)
-{
-    put(w, object, key, json_object_new_string(value));
-}
-
-/* Null for what has no name. */
-static void put_name(struct writer *w, struct json_object *object, const char *key, const char *name)
-{
-    if (name)
-        put_text(w, object, key, name);
-    else
-        put_measured(w, object, key, false, 0);
-}
-
-static struct json_object *object_in(struct writer *w, struct json_object *parent, const char *key)
-{
-    struct json_object *child = json_object_new_object();
-    put(w, parent, key, child);
-    return w->failed ? NULL : child;
-}
-
-static struct json_object *object_at_end(struct writer *w, struct json_object *array)
-{
-    struct json_object *child = json_object_new_object();
-    if (!child || json_object_array_add(array, child)) {
-        json_object_put(child);
-        w->failed = true;
-        return NULL;
-    }
-    return child;
-}
-
-static void put_quantiles(struct writer *w, struct json_object *parent, const char *key,
+static void put_quantiles(struct json_writer *w, struct json_object *parent, const char *key,
                           const struct rtl_histogram_copy *h)
 {
     static const double q[] = {0.5, 0.99};
@@ -81,7 +24,7 @@ static void put_quantiles(struct writer *w, struct json_object *parent, const ch
     put_measured(w, o, "p99_ns", any, v[1]);
 }
 
-static void put_process(struct writer *w, struct json_object *root, const struct rtl_output_frame *f)
+static void put_head(struct json_writer *w, struct json_object *root, const struct rtl_output_frame *f)
 {
     const struct rtl_model *m = f->model;
     const struct rtl_snapshot *s = &m->latest->snapshot;
@@ -115,14 +58,7 @@ static void put_process(struct writer *w, struct json_object *root, const struct
     put_number(w, o, "limit", s->signals_limit);
 }
 
-static struct json_object *array_in(struct writer *w, struct json_object *root, const char *key)
-{
-    struct json_object *array = json_object_new_array();
-    put(w, root, key, array);
-    return w->failed ? NULL : array;
-}
-
-static void put_queues(struct writer *w, struct json_object *root, const struct rtl_model *m)
+static void put_queues(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     struct json_object *array = array_in(w, root, "queues");
     for (uint32_t i = 0; array && i < m->queue_count; i++) {
@@ -132,6 +68,8 @@ static void put_queues(struct writer *w, struct json_object *root, const struct 
             return;
         put_number(w, o, "id", q->queue_id);
         put_number(w, o, "gpu", q->gpu);
+        if (q->pid)
+            put_number(w, o, "pid", q->pid);
         put_text(w, o, "name", rtl_queue_label(&m->latest->snapshot, q).text);
         put_name(w, o, "way", rtl_way_key(q->way));
         put_name(w, o, "way_why", rtl_way_why_key(q->way_why));
@@ -142,7 +80,7 @@ static void put_queues(struct writer *w, struct json_object *root, const struct 
     }
 }
 
-static void put_idle(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+static void put_idle(struct json_writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
 {
     static const uint64_t below[] = {
 #define BELOW(number, below_ns, header) [number] = below_ns,
@@ -160,7 +98,7 @@ static void put_idle(struct writer *w, struct json_object *gpu, const struct rtl
     }
 }
 
-static void put_clock(struct writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+static void put_clock(struct json_writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
 {
     struct json_object *o = object_in(w, gpu, "clock");
     char text[40];
@@ -177,7 +115,7 @@ static void put_clock(struct writer *w, struct json_object *gpu, const struct rt
         put_measured(w, o, "drift_ppm", false, 0);
 }
 
-static void put_gpus(struct writer *w, struct json_object *root, const struct rtl_model *m)
+static void put_gpus(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     struct json_object *array = array_in(w, root, "gpus");
     for (uint32_t i = 0; array && i < m->gpu_count; i++) {
@@ -203,7 +141,7 @@ static void put_gpus(struct writer *w, struct json_object *root, const struct rt
     }
 }
 
-static void put_copies(struct writer *w, struct json_object *root, const struct rtl_model *m)
+static void put_copies(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     static const double q[] = {0.5, 0.99};
     struct json_object *array = array_in(w, root, "copies");
@@ -246,8 +184,47 @@ static void put_copies(struct writer *w, struct json_object *root, const struct 
     }
 }
 
+/* What each process has of a kernel, and who stands out. */
+static void put_ranks(struct json_writer *w, struct json_object *kernel, const struct rtl_model *m,
+                      const struct rtl_row *row)
+{
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    struct rtl_slowest slowest;
+    bool window = m->previous;
+    if (window && rtl_slowest(m, row, &slowest)) {
+        struct json_object *o = object_in(w, kernel, "slowest");
+        if (!o)
+            return;
+        rtl_json_member(w, o, slowest.rank.member);
+        put_share(w, o, "ratio", true, slowest.rank.against);
+        put(w, o, "arrives_last", json_object_new_boolean(slowest.collective));
+    } else {
+        put_measured(w, kernel, "slowest", false, 0);
+    }
+    uint32_t count = rtl_ranks(m, row, true, ranks, RTL_MEMBERS_MAX);
+    struct json_object *array = array_in(w, kernel, "processes");
+    for (uint32_t i = 0; array && i < count; i++) {
+        const struct rtl_rank *r = &ranks[i];
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_number(w, o, "pid", (uint64_t)r->member->info.pid);
+        put_number(w, o, "calls", r->calls);
+        put_number(w, o, "timed", r->timed);
+        put_number(w, o, "total_ns", r->total_ns);
+        struct json_object *recently = object_in(w, o, "window");
+        if (!recently)
+            return;
+        put_measured(w, recently, "calls", window, r->window_calls);
+        put_measured(w, recently, "timed", window, r->window_timed);
+        put_measured(w, recently, "total_ns", window && r->window_timed, r->window_total_ns);
+        put_measured(w, recently, "p50_ns", window && r->has_quantiles, r->p50);
+        put_measured(w, recently, "p99_ns", window && r->has_quantiles, r->p99);
+    }
+}
+
 /* Now by before, 1 where no difference can be told; null where too few durations are known. */
-static void put_change(struct writer *w, struct json_object *object, const char *key, struct rtl_change change)
+static void put_change(struct json_writer *w, struct json_object *object, const char *key, struct rtl_change change)
 {
     double ratio = change.kind == RTL_CHANGE_SAME ? 1 : change.ratio;
     char text[40];
@@ -258,7 +235,7 @@ static void put_change(struct writer *w, struct json_object *object, const char 
         put(w, object, key, json_object_new_double_s(ratio, text));
 }
 
-static void put_kernel(struct writer *w, struct json_object *o, const struct rtl_output_frame *f,
+static void put_kernel(struct json_writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
     static const double q[] = {0.5, 0.9, 0.99};
@@ -286,15 +263,19 @@ static void put_kernel(struct writer *w, struct json_object *o, const struct rtl
     put_measured(w, recently, "p99_ns", recent, row->p99);
     put_change(w, recently, "p50_change", row->change.p50);
     put_change(w, recently, "p99_change", row->change.p99);
+    if (m->latest->snapshot.parts)
+        put_ranks(w, o, m, row);
 }
 
 bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
 {
-    struct writer w = {false};
+    struct json_writer w = {false};
     struct json_object *root = json_object_new_object();
     if (!root)
         return false;
-    put_process(&w, root, f);
+    put_head(&w, root, f);
+    if (f->model->latest->snapshot.parts)
+        rtl_json_processes(&w, root, f->model);
     put_queues(&w, root, f->model);
     put_gpus(&w, root, f->model);
     put_copies(&w, root, f->model);

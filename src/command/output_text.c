@@ -75,6 +75,8 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_model *m = f->model;
     for (uint32_t i = 0; i < m->queue_count; i++) {
         const struct rtl_queue_row *row = &m->queues[i];
+        if (row->queue->pid)
+            fprintf(out, "pid %llu ", (unsigned long long)row->queue->pid);
         fprintf(out, "%s%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s",
                 rtl_queue_label(&m->latest->snapshot, row->queue).text,
                 row->queue->live || row->queue->shared ? "" : " destroyed",
@@ -123,14 +125,14 @@ bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
     int width[RTL_COLUMN_COUNT];
     rtl_cell_widths(m, f->options->units, width);
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
-        if (in_text(i))
+        if (in_text(i) && width[i])
             fprintf(out, "%*s ", width[i], rtl_columns[i].header);
     fprintf(out, "%s\n", rtl_columns[RTL_COLUMN_NAME].header);
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];
         for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
             char text[48];
-            if (!in_text(i))
+            if (!in_text(i) || !width[i])
                 continue;
             rtl_cell_text(m, row, (enum rtl_column)i, f->options->units, text, sizeof text);
             if (f->options->ascii)

@@ -11,6 +11,7 @@
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/launch.h"
+#include "session/targets.h"
 #include "session/library.h"
 #include "session/config.h"
 #include "session/traced_env.h"
@@ -182,10 +183,19 @@ static int watch(struct run *r, struct rtl_launch *launch)
     struct rtl_reader *reader = wait_for_segment(launch, &pid, &left);
     if (reader) {
         o->launch = launch;
-        status = o->trace    ? rtl_trace(o, reader, pid, screen_watch)
-                 : r->screen ? screen_watch(o, reader, pid, NULL)
-                             : rtl_batch(o, reader, pid);
-        rtl_reader_close(reader);
+        o->pid = pid;
+        o->pids[0] = o->trace ? pid : launch->pid; /* a trace is of one process */
+        o->pid_count = 1;
+        o->no_children = o->trace != NULL;
+        struct rtl_targets *targets = rtl_targets_adopt(o, pid, reader);
+        if (!targets) {
+            rtl_complain("out of memory");
+            return RTL_READER_USAGE;
+        }
+        status = o->trace    ? rtl_trace(o, targets, screen_watch)
+                 : r->screen ? screen_watch(o, targets, NULL)
+                             : rtl_batch(o, targets);
+        rtl_targets_close(targets);
     }
     return status == RTL_READER_EXITED ? 0 : status;
 }

@@ -48,11 +48,11 @@ static void handle_signals(void)
 }
 
 /* Until the time is over, the recorder has ended or a signal comes. */
-static void wait_alone(const struct rtl_options *o, struct rtl_heartbeat *heartbeat, struct rtl_tracer *tracer)
+static void wait_alone(const struct rtl_options *o, struct rtl_targets *targets, struct rtl_tracer *tracer)
 {
     uint64_t from = rtl_mono_ns();
     while (!told_to_stop && rtl_tracer_running(tracer)) {
-        rtl_heartbeat_send(heartbeat, NULL);
+        rtl_targets_heartbeat(targets, NULL);
         uint64_t over = rtl_mono_ns() - from, rest = 50000000;
         if (o->frames) {
             if (over / o->delay_ns >= o->frames)
@@ -136,14 +136,14 @@ static void *wait_for_signal(void *data)
 }
 
 /* What goes into a stream, while a thread waits for the signals that end it. */
-static int stream_traced(const struct rtl_options *o, struct rtl_reader *reader, struct tracing *tracing)
+static int stream_traced(const struct rtl_options *o, struct rtl_targets *targets, struct tracing *tracing)
 {
     pthread_t waiter;
     if (o->launch)
-        return rtl_batch(o, reader, tracing->pid);
+        return rtl_batch(o, targets);
     pthread_sigmask(SIG_BLOCK, &tracing->stops, NULL);
     bool waits = pthread_create(&waiter, NULL, wait_for_signal, tracing) == 0;
-    int status = rtl_batch(o, reader, tracing->pid);
+    int status = rtl_batch(o, targets);
     if (waits) {
         pthread_cancel(waiter); /* sigtimedwait is where it is, and a cancellation point */
         pthread_join(waiter, NULL);
@@ -156,9 +156,15 @@ static const char *trouble(void *tracer)
     return rtl_tracer_trouble(tracer);
 }
 
-int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid, rtl_watcher *watch)
+int rtl_trace(const struct rtl_options *o, struct rtl_targets *targets, rtl_watcher *watch)
 {
     char why[600], title[160];
+    pid_t pid = rtl_targets_pid(targets);
+    if (!rtl_targets_only(targets)) {
+        rtl_complain("--trace records one process, and there are %u: choose one with -p PID",
+                     (unsigned)rtl_targets_count(targets));
+        return RTL_READER_USAGE;
+    }
     struct tracing tracing = {.file = o->trace, .title = title, .pid = pid, .stops = stops()};
     rtl_target_title(pid, "", title, sizeof title);
     struct rtl_tracer_options options = {.pid = pid,
@@ -176,15 +182,12 @@ int rtl_trace(const struct rtl_options *o, struct rtl_reader *reader, pid_t pid,
         return status;
     }
     if (alone) {
-        struct rtl_heartbeat heartbeat;
-        rtl_heartbeat_open(&heartbeat, reader);
-        wait_alone(o, &heartbeat, tracing.tracer);
-        rtl_heartbeat_close(&heartbeat);
+        wait_alone(o, targets, tracing.tracer);
         wait_for_end(tracing.tracer);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
-        status = watch(o, reader, pid, &(struct rtl_background){.trouble = trouble, .context = tracing.tracer});
+        status = watch(o, targets, &(struct rtl_background){.trouble = trouble, .context = tracing.tracer});
     } else {
-        status = stream_traced(o, reader, &tracing);
+        status = stream_traced(o, targets, &tracing);
     }
     int traced = end(&tracing);
     return traced ? traced : status;

@@ -1,6 +1,7 @@
 /* What the model's numbers look like in words. See cells.h. */
 #include "model/cells.h"
 #include "model/labels.h"
+#include "model/ranks.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
 
@@ -197,6 +198,9 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
         else
             dimensions(out, size, k->workgroup[0], k->workgroup[1], k->workgroup[2]);
         return true;
+    case RTL_COLUMN_SLOWEST:
+        rtl_slowest_text(model, row, out, size);
+        return strcmp(out, RTL_NONE) != 0;
     case RTL_COLUMN_LDS:
         if ((measured = k->calls && k->grid[0]))
             n = rtl_format_bytes(k->lds_bytes);
@@ -230,4 +234,6 @@ void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int wid
         for (int end = 0; most && end < 2; end++)
             width[i] = rtl_cell_width(width[i], rtl_text_columns(rtl_format_time(end ? most : least, units).text));
     }
+    if (!model->latest || !model->latest->snapshot.parts) /* nobody to compare it with */
+        width[RTL_COLUMN_SLOWEST] = 0;
 }

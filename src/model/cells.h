@@ -31,7 +31,7 @@ void rtl_coverage_text(const struct rtl_model *model, char *out, size_t size);
 
 /*
  * The columns that the cells need, each at least as wide as the table says: times in a unit that was asked for can be
- * longer. They grow in steps, so that a digit more or less doesn't move the table.
+ * longer. They grow in steps, so that a digit more or less doesn't move the table. 0: there is nothing to show in it.
  */
 void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int width[RTL_COLUMN_COUNT]);
 

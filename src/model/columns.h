@@ -11,7 +11,8 @@
 /*
  * X(symbol, sort key, header, width, least terminal width that shows it, order, meaning)
  * order: DESC and ASC are where sorting starts, NO can't be sorted by. In the order of the screen; KERNEL takes what is
- * left. "in the window" columns follow the sliding window; the others count since the start, or since zero was pressed.
+ * left; SLOWEST is there when several processes are watched. "in the window" columns follow the sliding window; the
+ * others count since the start, or since zero was pressed.
  */
 #define RTL_COLUMNS(X)                                                                                        \
     X(TIME, "time", "%TIME", 5, 12, DESC, "share of all timed kernel time in the window")                     \
@@ -26,6 +27,7 @@
     X(MAX, "max", "MAX", 6, 140, DESC, "longest duration in the window")                                      \
     X(UNTIMED, "untimed", "%UNTMD", 6, 110, DESC, "share of the dispatches that were counted, not timed")     \
     X(TREND, "trend", "P99 TREND", 9, 72, NO, "p99 of the last intervals, scaled to this kernel's own range") \
+    X(SLOWEST, "slowest", "SLOWEST", 10, 78, DESC, "which process is slow, against the median of the others") \
     X(GRID, "grid", "GRID", 14, 170, NO, "grid of the last dispatch, work-items")                             \
     X(WORKGROUP, "wg", "WG", 9, 170, NO, "workgroup of the last dispatch, work-items")                        \
     X(LDS, "lds", "LDS", 5, 170, NO, "local memory of the last dispatch, bytes")                              \

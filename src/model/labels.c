@@ -13,6 +13,8 @@ const char *rtl_mode_label(unsigned mode)
         RTL_MODES(MODE)
 #undef MODE
     };
+    if (mode == RTL_MODE_MIXED)
+        return "mixed";
     return mode < sizeof names / sizeof *names && names[mode] ? names[mode] : "unknown";
 }
 

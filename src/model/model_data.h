@@ -21,6 +21,7 @@ enum {
     RTL_MODEL_HISTORY = 128, /* intervals of p99 kept a kernel, and of busy a GPU */
     RTL_MODEL_TREND = 60,    /* intervals that trends are about; more where there are columns for each of them */
     RTL_FILTER_MAX = 96,
+    RTL_MODEL_QUEUES = 4096,                            /* rows of queues: of several processes */
     RTL_MODEL_IDS = RTL_KERNELS_MAX + RTL_FAMILY_COUNT, /* of rows: kernels, then families; model_families.h */
 };
 /* How long the order is held after the cursor moved; three intervals at least. */
@@ -131,7 +132,7 @@ struct rtl_model {
     char family_labels[RTL_FAMILY_COUNT][48];
     struct rtl_gpu_row gpus[RTL_AGENTS_MAX];
     uint32_t gpu_count;
-    struct rtl_queue_row queues[RTL_QUEUES_MAX];
+    struct rtl_queue_row queues[RTL_MODEL_QUEUES];
     uint32_t queue_count;
     struct rtl_copies_row copies[RTL_COPIES_MAX]; /* by GPU, then direction */
     uint32_t copies_count;

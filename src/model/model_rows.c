@@ -5,6 +5,7 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "model/ranks.h"
 #include "model/model_families.h"
 #include "model/model_gpus.h"
 #include "text/text.h"
@@ -107,13 +108,14 @@ static void make_kernels(struct rtl_model *model)
         model->rows[i].share = window_total ? (double)model->rows[i].window.total_ns / (double)window_total : 0;
 }
 
+/* Mostly it is where it is now, `near`: with many queues nobody looks through them all. */
 static const struct rtl_queue_snapshot *queue_before(const struct rtl_sample *sample,
-                                                     const struct rtl_queue_snapshot *queue)
+                                                     const struct rtl_queue_snapshot *queue, uint32_t near)
 {
-    if (sample)
-        for (uint32_t i = 0; i < sample->snapshot.queue_count; i++)
-            if (sample->snapshot.queues[i].slot == queue->slot)
-                return &sample->snapshot.queues[i];
+    uint32_t count = sample ? sample->snapshot.queue_count : 0;
+    for (uint32_t i = 0, at = near < count ? near : 0; i < count; i++, at = at + 1 < count ? at + 1 : 0)
+        if (sample->snapshot.queues[at].slot == queue->slot)
+            return &sample->snapshot.queues[at];
     return NULL;
 }
 
@@ -160,9 +162,9 @@ static void make_queues(struct rtl_model *model)
 {
     static const double q[] = {0.5, 0.99};
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    model->queue_count = now->queue_count < RTL_QUEUES_MAX ? now->queue_count : RTL_QUEUES_MAX;
+    model->queue_count = now->queue_count < RTL_MODEL_QUEUES ? now->queue_count : RTL_MODEL_QUEUES;
     for (uint32_t i = 0; i < model->queue_count; i++) {
-        const struct rtl_queue_snapshot *queue = &now->queues[i], *base = queue_before(model->base, queue);
+        const struct rtl_queue_snapshot *queue = &now->queues[i], *base = queue_before(model->base, queue, i);
         struct rtl_queue_row *row = &model->queues[i];
         uint64_t out[2];
         *row = (struct rtl_queue_row){.queue = queue};
@@ -194,7 +196,8 @@ static uint64_t untimed_of(const struct rtl_model *model, uint32_t gpu)
 {
     uint64_t untimed = 0;
     for (uint32_t i = 0; i < model->queue_count; i++) {
-        const struct rtl_queue_snapshot *queue = model->queues[i].queue, *base = queue_before(model->base, queue);
+        const struct rtl_queue_snapshot *queue = model->queues[i].queue,
+                                        *base = queue->gpu == gpu ? queue_before(model->base, queue, i) : NULL;
         for (unsigned r = 0; queue->gpu == gpu && r < RTL_UNTIMED_LIMIT; r++)
             untimed += grown(queue->untimed[r], base ? base->untimed[r] : 0);
     }
@@ -232,7 +235,8 @@ static void make_gpus(struct rtl_model *model)
         if (model->span_ns && (busy_ns || !untimed_of(model, agent->gpu))) {
             /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
             double busy = (double)busy_ns / (double)model->span_ns;
-            make_idle(row, base, model->span_ns);
+            if (agent->users <= 1) /* gaps of one process are no gaps of a GPU that several have */
+                make_idle(row, base, model->span_ns);
             row->busy = busy < 1 ? busy : 1;
             sum += row->busy;
             measured++;
@@ -315,6 +319,8 @@ static double column_value(const struct rtl_model *model, const struct rtl_row *
         return timed ? (double)row->window.max_ns : -1;
     case RTL_COLUMN_UNTIMED:
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
+    case RTL_COLUMN_SLOWEST:
+        return rtl_slowest_value(model, row);
     case RTL_COLUMN_FAMILY:
         return rtl_family_of(model, row);
     default:

@@ -158,8 +158,6 @@ char *rtl_arguments_no_command(const char *word)
 {
     const char *best = NULL;
     unsigned best_distance = 0;
-    if (*word && strspn(word, "0123456789") == strlen(word))
-        return line("'%s' is not an option; a process is given with -p PID", word);
     if (rtl_command_find(word) != RTL_COMMAND_NONE)
         return line("the command comes first: rtl-top %s ...; 'rtl-top %s --help' shows what it takes", word, word);
     for (int i = 0; i < RTL_COMMAND_NONE; i++) {
@@ -171,5 +169,5 @@ char *rtl_arguments_no_command(const char *word)
     }
     if (best)
         return line("no command '%s'; did you mean %s? 'rtl-top --help' lists them", word, best);
-    return line("no command '%s'; 'rtl-top --help' lists them, and a process is given with -p PID", word);
+    return NULL;
 }

@@ -38,7 +38,8 @@ int rtl_arguments_next(struct rtl_arguments *a);
  */
 bool rtl_arguments_done(struct rtl_arguments *a, int *status);
 
-/* A line on a word that is no command: what was probably meant. Allocated; NULL without memory. */
+/* A line on a word in the place of a command that was probably meant to be one. Allocated; NULL when it was not: then
+ * it names processes. */
 char *rtl_arguments_no_command(const char *word);
 
 #endif

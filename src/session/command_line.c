@@ -78,10 +78,13 @@ enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options
     *text = a.help ? a.help : a.wrong;
     if (*text)
         return a.help ? RTL_PARSED_DONE : RTL_PARSED_WRONG;
+    for (int i = a.first; !job && i < argc && result == RTL_PARSED_RUN; i++) { /* as after -p */
+        if ((*text = rtl_arguments_no_command(argv[i])))
+            return RTL_PARSED_WRONG;
+        result = rtl_options_set(options, RTL_OPTION_PID, argv[i], text);
+    }
     if (job)
         result = take_argument(&a, options, text);
-    else if (a.first < argc)
-        return *text = rtl_arguments_no_command(argv[a.first]), RTL_PARSED_WRONG;
     if (result == RTL_PARSED_RUN && job)
         result = finish_job(command, options, text);
     return result == RTL_PARSED_RUN ? rtl_options_check(options, text) : result;

@@ -84,7 +84,7 @@ static bool takes_process(const struct rtl_command_info *c)
 static void print_everything(FILE *out)
 {
     fputs(
-        "usage: rtl-top [-p PID] [options]\n"
+        "usage: rtl-top [-p] [PID|NAME] [options]\n"
         "       rtl-top COMMAND [options] ...\n"
         "Shows which GPU kernels a process runs, how often and how long, while it runs. The process has to be started\n"
         "with librtl.so: HSA_TOOLS_LIB=librtl.so program...\n\n",

@@ -16,19 +16,20 @@
  * options that belong to it; COMMAND(symbol, name, function, arguments, meaning): one with a function of its own, which
  * gets argc and argv from the name on and returns an exit status.
  */
-#define RTL_COMMANDS(JOB, COMMAND)                                                                               \
-    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")            \
-    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                    \
-    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")             \
-    JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")     \
-    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                  \
-    COMMAND(RUN, "run", rtl_run_command, "-- COMMAND", "start COMMAND traced, and watch it")                     \
-    COMMAND(ENV, "env", rtl_env_command, "", "print what the environment of a process needs to be traced")       \
-    COMMAND(CHECK, "check", rtl_check_command, "-- COMMAND", "say whether COMMAND would be traced, and how")     \
-    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")       \
-    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace") \
-    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")   \
-    COMMAND(API, "api", rtl_api_command, "", "what calls of HIP and ranges of roctx cost a process's threads")   \
+#define RTL_COMMANDS(JOB, COMMAND)                                                                                 \
+    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")              \
+    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                      \
+    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")               \
+    JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")       \
+    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                    \
+    COMMAND(RUN, "run", rtl_run_command, "-- COMMAND", "start COMMAND traced, and watch it")                       \
+    COMMAND(ENV, "env", rtl_env_command, "", "print what the environment of a process needs to be traced")         \
+    COMMAND(CHECK, "check", rtl_check_command, "-- COMMAND", "say whether COMMAND would be traced, and how")       \
+    COMMAND(LIST, "list", rtl_list_command, "", "processes that use a GPU: which, where, how busy, traced or not") \
+    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")         \
+    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")   \
+    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")     \
+    COMMAND(API, "api", rtl_api_command, "", "what calls of HIP and ranges of roctx cost a process's threads")     \
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
@@ -49,6 +50,7 @@
 #define RTL_CHECK_OPTIONS(X)                                                      \
     X(CHECK_PID, 'p', "pid", "PID", "say it of a process, in place of a command") \
     X(CHECK_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
+#define RTL_LIST_OPTIONS(X) X(LIST_JSON, 0, "json", "", "one JSON object")
 #define RTL_DIFF_OPTIONS(X)                                                                            \
     X(DIFF_FAIL_OVER, 0, "fail-over", "PCT", "exit status 16 when a kernel's p50 or p99 grew by more") \
     X(DIFF_ROWS, 'n', "rows", "N", "only the first N kernels")                                         \
@@ -67,20 +69,20 @@
     X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
 
 /* What each takes of options.h. */
-#define RTL_RECORD_SHARED                                                                                   \
-    RTL_OPTION_PID, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, \
-        RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_HELP
+#define RTL_RECORD_SHARED                                                                                          \
+    RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, \
+        RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER,  \
+        RTL_OPTION_WINDOW, RTL_OPTION_HELP
 #define RTL_REPLAY_SHARED                                                                                             \
     RTL_OPTION_PID, RTL_OPTION_RECORDING, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV,       \
         RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_NAMES, \
         RTL_OPTION_UNITS, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, RTL_OPTION_NO_MOUSE,               \
         RTL_OPTION_HELP
-#define RTL_SNAPSHOT_SHARED RTL_OPTION_PID, RTL_OPTION_FORCE, RTL_OPTION_HELP
+#define RTL_SNAPSHOT_SHARED RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN, RTL_OPTION_FORCE, RTL_OPTION_HELP
 #define RTL_TRACE_SHARED                                                                                            \
     RTL_OPTION_PID, RTL_OPTION_WRITE, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON,       \
         RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, \
         RTL_OPTION_HELP
-#define RTL_MODE_SHARED RTL_OPTION_PID, RTL_OPTION_HELP
 #define RTL_RUN_SHARED                                                                                               \
     RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_OUTPUT,       \
         RTL_OPTION_WRITE, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_NAMES, \
@@ -88,6 +90,8 @@
         RTL_OPTION_HELP
 #define RTL_ENV_SHARED         RTL_OPTION_HELP
 #define RTL_CHECK_SHARED       RTL_OPTION_HELP
+#define RTL_MODE_SHARED        RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN, RTL_OPTION_HELP
+#define RTL_LIST_SHARED        RTL_OPTION_DELAY, RTL_OPTION_UNITS, RTL_OPTION_ASCII, RTL_OPTION_HELP
 #define RTL_DIFF_SHARED        RTL_OPTION_HELP
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP

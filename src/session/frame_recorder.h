@@ -7,6 +7,7 @@
 
 #include "model/model.h"
 #include "record/recording.h"
+#include "session/group_recorder.h"
 #include "session/options.h"
 
 enum { RTL_RECORDER_PATH = 512 };
@@ -20,6 +21,9 @@ struct rtl_frame_recorder {
     struct rtl_recording *recording; /* NULL = off */
     enum rtl_db_status last;         /* of the last frame */
     char why[512];                   /* what the last failure was */
+    struct rtl_targets *targets;     /* who is watched: several are recorded one by one; or NULL */
+    struct rtl_group_recorder group;
+    bool grouped;
 };
 
 void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_model *model,

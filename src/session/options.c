@@ -51,14 +51,37 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
     return !errno && *value >= least && *value <= most;
 }
 
+/* "4711", "4711,4712", or the name of a command. */
 static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **text)
 {
+    char one[16];
     uint64_t value;
-    if (strchr(arg, ','))
-        return WRONG(text, "-p takes one process in this version, '%s' is a list: start one rtl-top for each", arg);
-    if (!number(arg, 1, 0x7fffffff, &value))
-        return WRONG(text, "-p wants the number of a process, not '%s'", arg);
-    o->pid = (pid_t)value;
+    if (!*arg || *arg == '-' || strlen(arg) >= RTL_FILTER_MAX)
+        return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
+                     arg);
+    if (strspn(arg, "0123456789,") != strlen(arg)) {
+        if (o->process && strcmp(o->process, arg) != 0)
+            return WRONG(text, "-p takes one name, not '%s' and '%s'", o->process, arg);
+        o->process = arg;
+        return RTL_PARSED_RUN;
+    }
+    for (const char *at = arg;; at++) {
+        size_t length = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)length, at);
+        if (length >= sizeof one || !number(one, 1, 0x7fffffff, &value))
+            return WRONG(text, "-p wants numbers of processes, such as 4711 or 4711,4712, not '%s'", arg);
+        bool twice = false;
+        for (uint32_t i = 0; i < o->pid_count; i++)
+            twice |= o->pids[i] == (pid_t)value;
+        if (!twice && o->pid_count == RTL_PIDS_MAX)
+            return WRONG(text, "-p takes at most %d processes; --all takes more", RTL_PIDS_MAX);
+        if (!twice)
+            o->pids[o->pid_count++] = (pid_t)value;
+        at += length;
+        if (!*at)
+            break;
+    }
+    o->pid = o->pids[0];
     return RTL_PARSED_RUN;
 }
 
@@ -79,6 +102,12 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
     switch (option) {
     case RTL_OPTION_PID:
         return set_pid(o, arg, text);
+    case RTL_OPTION_ALL:
+        o->all = true;
+        break;
+    case RTL_OPTION_NO_CHILDREN:
+        o->no_children = true;
+        break;
     case RTL_OPTION_DELAY:
         if (!rtl_parse_interval(arg, &o->delay_ns))
             return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
@@ -178,15 +207,23 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
         return WRONG(text, "-o goes with -b, --json or --csv");
     if (o->replay && (o->write || o->snapshot))
         return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot");
+    if (o->trace) /* of one process; its descendants are not in it */
+        o->no_children = true;
     if (o->trace && (o->replay || o->snapshot))
         return WRONG(text, "--trace records a process: it does not go with -r or --snapshot");
     if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
         return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
-    if (o->snapshot && !o->pid)
+    if (o->all && (o->pid_count || o->process))
+        return WRONG(text, "--all watches all processes: it does not go with -p");
+    if (o->pid_count && o->process)
+        return WRONG(text, "-p takes numbers or a name, not both");
+    if (o->replay && (o->all || o->process || o->pid_count > 1))
+        return WRONG(text, "-r shows a recording: -p with one number chooses among several");
+    if (o->snapshot && !rtl_options_name_process(o))
         return WRONG(text, "--snapshot needs a process: -p PID");
     if (o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || o->output != RTL_OUTPUT_SCREEN))
         return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like");
-    if (o->mode >= 0 && !o->pid)
+    if (o->mode >= 0 && !rtl_options_name_process(o))
         return WRONG(text, "--mode needs a process: -p PID");
     if (o->recording && !o->replay)
         return WRONG(text, "--recording goes with -r");

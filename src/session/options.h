@@ -16,31 +16,33 @@
 #include "text/units.h"
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
-#define RTL_OPTIONS(X)                                                                                 \
-    X(PID, 'p', "pid", "PID", "the process to watch; without it, choose one from a list")              \
-    X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")                \
-    X(FRAMES, 'n', "frames", "N", "stop after N frames")                                               \
-    X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                                \
-    X(JSON, 0, "json", "", "one JSON object a line for each frame")                                    \
-    X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                   \
-    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE, - for standard output")       \
-    X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")            \
-    X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")      \
-    X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")           \
-    X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)") \
-    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default or auto")           \
-    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                \
-    X(FORCE, 0, "force", "", "let -o replace a file, -w, --snapshot, --trace what is no recording")    \
-    X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                \
-    X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")        \
-    X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")    \
-    X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")          \
-    X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                      \
-    X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                         \
-    X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                 \
-    X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                        \
-    X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                \
-    X(HELP, 'h', "help", "", "this help")                                                              \
+#define RTL_OPTIONS(X)                                                                                   \
+    X(PID, 'p', "pid", "PID", "processes to watch: PID, PID,PID.. or a command's name; also without -p") \
+    X(ALL, 'a', "all", "", "watch all traced processes that you may see")                                \
+    X(NO_CHILDREN, 0, "no-children", "", "without the descendants of the processes of -p")               \
+    X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")                  \
+    X(FRAMES, 'n', "frames", "N", "stop after N frames")                                                 \
+    X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                                  \
+    X(JSON, 0, "json", "", "one JSON object a line for each frame")                                      \
+    X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                     \
+    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE, - for standard output")         \
+    X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")              \
+    X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")        \
+    X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")             \
+    X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")   \
+    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default or auto")             \
+    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                  \
+    X(FORCE, 0, "force", "", "let -o replace a file, -w, --snapshot, --trace what is no recording")      \
+    X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                  \
+    X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")          \
+    X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")      \
+    X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")            \
+    X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                        \
+    X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                           \
+    X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                   \
+    X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                          \
+    X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                  \
+    X(HELP, 'h', "help", "", "this help")                                                                \
     X(VERSION, 'V', "version", "", "version, and with what it was built and tested")
 
 #define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
@@ -50,10 +52,17 @@ _Static_assert(RTL_OPTION_COUNT <= 64, "each option is a bit");
 
 struct rtl_launch;
 
+enum { RTL_PIDS_MAX = 128 };
 enum rtl_output { RTL_OUTPUT_SCREEN, RTL_OUTPUT_TEXT, RTL_OUTPUT_JSON, RTL_OUTPUT_CSV };
 
 struct rtl_options {
-    pid_t pid; /* 0 = choose */
+    pid_t pid; /* the first of pids; 0 = none */
+    pid_t pids[RTL_PIDS_MAX];
+    uint32_t pid_count;
+    const char *process; /* those of this name; NULL = not by name */
+    bool all, no_children;
+    bool apart;      /* what each process does is shown, even of a single one */
+    bool list_first; /* the screen begins with the list of processes */
     uint64_t delay_ns;
     uint64_t frames; /* 0 = no end */
     enum rtl_output output;
@@ -83,6 +92,12 @@ enum rtl_parsed {
     RTL_PARSED_WRONG, /* `text` says what is wrong, with words of the command line as they are: rtl_complain, status 1
                        */
 };
+
+/* The options say which process, or which ones: nothing has to be chosen. */
+static inline bool rtl_options_name_process(const struct rtl_options *options)
+{
+    return options->pid_count || options->process || options->all;
+}
 
 /* The values before anything was asked for. */
 void rtl_options_default(struct rtl_options *options);

@@ -265,6 +265,11 @@ enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, ch
     return attach(pid, PATIENCE_NS, reader, why, why_bytes);
 }
 
+enum rtl_reader_status rtl_reader_try(pid_t pid, struct rtl_reader **reader)
+{
+    return attach(pid, 0, reader, NULL, 0);
+}
+
 /* Whether the process still has the segment: an exec keeps the pid but not the program. */
 static bool still_holds(const struct rtl_reader *reader)
 {
@@ -313,7 +318,7 @@ int rtl_discover(pid_t **pids)
         pid_t pid = (pid_t)atoi(e->d_name);
         if (pid <= 0)
             continue;
-        enum rtl_reader_status status = attach(pid, 0, &reader, NULL, 0);
+        enum rtl_reader_status status = rtl_reader_try(pid, &reader);
         rtl_reader_close(reader);
         if (status != RTL_READER_OK && status != RTL_READER_VERSION)
             continue; /* one of another version is listed: choosing it says what is wrong */

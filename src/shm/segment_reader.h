@@ -39,6 +39,9 @@ struct rtl_reader;
  */
 enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, char *why, size_t why_bytes);
 
+/* The same for looking around: doesn't wait for a segment that is being made, and says nothing. */
+enum rtl_reader_status rtl_reader_try(pid_t pid, struct rtl_reader **reader);
+
 /* The same on a descriptor of a segment (tests, fuzzing, recordings). Takes over the descriptor on success only. */
 enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **reader, char *why, size_t why_bytes);
 
@@ -88,6 +91,7 @@ struct rtl_queue_snapshot {
     struct rtl_histogram_copy wait, gap;
     uint32_t generation;        /* as struct rtl_queue has it: tells queues that had the slot one after another */
     uint64_t dispatches_before; /* of earlier queues in this slot; `dispatches` is this queue's alone */
+    uint64_t pid;               /* of a merged snapshot: whose queue it is; 0 = of one process */
     /* as RTL_WAY_WORD has them: untrusted, of a newer library perhaps; both 0 where nothing is told (an older library,
      * the shared slot) */
     uint32_t way, way_why;
@@ -103,6 +107,7 @@ struct rtl_agent_snapshot {
     /* ticks to host time, as in struct rtl_agent */
     uint64_t clock_residual_ns, clock_residual_most_ns, clock_residuals, clock_drift_over_ns;
     int64_t clock_drift_ppb;
+    uint32_t users; /* of a merged snapshot: processes that had work on it; 0 = of one process */
 };
 
 struct rtl_copies_snapshot {
@@ -113,6 +118,9 @@ struct rtl_copies_snapshot {
     uint64_t untimed[RTL_COPY_UNTIMED_LIMIT];
     struct rtl_histogram_copy histogram; /* histogram.count = timed copies */
 };
+
+struct rtl_parts;
+#define RTL_MODE_MIXED 0xffeu /* of a merged snapshot: they have several */
 
 struct rtl_snapshot {
     uint64_t taken_mono_ns; /* CLOCK_MONOTONIC when the copy was taken */
@@ -135,6 +143,8 @@ struct rtl_snapshot {
     uint32_t copies_count;
     struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
     void *storage;                      /* what the histogram copies point into */
+    struct rtl_parts *parts;            /* of a merged snapshot (model/merge.h): what came from whom; or NULL */
+    void (*release_parts)(struct rtl_parts *parts);
 };
 
 /*
@@ -153,6 +163,8 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);
 /* A copy of its own but for the names, which stay whose they were. False without memory: then it is empty. */
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
+/* Memory for a snapshot that is being put together, freed with it; NULL when there is none. */
+void *rtl_snapshot_allocate(struct rtl_snapshot *snapshot, size_t bytes);
 
 /*
  * The event ring, where the process was started with one (RTL_TRACE): every timed dispatch, the newest of them. Reading

@@ -551,6 +551,8 @@ void rtl_snapshot_free(struct rtl_snapshot *snapshot)
         next = b->next;
         free(b);
     }
+    if (snapshot->parts)
+        snapshot->release_parts(snapshot->parts);
     free(snapshot->kernels);
     free(snapshot->queues);
     free(snapshot->agents);

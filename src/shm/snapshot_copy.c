@@ -50,6 +50,7 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
         bytes += histogram_bytes(&from->copies[i].histogram);
     struct rtl_block *block = malloc(sizeof *block + bytes);
     *to = *from;
+    to->parts = NULL; /* a copy is for sums */
     to->kernels = copy_array(from->kernels, from->kernel_count, sizeof *from->kernels);
     to->queues = copy_array(from->queues, from->queue_count, sizeof *from->queues);
     to->agents = copy_array(from->agents, from->agent_count, sizeof *from->agents);
@@ -71,4 +72,14 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
     for (uint32_t i = 0; i < to->copies_count; i++)
         move_histogram(&to->copies[i].histogram, &at);
     return true;
+}
+
+void *rtl_snapshot_allocate(struct rtl_snapshot *snapshot, size_t bytes)
+{
+    struct rtl_block *block = malloc(sizeof *block + bytes);
+    if (!block)
+        return NULL;
+    *block = (struct rtl_block){.next = snapshot->storage, .used = bytes, .size = bytes};
+    snapshot->storage = block;
+    return block->bytes;
 }

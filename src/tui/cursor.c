@@ -1,12 +1,14 @@
 /* Where the cursor is and how it moves. See cursor.h. */
 #include "tui/cursor.h"
+#include "model/merge.h"
 #include "text/text.h"
 #include "tui/layout.h"
 
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
 {
     const struct rtl_model *m = ui->model;
-    if (ui->view == RTL_VIEW_DETAIL || (ui->view == RTL_VIEW_HELP && ui->before == RTL_VIEW_DETAIL))
+    enum rtl_view view = ui->view == RTL_VIEW_HELP ? ui->before : ui->view;
+    if (view == RTL_VIEW_DETAIL || view == RTL_VIEW_RANKS)
         return rtl_model_row(m, ui->selected);
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     return at >= 0 && (uint32_t)at < m->shown ? &m->rows[m->order[at]] : NULL;
@@ -39,6 +41,10 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
         ui->help_top = rtl_clamp(ui->help_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_QUEUES) {
         ui->queue_at = rtl_clamp(ui->queue_at + by, 0, 1 << 20);
+    } else if (ui->view == RTL_VIEW_PROCESSES) {
+        ui->process_at = rtl_clamp(ui->process_at + by, 0, 1 << 20); /* rtl_ui_fit knows how many there are */
+    } else if (ui->view == RTL_VIEW_RANKS) {
+        ui->rank_top = rtl_clamp(ui->rank_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
         ui->copies_at = rtl_clamp(ui->copies_at + by, 0, 1 << 20);
     } else {
@@ -97,4 +103,12 @@ unsigned rtl_ui_search(struct rtl_ui *ui, int step)
     else
         rtl_ui_select(ui, at);
     return RTL_UI_DRAW;
+}
+
+pid_t rtl_ui_process(const struct rtl_ui *ui)
+{
+    const struct rtl_sample *latest = ui->model->latest;
+    const struct rtl_parts *parts = latest ? latest->snapshot.parts : NULL;
+    uint32_t at = (uint32_t)ui->process_at;
+    return parts && at < parts->member_count && !parts->members[at].ended ? parts->members[at].info.pid : 0;
 }

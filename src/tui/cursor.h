@@ -21,4 +21,7 @@ unsigned rtl_ui_group(struct rtl_ui *ui);            /* kernels by family, or in
 unsigned rtl_ui_open(struct rtl_ui *ui, const struct rtl_row *row, bool open);
 unsigned rtl_ui_sideways(struct rtl_ui *ui, int step); /* scrolls the names, opens and closes families */
 
+/* In the list of processes: the one on the cursor's line, if it can be watched; or 0. */
+pid_t rtl_ui_process(const struct rtl_ui *ui);
+
 #endif

@@ -35,6 +35,10 @@ void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const str
 int rtl_draw_queue_lines(const struct rtl_model *model); /* how many there are to scroll through */
 void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_copies_lines(const struct rtl_model *model);
+void rtl_draw_processes(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
+int rtl_draw_process_lines(const struct rtl_ui *ui);
+void rtl_draw_ranks(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
+int rtl_draw_rank_lines(const struct rtl_ui *ui);
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 /* Marks the row that the cursor is on, to its end. */
 void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols);

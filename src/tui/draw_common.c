@@ -178,7 +178,7 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         if (m->hide_idle)
             rtl_text_append(out, size, " | idle hidden");
     }
-    if (ui->view != RTL_VIEW_QUEUES && ui->view != RTL_VIEW_COPIES)
+    if (ui->view == RTL_VIEW_KERNELS || ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP)
         rtl_text_append(out, size, " | names %s", rtl_name_form_name(ui->names));
     rtl_text_append(out, size, " | units %s", rtl_unit_name(ui->units));
     if (ui->log[0])
@@ -244,8 +244,7 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     int end = at.cols - (int)strlen(quit) - 2, col = 0;
     if (!at.rows)
         return;
-    bool nested = ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP || ui->view == RTL_VIEW_QUEUES ||
-                  ui->view == RTL_VIEW_COPIES;
+    bool nested = ui->view != RTL_VIEW_KERNELS;
     if (nested && col + 9 < end) {
         rtl_frame_put(frame, at.row, col, 3, RTL_ROLE_KEY, "Esc");
         col += 3 + rtl_frame_put(frame, at.row, col + 3, 4, RTL_ROLE_LABEL, "Back") + 1;

@@ -90,11 +90,13 @@ static void write_keys(struct page *p)
         const char *title;
     } groups[] = {
         {RTL_IN_ALL, "Keys everywhere"},
-        {RTL_IN_DATA, "Keys on kernels, queues, copies and in the detail"},
-        {RTL_IN_TABLES, "Keys on kernels, queues and copies"},
+        {RTL_IN_DATA, "Keys on all tables and in the detail"},
+        {RTL_IN_TABLES, "Keys on all tables"},
         {RTL_IN_KERNELS, "Keys on kernels"},
         {RTL_IN_KERNELS | RTL_IN_HELP, "Keys on kernels and in this help"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
+        {RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "Keys on kernels, in the detail and on a kernel's processes"},
+        {RTL_IN_PROCESSES, "Keys on processes"},
         {RTL_IN_DETAIL, "Keys in the detail"},
         {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space holds it"},
     };
@@ -149,6 +151,14 @@ static void write_words(struct page *p)
     line_put(p, RTL_ROLE_TITLE, "Columns of the copies (m)");
     RTL_COPIES_COLUMNS(COLUMN)
     RTL_DIRECTIONS(DIRECTION)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Columns of the processes (p)");
+    RTL_PROCESS_COLUMNS(COLUMN)
+    WORD(RTL_PROCESS_TOP, RTL_PROCESS_TOP_MEANS)
+    WORD(RTL_PROCESS_COMMAND, RTL_PROCESS_COMMAND_MEANS)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Columns of a kernel's processes (e)");
+    RTL_RANK_COLUMNS(COLUMN)
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Other words on the screens");
     RTL_WORDS(WORD)

@@ -214,6 +214,10 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_coverage(ui, frame, l.coverage);
     if (kernels)
         draw_kernels(ui, frame, &l);
+    else if (ui->view == RTL_VIEW_PROCESSES)
+        rtl_draw_processes(ui, frame, &l);
+    else if (ui->view == RTL_VIEW_RANKS)
+        rtl_draw_ranks(ui, frame, &l);
     else if (ui->view == RTL_VIEW_COPIES)
         rtl_draw_copies(ui, frame, &l);
     else

@@ -46,9 +46,11 @@ enum {
     RTL_IN_DETAIL = 4,
     RTL_IN_HELP = 8,
     RTL_IN_REPLAY = 16,
-    RTL_IN_COPIES = 32
+    RTL_IN_COPIES = 32,
+    RTL_IN_PROCESSES = 64,
+    RTL_IN_RANKS = 128
 };
-#define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES)
+#define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES | RTL_IN_PROCESSES | RTL_IN_RANKS)
 #define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
 
@@ -79,6 +81,9 @@ enum {
     X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                             \
     X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                                   \
     X(LOG, 'L', 0, 0, RTL_IN_DETAIL, "Log/Lin", "bars of the histogram logarithmic or linear")                        \
+    X(GO_IN, RTL_KEY_ENTER, 0, 0, RTL_IN_PROCESSES, "Go in", "the kernels of this process alone; p comes back")       \
+    X(PROCESSES, 'p', 0, 0, RTL_IN_DATA, "", "the processes that use a GPU, or back to the kernels")                  \
+    X(RANKS, 'e', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "", "a kernel in each process: who is slow")   \
     X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, "Queues", "queues or kernels")                                      \
     X(COPIES, 'm', 0, 0, RTL_IN_TABLES, "Copies", "copies from and to the GPUs, or kernels")                          \
     X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, "", "shorter window")                                                   \

@@ -90,7 +90,7 @@ static int place_columns_of(struct rtl_layout *l, int cols, int from, const stru
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         l->column_at[i] = -1;
         l->column_width[i] = 0;
-        if (i == RTL_COLUMN_NAME || from < shown_from(i, wants->columns, cols))
+        if (i == RTL_COLUMN_NAME || from < shown_from(i, wants->columns, cols) || (widths && !widths[i]))
             continue;
         l->column_at[i] = at;
         l->column_width[i] = widths ? widths[i] : rtl_columns[i].width;

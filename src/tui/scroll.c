@@ -60,6 +60,9 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     }
     fit_lines(&ui->queue_at, &ui->queue_top, rtl_draw_queue_lines(m), ui->page);
     fit_lines(&ui->copies_at, &ui->copies_top, rtl_draw_copies_lines(m), ui->page);
+    fit_lines(&ui->process_at, &ui->process_top, rtl_draw_process_lines(ui), ui->page);
+    int ranks = rtl_draw_rank_lines(ui);
+    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page, 0, ranks));
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */

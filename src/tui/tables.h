@@ -56,6 +56,33 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MIN", 6, 94, "shortest duration in the window")                                   \
     X("MAX", 6, 101, "longest duration in the window")
 
+/* The processes; draw_processes.c fills them. The command takes what is left. */
+#define RTL_PROCESS_COLUMNS(X)                                                                          \
+    X("PID", 7, 0, "the process, as -p takes it")                                                       \
+    X("RANK", 5, 0, "which worker it is: of its name, environment or arguments")                        \
+    X("GPU", 10, 34, "address of the GPU that it had work on; of several the first, and how many more") \
+    X("%BUSY", 5, 42, "share of the window in which a timed kernel of its own ran on its GPUs")         \
+    X("DISP/s", 6, 0, "dispatches a second in the window, timed or not")                                \
+    X("P99", 6, 56, "the highest p99 of its kernels in the window")                                     \
+    X("MODE", 7, 78, "the mode in force in it, or exited")                                              \
+    X("AGE", 6, 86, "since the library was loaded")                                                     \
+    X("CONTAINER", 12, 130, "the container that it runs in")
+#define RTL_PROCESS_TOP           "TOP KERNEL"
+#define RTL_PROCESS_TOP_MEANS     "where most of its time in the window went"
+#define RTL_PROCESS_COMMAND       "COMMAND"
+#define RTL_PROCESS_COMMAND_MEANS "its command line, without the folder"
+
+/* A kernel in each process; draw_processes.c fills them. */
+#define RTL_RANK_COLUMNS(X)                                                 \
+    X("PID", 7, 0, "the process")                                           \
+    X("RANK", 6, 0, "which worker it is")                                   \
+    X("GPU", 10, 60, "the GPU that it had work on")                         \
+    X("CALLS", 7, 50, "dispatches of the kernel in the window")             \
+    X("MEAN", 7, 30, "mean duration in the window")                         \
+    X("P50", 7, 44, "median duration in the window")                        \
+    X("P99", 7, 37, "99 % of the durations in the window are at most this") \
+    X("VS MEDIAN", 9, 0, "its mean, how many times the median of the others'; last: arrives last in a collective")
+
 /* X(word, what it means): what stands on the screens and in no table. */
 #define RTL_WORDS(X)                                                                                             \
     X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                             \

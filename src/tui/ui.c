@@ -26,11 +26,10 @@ void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const ch
 
 unsigned rtl_ui_where(const struct rtl_ui *ui)
 {
-    static const unsigned where[] = {[RTL_VIEW_KERNELS] = RTL_IN_KERNELS,
-                                     [RTL_VIEW_QUEUES] = RTL_IN_QUEUES,
-                                     [RTL_VIEW_COPIES] = RTL_IN_COPIES,
-                                     [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,
-                                     [RTL_VIEW_HELP] = RTL_IN_HELP};
+    static const unsigned where[] = {
+        [RTL_VIEW_KERNELS] = RTL_IN_KERNELS, [RTL_VIEW_QUEUES] = RTL_IN_QUEUES, [RTL_VIEW_COPIES] = RTL_IN_COPIES,
+        [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,   [RTL_VIEW_HELP] = RTL_IN_HELP,     [RTL_VIEW_PROCESSES] = RTL_IN_PROCESSES,
+        [RTL_VIEW_RANKS] = RTL_IN_RANKS};
     return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
@@ -264,8 +263,24 @@ static unsigned go_back(struct rtl_ui *ui)
     ui->name_left = 0;
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
-    else if (ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_QUEUES || ui->view == RTL_VIEW_COPIES)
+    else
         ui->view = RTL_VIEW_KERNELS;
+    return RTL_UI_DRAW;
+}
+
+static unsigned show_ranks(struct rtl_ui *ui)
+{
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    if (ui->view == RTL_VIEW_RANKS) {
+        ui->view = RTL_VIEW_KERNELS;
+    } else if (!ui->model->latest || !ui->model->latest->snapshot.parts) {
+        rtl_ui_say(ui, "there is one process only: nobody to compare it with");
+    } else if (row) {
+        ui->selected = row->id;
+        ui->following = false;
+        ui->rank_top = 0;
+        ui->view = RTL_VIEW_RANKS;
+    }
     return RTL_UI_DRAW;
 }
 
@@ -387,6 +402,25 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         return RTL_UI_DRAW;
     case RTL_ACTION_COPIES:
         ui->view = ui->view == RTL_VIEW_COPIES ? RTL_VIEW_KERNELS : RTL_VIEW_COPIES;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_PROCESSES:
+        if (!m->latest || (!m->latest->snapshot.parts && ui->replay))
+            rtl_ui_say(ui, "this is a recording of one process");
+        else if (!m->latest->snapshot.parts)
+            return RTL_UI_DRAW | RTL_UI_PROCESSES;
+        else
+            ui->view = ui->view == RTL_VIEW_PROCESSES ? RTL_VIEW_KERNELS : RTL_VIEW_PROCESSES;
+        return RTL_UI_DRAW;
+    case RTL_ACTION_RANKS:
+        return show_ranks(ui);
+    case RTL_ACTION_GO_IN:
+        ui->go_in = rtl_ui_process(ui);
+        if (ui->replay)
+            rtl_ui_say(ui, "replay -p PID shows one process of a recording");
+        else if (!ui->go_in)
+            rtl_ui_say(ui, "it can't be watched: it isn't traced, or has ended");
+        else
+            return RTL_UI_DRAW | RTL_UI_GO_IN;
         return RTL_UI_DRAW;
     case RTL_ACTION_WINDOW_SHORTER:
         return step_window(ui, -1);

@@ -20,16 +20,26 @@ enum {
     RTL_UI_COPY = 16,   /* copy ui->copy to the terminal's clipboard */
     RTL_UI_RECORD = 32, /* start or stop recording */
     RTL_UI_SNAPSHOT = 64,
-    RTL_UI_STEP = 128,  /* replay: ui->step frames further */
-    RTL_UI_SEEK = 256,  /* replay: to ui->seek_ns */
-    RTL_UI_MODE = 512,  /* ask the process for the mode ui->menu */
-    RTL_UI_SAVE = 1024, /* write the configuration */
-    RTL_UI_END = 2048,  /* end the command that was started (leave.h) */
+    RTL_UI_STEP = 128,       /* replay: ui->step frames further */
+    RTL_UI_SEEK = 256,       /* replay: to ui->seek_ns */
+    RTL_UI_MODE = 512,       /* ask the process for the mode ui->menu */
+    RTL_UI_SAVE = 1024,      /* write the configuration */
+    RTL_UI_GO_IN = 2048,     /* watch ui->go_in alone */
+    RTL_UI_PROCESSES = 4096, /* from one process alone to all of them */
+    RTL_UI_END = 8192,       /* end the command that was started (leave.h) */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
 
-enum rtl_view { RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_COPIES, RTL_VIEW_DETAIL, RTL_VIEW_HELP };
+enum rtl_view {
+    RTL_VIEW_KERNELS,
+    RTL_VIEW_QUEUES,
+    RTL_VIEW_COPIES,
+    RTL_VIEW_DETAIL,
+    RTL_VIEW_HELP,
+    RTL_VIEW_PROCESSES,
+    RTL_VIEW_RANKS
+};
 enum rtl_prompt {
     RTL_PROMPT_NONE,
     RTL_PROMPT_FIND,
@@ -45,6 +55,8 @@ enum rtl_launched { RTL_LAUNCHED_NO, RTL_LAUNCHED_RUNS, RTL_LAUNCHED_ENDING };
 
 /* A search in the help that is still to be made. */
 enum { RTL_FIND_BEFORE = -1, RTL_FIND_NOTHING, RTL_FIND_NEXT, RTL_FIND_HERE };
+
+struct rtl_untraced;
 
 struct rtl_ui {
     struct rtl_model *model;
@@ -63,9 +75,12 @@ struct rtl_ui {
     int position;      /* where it was seen last */
     int top;           /* first row of the table on screen */
     int queue_top, copies_top, help_top;
-    int queue_at, copies_at; /* the line with the cursor */
-    int page;                /* rows of the table, from the last rtl_ui_fit */
-    int name_left;           /* columns that the names are scrolled by */
+    int queue_at, copies_at;               /* the line with the cursor */
+    int page;                              /* rows of the table, from the last rtl_ui_fit */
+    int name_left;                         /* columns that the names are scrolled by */
+    int process_at, process_top, rank_top; /* process_at: the cursor's line */
+    pid_t go_in;
+    const struct rtl_untraced *untraced; /* processes that use a GPU and aren't traced, or NULL */
 
     char help_search[RTL_FILTER_MAX];
     int help_line; /* of the help, where what was searched for stands; -1 = nowhere yet */

@@ -12,6 +12,8 @@
 #include "session/config.h"
 #include "session/player.h"
 #include "session/frame_recorder.h"
+#include "session/processes.h"
+#include "session/targets.h"
 #include "session/target.h"
 #include "text/text.h"
 #include "session/heartbeat.h"
@@ -28,9 +30,8 @@
 
 struct watch {
     const struct rtl_options *options;
-    struct rtl_reader *reader; /* of a live process, or NULL */
-    struct rtl_player *player; /* of a recording, or NULL */
-    struct rtl_heartbeat heartbeat;
+    struct rtl_targets *targets; /* live processes, or NULL */
+    struct rtl_player *player;   /* of a recording, or NULL */
     struct rtl_frame_recorder recorder;
     struct rtl_ui ui;
     struct rtl_frame frame;
@@ -39,6 +40,11 @@ struct watch {
     const struct rtl_background *background; /* until its trouble was reported; or NULL */
     bool ended;                              /* the last snapshot was taken: nothing more will come */
     bool out_of_memory;
+    struct watch *parent; /* the screen that this one was opened from, which goes on meanwhile; or NULL */
+    bool back;            /* to the parent; else the user wants to leave altogether */
+    int left;             /* the status with which a screen that was opened from here ended everything */
+    struct rtl_untraced untraced;
+    uint64_t untraced_ns; /* when to look for them again */
 };
 
 enum { SCREEN_BUSY_MS = 300 }; /* how long another writer of the recording may hold up the screen */
@@ -97,22 +103,18 @@ static void take_snapshot(struct watch *w)
 static void ask_for_mode(struct watch *w)
 {
     char why[256];
-    struct rtl_control_link link;
     int mode = w->ui.menu;
     if (mode < 0 || mode >= RTL_MODE_COUNT)
         return;
-    if (!rtl_reader_alive(w->reader)) {
-        rtl_ui_say(&w->ui, "there is no process any more");
-        return;
-    }
-    if (rtl_control_open(w->reader, &link, why, sizeof why) != RTL_READER_OK) {
+    if (rtl_targets_request_mode(w->targets, (enum rtl_mode)mode, why, sizeof why) != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s", why);
         return;
     }
-    rtl_control_request_mode(w->reader, &link, (enum rtl_mode)mode);
-    rtl_control_close(&link);
-    rtl_heartbeat_read(&w->heartbeat, w->ui.model);
-    rtl_ui_say(&w->ui, "process %d was asked for mode %s%s", (int)w->ui.pid, rtl_mode_label((unsigned)mode),
+    rtl_targets_read_heartbeat(w->targets, w->ui.model);
+    char who[40];
+    snprintf(who, sizeof who, rtl_targets_only(w->targets) ? "process %u was" : "%u processes were",
+             rtl_targets_only(w->targets) ? (unsigned)w->ui.pid : (unsigned)rtl_targets_count(w->targets));
+    rtl_ui_say(&w->ui, "%s asked for mode %s%s", who, rtl_mode_label((unsigned)mode),
                w->ui.paused ? "; the screen is held and shows it after Space" : "");
 }
 
@@ -120,7 +122,7 @@ static void ask_for_mode(struct watch *w)
 static void sample_paused(struct watch *w, bool alive)
 {
     struct rtl_snapshot snapshot = {0};
-    if (w->recorder.recording && rtl_reader_snapshot(w->reader, &snapshot) == RTL_READER_OK)
+    if (w->recorder.recording && rtl_targets_snapshot(w->targets, &snapshot) == RTL_READER_OK)
         record(w, &snapshot, rtl_real_ns(), !alive);
     rtl_snapshot_free(&snapshot);
     if (!alive) {
@@ -155,9 +157,27 @@ static uint64_t frame_ns(const struct watch *w)
     return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
 }
 
+/* Now and then: it means a look at every process's files. */
+static void look_for_untraced(struct watch *w)
+{
+    enum { SHARE = 100 }; /* of the time, at most one part in so many */
+    uint64_t from = rtl_mono_ns();
+    if (w->ui.view != RTL_VIEW_PROCESSES || from < w->untraced_ns)
+        return;
+    struct rtl_process_row *rows = calloc(RTL_MEMBERS_MAX, sizeof *rows);
+    if (rows)
+        rtl_untraced_find(&w->untraced, rows, rtl_process_rows(w->ui.model, rows, RTL_MEMBERS_MAX));
+    free(rows);
+    w->ui.untraced = &w->untraced;
+    uint64_t pause = (rtl_mono_ns() - from) * SHARE;
+    w->untraced_ns = rtl_mono_ns() + (pause > 2 * RTL_SEC ? pause : 2 * RTL_SEC);
+}
+
 static void sample(struct watch *w)
 {
     struct rtl_snapshot snapshot = {0};
+    if (w->parent)
+        sample(w->parent);
     if (w->ended)
         return;
     if (w->player) {
@@ -166,13 +186,13 @@ static void sample(struct watch *w)
         return;
     }
     w->ui.now_mono_ns = rtl_mono_ns();
-    rtl_heartbeat_send(&w->heartbeat, w->ui.model);
-    bool alive = rtl_reader_alive(w->reader); /* asked first: a snapshot after the end is the last state */
+    rtl_targets_heartbeat(w->targets, w->ui.model);
+    bool alive = rtl_targets_alive(w->targets); /* asked first: a snapshot after the end is the last state */
     if (w->ui.paused) {
         sample_paused(w, alive);
         return;
     }
-    enum rtl_reader_status status = rtl_reader_snapshot(w->reader, &snapshot);
+    enum rtl_reader_status status = rtl_targets_snapshot(w->targets, &snapshot);
     if (status == RTL_READER_OK) {
         w->out_of_memory = !rtl_model_add(w->ui.model, &snapshot, rtl_real_ns());
         w->samples++;
@@ -185,10 +205,13 @@ static void sample(struct watch *w)
         rtl_model_exited(w->ui.model);
         w->ended = true;
     }
+    if (w->ui.model->latest && w->ui.model->latest->snapshot.parts)
+        rtl_targets_title(w->targets, w->ui.title, sizeof w->ui.title);
     if (status == RTL_READER_OK && !w->out_of_memory)
         record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns, !alive);
     if (w->ended)
         rtl_frame_recorder_stop(&w->recorder);
+    look_for_untraced(w);
     if (w->out_of_memory)
         rtl_ui_say(&w->ui, "out of memory: the picture may be incomplete");
 }
@@ -257,6 +280,8 @@ static void save_settings(struct watch *w)
     rtl_ui_say(&w->ui, "%s%s", saved ? "settings written to " : "not written: ", safe);
 }
 
+static bool go(struct watch *w, pid_t pid);
+
 /* False when the user wants to leave. */
 static bool press(struct watch *w, uint32_t key)
 {
@@ -288,6 +313,11 @@ static bool press(struct watch *w, uint32_t key)
         save_settings(w);
     if (asked & RTL_UI_COPY)
         rtl_screen_copy(w->ui.copy);
+    if (asked & RTL_UI_PROCESSES && w->parent)
+        return !(w->back = true);
+    if (asked & (RTL_UI_GO_IN | RTL_UI_PROCESSES) && !go(w, asked & RTL_UI_GO_IN ? w->ui.go_in : 0))
+        return false;
+    look_for_untraced(w);
     if (asked)
         show(w, asked & RTL_UI_REPAINT);
     return true;
@@ -317,12 +347,21 @@ static void next_frame(struct watch *w)
 static void between_frames(struct watch *w)
 {
     if (!w->player && !w->ended) {
-        rtl_heartbeat_send(&w->heartbeat, w->ui.model);
-        if (!rtl_reader_alive(w->reader))
+        rtl_targets_heartbeat(w->targets, w->ui.model);
+        if (!rtl_targets_alive(w->targets))
             sample(w);
     }
     check_background(w);
     show(w, false);
+}
+
+/* The frames that were asked for are shown; of one that has ended the last stays. */
+static bool has_enough(const struct watch *w)
+{
+    for (; w; w = w->parent)
+        if (w->options->frames && w->samples >= w->options->frames && !w->ended)
+            return true;
+    return false;
 }
 
 static int run(struct watch *w)
@@ -342,7 +381,7 @@ static int run(struct watch *w)
         return w->player ? (int)RTL_DB_CORRUPT : (int)RTL_READER_VERSION;
     show(w, true);
     w->next_ns = rtl_mono_ns() + interval(w);
-    while (!w->options->frames || w->samples < w->options->frames || w->ended) {
+    while (!has_enough(w)) {
         if (!look_at_launched(w))
             return 0;
         uint64_t soon = rtl_mono_ns() + (w->ui.launched == RTL_LAUNCHED_ENDING ? RTL_SEC / 20 : RTL_SEC);
@@ -356,7 +395,7 @@ static int run(struct watch *w)
             break;
         case RTL_EVENT_KEY:
             if (!press(w, event.key))
-                return 0;
+                return w->left;
             break;
         case RTL_EVENT_RESIZE:
             show(w, true);
@@ -373,15 +412,12 @@ static int run(struct watch *w)
     return 0;
 }
 
-static int watch(struct watch *w, pid_t pid, const char *title)
+static bool prepare(struct watch *w, pid_t pid, const char *title)
 {
     const struct rtl_options *options = w->options;
-    char why[256];
     struct rtl_model *model = rtl_model_create();
-    if (!model) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
+    if (!model)
+        return false;
     rtl_ui_init(&w->ui, model, pid, title);
     w->ui.columns = options->columns;
     w->ui.now_mono_ns = rtl_mono_ns();
@@ -400,7 +436,73 @@ static int watch(struct watch *w, pid_t pid, const char *title)
         w->ui.now_mono_ns = rtl_mono_ns();
         rtl_ui_say(&w->ui, "its output goes into %s", w->ui.log);
     }
+    if (options->list_first)
+        w->ui.view = RTL_VIEW_PROCESSES;
     rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
+    w->recorder.targets = w->targets;
+    return true;
+}
+
+static void release(struct watch *w)
+{
+    rtl_frame_recorder_stop(&w->recorder);
+    rtl_frame_free(&w->frame);
+    rtl_model_free(w->ui.model);
+    rtl_untraced_free(&w->untraced);
+}
+
+/* A screen over this one: of one process alone, or (pid 0) of all. False when the user wants to leave altogether. */
+static bool go(struct watch *w, pid_t pid)
+{
+    struct rtl_options options = *w->options;
+    struct watch *n = calloc(1, sizeof *n);
+    char why[512] = "out of memory", title[sizeof w->ui.title];
+    options.write = options.trace = options.process = NULL;
+    options.frames = 0;
+    options.pid = options.pids[0] = pid;
+    options.pid_count = pid != 0;
+    options.no_children = pid != 0;
+    options.all = options.apart = options.list_first = pid == 0;
+    options.delay_ns = w->ui.interval_ns;
+    options.names = w->ui.names;
+    options.units = w->ui.units;
+    options.window_ns = w->ui.model->window_ns;
+    options.sort = w->ui.model->sort;
+    options.reverse = w->ui.model->reverse;
+    options.filter = "";
+    if (!n || rtl_targets_open(&options, &n->targets, why, sizeof why) != RTL_READER_OK) {
+        rtl_ui_say(&w->ui, "%s", why);
+        free(n);
+        return true;
+    }
+    n->options = &options;
+    n->parent = w;
+    rtl_targets_title(n->targets, title, sizeof title);
+    bool stays = true;
+    if (prepare(n, rtl_targets_pid(n->targets), title)) {
+        int status = run(n);
+        stays = n->back || (!n->ui.model->latest && status);
+        w->left = status;
+        release(n);
+    } else {
+        rtl_ui_say(&w->ui, "out of memory");
+    }
+    rtl_targets_close(n->targets);
+    free(n);
+    if (stays)
+        show(w, true);
+    return stays;
+}
+
+static int watch(struct watch *w, pid_t pid, const char *title)
+{
+    const struct rtl_options *options = w->options;
+    char why[256];
+    if (!prepare(w, pid, title)) {
+        rtl_complain("out of memory");
+        return RTL_READER_USAGE;
+    }
+    struct rtl_model *model = w->ui.model;
     if (w->player) {
         w->player->model = model;
         w->ui.replay = true;
@@ -431,22 +533,16 @@ static int watch(struct watch *w, pid_t pid, const char *title)
             status = RTL_DB_CORRUPT;
         }
     }
-    rtl_frame_recorder_stop(&w->recorder);
-    rtl_frame_free(&w->frame);
-    rtl_model_free(model);
+    release(w);
     return status;
 }
 
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
-              const struct rtl_background *background)
+int rtl_watch(const struct rtl_options *options, struct rtl_targets *targets, const struct rtl_background *background)
 {
-    struct watch w = {.options = options, .reader = reader, .background = background};
+    struct watch w = {.options = options, .targets = targets, .background = background};
     char title[sizeof w.ui.title];
-    rtl_target_title(pid, "", title, sizeof title);
-    rtl_heartbeat_open(&w.heartbeat, reader);
-    int status = watch(&w, pid, title);
-    rtl_heartbeat_close(&w.heartbeat);
-    return status;
+    rtl_targets_title(targets, title, sizeof title);
+    return watch(&w, rtl_targets_pid(targets), title);
 }
 
 int rtl_watch_replay(const struct rtl_options *options, struct rtl_player *player)

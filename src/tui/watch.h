@@ -5,11 +5,10 @@
 #include "session/background.h"
 #include "session/options.h"
 #include "session/player.h"
-#include "shm/segment_reader.h"
+#include "session/targets.h"
 
 /* `background`: what else runs meanwhile, or NULL. */
-int rtl_watch(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid,
-              const struct rtl_background *background);
+int rtl_watch(const struct rtl_options *options, struct rtl_targets *targets, const struct rtl_background *background);
 /* A recording, which the caller has opened and closes. */
 int rtl_watch_replay(const struct rtl_options *options, struct rtl_player *player);
 

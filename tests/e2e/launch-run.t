@@ -112,8 +112,15 @@ kill -HUP "$run"
 end
 is "nohup holds for both" "$status" 9
 
-# --- why it was not traced ---
 play="$O/tests/programs/launch_play"
+begin env --default-signal "$top" run --trace "$work/ended.db" -- tests/vgpu/run -- "$play" runtime
+check "a trace begins" wait_until 60 test -s "$work/ended.db"
+kill -TERM "$run"
+end
+is "SIGTERM while a trace is recorded is the command's, too" "$status" 143
+has "and ends the trace in order" "$(cat "$work/err")" 'dispatches of process .* 0 lost'
+
+# --- why it was not traced ---
 # wrong NAME PATTERN COMMAND...: it holds; what is said of it while it runs, and after its end
 wrong() {
     name=$1 pattern=$2

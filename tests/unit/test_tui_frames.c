@@ -174,8 +174,8 @@ static void queues_help_menus(void **state)
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
     golden("help-80x24", 24, 80);
-    drawn(200, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
-    drawn(200, 100, "  unsafe_signal      0  its signal may be written unseen");
+    drawn(300, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
+    drawn(300, 100, "  unsafe_signal      0  its signal may be written unseen");
     ui.view = RTL_VIEW_KERNELS;
     rtl_ui_key(&ui, 's');
     rtl_ui_key(&ui, RTL_KEY_ESC);
@@ -273,8 +273,8 @@ static void ways_of_queues(void **state)
     drawn(12, 40, " native: intercept queues stop the proce\n");
     ui.view = RTL_VIEW_HELP;
     ui.before = RTL_VIEW_KERNELS;
-    drawn(200, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
-    drawn(200, 100, "* native here: intercept queues stop the process when they are full on this release\n");
+    drawn(300, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
+    drawn(300, 100, "* native here: intercept queues stop the process when they are full on this release\n");
     ui.view = RTL_VIEW_QUEUES;
     p->queues[0].way = 200;
     p->queues[0].why = 1u << 23;

@@ -148,12 +148,15 @@ void rtl_native_remember_more(struct rtl_native *native, uint64_t from, uint64_t
 static inline void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
 {
     struct rtl_reserver *r = rtl_native_mine;
-    if (__builtin_expect(!r || r->count, 0)) {
+    uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed);
+    if (__builtin_expect(r && r->count == 0, 1)) {
+        r->of[0] = (struct rtl_reservation){native, use, from, to};
+        r->count = 1;
+    } else if (r && r->count == 1 && r->of[0].native == native && r->of[0].use == use && r->of[0].to == from) {
+        r->of[0].to = to;
+    } else {
         rtl_native_remember_more(native, from, to);
-        return;
     }
-    r->of[0] = (struct rtl_reservation){native, atomic_load_explicit(&native->use, memory_order_relaxed), from, to};
-    r->count = 1;
 }
 /* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
 bool rtl_native_rung(struct rtl_native *native);

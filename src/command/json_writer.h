@@ -1,0 +1,87 @@
+/* Puts values into objects of json-c, every step checked. */
+#ifndef RTL_COMMAND_JSON_WRITER_H
+#define RTL_COMMAND_JSON_WRITER_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Without memory json-c returns NULL, and NULL is null: a frame would lie. So every step is checked by this flag. */
+struct json_writer {
+    bool failed;
+};
+
+static inline void put(struct json_writer *w, struct json_object *object, const char *key, struct json_object *value)
+{
+    if (!value || json_object_object_add(object, key, value)) {
+        json_object_put(value);
+        w->failed = true;
+    }
+}
+
+static inline void put_number(struct json_writer *w, struct json_object *object, const char *key, uint64_t value)
+{
+    put(w, object, key, json_object_new_uint64(value));
+}
+
+static inline void put_measured(struct json_writer *w, struct json_object *object, const char *key, bool measured,
+                                uint64_t value)
+{
+    if (measured)
+        put_number(w, object, key, value);
+    else if (json_object_object_add(object, key, NULL))
+        w->failed = true;
+}
+
+static inline void put_text(struct json_writer *w, struct json_object *object, const char *key, const char *value)
+{
+    put(w, object, key, json_object_new_string(value));
+}
+
+/* Null for what has no name. */
+static inline void put_name(struct json_writer *w, struct json_object *object, const char *key, const char *name)
+{
+    if (name)
+        put_text(w, object, key, name);
+    else
+        put_measured(w, object, key, false, 0);
+}
+
+static inline struct json_object *object_in(struct json_writer *w, struct json_object *parent, const char *key)
+{
+    struct json_object *child = json_object_new_object();
+    put(w, parent, key, child);
+    return w->failed ? NULL : child;
+}
+
+static inline struct json_object *object_at_end(struct json_writer *w, struct json_object *array)
+{
+    struct json_object *child = json_object_new_object();
+    if (!child || json_object_array_add(array, child)) {
+        json_object_put(child);
+        w->failed = true;
+        return NULL;
+    }
+    return child;
+}
+
+static inline struct json_object *array_in(struct json_writer *w, struct json_object *root, const char *key)
+{
+    struct json_object *array = json_object_new_array();
+    put(w, root, key, array);
+    return w->failed ? NULL : array;
+}
+
+static inline void put_share(struct json_writer *w, struct json_object *object, const char *key, bool measured,
+                             double value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%.4f", value);
+    if (measured)
+        put(w, object, key, json_object_new_double_s(value, text));
+    else
+        put_measured(w, object, key, false, 0);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * rtl-top list: the processes that use a GPU and what each of them does, over half a second; those that aren't traced
+ * are listed as such, if they may be seen.
+ */
+#include "base/clock.h"
+#include "command/json_processes.h"
+#include "model/process_cells.h"
+#include "session/arguments.h"
+#include "session/complain.h"
+#include "session/processes.h"
+#include "session/targets.h"
+#include "text/text.h"
+#include "text/units.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { VERSION = 1 }; /* of the JSON's keys */
+
+struct list {
+    struct rtl_options options;
+    bool json;
+    struct rtl_model *model; /* NULL: none is traced */
+    struct rtl_process_row *rows;
+    uint32_t count;
+    struct rtl_untraced untraced;
+};
+
+static bool add_sample(struct list *l, struct rtl_targets *targets)
+{
+    struct rtl_snapshot snapshot = {0};
+    return rtl_targets_snapshot(targets, &snapshot) == RTL_READER_OK &&
+           rtl_model_add(l->model, &snapshot, rtl_real_ns());
+}
+
+/* Two looks at all that are traced. */
+static bool look(struct list *l, struct rtl_targets *targets)
+{
+    struct timespec pause = {.tv_sec = (time_t)(l->options.delay_ns / RTL_SEC),
+                             .tv_nsec = (long)(l->options.delay_ns % RTL_SEC)};
+    l->model = rtl_model_create();
+    l->rows = calloc(RTL_MEMBERS_MAX, sizeof *l->rows);
+    if (!l->model || !l->rows)
+        return false;
+    l->model->window_ns = RTL_WINDOW_INTERVAL;
+    rtl_targets_heartbeat(targets, l->model);
+    if (!add_sample(l, targets))
+        return false;
+    nanosleep(&pause, NULL);
+    rtl_targets_heartbeat(targets, l->model);
+    if (!add_sample(l, targets))
+        return false;
+    l->count = rtl_process_rows(l->model, l->rows, RTL_MEMBERS_MAX);
+    return true;
+}
+
+static bool print_json(const struct list *l)
+{
+    struct json_writer w = {false};
+    struct json_object *root = json_object_new_object();
+    if (!root)
+        return false;
+    put(&w, root, "version", json_object_new_int(VERSION));
+    put_number(&w, root, "time_ns", rtl_real_ns());
+    put_measured(&w, root, "window_ns", l->model, l->model ? l->model->span_ns : 0);
+    struct json_object *array = array_in(&w, root, "processes");
+    for (uint32_t i = 0; array && i < l->count; i++) {
+        struct json_object *o = object_at_end(&w, array);
+        if (!o)
+            break;
+        put(&w, o, "traced", json_object_new_boolean(true));
+        rtl_json_process(&w, o, l->model, &l->rows[i]);
+    }
+    for (uint32_t i = 0; array && i < l->untraced.count; i++) {
+        const struct rtl_member_info *info = &l->untraced.list[i];
+        struct json_object *o = object_at_end(&w, array);
+        if (!o)
+            break;
+        put(&w, o, "traced", json_object_new_boolean(false));
+        put_number(&w, o, "pid", (uint64_t)info->pid);
+        put_measured(&w, o, "rank", info->rank >= 0, (uint64_t)info->rank);
+        put_text(&w, o, "command", info->title);
+        put_text(&w, o, "user", info->user);
+        put_name(&w, o, "container", *info->container ? info->container : NULL);
+    }
+    const char *line =
+        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (line)
+        printf("%s\n", line);
+    json_object_put(root);
+    return line != NULL;
+}
+
+static void print_text(const struct list *l)
+{
+    printf("%7s %-6s %-12s %-12s %5s %7s %8s %-8s %6s  %-30s %s\n", "PID", "RANK", "GPU", "CONTAINER", "%BUSY",
+           "DISP/s", "P99", "MODE", "AGE", "TOP KERNEL", "COMMAND");
+    for (uint32_t i = 0; i < l->count; i++) {
+        struct rtl_process_cells c;
+        rtl_process_cells(l->model, &l->rows[i], l->options.units, rtl_real_ns(), &c);
+        if (l->options.ascii)
+            rtl_units_ascii(c.worst);
+        const char *top =
+            l->rows[i].top ? rtl_model_name(l->model, l->rows[i].top, RTL_NAME_SHORT, 30, l->options.ascii) : RTL_NONE;
+        printf("%7s %-6s %-12s %-12s %5s %7s %*s %-8s %6s  %-30s %s\n", c.pid, c.label, c.gpu, c.container, c.busy,
+               c.rate, rtl_text_pad(c.worst, 8), c.worst, c.mode, c.age, top, l->rows[i].member->info.title);
+    }
+    for (uint32_t i = 0; i < l->untraced.count; i++) {
+        const struct rtl_member_info *info = &l->untraced.list[i];
+        printf("%7d %-6s %-12s %-12s  not traced: start it with HSA_TOOLS_LIB=librtl.so  %s\n", (int)info->pid,
+               *info->label ? info->label : RTL_NONE, "", *info->container ? info->container : RTL_NONE, info->title);
+    }
+}
+
+static int parse(struct list *l, int argc, char **argv, bool *done)
+{
+    struct rtl_arguments a;
+    int status = 0;
+    rtl_options_default(&l->options);
+    l->options.delay_ns = RTL_SEC / 2;
+    l->options.all = l->options.apart = true;
+    l->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    rtl_arguments_begin(&a, RTL_COMMAND_LIST, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
+        char *text = NULL;
+        if (o == RTL_LIST_JSON)
+            l->json = true;
+        else if (rtl_options_set(&l->options, (enum rtl_option)(o - RTL_SHARED), a.value, &text) != RTL_PARSED_RUN) {
+            rtl_complain("%s", text ? text : "out of memory");
+            free(text);
+            return RTL_READER_USAGE;
+        }
+    }
+    *done = rtl_arguments_done(&a, &status);
+    if (!*done && a.first < argc) {
+        rtl_complain("rtl-top list takes no '%s': it lists all processes", argv[a.first]);
+        return RTL_READER_USAGE;
+    }
+    return status;
+}
+
+int rtl_list_command(int argc, char **argv)
+{
+    struct list l = {.json = false};
+    struct rtl_targets *targets = NULL;
+    char why[512];
+    bool done = false, ok = true;
+    int status = parse(&l, argc, argv, &done);
+    if (status || done)
+        return status;
+    if (rtl_targets_open(&l.options, &targets, why, sizeof why) == RTL_READER_OK)
+        ok = look(&l, targets);
+    rtl_untraced_find(&l.untraced, l.rows, l.count);
+    if (ok && l.json)
+        ok = print_json(&l);
+    else if (ok && (l.count || l.untraced.count))
+        print_text(&l);
+    else if (ok)
+        printf("no process that uses a GPU and that you may see\n");
+    if (!ok)
+        rtl_complain("out of memory");
+    if (ok && fflush(stdout) && errno != EPIPE) {
+        rtl_complain("cannot write: %s", strerror(errno));
+        ok = false;
+    }
+    rtl_untraced_free(&l.untraced);
+    free(l.rows);
+    rtl_model_free(l.model);
+    rtl_targets_close(targets);
+    return ok ? 0 : RTL_READER_USAGE;
+}

@@ -1,0 +1,597 @@
+/* Kernels of several processes by full name, and who has what of them. See merge.h; the rest is in merge_rest.c. */
+#include "model/merge.h"
+#include "model/merge_rest.h"
+#include "shm/hash.h"
+#include "stats/histogram_sum.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
+    NAMES_BYTES_MAX = 4 * RTL_NAMES_BYTES,
+};
+
+/* A kernel as it is now; its group is as it was when it was last made. */
+struct merged_kernel {
+    char *name; /* NULL = no kernel has this id */
+    size_t length;
+    uint64_t hash;
+    struct rtl_part **parts; /* by member, then row */
+    uint32_t count, room;
+    bool dirty;
+    struct rtl_group *group;
+};
+
+struct merged_member {
+    bool taken, adopted;
+    struct rtl_member member;
+    struct rtl_part **rows; /* by its own kernel ids: the merge's part, or NULL */
+    uint32_t row_count;
+    struct rtl_rest rest;
+    bool has_rest;
+};
+
+struct rtl_merge {
+    struct merged_kernel kernels[RTL_KERNELS_MAX];
+    uint32_t next_id;           /* all below are named or left out for good */
+    uint32_t index[INDEX_SIZE]; /* by hash: id + 1 */
+    size_t names_bytes;
+    uint32_t dirty[RTL_KERNELS_MAX], dirty_count;
+    struct rtl_gpu_table gpus;
+    struct merged_member members[RTL_MEMBERS_MAX];
+    uint32_t next_member;
+    struct rtl_rest gone; /* of those that ended earlier */
+    bool any_gone;
+    bool numbered; /* GPUs have been shown: their numbers stay */
+};
+
+static void release_part(struct rtl_part *part)
+{
+    if (part && !--part->references)
+        free(part);
+}
+
+static void release_group(struct rtl_group *group)
+{
+    if (!group || --group->references)
+        return;
+    for (uint32_t i = 0; i < group->count; i++)
+        release_part(group->parts[i]);
+    free(group);
+}
+
+static void release_parts(struct rtl_parts *parts)
+{
+    for (uint32_t i = 0; i < parts->group_count; i++)
+        release_group(parts->groups[i]);
+    free(parts->groups);
+    free(parts);
+}
+
+/* --- names --- */
+
+static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t length, uint64_t hash)
+{
+    uint32_t at = (uint32_t)hash & (INDEX_SIZE - 1);
+    for (; merge->index[at]; at = (at + 1) & (INDEX_SIZE - 1)) { /* it is a quarter full at most */
+        const struct merged_kernel *k = &merge->kernels[merge->index[at] - 1];
+        if (k->hash == hash && k->length == length && !memcmp(k->name, name, length))
+            break;
+    }
+    return &merge->index[at];
+}
+
+static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
+{
+    struct merged_kernel *k = &merge->kernels[id];
+    if (merge->names_bytes + length > NAMES_BYTES_MAX || !(k->name = malloc(length + 1)))
+        return false;
+    memcpy(k->name, name, length);
+    k->name[length] = 0;
+    k->length = length;
+    k->hash = hash;
+    merge->names_bytes += length;
+    if (merge->next_id <= id)
+        merge->next_id = id + 1;
+    return true;
+}
+
+/* The id of a name, a new one if need be; RTL_KERNEL_OTHER when there is no more room. */
+static uint32_t id_of(struct rtl_merge *merge, const char *name, size_t length)
+{
+    uint64_t hash = rtl_hash(name, length);
+    uint32_t *place = place_of(merge, name, length, hash);
+    if (!*place) {
+        uint32_t id = merge->next_id;
+        if (id >= RTL_KERNELS_MAX || !name_kernel(merge, id, name, length, hash))
+            return RTL_KERNEL_OTHER;
+        *place = id + 1;
+    }
+    return *place - 1;
+}
+
+/* --- parts --- */
+
+static void soil(struct rtl_merge *merge, uint32_t id)
+{
+    if (merge->kernels[id].dirty)
+        return;
+    merge->kernels[id].dirty = true;
+    merge->dirty[merge->dirty_count++] = id;
+}
+
+static int compare(const struct rtl_part *part, uint32_t member, uint32_t row)
+{
+    if (part->member != member)
+        return part->member < member ? -1 : 1;
+    return part->row < row ? -1 : part->row > row;
+}
+
+/* Where the part is in its kernel's list, or would be. */
+static uint32_t position_of(const struct merged_kernel *k, uint32_t member, uint32_t row)
+{
+    uint32_t low = 0, high = k->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (compare(k->parts[middle], member, row) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct rtl_part *part_at(const struct merged_kernel *k, uint32_t at, uint32_t member, uint32_t row)
+{
+    return at < k->count && !compare(k->parts[at], member, row) ? k->parts[at] : NULL;
+}
+
+/* Puts a part in, in place of the one before; takes over the reference. False without memory: nothing happened. */
+static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
+{
+    struct merged_kernel *k = &merge->kernels[part->kernel.id];
+    uint32_t at = position_of(k, part->member, part->row);
+    struct rtl_part *before = part_at(k, at, part->member, part->row);
+    if (before) {
+        release_part(before);
+    } else {
+        if (k->count == k->room) {
+            uint32_t room = k->room ? 2 * k->room : 4;
+            struct rtl_part **more = realloc(k->parts, room * sizeof *more);
+            if (!more)
+                return false;
+            k->parts = more;
+            k->room = room;
+        }
+        memmove(k->parts + at + 1, k->parts + at, (k->count - at) * sizeof *k->parts);
+        k->count++;
+    }
+    k->parts[at] = part;
+    soil(merge, part->kernel.id);
+    return true;
+}
+
+static void take_part_out(struct rtl_merge *merge, const struct rtl_part *part)
+{
+    uint32_t id = part->kernel.id;
+    struct merged_kernel *k = &merge->kernels[id];
+    uint32_t at = position_of(k, part->member, part->row);
+    struct rtl_part *mine = part_at(k, at, part->member, part->row);
+    if (!mine)
+        return;
+    k->count--;
+    memmove(k->parts + at, k->parts + at + 1, (k->count - at) * sizeof *k->parts);
+    soil(merge, id);
+    release_part(mine);
+}
+
+/* The sum of kernels as one part; NULL without memory. */
+static struct rtl_part *make_part(const struct merged_kernel *merged, uint32_t id, uint32_t member, uint32_t row,
+                                  const struct rtl_kernel_snapshot *const *from, uint32_t count)
+{
+    const struct rtl_histogram_copy *histograms[2];
+    for (uint32_t i = 0; i < count; i++)
+        histograms[i] = &from[i]->histogram;
+    struct rtl_part *part = malloc(sizeof *part + rtl_histogram_sum_bytes(histograms, count));
+    if (!part)
+        return NULL;
+    part->references = 1;
+    part->member = member;
+    part->row = row;
+    part->kernel = *from[0];
+    for (uint32_t i = 1; i < count; i++) {
+        part->kernel.calls += from[i]->calls;
+        part->kernel.untimed += from[i]->untimed;
+    }
+    part->kernel.id = id;
+    part->kernel.name = merged->name;
+    part->kernel.name_length = merged->length;
+    part->kernel.histogram = rtl_histogram_sum(histograms, count, part + 1);
+    return part;
+}
+
+static bool is_same(const struct rtl_kernel_snapshot *a, const struct rtl_kernel_snapshot *b)
+{
+    return a->calls == b->calls && a->untimed == b->untimed && a->histogram.count == b->histogram.count &&
+           a->histogram.total_ns == b->histogram.total_ns && a->histogram.approximate == b->histogram.approximate;
+}
+
+static bool has_name(const struct rtl_part *part, const struct rtl_kernel_snapshot *k)
+{
+    return part->kernel.name_length == k->name_length && !memcmp(part->kernel.name, k->name, k->name_length);
+}
+
+/* The kernel's numbers in this process, unless they are those of before. */
+static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const struct rtl_kernel_snapshot *k)
+{
+    struct rtl_part *before = m->rows[k->id];
+    if (before && is_same(&before->kernel, k))
+        return true;
+    /* what ran out of room stays where it went; a row that had no name so far may have one now */
+    bool stays = before && (before->kernel.id == RTL_KERNEL_OTHER || has_name(before, k));
+    uint32_t id = stays ? before->kernel.id
+                  : m->adopted && merge->kernels[k->id].name && merge->kernels[k->id].length == k->name_length &&
+                          !memcmp(merge->kernels[k->id].name, k->name, k->name_length)
+                      ? k->id
+                      : id_of(merge, k->name, k->name_length);
+    struct rtl_part *part = make_part(&merge->kernels[id], id, m->member.number, k->id, &k, 1);
+    if (!part)
+        return false;
+    if (!put_part(merge, part)) {
+        release_part(part);
+        return false;
+    }
+    if (before && !stays && before->kernel.id != id)
+        take_part_out(merge, before);
+    m->rows[k->id] = part;
+    return true;
+}
+
+static struct merged_member *member_of(struct rtl_merge *merge, uint32_t number)
+{
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++)
+        if (merge->members[i].taken && merge->members[i].member.number == number)
+            return &merge->members[i];
+    return NULL;
+}
+
+static void describe(struct rtl_member *member, const struct rtl_snapshot *s, const struct rtl_snapshot *rest)
+{
+    member->mode = s->mode;
+    member->in_force = s->in_force;
+    member->state = s->state;
+    member->start_mono_ns = s->start_mono_ns;
+    member->start_real_ns = s->start_real_ns;
+    member->heartbeat_mono_ns = s->heartbeat_mono_ns;
+    member->passes = s->passes;
+    member->parked = s->parked;
+    member->counted = s->counted;
+    member->timed = s->timed;
+    member->untimed_total = s->untimed_total;
+    member->depth = member->busy_ns = member->gpus = 0;
+    for (uint32_t i = 0; i < s->queue_count; i++)
+        member->depth += s->queues[i].live ? s->queues[i].depth : 0;
+    for (uint32_t i = 0; i < rest->agent_count; i++) {
+        member->busy_ns += rest->agents[i].busy_ns;
+        if (rest->agents[i].users)
+            member->gpus |= 1ull << (rest->agents[i].gpu % RTL_AGENTS_MAX);
+    }
+}
+
+bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
+{
+    struct merged_member *m = member_of(merge, number);
+    struct rtl_snapshot rest;
+    uint32_t rows = 0;
+    if (!m || m->member.ended)
+        return true;
+    for (uint32_t i = 0; i < snapshot->kernel_count; i++)
+        if (snapshot->kernels[i].id < RTL_KERNELS_MAX && snapshot->kernels[i].id >= rows)
+            rows = snapshot->kernels[i].id + 1;
+    if (rows > m->row_count) {
+        struct rtl_part **more = realloc(m->rows, rows * sizeof *more);
+        if (!more)
+            return false;
+        memset(more + m->row_count, 0, (rows - m->row_count) * sizeof *more);
+        m->rows = more;
+        m->row_count = rows;
+    }
+    if (!rtl_rest_copy(&merge->gpus, number, number * RTL_QUEUES_MAX, m->member.info.pid, snapshot, &rest))
+        return false;
+    if (m->has_rest)
+        rtl_snapshot_free(&m->rest.snapshot);
+    m->rest = (struct rtl_rest){.snapshot = rest, .queues = true};
+    m->has_rest = true;
+    describe(&m->member, snapshot, &rest);
+    for (uint32_t i = 0; i < snapshot->kernel_count; i++)
+        if (snapshot->kernels[i].id < RTL_KERNELS_MAX && !take_kernel(merge, m, &snapshot->kernels[i]))
+            return false;
+    return true;
+}
+
+bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
+{
+    struct merged_member *m = member_of(merge, number);
+    if (!m)
+        return true;
+    m->adopted = true;
+    for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
+        if (k->id >= RTL_KERNELS_MAX || merge->kernels[k->id].name)
+            continue;
+        uint64_t hash = rtl_hash(k->name, k->name_length);
+        uint32_t *place = place_of(merge, k->name, k->name_length, hash);
+        if (!*place && name_kernel(merge, k->id, k->name, k->name_length, hash))
+            *place = k->id + 1;
+    }
+    rtl_gpu_table_add(&merge->gpus, number, snapshot, true);
+    merge->numbered = true;
+    return rtl_merge_take(merge, number, snapshot);
+}
+
+/* --- processes --- */
+
+/* Adds up under RTL_MEMBER_GONE what an ended one has counted, and forgets it. False without memory: it stays. */
+static bool fold(struct rtl_merge *merge, struct merged_member *m)
+{
+    if (m->has_rest) {
+        struct rtl_rest both[2] = {merge->gone, m->rest};
+        struct rtl_snapshot sum;
+        both[0].queues = both[1].queues = false;
+        if (!rtl_rest_sum(merge->any_gone ? both : both + 1, merge->any_gone ? 2 : 1, &sum))
+            return false;
+        for (uint32_t i = 0; i < sum.agent_count; i++)
+            sum.agents[i].users = 0; /* it has let go */
+        rtl_snapshot_free(&merge->gone.snapshot);
+        merge->gone.snapshot = sum;
+        merge->any_gone = true;
+        rtl_snapshot_free(&m->rest.snapshot);
+        m->has_rest = false;
+    }
+    for (uint32_t r = 0; r < m->row_count; r++) {
+        struct rtl_part *part = m->rows[r];
+        if (!part)
+            continue;
+        struct merged_kernel *k = &merge->kernels[part->kernel.id];
+        const struct rtl_part *gone = part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0);
+        const struct rtl_kernel_snapshot *both[2] = {&part->kernel, gone ? &gone->kernel : NULL};
+        struct rtl_part *sum = make_part(k, part->kernel.id, RTL_MEMBER_GONE, 0, both, gone ? 2 : 1);
+        if (!sum || !put_part(merge, sum)) {
+            release_part(sum);
+            return false;
+        }
+        m->rows[r] = NULL;
+        take_part_out(merge, part);
+    }
+    free(m->rows);
+    *m = (struct merged_member){0};
+    return true;
+}
+
+/* Folds the one that ended first if there are more than `most`. */
+static void fold_ended(struct rtl_merge *merge, uint32_t most)
+{
+    struct merged_member *first = NULL;
+    uint32_t ended = 0;
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
+        struct merged_member *m = &merge->members[i];
+        if (!m->taken || !m->member.ended)
+            continue;
+        ended++;
+        if (!first || m->member.number < first->member.number)
+            first = m;
+    }
+    if (ended > most)
+        fold(merge, first);
+}
+
+uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *info)
+{
+    fold_ended(merge, RTL_MEMBERS_ENDED_MAX);
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
+        struct merged_member *m = &merge->members[i];
+        if (m->taken)
+            continue;
+        *m = (struct merged_member){.taken = true, .member = {.number = merge->next_member++, .info = *info}};
+        return m->member.number;
+    }
+    return RTL_MEMBER_GONE;
+}
+
+void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
+{
+    struct merged_member *m = member_of(merge, number);
+    if (!m)
+        return;
+    m->member.ended = true;
+    m->rest.queues = false;
+    m->member.depth = 0;
+}
+
+/* --- snapshots --- */
+
+static bool make_group(struct rtl_merge *merge, uint32_t id, const struct rtl_histogram_copy **list)
+{
+    struct merged_kernel *k = &merge->kernels[id];
+    uint32_t count = k->count, busiest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = &k->parts[i]->kernel.histogram;
+        if (k->parts[i]->kernel.calls > k->parts[busiest]->kernel.calls)
+            busiest = i;
+    }
+    size_t head = sizeof(struct rtl_group) + count * sizeof(struct rtl_part *);
+    struct rtl_group *group = count ? malloc(head + rtl_histogram_sum_bytes(list, count)) : NULL;
+    if (count && !group)
+        return false;
+    if (group) {
+        group->references = 1;
+        group->count = count;
+        group->kernel = k->parts[busiest]->kernel;
+        group->kernel.calls = group->kernel.untimed = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            group->parts[i] = k->parts[i];
+            group->parts[i]->references++;
+            group->kernel.calls += k->parts[i]->kernel.calls;
+            group->kernel.untimed += k->parts[i]->kernel.untimed;
+        }
+        group->kernel.histogram = rtl_histogram_sum(list, count, (char *)group + head);
+    }
+    release_group(k->group);
+    k->group = group;
+    k->dirty = false;
+    return true;
+}
+
+static bool make_groups(struct rtl_merge *merge)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < merge->dirty_count; i++)
+        if (merge->kernels[merge->dirty[i]].count > most)
+            most = merge->kernels[merge->dirty[i]].count;
+    const struct rtl_histogram_copy **list = malloc((most + 1) * sizeof *list);
+    while (list && merge->dirty_count && make_group(merge, merge->dirty[merge->dirty_count - 1], list))
+        merge->dirty_count--;
+    free(list);
+    return list && !merge->dirty_count;
+}
+
+static bool sum_rests(struct rtl_merge *merge, struct rtl_snapshot *out)
+{
+    struct rtl_rest *rests = calloc(RTL_MEMBERS_MAX + 1, sizeof *rests);
+    uint32_t count = 0;
+    if (!rests)
+        return false;
+    for (uint32_t n = 0; n < 2; n++) /* the living first: what is no sum is theirs */
+        for (uint32_t i = 0; i < RTL_MEMBERS_MAX; i++)
+            if (merge->members[i].taken && merge->members[i].has_rest && merge->members[i].member.ended == (n == 1))
+                rests[count++] = merge->members[i].rest;
+    if (merge->any_gone)
+        rests[count++] = merge->gone;
+    bool ok = rtl_rest_sum(rests, count, out);
+    free(rests);
+    return ok;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct rtl_member *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static struct rtl_parts *make_parts(struct rtl_merge *merge, uint32_t groups)
+{
+    uint32_t members = 0;
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++)
+        members += merge->members[i].taken;
+    struct rtl_parts *parts = calloc(1, sizeof *parts + members * sizeof *parts->members);
+    if (!parts || !(parts->groups = calloc(groups + 1, sizeof *parts->groups))) {
+        free(parts);
+        return NULL;
+    }
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++)
+        if (merge->members[i].taken)
+            parts->members[parts->member_count++] = merge->members[i].member;
+    qsort(parts->members, parts->member_count, sizeof *parts->members, by_number);
+    return parts;
+}
+
+/* Before the first snapshot: the order in which processes were taken is not the GPUs'. */
+static void number_gpus(struct rtl_merge *merge)
+{
+    uint32_t to[RTL_AGENTS_MAX];
+    if (merge->numbered)
+        return;
+    merge->numbered = true;
+    rtl_gpu_table_sort(&merge->gpus, to);
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
+        struct merged_member *m = &merge->members[i];
+        uint64_t gpus = 0;
+        if (!m->has_rest)
+            continue;
+        rtl_rest_renumber(&m->rest.snapshot, to);
+        for (int g = 0; g < RTL_AGENTS_MAX; g++)
+            gpus |= (m->member.gpus >> g & 1) << to[g];
+        m->member.gpus = gpus;
+    }
+}
+
+bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out)
+{
+    memset(out, 0, sizeof *out);
+    fold_ended(merge, RTL_MEMBERS_ENDED_MAX);
+    number_gpus(merge);
+    if (!make_groups(merge) || !sum_rests(merge, out))
+        return false;
+    uint32_t count = 0;
+    for (uint32_t id = 0; id < merge->next_id; id++)
+        count += merge->kernels[id].group != NULL;
+    out->taken_mono_ns = mono_ns;
+    out->kernels = malloc((count + 1) * sizeof *out->kernels);
+    out->parts = out->kernels ? make_parts(merge, count) : NULL;
+    out->release_parts = release_parts;
+    if (!out->parts) {
+        rtl_snapshot_free(out);
+        return false;
+    }
+    for (uint32_t id = 0; id < merge->next_id; id++) {
+        struct rtl_group *group = merge->kernels[id].group;
+        if (!group)
+            continue;
+        group->references++;
+        out->parts->groups[out->parts->group_count++] = group;
+        out->kernels[out->kernel_count++] = group->kernel;
+    }
+    return true;
+}
+
+const struct rtl_group *rtl_group_of(const struct rtl_snapshot *snapshot, const struct rtl_kernel_snapshot *kernel)
+{
+    /* a row of the screen may stand for a whole family, which is no kernel of a snapshot */
+    if (!snapshot || !snapshot->parts || (uintptr_t)kernel < (uintptr_t)snapshot->kernels)
+        return NULL;
+    uintptr_t at = ((uintptr_t)kernel - (uintptr_t)snapshot->kernels) / sizeof *kernel;
+    return at < snapshot->parts->group_count ? snapshot->parts->groups[at] : NULL;
+}
+
+const struct rtl_member *rtl_member_of(const struct rtl_snapshot *snapshot, uint32_t number)
+{
+    for (uint32_t i = 0; snapshot && snapshot->parts && i < snapshot->parts->member_count; i++)
+        if (snapshot->parts->members[i].number == number)
+            return &snapshot->parts->members[i];
+    return NULL;
+}
+
+struct rtl_merge *rtl_merge_create(void)
+{
+    static const char other[] = "(other kernels)";
+    struct rtl_merge *merge = calloc(1, sizeof *merge);
+    if (!merge)
+        return NULL;
+    if (id_of(merge, other, strlen(other)) != RTL_KERNEL_OTHER || !merge->kernels[RTL_KERNEL_OTHER].name) {
+        free(merge);
+        return NULL;
+    }
+    return merge;
+}
+
+void rtl_merge_free(struct rtl_merge *merge)
+{
+    if (!merge)
+        return;
+    for (uint32_t id = 0; id < RTL_KERNELS_MAX; id++) {
+        struct merged_kernel *k = &merge->kernels[id];
+        for (uint32_t i = 0; i < k->count; i++)
+            release_part(k->parts[i]);
+        release_group(k->group);
+        free(k->parts);
+        free(k->name);
+    }
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
+        if (merge->members[i].has_rest)
+            rtl_snapshot_free(&merge->members[i].rest.snapshot);
+        free(merge->members[i].rows);
+    }
+    rtl_snapshot_free(&merge->gone.snapshot);
+    free(merge);
+}

@@ -1,0 +1,277 @@
+/* Several processes compared. See ranks.h. */
+#include "model/ranks.h"
+#include "stats/histogram.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static const struct rtl_part *same_part(const struct rtl_group *group, const struct rtl_part *part)
+{
+    uint32_t low = 0, high = group ? group->count : 0;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const struct rtl_part *p = group->parts[middle];
+        if (p->member < part->member || (p->member == part->member && p->row < part->row))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return group && low < group->count && group->parts[low]->member == part->member &&
+                   group->parts[low]->row == part->row
+               ? group->parts[low]
+               : NULL;
+}
+
+static const struct rtl_group *base_group(const struct rtl_model *model, const struct rtl_row *row)
+{
+    return model->base ? rtl_group_of(&model->base->snapshot, row->base) : NULL;
+}
+
+/*
+ * What the part had where the window starts: nothing if it was not there. But where the window starts before there was
+ * more than one, the first one's part was all that there was.
+ */
+static const struct rtl_kernel_snapshot *part_before(const struct rtl_model *model, const struct rtl_row *row,
+                                                     const struct rtl_group *base, const struct rtl_part *part)
+{
+    const struct rtl_part *before = same_part(base, part);
+    if (before)
+        return &before->kernel;
+    return model->base && !model->base->snapshot.parts && part->member == 0 ? row->base : NULL;
+}
+
+/* Means against the median of the others'. */
+static int by_mean(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double mean_of(const struct rtl_rank *rank)
+{
+    return (double)rank->window_total_ns / (double)rank->window_timed;
+}
+
+/* The median of the sorted means without one of them, which is at `at`. */
+static double median_without(const double *means, uint32_t count, uint32_t at)
+{
+    uint32_t rest = count - 1, low = (rest - 1) / 2, high = rest / 2;
+    low += low >= at;
+    high += high >= at;
+    return (means[low] + means[high]) / 2;
+}
+
+static uint32_t compare_ranks(struct rtl_rank *ranks, uint32_t count)
+{
+    double means[RTL_MEMBERS_MAX];
+    uint32_t compared = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (ranks[i].window_timed >= RTL_RANK_LEAST && compared < RTL_MEMBERS_MAX)
+            means[compared++] = mean_of(&ranks[i]);
+    if (compared < 2)
+        return 0;
+    qsort(means, compared, sizeof *means, by_mean);
+    for (uint32_t i = 0; i < count; i++) {
+        if (ranks[i].window_timed < RTL_RANK_LEAST)
+            continue;
+        double mean = mean_of(&ranks[i]);
+        uint32_t at = 0;
+        while (at + 1 < compared && means[at] < mean)
+            at++;
+        double median = median_without(means, compared, at);
+        ranks[i].against = median > 0 ? mean / median : 0;
+    }
+    return compared;
+}
+
+static uint32_t collect(const struct rtl_model *model, const struct rtl_row *row, bool quantiles, struct rtl_rank *out,
+                        uint32_t most)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_snapshot *now = model->latest ? &model->latest->snapshot : NULL;
+    const struct rtl_group *group = rtl_group_of(now, row->kernel), *base = base_group(model, row);
+    uint32_t count = 0;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        const struct rtl_part *part = group->parts[i];
+        const struct rtl_member *member = rtl_member_of(now, part->member);
+        if (!member)
+            continue;                                            /* added up: nobody's any more */
+        bool goes_on = count && out[count - 1].member == member; /* another of its rows */
+        if (!goes_on && count == most)
+            break;
+        struct rtl_rank *rank = &out[goes_on ? count - 1 : count++];
+        if (!goes_on)
+            *rank = (struct rtl_rank){.member = member, .kernel = &part->kernel};
+        const struct rtl_kernel_snapshot *k = &part->kernel, *before = part_before(model, row, base, part);
+        rank->calls += k->calls;
+        rank->timed += k->histogram.count;
+        rank->total_ns += k->histogram.total_ns;
+        rank->window_calls += grown(k->calls, before ? before->calls : 0);
+        rank->window_timed += grown(k->histogram.count, before ? before->histogram.count : 0);
+        rank->window_total_ns += grown(k->histogram.total_ns, before ? before->histogram.total_ns : 0);
+        uint64_t values[2];
+        if (quantiles && rtl_quantiles(before ? &before->histogram : NULL, &k->histogram, q, 2, values)) {
+            rank->has_quantiles = true;
+            rank->p50 = values[0] > rank->p50 ? values[0] : rank->p50;
+            rank->p99 = values[1] > rank->p99 ? values[1] : rank->p99;
+        }
+    }
+    return count;
+}
+
+uint32_t rtl_ranks(const struct rtl_model *model, const struct rtl_row *row, bool quantiles, struct rtl_rank *out,
+                   uint32_t most)
+{
+    uint32_t count = collect(model, row, quantiles, out, most);
+    compare_ranks(out, count);
+    return count;
+}
+
+bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struct rtl_slowest *slowest)
+{
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    uint32_t count = collect(model, row, false, ranks, RTL_MEMBERS_MAX);
+    memset(slowest, 0, sizeof *slowest);
+    slowest->compared = compare_ranks(ranks, count);
+    if (!slowest->compared)
+        return false;
+    slowest->collective =
+        rtl_names_family(model->names, row->id, row->kernel->name, row->kernel->name_length) == RTL_FAMILY_COMM;
+    const struct rtl_rank *chosen = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (ranks[i].against > 0 && (!chosen || (slowest->collective ? ranks[i].against < chosen->against
+                                                                     : ranks[i].against > chosen->against)))
+            chosen = &ranks[i];
+    if (chosen)
+        slowest->rank = *chosen;
+    return chosen != NULL;
+}
+
+double rtl_slowest_value(const struct rtl_model *model, const struct rtl_row *row)
+{
+    struct rtl_slowest slowest;
+    if (!rtl_slowest(model, row, &slowest))
+        return -1;
+    return slowest.collective ? 1 / slowest.rank.against : slowest.rank.against;
+}
+
+struct rtl_member_name rtl_member_name(const struct rtl_member *member)
+{
+    struct rtl_member_name name;
+    if (member->info.label[0])
+        snprintf(name.text, sizeof name.text, "%s", member->info.label);
+    else if (member->gpus && !(member->gpus & (member->gpus - 1)))
+        snprintf(name.text, sizeof name.text, "G%d", __builtin_ctzll(member->gpus));
+    else
+        snprintf(name.text, sizeof name.text, "%d", (int)member->info.pid);
+    return name;
+}
+
+void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, char *out, size_t size)
+{
+    struct rtl_slowest slowest;
+    if (!rtl_slowest(model, row, &slowest)) {
+        snprintf(out, size, "-");
+        return;
+    }
+    const char *name = rtl_member_name(slowest.rank.member).text;
+    double ratio = slowest.rank.against;
+    if (slowest.collective ? ratio > 1 / 1.05 : ratio < 1.05)
+        snprintf(out, size, "=");
+    else if (slowest.collective)
+        snprintf(out, size, "%s last", name);
+    else
+        snprintf(out, size, ratio < 9.95 ? "%s %.1fx" : "%s %.0fx", name, ratio < 9999 ? ratio : 9999);
+}
+
+/* --- processes --- */
+
+/* No quantile of what grew lies above it: octaves that the window can't have made are not told apart. */
+static uint64_t ceiling(const struct rtl_histogram_copy *h)
+{
+    if (h->coarse || !h->octave_count)
+        return UINT64_MAX;
+    uint32_t last = (h->octaves[h->octave_count - 1].octave + 1u) * RTL_CHUNK_BUCKETS - 1;
+    return rtl_bucket_low(last) + rtl_bucket_width(last);
+}
+
+struct share {
+    uint64_t window_ns, top_ns;
+};
+
+static void add_part(const struct rtl_model *model, const struct rtl_row *row, const struct rtl_group *base,
+                     const struct rtl_part *part, struct rtl_process_row *process, struct share *share)
+{
+    static const double q[] = {0.99};
+    const struct rtl_histogram_copy *h = &part->kernel.histogram;
+    const struct rtl_kernel_snapshot *before = part_before(model, row, base, part);
+    uint64_t value, ns = grown(h->total_ns, before ? before->histogram.total_ns : 0);
+    if (!grown(h->count, before ? before->histogram.count : 0))
+        return;
+    share->window_ns += ns;
+    if (!process->top || ns > share->top_ns) {
+        process->top = row;
+        share->top_ns = ns;
+    }
+    if ((!process->worst || ceiling(h) > process->worst_p99) &&
+        rtl_quantiles(before ? &before->histogram : NULL, h, q, 1, &value) &&
+        (!process->worst || value > process->worst_p99)) {
+        process->worst = row;
+        process->worst_p99 = value;
+    }
+}
+
+static void fill(const struct rtl_model *model, const struct rtl_member *member, struct rtl_process_row *process)
+{
+    const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
+    const struct rtl_member *before = rtl_member_of(base, member->number);
+    uint64_t counted = before ? before->counted : 0, busy = before ? before->busy_ns : 0;
+    if (!before && base && !base->parts && member->number == 0) { /* the first one, when it was alone */
+        counted = base->counted;
+        for (uint32_t i = 0; i < base->agent_count; i++)
+            busy += base->agents[i].busy_ns;
+    }
+    int gpus = __builtin_popcountll(member->gpus);
+    *process = (struct rtl_process_row){.member = member, .busy = -1};
+    if (!model->span_ns)
+        return;
+    process->rate = (double)grown(member->counted, counted) * 1e9 / (double)model->span_ns;
+    if (gpus && member->timed)
+        process->busy = (double)grown(member->busy_ns, busy) / (double)model->span_ns / gpus;
+    if (process->busy > 1)
+        process->busy = 1;
+}
+
+uint32_t rtl_process_rows(const struct rtl_model *model, struct rtl_process_row *out, uint32_t most)
+{
+    const struct rtl_snapshot *now = model->latest ? &model->latest->snapshot : NULL;
+    const struct rtl_parts *parts = now ? now->parts : NULL;
+    struct share shares[RTL_MEMBERS_MAX] = {{0, 0}};
+    uint32_t count = parts ? parts->member_count : 0;
+    if (most > RTL_MEMBERS_MAX)
+        most = RTL_MEMBERS_MAX;
+    if (count > most)
+        count = most;
+    for (uint32_t i = 0; i < count; i++)
+        fill(model, &parts->members[i], &out[i]);
+    for (uint32_t r = 0; count && r < model->row_count; r++) {
+        const struct rtl_row *row = &model->rows[r];
+        const struct rtl_group *group = rtl_group_of(now, row->kernel), *base = base_group(model, row);
+        uint32_t at = 0;
+        for (uint32_t i = 0; row->window.count && group && i < group->count; i++) {
+            while (at < count && out[at].member->number < group->parts[i]->member)
+                at++; /* both ascend */
+            if (at < count && out[at].member->number == group->parts[i]->member)
+                add_part(model, row, base, group->parts[i], &out[at], &shares[at]);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        out[i].top_share = shares[i].window_ns ? (double)shares[i].top_ns / (double)shares[i].window_ns : 0;
+    return count;
+}

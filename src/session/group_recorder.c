@@ -1,0 +1,113 @@
+/* A recording for each of several processes. See group_recorder.h. */
+#include "session/group_recorder.h"
+#include "base/clock.h"
+#include "base/version.h"
+#include "session/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_options *options, const char *kind,
+                             const char *path, unsigned busy_ms)
+{
+    *group = (struct rtl_group_recorder){.options = options, .kind = kind, .path = path, .busy_ms = busy_ms};
+}
+
+/* Each has names of its own: ids of kernels are the process's. */
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+{
+    const struct rtl_member_recording *m = context;
+    names->full = rtl_names_form(m->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
+    names->short_name =
+        rtl_names_cell(m->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, m->ascii);
+}
+
+static void fail(struct rtl_group_recorder *group, enum rtl_db_status status, const char *why)
+{
+    group->last = status;
+    snprintf(group->why, sizeof group->why, "%s", why);
+}
+
+/* The member's place; a recording keeps pointing to it, so places never move. */
+static struct rtl_member_recording *member_of(struct rtl_group_recorder *group, uint32_t number, pid_t pid)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->members[i].number == number)
+            return &group->members[i];
+    if (!group->members)
+        group->members = calloc(RTL_GROUP_MAX, sizeof *group->members);
+    struct rtl_names *names = group->members && group->count < RTL_GROUP_MAX ? rtl_names_create() : NULL;
+    if (!names)
+        return NULL;
+    struct rtl_member_recording *m = &group->members[group->count++];
+    *m = (struct rtl_member_recording){.number = number, .pid = pid, .names = names, .ascii = group->options->ascii};
+    return m;
+}
+
+static void open_recording(struct rtl_group_recorder *group, struct rtl_member_recording *m)
+{
+    char title[160], why[512];
+    rtl_target_title(m->pid, "", title, sizeof title);
+    const struct rtl_recording_info info = {.kind = group->kind,
+                                            .pid = m->pid,
+                                            .title = title,
+                                            .recorder = "rtl-top " RTL_VERSION,
+                                            .interval_ns = group->options->delay_ns,
+                                            .name_kernel = name_kernel,
+                                            .context = m};
+    enum rtl_db_status status =
+        rtl_recording_open(group->path, group->options->force, group->busy_ms, &info, &m->recording, why, sizeof why);
+    if (status)
+        fail(group, status, why);
+}
+
+bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording)
+{
+    struct rtl_member_recording *m = member_of(group, 0, pid);
+    if (!m)
+        return false;
+    m->recording = recording;
+    m->lent = true;
+    return true;
+}
+
+void rtl_group_recorder_take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, bool ended)
+{
+    struct rtl_group_recorder *group = context;
+    struct rtl_member_recording *m = member_of(group, number, pid);
+    if (group->mono_ns != snapshot->taken_mono_ns) {
+        group->mono_ns = snapshot->taken_mono_ns;
+        group->real_ns = rtl_real_ns();
+    }
+    if (!m) {
+        fail(group, RTL_DB_FAILED, "too many processes have come and gone for one recording");
+        return;
+    }
+    if (m->ended)
+        return;
+    if (!m->recording)
+        open_recording(group, m);
+    if (!m->recording)
+        return;
+    enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, group->real_ns, ended);
+    if (status)
+        fail(group, status, rtl_recording_why(m->recording));
+    m->ended = ended;
+    if (ended && !m->lent) { /* the names that it points to go with the process */
+        rtl_recording_close(m->recording);
+        m->recording = NULL;
+    }
+}
+
+void rtl_group_recorder_free(struct rtl_group_recorder *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (!group->members[i].lent)
+            rtl_recording_close(group->members[i].recording);
+        rtl_names_free(group->members[i].names);
+    }
+    free(group->members);
+    group->members = NULL;
+    group->count = 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * Records several processes into one file, each as a recording of its own, which looks as if it had been watched alone.
+ * Their frames of one moment have the same times. What fails for one of them is told, and tried again at the next
+ * frame.
+ */
+#ifndef RTL_SESSION_GROUP_RECORDER_H
+#define RTL_SESSION_GROUP_RECORDER_H
+
+#include "record/recording.h"
+#include "session/options.h"
+#include "session/targets.h"
+#include "text/names.h"
+
+enum { RTL_GROUP_MAX = 1024 }; /* processes in one recording, those that have ended too */
+
+struct rtl_member_recording {
+    uint32_t number;
+    pid_t pid;
+    struct rtl_recording *recording; /* NULL: could not be opened so far, or has ended */
+    struct rtl_names *names;
+    bool lent, ended; /* lent: the caller's recording, which it closes */
+    bool ascii;
+};
+
+struct rtl_group_recorder {
+    const struct rtl_options *options;
+    const char *kind, *path;
+    unsigned busy_ms;
+    struct rtl_member_recording *members;
+    uint32_t count;
+    uint64_t mono_ns, real_ns; /* of the frame that is being written */
+    enum rtl_db_status last;   /* of the frame: the last failure of one of them */
+    char why[512];
+};
+
+/* `kind`, `path` and `options` outlive it. */
+void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_options *options, const char *kind,
+                             const char *path, unsigned busy_ms);
+/* The first one has been recorded alone so far: its recording goes on. False without memory. */
+bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording);
+/* A rtl_targets_sink. */
+void rtl_group_recorder_take(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, bool ended);
+void rtl_group_recorder_free(struct rtl_group_recorder *group);
+
+#endif

@@ -1,0 +1,442 @@
+/* Who is watched, and the one snapshot of them. See targets.h. */
+#include "session/targets.h"
+#include "base/clock.h"
+#include "model/merge.h"
+#include "session/heartbeat.h"
+#include "session/processes.h"
+#include "session/target.h"
+#include "text/text.h"
+#include "text/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    TARGETS_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1,
+    LOOK_SHARE = 100, /* looking for new ones takes one part in so many of the time */
+};
+
+struct target {
+    pid_t pid;
+    uint64_t start_time;
+    struct rtl_reader *reader;
+    struct rtl_heartbeat heartbeat;
+    uint32_t member; /* in the merge, once there is one */
+    bool alive;
+};
+
+struct rtl_targets {
+    const struct rtl_options *options;
+    struct target *targets[TARGETS_MAX]; /* the first one stays, ended or not: its names are in use */
+    uint32_t count;
+    struct rtl_merge *merge; /* once there were two */
+    uint64_t look_ns;        /* when to look for new ones next */
+    /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
+    struct rtl_process_entry *known;
+    uint32_t known_count;
+    rtl_targets_sink *sink;
+    void *sink_context;
+    bool launcher[RTL_PIDS_MAX]; /* of the pids asked for: not traced itself */
+};
+
+/* --- who it is about --- */
+
+static const struct rtl_process_entry *find(const struct rtl_process_entry *entries, int count, pid_t pid)
+{
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (entries[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && entries[low].pid == pid ? &entries[low] : NULL;
+}
+
+static bool is_asked_for(const struct rtl_targets *t, const struct rtl_process_entry *e, bool first)
+{
+    const struct rtl_options *o = t->options;
+    if (o->all)
+        return true;
+    /* a number that is used again later is another process's */
+    for (uint32_t i = 0; first && i < o->pid_count; i++)
+        if (o->pids[i] == e->pid)
+            return true;
+    for (uint32_t i = 0; i < t->known_count; i++)
+        if (t->known[i].pid == e->pid && t->known[i].start_time == e->start_time)
+            return true;
+    return o->process && e->pid != getpid() && rtl_process_has_name(e->pid, o->process);
+}
+
+/*
+ * Leaves in t->known those that the options are about: what they name, what was known before and still runs, and the
+ * descendants of all of these. False without memory.
+ */
+static bool look(struct rtl_targets *t, bool first)
+{
+    struct rtl_process_entry *all;
+    int count = rtl_processes(&all), kept = 0;
+    if (count < 0)
+        return false;
+    bool *chosen = calloc((size_t)count + 1, sizeof *chosen);
+    if (!chosen) {
+        free(all);
+        return false;
+    }
+    for (int i = 0; i < count; i++)
+        chosen[i] = is_asked_for(t, &all[i], first);
+    for (bool more = !t->options->no_children; more;) { /* as often as the tree is deep, where numbers go down */
+        more = false;
+        for (int i = 0; i < count; i++) {
+            const struct rtl_process_entry *parent = chosen[i] ? NULL : find(all, count, all[i].parent);
+            if (!parent || !chosen[parent - all])
+                continue;
+            chosen[i] = more = true;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        if (chosen[i])
+            all[kept++] = all[i];
+    free(chosen);
+    free(t->known);
+    t->known = all;
+    t->known_count = (uint32_t)kept;
+    return true;
+}
+
+/* --- coming and going --- */
+
+static void drop(struct target *target)
+{
+    rtl_heartbeat_close(&target->heartbeat);
+    rtl_reader_close(target->reader);
+    free(target);
+}
+
+static void join_merge(struct rtl_targets *t, struct target *target)
+{
+    struct rtl_member_info info;
+    rtl_process_info(target->pid, &info);
+    target->member = rtl_merge_join(t->merge, &info);
+}
+
+/* There are two: from now on their sum is shown. False without memory: the first goes on alone. */
+static bool start_merge(struct rtl_targets *t, bool watched)
+{
+    struct rtl_snapshot snapshot;
+    if (t->merge)
+        return true;
+    t->merge = rtl_merge_create();
+    if (!t->merge)
+        return false;
+    join_merge(t, t->targets[0]);
+    if (watched && rtl_reader_snapshot(t->targets[0]->reader, &snapshot) == RTL_READER_OK) {
+        rtl_merge_adopt(t->merge, t->targets[0]->member, &snapshot);
+        rtl_snapshot_free(&snapshot);
+    }
+    if (!t->targets[0]->alive)
+        rtl_merge_leave(t->merge, t->targets[0]->member);
+    return true;
+}
+
+static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_process_entry *e, struct rtl_reader *reader,
+                                   bool watched)
+{
+    struct target *target = t->count < TARGETS_MAX ? calloc(1, sizeof *target) : NULL;
+    if (!target || (t->count && !start_merge(t, watched))) {
+        free(target);
+        rtl_reader_close(reader);
+        return RTL_READER_USAGE;
+    }
+    target->pid = e->pid;
+    target->start_time = e->start_time;
+    target->reader = reader;
+    target->alive = true;
+    rtl_heartbeat_open(&target->heartbeat, reader);
+    t->targets[t->count++] = target;
+    if (t->options->apart && !t->merge)
+        t->merge = rtl_merge_create();
+    if (t->merge)
+        join_merge(t, target);
+    return RTL_READER_OK;
+}
+
+static bool is_watched(const struct rtl_targets *t, const struct rtl_process_entry *e)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->targets[i]->alive && t->targets[i]->pid == e->pid && t->targets[i]->start_time == e->start_time)
+            return true;
+    return false;
+}
+
+/* Takes in whoever has come. */
+static void look_around(struct rtl_targets *t, bool first)
+{
+    uint64_t from = rtl_mono_ns();
+    if (look(t, first))
+        for (uint32_t i = 0; i < t->known_count; i++) {
+            struct rtl_reader *reader;
+            if (!is_watched(t, &t->known[i]) && rtl_reader_try(t->known[i].pid, &reader) == RTL_READER_OK)
+                join(t, &t->known[i], reader, !first);
+        }
+    uint64_t now = rtl_mono_ns(), pause = (now - from) * LOOK_SHARE;
+    t->look_ns = now + (pause > RTL_SEC ? pause : RTL_SEC);
+}
+
+/* What was counted is in the merge; the first one's names are the model's from before there was one. */
+static void end(struct rtl_targets *t, uint32_t at)
+{
+    struct target *target = t->targets[at];
+    target->alive = false;
+    if (!t->merge)
+        return;
+    rtl_merge_leave(t->merge, target->member);
+    if (at == 0)
+        return;
+    drop(target);
+    t->count--;
+    memmove(t->targets + at, t->targets + at + 1, (t->count - at) * sizeof *t->targets);
+}
+
+/* --- opening --- */
+
+/* Why none of those that were asked for can be watched; of several pids, of the first. */
+static enum rtl_reader_status explain(struct rtl_targets *t, char *why, size_t why_bytes)
+{
+    const struct rtl_options *o = t->options;
+    struct rtl_reader *reader = NULL;
+    enum rtl_reader_status status = RTL_READER_NO_PROCESS;
+    pid_t pid = o->pid_count ? o->pids[0] : 0;
+    for (uint32_t i = 0; !pid && o->process && i < t->known_count; i++)
+        if (rtl_process_has_name(t->known[i].pid, o->process))
+            pid = t->known[i].pid;
+    if (!pid && o->process)
+        snprintf(why, why_bytes, "no process called '%s': rtl-top without -p lists the traced ones", o->process);
+    else if (!pid)
+        snprintf(why, why_bytes,
+                 "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
+    else
+        status = rtl_reader_open(pid, &reader, why, why_bytes);
+    if (reader) { /* it has come meanwhile */
+        struct rtl_process_entry entry = {.pid = pid};
+        return join(t, &entry, reader, false);
+    }
+    return status;
+}
+
+enum rtl_reader_status rtl_targets_open(const struct rtl_options *options, struct rtl_targets **out, char *why,
+                                        size_t why_bytes)
+{
+    struct rtl_targets *t = calloc(1, sizeof *t);
+    enum rtl_reader_status status = RTL_READER_OK;
+    *out = NULL;
+    if (!t) {
+        snprintf(why, why_bytes, "out of memory");
+        return RTL_READER_USAGE;
+    }
+    t->options = options;
+    /* each pid that was given has to be one that can be watched, or have descendants that can */
+    look_around(t, true);
+    for (uint32_t i = 0; !status && i < options->pid_count; i++) {
+        bool there = false;
+        for (uint32_t n = 0; n < t->count; n++)
+            there |= t->targets[n]->pid == options->pids[i];
+        struct rtl_reader *reader = NULL;
+        if (there)
+            continue;
+        status = rtl_reader_open(options->pids[i], &reader, why, why_bytes);
+        struct rtl_process_entry entry = {.pid = options->pids[i]};
+        if (status == RTL_READER_NOT_TRACED && t->count) {
+            status = RTL_READER_OK;
+            t->launcher[i] = true;
+        } else if (!status)
+            status = join(t, &entry, reader, false);
+    }
+    if (!status && !t->count)
+        status = explain(t, why, why_bytes);
+    if (status) {
+        rtl_targets_close(t);
+        return status;
+    }
+    *out = t;
+    return RTL_READER_OK;
+}
+
+struct rtl_targets *rtl_targets_adopt(const struct rtl_options *options, pid_t pid, struct rtl_reader *reader)
+{
+    struct rtl_targets *t = calloc(1, sizeof *t);
+    struct rtl_process_entry entry = {.pid = pid};
+    if (!t) {
+        rtl_reader_close(reader);
+        return NULL;
+    }
+    t->options = options;
+    if (look(t, true)) {
+        const struct rtl_process_entry *known = find(t->known, (int)t->known_count, pid);
+        entry.start_time = known ? known->start_time : 0;
+    }
+    if (join(t, &entry, reader, false)) {
+        rtl_targets_close(t);
+        return NULL;
+    }
+    t->launcher[0] = options->pid_count && options->pids[0] != pid;
+    look_around(t, true);
+    return t;
+}
+
+void rtl_targets_close(struct rtl_targets *t)
+{
+    if (!t)
+        return;
+    for (uint32_t i = 0; i < t->count; i++)
+        drop(t->targets[i]);
+    rtl_merge_free(t->merge);
+    free(t->known);
+    free(t);
+}
+
+/* --- watching --- */
+
+/* Whether there is something to wait for: others of the name, or a launcher that has no traced child at the moment. */
+static bool is_waiting(const struct rtl_targets *t)
+{
+    if (t->options->all || t->options->process)
+        return true;
+    for (uint32_t i = 0; i < t->options->pid_count; i++)
+        if (t->launcher[i] && find(t->known, (int)t->known_count, t->options->pids[i]))
+            return true;
+    return false;
+}
+
+bool rtl_targets_alive(struct rtl_targets *t)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct target *target = t->targets[i];
+        bool alive = target->alive && rtl_reader_alive(target->reader);
+        if (!t->merge)
+            target->alive = alive; /* with one the caller takes the last snapshot; of several that is taken below */
+        any |= alive;
+    }
+    bool wanted = t->options->all || t->options->process || !t->options->no_children;
+    if (wanted && ((!any && !t->merge) || rtl_mono_ns() >= t->look_ns)) {
+        look_around(t, false);
+        for (uint32_t i = 0; i < t->count; i++)
+            any |= t->targets[i]->alive && rtl_reader_alive(t->targets[i]->reader);
+    }
+    return any || is_waiting(t);
+}
+
+enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)
+{
+    if (!t->merge)
+        return rtl_reader_snapshot(t->targets[0]->reader, snapshot);
+    uint64_t now = rtl_mono_ns();
+    for (uint32_t i = t->count; i-- > 0;) {
+        struct target *target = t->targets[i];
+        struct rtl_snapshot one;
+        if (!target->alive)
+            continue;
+        bool alive = rtl_reader_alive(target->reader); /* asked first: a snapshot after the end is the last state */
+        enum rtl_reader_status status = rtl_reader_snapshot(target->reader, &one);
+        if (!status)
+            one.taken_mono_ns = now;
+        bool taken = status || rtl_merge_take(t->merge, target->member, &one);
+        if (!status && t->sink)
+            t->sink(t->sink_context, target->member, target->pid, &one, !alive);
+        if (!status)
+            rtl_snapshot_free(&one);
+        if (status == RTL_READER_USAGE || !taken)
+            return RTL_READER_USAGE;
+        if (!alive || status)
+            end(t, i);
+    }
+    return rtl_merge_make(t->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
+}
+
+void rtl_targets_hand_to(struct rtl_targets *t, rtl_targets_sink *sink, void *context)
+{
+    t->sink = sink;
+    t->sink_context = context;
+}
+
+static struct target *first_alive(const struct rtl_targets *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->targets[i]->alive)
+            return t->targets[i];
+    return t->targets[0];
+}
+
+void rtl_targets_read_heartbeat(struct rtl_targets *t, struct rtl_model *model)
+{
+    rtl_heartbeat_read(&first_alive(t)->heartbeat, model);
+}
+
+void rtl_targets_heartbeat(struct rtl_targets *t, struct rtl_model *model)
+{
+    rtl_targets_read_heartbeat(t, model);
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->targets[i]->alive)
+            rtl_heartbeat_send(&t->targets[i]->heartbeat, NULL);
+}
+
+enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *t, enum rtl_mode mode, char *why, size_t why_bytes)
+{
+    enum rtl_reader_status last = RTL_READER_EXITED;
+    bool any = false;
+    snprintf(why, why_bytes, "there is no process any more");
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct rtl_control_link link;
+        const struct rtl_reader *reader = t->targets[i]->reader;
+        if (!t->targets[i]->alive || !rtl_reader_alive(t->targets[i]->reader))
+            continue;
+        last = rtl_control_open(reader, &link, why, why_bytes);
+        if (last != RTL_READER_OK)
+            continue;
+        rtl_control_request_mode(reader, &link, mode);
+        rtl_control_close(&link);
+        any = true;
+    }
+    return any ? RTL_READER_OK : last;
+}
+
+struct rtl_reader *rtl_targets_reader(const struct rtl_targets *t, uint32_t at, pid_t *pid)
+{
+    if (at >= t->count)
+        return NULL;
+    *pid = t->targets[at]->pid;
+    return t->targets[at]->reader;
+}
+
+struct rtl_reader *rtl_targets_only(const struct rtl_targets *t)
+{
+    return t->merge ? NULL : t->targets[0]->reader;
+}
+
+pid_t rtl_targets_pid(const struct rtl_targets *t)
+{
+    return first_alive(t)->pid;
+}
+
+uint32_t rtl_targets_count(const struct rtl_targets *t)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        count += t->targets[i]->alive;
+    return count;
+}
+
+void rtl_targets_title(const struct rtl_targets *t, char *out, size_t size)
+{
+    char title[160];
+    uint32_t count = rtl_targets_count(t);
+    rtl_target_title(first_alive(t)->pid, "", title, sizeof title);
+    if (!t->merge)
+        snprintf(out, size, "%s", title);
+    else
+        snprintf(out, size, "%u process%s: %.100s", (unsigned)count, count == 1 ? "" : "es", title);
+}

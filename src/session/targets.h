@@ -1,0 +1,56 @@
+/*
+ * The processes that are watched: found by pid with their descendants, by name, or all; they come and go. One snapshot
+ * of them all: of a single process its own, as it is; of several their sum (model/merge.h).
+ *
+ * Threads: one. Snapshots and names are freed before the targets are closed.
+ */
+#ifndef RTL_SESSION_TARGETS_H
+#define RTL_SESSION_TARGETS_H
+
+#include "model/model.h"
+#include "session/options.h"
+#include "shm/segment_reader.h"
+
+struct rtl_targets;
+
+/* Those that the options ask for, at least one; else `why` gets one line. */
+enum rtl_reader_status rtl_targets_open(const struct rtl_options *options, struct rtl_targets **targets, char *why,
+                                        size_t why_bytes);
+/* The one that the reader reads, which is the targets' from then on, and what else the options ask for by now or later.
+ * NULL without memory; the reader is closed then. */
+struct rtl_targets *rtl_targets_adopt(const struct rtl_options *options, pid_t pid, struct rtl_reader *reader);
+void rtl_targets_close(struct rtl_targets *targets);
+
+/* False once all have ended and no other is to be waited for. Looks for new ones now and then. */
+bool rtl_targets_alive(struct rtl_targets *targets);
+
+/* As rtl_reader_snapshot. A process of several whose segment is damaged is left out from then on. */
+enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *targets, struct rtl_snapshot *snapshot);
+
+/*
+ * Is handed what each of several processes has, before it is merged, with the same time for all of a frame; `ended`:
+ * this is its last state, and its names go. NULL for none. Not called for a single one.
+ */
+typedef void rtl_targets_sink(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                              bool ended);
+void rtl_targets_hand_to(struct rtl_targets *targets, rtl_targets_sink *sink, void *context);
+
+/* The heartbeat, to all of them; see heartbeat.h. The model may be NULL. */
+void rtl_targets_heartbeat(struct rtl_targets *targets, struct rtl_model *model);
+void rtl_targets_read_heartbeat(struct rtl_targets *targets, struct rtl_model *model);
+
+/* Asks all of them for a mode. OK when one at least could be asked. */
+enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *targets, enum rtl_mode mode, char *why,
+                                                size_t why_bytes);
+
+/* One after another; NULL after the last. */
+struct rtl_reader *rtl_targets_reader(const struct rtl_targets *targets, uint32_t at, pid_t *pid);
+
+/* The only one, while there has not been another; NULL for several. */
+struct rtl_reader *rtl_targets_only(const struct rtl_targets *targets);
+pid_t rtl_targets_pid(const struct rtl_targets *targets);      /* the first */
+uint32_t rtl_targets_count(const struct rtl_targets *targets); /* living */
+/* Of a single one its command line; of several what they have in common, with their number. Safe text. */
+void rtl_targets_title(const struct rtl_targets *targets, char *out, size_t size);
+
+#endif

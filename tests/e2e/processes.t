@@ -1,0 +1,92 @@
+#!/bin/sh
+# A server of eight processes on eight GPUs, one of them slow: who it is and where, on all outputs. They come and go.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/screen.sh"
+
+# --- eight ranks ---
+{
+    echo 'Cijk_*_MT128x128x64_*  fixed 400us'
+    cat tests/programs/serve.script
+} >"$work/slow.script"
+cat >"$work/launcher" <<EOF
+for rank in 0 1 2 3 4 5 6 7; do
+    script=tests/programs/serve.script
+    [ \$rank != 5 ] || script=$work/slow.script
+    RANK=\$rank ROCR_VISIBLE_DEVICES=\$rank tests/vgpu/run --gpus 8 --script \$script -- \
+        "$O/tests/programs/serve" --gpus 1 --layers 4 --seconds 300 &
+done
+wait
+EOF
+(HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec sh "$work/launcher") >"$work/serve.out" 2>&1 &
+launcher=$!
+tap_pids="$tap_pids $launcher"
+ranks() { "$top" list --json | jq -r "[.processes[] | select(.traced and .command == \"serve --gpus 1 --layers 4 --seconds 300\")] | sort_by(.rank) | .[] | $1"; }
+all_ranks() { [ "$(ranks .pid | wc -l)" = 8 ]; }
+check "eight ranks are listed" wait_until 120 all_ranks
+for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
+is "with their ranks" "$(ranks .rank | tr '\n' ' ')" '0 1 2 3 4 5 6 7 '
+is "each with its GPU" "$(ranks '.gpus[0].pci' | sort -u | wc -l)" 8
+
+frames() { "$top" -p "$launcher" --json -d 2 -n 4 >"$work/json"; }
+check "the launcher's pid stands for all of them" frames
+last() { tail -n 1 "$work/json" | jq -r "$1"; }
+is "eight processes" "$(last '.processes | length')" 8
+is "on eight GPUs" "$(last '[.processes[].gpus[].id] | sort | join(" ")')" '0 1 2 3 4 5 6 7'
+is "in the order of their addresses" "$(last '[.gpus[].pci] | . == sort')" true
+is "the slow rank is named" "$(last '.kernels[] | select(.name | test("MT128x128x64")) | .slowest | "\(.rank) \(.ratio > 2 and .ratio < 3.5)"')" '5 true'
+is "its kernel stands out of all" "$(last '[.kernels[] | select(.slowest and (.slowest.arrives_last | not) and .window.total_ns > 0)
+    | select(([.processes[].window.timed] | min) >= 40)] | max_by(.slowest.ratio) | .name | test("MT128x128x64")')" true
+is "the parts add up" "$(jq -s 'all(.[].kernels[]; .calls == ([.processes[].calls] | add) and .timed == ([.processes[].timed] | add))' "$work/json")" true
+is "so does the whole" "$(jq -s 'all(.[]; .dispatches.counted == ([.processes[].counted] | add))' "$work/json")" true
+"$top" -p "$launcher" -b -d 2 -n 2 >"$work/text"
+check "so it says in text" grep -qE '^.* R5 [2-3]\.[0-9]x .*128x128x64' "$work/text"
+
+terminal 100 30 "'$top' -p $launcher -d 1"
+check "and on the screen" shows 'R5 [2-3]\.[0-9]x .*128x128x64' '8 processes'
+keys q
+
+# --- one goes, another comes ---
+gone=$(ranks 'select(.rank == 3) | .pid')
+"$top" -p "$launcher" --json -d 0.3 >"$work/json" &
+viewer=$!
+tap_pids="$tap_pids $viewer"
+check "it is watched" wait_until 60 test -s "$work/json"
+kill -9 "$gone"
+says_gone() { tail -n 2 "$work/json" | head -n 1 | jq -e ".processes[] | select(.pid == $gone) | .state == \"exited\""; }
+check "one that is gone is said to be" wait_until 60 says_gone
+check "the viewer goes on" alive "$viewer"
+is "totals never went back" "$(head -n -1 "$work/json" | jq -s '[.[].dispatches.counted] | . == sort')" true
+kill "$viewer"
+end_process "$launcher"
+for pid in $(ranks .pid); do kill "$pid"; done
+
+# --- by numbers, by name, all ---
+name=demo$$ # others may run the same program
+cp "$O/tests/programs/segment_demo" "$work/$name"
+"$work/$name" --kernels 12 --rate 1000 >/dev/null &
+one=$!
+"$work/$name" --kernels 20 --rate 1000 >/dev/null &
+two=$!
+tap_pids="$tap_pids $one $two"
+check "two" wait_until 60 sh -c "'$top' -p $one,$two -b -n 1"
+pids() { "$top" "$@" --json -n 1 | jq -r '[.processes[]?.pid] | sort | join(" ")'; }
+both=$(printf '%s\n' "$one" "$two" | sort -n | xargs)
+is "by number" "$(pids -p "$one,$two")" "$both"
+is "as bare words" "$(pids "$one" "$two")" "$both"
+is "by name" "$(pids "$name")" "$both"
+is "kernels of the same name are one" "$("$top" "$name" --json -n 1 | jq '[.kernels[].name] | length == (unique | length)')" true
+is "queues say whose they are" "$("$top" "$name" --json -n 1 | jq -r '[.queues[].pid] | unique | length')" 2
+is "CSV has a line for each of both" "$("$top" "$name" --csv -n 1 | cut -d, -f2 | sort -u | grep -c '^[0-9]')" 2
+"$top" -p "$one,$two" --json -d 0.3 -n 4 -w "$work/both.db" >"$work/json"
+for pid in $one $two; do
+    replayed() { "$top" -r "$work/both.db" -p "$pid" --json | jq -c '[.dispatches.counted, (.kernels | length), ([.kernels[].calls] | add), .pid]'; }
+    live() { jq -c ".processes[] | select(.pid == $pid) | [.counted]" "$work/json"; }
+    is "each is recorded for itself, as it was" "$(replayed | jq -c '.[0:1]')" "$(live)"
+    is "all of it" "$(replayed | jq -c '(.[0] - .[2] | if . < 0 then -. else . end) <= .[0] / 20 and .[3] == '"$pid" | sort -u)" true
+done
+is "frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
+check "a snapshot has one of each" "$top" -p "$one,$two" --snapshot "$work/both.db"
+is "beside the series" "$(sqlite3 "$work/both.db" "SELECT group_concat(kind) FROM (SELECT kind FROM rtl_recording ORDER BY id)")" 'series,series,snapshot,snapshot'
+is "one alone looks as ever" "$("$top" -p "$one" --json -n 1 | jq -r 'has("processes"), (.kernels[0] | has("slowest"))' | xargs)" 'false false'
+check "nothing of that name is a refusal" sh -c "'$top' no_such_name -b -n 1 2>&1 | grep -q \"no process called 'no_such_name'\""
+finish

@@ -1,0 +1,517 @@
+/* Several processes as one: the parts add up, in whatever order they came, also after some have ended. */
+#include "tui_synth.h"
+
+#include "model/merge.h"
+#include "model/ranks.h"
+#include "session/processes.h"
+#include "shm/gpu_names.h"
+#include "stats/quantile.h"
+
+#include <unistd.h>
+
+enum { PROCESSES = 4 };
+static struct synth *processes[PROCESSES];
+static struct rtl_merge *merge;
+static struct rtl_model *model;
+static const char *const names[] = {"gemm", "attention", "norm", "ncclDevKernel_Generic", "softmax"};
+enum { NAMES = sizeof names / sizeof *names };
+
+static uint32_t seed;
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % below;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    seed = 7;
+    for (int i = 0; i < PROCESSES; i++)
+        processes[i] = synth_create(2, 2);
+    merge = rtl_merge_create();
+    model = rtl_model_create();
+    return merge && model ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(model);
+    rtl_merge_free(merge);
+    for (int i = 0; i < PROCESSES; i++)
+        synth_free(processes[i]);
+    return 0;
+}
+
+static uint32_t join(struct rtl_merge *m, int pid)
+{
+    struct rtl_member_info info = {.pid = pid, .rank = pid % 100};
+    snprintf(info.label, sizeof info.label, "R%d", pid % 100);
+    uint32_t number = rtl_merge_join(m, &info);
+    assert_int_not_equal(number, RTL_MEMBER_GONE);
+    return number;
+}
+
+static void take(struct rtl_merge *m, uint32_t number, struct synth *p, uint64_t at)
+{
+    struct rtl_snapshot s = synth_snapshot(p, at);
+    assert_true(rtl_merge_take(m, number, &s));
+    rtl_snapshot_free(&s);
+}
+
+/* Kernels in an order of its own, and some work. */
+static void work(struct synth *p, uint32_t times)
+{
+    while (p->kernel_count < NAMES) {
+        int n;
+        bool there;
+        do {
+            n = (int)draw(NAMES);
+            there = false;
+            for (int i = 0; i < p->kernel_count; i++)
+                there |= p->kernels[i].name == names[n];
+        } while (there);
+        synth_kernel(p, names[n]);
+    }
+    for (uint32_t i = 0; i < times; i++)
+        synth_record(p, (int)draw(NAMES), 1000 + draw(1000000), 1 + draw(5));
+    synth_untimed(p, (int)draw(NAMES), RTL_UNTIMED_OWN_SIGNAL, draw(9));
+    for (int g = 0; g < 2; g++)
+        p->busy_ns[g] += draw(1000000);
+    synth_copies(p, (int)draw(2), RTL_COPY_H2D, 1000, 5000, 1 + draw(4));
+}
+
+static const struct rtl_kernel_snapshot *kernel(const struct rtl_snapshot *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->kernel_count; i++)
+        if (!strcmp(s->kernels[i].name, name))
+            return &s->kernels[i];
+    return NULL;
+}
+
+static uint64_t buckets(const struct rtl_histogram_copy *h)
+{
+    uint64_t sum = 0;
+    for (uint32_t o = 0; o < h->octave_count; o++)
+        for (int b = 0; b < RTL_CHUNK_BUCKETS; b++)
+            sum += h->octaves[o].bucket[b] * (h->octaves[o].octave * 64u + (uint32_t)b + 1);
+    return sum;
+}
+
+/* Every number of the merged snapshot is the sum of what the processes had when they were taken last. */
+static void assert_sum(const struct rtl_snapshot *s, struct synth *const *of, int count)
+{
+    uint64_t counted = 0, timed = 0, busy[2] = {0, 0}, copies = 0, copied = 0;
+    for (int n = 0; n < NAMES; n++) {
+        struct rtl_kernel_snapshot sum = {0};
+        uint64_t weighted = 0, least = 0;
+        for (int i = 0; i < count; i++) {
+            struct rtl_snapshot one = synth_snapshot(of[i], 1);
+            const struct rtl_kernel_snapshot *k = kernel(&one, names[n]);
+            if (k) {
+                sum.calls += k->calls;
+                sum.untimed += k->untimed;
+                sum.histogram.count += k->histogram.count;
+                sum.histogram.total_ns += k->histogram.total_ns;
+                weighted += buckets(&k->histogram);
+                if (k->histogram.count && (!least || k->histogram.min_ns < least))
+                    least = k->histogram.min_ns;
+            }
+            if (n == 0) {
+                counted += one.counted;
+                timed += one.timed;
+                for (uint32_t a = 0; a < one.agent_count; a++)
+                    busy[one.agents[a].gpu] += one.agents[a].busy_ns;
+                for (uint32_t c = 0; c < one.copies_count; c++)
+                    copies += one.copies[c].count;
+            }
+            rtl_snapshot_free(&one);
+        }
+        const struct rtl_kernel_snapshot *k = kernel(s, names[n]);
+        assert_int_equal(k ? k->calls : 0, sum.calls);
+        if (!k)
+            continue;
+        assert_int_equal(k->untimed, sum.untimed);
+        assert_int_equal(k->histogram.count, sum.histogram.count);
+        assert_int_equal(k->histogram.total_ns, sum.histogram.total_ns);
+        assert_int_equal(buckets(&k->histogram), weighted);
+        assert_int_equal(k->histogram.min_ns, least);
+        const struct rtl_group *group = rtl_group_of(s, k);
+        assert_non_null(group);
+        uint64_t parts = 0;
+        for (uint32_t i = 0; i < group->count; i++)
+            parts += group->parts[i]->kernel.calls;
+        assert_int_equal(parts, k->calls);
+    }
+    assert_int_equal(s->counted, counted);
+    assert_int_equal(s->timed, timed);
+    for (uint32_t a = 0; a < s->agent_count; a++)
+        assert_int_equal(s->agents[a].busy_ns, busy[s->agents[a].gpu]);
+    for (uint32_t c = 0; c < s->copies_count; c++)
+        copied += s->copies[c].count;
+    assert_int_equal(copied, copies);
+}
+
+static void parts_add_up(void **state)
+{
+    (void)state;
+    uint32_t numbers[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++)
+        numbers[i] = join(merge, 100 + i);
+    for (uint64_t frame = 1; frame < 30; frame++) {
+        struct rtl_snapshot s;
+        for (int i = 0; i < PROCESSES; i++) {
+            if (draw(3))
+                work(processes[i], draw(20));
+            take(merge, numbers[i], processes[i], frame);
+        }
+        assert_true(rtl_merge_make(merge, frame, &s));
+        assert_sum(&s, processes, PROCESSES);
+        assert_int_equal(s.queue_count, 2 * PROCESSES);
+        for (uint32_t i = 1; i < s.kernel_count; i++)
+            assert_true(s.kernels[i - 1].id < s.kernels[i].id);
+        for (uint32_t i = 1; i < s.queue_count; i++)
+            assert_true(s.queues[i - 1].slot < s.queues[i].slot);
+        rtl_snapshot_free(&s);
+    }
+}
+
+static void the_order_of_processes_does_not_matter(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PROCESSES; i++)
+        work(processes[i], 30);
+    struct rtl_merge *other = rtl_merge_create();
+    struct rtl_snapshot a, b;
+    for (int i = 0; i < PROCESSES; i++) {
+        take(merge, join(merge, 100 + i), processes[i], 1);
+        take(other, join(other, 103 - i), processes[PROCESSES - 1 - i], 1);
+    }
+    assert_true(rtl_merge_make(merge, 1, &a) && rtl_merge_make(other, 1, &b));
+    assert_int_equal(a.kernel_count, b.kernel_count);
+    assert_int_equal(a.agent_count, b.agent_count);
+    for (int n = 0; n < NAMES; n++) {
+        const struct rtl_kernel_snapshot *x = kernel(&a, names[n]), *y = kernel(&b, names[n]);
+        assert_int_equal(x != NULL, y != NULL);
+        if (!x)
+            continue;
+        assert_int_equal(x->calls, y->calls);
+        assert_int_equal(x->histogram.min_ns, y->histogram.min_ns);
+        assert_int_equal(x->histogram.max_ns, y->histogram.max_ns);
+        assert_int_equal(buckets(&x->histogram), buckets(&y->histogram));
+    }
+    for (uint32_t g = 0; g < a.agent_count; g++) {
+        assert_int_equal(a.agents[g].bdf, b.agents[g].bdf);
+        assert_int_equal(a.agents[g].gpu, b.agents[g].gpu);
+        assert_int_equal(a.agents[g].busy_ns, b.agents[g].busy_ns);
+    }
+    rtl_snapshot_free(&a);
+    rtl_snapshot_free(&b);
+    rtl_merge_free(other);
+}
+
+/* Generations of processes come and go, more than are kept one by one. */
+static void totals_never_go_back(void **state)
+{
+    (void)state;
+    enum { GENERATIONS = 2 * RTL_MEMBERS_MAX };
+    uint64_t calls[NAMES] = {0}, counted = 0, busy = 0, copied = 0, expected = 0;
+    for (uint32_t i = 0; i < GENERATIONS; i++) {
+        struct synth *p = synth_create(2, 2);
+        uint32_t number = join(merge, 5000); /* the pid is always the same */
+        assert_int_equal(number, i);
+        for (int frame = 0; frame < 2; frame++) {
+            struct rtl_snapshot s;
+            work(p, 3);
+            take(merge, number, p, i);
+            assert_true(rtl_merge_make(merge, 2 * i + (uint64_t)frame, &s));
+            uint64_t now_busy = 0, now_copied = 0;
+            for (int n = 0; n < NAMES; n++) {
+                const struct rtl_kernel_snapshot *k = kernel(&s, names[n]);
+                uint64_t now = k ? k->calls : 0;
+                assert_true(now >= calls[n]);
+                calls[n] = now;
+            }
+            for (uint32_t a = 0; a < s.agent_count; a++)
+                now_busy += s.agents[a].busy_ns;
+            for (uint32_t c = 0; c < s.copies_count; c++)
+                now_copied += s.copies[c].count;
+            assert_true(s.counted >= counted && now_busy >= busy && now_copied >= copied);
+            counted = s.counted;
+            busy = now_busy;
+            copied = now_copied;
+            assert_true(s.parts->member_count <= RTL_MEMBERS_ENDED_MAX + 2);
+            assert_int_equal(s.queue_count, 2);
+            rtl_snapshot_free(&s);
+        }
+        for (int k = 0; k < p->kernel_count; k++)
+            expected += p->kernels[k].calls;
+        rtl_merge_leave(merge, number);
+        synth_free(p);
+    }
+    uint64_t sum = 0;
+    for (int n = 0; n < NAMES; n++)
+        sum += calls[n];
+    assert_int_equal(sum, expected);
+    assert_int_equal(counted, expected);
+}
+
+static void snapshots_of_before_stay_as_they_were(void **state)
+{
+    (void)state;
+    uint32_t a = join(merge, 100), b = join(merge, 101);
+    struct rtl_snapshot before, after;
+    work(processes[0], 20);
+    work(processes[1], 20);
+    take(merge, a, processes[0], 1);
+    take(merge, b, processes[1], 1);
+    assert_true(rtl_merge_make(merge, 1, &before));
+    uint64_t calls = before.kernels[0].calls, sum = buckets(&before.kernels[0].histogram);
+    const struct rtl_group *untouched = NULL;
+    synth_record(processes[0], 0, 5000, 7);
+    take(merge, a, processes[0], 2);
+    assert_true(rtl_merge_make(merge, 2, &after));
+    assert_int_equal(before.kernels[0].calls, calls);
+    assert_int_equal(buckets(&before.kernels[0].histogram), sum);
+    uint32_t shared = 0;
+    for (uint32_t i = 0; i < after.kernel_count; i++) {
+        untouched = rtl_group_of(&after, &after.kernels[i]);
+        shared += untouched == rtl_group_of(&before, kernel(&before, after.kernels[i].name));
+    }
+    assert_int_equal(shared, after.kernel_count - 1); /* only what has changed is made anew */
+    rtl_merge_leave(merge, a);
+    rtl_snapshot_free(&after);
+    assert_int_equal(before.kernels[0].calls, calls);
+    rtl_snapshot_free(&before);
+}
+
+static void the_first_one_keeps_its_numbers(void **state)
+{
+    (void)state;
+    work(processes[0], 30);
+    work(processes[1], 30);
+    struct rtl_snapshot alone = synth_snapshot(processes[0], 1), s;
+    uint32_t a = join(merge, 100), b = join(merge, 101);
+    assert_true(rtl_merge_adopt(merge, a, &alone));
+    take(merge, b, processes[1], 1);
+    assert_true(rtl_merge_make(merge, 1, &s));
+    for (uint32_t i = 0; i < alone.kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = kernel(&s, alone.kernels[i].name);
+        assert_non_null(k);
+        assert_int_equal(k->id, alone.kernels[i].id);
+    }
+    for (uint32_t i = 0; i < alone.queue_count; i++) {
+        assert_int_equal(s.queues[i].slot, alone.queues[i].slot);
+        assert_int_equal(s.queues[i].gpu, alone.queues[i].gpu);
+    }
+    rtl_snapshot_free(&alone);
+    rtl_snapshot_free(&s);
+}
+
+static void gpus_go_by_their_address(void **state)
+{
+    (void)state;
+    static const uint32_t bdf[2] = {0x0500, 0x0300};
+    struct rtl_snapshot s;
+    for (uint32_t i = 0; i < 2; i++) { /* each calls its only GPU number 0 */
+        struct rtl_snapshot one = synth_snapshot(processes[i], 1);
+        one.agent_count = 1;
+        one.agents[0].gpu = 0;
+        one.agents[0].bdf = bdf[i];
+        one.agents[0].busy_ns = 10 + i;
+        for (uint32_t q = 0; q < one.queue_count; q++)
+            one.queues[q].gpu = 0;
+        assert_true(rtl_merge_take(merge, join(merge, 100 + (int)i), &one));
+        rtl_snapshot_free(&one);
+    }
+    assert_true(rtl_merge_make(merge, 1, &s));
+    assert_int_equal(s.agent_count, 2);
+    assert_int_equal(s.agents[0].bdf, 0x0300);
+    assert_int_equal(s.agents[0].gpu, 0);
+    assert_int_equal(s.agents[0].busy_ns, 11);
+    assert_int_equal(s.agents[1].bdf, 0x0500);
+    assert_int_equal(s.queues[0].gpu, 1); /* the first process's */
+    assert_int_equal(s.queues[0].pid, 100);
+    assert_int_equal(s.queues[2].gpu, 0);
+    assert_int_equal(s.parts->members[0].gpus, 2);
+    rtl_snapshot_free(&s);
+}
+
+/* --- who is slow --- */
+
+static void tick(uint64_t at, int count)
+{
+    struct rtl_snapshot s;
+    for (int i = 0; i < count; i++)
+        take(merge, (uint32_t)i, processes[i], at);
+    assert_true(rtl_merge_make(merge, SYNTH_START + at, &s));
+    assert_true(rtl_model_add(model, &s, at));
+}
+
+static const struct rtl_row *row_of(const char *name)
+{
+    for (uint32_t i = 0; i < model->row_count; i++)
+        if (!strcmp(model->rows[i].kernel->name, name))
+            return &model->rows[i];
+    return NULL;
+}
+
+static void the_slow_one_is_named(void **state)
+{
+    (void)state;
+    struct rtl_slowest slowest;
+    char text[32];
+    for (int i = 0; i < PROCESSES; i++) {
+        join(merge, 100 + i);
+        for (int n = 0; n < NAMES; n++)
+            synth_kernel(processes[i], names[n]);
+        for (int n = 0; n < NAMES; n++)
+            synth_record(processes[i], n, 900000, 100); /* long ago: the window doesn't see it */
+    }
+    tick(1 * RTL_SEC, PROCESSES);
+    for (int i = 0; i < PROCESSES; i++) {
+        synth_record(processes[i], 0, i == 2 ? 200000 : 100000 + 1000 * (uint64_t)i, 10);
+        synth_record(processes[i], 3, i == 1 ? 20000 : 100000, 10);               /* a collective */
+        synth_record(processes[i], 4, i == 1 ? 500000 : 100000, i == 1 ? 4 : 10); /* too few */
+        synth_record(processes[i], 2, 50000, i == 3 ? 10 : 0);
+    }
+    tick(2 * RTL_SEC, PROCESSES);
+    assert_true(rtl_slowest(model, row_of("gemm"), &slowest));
+    assert_int_equal(slowest.rank.member->info.pid, 102);
+    assert_int_equal(slowest.compared, PROCESSES);
+    assert_true(slowest.rank.against > 1.97 &&
+                slowest.rank.against < 1.99); /* 200 against the median of 100, 101, 103 */
+    rtl_slowest_text(model, row_of("gemm"), text, sizeof text);
+    assert_string_equal(text, "R2 2.0x");
+    assert_true(rtl_slowest(model, row_of("ncclDevKernel_Generic"), &slowest));
+    assert_true(slowest.collective);
+    assert_int_equal(slowest.rank.member->info.pid, 101);
+    rtl_slowest_text(model, row_of("ncclDevKernel_Generic"), text, sizeof text);
+    assert_string_equal(text, "R1 last");
+    assert_true(rtl_slowest(model, row_of("softmax"), &slowest));
+    assert_int_equal(slowest.compared, PROCESSES - 1);
+    rtl_slowest_text(model, row_of("softmax"), text, sizeof text);
+    assert_string_equal(text, "=");
+    assert_false(rtl_slowest(model, row_of("norm"), &slowest)); /* nobody to compare it with */
+    rtl_slowest_text(model, row_of("attention"), text, sizeof text);
+    assert_string_equal(text, "-");
+
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    assert_int_equal(rtl_ranks(model, row_of("gemm"), true, ranks, RTL_MEMBERS_MAX), PROCESSES);
+    assert_int_equal(ranks[2].window_calls, 10);
+    assert_true(ranks[1].against > 0.980 && ranks[1].against < 0.981); /* 101 against 103, of 100, 103, 200 */
+    assert_int_equal(ranks[2].window_total_ns, 2000000);
+    assert_true(ranks[2].has_quantiles && ranks[2].p99 > 190000 && ranks[2].p99 < 210000);
+    assert_int_equal(rtl_ranks(model, row_of("gemm"), true, ranks, 2), 2);
+
+    struct rtl_process_row rows[RTL_MEMBERS_MAX];
+    assert_int_equal(rtl_process_rows(model, rows, RTL_MEMBERS_MAX), PROCESSES);
+    assert_ptr_equal(rows[2].top, row_of("gemm"));
+    assert_ptr_equal(rows[1].worst, row_of("softmax"));
+    assert_true(rows[2].rate > 29.9 && rows[2].rate < 30.1); /* of a window of one second */
+}
+
+static void windows_go_on_when_a_second_one_comes(void **state)
+{
+    (void)state;
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    synth_kernel(processes[0], names[0]);
+    synth_record(processes[0], 0, 1000, 50);
+    synth_tick(processes[0], model, 1 * RTL_SEC);
+    struct rtl_snapshot alone = synth_snapshot(processes[0], 2);
+    assert_true(rtl_merge_adopt(merge, join(merge, 100), &alone));
+    rtl_snapshot_free(&alone);
+    join(merge, 101);
+    synth_kernel(processes[1], names[0]);
+    synth_record(processes[1], 0, 1000, 8);
+    synth_record(processes[0], 0, 1000, 6);
+    tick(2 * RTL_SEC, 2);
+    assert_int_equal(model->rows[0].window_calls, 14);
+    assert_int_equal(rtl_ranks(model, &model->rows[0], false, ranks, RTL_MEMBERS_MAX), 2);
+    assert_int_equal(ranks[0].window_calls, 6);
+    assert_int_equal(ranks[1].window_calls, 8);
+}
+
+/* --- what tells processes apart --- */
+
+static void ranks_are_read(void **state)
+{
+    (void)state;
+#define BYTES(text) text, sizeof(text)
+    static const struct {
+        const char *arguments;
+        size_t argument_bytes;
+        const char *environment;
+        size_t environment_bytes;
+        const char *label;
+        int rank;
+    } cases[] = {
+        {BYTES("python3\0serve.py"), BYTES("A=1\0RANK=5\0LOCAL_RANK=1"), "R5", 5},
+        {BYTES("python3\0serve.py"), BYTES("A=1\0LOCAL_RANK=1"), "R1", 1},
+        {BYTES("VLLM::Worker_TP3"), BYTES("RANK=9"), "TP3", 3},
+        {BYTES("a\0--rank=12"), BYTES("X"), "R12", 12},
+        {BYTES("a\0--local_rank\0007"), BYTES("X"), "R7", 7},
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=6"), "D6", -1},
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=6,7"), "", -1},
+        {BYTES("a\0--rank"), BYTES("RANK="), "", -1},
+        {BYTES("a"), BYTES("RANK=5x\0NO_RANK=5"), "", -1},
+        {BYTES("a"), BYTES("RANK=999999999999"), "", -1},
+        {"", 0, "", 0, "", -1},
+        {"_TP", 3, "RANK=77", 6, "R7", 7}, /* cut short: what was read counts */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rtl_member_info info;
+        rtl_rank_from(cases[i].arguments, cases[i].argument_bytes, cases[i].environment, cases[i].environment_bytes,
+                      &info);
+        if (strcmp(info.label, cases[i].label) != 0 || info.rank != cases[i].rank)
+            fail_msg("case %zu gives '%s' %d", i, info.label, info.rank);
+    }
+}
+
+static void containers_are_named(void **state)
+{
+    (void)state;
+    char out[20];
+    rtl_container_from(
+        "0::/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope\n", out,
+        sizeof out);
+    assert_string_equal(out, "0123456789ab");
+    rtl_container_from("0::/user.slice/user-1000.slice/session-3.scope\n", out, sizeof out);
+    assert_string_equal(out, "");
+}
+
+static void processes_are_found(void **state)
+{
+    (void)state;
+    struct rtl_process_entry *entries;
+    int count = rtl_processes(&entries), me = -1;
+    for (int i = 0; i < count; i++)
+        if (entries[i].pid == getpid())
+            me = i;
+    assert_true(me >= 0);
+    assert_int_equal(entries[me].parent, getppid());
+    assert_true(entries[me].start_time > 0);
+    free(entries);
+    assert_true(rtl_process_has_name(getpid(), "test_merge"));
+    assert_false(rtl_process_has_name(getpid(), "test_merg"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(parts_add_up),
+        TEST(the_order_of_processes_does_not_matter),
+        TEST(totals_never_go_back),
+        TEST(snapshots_of_before_stay_as_they_were),
+        TEST(the_first_one_keeps_its_numbers),
+        TEST(gpus_go_by_their_address),
+        TEST(the_slow_one_is_named),
+        TEST(windows_go_on_when_a_second_one_comes),
+        TEST(ranks_are_read),
+        TEST(containers_are_named),
+        TEST(processes_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
