@@ -19,6 +19,7 @@ BASE := -std=c11 -D_GNU_SOURCE -Isrc $(ROCM) $(WARN) $(OPT) $(SAN) $(CPPFLAGS) $
 
 # --- sources: each folder is a part; what goes into which binary is stated here and nowhere else ---
 INTERCEPT := $(wildcard src/intercept/*.c src/intercept/*/*.c)
+HIP_CALLS := $(wildcard src/hip/*.c)
 WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
@@ -40,7 +41,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 .PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real bench fuzz soak stress asan tsan install uninstall \
         deps clean dist-clean help FORCE
 
-all: $(O)/librtl.so $(O)/rtl-top ## build librtl.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
+all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
 
 # One line that names what is missing, instead of a cascade from the compiler; asked once a build folder.
 $(O)/.has-%: tools/deps
@@ -62,6 +63,11 @@ $(O)/obj/pic/%.o: %.c $(O)/.flags | $(O)/.has-build
 $(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,librtl.so -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro \
 	    $(if $(SAN),,-Wl,-z,defs) -o $@ $^ -pthread
+
+# preloaded: sees calls of HIP and roctx; apart from librtl.so, which exports no name of theirs
+$(O)/librtl-hip.so: $(call obj,pic,$(HIP_CALLS))
+	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,librtl-hip.so -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro \
+	    $(if $(SAN),,-Wl,-z,defs) -o $@ $^ -pthread -Wl,--as-needed -ldl
 
 $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
@@ -176,13 +182,14 @@ tsan: ## unit tests with the thread sanitizer, in build/tsan
 
 # What install puts where, once: uninstall takes away exactly that.
 DOC = doc/use.md doc/costs.md doc/verified.md
-INSTALLED = bin/rtl-top lib/librtl.so share/man/man1/rtl-top.1 share/man/man5/rtl-top-db.5 \
+INSTALLED = bin/rtl-top lib/librtl.so lib/librtl-hip.so share/man/man1/rtl-top.1 share/man/man5/rtl-top-db.5 \
             share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md \
             $(addprefix share/doc/rtl-top/,$(DOC))
 install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
 	install -m 644 $(O)/librtl.so $(DESTDIR)$(PREFIX)/lib/librtl.so
+	install -m 644 $(O)/librtl-hip.so $(DESTDIR)$(PREFIX)/lib/librtl-hip.so
 	install -m 644 man/rtl-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/rtl-top.1
 	install -m 644 man/rtl-top-db.5 $(DESTDIR)$(PREFIX)/share/man/man5/rtl-top-db.5
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7

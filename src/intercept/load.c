@@ -134,7 +134,7 @@ static void read_environment(void)
     rtl_tool.settings = rtl_settings_parse(getenv("RTL_MODE"), getenv("RTL_SIGNALS"));
     if (rtl_tool.settings.mode_unknown)
 #define NAME(sym, num, name, text) name ", "
-        rtl_say("RTL_MODE=%.40s is not a mode (" RTL_MODES(NAME) "standard): default is used", getenv("RTL_MODE"));
+        rtl_say("RTL_MODE=%.40s is not a mode (" RTL_MODES(NAME) "hip): default is used", getenv("RTL_MODE"));
 #undef NAME
     if (rtl_tool.settings.signals_unknown)
         rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: %d is used", getenv("RTL_SIGNALS"), RTL_SIGNALS_LIMIT,

@@ -29,6 +29,7 @@
     COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")         \
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")   \
     COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")     \
+    COMMAND(API, "api", rtl_api_command, "", "what calls of HIP and ranges of roctx cost a process's threads")     \
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
@@ -63,6 +64,7 @@
 #define RTL_NAMES_OPTIONS(X)                                                                              \
     X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \
     X(NAMES_FAMILY, 0, "family", "", "the kernel's family before each, and a tab")
+#define RTL_API_OPTIONS(X)
 #define RTL_COMPLETIONS_OPTIONS(X) \
     X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
 
@@ -93,6 +95,7 @@
 #define RTL_DIFF_SHARED        RTL_OPTION_HELP
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
+#define RTL_API_SHARED         RTL_OPTION_PID, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_HELP
 #define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
 
 #define RTL_NO_COMMAND(...)

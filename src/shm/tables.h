@@ -19,6 +19,9 @@
     X("standard", DEFAULT)  \
     X("full", DEFAULT)
 
+/* In RTL_MODE only: as default, and librtl-hip.so, where it is preloaded, records the calls of HIP. */
+#define RTL_MODE_HIP "hip"
+
 /* The activity: what happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
 #define RTL_ACTIVITIES(X)      \
     X(OFF, 0, "off")           \

@@ -548,6 +548,8 @@ static void options_are_read(void **state)
     assert_int_equal(rtl_settings_parse("lite", "").mode, RTL_MODE_LITE);
     assert_int_equal(rtl_settings_parse("standard", "").mode, RTL_MODE_DEFAULT);
     assert_false(rtl_settings_parse("standard", "").mode_unknown);
+    assert_int_equal(rtl_settings_parse("hip", "").mode, RTL_MODE_DEFAULT);
+    assert_false(rtl_settings_parse("hip", "").mode_unknown);
     o = rtl_settings_parse("fast", "100");
     assert_true(o.mode_unknown);
     assert_int_equal(o.mode, RTL_MODE_DEFAULT);

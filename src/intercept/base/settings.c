@@ -32,6 +32,8 @@ struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
     }
         RTL_MODE_ALIASES(ALIAS)
 #undef ALIAS
+        if (strcmp(mode, RTL_MODE_HIP) == 0) /* kernels as by default; the rest is librtl-hip.so's */
+            settings.mode_unknown = false;
     }
     if (signals && signals[0]) {
         uint32_t n = 0;

@@ -1,0 +1,313 @@
+/* Makes the API segment and counts in it (counters.h). */
+#include "hip/counters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/version.h"
+#include "hip/functions.h"
+#include "shm/hash.h"
+#include "shm/tables.h"
+#include "stats/histogram.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+enum {
+    DESCRIPTOR_FLOOR = 512, /* above those that applications count on, as the segment's */
+    NAME_READ = 4096,       /* bytes of a range's name that are looked at: names as long as that are alike beyond */
+    PROBES = 32,            /* rows that a name may lie in */
+    CUT_MARK = 17,          /* "~" and the digits of a hash */
+};
+
+__thread struct rtl_hip_thread rtl_hip_thread;
+
+static struct rtl_api api;                          /* once, then read-only */
+static _Atomic(struct rtl_api *) ready;             /* once, release; NULL again in a forked child */
+static _Atomic(uint32_t) taken[RTL_API_BLOCKS];     /* any: block n belongs to a thread */
+static _Atomic(uint64_t) range_key[RTL_API_RANGES]; /* any: hash of the name that has this row, 0 = free */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t thread_end;
+static bool has_key;
+
+static const struct {
+    const char *name;
+    uint32_t kind;
+} functions[] = {
+#define CALL(name, kind, ...) {#name, RTL_API_##kind},
+#define ALLOCATE(name, ...)   {#name, RTL_API_ALLOCATE},
+#define FREE(name, ...)       {#name, RTL_API_FREE},
+    RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
+#undef CALL
+#undef ALLOCATE
+#undef FREE
+};
+static_assert((int)RTL_FN_HIP_COUNT <= (int)RTL_API_FUNCTIONS, "a row for each function");
+
+static void describe(struct rtl_api_row *row, uint32_t kind, const char *text, size_t length, uint64_t hash)
+{
+    size_t kept = length < RTL_API_TEXT ? length : RTL_API_TEXT;
+    memcpy(row->text, text, kept);
+    if (kept < length) {
+        row->text[kept - CUT_MARK] = '~';
+        for (size_t i = 1; i < CUT_MARK; i++)
+            row->text[kept - i] = "0123456789abcdef"[hash >> 4 * (i - 1) & 15];
+    }
+    __atomic_store_n(&row->text_bytes, (uint32_t)kept, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->kind, kind, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->state, 1u, __ATOMIC_RELEASE);
+}
+
+static void fork_in_child(void)
+{
+    atomic_store(&ready, NULL);
+}
+
+/* The thread's block goes to the next one; what the thread still calls is counted in the shared block. */
+static void thread_ends(void *unused)
+{
+    struct rtl_hip_thread *t = &rtl_hip_thread;
+    struct rtl_api *a = atomic_load(&ready);
+    (void)unused;
+    uint32_t block = t->block;
+    t->block = 0;
+    if (block)
+        atomic_store_explicit(&taken[block], 0, memory_order_release);
+    if (a && t->depth) {
+        rtl_api_add(&a->header->ranges_unfinished, t->depth);
+        for (uint32_t i = 0; i < t->depth && i < RTL_RANGES_DEEP; i++)
+            if (t->range[i].row)
+                rtl_api_add(&a->rows[t->range[i].row].open, UINT64_MAX);
+    }
+    t->depth = 0;
+}
+
+static int make_memfd(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < RTL_API_SIZE)
+        return -1; /* growing a file beyond it raises SIGXFSZ */
+    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int fd = memfd_create(RTL_API_NAME, flags | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
+        fd = memfd_create(RTL_API_NAME, flags);
+    if (fd < 0)
+        return -1;
+    int floor = DESCRIPTOR_FLOOR;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= DESCRIPTOR_FLOOR)
+        floor = (int)(limit.rlim_cur / 4 * 3);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
+    if (high >= 0) {
+        close(fd);
+        fd = high;
+    }
+    if (ftruncate(fd, (off_t)RTL_API_SIZE) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void write_header(struct rtl_api_header *h)
+{
+    h->major = RTL_API_MAJOR;
+    h->minor = RTL_API_MINOR;
+    h->header_bytes = sizeof *h;
+    h->size = RTL_API_SIZE;
+    h->rows_at = RTL_API_ROWS_AT;
+    h->memory_at = RTL_API_MEMORY_AT;
+    h->counters_at = RTL_API_COUNTERS_AT;
+    h->buckets_at = RTL_API_BUCKETS_AT;
+    h->pid = (uint64_t)getpid();
+    h->start_mono_ns = rtl_mono_ns();
+    h->start_real_ns = rtl_real_ns();
+    h->blocks_used = 1;
+    memcpy(h->library_version, RTL_VERSION, sizeof RTL_VERSION);
+    __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* Without a segment the application runs on as if we weren't there: nothing is said, the viewer says what is missing.
+ */
+static void start(void)
+{
+    const char *mode = getenv("RTL_MODE"), *other = "(other ranges)";
+    if (!mode || strcmp(mode, RTL_MODE_HIP) != 0)
+        return;
+    int fd = make_memfd();
+    if (fd < 0)
+        return;
+    /* as the segment: without access at first, so that mlockall doesn't fill it; sparse; not in core dumps */
+    char *base = mmap(NULL, RTL_API_SIZE, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (base == MAP_FAILED) {
+        close(fd);
+        return;
+    }
+    munlock(base, RTL_API_SIZE);
+    madvise(base, RTL_API_SIZE, MADV_NOHUGEPAGE);
+    madvise(base, RTL_API_SIZE, MADV_DONTDUMP);
+    if (mprotect(base, RTL_API_SIZE, PROT_READ | PROT_WRITE) != 0) {
+        munmap(base, RTL_API_SIZE);
+        close(fd);
+        return;
+    }
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
+        fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
+    api.header = (void *)base;
+    api.rows = (void *)(base + RTL_API_ROWS_AT);
+    api.memory = (void *)(base + RTL_API_MEMORY_AT);
+    api.counters = (void *)(base + RTL_API_COUNTERS_AT);
+    api.buckets = (void *)(base + RTL_API_BUCKETS_AT);
+    for (uint32_t i = 0; i < RTL_FN_HIP_COUNT; i++)
+        describe(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
+    describe(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
+    atomic_store(&range_key[0], 1); /* nobody else gets this row */
+    write_header(api.header);
+    has_key = pthread_key_create(&thread_end, thread_ends) == 0;
+    pthread_atfork(NULL, NULL, fork_in_child);
+    atomic_store_explicit(&ready, &api, memory_order_release);
+}
+
+struct rtl_api *rtl_api(void)
+{
+    struct rtl_api *a = atomic_load_explicit(&ready, memory_order_acquire);
+    static _Atomic(bool) asked;
+    if (a || atomic_load_explicit(&asked, memory_order_acquire))
+        return a;
+    int error = errno;
+    pthread_once(&once, start);
+    atomic_store_explicit(&asked, true, memory_order_release);
+    errno = error;
+    return atomic_load_explicit(&ready, memory_order_acquire);
+}
+
+/* Off the steady path: once a thread. Without a key nobody would give the block back. */
+static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
+{
+    t->known = true;
+    for (uint32_t i = 1; has_key && i < RTL_API_BLOCKS; i++) {
+        uint32_t no = 0;
+        if (!atomic_compare_exchange_strong_explicit(&taken[i], &no, 1, memory_order_acquire, memory_order_relaxed))
+            continue;
+        if (pthread_setspecific(thread_end, t) != 0) {
+            atomic_store(&taken[i], 0);
+            break;
+        }
+        t->block = i;
+        uint64_t used = __atomic_load_n(&a->header->blocks_used, __ATOMIC_RELAXED);
+        while (used < i + 1 && !__atomic_compare_exchange_n(&a->header->blocks_used, &used, i + 1, true,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ;
+        return;
+    }
+    rtl_api_add(&a->header->shared_threads, 1);
+}
+
+void rtl_api_thread(struct rtl_api *a)
+{
+    if (!rtl_hip_thread.known)
+        take_block(&rtl_hip_thread, a);
+}
+
+static void raise_to(uint64_t *most, uint64_t value)
+{
+    uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (now < value && !__atomic_compare_exchange_n(most, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static void add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t bytes, bool error)
+{
+    struct rtl_api_counters *c = &a->counters[row];
+    rtl_api_add(&c->calls, 1);
+    rtl_api_add(&c->total_ns, ns);
+    raise_to(&c->most_ns, ns);
+    if (bytes)
+        rtl_api_add(&c->bytes, bytes);
+    if (error)
+        rtl_api_add(&c->errors, 1);
+    __atomic_fetch_add(&a->buckets[row].count[rtl_bucket_of(ns)], 1, __ATOMIC_RELEASE);
+}
+
+static void count_code(struct rtl_api_row *row, uint32_t code)
+{
+    for (uint32_t i = 0; i < RTL_API_CODES; i++) {
+        uint32_t is = __atomic_load_n(&row->code[i].code, __ATOMIC_RELAXED);
+        if (is == 0 &&
+            __atomic_compare_exchange_n(&row->code[i].code, &is, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            is = code;
+        if (is == code) {
+            rtl_api_add(&row->code[i].count, 1);
+            return;
+        }
+    }
+    rtl_api_add(&row->codes_more, 1);
+}
+
+static inline void add_own(uint64_t *counter, uint64_t by, int order)
+{
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, order);
+}
+
+void rtl_api_call(struct rtl_api *a, uint32_t row, uint64_t from_ns, uint64_t to_ns, uint64_t bytes, int code)
+{
+    struct rtl_hip_thread *t = &rtl_hip_thread;
+    uint64_t ns = to_ns - from_ns;
+    if (__builtin_expect(!t->known, 0))
+        take_block(t, a);
+    bool error = code != 0 && code != RTL_API_NOT_READY;
+    if (__builtin_expect(code != 0, 0))
+        count_code(&a->rows[row], (uint32_t)code);
+    if (__builtin_expect(!t->block, 0)) {
+        add_shared(a, row, ns, bytes, error);
+        return;
+    }
+    uint32_t cell = RTL_API_CELL(t->block, row);
+    struct rtl_api_counters *c = &a->counters[cell];
+    add_own(&c->calls, 1, __ATOMIC_RELAXED);
+    add_own(&c->total_ns, ns, __ATOMIC_RELAXED);
+    if (ns > __atomic_load_n(&c->most_ns, __ATOMIC_RELAXED))
+        __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
+    if (bytes)
+        add_own(&c->bytes, bytes, __ATOMIC_RELAXED);
+    if (error)
+        add_own(&c->errors, 1, __ATOMIC_RELAXED);
+    add_own(&a->buckets[cell].count[rtl_bucket_of(ns)], 1, __ATOMIC_RELEASE);
+}
+
+void rtl_api_range(struct rtl_api *a, uint32_t row, uint64_t ns)
+{
+    add_shared(a, row, ns, 0, false);
+}
+
+uint32_t rtl_api_range_row(struct rtl_api *a, const char *name, enum rtl_api_kind kind)
+{
+    size_t length = strnlen(name, NAME_READ);
+    uint64_t hash = rtl_hash(name, length);
+    uint64_t key = (hash ^ (uint64_t)kind * 0x9e3779b97f4a7c15ull) | 1ull << 63; /* never 0 or 1 */
+    for (uint32_t i = 0; i < PROBES; i++) {
+        uint32_t at = (uint32_t)((key + i) % RTL_API_RANGES);
+        uint64_t is = atomic_load_explicit(&range_key[at], memory_order_relaxed);
+        if (is == 0 && atomic_compare_exchange_strong_explicit(&range_key[at], &is, key, memory_order_relaxed,
+                                                               memory_order_relaxed)) {
+            describe(&a->rows[RTL_API_FUNCTIONS + at], kind, name, length, hash);
+            return RTL_API_FUNCTIONS + at;
+        }
+        if (is == key)
+            return RTL_API_FUNCTIONS + at;
+    }
+    rtl_api_add(&a->header->ranges_other, 1);
+    return RTL_API_FUNCTIONS;
+}

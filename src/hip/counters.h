@@ -1,0 +1,57 @@
+/*
+ * Where calls are counted: the API segment (shm/api.h), made with the first call, and a block of it for each thread.
+ *
+ * No lock and no allocation once a thread has its block. A thread that finds none, or that has given its own back
+ * because it ends, counts in the shared block.
+ */
+#ifndef RTL_HIP_COUNTERS_H
+#define RTL_HIP_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shm/api.h"
+
+enum { RTL_RANGES_DEEP = 64 }; /* ranges of a thread, one in the other, that are timed */
+
+struct rtl_open_range {
+    uint32_t row;
+    uint64_t start_ns;
+};
+
+/* What a thread keeps. Static TLS: reading it costs one instruction and never allocates. */
+struct rtl_hip_thread {
+    uint32_t block;  /* 0: the shared one */
+    uint32_t inside; /* in a call that is recorded: what HIP calls itself isn't the application's */
+    bool known;      /* has asked for a block */
+    uint32_t depth;  /* of its open ranges; those beyond RTL_RANGES_DEEP are only counted */
+    struct rtl_open_range range[RTL_RANGES_DEEP];
+};
+extern __thread struct rtl_hip_thread rtl_hip_thread;
+
+struct rtl_api {
+    struct rtl_api_header *header; /* NULL: nothing is recorded */
+    struct rtl_api_row *rows;
+    struct rtl_api_memory *memory;
+    struct rtl_api_counters *counters;
+    struct rtl_api_buckets *buckets;
+};
+
+/* NULL when nothing is recorded: another mode, no memory, a forked child. Makes the segment when it is first asked. */
+struct rtl_api *rtl_api(void);
+
+/* Has the end of this thread noticed, and gives it a block. */
+void rtl_api_thread(struct rtl_api *api);
+/* One call of a function, from `from` to `to`. */
+void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t from_ns, uint64_t to_ns, uint64_t bytes, int code);
+/* One range or mark that has ended. */
+void rtl_api_range(struct rtl_api *api, uint32_t row, uint64_t ns);
+/* The row of a range's name, RTL_API_FUNCTIONS for those that find none; its kind is RANGE or MARK. */
+uint32_t rtl_api_range_row(struct rtl_api *api, const char *name, enum rtl_api_kind kind);
+/* Adds to a counter that many threads write. */
+static inline void rtl_api_add(uint64_t *counter, uint64_t by)
+{
+    __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
+}
+
+#endif

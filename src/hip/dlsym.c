@@ -1,0 +1,66 @@
+/*
+ * dlsym, which frameworks find HIP's functions with. All that isn't about those goes on to libc's own by a jump, so
+ * that libc sees the caller itself: what RTLD_NEXT and RTLD_DEFAULT mean depends on who asks.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "hip/counters.h"
+#include "hip/resolve.h"
+#include "hip/wrap.h"
+
+struct answer {
+    void *result;
+    void *jump; /* NULL: the result is the answer */
+};
+
+__attribute__((used)) static struct answer answer(void *handle, const char *name, const void *caller)
+{
+    rtl_dlsym *real = rtl_real_dlsym();
+    struct answer pass = {0};
+    memcpy(&pass.jump, &real, sizeof real);
+    if (!real || !name)
+        return pass;
+    enum rtl_hip_function function = rtl_function_of(name);
+    if (function == RTL_FN_COUNT || handle == RTLD_NEXT)
+        return pass;
+    /* roctx has something behind it always, where its ranges are recorded */
+    bool works = (function > RTL_FN_hipGetProcAddress && rtl_api()) || rtl_next(function, caller);
+    if (handle == RTLD_DEFAULT) /* would find our wrapper, whether there is a HIP behind it or not */
+        return works ? pass : (struct answer){.result = real(RTLD_NEXT, name)};
+    void *found = real(handle, name);
+    if (found && rtl_is_ours(found) && !works)
+        return (struct answer){.result = real(RTLD_NEXT, name)};
+    return (struct answer){.result = rtl_hand_out(function, found)};
+}
+
+#if defined(__x86_64__)
+/* rdi and rsi are kept for the jump; the return address is the caller. */
+__asm__(".text\n"
+        ".globl dlsym\n"
+        ".type dlsym, @function\n"
+        "dlsym:\n"
+        "    .cfi_startproc\n"
+        "    endbr64\n"
+        "    pushq %rdi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %rsi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    subq $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    movq 24(%rsp), %rdx\n"
+        "    call answer\n"
+        "    addq $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    popq %rsi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    popq %rdi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    testq %rdx, %rdx\n"
+        "    jz 1f\n"
+        "    jmp *%rdx\n"
+        "1:  ret\n"
+        "    .cfi_endproc\n"
+        ".size dlsym, . - dlsym\n");
+#endif

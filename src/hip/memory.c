@@ -1,0 +1,98 @@
+/*
+ * Follows allocations (memory.h): a table from address to what lies there, in which an address has 64 places it may be
+ * at. Whoever allocates puts it there before the application knows the address, and whoever frees takes it out before
+ * the runtime does, so that an address is in it once at most.
+ */
+#include "hip/memory.h"
+
+#include <stdatomic.h>
+
+enum { ENTRIES = 1 << 18, PROBES = 64, SIZE_BITS = 48 };
+
+static struct {
+    _Atomic(uintptr_t) address; /* any: 0 = free */
+    _Atomic(uint64_t) noted;    /* any: row << 56 | place << 48 | bytes */
+} entries[ENTRIES];
+
+static uint32_t first_of(uintptr_t address)
+{
+    return (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15ull >> 40) % ENTRIES;
+}
+
+static void count_in(struct rtl_api *api, uint64_t noted)
+{
+    uint64_t bytes = noted & ((1ull << SIZE_BITS) - 1);
+    struct rtl_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
+    uint64_t now = __atomic_add_fetch(&m->in_use, bytes, __ATOMIC_RELAXED);
+    uint64_t peak = __atomic_load_n(&m->peak, __ATOMIC_RELAXED);
+    while (peak < now && !__atomic_compare_exchange_n(&m->peak, &peak, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    rtl_api_add(&m->allocations, 1);
+    rtl_api_add(&api->rows[noted >> 56].in_use, bytes);
+}
+
+static void count_out(struct rtl_api *api, uint64_t noted)
+{
+    uint64_t bytes = noted & ((1ull << SIZE_BITS) - 1);
+    struct rtl_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
+    rtl_api_add(&m->in_use, 0 - bytes);
+    rtl_api_add(&m->allocations, UINT64_MAX);
+    rtl_api_add(&api->rows[noted >> 56].in_use, 0 - bytes);
+}
+
+void rtl_memory_again(struct rtl_api *api, const void *address, uint64_t noted)
+{
+    uint32_t first = first_of((uintptr_t)address);
+    if (!noted)
+        return;
+    for (uint32_t i = 0; i < PROBES; i++) {
+        uint32_t at = (first + i) % ENTRIES;
+        uintptr_t none = 0;
+        if (atomic_load_explicit(&entries[at].address, memory_order_relaxed) != 0 ||
+            !atomic_compare_exchange_strong(&entries[at].address, &none, (uintptr_t)address))
+            continue;
+        atomic_store(&entries[at].noted, noted);
+        count_in(api, noted);
+        return;
+    }
+    rtl_api_add(&api->header->allocations_lost, 1);
+}
+
+void rtl_memory_in(struct rtl_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place)
+{
+    if (!address)
+        return;
+    if (bytes >> SIZE_BITS) {
+        rtl_api_add(&api->header->allocations_lost, 1);
+        return;
+    }
+    place = place < RTL_API_PLACES ? place : RTL_API_GPUS - 1;
+    rtl_memory_again(api, address, (uint64_t)row << 56 | (uint64_t)place << SIZE_BITS | bytes);
+}
+
+uint64_t rtl_memory_out(struct rtl_api *api, const void *address)
+{
+    uint32_t first = first_of((uintptr_t)address);
+    for (uint32_t i = 0; address && i < PROBES; i++) {
+        uint32_t at = (first + i) % ENTRIES;
+        uintptr_t is = (uintptr_t)address;
+        if (atomic_load_explicit(&entries[at].address, memory_order_relaxed) != is)
+            continue;
+        uint64_t noted = atomic_load(&entries[at].noted);
+        if (!atomic_compare_exchange_strong(&entries[at].address, &is, 0))
+            continue;
+        count_out(api, noted);
+        return noted;
+    }
+    return 0;
+}
+
+void rtl_memory_reset(struct rtl_api *api, uint32_t place)
+{
+    for (uint32_t at = 0; at < ENTRIES; at++) {
+        uintptr_t is = atomic_load_explicit(&entries[at].address, memory_order_relaxed);
+        uint64_t noted = is ? atomic_load(&entries[at].noted) : 0;
+        if (is && (noted >> SIZE_BITS & 0xff) == place && atomic_compare_exchange_strong(&entries[at].address, &is, 0))
+            count_out(api, noted);
+    }
+}

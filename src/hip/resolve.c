@@ -1,0 +1,179 @@
+/*
+ * Finds the function behind a wrapper.
+ *
+ * Without us a reference to hipMalloc is bound to the first definition in the program's own libraries and what was
+ * loaded for everybody, and otherwise to one among the libraries that the caller itself brought (Python's extensions
+ * bring HIP so: with an absolute path, and only for themselves). Both are asked in that order, so a process with
+ * two HIPs has each caller go on to its own. Answers are kept by caller: an object, told by the addresses of its code.
+ */
+#include "hip/resolve.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CALLERS_MAX = 128 }; /* objects whose answers are kept; others look each time */
+
+struct caller {
+    uintptr_t from, to;
+    _Atomic(void *) next[RTL_FN_COUNT]; /* any: NULL until it was found */
+};
+_Atomic(void *) rtl_handed[RTL_FN_COUNT];
+static struct caller callers[CALLERS_MAX];
+static char none_of_them; /* its address: was looked for, and isn't there */
+#define NONE ((void *)&none_of_them)
+static _Atomic(unsigned) caller_count; /* any, under the lock; release */
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+bool rtl_is_ours(const void *address)
+{
+    return (uintptr_t)address >= (uintptr_t)__ehdr_start && (uintptr_t)address < (uintptr_t)_end;
+}
+
+const char *rtl_function_name(enum rtl_hip_function function)
+{
+#define NAME(name, ...) #name,
+    static const char *const names[] = {RTL_HIP_FUNCTIONS(NAME, NAME, NAME) "hipGetProcAddress",
+                                        RTL_ROCTX_FUNCTIONS(NAME)};
+#undef NAME
+    return names[function];
+}
+
+rtl_dlsym *rtl_real_dlsym(void)
+{
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+    static _Atomic(rtl_dlsym *) found;
+    rtl_dlsym *f = atomic_load_explicit(&found, memory_order_relaxed);
+    for (unsigned i = 0; !f && i < sizeof versions / sizeof *versions; i++) {
+        *(void **)&f = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        atomic_store_explicit(&found, f, memory_order_relaxed);
+    }
+    return f;
+}
+
+struct object {
+    uintptr_t address, from, to;
+    char path[4096];
+};
+
+static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
+{
+    struct object *o = data;
+    uintptr_t from = UINTPTR_MAX, to = 0;
+    (void)bytes;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD)
+            continue;
+        uintptr_t at = info->dlpi_addr + p->p_vaddr;
+        from = at < from ? at : from;
+        to = at + p->p_memsz > to ? at + p->p_memsz : to;
+    }
+    if (o->address < from || o->address >= to)
+        return 0;
+    o->from = from;
+    o->to = to;
+    snprintf(o->path, sizeof o->path, "%s", info->dlpi_name ? info->dlpi_name : "");
+    return 1;
+}
+
+static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
+{
+    void *f = find(handle, rtl_function_name(function));
+    if (f && rtl_is_ours(f))
+        f = NULL;
+#define ALIAS(symbol, name)                 \
+    if (!f && function == RTL_FN_##name) {  \
+        f = find(handle, symbol);           \
+        f = f && rtl_is_ours(f) ? NULL : f; \
+    }
+    RTL_HIP_ALIASES(ALIAS)
+#undef ALIAS
+    return f;
+}
+
+static void *look(enum rtl_hip_function function, const struct object *o)
+{
+    rtl_dlsym *find = rtl_real_dlsym();
+    if (!find)
+        return NULL;
+    void *f = look_in(find, RTLD_NEXT, function);
+    if (!f && o->path[0]) {
+        void *handle = dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle) {
+            f = look_in(find, handle, function);
+            dlclose(handle);
+        }
+    }
+    if (!f)
+        dlerror(); /* ours, not the application's */
+    return f;
+}
+
+/* The lock is held for nothing but the list: a constructor under the linker's lock may come here, too. */
+static struct caller *add_caller(const struct object *o)
+{
+    struct caller *c = NULL;
+    pthread_mutex_lock(&adding);
+    unsigned count = atomic_load_explicit(&caller_count, memory_order_relaxed);
+    for (unsigned i = 0; i < count && !c; i++)
+        if (callers[i].from == o->from && callers[i].to == o->to)
+            c = &callers[i];
+    if (!c && count < CALLERS_MAX) {
+        c = &callers[count];
+        c->from = o->from;
+        c->to = o->to;
+        atomic_store_explicit(&caller_count, count + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&adding);
+    return c;
+}
+
+static void *look_first(enum rtl_hip_function function, const void *address)
+{
+    int error = errno;
+    struct object o = {.address = (uintptr_t)address};
+    bool known = dl_iterate_phdr(is_around, &o) != 0; /* code that was made at run time is in no object */
+    void *f = look(function, &o);
+    bool optional = function > RTL_FN_hipGetProcAddress; /* roctx works without a library behind it */
+    struct caller *c = known && (f || optional) ? add_caller(&o) : NULL;
+    if (c)
+        atomic_store_explicit(&c->next[function], f ? f : NONE, memory_order_release);
+    errno = error;
+    return f;
+}
+
+void *rtl_next(enum rtl_hip_function function, const void *address)
+{
+    unsigned count = atomic_load_explicit(&caller_count, memory_order_acquire);
+    for (unsigned i = 0; i < count; i++) {
+        if ((uintptr_t)address - callers[i].from >= callers[i].to - callers[i].from)
+            continue;
+        void *f = atomic_load_explicit(&callers[i].next[function], memory_order_acquire);
+        if (f)
+            return f == NONE ? NULL : f;
+        break;
+    }
+    return look_first(function, address);
+}
+
+void *rtl_next_or_end(enum rtl_hip_function function, const void *address)
+{
+    void *f = rtl_next(function, address);
+    if (__builtin_expect(f != NULL, 1))
+        return f;
+    struct object o = {.address = (uintptr_t)address};
+    dl_iterate_phdr(is_around, &o);
+    dprintf(STDERR_FILENO, "%s: symbol lookup error: %s: undefined symbol: %s\n", program_invocation_name,
+            o.path[0] ? o.path : program_invocation_name, rtl_function_name(function));
+    _exit(127);
+}

@@ -1,0 +1,160 @@
+/*
+ * roctx: ranges and marks by name. With libroctx64 in the process every call goes on to it and its answers are given;
+ * without it these are its semantics: a push returns the level from 0, a pop the level that it left, -1 on none; ids of
+ * started ranges count from 1 in the whole process, and any thread may stop them.
+ */
+#include "hip/roctx.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "hip/counters.h"
+#include "hip/resolve.h"
+
+#define RTL_EXPORT __attribute__((visibility("default")))
+
+enum { STARTED_MAX = 4096, PROBES = 64 }; /* started ranges that are open at once */
+
+/* any: id is taken with BUSY, stored last (release), and 0 when the range has ended */
+static struct {
+    _Atomic(uint64_t) id;
+    _Atomic(uint32_t) row;
+    _Atomic(uint64_t) start_ns;
+} started[STARTED_MAX];
+static const uint64_t BUSY = UINT64_MAX;
+static _Atomic(uint64_t) ids;
+
+static const char *named(const char *message)
+{
+    return message ? message : "(no name)";
+}
+
+static void mark(void (*real)(const char *), const char *message)
+{
+    struct rtl_api *api = rtl_api();
+    if (api)
+        rtl_api_range(api, rtl_api_range_row(api, named(message), RTL_API_MARK), 0);
+    if (real)
+        real(message);
+}
+
+static int push(int (*real)(const char *), const char *message)
+{
+    struct rtl_hip_thread *t = &rtl_hip_thread;
+    struct rtl_api *api = rtl_api();
+    uint32_t level = t->depth++;
+    if (level < RTL_RANGES_DEEP)
+        t->range[level].row = 0; /* of a function: nothing to count at the end */
+    if (api && level < RTL_RANGES_DEEP) {
+        rtl_api_thread(api); /* so that its end is seen */
+        t->range[level].row = rtl_api_range_row(api, named(message), RTL_API_RANGE);
+        rtl_api_add(&api->rows[t->range[level].row].open, 1);
+        t->range[level].start_ns = rtl_mono_ns();
+    } else if (api) {
+        rtl_api_add(&api->header->ranges_deep, 1);
+    }
+    return real ? real(message) : (int)level;
+}
+
+static int pop(int (*real)(void))
+{
+    struct rtl_hip_thread *t = &rtl_hip_thread;
+    struct rtl_api *api = rtl_api();
+    int level = -1;
+    if (t->depth) {
+        level = (int)--t->depth;
+        struct rtl_open_range *range = &t->range[level < RTL_RANGES_DEEP ? level : 0];
+        if (api && level < RTL_RANGES_DEEP && range->row) {
+            rtl_api_range(api, range->row, rtl_mono_ns() - range->start_ns);
+            rtl_api_add(&api->rows[range->row].open, UINT64_MAX);
+        }
+    } else if (api) {
+        rtl_api_add(&api->header->pops_unbalanced, 1);
+    }
+    return real ? real() : level;
+}
+
+static uint64_t start(uint64_t (*real)(const char *), const char *message)
+{
+    struct rtl_api *api = rtl_api();
+    uint64_t id = real ? real(message) : atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed) + 1;
+    uint32_t row = api ? rtl_api_range_row(api, named(message), RTL_API_RANGE) : 0;
+    for (uint32_t i = 0; api && i < PROBES; i++) {
+        uint32_t at = (uint32_t)((id + i) % STARTED_MAX);
+        uint64_t none = 0;
+        if (!atomic_compare_exchange_strong_explicit(&started[at].id, &none, BUSY, memory_order_acquire,
+                                                     memory_order_relaxed))
+            continue;
+        atomic_store_explicit(&started[at].row, row, memory_order_relaxed);
+        atomic_store_explicit(&started[at].start_ns, rtl_mono_ns(), memory_order_relaxed);
+        rtl_api_add(&api->rows[row].open, 1);
+        atomic_store_explicit(&started[at].id, id, memory_order_release);
+        return id;
+    }
+    if (api)
+        rtl_api_add(&api->header->ranges_deep, 1);
+    return id;
+}
+
+static void stop(void (*real)(uint64_t), uint64_t id)
+{
+    struct rtl_api *api = rtl_api();
+    bool found = false;
+    for (uint32_t i = 0; api && !found && id && id != BUSY && i < PROBES; i++) {
+        uint32_t at = (uint32_t)((id + i) % STARTED_MAX);
+        uint64_t is = atomic_load_explicit(&started[at].id, memory_order_acquire);
+        if (is != id)
+            continue;
+        uint32_t row = atomic_load_explicit(&started[at].row, memory_order_relaxed);
+        uint64_t from = atomic_load_explicit(&started[at].start_ns, memory_order_relaxed);
+        if (!atomic_compare_exchange_strong(&started[at].id, &is, 0))
+            break; /* another thread stops it, too */
+        rtl_api_range(api, row, rtl_mono_ns() - from);
+        rtl_api_add(&api->rows[row].open, UINT64_MAX);
+        found = true;
+    }
+    if (api && !found)
+        rtl_api_add(&api->header->pops_unbalanced, 1);
+    if (real)
+        real(id);
+}
+
+/* Each under its name with and without A, exported, and once more to be handed out. */
+#define BOTH(name, result, parameters, pointer, then)                           \
+    RTL_EXPORT result name parameters;                                          \
+    result name parameters                                                      \
+    {                                                                           \
+        pointer;                                                                \
+        *(void **)&real = rtl_next(RTL_FN_##name, __builtin_return_address(0)); \
+        then;                                                                   \
+    }                                                                           \
+    static result handed_##name parameters                                      \
+    {                                                                           \
+        pointer;                                                                \
+        *(void **)&real = atomic_load(&rtl_handed[RTL_FN_##name]);              \
+        then;                                                                   \
+    }
+BOTH(roctxMarkA, void, (const char *message), void (*real)(const char *), mark(real, message))
+BOTH(roctxMark, void, (const char *message), void (*real)(const char *), mark(real, message))
+BOTH(roctxRangePushA, int, (const char *message), int (*real)(const char *), return push(real, message))
+BOTH(roctxRangePush, int, (const char *message), int (*real)(const char *), return push(real, message))
+BOTH(roctxRangePop, int, (void), int (*real)(void), return pop(real))
+BOTH(roctxRangeStartA, uint64_t, (const char *message), uint64_t (*real)(const char *), return start(real, message))
+BOTH(roctxRangeStart, uint64_t, (const char *message), uint64_t (*real)(const char *), return start(real, message))
+BOTH(roctxRangeStop, void, (uint64_t id), void (*real)(uint64_t), stop(real, id))
+
+void *rtl_roctx_wrapper(enum rtl_hip_function function)
+{
+    void *wrapper = NULL;
+#define WRAPPER(name)                                    \
+    if (function == RTL_FN_##name) {                     \
+        void (*f)(void) = (void (*)(void))handed_##name; \
+        memcpy(&wrapper, &f, sizeof wrapper);            \
+    }
+    RTL_ROCTX_FUNCTIONS(WRAPPER)
+#undef WRAPPER
+    return wrapper;
+}

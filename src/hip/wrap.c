@@ -1,0 +1,226 @@
+/*
+ * What applications call instead of HIP's functions: the next one, and the time that it took.
+ *
+ * Each function of the table has two wrappers. The one that is exported takes the place of the symbol and goes on to
+ * what its caller would be bound to without us; the other one is handed out by dlsym and hipGetProcAddress and goes on
+ * to what these had found.
+ */
+#include "hip/wrap.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "hip/counters.h"
+#include "hip/memory.h"
+#include "hip/resolve.h"
+#include "hip/roctx.h"
+
+#define RTL_EXPORT __attribute__((visibility("default")))
+
+/* NULL: nothing is recorded, or it is HIP that calls. */
+static inline struct rtl_api *enter(uint64_t *from)
+{
+    struct rtl_api *api = rtl_api();
+    if (!api || rtl_hip_thread.inside)
+        return NULL;
+    rtl_hip_thread.inside = 1;
+    *from = rtl_mono_ns();
+    return api;
+}
+
+static inline void leave(struct rtl_api *api, uint32_t row, uint64_t from, uint64_t to, uint64_t bytes, int code)
+{
+    rtl_api_call(api, row, from, to, bytes, code);
+    rtl_hip_thread.inside = 0;
+}
+
+static uint32_t gpu_now(int (*get_device)(int *))
+{
+    int gpu = 0;
+    return get_device && get_device(&gpu) == 0 && gpu >= 0 ? (uint32_t)gpu : 0;
+}
+
+static void *next_of(enum rtl_hip_function function, const void *caller)
+{
+    return rtl_next_or_end(function, caller);
+}
+
+static void *handed_of(enum rtl_hip_function function, const void *caller)
+{
+    (void)caller;
+    return atomic_load_explicit(&rtl_handed[function], memory_order_acquire);
+}
+
+/* hipGetDevice of the HIP whose functions are handed out, which is one: for the GPU on which an allocation lies. */
+static void *beside(enum rtl_hip_function function, const void *caller)
+{
+    static _Atomic(void *) found;
+    void *f = atomic_load_explicit(&found, memory_order_acquire), *near = handed_of(function, caller);
+    Dl_info info;
+    rtl_dlsym *find = rtl_real_dlsym();
+    if (f || !find || !near || !dladdr(near, &info) || !info.dli_fname)
+        return f;
+    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle) {
+        f = find(handle, "hipGetDevice");
+        f = f && rtl_is_ours(f) ? NULL : f;
+        atomic_store_explicit(&found, f, memory_order_release);
+        dlclose(handle);
+    }
+    return f;
+}
+
+static void *beside_next(enum rtl_hip_function function, const void *caller)
+{
+    (void)function;
+    return rtl_next(RTL_FN_hipGetDevice, caller);
+}
+
+#define BODY(name, parameters, arguments, find, near, before, moved, after) \
+    {                                                                       \
+        const void *caller = __builtin_return_address(0);                   \
+        int(*real) parameters;                                              \
+        int (*get_device)(int *) = NULL;                                    \
+        uint64_t began = 0;                                                 \
+        *(void **)&real = find(RTL_FN_##name, caller);                      \
+        struct rtl_api *api = enter(&began);                                \
+        if (!api)                                                           \
+            return real arguments;                                          \
+        before;                                                             \
+        int code = real arguments;                                          \
+        uint64_t ended = rtl_mono_ns();                                     \
+        uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                   \
+        (void)get_device;                                                   \
+        after;                                                              \
+        leave(api, RTL_FN_##name, began, ended, sum, code);                 \
+        return code;                                                        \
+    }
+
+#define FIND_GPU(name, near) *(void **)&get_device = near(RTL_FN_##name, caller)
+
+#define CALL_BODY(name, parameters, arguments, find, near, moved)  \
+    BODY(                                                          \
+        name, parameters, arguments, find, near, (void)0, moved,   \
+        if (RTL_FN_##name == RTL_FN_hipDeviceReset && code == 0) { \
+            FIND_GPU(name, near);                                  \
+            rtl_memory_reset(api, gpu_now(get_device));            \
+        })
+#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                       \
+    BODY(                                                                                                 \
+        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                          \
+            if (!(host))                                                                                  \
+                FIND_GPU(name, near);                                                                     \
+            rtl_memory_in(api, RTL_FN_##name, address, sum, (host) ? RTL_API_GPUS : gpu_now(get_device)); \
+        })
+#define FREE_BODY(name, parameters, arguments, find, near, address)                                 \
+    BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_out(api, address), 0, \
+         if (code != 0) rtl_memory_again(api, address, noted))
+
+/* The exported ones. */
+#define CALL(name, kind, parameters, arguments, moved) \
+    RTL_EXPORT int name parameters;                    \
+    int name parameters CALL_BODY(name, parameters, arguments, next_of, beside_next, moved)
+#define ALLOCATE(name, parameters, arguments, address, size, host) \
+    RTL_EXPORT int name parameters;                                \
+    int name parameters ALLOCATE_BODY(name, parameters, arguments, next_of, beside_next, address, size, host)
+#define FREE(name, parameters, arguments, address) \
+    RTL_EXPORT int name parameters;                \
+    int name parameters FREE_BODY(name, parameters, arguments, next_of, beside_next, address)
+RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
+#undef CALL
+#undef ALLOCATE
+#undef FREE
+
+/* Those that are handed out. */
+#define CALL(name, kind, parameters, arguments, moved) \
+    static int handed_##name parameters CALL_BODY(name, parameters, arguments, handed_of, beside, moved)
+#define ALLOCATE(name, parameters, arguments, address, size, host)                                                   \
+    static int handed_##name parameters ALLOCATE_BODY(name, parameters, arguments, handed_of, beside, address, size, \
+                                                      host)
+#define FREE(name, parameters, arguments, address) \
+    static int handed_##name parameters FREE_BODY(name, parameters, arguments, handed_of, beside, address)
+RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
+#undef CALL
+#undef ALLOCATE
+#undef FREE
+
+#define ALIAS(symbol, name)                           \
+    RTL_EXPORT int also_##name(void) __asm__(symbol); \
+    __asm__(".globl " symbol "\n\t.set " symbol ", " #name "\n");
+RTL_HIP_ALIASES(ALIAS)
+#undef ALIAS
+
+/* A name stands for what the release and the flags make of it (hipMemcpy for hipMemcpy_spt): the function tells. */
+static void hand_out_found(const char *name, void **found)
+{
+    Dl_info info;
+    enum rtl_hip_function function = RTL_FN_COUNT;
+    if (!*found || rtl_is_ours(*found))
+        return;
+    if (dladdr(*found, &info) && info.dli_saddr == *found && info.dli_sname)
+        function = rtl_function_of(info.dli_sname);
+    if (function == RTL_FN_COUNT && name)
+        function = rtl_function_of(name);
+    if (function != RTL_FN_COUNT)
+        *found = rtl_hand_out(function, *found);
+}
+
+typedef int get_proc_address(const char *name, void **found, int version, uint64_t flags, void *status);
+RTL_EXPORT get_proc_address hipGetProcAddress;
+
+int hipGetProcAddress(const char *name, void **found, int version, uint64_t flags, void *status)
+{
+    get_proc_address *real;
+    *(void **)&real = rtl_next_or_end(RTL_FN_hipGetProcAddress, __builtin_return_address(0));
+    int code = real(name, found, version, flags, status);
+    if (code == 0 && found)
+        hand_out_found(name, found);
+    return code;
+}
+
+static int handed_hipGetProcAddress(const char *name, void **found, int version, uint64_t flags, void *status)
+{
+    get_proc_address *real;
+    *(void **)&real = handed_of(RTL_FN_hipGetProcAddress, NULL);
+    int code = real(name, found, version, flags, status);
+    if (code == 0 && found)
+        hand_out_found(name, found);
+    return code;
+}
+
+static void (*const wrappers[])(void) = {
+#define WRAPPER(name, ...) (void (*)(void)) handed_##name,
+    RTL_HIP_FUNCTIONS(WRAPPER, WRAPPER, WRAPPER)(void (*)(void)) handed_hipGetProcAddress,
+#undef WRAPPER
+};
+
+enum rtl_hip_function rtl_function_of(const char *name)
+{
+    if (strncmp(name, "hip", 3) != 0 && strncmp(name, "roctx", 5) != 0 && strncmp(name, "_Z24hip", 7) != 0)
+        return RTL_FN_COUNT;
+#define ALIAS(symbol, function)    \
+    if (strcmp(name, symbol) == 0) \
+        return RTL_FN_##function;
+    RTL_HIP_ALIASES(ALIAS)
+#undef ALIAS
+    for (int i = 0; i < RTL_FN_COUNT; i++)
+        if (strcmp(name, rtl_function_name((enum rtl_hip_function)i)) == 0)
+            return (enum rtl_hip_function)i;
+    return RTL_FN_COUNT;
+}
+
+void *rtl_hand_out(enum rtl_hip_function function, void *found)
+{
+    void *before = NULL;
+    if (!found || rtl_is_ours(found) || !rtl_api())
+        return found;
+    if (!atomic_compare_exchange_strong(&rtl_handed[function], &before, found) && before != found)
+        return found;
+    if (function > RTL_FN_hipGetProcAddress)
+        return rtl_roctx_wrapper(function);
+    void *wrapper;
+    memcpy(&wrapper, &wrappers[function], sizeof wrapper);
+    return wrapper;
+}

@@ -1,0 +1,172 @@
+/* Copies the API segment out of a process (api_reader.h). */
+#include "shm/api_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/process.h"
+#include "shm/reader_private.h"
+
+#define LINK_TEXT "/memfd:" RTL_API_NAME " (deleted)"
+
+enum { CANDIDATES_MAX = 16 };
+
+static bool read_at(int fd, void *to, size_t bytes, uint64_t at)
+{
+    ssize_t n = pread(fd, to, bytes, (off_t)at);
+    return n >= 0 && (size_t)n == bytes;
+}
+
+/* Whose it is; 0 when it says nothing that can be believed. */
+static uint64_t maker(int fd)
+{
+    struct rtl_api_header h;
+    return read_at(fd, &h, sizeof h, 0) && h.magic == RTL_API_MAGIC ? h.pid : 0;
+}
+
+enum rtl_reader_status rtl_api_open(pid_t pid, int *fd, char *why, size_t why_bytes)
+{
+    struct rtl_process process;
+    char path[64], link[sizeof LINK_TEXT + 1];
+    int error = rtl_process_read(pid, &process), candidates = 0, refused = 0;
+    uint64_t inherited = 0;
+    *fd = -1;
+    if (error)
+        return rtl_explain_missing(pid, error, why, why_bytes);
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return rtl_explain_permission(&process, why, why_bytes);
+    for (struct dirent *e; *fd < 0 && candidates < CANDIDATES_MAX && (e = readdir(dir));) {
+        if (e->d_name[0] < '0' || e->d_name[0] > '9' ||
+            snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, e->d_name) >= (int)sizeof path)
+            continue;
+        ssize_t n = readlink(path, link, sizeof link - 1);
+        if (n != (ssize_t)strlen(LINK_TEXT) || memcmp(link, LINK_TEXT, (size_t)n) != 0)
+            continue;
+        candidates++;
+        int found = rtl_open_memfd_link(path, O_RDONLY, false);
+        if (found < 0) {
+            refused = -found;
+            continue;
+        }
+        uint64_t made_by = maker(found);
+        if (made_by && made_by != (uint64_t)process.innermost) {
+            inherited = made_by;
+            close(found);
+            continue;
+        }
+        *fd = found;
+    }
+    closedir(dir);
+    if (*fd >= 0)
+        return RTL_READER_OK;
+    if (refused == EACCES || refused == EPERM)
+        return rtl_explain_permission(&process, why, why_bytes);
+    if (inherited)
+        return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                           "process %d (%s) is a fork of process %d, whose calls are recorded, and its own are not",
+                           (int)pid, process.name, (int)inherited);
+    return rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                       "process %d (%s) records no calls of HIP: it has made none so far, or wasn't started with "
+                       "RTL_MODE=hip LD_PRELOAD=librtl-hip.so",
+                       (int)pid, process.name);
+}
+
+/* Adds one cell to a row: what other threads counted of it. */
+static bool add_cell(int fd, struct rtl_api_row_copy *row, const struct rtl_api_counters *c, uint32_t cell)
+{
+    struct rtl_api_buckets buckets;
+    if (!read_at(fd, &buckets, sizeof buckets, RTL_API_BUCKETS_AT + (uint64_t)cell * sizeof buckets))
+        return false;
+    if (!row->buckets && !(row->buckets = calloc(1, sizeof *row->buckets)))
+        return false;
+    for (uint32_t i = 0; i < RTL_API_BUCKETS; i++) {
+        row->buckets->count[i] += buckets.count[i];
+        row->calls += buckets.count[i];
+    }
+    row->total_ns += c->total_ns;
+    row->most_ns = c->most_ns > row->most_ns ? c->most_ns : row->most_ns;
+    row->bytes += c->bytes;
+    row->errors += c->errors;
+    return true;
+}
+
+static bool read_row(int fd, struct rtl_api_row_copy *row, uint32_t number, uint64_t blocks)
+{
+    struct rtl_api_row r;
+    if (!read_at(fd, &r, sizeof r, RTL_API_ROWS_AT + (uint64_t)number * sizeof r))
+        return false;
+    if (r.state != 1)
+        return true;
+    memcpy(row->text, r.text, sizeof row->text);
+    row->text_bytes = r.text_bytes < RTL_API_TEXT ? r.text_bytes : RTL_API_TEXT;
+    row->kind = r.kind;
+    row->open = r.open;
+    row->in_use = r.in_use;
+    row->codes_more = r.codes_more;
+    memcpy(row->code, r.code, sizeof row->code);
+    if (number >= RTL_API_FUNCTIONS)
+        blocks = 1;
+    for (uint64_t block = 0; block < blocks; block++) {
+        struct rtl_api_counters c;
+        uint32_t cell = RTL_API_CELL(block, number);
+        if (!read_at(fd, &c, sizeof c, RTL_API_COUNTERS_AT + (uint64_t)cell * sizeof c))
+            return false;
+        if (c.calls && !add_cell(fd, row, &c, cell))
+            return false;
+    }
+    return true;
+}
+
+enum rtl_reader_status rtl_api_read(int fd, struct rtl_api_copy *copy, char *why, size_t why_bytes)
+{
+    struct rtl_api_header *h = &copy->header;
+    struct stat st;
+    memset(copy, 0, sizeof *copy);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || !read_at(fd, h, sizeof *h, 0) || h->magic != RTL_API_MAGIC)
+        return rtl_explain(RTL_READER_VERSION, why, why_bytes, "the API segment is damaged, or still being made");
+    if (h->major != RTL_API_MAJOR)
+        return rtl_explain(RTL_READER_VERSION, why, why_bytes,
+                           "the API segment is of version %u.%u, this rtl-top reads %u: use the rtl-top that came with "
+                           "the librtl-hip.so of the process",
+                           h->major, h->minor, RTL_API_MAJOR);
+    /* a minor version may append, but what this one knows stays where it is */
+    if ((uint64_t)st.st_size < RTL_API_SIZE || h->rows_at != RTL_API_ROWS_AT || h->memory_at != RTL_API_MEMORY_AT ||
+        h->counters_at != RTL_API_COUNTERS_AT || h->buckets_at != RTL_API_BUCKETS_AT)
+        return rtl_explain(RTL_READER_VERSION, why, why_bytes, "the API segment is damaged: its parts lie elsewhere");
+    h->library_version[sizeof h->library_version - 1] = '\0';
+    uint64_t blocks = h->blocks_used < RTL_API_BLOCKS ? h->blocks_used : RTL_API_BLOCKS;
+    blocks = blocks ? blocks : 1;
+    copy->rows = calloc(RTL_API_ROWS, sizeof *copy->rows);
+    bool fine = copy->rows && read_at(fd, copy->memory, sizeof copy->memory, RTL_API_MEMORY_AT);
+    for (uint32_t i = 0; fine && i < RTL_API_ROWS; i++) {
+        struct rtl_api_row_copy *row = &copy->rows[copy->count];
+        fine = read_row(fd, row, i, blocks);
+        if (row->calls || row->open || row->in_use) {
+            copy->count++;
+        } else {
+            free(row->buckets);
+            memset(row, 0, sizeof *row);
+        }
+    }
+    return fine ? RTL_READER_OK
+                : rtl_explain(RTL_READER_VERSION, why, why_bytes, "the API segment could not be read: %s",
+                              copy->rows ? "it is shorter than it says" : "out of memory");
+}
+
+void rtl_api_free(struct rtl_api_copy *copy)
+{
+    for (uint32_t i = 0; copy->rows && i < RTL_API_ROWS; i++)
+        free(copy->rows[i].buckets);
+    free(copy->rows);
+    copy->rows = NULL;
+    copy->count = 0;
+}

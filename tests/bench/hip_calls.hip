@@ -1,0 +1,45 @@
+/*
+ * What a call of HIP costs where HIP itself does next to nothing: hip_calls [CALLS] [THREADS]. Prints "ns_per_call N",
+ * CPU time of the best of five turns.
+ */
+#include <hip/hip_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+/* Of this thread: others on the machine don't count. */
+static double cpu_ns()
+{
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+    long calls = argc > 1 ? std::atol(argv[1]) : 2000000;
+    int threads = argc > 2 ? std::atoi(argv[2]) : 1;
+    double best = 1e9;
+    for (int turn = 0; turn < 5; turn++) {
+        std::vector<std::thread> all;
+        std::vector<double> ns((size_t)threads);
+        for (int t = 0; t < threads; t++)
+            all.emplace_back([calls, &ns, t] {
+                int gpu;
+                double from = cpu_ns();
+                for (long i = 0; i < calls; i++)
+                    if (hipGetDevice(&gpu) != hipSuccess)
+                        std::exit(2);
+                ns[(size_t)t] = cpu_ns() - from;
+            });
+        for (std::thread &thread : all)
+            thread.join();
+        for (double thread : ns)
+            best = thread / (double)calls < best ? thread / (double)calls : best;
+    }
+    std::printf("ns_per_call %.1f\n", best);
+    return 0;
+}

@@ -1,0 +1,141 @@
+#!/bin/sh
+# librtl-hip.so and where calls go on to: to what their caller would be bound to without it, among several HIPs, too; what
+# HIP calls of itself isn't counted; threads, ends and forks lose nothing; what isn't there is missed as without.
+# The HIPs are play ones, so no GPU is needed.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/hip.sh"
+cc=${CC:-gcc}
+
+# NAME in which every function says who it is and hipMalloc calls others
+hip() {
+    mkdir -p "$work/$1"
+    cat >"$work/$1/hip.c" <<END
+#include <stdlib.h>
+#include <stddef.h>
+int hipGetDevice(int *gpu) { *gpu = 0; return 0; }
+int hipMemset(void *to, int value, size_t n) { (void)to; (void)value; (void)n; return 0; }
+int hipMalloc(void **at, size_t n)
+{
+    int gpu;
+    *at = malloc(n);
+    return hipGetDevice(&gpu) || hipMemset(*at, 0, n);
+}
+int hipFree(void *at)
+{
+    static int calls;
+    if (++calls % 5 == 0)
+        return 1;
+    free(at);
+    return 0;
+}
+int hipDeviceSynchronize(void) { return $2; }
+END
+    "$cc" -shared -fPIC -o "$work/$1/libplay.so" "$work/$1/hip.c" -Wl,-soname,libplay.so || exit 1
+}
+hip one 0
+hip two 7
+
+# play_alone PROGRAM...: held, without a GPU
+play_alone() {
+    rm -f "$work/in" "$work/out"
+    mkfifo "$work/in"
+    (RTL_MODE=hip LD_PRELOAD=$hip_library LD_LIBRARY_PATH=$work/one exec "$@" --hold <"$work/in" >"$work/out" 2>"$work/err") &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 3>"$work/in"
+    wait_until 60 grep -q '^holding' "$work/out"
+}
+calls() { api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
+
+"$cc" -o "$work/play" tests/programs/play/hip_play.c -L "$work/one" -lplay -pthread || exit 1
+play_alone "$work/play"
+is "what HIP calls of itself isn't counted" "$(calls)" "$(grep ^called "$work/out")"
+is "and what couldn't be given back is in use" "$(api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[16,16,2]'
+close_play
+is "it ends as it would" "$status" 0
+
+play_alone "$work/play" threads 100 2000
+is "100 threads at once: every call is counted" "$(calls)" "$(grep ^called "$work/out")"
+check "some of them in counters of everybody's" sh -c "test \"\$('$O/rtl-top' api -p $program --json | jq .shared_threads)\" -gt 30"
+close_play
+is "it ends as it would" "$status" 0
+
+play_alone "$work/play" ends
+is "calls at the end of threads are counted" "$(calls)" "$(grep ^called "$work/out")"
+is "and 300 threads one after the other need no shared counters" "$(api --json | jq .shared_threads)" 0
+close_play
+is "at the end of the process they are harmless" "$status" 0
+
+play_alone "$work/play" fork
+is "a forked child counts nothing in its parent" "$(calls)" "$(grep ^called "$work/out")"
+close_play
+is "and does its work" "$status" 0
+
+# --- two HIPs in one process, each brought by a plugin for itself alone ---
+for name in one two; do
+    cat >"$work/$name/plugin.c" <<END
+int hipDeviceSynchronize(void);
+int ${name}_says(void) { return hipDeviceSynchronize(); }
+END
+    # each of a name of its own: two of one name would be one library for the linker
+    "$cc" -shared -fPIC -o "$work/$name/lib$name.so" "$work/$name/hip.c" -Wl,-soname,"lib$name.so" || exit 1
+    "$cc" -shared -fPIC -o "$work/$name/plugin.so" "$work/$name/plugin.c" -L "$work/$name" "-l$name" -Wl,-rpath,"$work/$name" || exit 1
+done
+cat >"$work/both.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+static int ask(const char *plugin, const char *name)
+{
+    void *handle = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
+    int (*says)(void) = NULL;
+    if (handle)
+        *(void **)&says = dlsym(handle, name);
+    return says ? says() : -1;
+}
+static int look(const char *library)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    int (*says)(void) = NULL;
+    if (handle)
+        *(void **)&says = dlsym(handle, "hipDeviceSynchronize");
+    return says ? says() : -1;
+}
+int main(int argc, char **argv)
+{
+    (void)argc;
+    for (int i = 0; i < 3; i++)
+        printf("%d %d %d %d\n", ask(argv[1], "one_says"), ask(argv[2], "two_says"), look(argv[3]), look(argv[4]));
+    return 0;
+}
+END
+"$cc" -o "$work/both" "$work/both.c" || exit 1
+both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/one/libone.so" "$work/two/libtwo.so" | tr '\n' ','; }
+is "two HIPs without us: each caller has its own" "$(both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
+is "and with us" "$(both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
+
+# --- what isn't there ---
+cat >"$work/lacks.c" <<'END'
+int hipGraphLaunch(void *graph, void *stream);
+int main(void) { return hipGraphLaunch(0, 0); }
+END
+"$cc" -o "$work/lacks" "$work/lacks.c" -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy || exit 1
+"$work/lacks" >"$work/out" 2>"$work/without"
+is "a function that isn't there ends a program without us" "$?" 127
+RTL_MODE=hip LD_PRELOAD=$hip_library "$work/lacks" >"$work/out" 2>"$work/with"
+is "and with us" "$?" 127
+is "with the same message" "$(cat "$work/with")" "$(cat "$work/without")"
+cat >"$work/asks.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    void *self = dlopen(NULL, RTLD_NOW);
+    printf("%d %d %d\n", dlsym(RTLD_DEFAULT, "hipMalloc") != NULL, dlsym(self, "hipMalloc") != NULL,
+           dlsym(RTLD_NEXT, "printf") != NULL);
+    dlsym(self, "hipNothing");
+    return dlerror() == NULL;
+}
+END
+"$cc" -o "$work/asks" "$work/asks.c" || exit 1
+is "dlsym finds no HIP where there is none" "$(RTL_MODE=hip LD_PRELOAD=$hip_library "$work/asks"; echo $?)" "$("$work/asks"; echo $?)"
+finish

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Ranges and marks of roctx under librtl-hip.so: what the functions return is what libroctx64 returns, with that library
+# in the process and without, and each range is counted by name, without a GPU.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/hip.sh"
+program_path=$O/tests/programs/roctx_ranges
+
+cat >"$work/wanted" <<'END'
+pop of nothing: -1 -1
+levels: 0 1 2, 2 1 0
+levels: 0 1 2, 2 1 0
+pop of nothing: -1
+lengthy: 0
+pop: 0
+deep: 199
+back: 0
+ids: 1 1
+other thread: 0 1
+pop: 1
+END
+# Of the release that make check-real fetches, where it is there.
+real=$(find "${VGPU_RELEASES:-cache/releases}" -path '*/lib/x86_64-linux-gnu/libroctx64.so.4' 2>/dev/null | head -n 1)
+if [ -n "$real" ]; then
+    real=$(realpath "$real")
+    is "libroctx64 itself returns what is wanted here" "$(LD_PRELOAD=$real "$program_path" | diff "$work/wanted" -)" ""
+fi
+
+for behind in "" $real; do
+    rm -f "$work/in"
+    mkfifo "$work/in"
+    (RTL_MODE=hip LD_PRELOAD=$hip_library${behind:+:$behind} exec "$program_path" --hold <"$work/in" >"$work/out" 2>"$work/err") &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 3>"$work/in"
+    wait_until 60 grep -q '^holding' "$work/out"
+    name="alone"
+    [ -z "$behind" ] || name="with libroctx64"
+    is "$name: what they return" "$(grep -v holding "$work/out" | diff "$work/wanted" -)" ""
+    api --json >"$work/json"
+    is "$name: ranges by name" "$(jq -r '.ranges[] | "\(.kind) \(.name | .[0:9] | gsub("[^a-zA-Z ]"; "_")) \(.calls) \(.open)"' "$work/json" | sort)" \
+        'mark token 10 0
+range ____mred_ 10 0
+range attention 10 0
+range decode 10 0
+range deep 64 0
+range inner 1 0
+range never sto 0 1
+range request 2 0
+range xxxxxxxxx 1 0'
+    is "$name: nested ones take no longer than those around them" \
+        "$(jq '[.ranges[] | select(.name == "attention" or .name == "decode")] | sort_by(.name) | .[0].total_ns <= .[1].total_ns' "$work/json")" true
+    is "$name: what isn't balanced is counted" \
+        "$(jq -c '[.ends_unbalanced, .ranges_deep, .ranges_unfinished, .ranges_other]' "$work/json")" '[5,136,1,0]'
+    check "$name: a name controls no terminal" sh -c "'$O/rtl-top' api -p $program | grep -q 'x1b.31mred' &&
+        ! '$O/rtl-top' api -p $program | grep -q '$(printf '\033')'"
+    is "$name: a long name is cut, with its hash behind it" \
+        "$(jq -r '.ranges[] | select(.name | startswith("xxx")) | .name | length, .[175:176]' "$work/json" | tr '\n' ' ')" "192 ~ "
+    exec 3>&-
+    wait "$program"
+    is "$name: it ends as it would" "$?" 0
+done
+"$program_path" >"$work/out"
+is "without either there are none" "$?" 3
+LD_PRELOAD=$hip_library "$program_path" >"$work/out"
+is "nor are there in another mode" "$?" 3
+finish

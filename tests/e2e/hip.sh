@@ -1,0 +1,41 @@
+# Sourced by the tests of librtl-hip.so: a program under it, held at its end, and what is recorded about it then.
+# shellcheck shell=sh disable=SC2034,SC2154 # what tap.sh and the tests set
+
+hip_library=$tap_top/$O/librtl-hip.so
+
+# play PROGRAM...: until it holds; $program is its process. Options of the software GPU in $gpu, the mode in $mode.
+play() {
+    rm -f "$work/in" "$work/out" "$work/err"
+    mkfifo "$work/in"
+    # shellcheck disable=SC2086 # several options, or none
+    (RTL_MODE=${mode-hip} LD_PRELOAD=$hip_library HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec \
+        tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} ${gpu:-} -- "$@" \
+        <"$work/in" >"$work/out" 2>"$work/err") &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 3>"$work/in"
+    wait_until 120 sh -c "grep -q '^holding' '$work/out' || ! kill -0 $program || grep -q zombie /proc/$program/status"
+    grep -q '^holding' "$work/out" || echo "# $* doesn't hold: $(tail -n 3 "$work/out" "$work/err")" >&2
+}
+
+# close_play: lets it go on to its end; $status is how it ended
+close_play() {
+    exec 3>&-
+    wait_until 60 sh -c "! kill -0 $program 2>/dev/null || grep -q zombie /proc/$program/status" || kill -9 "$program"
+    wait "$program"
+    status=$?
+    tap_pids=
+}
+
+api() {
+    "$O/rtl-top" api -p "$program" "$@"
+}
+
+# The tally as the program has it, and as it was recorded.
+told() { grep -E '^(called|code|memory) ' "$work/out" | sort; }
+recorded() {
+    api --json | jq -r '(.api[] | select(.calls > 0) | "called \(.name) \(.calls) \(.bytes)",
+        (.name as $name | .codes[] | "code \($name) \(.code) \(.count)")),
+        (.memory[] | select(.allocations > 0) |
+            "memory \(.place)\(if .gpu == null then "" else .gpu end) \(.in_use_bytes) \(.allocations)")' | sort
+}

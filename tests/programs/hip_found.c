@@ -1,0 +1,113 @@
+/*
+ * HIP as programs find it that aren't linked to it: with dlopen for themselves alone (RTLD_LOCAL), and then with dlsym,
+ * with hipGetProcAddress as Triton does, or in a library of their own that is linked to it (Python's extensions).
+ *
+ * hip_found dlsym|proc|plugin LIBRARY [--hold]: calls what it finds, prints "called NAME N" for each function and
+ * "libraries N", how many libamdhip64 are mapped, and holds then. A plugin has a function `plugin_run`, which does
+ * the same and prints it. Exit status 3: the library has no hipGetProcAddress.
+ */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int malloc_function(void **at, size_t n);
+typedef int free_function(void *at);
+typedef int count_function(int *n);
+typedef int proc_function(const char *name, void **found, int version, uint64_t flags, void *status);
+
+static void *find(void *handle, const char *name)
+{
+    void *f = dlsym(handle, name);
+    if (!f) {
+        fprintf(stderr, "hip_found: %s\n", dlerror());
+        exit(2);
+    }
+    return f;
+}
+
+/* Different files: one may be mapped under several names. */
+static void count_libraries(void)
+{
+    char line[4400], seen[8][80];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        char device[40] = "", inode[40] = "", key[80];
+        if (!strstr(line, "libamdhip64") || sscanf(line, "%*s %*s %*s %39s %39s", device, inode) != 2)
+            continue;
+        snprintf(key, sizeof key, "%.38s %.38s", device, inode);
+        int i = 0;
+        while (i < count && strcmp(seen[i], key) != 0)
+            i++;
+        if (i == count && count < 8)
+            strcpy(seen[count++], key);
+    }
+    if (maps)
+        fclose(maps);
+    printf("libraries %d\n", count);
+}
+
+static void use(void *handle, int proc)
+{
+    malloc_function *allocate;
+    free_function *release;
+    count_function *count;
+    void *found[3] = {0};
+    static const char *const names[] = {"hipMalloc", "hipFree", "hipGetDeviceCount"};
+    proc_function *get = NULL;
+    int gpus = 0;
+    if (proc) {
+        *(void **)&get = dlsym(handle, "hipGetProcAddress");
+        if (!get)
+            exit(3);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!proc)
+            found[i] = find(handle, names[i]);
+        else if (get(names[i], &found[i], 60000000, 0, NULL) != 0 || !found[i])
+            exit(2);
+    }
+    memcpy(&allocate, &found[0], sizeof allocate);
+    memcpy(&release, &found[1], sizeof release);
+    memcpy(&count, &found[2], sizeof count);
+    if (count(&gpus) != 0)
+        exit(2);
+    for (int i = 0; i < 20; i++) {
+        void *at;
+        if (allocate(&at, 1000) != 0 || (i % 4 && release(at) != 0))
+            exit(2);
+    }
+    puts("called hipFree 15\ncalled hipGetDeviceCount 1\ncalled hipMalloc 20");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    void *handle = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        fprintf(stderr, "hip_found: %s\n", dlerror());
+        return 2;
+    }
+    if (strcmp(argv[1], "plugin") == 0) {
+        void (*run)(void);
+        *(void **)&run = find(handle, "plugin_run");
+        run();
+    } else {
+        use(handle, strcmp(argv[1], "proc") == 0);
+    }
+    /* nobody has brought HIP for everybody */
+    printf("everybody's %s\n", dlsym(RTLD_DEFAULT, "hipMalloc") ? "yes" : "no");
+    count_libraries();
+    fflush(stdout);
+    if (argc > 3) {
+        puts("holding");
+        fflush(stdout);
+        while (getchar() != EOF)
+            ;
+    }
+    return 0;
+}

@@ -1,0 +1,111 @@
+/*
+ * Calls to a play HIP (tests/e2e/hip-paths.t makes it, and links this to it) in the ways that a real one is seldom
+ * called: from many threads at once, at the end of a thread and of the process, after a fork.
+ *
+ * hip_play threads N CALLS | ends | fork [--hold]: prints "called NAME N", and holds then.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int hipGetDevice(int *gpu);
+int hipMalloc(void **at, size_t n);
+int hipFree(void *at);
+
+static pthread_barrier_t together;
+static pthread_key_t key;
+static int calls;
+
+static void *many(void *unused)
+{
+    int gpu;
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < calls; i++)
+        hipGetDevice(&gpu);
+    pthread_barrier_wait(&together); /* all of them are there at once */
+    return unused;
+}
+
+static void late(void *unused)
+{
+    int gpu;
+    hipGetDevice(&gpu);
+    if (unused && (size_t)unused < 4) /* once more, in a later round than the library's own */
+        pthread_setspecific(key, (char *)unused + 1);
+}
+
+static void *ends(void *unused)
+{
+    int gpu;
+    pthread_setspecific(key, (void *)1);
+    hipGetDevice(&gpu);
+    return unused;
+}
+
+static void at_exit(void)
+{
+    int gpu;
+    hipGetDevice(&gpu);
+}
+
+__attribute__((destructor)) static void last(void)
+{
+    int gpu;
+    hipGetDevice(&gpu);
+}
+
+static void run(int n, void *(*function)(void *))
+{
+    pthread_t thread[200];
+    pthread_barrier_init(&together, NULL, (unsigned)n);
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&thread[i], NULL, function, NULL) != 0)
+            exit(2);
+    for (int i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+    int gpu, n = argc > 2 ? atoi(argv[2]) : 0;
+    void *at;
+    atexit(at_exit);
+    if (argc > 3 && strcmp(argv[1], "threads") == 0 && n > 0 && n <= 200) {
+        calls = atoi(argv[3]);
+        run(n, many);
+        printf("called hipGetDevice %d\n", n * calls);
+    } else if (argc > 1 && strcmp(argv[1], "ends") == 0) {
+        pthread_key_create(&key, late);
+        for (int i = 0; i < 300; i++) /* more than there are blocks: they are given back */
+            run(1, ends);
+        printf("called hipGetDevice %d\n", 300 * 5);
+    } else if (argc > 1 && strcmp(argv[1], "fork") == 0) {
+        hipGetDevice(&gpu);
+        pid_t child = fork();
+        if (child == 0) {
+            for (int i = 0; i < 1000; i++)
+                hipGetDevice(&gpu);
+            _exit(hipMalloc(&at, 8) != 0 || hipFree(at) != 0);
+        }
+        int status = 1;
+        if (waitpid(child, &status, 0) != child || status != 0)
+            return 2;
+        puts("called hipGetDevice 1");
+    } else {
+        for (int i = 0; i < 10; i++)
+            if (hipMalloc(&at, 8) != 0 || hipFree(at) != (i % 5 == 4)) /* each fifth fails */
+                return 2;
+        puts("called hipFree 10\ncalled hipMalloc 10");
+    }
+    fflush(stdout);
+    if (strcmp(argv[argc - 1], "--hold") == 0) {
+        puts("holding");
+        fflush(stdout);
+        while (getchar() != EOF)
+            ;
+    }
+    return 0;
+}
