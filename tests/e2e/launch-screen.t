@@ -29,7 +29,7 @@ child() { # from the log: the shell that becomes the command says its number the
 
 say="sh -c \"echo child \\\$\\\$; exec $gpu $play runtime\""
 session "$say"
-check "the screen shows it" shows '%TIME CALL/s' '\[LIVE\]'
+check "the screen shows it" shows '%TIME +CALL/s' '\[LIVE\]'
 check "and names the log file" shows "its output goes into $state/rtl-top/rtl-top-sh-"
 child
 is "the log is its owner's alone" "$(stat -c '%a' "$state/rtl-top" "$(log)" | tr '\n' ' ')" '700 600 '
@@ -56,7 +56,7 @@ check "l gives the terminal back" restored
 check "says that it goes on, and where its output is" shows "goes on as process $child: rtl-top -p $child" 'status 0'
 check "which it does" alive "$child"
 terminal 100 24 "$top -p $child -d 0.1; exec cat"
-check "and it can be watched again" shows '%TIME CALL/s' '\[LIVE\]'
+check "and it can be watched again" shows '%TIME +CALL/s' '\[LIVE\]'
 keys q
 check "where q doesn't ask" hides '\[LIVE\]'
 kill -9 "$child"
