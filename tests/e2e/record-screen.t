@@ -67,7 +67,7 @@ check "a replay is not recorded" shows 'this is a recording'
 keys d
 check "its interval is the recorder's" shows 'the interval is the recorder'
 keys Enter
-check "the detail works" shows 'calls [0-9.]+k? ' '\[END 8/8\]'
+check "the detail works" shows 'calls [0-9.]+k?/s' '\[END 8/8\]'
 keys Escape Tab
 check "the queues, too" shows 'QUEUE  GPU       WAY  DEPTH'
 keys Tab '?'
