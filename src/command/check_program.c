@@ -87,10 +87,28 @@ static void say_runtime(struct rtl_check *check, const char *where)
                       "%s, or native where the first queue finds that intercept queues overwrite memory", keys[way]);
 }
 
+/* The loader maps what it lists, and runs a library that audits: that is done to no file that another user may have
+ * written, and to none that audits. */
+static bool may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+{
+    struct stat is;
+    bool known = stat(path, &is) == 0;
+    if (known && (is.st_uid == geteuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH) && !elf->audits)
+        return true;
+    rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
+                  elf->audits ? "%s names a library that audits it: the loader, which would run that, isn't asked"
+                              : "%s is another user's to change: the loader isn't asked what it loads; "
+                                "its owner may run rtl-top check",
+                  path);
+    return false;
+}
+
 /* What it would load: the HSA runtime directly, or HIP, which loads it. */
 static void check_libraries(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
     char where[PATH_MAX], complaint[PATH_MAX + 100];
+    if (!may_be_listed(check, path, elf))
+        return;
     char *list = rtl_loader_is_ours(elf) ? rtl_loader_list(path) : NULL;
     if (!list) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",

@@ -129,6 +129,13 @@ static bool is_foreign_link(const char *path)
     return !lstat(path, &is) && S_ISLNK(is.st_mode) && is.st_uid != geteuid() && is.st_uid != 0;
 }
 
+/* Whoever owns a folder on the way may put another in its place at any moment. */
+static bool is_foreign_folder(const char *path)
+{
+    struct stat is;
+    return !stat(path, &is) && is.st_uid != geteuid() && is.st_uid != 0;
+}
+
 /* The folders that are missing, and whether those that are there are one's own way. */
 static bool make_folders(const char *path, char *why, size_t why_bytes)
 {
@@ -138,6 +145,10 @@ static bool make_folders(const char *path, char *why, size_t why_bytes)
         *slash = '\0';
         if (is_foreign_link(folder)) {
             snprintf(why, why_bytes, "%s is a link of another user's: nothing is written through it", folder);
+            return false;
+        }
+        if (is_foreign_folder(folder)) {
+            snprintf(why, why_bytes, "%s is another user's folder: nothing is written below it", folder);
             return false;
         }
         if (mkdir(folder, 0700) && errno != EEXIST) {
@@ -188,6 +199,8 @@ bool rtl_config_save(const struct rtl_settings *settings, char path[PATH_MAX], c
         snprintf(why, why_bytes, "neither XDG_CONFIG_HOME nor HOME says where the configuration is");
         return false;
     }
+    if (!make_folders(path, why, why_bytes)) /* before anything is read that is written again */
+        return false;
     char *text = rtl_config_read(path, &length, why, why_bytes);
     if (!text && *why)
         return false;
@@ -198,7 +211,7 @@ bool rtl_config_save(const struct rtl_settings *settings, char path[PATH_MAX], c
     else if (new_length > RTL_CONFIG_BYTES_MAX)
         snprintf(why, why_bytes, "%s would have more than %d bytes", path, RTL_CONFIG_BYTES_MAX);
     else
-        saved = make_folders(path, why, why_bytes) && put(path, edited, new_length, why, why_bytes);
+        saved = put(path, edited, new_length, why, why_bytes);
     free(edited);
     free(text);
     return saved;

@@ -173,7 +173,11 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
     sigprocmask(SIG_SETMASK, &all, &mask);
     handle_signals(detached, before);
     fflush(NULL);
+    /* ignored, as some supervisors leave it, it would take the command's status away */
+    void (*children)(int) = signal(SIGCHLD, SIG_DFL);
     launch->pid = fork();
+    if (launch->pid == 0 && children == SIG_IGN)
+        signal(SIGCHLD, SIG_IGN);
     if (launch->pid == 0)
         become(launch, env, log, report[1], before, &mask);
     int error = launch->pid < 0 ? errno : 0;

@@ -1,5 +1,6 @@
 /* Who is watched, and the one snapshot of them. See targets.h. */
 #include "session/targets.h"
+#include "session/launch.h"
 #include "base/clock.h"
 #include "model/merge.h"
 #include "session/heartbeat.h"
@@ -307,7 +308,7 @@ static bool is_waiting(const struct rtl_targets *t)
         return true;
     for (uint32_t i = 0; i < t->options->pid_count; i++)
         if (t->launcher[i] && find(t->known, (int)t->known_count, t->options->pids[i]))
-            return true;
+            return !t->options->launch || !rtl_launch_ended(t->options->launch); /* one of ours stays until it is asked */
     return false;
 }
 

@@ -89,6 +89,7 @@ static void read_needed(const struct file *f, const struct layout *l, const Elf6
                 break;
             if (pass == 0 && entry.d_tag == DT_STRTAB)
                 strings = offset_of(f, l, entry.d_un.d_ptr);
+            elf->audits |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
             if (pass == 1 && entry.d_tag == DT_NEEDED && elf->needed_count < RTL_ELF_NEEDED_MAX &&
                 entry.d_un.d_val < f->size && strings < f->size) {
                 fetch_name(f, strings + entry.d_un.d_val, elf->needed[elf->needed_count]);

@@ -18,6 +18,7 @@ struct rtl_elf_file {
     bool native;                            /* of the machine that this program was built for */
     bool shared;                            /* a library, or a program that may lie anywhere in memory */
     bool dynamic;                           /* the dynamic loader has something to do with it */
+    bool audits;                            /* it names libraries that the loader runs even when it only lists */
     char interpreter[RTL_ELF_NAME_MAX + 1]; /* the loader's path; "" for libraries and static programs */
     unsigned needed_count;                  /* RTL_ELF_NEEDED_MAX at most */
     char needed[RTL_ELF_NEEDED_MAX][RTL_ELF_NAME_MAX + 1];

@@ -42,6 +42,18 @@ finds "a script" '' '^open   runtime      it is a script: .*before it runs' "$to
 has "is named with its interpreter" "$found" "^ok     program      $work/script \(#!/bin/sh\)"
 check "and not run" test ! -e "$work/ran"
 finds "a program that may load a runtime later" '' '^open   runtime      .*is not linked with the HSA runtime' "$top" check -- cat
+# the loader runs what a file names as its audit, and maps what it lists
+printf 'void ran(void) __attribute__((constructor));\nint creat(const char *, unsigned);\nvoid ran(void) { creat("%s/audited", 0600); }\n' "$work" >"$work/audit.c"
+gcc -shared -fPIC -o "$work/audit.so" "$work/audit.c"
+echo 'int main(void) { return 0; }' >"$work/main.c"
+gcc -o "$work/audited-program" "$work/main.c" -Wl,--audit="$work/audit.so"
+finds "a program that audits" 0 '^open   runtime      .*audits it: the loader, which would run that' "$top" check -- "$work/audited-program"
+check "whose audit isn't run" test ! -e "$work/audited"
+if [ "$(id -u)" = 0 ]; then
+    cp "$program" "$work/theirs"
+    chown 54321 "$work/theirs"
+    finds "another user's program" 0 "^open   runtime      .*another user's to change" "$top" check -- "$work/theirs"
+fi
 # a loader of its own: not ours is started
 sed 's,/lib64/ld-linux-x86-64.so.2,/lib64/ld-other-x86-64.so.2,' "$program" >"$work/foreign"
 chmod +x "$work/foreign"

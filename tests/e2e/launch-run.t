@@ -87,6 +87,7 @@ is "none of them" "$(cat "$work/out")" "a b|c'\"d||"
 ran 0 "nor is the environment" env ODD="$(printf 'a\033\nb')" "$top" run -b -- printenv ODD
 is "whatever is in it" "$(cat "$work/out")" "$(printf 'a\033\nb')"
 # shellcheck disable=SC2016 # its own
+ran 7 "where SIGCHLD is ignored" perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$top" run -b -- sh -c 'exit 7'
 ran 0 "limits that rtl-top has for itself are not passed on" "$top" run -b -- sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status'
 is "signals are as they were" "$(cat "$work/out")" "$(sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status')"
 

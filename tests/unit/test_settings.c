@@ -218,6 +218,11 @@ static void nothing_is_written_through_another_users_link(void **state)
     assert_false(rtl_config_save(&s, path, why, sizeof why));
     assert_non_null(strstr(why, "another user's"));
     content("units ns\nsort p99\n");
+    unlink(config);
+    snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder that its owner may change under us */
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    assert_false(rtl_config_save(&s, path, why, sizeof why));
+    assert_non_null(strstr(why, "new is another user's folder"));
 }
 
 static void what_is_no_file_stays(void **state)
