@@ -5,6 +5,7 @@
  * loaded for everybody, and otherwise to one among the libraries that the caller itself brought (Python's extensions
  * bring HIP so: with an absolute path, and only for themselves). Both are asked in that order, so a process with
  * two HIPs has each caller go on to its own. Answers are kept by caller: an object, told by the addresses of its code.
+ * The library that an answer lies in is kept, too: its callers may be unloaded and others be loaded to their addresses.
  */
 #include "hip/resolve.h"
 
@@ -86,6 +87,23 @@ static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
     return 1;
 }
 
+bool rtl_pin(const void *f)
+{
+    Dl_info info;
+    void *map = NULL;
+    if (!dladdr1(f, &info, &map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    const char *path = ((struct link_map *)map)->l_name;
+    if (!path || !path[0])
+        return true; /* the program itself */
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (handle)
+        dlclose(handle); /* NODELETE stays */
+    else
+        dlerror();
+    return handle == map; /* another one of that path: of another namespace */
+}
+
 static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
 {
     void *f = find(handle, rtl_function_name(function));
@@ -145,7 +163,8 @@ static void *look_first(enum rtl_hip_function function, const void *address)
     bool known = dl_iterate_phdr(is_around, &o) != 0; /* code that was made at run time is in no object */
     void *f = look(function, &o);
     bool optional = function > RTL_FN_hipGetProcAddress; /* roctx works without a library behind it */
-    struct caller *c = known && (f || optional) ? add_caller(&o) : NULL;
+    bool keeps = f ? rtl_pin(f) : optional;
+    struct caller *c = known && keeps ? add_caller(&o) : NULL;
     if (c)
         atomic_store_explicit(&c->next[function], f ? f : NONE, memory_order_release);
     errno = error;

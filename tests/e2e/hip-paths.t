@@ -113,6 +113,38 @@ both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/on
 is "two HIPs without us: each caller has its own" "$(both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
 is "and with us" "$(both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
 
+# --- a plugin that is loaded again, with HIP elsewhere: something else lies now where it was ---
+cat >"$work/again.c" <<'END'
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+    (void)argc;
+    for (int i = 0; i < 3; i++) {
+        void *plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), *hip = dlopen(argv[2], RTLD_LAZY | RTLD_NOLOAD);
+        if (!plugin || !hip)
+            return 2;
+        int (*says)(void), (*handed)(void);
+        *(void **)&says = dlsym(plugin, "two_says");
+        *(void **)&handed = dlsym(hip, "hipDeviceSynchronize");
+        printf("%d %d\n", says(), handed());
+        void *at = (void *)((struct link_map *)hip)->l_addr;
+        dlclose(hip);
+        dlclose(plugin);
+        mmap(at, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+    return 0;
+}
+END
+"$cc" -D_GNU_SOURCE -o "$work/again" "$work/again.c" || exit 1
+again() { "$@" "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" 2>&1 | tr '\n' ','; }
+is "a plugin that is loaded again without us" "$(again env)" "7 7,7 7,7 7,"
+is "and with us" "$(again env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7,7 7,7 7,"
+RTL_MODE=hip LD_PRELOAD=$hip_library "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" >"$work/out" 2>&1
+is "it ends as it would" "$?" 0
+
 # --- what isn't there ---
 cat >"$work/lacks.c" <<'END'
 int hipGraphLaunch(void *graph, void *stream);
