@@ -158,7 +158,7 @@ static void hand_out_found(const char *name, void **found)
 {
     Dl_info info;
     enum rtl_hip_function function = RTL_FN_COUNT;
-    if (!*found || rtl_is_ours(*found))
+    if (!*found || rtl_is_ours(*found) || !rtl_api()) /* in a forked child dladdr's lock may be held for ever */
         return;
     if (dladdr(*found, &info) && info.dli_saddr == *found && info.dli_sname)
         function = rtl_function_of(info.dli_sname);
