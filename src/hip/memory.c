@@ -10,9 +10,10 @@
 enum { ENTRIES = 1 << 18, PROBES = 64, SIZE_BITS = 48 };
 
 static struct {
-    _Atomic(uintptr_t) address; /* any: 0 = free */
+    _Atomic(uintptr_t) address; /* any: 0 = free; taken with BUSY, stored last (release) */
     _Atomic(uint64_t) noted;    /* any: row << 56 | place << 48 | bytes */
 } entries[ENTRIES];
+static const uintptr_t BUSY = UINTPTR_MAX;
 
 static uint32_t first_of(uintptr_t address)
 {
@@ -43,16 +44,17 @@ static void count_out(struct rtl_api *api, uint64_t noted)
 void rtl_memory_again(struct rtl_api *api, const void *address, uint64_t noted)
 {
     uint32_t first = first_of((uintptr_t)address);
-    if (!noted)
+    if (!noted || (uintptr_t)address == BUSY)
         return;
     for (uint32_t i = 0; i < PROBES; i++) {
         uint32_t at = (first + i) % ENTRIES;
         uintptr_t none = 0;
         if (atomic_load_explicit(&entries[at].address, memory_order_relaxed) != 0 ||
-            !atomic_compare_exchange_strong(&entries[at].address, &none, (uintptr_t)address))
+            !atomic_compare_exchange_strong(&entries[at].address, &none, BUSY))
             continue;
-        atomic_store(&entries[at].noted, noted);
+        atomic_store_explicit(&entries[at].noted, noted, memory_order_relaxed);
         count_in(api, noted);
+        atomic_store_explicit(&entries[at].address, (uintptr_t)address, memory_order_release);
         return;
     }
     rtl_api_add(&api->header->allocations_lost, 1);
@@ -73,10 +75,10 @@ void rtl_memory_in(struct rtl_api *api, uint32_t row, const void *address, uint6
 uint64_t rtl_memory_out(struct rtl_api *api, const void *address)
 {
     uint32_t first = first_of((uintptr_t)address);
-    for (uint32_t i = 0; address && i < PROBES; i++) {
+    for (uint32_t i = 0; address && (uintptr_t)address != BUSY && i < PROBES; i++) {
         uint32_t at = (first + i) % ENTRIES;
         uintptr_t is = (uintptr_t)address;
-        if (atomic_load_explicit(&entries[at].address, memory_order_relaxed) != is)
+        if (atomic_load_explicit(&entries[at].address, memory_order_acquire) != is)
             continue;
         uint64_t noted = atomic_load(&entries[at].noted);
         if (!atomic_compare_exchange_strong(&entries[at].address, &is, 0))
@@ -90,7 +92,9 @@ uint64_t rtl_memory_out(struct rtl_api *api, const void *address)
 void rtl_memory_reset(struct rtl_api *api, uint32_t place)
 {
     for (uint32_t at = 0; at < ENTRIES; at++) {
-        uintptr_t is = atomic_load_explicit(&entries[at].address, memory_order_relaxed);
+        uintptr_t is = atomic_load_explicit(&entries[at].address, memory_order_acquire);
+        if (is == BUSY)
+            continue;
         uint64_t noted = is ? atomic_load(&entries[at].noted) : 0;
         if (is && (noted >> SIZE_BITS & 0xff) == place && atomic_compare_exchange_strong(&entries[at].address, &is, 0))
             count_out(api, noted);

@@ -5,6 +5,7 @@
  * loaded for everybody, and otherwise to one among the libraries that the caller itself brought (Python's extensions
  * bring HIP so: with an absolute path, and only for themselves). Both are asked in that order, so a process with
  * two HIPs has each caller go on to its own. Answers are kept by caller: an object, told by the addresses of its code.
+ * The library that an answer lies in is kept, too: its callers may be unloaded and others be loaded to their addresses.
  */
 #include "hip/resolve.h"
 
@@ -18,18 +19,40 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CALLERS_MAX = 128 }; /* objects whose answers are kept; others look each time */
+enum {
+    CALLERS_MAX = 128, /* objects whose answers are kept; others share what was found for anybody */
+    OUTSIDE_MAX = 256, /* pages of code in no object that are known as such */
+    PAGE_BITS = 12,
+};
+
+enum { FREE, BUSY, USED }; /* a caller's place: a fork leaves it BUSY at worst, and so unused */
 
 struct caller {
-    uintptr_t from, to;
+    _Atomic(int) state;                 /* any: USED is stored last, release */
+    uintptr_t from, to;                 /* once, before that */
     _Atomic(void *) next[RTL_FN_COUNT]; /* any: NULL until it was found */
 };
 _Atomic(void *) rtl_handed[RTL_FN_COUNT];
 static struct caller callers[CALLERS_MAX];
 static char none_of_them; /* its address: was looked for, and isn't there */
 #define NONE ((void *)&none_of_them)
-static _Atomic(unsigned) caller_count; /* any, under the lock; release */
-static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(void *) everybodys[RTL_FN_COUNT]; /* any: what RTLD_NEXT has found */
+static _Atomic(void *) last[RTL_FN_COUNT];       /* any: what was found last; release */
+static _Atomic(void *) library[2];               /* any: where HIP, and where roctx, was found first */
+static _Atomic(bool) several[2];                 /* any: and elsewhere, too */
+static _Atomic(uintptr_t) outside[OUTSIDE_MAX];  /* any: a page of code in no object, by its number */
+static _Atomic(bool) forked;                     /* once, in the child */
+
+static void fork_in_child(void)
+{
+    atomic_store_explicit(&forked, true, memory_order_relaxed);
+}
+
+/* Not with the first call: another thread may be forking then. */
+__attribute__((constructor)) static void follow_forks(void)
+{
+    pthread_atfork(NULL, NULL, fork_in_child);
+}
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
@@ -86,6 +109,23 @@ static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
     return 1;
 }
 
+bool rtl_pin(const void *f)
+{
+    Dl_info info;
+    void *map = NULL;
+    if (!dladdr1(f, &info, &map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    const char *path = ((struct link_map *)map)->l_name;
+    if (!path || !path[0])
+        return true; /* the program itself */
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (handle)
+        dlclose(handle); /* NODELETE stays */
+    else
+        dlerror();
+    return handle == map; /* another one of that path: of another namespace */
+}
+
 static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
 {
     void *f = find(handle, rtl_function_name(function));
@@ -101,12 +141,13 @@ static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function functi
     return f;
 }
 
-static void *look(enum rtl_hip_function function, const struct object *o)
+static void *look(enum rtl_hip_function function, const struct object *o, bool *everybody)
 {
     rtl_dlsym *find = rtl_real_dlsym();
     if (!find)
         return NULL;
     void *f = look_in(find, RTLD_NEXT, function);
+    *everybody = f != NULL;
     if (!f && o->path[0]) {
         void *handle = dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
@@ -119,50 +160,107 @@ static void *look(enum rtl_hip_function function, const struct object *o)
     return f;
 }
 
-/* The lock is held for nothing but the list: a constructor under the linker's lock may come here, too. */
+/* full: it isn't there and can't be added. Of two that were added at once the first one is found, always. */
+static struct caller *caller_around(uintptr_t address, bool *full)
+{
+    *full = false;
+    for (unsigned i = 0; i < CALLERS_MAX; i++) {
+        int state = atomic_load_explicit(&callers[i].state, memory_order_acquire);
+        if (state == FREE)
+            return NULL;
+        if (state == USED && address - callers[i].from < callers[i].to - callers[i].from)
+            return &callers[i];
+    }
+    *full = true;
+    return NULL;
+}
+
+/* No lock: a constructor under the linker's lock may come here, and a child that was forked meanwhile. */
 static struct caller *add_caller(const struct object *o)
 {
-    struct caller *c = NULL;
-    pthread_mutex_lock(&adding);
-    unsigned count = atomic_load_explicit(&caller_count, memory_order_relaxed);
-    for (unsigned i = 0; i < count && !c; i++)
-        if (callers[i].from == o->from && callers[i].to == o->to)
-            c = &callers[i];
-    if (!c && count < CALLERS_MAX) {
-        c = &callers[count];
+    bool full;
+    struct caller *c = caller_around(o->address, &full);
+    for (unsigned i = 0; !c && !full && i < CALLERS_MAX; i++) {
+        int state = FREE;
+        if (!atomic_compare_exchange_strong(&callers[i].state, &state, BUSY))
+            continue;
+        c = &callers[i];
         c->from = o->from;
         c->to = o->to;
-        atomic_store_explicit(&caller_count, count + 1, memory_order_release);
+        atomic_store_explicit(&c->state, USED, memory_order_release);
     }
-    pthread_mutex_unlock(&adding);
     return c;
+}
+
+static _Atomic(uintptr_t) *outside_place(uintptr_t address)
+{
+    return &outside[(address >> PAGE_BITS) % OUTSIDE_MAX];
+}
+
+static bool is_roctx(enum rtl_hip_function function)
+{
+    return function > RTL_FN_hipGetProcAddress;
+}
+
+/* f is pinned, or NONE. Several is told before the other one can be found (shared_answer reads them in that order). */
+static void keep_for_all(enum rtl_hip_function function, void *f, bool everybody)
+{
+    Dl_info info;
+    void *none = NULL;
+    if (f == NONE) {
+        atomic_compare_exchange_strong(&last[function], &none, NONE);
+        return;
+    }
+    void *at = dladdr(f, &info) ? info.dli_fbase : NULL;
+    if (!atomic_compare_exchange_strong(&library[is_roctx(function)], &none, at) && none != at)
+        atomic_store(&several[is_roctx(function)], true);
+    if (everybody)
+        atomic_store_explicit(&everybodys[function], f, memory_order_release);
+    atomic_store_explicit(&last[function], f, memory_order_release);
+}
+
+/* For a caller that has no answer of its own. A forked child takes any: the linker's lock may be held there for ever.
+ */
+static void *shared_answer(enum rtl_hip_function function, bool child)
+{
+    void *f = atomic_load_explicit(&everybodys[function], memory_order_acquire);
+    if (f)
+        return f;
+    f = atomic_load_explicit(&last[function], memory_order_acquire);
+    return child || !atomic_load_explicit(&several[is_roctx(function)], memory_order_acquire) ? f : NULL;
 }
 
 static void *look_first(enum rtl_hip_function function, const void *address)
 {
     int error = errno;
     struct object o = {.address = (uintptr_t)address};
+    bool everybody = false;
     bool known = dl_iterate_phdr(is_around, &o) != 0; /* code that was made at run time is in no object */
-    void *f = look(function, &o);
-    bool optional = function > RTL_FN_hipGetProcAddress; /* roctx works without a library behind it */
-    struct caller *c = known && (f || optional) ? add_caller(&o) : NULL;
-    if (c)
-        atomic_store_explicit(&c->next[function], f ? f : NONE, memory_order_release);
+    void *f = look(function, &o, &everybody);
+    bool keeps = f ? rtl_pin(f) : is_roctx(function); /* roctx works without a library behind it */
+    if (keeps) {
+        struct caller *c = known ? add_caller(&o) : NULL;
+        keep_for_all(function, f ? f : NONE, everybody);
+        if (c)
+            atomic_store_explicit(&c->next[function], f ? f : NONE, memory_order_release);
+    }
+    if (!known)
+        atomic_store_explicit(outside_place(o.address), o.address >> PAGE_BITS, memory_order_relaxed);
     errno = error;
     return f;
 }
 
 void *rtl_next(enum rtl_hip_function function, const void *address)
 {
-    unsigned count = atomic_load_explicit(&caller_count, memory_order_acquire);
-    for (unsigned i = 0; i < count; i++) {
-        if ((uintptr_t)address - callers[i].from >= callers[i].to - callers[i].from)
-            continue;
-        void *f = atomic_load_explicit(&callers[i].next[function], memory_order_acquire);
-        if (f)
-            return f == NONE ? NULL : f;
-        break;
-    }
+    bool full, child = atomic_load_explicit(&forked, memory_order_relaxed);
+    uintptr_t at = (uintptr_t)address;
+    struct caller *c = caller_around(at, &full);
+    void *f = c ? atomic_load_explicit(&c->next[function], memory_order_acquire) : NULL;
+    if (!f &&
+        (child || full || (!c && atomic_load_explicit(outside_place(at), memory_order_relaxed) == at >> PAGE_BITS)))
+        f = shared_answer(function, child);
+    if (f)
+        return f == NONE ? NULL : f;
     return look_first(function, address);
 }
 

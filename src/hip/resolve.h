@@ -23,6 +23,12 @@ rtl_dlsym *rtl_real_dlsym(void);
  * caller would be bound to. any: set once. */
 extern _Atomic(void *) rtl_handed[RTL_FN_COUNT];
 
+/*
+ * Before a function is kept: its library stays loaded from here on, whoever closes it. False where that can't be had;
+ * the function may be called now, then, but not be kept.
+ */
+bool rtl_pin(const void *f);
+
 /* Whether an address lies in this library. */
 bool rtl_is_ours(const void *address);
 

@@ -66,7 +66,8 @@ static void *beside(enum rtl_hip_function function, const void *caller)
     if (handle) {
         f = find(handle, "hipGetDevice");
         f = f && rtl_is_ours(f) ? NULL : f;
-        atomic_store_explicit(&found, f, memory_order_release);
+        if (f && rtl_pin(f))
+            atomic_store_explicit(&found, f, memory_order_release);
         dlclose(handle);
     }
     return f;
@@ -157,7 +158,7 @@ static void hand_out_found(const char *name, void **found)
 {
     Dl_info info;
     enum rtl_hip_function function = RTL_FN_COUNT;
-    if (!*found || rtl_is_ours(*found))
+    if (!*found || rtl_is_ours(*found) || !rtl_api()) /* in a forked child dladdr's lock may be held for ever */
         return;
     if (dladdr(*found, &info) && info.dli_saddr == *found && info.dli_sname)
         function = rtl_function_of(info.dli_sname);
@@ -213,10 +214,12 @@ enum rtl_hip_function rtl_function_of(const char *name)
 
 void *rtl_hand_out(enum rtl_hip_function function, void *found)
 {
-    void *before = NULL;
+    void *before = atomic_load_explicit(&rtl_handed[function], memory_order_acquire);
     if (!found || rtl_is_ours(found) || !rtl_api())
         return found;
-    if (!atomic_compare_exchange_strong(&rtl_handed[function], &before, found) && before != found)
+    if (before != found && (before || !rtl_pin(found)))
+        return found;
+    if (!before && !atomic_compare_exchange_strong(&rtl_handed[function], &before, found) && before != found)
         return found;
     if (function > RTL_FN_hipGetProcAddress)
         return rtl_roctx_wrapper(function);

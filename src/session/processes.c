@@ -1,6 +1,7 @@
 /* /proc, all processes at a time. See processes.h. */
 #include "session/processes.h"
 #include "session/target.h"
+#include "shm/process.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 4096, ENVIRONMENT_MAX = 1 << 17, FILES_MAX = 1 << 16, UNTRACED_MAX = 256 };
+enum { ARGUMENTS_MAX = 4096, ENVIRONMENT_MAX = 1 << 17, UNTRACED_MAX = 256 };
 
 /* The start of a file of the process, terminated; bytes read or -1. */
 static ssize_t read_file(pid_t pid, const char *file, char *buffer, size_t size)
@@ -124,7 +125,7 @@ bool rtl_process_holds(pid_t pid, const char *path)
 {
     char name[64], link[256];
     bool held = false;
-    int left = FILES_MAX;
+    int left = RTL_FILES_MAX;
     snprintf(name, sizeof name, "/proc/%d/fd", (int)pid);
     DIR *dir = opendir(name);
     if (!dir)

@@ -35,7 +35,7 @@ enum rtl_reader_status rtl_api_open(pid_t pid, int *fd, char *why, size_t why_by
 {
     struct rtl_process process;
     char path[64], link[sizeof LINK_TEXT + 1];
-    int error = rtl_process_read(pid, &process), candidates = 0, refused = 0;
+    int error = rtl_process_read(pid, &process), candidates = 0, refused = 0, left = RTL_FILES_MAX;
     uint64_t inherited = 0;
     *fd = -1;
     if (error)
@@ -44,7 +44,7 @@ enum rtl_reader_status rtl_api_open(pid_t pid, int *fd, char *why, size_t why_by
     DIR *dir = opendir(path);
     if (!dir)
         return rtl_explain_permission(&process, why, why_bytes);
-    for (struct dirent *e; *fd < 0 && candidates < CANDIDATES_MAX && (e = readdir(dir));) {
+    for (struct dirent *e; *fd < 0 && candidates < CANDIDATES_MAX && left-- && (e = readdir(dir));) {
         if (e->d_name[0] < '0' || e->d_name[0] > '9' ||
             snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, e->d_name) >= (int)sizeof path)
             continue;

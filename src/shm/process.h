@@ -11,6 +11,8 @@
 
 #include "shm/segment_reader.h"
 
+enum { RTL_FILES_MAX = 1 << 16 }; /* open files of one process that are looked at, at most */
+
 struct rtl_process {
     pid_t pid;       /* as asked for; may be a thread's */
     pid_t tgid;      /* its process */

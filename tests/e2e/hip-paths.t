@@ -113,6 +113,105 @@ both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/on
 is "two HIPs without us: each caller has its own" "$(both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
 is "and with us" "$(both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
 
+# --- a plugin that is loaded again, with HIP elsewhere: something else lies now where it was ---
+cat >"$work/again.c" <<'END'
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+    (void)argc;
+    for (int i = 0; i < 3; i++) {
+        void *plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), *hip = dlopen(argv[2], RTLD_LAZY | RTLD_NOLOAD);
+        if (!plugin || !hip)
+            return 2;
+        int (*says)(void), (*handed)(void);
+        *(void **)&says = dlsym(plugin, "two_says");
+        *(void **)&handed = dlsym(hip, "hipDeviceSynchronize");
+        printf("%d %d\n", says(), handed());
+        void *at = (void *)((struct link_map *)hip)->l_addr;
+        dlclose(hip);
+        dlclose(plugin);
+        mmap(at, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+    return 0;
+}
+END
+"$cc" -D_GNU_SOURCE -o "$work/again" "$work/again.c" || exit 1
+again() { "$@" "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" 2>&1 | tr '\n' ','; }
+is "a plugin that is loaded again without us" "$(again env)" "7 7,7 7,7 7,"
+is "and with us" "$(again env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7,7 7,7 7,"
+RTL_MODE=hip LD_PRELOAD=$hip_library "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" >"$work/out" 2>&1
+is "it ends as it would" "$?" 0
+
+# --- more callers than have a place, and code made at run time: while a thread has the linker's lock ---
+cat >"$work/locked.c" <<'END'
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int hipDeviceSynchronize(void);
+static int (*says)(void), (*volatile wrapper)(void) = hipDeviceSynchronize;
+static const unsigned char code[] = {0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3}; /* calls its argument */
+static int (*volatile made)(int (*)(void));
+static volatile int held;
+static int hold(struct dl_phdr_info *info, size_t bytes, void *data)
+{
+    (void)info, (void)bytes, (void)data;
+    held = 1;
+    for (;;)
+        pause();
+    return 0;
+}
+static void *lock(void *unused)
+{
+    dl_iterate_phdr(hold, NULL);
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(at, code, sizeof code);
+    mprotect(at, 4096, PROT_READ | PROT_EXEC);
+    *(void **)&made = at;
+    made(wrapper);
+    for (int i = 1; i < argc; i++) {
+        void *handle = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
+        *(void **)&says = handle ? dlsym(handle, "two_says") : NULL;
+        if (!says)
+            return 2;
+        says();
+    }
+    if (pthread_create(&thread, NULL, lock, NULL) != 0)
+        return 2;
+    while (!held)
+        usleep(1000);
+    alarm(20);
+    pid_t child = fork();
+    alarm(20);
+    printf("%d %d %d\n", made(wrapper), says(), wrapper());
+    fflush(stdout);
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    _exit(0);
+}
+END
+"$cc" -D_GNU_SOURCE -o "$work/locked" "$work/locked.c" -L "$work/two" -ltwo -Wl,-rpath,"$work/two" -Wl,-z,now -pthread || exit 1
+i=0
+while [ $((i += 1)) -le 140 ]; do
+    cp "$work/two/plugin.so" "$work/two/plugin$i.so"
+done
+locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
+is "140 callers and code in no object, in a fork, too, without us" "$(locked env)" "7 7 7,7 7 7,"
+is "with us none of them takes the linker's lock" "$(locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
+
 # --- what isn't there ---
 cat >"$work/lacks.c" <<'END'
 int hipGraphLaunch(void *graph, void *stream);
