@@ -87,6 +87,10 @@ static void put_idle(struct json_writer *w, struct json_object *gpu, const struc
         RTL_IDLE_CLASSES(BELOW)
 #undef BELOW
     };
+    if (agent->users > 1) { /* gaps of one process are no gaps of a GPU that several have */
+        put_measured(w, gpu, "idle", false, 0);
+        return;
+    }
     struct json_object *array = array_in(w, gpu, "idle");
     for (int c = 0; array && c < RTL_IDLE_COUNT; c++) {
         struct json_object *o = object_at_end(w, array);
