@@ -35,7 +35,10 @@ void rtl_json_process(struct json_writer *w, struct json_object *o, const struct
     put_text(w, o, "command", member->info.title);
     put_text(w, o, "user", member->info.user);
     put_name(w, o, "container", *member->info.container ? member->info.container : NULL);
-    put_text(w, o, "state", rtl_target_json(member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE));
+    put_text(w, o, "state",
+             rtl_target_json(member->ended      ? RTL_TARGET_EXITED
+                             : member->stale_ns ? RTL_TARGET_STALE
+                                                : RTL_TARGET_LIVE));
     put_text(w, o, "mode", rtl_mode_label(member->mode));
     put_text(w, o, "in_force", rtl_activity_key(member->in_force));
     put_number(w, o, "start_ns", member->start_real_ns);

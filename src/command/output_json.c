@@ -87,6 +87,10 @@ static void put_idle(struct json_writer *w, struct json_object *gpu, const struc
         RTL_IDLE_CLASSES(BELOW)
 #undef BELOW
     };
+    if (agent->users > 1) { /* gaps of one process are no gaps of a GPU that several have */
+        put_measured(w, gpu, "idle", false, 0);
+        return;
+    }
     struct json_object *array = array_in(w, gpu, "idle");
     for (int c = 0; array && c < RTL_IDLE_COUNT; c++) {
         struct json_object *o = object_at_end(w, array);
@@ -133,6 +137,8 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
             put(w, o, "busy", json_object_new_double_s(m->gpus[i].busy, text));
         else
             put_measured(w, o, "busy", false, 0);
+        if (agent->users > 1) /* the sum of what several processes have of it */
+            put(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_number(w, o, "busy_ns", agent->busy_ns);
         put_name(w, o, "verdict", m->previous ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
         put_measured(w, o, "wait_p99_ns", m->previous && m->gpus[i].facts.waits, m->gpus[i].wait_p99);

@@ -64,10 +64,11 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
         rtl_verdict_text(gpu->verdict, &gpu->facts, (int)sizeof verdict, verdict, sizeof verdict);
         if (f->options->ascii)
             rtl_units_ascii(verdict);
-        fprintf(out, "%s %s  busy %s%s  queues %u  depth %s  wait p99 %s  %s\n", rtl_gpu_label(s, gpu->agent->gpu).text,
-                gpu->agent->name, gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE,
-                gpu->busy >= 0 ? "%" : "", gpu->queues, rtl_format_exact(gpu->depth, 20).text,
-                time_text(f, gpu->facts.waits, gpu->wait_p99).text, verdict);
+        fprintf(out, "%s %s  busy %s%s%s  queues %u  depth %s  wait p99 %s  %s\n",
+                rtl_gpu_label(s, gpu->agent->gpu).text, gpu->agent->name,
+                gpu->busy > 0 && gpu->agent->users > 1 ? "<=" : "",
+                gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE, gpu->busy >= 0 ? "%" : "", gpu->queues,
+                rtl_format_exact(gpu->depth, 20).text, time_text(f, gpu->facts.waits, gpu->wait_p99).text, verdict);
         write_idle(f, gpu, out);
     }
 }

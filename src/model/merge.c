@@ -1,6 +1,7 @@
 /* Kernels of several processes by full name, and who has what of them. See merge.h; the rest is in merge_rest.c. */
 #include "model/merge.h"
 #include "model/merge_rest.h"
+#include "model/stale.h"
 #include "shm/hash.h"
 #include "stats/histogram_sum.h"
 
@@ -258,6 +259,7 @@ static struct merged_member *member_of(struct rtl_merge *merge, uint32_t number)
 
 static void describe(struct rtl_member *member, const struct rtl_snapshot *s, const struct rtl_snapshot *rest)
 {
+    bool moved = member->passes != s->passes || member->heartbeat_mono_ns != s->heartbeat_mono_ns;
     member->mode = s->mode;
     member->in_force = s->in_force;
     member->state = s->state;
@@ -272,6 +274,7 @@ static void describe(struct rtl_member *member, const struct rtl_snapshot *s, co
     member->depth = member->busy_ns = member->gpus = 0;
     for (uint32_t i = 0; i < s->queue_count; i++)
         member->depth += s->queues[i].live ? s->queues[i].depth : 0;
+    member->stale_ns = rtl_stale_ns(s, member->depth, moved, &member->stuck_since_ns);
     for (uint32_t i = 0; i < rest->agent_count; i++) {
         member->busy_ns += rest->agents[i].busy_ns;
         if (rest->agents[i].users)
@@ -406,7 +409,7 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
         return;
     m->member.ended = true;
     m->rest.queues = false;
-    m->member.depth = 0;
+    m->member.depth = m->member.stale_ns = 0;
 }
 
 /* --- snapshots --- */

@@ -36,6 +36,7 @@ struct rtl_member {
     uint32_t mode, in_force, state;
     uint64_t start_mono_ns, start_real_ns, heartbeat_mono_ns, passes;
     bool parked;
+    uint64_t stuck_since_ns, stale_ns; /* stale.h; stale_ns is 0 when it isn't, or has ended */
     uint64_t counted, timed, untimed_total, depth;
     uint64_t busy_ns; /* sum over its GPUs */
     uint64_t gpus;    /* bits: numbers on screen of the GPUs that it had work on */

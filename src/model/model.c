@@ -3,6 +3,7 @@
  */
 #include "model/model.h"
 #include "model/model_gpus.h"
+#include "model/stale.h"
 #include "text/units.h"
 
 #include "stats/histogram.h"
@@ -198,31 +199,13 @@ static void choose_base(struct rtl_model *model)
     model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
 }
 
-/*
- * Stale means: something is in flight and the worker has not made a pass for a while (it hangs, or the process is
- * stopped). A parked worker is idle; a dispatch that has just woken it up must not raise an alarm, so what is parked
- * only counts from when we saw it.
- */
 static void watch_worker(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
     const struct rtl_snapshot *before = model->previous ? &model->previous->snapshot : NULL;
-    model->stale_ns = 0;
-    model->state = RTL_TARGET_LIVE;
-    if (!rtl_model_in_flight(model) || now->state != RTL_STATE_LIVE) {
-        model->stuck_since_ns = 0;
-        return;
-    }
     bool moved = before && (before->passes != now->passes || before->heartbeat_mono_ns != now->heartbeat_mono_ns);
-    if (moved || !model->stuck_since_ns)
-        model->stuck_since_ns = !now->parked && now->heartbeat_mono_ns && now->heartbeat_mono_ns < now->taken_mono_ns
-                                    ? now->heartbeat_mono_ns
-                                    : now->taken_mono_ns;
-    uint64_t stuck = now->taken_mono_ns - model->stuck_since_ns;
-    if (stuck >= RTL_STALE_AFTER_NS) {
-        model->state = RTL_TARGET_STALE;
-        model->stale_ns = stuck;
-    }
+    model->stale_ns = rtl_stale_ns(now, rtl_model_in_flight(model), moved, &model->stuck_since_ns);
+    model->state = model->stale_ns ? RTL_TARGET_STALE : RTL_TARGET_LIVE;
 }
 
 /* Appends the last interval's p99 and p50 to every kernel's history. */

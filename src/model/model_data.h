@@ -28,7 +28,6 @@ enum {
 #define RTL_MODEL_HOLD_NS   (3 * 1000000000ull)
 #define RTL_WINDOW_INTERVAL 0ull       /* the window is the last interval */
 #define RTL_WINDOW_ALL      UINT64_MAX /* the window is everything since start or zero */
-#define RTL_STALE_AFTER_NS  (2 * 1000000000ull)
 #define RTL_HISTORY_NONE    0xffffu
 #define RTL_BUSY_NONE       0xffu
 

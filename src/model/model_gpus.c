@@ -129,6 +129,7 @@ void rtl_model_judge_gpus(struct rtl_model *model)
         const struct rtl_agent_snapshot *was = base ? agent_of(base, row->agent->gpu) : NULL;
         struct traffic t = traffic_of(&model->latest->snapshot, base, row->agent->gpu);
         *facts = (struct rtl_gpu_facts){.busy = row->busy, .dispatches = t.dispatches, .depth = t.depth, .copies = -1};
+        facts->users = row->agent->users;
         if (t.untimed)
             facts->untimed = t.dispatches > t.untimed ? (double)t.untimed / (double)t.dispatches : 1;
         for (int c = 0; c < RTL_IDLE_COUNT; c++) {

@@ -39,7 +39,10 @@ void rtl_process_cells(const struct rtl_model *model, const struct rtl_process_r
     snprintf(out->busy, sizeof out->busy, "%s", window && row->busy >= 0 ? rtl_format_share(row->busy).text : RTL_NONE);
     snprintf(out->rate, sizeof out->rate, "%s", window ? rtl_format_rate(row->rate).text : RTL_NONE);
     snprintf(out->worst, sizeof out->worst, "%s", row->worst ? rtl_format_time(row->worst_p99, units).text : RTL_NONE);
-    snprintf(out->mode, sizeof out->mode, "%s", member->ended ? "exited" : rtl_mode_label(member->mode));
+    snprintf(out->mode, sizeof out->mode, "%s",
+             member->ended      ? "exited"
+             : member->stale_ns ? "stale"
+                                : rtl_mode_label(member->mode));
     snprintf(out->age, sizeof out->age, "%s",
              member->start_real_ns && real_ns > member->start_real_ns
                  ? rtl_format_age(real_ns - member->start_real_ns).text

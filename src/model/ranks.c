@@ -180,14 +180,14 @@ void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, 
         snprintf(out, size, "-");
         return;
     }
-    const char *name = rtl_member_name(slowest.rank.member).text;
+    struct rtl_member_name name = rtl_member_name(slowest.rank.member);
     double ratio = slowest.rank.against;
     if (slowest.collective ? ratio > 1 / 1.05 : ratio < 1.05)
         snprintf(out, size, "=");
     else if (slowest.collective)
-        snprintf(out, size, "%s last", name);
+        snprintf(out, size, "%s last", name.text);
     else
-        snprintf(out, size, ratio < 9.95 ? "%s %.1fx" : "%s %.0fx", name, ratio < 9999 ? ratio : 9999);
+        snprintf(out, size, ratio < 9.95 ? "%s %.1fx" : "%s %.0fx", name.text, ratio < 9999 ? ratio : 9999);
 }
 
 /* --- processes --- */

@@ -70,6 +70,8 @@ enum rtl_verdict rtl_verdict_of(const struct rtl_gpu_facts *f)
         return f->depth ? RTL_VERDICT_NO_END : RTL_VERDICT_NO_WORK;
     if (f->busy <= 0 && !f->waits && f->depth)
         return RTL_VERDICT_NO_END;
+    if (f->users > 1)
+        return RTL_VERDICT_UNKNOWN;
     if (idle < 0.05)
         return RTL_VERDICT_BUSY;
     if (gap_class == 0)
@@ -92,6 +94,8 @@ void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, i
     char begin[32] = "", gaps[32] = "", how[48] = "";
     if (verdict == RTL_VERDICT_UNKNOWN && f->untimed > 0.1)
         snprintf(how, sizeof how, "%.0f%% of dispatches not timed", f->untimed * 100);
+    else if (verdict == RTL_VERDICT_UNKNOWN && f->users > 1)
+        snprintf(how, sizeof how, "shared by %u processes", (unsigned)f->users);
     else if (verdict == RTL_VERDICT_UNKNOWN)
         snprintf(how, sizeof how, "nothing was timed");
     else if (verdict == RTL_VERDICT_NO_END)

@@ -15,6 +15,7 @@
  *  UNKNOWN    busy isn't measured, or more than a tenth of the dispatches was not timed
  *  NO_WORK    no dispatch, and nothing is in flight
  *  NO_END     no kernel ended, and something is in flight: a long one, or it hangs
+ *  UNKNOWN    several processes have it: the sum of what they have of it is a bound, their gaps aren't the GPU's
  *  BUSY       idle for less than 5 %
  *  BETWEEN    gaps below 10 us: what the GPU itself takes between two kernels can't be told from who came late
  *  COPIES     copies took at least as long as half of the idle time
@@ -50,6 +51,7 @@ enum rtl_verdict { RTL_VERDICTS(RTL_ENUM_VERDICT) RTL_VERDICT_COUNT };
 
 struct rtl_gpu_facts {
     double busy;                         /* 0..1, below 0 = not measured */
+    uint32_t users;                      /* of several processes: those that had work on it */
     double untimed;                      /* share of the dispatches */
     double idle[RTL_IDLE_COUNT];         /* share of the window by class; below 0 = not measured */
     uint64_t gaps[RTL_IDLE_COUNT];       /* how many */

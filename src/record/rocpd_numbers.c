@@ -308,22 +308,22 @@ int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, 
 /* The name that the process's screen shows, so that trace and screen can be compared. */
 static void name_queue(const struct rtl_numbers_queue *q, int64_t number, char *name, size_t size)
 {
-    const char *gpu = rtl_gpu_name(q->own, q->bdf).text;
+    struct rtl_gpu_name gpu = rtl_gpu_name(q->own, q->bdf);
     switch (q->kind) {
     case RTL_QUEUE_KIND_SEEN:
         snprintf(name, size, "%s", rtl_queue_name(q->own, q->bdf, q->queue_id).text);
         break;
     case RTL_QUEUE_KIND_GONE:
-        snprintf(name, size, "%s gone queue %" PRId64, gpu, number);
+        snprintf(name, size, "%s gone queue %" PRId64, gpu.text, number);
         break;
     case RTL_QUEUE_KIND_OTHERS:
         snprintf(name, size, "%s", rtl_other_queues_name(q->own, q->bdf).text);
         break;
     case RTL_QUEUE_KIND_COPIES:
-        snprintf(name, size, "%s copies", gpu);
+        snprintf(name, size, "%s copies", gpu.text);
         break;
     case RTL_QUEUE_KIND_UNKNOWN:
-        snprintf(name, size, "%s unknown queues", gpu);
+        snprintf(name, size, "%s unknown queues", gpu.text);
         break;
     }
 }

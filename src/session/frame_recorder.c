@@ -1,6 +1,7 @@
 /* Frames of a model into a recording. See frame_recorder.h. */
 #include "session/frame_recorder.h"
 #include "base/version.h"
+#include "session/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,9 +34,13 @@ void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_mod
 static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, const char *kind, const char *path,
                                          unsigned busy_ms, struct rtl_recording **recording)
 {
+    char own[160]; /* of several the title is that of all of them */
+    bool several = recorder->targets && !rtl_targets_only(recorder->targets);
+    if (several)
+        rtl_target_title(recorder->pid, "", own, sizeof own);
     const struct rtl_recording_info info = {.kind = kind,
                                             .pid = recorder->pid,
-                                            .title = recorder->title,
+                                            .title = several ? own : recorder->title,
                                             .recorder = "rtl-top " RTL_VERSION,
                                             .interval_ns = recorder->options->delay_ns,
                                             .name_kernel = name_kernel,

@@ -111,7 +111,9 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
     }
     draw_minute(ui->model, frame, row, col, c.minute, gpu->agent->gpu);
     col += c.minute;
-    percent_text(gpu->busy, text, sizeof text);
+    bool bound = gpu->busy >= 0.01 && gpu->agent->users > 1; /* the sum of several processes: at most */
+    snprintf(text, sizeof text, "%s", bound ? "<" : "");
+    percent_text(gpu->busy, text + strlen(text), sizeof text - strlen(text));
     rtl_frame_right(frame, row, col, 5, gpu->busy >= 0 ? RTL_ROLE_VALUE : RTL_ROLE_DIM, text);
     col += 5;
     if (c.numbers)

@@ -64,7 +64,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("%BUSY", 5, 42, "share of the window in which a timed kernel of its own ran on its GPUs")         \
     X("DISP/s", 6, 0, "dispatches a second in the window, timed or not")                                \
     X("P99", 6, 56, "the highest p99 of its kernels in the window")                                     \
-    X("MODE", 7, 78, "the mode in force in it, or exited")                                              \
+    X("MODE", 7, 78, "the mode in force in it, stale or exited")                                        \
     X("AGE", 6, 86, "since the library was loaded")                                                     \
     X("CONTAINER", 12, 130, "the container that it runs in")
 #define RTL_PROCESS_TOP           "TOP KERNEL"

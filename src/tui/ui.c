@@ -276,6 +276,8 @@ static unsigned show_ranks(struct rtl_ui *ui)
         ui->view = RTL_VIEW_KERNELS;
     } else if (!ui->model->latest || !ui->model->latest->snapshot.parts) {
         rtl_ui_say(ui, "there is one process only: nobody to compare it with");
+    } else if (row && row->kernels) {
+        rtl_ui_say(ui, "this is a family: a kernel of it (Enter) is compared");
     } else if (row) {
         ui->selected = row->id;
         ui->following = false;

@@ -109,6 +109,45 @@ static void a_kernel_in_each_process(void **state)
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
+static void a_family_is_not_compared(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, 'g');
+    free(draw(24, 80));
+    assert_true(ui.model->rows[ui.model->order[0]].kernels);
+    rtl_ui_key(&ui, 'e');
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    assert_non_null(strstr(ui.message, "family"));
+}
+
+static void one_that_hangs_is_said_to_be_stale(void **state)
+{
+    (void)state;
+    processes[2]->queues[0].injected += 3;
+    for (uint64_t at = 4; at <= 8; at++) {
+        for (int i = 0; i < PROCESSES; i++) {
+            if (i == 2 && at > 4)
+                continue;
+            processes[i]->passes++;
+            processes[i]->heartbeat_ns = at * RTL_SEC - 1;
+        }
+        tick_all(at * RTL_SEC);
+        for (int i = 0; i < PROCESSES; i++)
+            assert_int_equal(ui.model->latest->snapshot.parts->members[i].stale_ns,
+                             i == 2 && at >= 6 ? (at - 4) * RTL_SEC + 1 : 0);
+    }
+    assert_int_equal(ui.model->state, RTL_TARGET_LIVE); /* the others go on */
+    rtl_ui_key(&ui, 'p');
+    char *text = draw(24, 100), *row = strstr(text, "4713");
+    assert_non_null(row);
+    const char *stale = strstr(row, " stale ");
+    assert_true(stale && stale < strchr(row, '\n') && !strstr(stale + 1, " stale "));
+    free(text);
+    rtl_merge_leave(merge, 2);
+    tick_all(9 * RTL_SEC);
+    assert_int_equal(ui.model->latest->snapshot.parts->members[2].stale_ns, 0);
+}
+
 static void those_that_are_not_traced_are_listed(void **state)
 {
     (void)state;
@@ -159,6 +198,8 @@ int main(void)
         TEST(the_slow_rank_is_on_the_main_screen),
         TEST(keys_lead_to_processes_and_back),
         TEST(a_kernel_in_each_process),
+        TEST(a_family_is_not_compared),
+        TEST(one_that_hangs_is_said_to_be_stale),
         TEST(those_that_are_not_traced_are_listed),
         TEST(one_alone_asks_for_the_list),
         TEST(every_size_is_drawn),
