@@ -19,9 +19,8 @@
 
 static int print(const char *text)
 {
-    if (text)
-        fputs(text, stdout);
-    if (fflush(stdout) && errno != EPIPE) {
+    bool failed = text && fputs(text, stdout) == EOF; /* longer than the buffer, it fails here */
+    if ((fflush(stdout) || failed) && errno != EPIPE) {
         rtl_complain("cannot write: %s", strerror(errno));
         return RTL_READER_USAGE;
     }
