@@ -47,12 +47,12 @@ printf 'void ran(void) __attribute__((constructor));\nint creat(const char *, un
 gcc -shared -fPIC -o "$work/audit.so" "$work/audit.c"
 echo 'int main(void) { return 0; }' >"$work/main.c"
 gcc -o "$work/audited-program" "$work/main.c" -Wl,--audit="$work/audit.so"
-finds "a program that audits" 0 '^open   runtime      .*audits it: the loader, which would run that' "$top" check -- "$work/audited-program"
+finds "a program that audits" '' '^open   runtime      .*audits it: the loader, which would run that' "$top" check -- "$work/audited-program"
 check "whose audit isn't run" test ! -e "$work/audited"
 if [ "$(id -u)" = 0 ]; then
     cp "$program" "$work/theirs"
     chown 54321 "$work/theirs"
-    finds "another user's program" 0 "^open   runtime      .*another user's to change" "$top" check -- "$work/theirs"
+    finds "another user's program" '' "^open   runtime      .*another user's to change" "$top" check -- "$work/theirs"
 fi
 # a loader of its own: not ours is started
 sed 's,/lib64/ld-linux-x86-64.so.2,/lib64/ld-other-x86-64.so.2,' "$program" >"$work/foreign"
