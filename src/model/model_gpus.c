@@ -37,7 +37,10 @@ static struct traffic traffic_of(const struct rtl_snapshot *now, const struct rt
         if (queue->gpu != gpu)
             continue;
         const struct rtl_queue_snapshot *was = before ? queue_of(before, queue->slot) : NULL;
-        t.dispatches += grown(queue->dispatches, was && was->generation == queue->generation ? was->dispatches : 0);
+        /* it goes on by 2 when a queue is destroyed, and again when another gets the slot */
+        bool same =
+            was && (was->generation == queue->generation || (!queue->live && queue->generation == was->generation + 2));
+        t.dispatches += grown(queue->dispatches, same ? was->dispatches : 0);
         for (unsigned r = 0; r < RTL_UNTIMED_LIMIT; r++)
             t.untimed += grown(queue->untimed[r], was ? was->untimed[r] : 0);
         if (queue->live)

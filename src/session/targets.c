@@ -308,7 +308,8 @@ static bool is_waiting(const struct rtl_targets *t)
         return true;
     for (uint32_t i = 0; i < t->options->pid_count; i++)
         if (t->launcher[i] && find(t->known, (int)t->known_count, t->options->pids[i]))
-            return !t->options->launch || !rtl_launch_ended(t->options->launch); /* one of ours stays until it is asked */
+            return !t->options->launch ||
+                   !rtl_launch_ended(t->options->launch); /* one of ours stays until it is asked */
     return false;
 }
 
