@@ -19,12 +19,9 @@
 
 static int print(const char *text)
 {
-    bool failed = text && fputs(text, stdout) == EOF; /* longer than the buffer, it fails here */
-    if ((fflush(stdout) || failed) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        return RTL_READER_USAGE;
-    }
-    return 0;
+    if (text)
+        fputs(text, stdout);
+    return rtl_stdout_written() ? 0 : RTL_READER_USAGE;
 }
 
 /* Without -p and without a terminal to choose on: say which processes there are. */

@@ -1,9 +1,9 @@
 /* rtl-top api: what the calls of HIP and the ranges of roctx cost the host's threads of one process, once. */
 #include "command/api_output.h"
+#include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,9 +83,5 @@ int rtl_api_command(int argc, char **argv)
         rtl_complain("%s", why);
         return status;
     }
-    if (fflush(stdout) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        return RTL_READER_USAGE;
-    }
-    return 0;
+    return rtl_stdout_written() ? 0 : RTL_DB_FULL;
 }

@@ -3,6 +3,7 @@
  * where it isn't. The parts are in check_system.c and check_program.c.
  */
 #include "command/check.h"
+#include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/library.h"
@@ -111,9 +112,5 @@ int rtl_check_command(int argc, char **argv)
     if (!parse(&r, argc, argv, &status))
         return status;
     status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
-    if (fflush(stdout) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        return RTL_READER_USAGE;
-    }
-    return status;
+    return rtl_stdout_written() ? status : RTL_DB_FULL;
 }

@@ -3,6 +3,7 @@
  * the tables, so that what a new row brings is completed, too.
  */
 #include "model/columns.h"
+#include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "shm/segment_reader.h"
@@ -11,7 +12,6 @@
 #include "text/text.h"
 #include "text/units.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,9 +330,5 @@ int rtl_completions_command(int argc, char **argv)
         return RTL_READER_USAGE;
     }
     print();
-    if (fflush(stdout) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        return RTL_READER_USAGE;
-    }
-    return 0;
+    return rtl_stdout_written() ? 0 : RTL_DB_FULL;
 }

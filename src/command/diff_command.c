@@ -2,6 +2,7 @@
  */
 #include "record/diff.h"
 #include "record/replay.h"
+#include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/progress.h"
@@ -313,9 +314,5 @@ int rtl_diff_command(int argc, char **argv)
     rtl_names_free(c.names);
     unload(&c.a);
     unload(&c.b);
-    if (fflush(stdout) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        return RTL_READER_USAGE;
-    }
-    return status;
+    return rtl_stdout_written() ? status : RTL_DB_FULL;
 }

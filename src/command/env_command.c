@@ -4,6 +4,7 @@
  * is.
  */
 #include "model/labels.h"
+#include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/library.h"
@@ -11,7 +12,6 @@
 #include "shm/segment_reader.h"
 #include "text/quote.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,10 +191,6 @@ static bool print_all(const struct request *r, const struct rtl_traced_env *env,
         r->form->line(env->variable[i].name, env->variable[i].value);
     }
     fputs(r->form->after, stdout);
-    if (fflush(stdout) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        return false;
-    }
     return true;
 }
 
@@ -213,5 +209,5 @@ int rtl_env_command(int argc, char **argv)
     }
     bool printed = print_all(&r, &env, library);
     rtl_traced_env_free(&env);
-    return printed ? 0 : RTL_READER_USAGE;
+    return !printed ? RTL_READER_USAGE : rtl_stdout_written() ? 0 : (int)RTL_DB_FULL;
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "command/json_processes.h"
 #include "model/process_cells.h"
+#include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/processes.h"
@@ -12,7 +13,6 @@
 #include "text/text.h"
 #include "text/units.h"
 
-#include <errno.h>
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,13 +162,10 @@ int rtl_list_command(int argc, char **argv)
         printf("no process that uses a GPU and that you may see\n");
     if (!ok)
         rtl_complain("out of memory");
-    if (ok && fflush(stdout) && errno != EPIPE) {
-        rtl_complain("cannot write: %s", strerror(errno));
-        ok = false;
-    }
+    status = !ok ? RTL_READER_USAGE : rtl_stdout_written() ? 0 : (int)RTL_DB_FULL;
     rtl_untraced_free(&l.untraced);
     free(l.rows);
     rtl_model_free(l.model);
     rtl_targets_close(targets);
-    return ok ? 0 : RTL_READER_USAGE;
+    return status;
 }

@@ -158,11 +158,8 @@ static int print_all(struct list *l)
         puts(rtl_names_cell(l->names, id, raw, (size_t)length, l->form, l->width, l->ascii));
     }
     free(line);
-    bool written = !ferror(stdout) && !fflush(stdout);
-    if (!written && errno != EPIPE) {
-        rtl_complain("cannot write to standard output: %s", strerror(errno));
+    if (!rtl_stdout_written())
         return RTL_DB_FULL;
-    }
     return length == NO_LINE ? RTL_READER_USAGE : 0;
 }
 

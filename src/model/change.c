@@ -46,8 +46,11 @@ static struct rtl_change compare(const struct estimate *before, const struct est
 {
     const double bucket = 1.0 / 64;
     struct rtl_change change = {RTL_CHANGE_SAME, 1};
-    if (!before->middle || !now->middle)
-        return change.kind = before->middle == now->middle ? RTL_CHANGE_SAME : RTL_CHANGE_UNKNOWN, change;
+    if (!before->middle || !now->middle) {
+        if (before->middle != now->middle)
+            change.kind = RTL_CHANGE_UNKNOWN;
+        return change;
+    }
     change.ratio = (double)now->middle / (double)before->middle;
     if (now->low > before->high && change.ratio > 1 + bucket)
         change.kind = RTL_CHANGE_LONGER;

@@ -143,10 +143,8 @@ bool rtl_arguments_done(struct rtl_arguments *a, int *status)
         rtl_complain("%s", a->wrong);
     } else if (a->help) {
         fputs(a->help, stdout);
-        if (fflush(stdout) && errno != EPIPE) {
-            rtl_complain("cannot write: %s", strerror(errno));
+        if (!rtl_stdout_written())
             *status = RTL_READER_USAGE;
-        }
     }
     free(a->help);
     free(a->wrong);

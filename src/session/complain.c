@@ -3,9 +3,12 @@
 #include "session/progress.h"
 #include "text/text.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char *escaped(const char *text)
 {
@@ -35,4 +38,18 @@ void rtl_complain(const char *format, ...)
     rtl_progress_hide();
     fprintf(stderr, "rtl-top: %s\n", line ? line : "out of memory");
     free(line);
+}
+
+bool rtl_stdout_written(void)
+{
+    int before = errno;
+    bool failed = ferror(stdout) != 0; /* what is longer than the buffer, earlier: errno may be another's since */
+    int error = fflush(stdout) ? errno : failed ? before : 0;
+    struct pollfd reader = {.fd = STDOUT_FILENO};
+    if (!failed && !error)
+        return true;
+    if (error == EPIPE || (poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR)))
+        return true;
+    rtl_complain("cannot write to standard output: %s", error ? strerror(error) : "not all of it was taken");
+    return false;
 }

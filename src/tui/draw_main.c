@@ -22,7 +22,7 @@ static void head_text(const struct rtl_model *m, int column, int width, struct r
     if (column == RTL_COLUMN_TREND && rtl_model_history_length(m)) {
         char span[32];
         snprintf(span, sizeof span, "P99 %s", rtl_format_interval(rtl_trend_span(m, width)).text);
-        snprintf(out, size, "%s", span);
+        snprintf(out, size, "%s", (int)strlen(span) <= width ? span : "P99"); /* a number without its unit lies */
         if (width >= (int)strlen(span) + 12)
             snprintf(out, size, "%s \u25841x \u25882x", span);
     }
