@@ -5,6 +5,7 @@
 . "$(dirname "$0")/intercept.sh"
 
 top=$O/rtl-top
+unwatched
 for i in 0 1 2 3 4 5 6 7 8 9; do
     echo "sign0$i fixed $((i + 1))us"
 done >"$work/script"

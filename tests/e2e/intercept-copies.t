@@ -137,9 +137,11 @@ is "unasked, off: nothing is counted" "$("$O/rtl-top" -p "$program" --json -n 1 
 close_it
 
 # With nobody who watches they are counted only.
+unwatched
 play reuse auto
 is "reuse, auto: counted only" "$(untimed) $(timed)" '{"unwatched":2000} 0'
 close_it
+among_all
 
 # What can't be timed
 play counter

@@ -33,12 +33,14 @@ is "with an event ring that goes round: nothing is asked of the system" "$line" 
 unset RTL_TRACE
 steady "signalled" "$tap_top/$O/librtl.so" 1000000 signalled
 is "signals of the application's: nothing is asked in a million dispatches" "$line" "allocations 0 syscalls 0 first -1"
+unwatched
 RTL_MODE=auto
 export RTL_MODE
 steady "auto" "$tap_top/$O/librtl.so" 200000
 is "auto with nobody watching: nothing is asked of the system" "$line" "allocations 0 syscalls 0 first -1"
 steady "auto, signalled" "$tap_top/$O/librtl.so" 200000 signalled
 is "nor with signals of the application's" "$line" "allocations 0 syscalls 0 first -1"
+among_all
 RTL_MODE=lite
 steady "lite" "$tap_top/$O/librtl.so" 200000
 is "lite: nothing is asked of the system" "$line" "allocations 0 syscalls 0 first -1"

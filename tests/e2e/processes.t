@@ -3,6 +3,8 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
+watches_all
+
 # --- eight ranks ---
 {
     echo 'Cijk_*_MT128x128x64_*  fixed 400us'

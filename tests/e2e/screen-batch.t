@@ -78,8 +78,10 @@ if [ -w /dev/full ]; then
     is "on standard output as well" "$? $(cat "$work/err")" "12 rtl-top: cannot write to standard output: No space left on device"
     "$top" --help >/dev/full 2>/dev/null
     is "and for the help" $? 1
+    watches_all
     "$top" list >/dev/full 2>"$work/err"
     is "for what a command prints" "$? $(cat "$work/err")" "12 rtl-top: cannot write to standard output: No space left on device"
+    among_all
     "$top" completions bash >/dev/full 2>/dev/null
     is "be it longer than a buffer" $? 12
 fi

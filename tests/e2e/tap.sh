@@ -62,6 +62,21 @@ wait_until() {
     done
 }
 
+# Some tests count on nobody watching their process, and some look at all processes of the machine. They keep out of each
+# other's way, in whatever checkout they run: any number of the first kind, or one of the second. Who waits holds up those
+# who come later, so that nobody waits for ever. Held until among_all, or the end.
+tap_among=${TMPDIR:-/tmp}/rtl-tests-$(id -u)
+unwatched() { tap_lock -s; }
+watches_all() { tap_lock -x; }
+among_all() { exec 9>&-; }
+tap_lock() { # -s | -x
+    exec 9>>"$tap_among.next"
+    flock 9
+    exec 8>>"$tap_among.held"
+    flock "$1" 8
+    exec 9>&- 9>&8 8>&-
+}
+
 # Ends a process that the test started, and waits for it.
 end_process() { # pid [signal]
     kill "-${2:-TERM}" "$1" 2>/dev/null
