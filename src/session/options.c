@@ -176,7 +176,8 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->mode = rtl_mode_parse(arg);
         if (o->mode < 0)
 #define NAME(sym, num, name, text) " " name
-            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'", arg);
+            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'%s", arg,
+                         strcmp(arg, RTL_MODE_HIP) ? "" : ", in which a process has to begin: rtl-top run --mode hip");
 #undef NAME
         break;
     case RTL_OPTION_THEME:
