@@ -284,5 +284,6 @@ void rtl_reader_close(struct rtl_reader *reader)
         free(reader->name[i]);
     free(reader->name);
     free(reader->name_length);
+    rtl_seen_free(reader->seen);
     free(reader);
 }
