@@ -34,7 +34,8 @@ struct rtl_seen {
     struct seen_row *row;
     uint32_t *hot, hot_count; /* has room for as many */
     /* what the rows add up to; they wrap, and only say whether two are the same */
-    uint64_t accounted, calls, untimed;
+    uint64_t accounted, calls, untimed, timed;
+    bool huge; /* they may have wrapped */
     uint64_t there[RTL_QUEUES_MAX * RTL_THERE_WORDS];
 };
 
@@ -118,6 +119,8 @@ static bool list(struct changes *c, uint32_t i)
         return false;
     k->name_length = k->name ? c->t.reader->name_length[i] : 0;
     c->seen->accounted += k->histogram.count + k->untimed - row->count - row->failed;
+    c->seen->timed += k->histogram.count - row->count;
+    c->seen->huge |= k->histogram.count >> 48 != 0; /* of so many rows none can be more without one that is */
     row->count = k->histogram.count;
     row->failed = k->untimed;
     row->unsettled = (k->histogram.approximate && !k->histogram.coarse) || !k->name;
@@ -336,8 +339,9 @@ static void tidy_up(struct changes *c)
     s->kernel_count = kept;
     if (!ascend)
         qsort(s->kernels, kept, sizeof *s->kernels, by_id);
-    for (uint32_t i = 0; i < c->rows; i++)
-        s->timed = rtl_plus(s->timed, c->seen->row[i].count);
+    s->timed = c->seen->timed;
+    for (uint32_t i = 0; i < c->rows && c->seen->huge; i++)
+        s->timed = i ? rtl_plus(s->timed, c->seen->row[i].count) : c->seen->row[i].count;
 }
 
 enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_snapshot *snapshot)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -243,8 +244,19 @@ int main(int argc, char **argv)
         scene((uint32_t)atoi(argv[1]), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
         return 0;
     }
-    scene(1, 10000, 300, 20);
-    scene(8, 10000, 300, 20);
-    scene(64, RTL_KERNELS_MAX, 300, 20);
+    static const struct {
+        uint32_t processes, kernels;
+    } scenes[] = {{1, 10000}, {8, 10000}, {64, RTL_KERNELS_MAX}};
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) { /* each with memory of its own */
+        fflush(stdout);
+        pid_t child = fork();
+        int status = 0;
+        if (child == 0) {
+            scene(scenes[i].processes, scenes[i].kernels, 300, 20);
+            return 0;
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child || status)
+            give_up("a scene failed");
+    }
     return 0;
 }
