@@ -343,10 +343,14 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
         if (!target->alive)
             continue;
         bool alive = rtl_reader_alive(target->reader); /* asked first: a snapshot after the end is the last state */
-        enum rtl_reader_status status = rtl_reader_snapshot(target->reader, &one);
+        /* a recording compares whole ones itself; and the last state is to be right, whatever the writer's sums say */
+        enum rtl_reader_status status =
+            t->sink || !alive ? rtl_reader_snapshot(target->reader, &one) : rtl_reader_changes(target->reader, &one);
         if (!status)
             one.taken_mono_ns = now;
         bool taken = status || rtl_merge_take(t->merge, target->member, &one);
+        if (!taken)
+            rtl_reader_forget(target->reader);
         if (!status && t->sink)
             t->sink(t->sink_context, target->member, target->pid, &one, !alive);
         if (!status)
