@@ -45,6 +45,9 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
         ui->process_at = rtl_clamp(ui->process_at + by, 0, 1 << 20); /* rtl_ui_fit knows how many there are */
     } else if (ui->view == RTL_VIEW_RANKS) {
         ui->rank_top = rtl_clamp(ui->rank_top + by, 0, 1 << 20);
+    } else if (ui->view == RTL_VIEW_CALLS || ui->view == RTL_VIEW_RANGES) {
+        int *at = &ui->calls_at[ui->view == RTL_VIEW_RANGES];
+        *at = rtl_clamp(*at + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
         ui->copies_at = rtl_clamp(ui->copies_at + by, 0, 1 << 20);
     } else {
