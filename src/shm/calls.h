@@ -27,6 +27,28 @@ struct rtl_call_memory {
     uint64_t in_use, peak, allocations;
 };
 
+/* A range by where it is nested; the first one is outside of all ranges and has no name. */
+struct rtl_call_node {
+    uint32_t parent; /* its place, before this one's */
+    uint32_t name_bytes;
+    char name[RTL_API_TEXT + 1];
+    uint64_t count, total_ns, most_ns, open;
+    uint64_t kernels, kernels_ns, copies, copies_ns; /* of calls in this very range, those that were timed */
+};
+
+/* From a call's begin to the start of a kernel that it launched. */
+struct rtl_call_launch {
+    uint64_t kernel; /* rtl_hash of its name: the same in all processes, as rows are not */
+    struct rtl_histogram_copy histogram;
+};
+
+/* What a thread is in, or was in last; 0 = none */
+struct rtl_call_thread {
+    uint32_t tid;
+    uint32_t row, last_row; /* rows of `rows`, + 1 */
+    uint64_t since_ns, last_ns;
+};
+
 /* What couldn't be recorded, or was wrong. X(member of both structs, JSON key, text) */
 #define RTL_CALL_TROUBLES(X)                                                                    \
     X(ranges_other, "ranges_other", "ranges found no row of their own: '(other ranges)'")       \
@@ -39,6 +61,13 @@ struct rtl_calls {
     uint32_t count, memory_count;
     struct rtl_call *rows;
     struct rtl_call_memory *memory;
+    bool links; /* what follows is known: a library of version 1.0 links nothing */
+    uint32_t node_count, launch_count, thread_count;
+    struct rtl_call_node *nodes;      /* parents first; those of one parent by name */
+    struct rtl_call_launch *launches; /* by kernel */
+    struct rtl_call_thread *threads;  /* live only: neither copied nor merged */
+    uint64_t flags, linked, copies_linked, copies_unlinked;
+    uint64_t unlinked[RTL_API_UNLINKED_LIMIT];
 #define RTL_DECLARE_TROUBLE(member, key, text) uint64_t member;
     RTL_CALL_TROUBLES(RTL_DECLARE_TROUBLE)
 #undef RTL_DECLARE_TROUBLE
@@ -54,8 +83,19 @@ static inline bool rtl_call_is_range(const struct rtl_call *call)
     return call->kind == RTL_API_RANGE || call->kind == RTL_API_MARK;
 }
 
-/* Room for `rows` and `memory` of them in the snapshot, counts 0; NULL without memory. */
-struct rtl_calls *rtl_calls_make(struct rtl_snapshot *snapshot, uint32_t rows, uint32_t memory);
+struct rtl_calls_room {
+    uint32_t rows, memory, nodes, launches, threads;
+};
+/* Room for so many in the snapshot, counts 0; NULL without memory. */
+struct rtl_calls *rtl_calls_make(struct rtl_snapshot *snapshot, const struct rtl_calls_room *room);
+
+/* The node of that name below another; node_count where there is none. */
+uint32_t rtl_calls_child(const struct rtl_calls *calls, uint32_t parent, const char *name, uint32_t name_bytes);
+/* The launches of a kernel; NULL where there are none. */
+const struct rtl_call_launch *rtl_calls_launch(const struct rtl_calls *calls, const struct rtl_kernel_snapshot *kernel);
+void rtl_calls_sort_launches(struct rtl_calls *calls);
+/* Puts nodes of any order into theirs: parents first, by name. The parents' places are changed with them. */
+bool rtl_calls_sort_nodes(struct rtl_call_node *nodes, uint32_t count);
 
 /* A copy of the calls of a snapshot in another one; true also where there are none. False without memory. */
 bool rtl_calls_copy(const struct rtl_calls *from, struct rtl_snapshot *to);

@@ -24,6 +24,12 @@ is "JSON: kernels are there as ever" "$(echo "$frame" | jq '.kernels | length > 
 is "text: a line a function" "$(grep -c '^call hip' "$work/text")" "$(grep -c '^called' "$work/out")"
 has "text: with errors" "$(cat "$work/text")" '^call hip.*  errors [0-9]'
 has "text: and memory" "$(cat "$work/text")" '^memory of GPU [0-9]+  in use .*at most 64M  allocations [0-9]+'
+"$top" record -p "$program" -n 2 -d 0.2 -b "$work/run.db" >"$work/text2"
+"$top" replay "$work/run.db" --json -n 2 >"$work/frames"
+same='.api.functions |= map(del(.window)) | .api'
+is "recorded and replayed: what was live" "$(tail -n 1 "$work/frames" | jq -Sc "$same")" "$(echo "$frame" | jq -Sc "$same")"
+"$top" snapshot -p "$program" "$work/once.db"
+is "a snapshot has them, too" "$("$top" replay "$work/once.db" --json | jq -Sc "$same")" "$(echo "$frame" | jq -Sc "$same")"
 terminal 100 30 "exec '$top' -p $program -d 0.2"
 check "screen: kernels first" shows "KERNEL"
 keys a
