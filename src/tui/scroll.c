@@ -3,6 +3,7 @@
 #include "text/text.h"
 #include "tui/calls_keys.h"
 #include "tui/draw_calls.h"
+#include "tui/process_list.h"
 
 /* Looks for what was asked for in the help: where its lines are depends on the width. */
 static void find_in_help(struct rtl_ui *ui, int cols)
@@ -65,6 +66,7 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
         int ranges = ui->view == RTL_VIEW_RANGES;
         fit_lines(&ui->calls_at[ranges], &ui->calls_top[ranges], rtl_draw_calls_lines(ui), ui->page);
     }
+    rtl_process_follow(ui);
     fit_lines(&ui->process_at, &ui->process_top, rtl_draw_process_lines(ui), ui->page);
     int ranks = rtl_draw_rank_lines(ui);
     ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page, 0, ranks));

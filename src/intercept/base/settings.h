@@ -31,7 +31,6 @@ struct rtl_settings {
     uint32_t trace;       /* records of the event ring, 0 = none */
 };
 
-
 /* Pure: the value of RTL_QUEUES; *choice is AUTO for NULL or empty. False when it was not understood. */
 bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice);
 
