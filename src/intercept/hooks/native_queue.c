@@ -43,14 +43,14 @@ static inline struct look look_with(enum rtl_policy policy)
     return look;
 }
 
-/* Counts the packet, decides about it, and writes a signal into it if it is to have one. True when the worker has to
- * know of it. */
-static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, const struct look *look)
+/* Counts the packet, decides about it, writes in the signal that it is to have. True: the worker has to know of it. */
+static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, const struct look *look)
 {
     if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     uint16_t number = rtl_packet_see(tracker, packet, true, look->policy);
+    rtl_packet_link(tracker, packet, index, number, look->policy);
     if (number == RTL_NO_SIGNAL)
         return false;
     hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->tsc);
@@ -68,7 +68,7 @@ static bool is_counting(void)
  * Counts a packet that the GPU may have already: its header is there or, if not `valid`, was taken away by the GPU.
  * Without its header it is known by what it would run: a barrier has no such address there.
  */
-static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet, bool valid,
+static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, bool valid,
                      enum rtl_untimed_reason reason)
 {
     if (!is_counting())
@@ -91,6 +91,7 @@ static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet
     rtl_packet_count(tracker, &line->calls, 1);
     rtl_packet_count(tracker, &tracker->counters->dispatches, 1);
     rtl_packet_untimed(tracker, line, reason);
+    rtl_packet_link_late(tracker, index);
 }
 
 /* So many packets are gone and overwritten. */
@@ -173,7 +174,7 @@ static inline bool walk_own(struct rtl_native *native, enum rtl_policy policy, u
     bool pushed = false;
     struct look look = look_with(policy);
     for (bool more = is_complete(native, at, own); more;) {
-        pushed |= see(native->tracker, packet_at(native, at), &look);
+        pushed |= see(native->tracker, packet_at(native, at), at, &look);
         at++;
         more = is_complete(native, at, own);
         if (!more || at - from == CHUNK) {
@@ -203,7 +204,7 @@ static void walk_demoted(struct rtl_native *native)
         bool there = rtl_native_has_header(native, at);
         if (!there && at >= read)
             break; /* not written yet */
-        see_late(native->tracker, packet_at(native, at), there,
+        see_late(native->tracker, packet_at(native, at), at, there,
                  reason == RTL_NO_REASON ? RTL_UNTIMED_DEMOTED : (enum rtl_untimed_reason)reason);
     }
     atomic_store_explicit(&native->seen, at, memory_order_relaxed);
@@ -220,7 +221,7 @@ static void let_go(struct rtl_native *native, bool unheard)
     if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at) || !rtl_native_has_header(native, at))
         return;
     bool never = at == native->first;
-    see_late(native->tracker, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
+    see_late(native->tracker, packet_at(native, at), at, true, RTL_UNTIMED_LET_GO);
     publish(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
