@@ -133,6 +133,12 @@ static bool own_histogram(struct rtl_snapshot *to, struct rtl_histogram_copy *h)
     return true;
 }
 
+static void copy_array(void *to, const void *from, uint32_t count, size_t size)
+{
+    if (count) /* without any there may be no array */
+        memcpy(to, from, count * size);
+}
+
 bool rtl_calls_copy(const struct rtl_calls *from, struct rtl_snapshot *to)
 {
     to->calls = NULL;
@@ -150,10 +156,10 @@ bool rtl_calls_copy(const struct rtl_calls *from, struct rtl_snapshot *to)
     calls->launches = own.launches;
     calls->threads = own.threads;
     calls->thread_count = 0;
-    memcpy(own.rows, from->rows, from->count * sizeof *own.rows);
-    memcpy(own.memory, from->memory, from->memory_count * sizeof *own.memory);
-    memcpy(own.nodes, from->nodes, from->node_count * sizeof *own.nodes);
-    memcpy(own.launches, from->launches, from->launch_count * sizeof *own.launches);
+    copy_array(own.rows, from->rows, from->count, sizeof *own.rows);
+    copy_array(own.memory, from->memory, from->memory_count, sizeof *own.memory);
+    copy_array(own.nodes, from->nodes, from->node_count, sizeof *own.nodes);
+    copy_array(own.launches, from->launches, from->launch_count, sizeof *own.launches);
     bool ok = true;
     for (uint32_t i = 0; ok && i < calls->count; i++)
         ok = own_histogram(to, &own.rows[i].histogram);

@@ -420,10 +420,10 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         rtl_ui_toggle_view(ui, RTL_VIEW_QUEUES);
         return RTL_UI_DRAW;
     case RTL_ACTION_CALLS:
-        ui->view = ui->view == RTL_VIEW_CALLS ? RTL_VIEW_KERNELS : RTL_VIEW_CALLS;
+        rtl_ui_toggle_view(ui, RTL_VIEW_CALLS);
         return RTL_UI_DRAW;
     case RTL_ACTION_RANGES:
-        ui->view = ui->view == RTL_VIEW_RANGES ? RTL_VIEW_KERNELS : RTL_VIEW_RANGES;
+        rtl_ui_toggle_view(ui, RTL_VIEW_RANGES);
         return RTL_UI_DRAW;
     case RTL_ACTION_COPIES:
         rtl_ui_toggle_view(ui, RTL_VIEW_COPIES);

@@ -40,7 +40,8 @@ enum rtl_view {
     RTL_VIEW_PROCESSES,
     RTL_VIEW_RANKS,
     RTL_VIEW_CALLS,
-    RTL_VIEW_RANGES
+    RTL_VIEW_RANGES,
+    RTL_VIEW_COUNT
 };
 enum rtl_prompt {
     RTL_PROMPT_NONE,
@@ -66,8 +67,8 @@ struct rtl_ui {
     char title[160]; /* the process's command line, safe text */
     uint64_t interval_ns;
 
-    enum rtl_view view, before; /* `before`: where help goes back to */
-    enum rtl_view under[8];     /* the screens that this one was opened from, from the first on (views.h) */
+    enum rtl_view view, before;          /* `before`: where help goes back to */
+    enum rtl_view under[RTL_VIEW_COUNT]; /* the screens that this one was opened from, from the first on (views.h) */
     int under_count;
     enum rtl_name_form names;
     enum rtl_unit units;

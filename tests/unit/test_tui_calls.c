@@ -107,6 +107,8 @@ static void the_ranges(void **state)
     rtl_ui_key(&ui, 'a');
     assert_int_equal(ui.view, RTL_VIEW_CALLS);
     rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_RANGES);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
