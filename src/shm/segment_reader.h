@@ -120,6 +120,7 @@ struct rtl_copies_snapshot {
 };
 
 struct rtl_parts;
+struct rtl_calls;
 #define RTL_MODE_MIXED 0xffeu /* of a merged snapshot: they have several */
 
 struct rtl_snapshot {
@@ -143,6 +144,7 @@ struct rtl_snapshot {
     uint32_t copies_count;
     struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
     void *storage;                      /* what the histogram copies point into */
+    struct rtl_calls *calls;            /* of HIP, and ranges of roctx (shm/calls.h), in the storage; or NULL */
     struct rtl_parts *parts;            /* of a merged snapshot (model/merge.h): what came from whom; or NULL */
     void (*release_parts)(struct rtl_parts *parts);
 };
