@@ -24,7 +24,7 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-VIEWER    := $(wildcard src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/tui/*.c)
+VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/tui/*.c)
 VGPU      := $(wildcard tests/vgpu/*.c)
 UNIT      := $(wildcard tests/unit/test_*.c)
 PROGRAM   := $(wildcard tests/programs/*.c)
