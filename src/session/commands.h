@@ -30,6 +30,7 @@
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")   \
     COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")     \
     COMMAND(API, "api", rtl_api_command, "", "what calls of HIP and ranges of roctx cost a process's threads")     \
+    COMMAND(SERVE, "serve", rtl_serve_command, "[ADDR:PORT]", "serve the numbers of all processes to Prometheus")  \
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
@@ -65,6 +66,11 @@
     X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \
     X(NAMES_FAMILY, 0, "family", "", "the kernel's family before each, and a tab")
 #define RTL_API_OPTIONS(X)
+#define RTL_SERVE_OPTIONS(X)                                                                                   \
+    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \
+    X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels, and N ranges; the rest is one (default 40)")    \
+    X(SERVE_BUCKETS, 0, "buckets", "N", "buckets of a histogram in each factor of two: 1, 2 or 4 (default 2)") \
+    X(SERVE_WAKE, 0, "wake", "", "have processes in mode auto time all the time, as if somebody watched")
 #define RTL_COMPLETIONS_OPTIONS(X) \
     X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
 
@@ -96,6 +102,7 @@
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
 #define RTL_API_SHARED         RTL_OPTION_PID, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_HELP
+#define RTL_SERVE_SHARED       RTL_OPTION_HELP
 #define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
 
 #define RTL_NO_COMMAND(...)
