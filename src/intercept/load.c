@@ -29,6 +29,7 @@
 #include "intercept/track/timestamps.h"
 #include "intercept/worker/mode.h"
 #include "intercept/worker/worker.h"
+#include "shm/trace_size.h"
 
 #define RTL_EXPORT __attribute__((visibility("default")))
 

@@ -1,6 +1,7 @@
 /* What the model's numbers look like in words. See cells.h. */
 #include "model/cells.h"
 #include "model/labels.h"
+#include "model/model_gpus.h"
 #include "model/ranks.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
@@ -142,11 +143,14 @@ void rtl_coverage_line(const struct rtl_model *m, int columns, char *out, size_t
                  m->window_counted && !m->window_untimed;
     *out = 0;
     if (m->gpu_count > SHARES_AT_HAND && m->busy >= 0 && columns >= 100)
-        rtl_text_append(out, size, "busy %s%%  ", rtl_format_share(m->busy).text);
+        rtl_text_append(out, size, "busy %s%s%%  ", rtl_model_busy_is_bound(m) ? "<" : "",
+                        rtl_format_share(m->busy).text);
     if (s->mode != RTL_MODE_OFF)
         rtl_text_append(out, size, "%s disp/s", rtl_format_rate(m->rate).text);
-    if (m->lost && *out)
-        rtl_text_append(out, size, ", drop %s", rtl_format_count(m->lost).text);
+    if (m->window_lost && *out)
+        rtl_text_append(out, size, ", drop %s", rtl_format_count(m->window_lost).text);
+    else if (m->lost && *out)
+        rtl_text_append(out, size, ", drop %s earlier", rtl_format_count(m->lost).text);
     if (*out && s->signals_limit && s->signals_in_use >= s->signals_limit - s->signals_limit / 10)
         rtl_text_append(out, size, ", signals %s of %s", rtl_format_count(s->signals_in_use).text,
                         rtl_format_count(s->signals_limit).text);

@@ -39,17 +39,18 @@
 #define RTL_SNAPSHOT_OPTIONS(X)
 #define RTL_TRACE_OPTIONS(X)
 #define RTL_MODE_OPTIONS(X)
-#define RTL_RUN_OPTIONS(X)                                                      \
-    X(RUN_MODE, 0, "mode", "MODE", "begin in MODE: off, lite, default or auto") \
-    X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")   \
+#define RTL_RUN_OPTIONS(X)                                                                                  \
+    X(RUN_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
+    X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                               \
     X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
-#define RTL_ENV_OPTIONS(X)                                                                      \
-    X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)") \
-    X(ENV_MODE, 0, "mode", "MODE", "begin in MODE: off, lite, default or auto")                 \
-    X(ENV_TRACE, 0, "trace", "", "with an event ring, for traces")                              \
+#define RTL_ENV_OPTIONS(X)                                                                                  \
+    X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)")             \
+    X(ENV_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
+    X(ENV_TRACE, 0, "trace", "", "with an event ring, for traces")                                          \
     X(ENV_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
-#define RTL_CHECK_OPTIONS(X)                                                      \
-    X(CHECK_PID, 'p', "pid", "PID", "say it of a process, in place of a command") \
+#define RTL_CHECK_OPTIONS(X)                                                                                  \
+    X(CHECK_PID, 'p', "pid", "PID", "say it of a process, in place of a command")                             \
+    X(CHECK_MODE, 0, "mode", "MODE|hip", "begun in MODE: off, lite, default or auto; hip: with calls of HIP") \
     X(CHECK_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_LIST_OPTIONS(X) X(LIST_JSON, 0, "json", "", "one JSON object")
 #define RTL_DIFF_OPTIONS(X)                                                                            \

@@ -51,6 +51,22 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
     return !errno && *value >= least && *value <= most;
 }
 
+/* What is no number in "4711,abc", a list of numbers but for that; its length, or 0. */
+static size_t no_number(const char *list, const char **word)
+{
+    bool numbers = false;
+    size_t length, found = 0;
+    for (const char *at = list;; at += length + 1) {
+        length = strcspn(at, ",");
+        if (length && strspn(at, "0123456789") >= length)
+            numbers = true;
+        else if (!found)
+            *word = at, found = length;
+        if (!at[length])
+            return numbers ? found : 0;
+    }
+}
+
 /* "4711", "4711,4712", or the name of a command. */
 static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **text)
 {
@@ -59,6 +75,11 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
     if (!*arg || *arg == '-' || strlen(arg) >= RTL_FILTER_MAX)
         return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
                      arg);
+    const char *word = "";
+    size_t wrong = no_number(arg, &word);
+    if (wrong)
+        return WRONG(text, "-p '%s': '%.*s' is no number; -p takes numbers, such as 4711,4712, or one name", arg,
+                     (int)wrong, word);
     if (strspn(arg, "0123456789,") != strlen(arg)) {
         if (o->process && strcmp(o->process, arg) != 0)
             return WRONG(text, "-p takes one name, not '%s' and '%s'", o->process, arg);
@@ -176,7 +197,8 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->mode = rtl_mode_parse(arg);
         if (o->mode < 0)
 #define NAME(sym, num, name, text) " " name
-            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'", arg);
+            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'%s", arg,
+                         strcmp(arg, RTL_MODE_HIP) ? "" : ", in which a process has to begin: rtl-top run --mode hip");
 #undef NAME
         break;
     case RTL_OPTION_THEME:

@@ -190,6 +190,10 @@ bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events 
 uint32_t rtl_reader_events(const struct rtl_reader *reader, struct rtl_events *events, struct rtl_event_record *out,
                            uint32_t most);
 
+/* The same with the links to calls of the API, zeros where the process records none. */
+uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_events *events,
+                                  struct rtl_linked_event *out, uint32_t most);
+
 /* The full name of a kernel's row, as in snapshots; NULL when the row has none. */
 const char *rtl_reader_kernel_name(struct rtl_reader *reader, uint32_t kernel);
 

@@ -93,6 +93,7 @@ static void write_keys(struct page *p)
         {RTL_IN_DATA, "Keys on all tables and in the detail"},
         {RTL_IN_TABLES, "Keys on all tables"},
         {RTL_IN_KERNELS, "Keys on kernels"},
+        {RTL_IN_KERNELS | RTL_IN_PROCESSES, "Keys on kernels and on processes"},
         {RTL_IN_KERNELS | RTL_IN_HELP, "Keys on kernels and in this help"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "Keys on kernels, in the detail and on a kernel's processes"},

@@ -70,13 +70,13 @@ enum {
     X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, "Filter", "show only kernels whose name has the text")         \
     X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, "", "clear filter and search")                                                \
     X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_KERNELS, "Sort", "choose the column to sort by")                        \
-    X(SORT_LEFT, '<', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the left")                                     \
-    X(SORT_RIGHT, '>', 0, 0, RTL_IN_KERNELS, "", "sort by the column to the right")                                   \
+    X(SORT_LEFT, '<', 0, 0, RTL_IN_KERNELS | RTL_IN_PROCESSES, "", "sort by the column to the left")                  \
+    X(SORT_RIGHT, '>', 0, 0, RTL_IN_KERNELS | RTL_IN_PROCESSES, "", "sort by the column to the right")                \
     X(SORT_TIME, 'P', 0, 0, RTL_IN_KERNELS, "", "sort by share of time")                                              \
     X(SORT_TOTAL, 'T', 0, 0, RTL_IN_KERNELS, "", "sort by total time")                                                \
     X(SORT_CALLS, 'C', 0, 0, RTL_IN_KERNELS, "", "sort by calls")                                                     \
     X(SORT_P99, 'L', 0, 0, RTL_IN_KERNELS, "", "sort by p99")                                                         \
-    X(REVERSE, 'R', 'I', 0, RTL_IN_KERNELS, "", "reverse the order")                                                  \
+    X(REVERSE, 'R', 'I', 0, RTL_IN_KERNELS | RTL_IN_PROCESSES, "", "reverse the order")                               \
     X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail", "histogram and quantiles of the kernel; opens a family") \
     X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                             \
     X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                                   \

@@ -7,6 +7,7 @@
 
 /* X(header, width, least terminal width, meaning) in the order of the screen, in which draw_queues.c fills them */
 #define RTL_QUEUE_COLUMNS(X)                                                                     \
+    X("PID", 7, 0, "the process whose queue it is, where several are watched")                   \
     X("QUEUE", 8, 0, "the runtime's number of the queue; others: several that share a row")      \
     X("GPU", 4, 0, "the process's own number of the GPU")                                        \
     X("WAY", 9, 60, "how its packets come to the library, see RTL_QUEUES below")                 \
@@ -94,7 +95,8 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("disp/s", "dispatches a second, timed or not")                                                             \
     X("▄1x █2x", "marks of a trend: the median of what is shown, and twice that or more")                        \
     X("win", "the window: the span of time that the table is about")                                             \
-    X("drop", "dispatches that should have been timed and were not")                                             \
+    X("drop", "dispatches of the window that should have been timed and were not; earlier: before it")           \
+    X("<88%", "at most: the times of several processes on that GPU added up, which may overlap")                 \
     X("age", "how long ago the library last wrote anything, when that is late")                                  \
     X("rec", "recording, and into which file")                                                                   \
     X("pid", "the process; inside: its number in its own container")                                             \

@@ -3,6 +3,8 @@
 #include "session/player.h"
 #include "text/text.h"
 #include "tui/leave.h"
+#include "tui/process_list.h"
+#include "tui/views.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -265,7 +267,7 @@ static unsigned go_back(struct rtl_ui *ui)
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
     else
-        ui->view = RTL_VIEW_KERNELS;
+        rtl_ui_close_view(ui);
     return RTL_UI_DRAW;
 }
 
@@ -273,7 +275,7 @@ static unsigned show_ranks(struct rtl_ui *ui)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
     if (ui->view == RTL_VIEW_RANKS) {
-        ui->view = RTL_VIEW_KERNELS;
+        rtl_ui_close_view(ui);
     } else if (!ui->model->latest || !ui->model->latest->snapshot.parts) {
         rtl_ui_say(ui, "there is one process only: nobody to compare it with");
     } else if (row && row->kernels) {
@@ -282,7 +284,7 @@ static unsigned show_ranks(struct rtl_ui *ui)
         ui->selected = row->id;
         ui->following = false;
         ui->rank_top = 0;
-        ui->view = RTL_VIEW_RANKS;
+        rtl_ui_open_view(ui, RTL_VIEW_RANKS);
     }
     return RTL_UI_DRAW;
 }
@@ -297,7 +299,7 @@ static unsigned show_detail(struct rtl_ui *ui, int step)
             return rtl_ui_open(ui, row, !rtl_family_is_open(ui->model, rtl_family_of(ui->model, row)));
         ui->selected = row->id;
         ui->following = false;
-        ui->view = RTL_VIEW_DETAIL;
+        rtl_ui_open_view(ui, RTL_VIEW_DETAIL);
         return RTL_UI_DRAW;
     }
     int at = rtl_model_position(ui->model, ui->selected);
@@ -326,9 +328,22 @@ static unsigned copy_name(struct rtl_ui *ui)
     return RTL_UI_DRAW | RTL_UI_COPY;
 }
 
+static unsigned order_processes(struct rtl_ui *ui, enum rtl_action action)
+{
+    if (action == RTL_ACTION_REVERSE)
+        ui->process_reverse = !ui->process_reverse;
+    else if (action == RTL_ACTION_SORT_LEFT || action == RTL_ACTION_SORT_RIGHT)
+        rtl_process_sort_step(ui, action == RTL_ACTION_SORT_LEFT ? -1 : 1);
+    else
+        return 0;
+    return RTL_UI_DRAW;
+}
+
 static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
 {
     struct rtl_model *m = ui->model;
+    if (ui->view == RTL_VIEW_PROCESSES)
+        return order_processes(ui, action);
     switch (action) {
     case RTL_ACTION_FIND:
         return open_prompt(ui, RTL_PROMPT_FIND);
@@ -401,10 +416,10 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         ui->log_bars = !ui->log_bars;
         return RTL_UI_DRAW;
     case RTL_ACTION_QUEUES:
-        ui->view = ui->view == RTL_VIEW_QUEUES ? RTL_VIEW_KERNELS : RTL_VIEW_QUEUES;
+        rtl_ui_toggle_view(ui, RTL_VIEW_QUEUES);
         return RTL_UI_DRAW;
     case RTL_ACTION_COPIES:
-        ui->view = ui->view == RTL_VIEW_COPIES ? RTL_VIEW_KERNELS : RTL_VIEW_COPIES;
+        rtl_ui_toggle_view(ui, RTL_VIEW_COPIES);
         return RTL_UI_DRAW;
     case RTL_ACTION_PROCESSES:
         if (!m->latest || (!m->latest->snapshot.parts && ui->replay))
@@ -412,7 +427,7 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         else if (!m->latest->snapshot.parts)
             return RTL_UI_DRAW | RTL_UI_PROCESSES;
         else
-            ui->view = ui->view == RTL_VIEW_PROCESSES ? RTL_VIEW_KERNELS : RTL_VIEW_PROCESSES;
+            rtl_ui_toggle_view(ui, RTL_VIEW_PROCESSES);
         return RTL_UI_DRAW;
     case RTL_ACTION_RANKS:
         return show_ranks(ui);

@@ -65,6 +65,8 @@ struct rtl_ui {
     uint64_t interval_ns;
 
     enum rtl_view view, before; /* `before`: where help goes back to */
+    enum rtl_view under[8];     /* the screens that this one was opened from, from the first on (views.h) */
+    int under_count;
     enum rtl_name_form names;
     enum rtl_unit units;
     bool gpu_lines, wrap, log_bars, ascii;
@@ -79,6 +81,10 @@ struct rtl_ui {
     int page;                              /* rows of the table, from the last rtl_ui_fit */
     int name_left;                         /* columns that the names are scrolled by */
     int process_at, process_top, rank_top; /* process_at: the cursor's line */
+    /* the processes' order, and the member of the merge that the cursor is on (process_list.h) */
+    bool process_sorted, process_reverse, process_held;
+    int process_sort;
+    uint32_t process_selected;
     pid_t go_in;
     const struct rtl_untraced *untraced; /* processes that use a GPU and aren't traced, or NULL */
 
