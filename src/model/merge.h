@@ -89,6 +89,12 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number);
 /* All that was taken. False without memory. */
 bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out);
 
+/*
+ * As before the first process came in, but for names, ids and the GPUs' numbers: earlier states follow, from the same
+ * processes, which join in the same order. Snapshots that were made stay.
+ */
+void rtl_merge_rewind(struct rtl_merge *merge);
+
 /* The group of a kernel of a merged snapshot; NULL when it is of one process. */
 const struct rtl_group *rtl_group_of(const struct rtl_snapshot *snapshot, const struct rtl_kernel_snapshot *kernel);
 

@@ -22,7 +22,9 @@ struct rtl_replay_info {
     char title[512]; /* bytes of the file: not yet safe to show */
     char recorder[64];
     uint64_t interval_ns;
-    uint32_t frames; /* at least 1 */
+    uint32_t frames;                         /* at least 1 */
+    int rank;                                /* -1: not known */
+    char user[20], label[16], container[20]; /* printable ASCII */
 };
 
 /*
@@ -32,6 +34,12 @@ struct rtl_replay_info {
 enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **replay,
                                    char *why, size_t why_bytes);
 void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
+
+/*
+ * The recordings of other processes that were made together with this one, and itself: those of its kind that have a
+ * frame of the same moment, and those that have one with them. Ascending, into an array of the caller's (free).
+ */
+enum rtl_db_status rtl_replay_companions(struct rtl_replay *replay, int64_t **recordings, uint32_t *count);
 
 const struct rtl_replay_info *rtl_replay_info(const struct rtl_replay *replay);
 const char *rtl_replay_why(const struct rtl_replay *replay);

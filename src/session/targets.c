@@ -33,6 +33,7 @@ struct rtl_targets {
     struct target *targets[TARGETS_MAX]; /* the first one stays, ended or not: its names are in use */
     uint32_t count;
     struct rtl_merge *merge; /* once there were two */
+    uint64_t real_ns;        /* of the last snapshot */
     uint64_t look_ns;        /* when to look for new ones next */
     /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
     struct rtl_process_entry *known;
@@ -334,6 +335,7 @@ bool rtl_targets_alive(struct rtl_targets *t)
 
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)
 {
+    t->real_ns = rtl_real_ns();
     if (!t->merge)
         return rtl_reader_snapshot(t->targets[0]->reader, snapshot);
     uint64_t now = rtl_mono_ns();
@@ -352,7 +354,7 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
         if (!taken)
             rtl_reader_forget(target->reader);
         if (!status && t->sink)
-            t->sink(t->sink_context, target->member, target->pid, &one, !alive);
+            t->sink(t->sink_context, target->member, target->pid, &one, t->real_ns, !alive);
         if (!status)
             rtl_snapshot_free(&one);
         if (status == RTL_READER_USAGE || !taken)
@@ -361,6 +363,11 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             end(t, i);
     }
     return rtl_merge_make(t->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
+}
+
+uint64_t rtl_targets_real_ns(const struct rtl_targets *t)
+{
+    return t->real_ns;
 }
 
 void rtl_targets_hand_to(struct rtl_targets *t, rtl_targets_sink *sink, void *context)
