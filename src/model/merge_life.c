@@ -1,4 +1,5 @@
 /* A merge's beginning and end, and how it begins again. See merge.h. */
+#include "model/merge.h"
 #include "model/merge_private.h"
 
 #include <stdlib.h>

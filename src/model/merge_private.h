@@ -2,7 +2,6 @@
 #ifndef RTL_MODEL_MERGE_PRIVATE_H
 #define RTL_MODEL_MERGE_PRIVATE_H
 
-#include "model/merge.h"
 #include "model/merge_parts.h"
 #include "model/merge_rest.h"
 

@@ -11,21 +11,10 @@
 #include <sys/types.h>
 
 #include "record/db.h"
+#include "record/replay_info.h"
 #include "shm/segment_reader.h"
 
 struct rtl_replay;
-
-struct rtl_replay_info {
-    int64_t id;
-    pid_t pid;
-    bool snapshot;   /* one frame by intention */
-    char title[512]; /* bytes of the file: not yet safe to show */
-    char recorder[64];
-    uint64_t interval_ns;
-    uint32_t frames;                         /* at least 1 */
-    int rank;                                /* -1: not known */
-    char user[20], label[16], container[20]; /* printable ASCII */
-};
 
 /*
  * Opens the newest time series of the file, or else the newest snapshot; of process `pid` if that is not 0, number

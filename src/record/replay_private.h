@@ -2,7 +2,7 @@
 #ifndef RTL_RECORD_REPLAY_PRIVATE_H
 #define RTL_RECORD_REPLAY_PRIVATE_H
 
-#include "record/replay.h"
+#include "record/replay_info.h"
 #include "record/replay_state.h"
 
 enum { RTL_CHECKPOINTS_MAX = 64 };
