@@ -24,7 +24,7 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-VIEWER    := $(wildcard src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/tui/*.c)
+VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/tui/*.c)
 VGPU      := $(wildcard tests/vgpu/*.c)
 UNIT      := $(wildcard tests/unit/test_*.c)
 PROGRAM   := $(wildcard tests/programs/*.c)
@@ -92,7 +92,7 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRI
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
 # play runtimes whose functions are looked up by name
-$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches: LDFLAGS += -rdynamic
+$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links: LDFLAGS += -rdynamic
 
 # Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
