@@ -312,6 +312,7 @@ static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *p
         const struct rtl_histogram_copy *both[2] = {&part->kernel.histogram, &gone->kernel.histogram};
         kernel.calls += gone->kernel.calls;
         kernel.untimed += gone->kernel.untimed;
+        kernel.estimated_ns += gone->kernel.estimated_ns;
         kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: they have no buckets */
         rtl_part_add(gone, &merge->packing);
     }
