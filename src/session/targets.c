@@ -43,6 +43,8 @@ struct rtl_targets {
     uint32_t known_count;
     rtl_targets_sink *sink;
     void *sink_context;
+    rtl_targets_listener *listener;
+    void *listener_context;
     bool launcher[RTL_PIDS_MAX]; /* of the pids asked for: not traced itself */
 };
 
@@ -178,6 +180,8 @@ static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_proce
         t->merge = rtl_merge_create();
     if (t->merge)
         join_merge(t, target);
+    if (t->listener && source.reader)
+        t->listener(t->listener_context, e->pid);
     return RTL_READER_OK;
 }
 
@@ -200,7 +204,8 @@ static void look_around(struct rtl_targets *t, bool first)
                 join(t, &t->known[i], source, !first);
         }
     uint64_t now = rtl_mono_ns(), pause = (now - from) * LOOK_SHARE;
-    t->look_ns = now + (pause > RTL_SEC ? pause : RTL_SEC);
+    uint64_t least = t->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses what nobody has looked at */
+    t->look_ns = now + (pause > least ? pause : least);
 }
 
 /* What was counted is in the merge; the first one's names are the model's from before there was one. */
@@ -346,6 +351,21 @@ bool rtl_targets_alive(struct rtl_targets *t)
             any |= t->targets[i]->alive && rtl_source_alive(&t->targets[i]->source);
     }
     return any || is_waiting(t);
+}
+
+void rtl_targets_tell(struct rtl_targets *t, rtl_targets_listener *listener, void *context)
+{
+    t->listener = listener;
+    t->listener_context = context;
+}
+
+bool rtl_targets_go_on(struct rtl_targets *t)
+{
+    bool alive = rtl_targets_alive(t);
+    for (uint32_t i = t->count; i-- > 0;)
+        if (t->targets[i]->alive && !rtl_source_alive(&t->targets[i]->source))
+            end(t, i);
+    return alive;
 }
 
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)

@@ -36,6 +36,12 @@ typedef void rtl_targets_sink(void *context, uint32_t number, pid_t pid, const s
                               uint64_t real_ns, bool ended);
 void rtl_targets_hand_to(struct rtl_targets *targets, rtl_targets_sink *sink, void *context);
 
+/* Is told of each process with a segment that comes in from now on. NULL for none. */
+typedef void rtl_targets_listener(void *context, pid_t pid);
+void rtl_targets_tell(struct rtl_targets *targets, rtl_targets_listener *listener, void *context);
+/* As rtl_targets_alive, where nobody takes snapshots: who has ended is forgotten. */
+bool rtl_targets_go_on(struct rtl_targets *targets);
+
 /* The heartbeat, to all of them; see heartbeat.h. The model may be NULL. */
 void rtl_targets_heartbeat(struct rtl_targets *targets, struct rtl_model *model);
 void rtl_targets_read_heartbeat(struct rtl_targets *targets, struct rtl_model *model);
