@@ -64,7 +64,7 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     rtl_process_follow(ui);
     fit_lines(&ui->process_at, &ui->process_top, rtl_draw_process_lines(ui), ui->page);
     int ranks = rtl_draw_rank_lines(ui);
-    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page, 0, ranks));
+    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one is the name's */
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */

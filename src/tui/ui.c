@@ -1,5 +1,6 @@
 /* Keys to state. See ui.h. */
 #include "tui/ui.h"
+#include "model/ranks.h"
 #include "session/player.h"
 #include "text/text.h"
 #include "tui/leave.h"
@@ -273,6 +274,18 @@ static unsigned go_back(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
+/* The line of the one that it is all about; rtl_ui_fit scrolls no further than it has to. */
+static int who_stands_out(const struct rtl_ui *ui, const struct rtl_row *row)
+{
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    struct rtl_slowest slowest;
+    uint32_t count = rtl_ranks(ui->model, row, false, ranks, RTL_MEMBERS_MAX);
+    for (uint32_t i = 0; rtl_slowest(ui->model, row, &slowest) && i < count; i++)
+        if (ranks[i].member == slowest.rank.member)
+            return (int)i;
+    return 0;
+}
+
 static unsigned show_ranks(struct rtl_ui *ui)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
@@ -285,7 +298,7 @@ static unsigned show_ranks(struct rtl_ui *ui)
     } else if (row) {
         ui->selected = row->id;
         ui->following = false;
-        ui->rank_top = 0;
+        ui->rank_top = who_stands_out(ui, row);
         rtl_ui_open_view(ui, RTL_VIEW_RANKS);
     }
     return RTL_UI_DRAW;
