@@ -53,6 +53,9 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
     struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
     ui->page = l.table.rows > 0 ? l.table.rows : 1;
+    ui->columns_shown = 0;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        ui->columns_shown |= l.column_at[i] >= 0 && l.column_width[i] ? 1u << i : 0;
     if (ui->view == RTL_VIEW_HELP) {
         ui->page = rows > 2 ? rows - 2 : 1;
         find_in_help(ui, cols);

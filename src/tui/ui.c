@@ -106,6 +106,7 @@ static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
     ui->prompt = prompt;
     ui->typed[0] = 0;
     ui->help_from = ui->help_top;
+    ui->kept_columns = ui->columns;
     if (prompt == RTL_PROMPT_FILTER) {
         snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
         snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
@@ -138,6 +139,8 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     if (!accept) {
         if (prompt == RTL_PROMPT_FILTER)
             set_filter(ui, ui->kept_filter);
+        if (prompt == RTL_PROMPT_COLUMNS)
+            ui->columns = ui->kept_columns;
         if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
             ui->help_search[0] = 0;
             ui->help_top = ui->help_from;
@@ -231,6 +234,23 @@ static unsigned answer_leave(struct rtl_ui *ui, enum rtl_leave_answer answer)
     return answer == RTL_LEAVE_RUNNING ? RTL_UI_QUIT : answer == RTL_LEAVE_END ? RTL_UI_DRAW | RTL_UI_END : RTL_UI_DRAW;
 }
 
+/* What is chosen is shown at once, under the menu. */
+static unsigned choose_columns(struct rtl_ui *ui, uint32_t key)
+{
+    int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
+    int from = key == RTL_KEY_HOME ? 0 : key == RTL_KEY_END || key == 'G' ? RTL_COLUMN_COUNT : ui->menu;
+    ui->menu = rtl_clamp(from + step, 0, RTL_COLUMN_COUNT - 1);
+    if (key == ' ' && ui->menu == RTL_COLUMN_NAME)
+        rtl_ui_say(ui, "the name stays: without it the others say nothing");
+    else if (key == ' ')
+        ui->columns = ((ui->columns ? ui->columns : ui->columns_shown) ^ 1u << ui->menu) | 1u << RTL_COLUMN_NAME;
+    else if (key == 'a')
+        ui->columns = 0;
+    else if (key == 'q')
+        return close_prompt(ui, false);
+    return RTL_UI_DRAW;
+}
+
 static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
 {
     size_t length = strlen(ui->typed);
@@ -240,6 +260,8 @@ static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
         return close_prompt(ui, false);
     if (key == RTL_KEY_ENTER || key == '\n')
         return close_prompt(ui, true);
+    if (ui->prompt == RTL_PROMPT_COLUMNS)
+        return choose_columns(ui, key);
     if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE) {
         int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
         if (step)
@@ -374,6 +396,8 @@ static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
         return RTL_UI_DRAW;
     case RTL_ACTION_SORT_MENU:
         return open_prompt(ui, RTL_PROMPT_SORT);
+    case RTL_ACTION_COLUMNS:
+        return open_prompt(ui, RTL_PROMPT_COLUMNS);
     case RTL_ACTION_SORT_LEFT:
         return sort_by(ui, rtl_column_step(m->sort, -1));
     case RTL_ACTION_SORT_RIGHT:

@@ -54,6 +54,12 @@ keys F6 Escape
 check "F6 too, and Esc leaves it" shows 'sort CALLS v'
 keys P
 
+keys o
+check "o shows the columns" shows '\[x\] %TIME ' '\[ \] TOTAL' 'Space shows or hides'
+keys Escape F2
+check "F2 too" shows '\[x\] %TIME '
+keys Escape
+
 keys M
 check "M shows the modes" shows '> default +times every kernel' 'mode: Up and Down choose'
 keys Down Down Down Down Down k k Enter
