@@ -46,6 +46,26 @@ check "so it says in text" grep -qE '^.* R5 [2-3]\.[0-9]x .*128x128x64' "$work/t
 
 terminal 100 30 "'$top' -p $launcher -d 1"
 check "and on the screen" shows 'R5 [2-3]\.[0-9]x .*128x128x64' '8 processes'
+check "for as long as a window" shows 'win 10s'
+keys p
+check "p: a row a process" shows '^ +PID  RANK +GPU %BUSY DISP/s +P99' "^.* R5 +[0-9a-f:.]+ .* serve --gpus 1" 'EscBack'
+keys '>' '>' '>' '>' '>' '>'
+check "sorted by p99" shows 'sort P99'
+keys R
+check "and the other way round" shows 'sort P99, reversed'
+keys Enter
+check "Enter goes into one" shows '%TIME .*KERNEL' "pid [0-9]+ .*LIVE"
+is "whose window is not just beginning" "$(screen | grep -cE 'win ([0-4]\.[0-9]s|[0-9]+ms) of')" 0
+keys p
+check "p comes back" shows '^ +PID  RANK' '8 processes'
+keys Escape
+check "Esc goes to the kernels" shows '%TIME .*SLOWEST' '8 processes'
+keys / 128x128x64 Enter e
+check "e: the kernel in each rank, the slow one marked" shows '^! *[0-9]+ +R5 .* [2-3]\.[0-9]+x *$' 'VS MEDIAN'
+keys Tab
+check "queues say whose they are" shows '^ +PID +QUEUE +GPU' "^[> ] +$(ranks 'select(.rank == 0) | .pid') "
+keys Escape Escape
+check "back the way that was come" shows '%TIME .*SLOWEST'
 keys q
 
 # --- one goes, another comes ---
