@@ -118,6 +118,10 @@ $(O)/tests/programs/kernels-%.co: tests/programs/device/kernels.hip $(O)/.flags 
 	@mkdir -p $(@D)
 	$(HIPCC) -std=c++17 -O2 -c --cuda-device-only --no-gpu-bundle-output --offload-arch=$* -o $@ $<
 $(eval $(call c_program,bench))
+# this one measures the viewer
+$(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER))
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 # for the releases of the runtime that know gfx942, which this hipcc doesn't
 $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $(wildcard tests/programs/*.h) | $(O)/.has-gpu
 	@mkdir -p $(@D)

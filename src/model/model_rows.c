@@ -5,6 +5,7 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "model/model_calls.h"
 #include "model/ranks.h"
 #include "model/model_families.h"
 #include "model/model_gpus.h"
@@ -425,7 +426,7 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_gpus(model);
     rtl_model_judge_gpus(model);
     make_sums(model);
-    return make_order(model);
+    return rtl_model_make_calls(model) && make_order(model);
 }
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)

@@ -6,6 +6,7 @@
 #include "session/heartbeat.h"
 #include "session/processes.h"
 #include "session/target.h"
+#include "shm/calls.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -24,6 +25,7 @@ struct target {
     uint64_t start_time;
     struct rtl_reader *reader;
     struct rtl_heartbeat heartbeat;
+    struct rtl_calls_source calls;
     uint32_t member; /* in the merge, once there is one */
     bool alive;
 };
@@ -113,6 +115,7 @@ static bool look(struct rtl_targets *t, bool first)
 static void drop(struct target *target)
 {
     rtl_heartbeat_close(&target->heartbeat);
+    rtl_calls_close(&target->calls);
     rtl_reader_close(target->reader);
     free(target);
 }
@@ -122,6 +125,16 @@ static void join_merge(struct rtl_targets *t, struct target *target)
     struct rtl_member_info info;
     rtl_process_info(target->pid, &info);
     target->member = rtl_merge_join(t->merge, &info);
+}
+
+/* All of it, or of the kernels only what has changed. */
+static enum rtl_reader_status snapshot_of(struct target *target, struct rtl_snapshot *snapshot, bool whole)
+{
+    enum rtl_reader_status status =
+        whole ? rtl_reader_snapshot(target->reader, snapshot) : rtl_reader_changes(target->reader, snapshot);
+    if (status == RTL_READER_OK)
+        rtl_calls_take(&target->calls, target->pid, snapshot);
+    return status;
 }
 
 /* There are two: from now on their sum is shown. False without memory: the first goes on alone. */
@@ -134,7 +147,7 @@ static bool start_merge(struct rtl_targets *t, bool watched)
     if (!t->merge)
         return false;
     join_merge(t, t->targets[0]);
-    if (watched && rtl_reader_snapshot(t->targets[0]->reader, &snapshot) == RTL_READER_OK) {
+    if (watched && snapshot_of(t->targets[0], &snapshot, true) == RTL_READER_OK) {
         rtl_merge_adopt(t->merge, t->targets[0]->member, &snapshot);
         rtl_snapshot_free(&snapshot);
     }
@@ -157,6 +170,7 @@ static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_proce
     target->reader = reader;
     target->alive = true;
     rtl_heartbeat_open(&target->heartbeat, reader);
+    rtl_calls_open(&target->calls);
     t->targets[t->count++] = target;
     if (t->options->apart && !t->merge)
         t->merge = rtl_merge_create();
@@ -335,7 +349,7 @@ bool rtl_targets_alive(struct rtl_targets *t)
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)
 {
     if (!t->merge)
-        return rtl_reader_snapshot(t->targets[0]->reader, snapshot);
+        return snapshot_of(t->targets[0], snapshot, true);
     uint64_t now = rtl_mono_ns();
     for (uint32_t i = t->count; i-- > 0;) {
         struct target *target = t->targets[i];
@@ -343,10 +357,13 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
         if (!target->alive)
             continue;
         bool alive = rtl_reader_alive(target->reader); /* asked first: a snapshot after the end is the last state */
-        enum rtl_reader_status status = rtl_reader_snapshot(target->reader, &one);
+        /* a recording compares whole ones itself; and the last state is to be right, whatever the writer's sums say */
+        enum rtl_reader_status status = snapshot_of(target, &one, t->sink || !alive);
         if (!status)
             one.taken_mono_ns = now;
         bool taken = status || rtl_merge_take(t->merge, target->member, &one);
+        if (!taken)
+            rtl_reader_forget(target->reader);
         if (!status && t->sink)
             t->sink(t->sink_context, target->member, target->pid, &one, !alive);
         if (!status)

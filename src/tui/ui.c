@@ -2,6 +2,7 @@
 #include "tui/ui.h"
 #include "session/player.h"
 #include "text/text.h"
+#include "tui/calls_keys.h"
 #include "tui/leave.h"
 #include "tui/process_list.h"
 #include "tui/views.h"
@@ -31,7 +32,7 @@ unsigned rtl_ui_where(const struct rtl_ui *ui)
     static const unsigned where[] = {
         [RTL_VIEW_KERNELS] = RTL_IN_KERNELS, [RTL_VIEW_QUEUES] = RTL_IN_QUEUES, [RTL_VIEW_COPIES] = RTL_IN_COPIES,
         [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,   [RTL_VIEW_HELP] = RTL_IN_HELP,     [RTL_VIEW_PROCESSES] = RTL_IN_PROCESSES,
-        [RTL_VIEW_RANKS] = RTL_IN_RANKS};
+        [RTL_VIEW_RANKS] = RTL_IN_RANKS,     [RTL_VIEW_CALLS] = RTL_IN_CALLS,   [RTL_VIEW_RANGES] = RTL_IN_CALLS};
     return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
@@ -73,6 +74,8 @@ static unsigned step_frame(struct rtl_ui *ui, int step)
         ui->paused_ns = ui->now_mono_ns;
     }
     ui->step = step;
+    if (step < 0 ? !ui->frame : ui->frame + 1 >= ui->frames)
+        rtl_ui_say(ui, step < 0 ? "this is the first frame" : "this is the last frame: T goes back, b to a time");
     return RTL_UI_DRAW | RTL_UI_STEP;
 }
 
@@ -418,6 +421,12 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_QUEUES:
         rtl_ui_toggle_view(ui, RTL_VIEW_QUEUES);
         return RTL_UI_DRAW;
+    case RTL_ACTION_CALLS:
+        rtl_ui_toggle_view(ui, RTL_VIEW_CALLS);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_RANGES:
+        rtl_ui_toggle_view(ui, RTL_VIEW_RANGES);
+        return RTL_UI_DRAW;
     case RTL_ACTION_COPIES:
         rtl_ui_toggle_view(ui, RTL_VIEW_COPIES);
         return RTL_UI_DRAW;
@@ -512,7 +521,7 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_REDRAW:
         return RTL_UI_DRAW | RTL_UI_REPAINT;
     default:
-        return act_on_table(ui, action);
+        return rtl_ui_shows_calls(ui) ? rtl_ui_act_on_calls(ui, action) : act_on_table(ui, action);
     }
 }
 
