@@ -30,6 +30,7 @@
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")     \
     COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")       \
     COMMAND(API, "api", rtl_api_command, "-p PID", "what calls of HIP and ranges of roctx cost a process's threads") \
+    COMMAND(SERVE, "serve", rtl_serve_command, "[ADDR:PORT]", "serve the numbers of all processes to Prometheus")    \
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
@@ -70,6 +71,11 @@
     X(API_TABLES, 'b', "batch", "", "plain text tables (what it prints anyway)")    \
     X(API_AS_JSON, 0, "json", "", "one JSON object")                                \
     X(API_AS_CSV, 0, "csv", "", "comma-separated values, a line for each call and range")
+#define RTL_SERVE_OPTIONS(X)                                                                                   \
+    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \
+    X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels, and N ranges; the rest is one (default 40)")    \
+    X(SERVE_BUCKETS, 0, "buckets", "N", "buckets of a histogram in each factor of two: 1, 2 or 4 (default 2)") \
+    X(SERVE_WAKE, 0, "wake", "", "have processes in mode auto time all the time, as if somebody watched")
 #define RTL_COMPLETIONS_OPTIONS(X) \
     X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
 
@@ -101,6 +107,7 @@
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
 #define RTL_API_SHARED         RTL_OPTION_HELP
+#define RTL_SERVE_SHARED       RTL_OPTION_HELP
 #define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
 
 #define RTL_NO_COMMAND(...)

@@ -78,6 +78,7 @@ struct rtl_kernel_snapshot {
     uint16_t workgroup[3];
     uint32_t lds_bytes, scratch_bytes;
     struct rtl_histogram_copy histogram; /* histogram.count = timed dispatches */
+    uint64_t estimated_ns;               /* of an observed process: of all its calls; 0 = not known */
 };
 
 struct rtl_queue_snapshot {
@@ -121,7 +122,8 @@ struct rtl_copies_snapshot {
 
 struct rtl_parts;
 struct rtl_calls;
-#define RTL_MODE_MIXED 0xffeu /* of a merged snapshot: they have several */
+#define RTL_MODE_MIXED    0xffeu /* of a merged snapshot: they have several */
+#define RTL_MODE_OBSERVED 0xffdu /* of a process without the library, seen from outside (src/observe) */
 
 struct rtl_snapshot {
     uint64_t taken_mono_ns; /* CLOCK_MONOTONIC when the copy was taken */
@@ -145,9 +147,21 @@ struct rtl_snapshot {
     struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
     void *storage;                      /* what the histogram copies point into */
     struct rtl_calls *calls;            /* of HIP, and ranges of roctx (shm/calls.h), in the storage; or NULL */
-    struct rtl_parts *parts;            /* of a merged snapshot (model/merge.h): what came from whom; or NULL */
+    /* of an observed process */
+    uint32_t convention;     /* enum rtl_convention: whether there are estimates */
+    uint64_t packets_lost;   /* overwritten before they were counted, of whatever kind */
+    struct rtl_parts *parts; /* of a merged snapshot (model/merge.h): what came from whom; or NULL */
     void (*release_parts)(struct rtl_parts *parts);
 };
+
+/* Whether some of it was seen from outside (src/observe): in a merged snapshot one process at least. */
+static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
+{
+    bool observed = snapshot->mode == RTL_MODE_OBSERVED;
+    for (uint32_t i = 0; i < snapshot->queue_count && snapshot->mode == RTL_MODE_MIXED && !observed; i++)
+        observed = snapshot->queues[i].way == RTL_WAY_OBSERVED;
+    return observed;
+}
 
 /*
  * What a snapshot takes at most, whatever the segment holds: bytes looked at (less than half of it where entries have
