@@ -32,6 +32,7 @@ for way in native intercept; do
     is "$way: all three ways to launch are there" "$(said pair | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" \
         "hipExtLaunchKernel linked hipLaunchKernel linked hipModuleLaunchKernel hsa_00 "
     is "$way: each timed one has a latency" "$(said launches | awk '{ sum += $2 } END { print sum }')" "$timed"
+    is "$way: latencies and GPU times add up to those of the events" "$(said sums | awk '{ print $1 - $2, $3 - $4 }')" "0 0"
     is "$way: and is in the range of its thread and part, in no other" \
         "$(said node | grep -c '^/thread [0-7]/part [0-9] count')" 80
     is "$way: which add up to all of them" "$(said node | sed -n 's/.* kernels \([0-9]*\) .*/\1/p' | awk '{ sum += $1 } END { print sum }')" "$timed"

@@ -8,6 +8,8 @@
  *   rows N wrong N                 dispatches that FILE's threads made; those that aren't linked to just their call
  *   order N wrong N                calls with several dispatches of `linked`; those whose ordinals don't follow the
  * grids range N wrong N                links whose range isn't that of their call, or whose call began at another time
+ *   sums A B C D                   ns from calls' begins to their kernels' starts, by the events and by the histograms;
+ *                                  ns that the linked kernels took, by the events and by the ranges
  *   lost N                         events of either ring that were overwritten
  *   counted linked N REASON N ...  what the segment counts of all dispatches
  *   copied linked N unlinked N
@@ -36,6 +38,7 @@ static struct {
     uint64_t n;
 } threads[THREADS];
 static unsigned thread_count;
+static uint64_t latency_ns, kernels_ns; /* by the events */
 
 static void die(const char *why)
 {
@@ -137,6 +140,8 @@ static void compare_ops(int fd, struct rtl_reader *reader)
             ranges++;
             other += call->range != ops[i].link.range || call->start_ns != ops[i].link.entry_ns ||
                      call->node != ops[i].link.node;
+            latency_ns += copy || r->start_ns < ops[i].link.entry_ns ? 0 : r->start_ns - ops[i].link.entry_ns;
+            kernels_ns += copy ? 0 : r->duration_ns;
         }
         count(copy             ? "copies"
               : r->correlation ? "pair"
@@ -186,6 +191,13 @@ static void print_counters(int fd, struct rtl_reader *reader)
             printf(" %s %llu", reasons[i], (unsigned long long)c.linked.unlinked[i]);
     printf("\ncopied linked %llu unlinked %llu\n", (unsigned long long)c.header.copies_linked,
            (unsigned long long)c.header.copies_unlinked);
+    uint64_t launches_ns = 0, nodes_ns = 0;
+    for (uint32_t i = 0; i < c.launch_count; i++)
+        launches_ns += c.launches[i].total_ns;
+    for (uint32_t i = 0; i < c.node_count; i++)
+        nodes_ns += c.nodes[i].kernels_ns;
+    printf("sums %llu %llu %llu %llu\n", (unsigned long long)latency_ns, (unsigned long long)launches_ns,
+           (unsigned long long)kernels_ns, (unsigned long long)nodes_ns);
     for (uint32_t i = 0; i < c.node_count; i++) {
         const struct rtl_api_node *n = &c.nodes[i];
         if (!n->state || (!n->count && !n->kernels && !n->copies))
