@@ -10,13 +10,11 @@
  * grids range N wrong N                links whose range isn't that of their call, or whose call began at another time
  *   sums A B C D                   ns from calls' begins to their kernels' starts, by the events and by the histograms;
  *                                  ns that the linked kernels took, by the events and by the ranges
- *   lost N                         events of either ring that were overwritten
- *   counted linked N REASON N ...  what the segment counts of all dispatches
- *   copied linked N unlinked N
- *   node PATH count N kernels N copies N ns N
- *   launches KERNEL N least NS     latencies in the histogram, and the shortest bucket's
- *   thread TID function NAME|none last NAME|none
- * Exit status 1 when something can't be read.
+ *   nested N wrong N               calls, ranges and marks in a range; those that lie in none of their thread at their
+ * time lost N                         events of either ring that were overwritten counted linked N REASON N ...  what
+ * the segment counts of all dispatches copied linked N unlinked N node PATH count N kernels N copies N ns N launches
+ * KERNEL N least NS     latencies in the histogram, and the shortest bucket's thread TID function NAME|none last
+ * NAME|none Exit status 1 when something can't be read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +120,18 @@ static void note_call(int fd, const struct rtl_api_event *e)
     for (unsigned t = 0; kind == RTL_API_LAUNCH && t < thread_count; t++)
         if (threads[t].tid == (long)e->tid && threads[t].n < threads[t].launches)
             threads[t].id[threads[t].n++] = e->id;
+}
+
+static void compare_ranges(void)
+{
+    unsigned long nested = 0, wrong = 0;
+    for (uint64_t i = 0; i < call_count; i++) {
+        const struct rtl_api_event *e = &calls[i], *around = e->range ? call_of(e->range) : NULL;
+        nested += e->range != 0;
+        wrong += e->range &&
+                 (!around || around->tid != e->tid || around->start_ns > e->start_ns || around->end_ns < e->end_ns);
+    }
+    printf("nested %lu wrong %lu\n", nested, wrong);
 }
 
 static void compare_ops(int fd, struct rtl_reader *reader)
@@ -260,6 +270,7 @@ int main(int argc, char **argv)
             note_call(fd, &calls[i]);
         qsort(calls, call_count, sizeof *calls, by_id);
         compare_ops(fd, reader);
+        compare_ranges();
     }
     print_counters(fd, reader);
     rtl_reader_close(reader);
