@@ -92,7 +92,7 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRI
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
 # play runtimes whose functions are looked up by name
-$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches: LDFLAGS += -rdynamic
+$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links: LDFLAGS += -rdynamic
 
 # Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.

@@ -58,7 +58,7 @@ enum {
     RTL_API_NODE_FIRST = 2,
     RTL_API_KERNELS = 16384,                 /* rows of kernels in the segment of kernels */
     RTL_API_QUEUES = 128,                    /* slots of queues there */
-    RTL_API_EVENTS_MAX = 1 << 20,            /* records in each block's ring */
+    RTL_API_EVENTS_MAX = 1 << 18,            /* records in each block's ring */
 };
 
 /* X(symbol, number, JSON value, meaning) */
