@@ -239,7 +239,7 @@ static void link_op(struct rtl_rocpd_calls *c, const struct waiting *w, int64_t 
     rtl_db_run(add);
     if (e->flags & RTL_EVENT_COPY)
         describe_copy(c, call, e->kernel);
-    else if (w->event.link.ordinal == 0) /* of a graph's kernels the first */
+    else /* of a graph's kernels the first that has come: the others find the row taken */
         describe_kernel(c, call, w->kernel, e);
     c->sums.linked++;
 }
