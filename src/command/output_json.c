@@ -25,6 +25,22 @@ static void put_quantiles(struct json_writer *w, struct json_object *parent, con
     put_measured(w, o, "p99_ns", any, v[1]);
 }
 
+/* Of processes that are seen from outside: what was lost, and whether there are estimates. */
+static void put_observed(struct json_writer *w, struct json_object *root, const struct rtl_snapshot *s)
+{
+    static const char *const conventions[] = {
+#define CONVENTION(sym, num, json, text) [num] = json,
+        RTL_CONVENTIONS(CONVENTION)
+#undef CONVENTION
+    };
+    struct json_object *o = object_in(w, root, "observed");
+    if (!o)
+        return;
+    put(w, o, "estimated", json_object_new_boolean(s->in_force == RTL_ACTIVITY_TIMING));
+    put_text(w, o, "read_index", s->convention < 3 ? conventions[s->convention] : "unknown");
+    put_number(w, o, "packets_lost", s->packets_lost);
+}
+
 static void put_head(struct json_writer *w, struct json_object *root, const struct rtl_output_frame *f)
 {
     const struct rtl_model *m = f->model;
@@ -37,6 +53,8 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
     put_text(w, root, "mode", rtl_mode_label(s->mode));
     put_text(w, root, "in_force", rtl_activity_key(s->in_force));
     put_text(w, root, "state", rtl_target_json(m->state));
+    if (rtl_is_observed(s))
+        put_observed(w, root, s);
     struct json_object *o = object_in(w, root, "dispatches");
     if (!o)
         return;

@@ -198,6 +198,9 @@ static void choose_base(struct rtl_model *model)
     model->before = before;
     uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
     model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
+    /* what the rings of an observed process still had at first is of nobody knows when */
+    if (!base && rtl_is_observed(now))
+        model->span_ns = 0;
 }
 
 static void watch_worker(struct rtl_model *model)

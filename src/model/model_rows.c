@@ -236,7 +236,9 @@ static void make_gpus(struct rtl_model *model)
         if (model->span_ns && (busy_ns || !untimed_of(model, agent->gpu))) {
             /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
             double busy = (double)busy_ns / (double)model->span_ns;
-            if (agent->users <= 1) /* gaps of one process are no gaps of a GPU that several have */
+            /* gaps can't be seen from outside, and */
+            if (agent->users <= 1 &&
+                !rtl_is_observed(now)) /* gaps of one process are no gaps of a GPU that several have */
                 make_idle(row, base, model->span_ns);
             row->busy = busy < 1 ? busy : 1;
             sum += row->busy;
@@ -259,6 +261,8 @@ static void make_gpus(struct rtl_model *model)
 /* Reasons that lie in the mode or in the application: the others are time that we meant to take and lost. */
 static bool is_by_design(int reason)
 {
+    if (reason == RTL_UNTIMED_OBSERVED)
+        return true;
     return reason == RTL_UNTIMED_OWN_SIGNAL || reason == RTL_UNTIMED_BATCH || reason == RTL_UNTIMED_UNSAFE_SIGNAL ||
            reason == RTL_UNTIMED_SHARED_SIGNAL || reason == RTL_UNTIMED_SIGNAL_GONE ||
            reason == RTL_UNTIMED_UNWATCHED || reason == RTL_UNTIMED_DEMOTED || reason == RTL_UNTIMED_LET_GO;

@@ -34,10 +34,10 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
         return RTL_ROLE_ALERT;
     }
     if (ui->replay) {
-        if (ui->paused)
-            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
-        else if (ui->frame + 1 == ui->frames)
+        if (ui->frame + 1 == ui->frames) /* nothing follows, held or not */
             snprintf(out, size, "[END %u/%u]", ui->frame + 1, ui->frames);
+        else if (ui->paused)
+            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
         else
             snprintf(out, size, "[REPLAY %gx %u/%u]", ui->speed, ui->frame + 1, ui->frames);
         return RTL_ROLE_WARN;

@@ -74,6 +74,8 @@ static unsigned step_frame(struct rtl_ui *ui, int step)
         ui->paused_ns = ui->now_mono_ns;
     }
     ui->step = step;
+    if (step < 0 ? !ui->frame : ui->frame + 1 >= ui->frames)
+        rtl_ui_say(ui, step < 0 ? "this is the first frame" : "this is the last frame: T goes back, b to a time");
     return RTL_UI_DRAW | RTL_UI_STEP;
 }
 

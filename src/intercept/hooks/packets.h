@@ -73,6 +73,14 @@ static inline uint32_t rtl_packet_type(const union rtl_packet *packet)
     return packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
 }
 
+/* A packet whose header the GPU has taken away: a kernel that is known or, behind OnUnload, where none is, one by its
+ * size: nothing else has anything there. */
+static inline bool rtl_packet_was_kernel(const hsa_kernel_dispatch_packet_t *packet)
+{
+    return packet->kernel_object &&
+           (packet->workgroup_size_x || rtl_map_find(&rtl_kernel_map, packet->kernel_object) != NULL);
+}
+
 static inline bool rtl_packet_is_dispatch(const union rtl_packet *packet)
 {
     uint32_t type = rtl_packet_type(packet);
