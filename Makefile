@@ -24,7 +24,7 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-VIEWER    := $(wildcard src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/tui/*.c)
+VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
 GCN       := $(wildcard tests/vgpu/gcn/*.c)
 VGPU      := $(wildcard tests/vgpu/*.c) $(GCN)
 UNIT      := $(wildcard tests/unit/test_*.c)
@@ -32,7 +32,7 @@ PROGRAM   := $(wildcard tests/programs/*.c)
 HIP       := $(wildcard tests/programs/*.hip tests/bench/*.hip)
 BENCH     := $(wildcard tests/bench/*.c)
 FUZZ      := $(wildcard tests/fuzz/*.c)
-MAN       := man/rtl-top.1 man/rtl-top-db.5 man/librtl.7
+MAN       := man/rtl-top.1 man/rtl-top-serve.1 man/rtl-top-db.5 man/librtl.7
 
 obj = $(patsubst %.c,$(O)/obj/$(1)/%.o,$(2))
 bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
@@ -75,7 +75,7 @@ $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
 # where the viewer looks for the library when it isn't beside it
 $(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(PREFIX)/lib"'
-TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lstdc++ -lm
+TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lmicrohttpd -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
@@ -98,7 +98,7 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRI
 $(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run: $(call obj,exe,$(GCN))
 
 # play runtimes whose functions are looked up by name
-$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches: LDFLAGS += -rdynamic
+$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links: LDFLAGS += -rdynamic
 
 # Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
@@ -125,6 +125,10 @@ $(O)/tests/programs/kernels-%.co: tests/programs/device/kernels.hip $(O)/.flags 
 	@mkdir -p $(@D)
 	$(HIPCC) -std=c++17 -O2 -c --cuda-device-only --no-gpu-bundle-output --offload-arch=$* -o $@ $<
 $(eval $(call c_program,bench))
+# this one measures the viewer
+$(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER))
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 # for the releases of the runtime that know gfx942, which this hipcc doesn't
 $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $(wildcard tests/programs/*.h) | $(O)/.has-gpu
 	@mkdir -p $(@D)
@@ -188,8 +192,8 @@ tsan: ## unit tests with the thread sanitizer, in build/tsan
 	@tests/run tsan
 
 # What install puts where, once: uninstall takes away exactly that.
-DOC = doc/use.md doc/costs.md doc/verified.md
-INSTALLED = bin/rtl-top lib/librtl.so lib/librtl-hip.so share/man/man1/rtl-top.1 share/man/man5/rtl-top-db.5 \
+DOC = doc/use.md doc/costs.md doc/verified.md doc/serve.md
+INSTALLED = bin/rtl-top lib/librtl.so lib/librtl-hip.so share/man/man1/rtl-top.1 share/man/man1/rtl-top-serve.1 share/man/man5/rtl-top-db.5 \
             share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md \
             $(addprefix share/doc/rtl-top/,$(DOC))
 install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
@@ -197,7 +201,7 @@ install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
 	install -m 644 $(O)/librtl.so $(DESTDIR)$(PREFIX)/lib/librtl.so
 	install -m 644 $(O)/librtl-hip.so $(DESTDIR)$(PREFIX)/lib/librtl-hip.so
-	install -m 644 man/rtl-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/rtl-top.1
+	install -m 644 man/rtl-top.1 man/rtl-top-serve.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 man/rtl-top-db.5 $(DESTDIR)$(PREFIX)/share/man/man5/rtl-top-db.5
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/rtl-top

@@ -2,8 +2,11 @@
 #ifndef RTL_COMMAND_CHECK_H
 #define RTL_COMMAND_CHECK_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "shm/elf_file.h"
 
 /* X(symbol, word that the line begins with) */
 #define RTL_FINDINGS(X)                                          \
@@ -29,6 +32,16 @@ void rtl_check_system(struct rtl_check *check);
 void rtl_check_environment(struct rtl_check *check, const char *library);
 /* A program's file: 0, or 126 or 127 when it can't be executed. */
 int rtl_check_program(struct rtl_check *check, const char *name);
+/* Whether calls of HIP would be recorded, by the librtl-hip.so that lies beside the library. */
+void rtl_check_hip(struct rtl_check *check, const char *name, const char *library);
+void rtl_check_hip_process(struct rtl_check *check, pid_t pid);
+/* As execvp looks for it: 0 and its path, or 126 or 127. */
+int rtl_check_find_program(const char *name, char path[PATH_MAX]);
+/* Programs that get rights of others: the kernel hides them, and what they load is their own business. */
+bool rtl_check_gains_rights(const char *path);
+/* The loader maps what it lists, and runs a library that audits: that is done to no file that another user may have
+ * written, and to none that audits. */
+bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf);
 /* A process: its exit status as that of the viewer's -p. */
 int rtl_check_process(struct rtl_check *check, pid_t pid);
 

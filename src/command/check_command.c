@@ -8,6 +8,7 @@
 #include "session/complain.h"
 #include "session/library.h"
 #include "session/loader_list.h"
+#include "session/traced_env.h"
 #include "shm/segment_reader.h"
 #include "text/text.h"
 
@@ -53,6 +54,7 @@ static bool check_library(struct rtl_check *check, const char *given, char libra
 
 struct request {
     const char *library;
+    int mode; /* to begin in */
     pid_t pid;
     char **command;
 };
@@ -74,12 +76,16 @@ static bool parse_pid(struct request *r, const char *text)
 static bool parse(struct request *r, int argc, char **argv, int *status)
 {
     struct rtl_arguments a;
-    *r = (struct request){0};
+    *r = (struct request){.mode = RTL_BEGIN_AS_TOLD};
     *status = RTL_READER_USAGE;
     rtl_arguments_begin(&a, RTL_COMMAND_CHECK, true, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_CHECK_LIBRARY)
             r->library = a.value;
+        if (o == RTL_CHECK_MODE && !rtl_begin_parse(a.value, &r->mode)) {
+            rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
+            return false;
+        }
         if (o == RTL_CHECK_PID && !parse_pid(r, a.value))
             return false;
     }
@@ -98,8 +104,11 @@ static int check_command(struct rtl_check *check, const struct request *r)
 {
     char library[PATH_MAX];
     int status = rtl_check_program(check, r->command[0]);
-    if (check_library(check, r->library, library))
+    if (check_library(check, r->library, library)) {
         rtl_check_environment(check, library);
+        if (rtl_begin_is_hip(r->mode))
+            rtl_check_hip(check, r->command[0], library);
+    }
     rtl_check_system(check);
     return status ? status : check->wrong ? RTL_READER_NOT_TRACED : 0;
 }

@@ -20,8 +20,7 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 /* --- a program --- */
 
-/* As execvp looks for it: 0 and its path, or 126 or 127. */
-static int find_program(const char *name, char path[PATH_MAX])
+int rtl_check_find_program(const char *name, char path[PATH_MAX])
 {
     const char *folders = getenv("PATH");
     struct stat st;
@@ -47,8 +46,7 @@ static int find_program(const char *name, char path[PATH_MAX])
     return status;
 }
 
-/* Programs that get rights of others: the kernel hides them, and what they load is their own business. */
-static bool gains_rights(const char *path)
+bool rtl_check_gains_rights(const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -87,13 +85,16 @@ static void say_runtime(struct rtl_check *check, const char *where)
                       "%s, or native where the first queue finds that intercept queues overwrite memory", keys[way]);
 }
 
-/* The loader maps what it lists, and runs a library that audits: that is done to no file that another user may have
- * written, and to none that audits. */
-static bool may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf)
 {
     struct stat is;
     bool known = stat(path, &is) == 0;
-    if (known && (is.st_uid == geteuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH) && !elf->audits)
+    return known && (is.st_uid == geteuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH) && !elf->audits;
+}
+
+static bool may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+{
+    if (rtl_check_may_be_listed(path, elf))
         return true;
     rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
                   elf->audits ? "%s names a library that audits it: the loader, which would run that, isn't asked"
@@ -167,7 +168,7 @@ static void check_script(struct rtl_check *check, const char *path)
 int rtl_check_program(struct rtl_check *check, const char *name)
 {
     char path[PATH_MAX], why[200];
-    int status = find_program(name, path);
+    int status = rtl_check_find_program(name, path);
     if (status) {
         rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s: %s", name,
                       status == NOT_EXECUTABLE ? "is there, but can't be executed (chmod +x?)"
@@ -175,7 +176,7 @@ int rtl_check_program(struct rtl_check *check, const char *name)
                                                : "not found in PATH");
         return status;
     }
-    if (gains_rights(path)) {
+    if (rtl_check_gains_rights(path)) {
         rtl_check_say(
             check, RTL_FINDING_WRONG, "program",
             "%s gets rights of another user or capabilities (set-user-ID): only root can watch it, and it may "
@@ -254,6 +255,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     else
         rtl_check_say(check, RTL_FINDING_OPEN, "trace", "no event ring: --trace wants RTL_TRACE=1 at its start");
     say_notes(check, &s);
+    rtl_check_hip_process(check, pid);
     rtl_snapshot_free(&s);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "command/check.h"
 #include "model/labels.h"
 #include "session/tools_list.h"
+#include "session/traced_env.h"
 #include "shm/segment.h"
 
 #include <dirent.h>
@@ -143,8 +144,9 @@ static void check_variable(struct rtl_check *check, const char *name, bool known
 void rtl_check_environment(struct rtl_check *check, const char *library)
 {
     const char *mode = getenv("RTL_MODE"), *queues = getenv("RTL_QUEUES"), *both;
+    int begin;
     check_tools(check, library);
-    check_variable(check, "RTL_MODE", mode && rtl_mode_parse(mode) >= 0, "default");
+    check_variable(check, "RTL_MODE", mode && rtl_begin_parse(mode, &begin), "default");
     check_variable(check, "RTL_QUEUES",
                    queues && (!strcmp(queues, "auto") || !strcmp(queues, "native") || !strcmp(queues, "intercept")),
                    "auto");

@@ -32,10 +32,13 @@ static const struct argument {
     enum kind kind;
     const char *words;
 } arguments[] = {
-    {"FILE", KIND_FILES, ""},      {"FILE.db", KIND_FILES, ""},    {"A.db B.db", KIND_FILES, ""},
-    {"PID", KIND_PIDS, ""},        {"MODE", KIND_WORDS, MODES},    {"FORM", KIND_WORDS, FORMS},
-    {"UNIT", KIND_WORDS, UNITS},   {"KEY", KIND_WORDS, NULL},      {"SHELL", KIND_WORDS, "bash zsh fish "},
-    {"THEME", KIND_WORDS, THEMES}, {"COMMAND", KIND_PROGRAMS, ""}, {"-- COMMAND", KIND_PROGRAMS, ""},
+    {"FILE", KIND_FILES, ""},          {"FILE.db", KIND_FILES, ""},
+    {"A.db B.db", KIND_FILES, ""},     {"PID", KIND_PIDS, ""},
+    {"MODE", KIND_WORDS, MODES},       {"MODE|hip", KIND_WORDS, MODES " " RTL_MODE_HIP},
+    {"FORM", KIND_WORDS, FORMS},       {"UNIT", KIND_WORDS, UNITS},
+    {"KEY", KIND_WORDS, NULL},         {"SHELL", KIND_WORDS, "bash zsh fish "},
+    {"THEME", KIND_WORDS, THEMES},     {"COMMAND", KIND_PROGRAMS, ""},
+    {"-- COMMAND", KIND_PROGRAMS, ""},
 };
 
 static void keys_to_sort_by(char *words, size_t size)

@@ -3,7 +3,6 @@
  * systemd, of a container's command line, or as JSON. Whatever the values hold, each comes out of the other side as it
  * is.
  */
-#include "model/labels.h"
 #include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
@@ -76,8 +75,8 @@ static void docker_line(const char *name, const char *value)
     putchar('\n');
 }
 
-/* The library is the host's: the container gets that one file, at the same place. */
-static bool docker_start(const char *library)
+/* A library is the host's: the container gets that one file, at the same place. */
+static bool docker_mount(const char *library)
 {
     if (strchr(library, ':')) {
         rtl_complain("%s: -v of docker and podman can't take a path with a colon: copy librtl.so elsewhere and say so "
@@ -106,12 +105,12 @@ static void json_line(const char *name, const char *value)
 
 static const struct form {
     const char *name;
-    bool (*start)(const char *library); /* or NULL; false: it was told why not */
+    bool (*mount)(const char *library); /* or NULL; false: it was told why not */
     void (*line)(const char *name, const char *value);
     const char *before, *between, *after;
 } forms[] = {
     {"bash", NULL, bash_line, "", "", ""},       {"fish", NULL, fish_line, "", "", ""},
-    {"systemd", NULL, systemd_line, "", "", ""}, {"docker", docker_start, docker_line, "", "", ""},
+    {"systemd", NULL, systemd_line, "", "", ""}, {"docker", docker_mount, docker_line, "", "", ""},
     {"json", NULL, json_line, "{", ",", "}\n"},
 };
 
@@ -141,16 +140,14 @@ static bool parse_form(struct request *r, const char *name)
 static bool parse(struct request *r, int argc, char **argv, int *status)
 {
     struct rtl_arguments a;
-    *r = (struct request){.form = forms, .mode = -1};
+    *r = (struct request){.form = forms, .mode = RTL_BEGIN_AS_TOLD};
     *status = RTL_READER_USAGE;
     rtl_arguments_begin(&a, RTL_COMMAND_ENV, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_ENV_SHELL && !parse_form(r, a.value))
             return false;
-        if (o == RTL_ENV_MODE && (r->mode = rtl_mode_parse(a.value)) < 0) {
-#define NAME(sym, num, name, text) " " name
-            rtl_complain("--mode knows the modes" RTL_MODES(NAME) ", not '%s'", a.value);
-#undef NAME
+        if (o == RTL_ENV_MODE && !rtl_begin_parse(a.value, &r->mode)) {
+            rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
             return false;
         }
         if (o == RTL_ENV_LIBRARY)
@@ -174,7 +171,7 @@ static bool printable(const char *value)
     return true;
 }
 
-static bool print_all(const struct request *r, const struct rtl_traced_env *env, const char *library)
+static bool print_all(const struct request *r, const struct rtl_traced_env *env, const char *library, const char *hip)
 {
     for (unsigned i = 0; i < env->count; i++)
         if (!printable(env->variable[i].value)) {
@@ -182,7 +179,7 @@ static bool print_all(const struct request *r, const struct rtl_traced_env *env,
                          env->variable[i].name);
             return false;
         }
-    if (r->form->start && !r->form->start(library))
+    if (r->form->mount && !(r->form->mount(library) && (!*hip || r->form->mount(hip))))
         return false;
     fputs(r->form->before, stdout);
     for (unsigned i = 0; i < env->count; i++) {
@@ -196,18 +193,19 @@ static bool print_all(const struct request *r, const struct rtl_traced_env *env,
 
 int rtl_env_command(int argc, char **argv)
 {
-    char library[PATH_MAX], why[2 * PATH_MAX];
+    char library[PATH_MAX], hip[PATH_MAX] = "", why[3 * PATH_MAX];
     struct rtl_traced_env env;
     struct request r;
     int status;
     if (!parse(&r, argc, argv, &status))
         return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
+        (rtl_begin_is_hip(r.mode) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
         !rtl_traced_env_make(&env, library, r.mode, r.trace, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }
-    bool printed = print_all(&r, &env, library);
+    bool printed = print_all(&r, &env, library, hip);
     rtl_traced_env_free(&env);
     return !printed ? RTL_READER_USAGE : rtl_stdout_written() ? 0 : (int)RTL_DB_FULL;
 }

@@ -37,7 +37,7 @@ void rtl_run_on_screen(rtl_watcher *watch)
 struct run {
     struct rtl_options options;
     const char *library;
-    int mode; /* to start in, or -1 */
+    int mode; /* to begin in */
     char **command;
     bool screen; /* else a stream, or a trace alone */
 };
@@ -49,12 +49,12 @@ static enum rtl_parsed set(struct run *r, int option, const char *value, char **
 {
     if (option == RTL_RUN_LIBRARY) {
         r->library = value;
-    } else if (option == RTL_RUN_MODE) { /* read as the viewer's, which is another's */
-        struct rtl_options other;
-        rtl_options_default(&other);
-        enum rtl_parsed parsed = rtl_options_set(&other, RTL_OPTION_MODE, value, text);
-        r->mode = other.mode;
-        return parsed;
+    } else if (option == RTL_RUN_MODE) {
+        if (rtl_begin_parse(value, &r->mode))
+            return RTL_PARSED_RUN;
+        if (asprintf(text, RTL_BEGIN_UNKNOWN, value) < 0)
+            *text = NULL;
+        return RTL_PARSED_WRONG;
     } else {
         return rtl_options_set(&r->options,
                                option == RTL_RUN_TRACE ? RTL_OPTION_TRACE : (enum rtl_option)(option - RTL_SHARED),
@@ -69,7 +69,7 @@ static bool parse(struct run *r, int argc, char **argv, int *status)
     struct rtl_arguments a;
     char *text = NULL;
     enum rtl_parsed parsed = RTL_PARSED_RUN;
-    *r = (struct run){.mode = -1};
+    *r = (struct run){.mode = RTL_BEGIN_AS_TOLD};
     rtl_options_default(&r->options);
     rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
     for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
@@ -202,7 +202,7 @@ static int watch(struct run *r, struct rtl_launch *launch)
 
 int rtl_run_command(int argc, char **argv)
 {
-    char library[PATH_MAX], why[2 * PATH_MAX];
+    char library[PATH_MAX], why[3 * PATH_MAX];
     struct rtl_traced_env env;
     static struct rtl_launch launch; /* large, and the signal handlers' */
     struct run r;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 #include "hip/functions.h"
 #include "shm/hash.h"
 #include "shm/tables.h"
+#include "shm/trace_size.h"
 #include "stats/histogram.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -30,6 +32,8 @@ enum {
     NAME_READ = 4096,       /* bytes of a range's name that are looked at: names as long as that are alike beyond */
     PROBES = 32,            /* rows that a name may lie in */
     CUT_MARK = 17,          /* "~" and the digits of a hash */
+    IDS = 4096,             /* ids that a thread takes at once */
+    SHARE = 8,              /* a block's event ring is so much smaller than that of kernels */
 };
 
 __thread struct rtl_hip_thread rtl_hip_thread;
@@ -83,21 +87,30 @@ static void thread_ends(void *unused)
     (void)unused;
     uint32_t block = t->block;
     t->block = 0;
-    if (block)
+    if (block) {
+        __atomic_store_n(&t->line->now, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->line->node, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->line->tid, 0, __ATOMIC_RELAXED);
+        t->line = &t->none;
         atomic_store_explicit(&taken[block], 0, memory_order_release);
+    }
     if (a && t->depth) {
         rtl_api_add(&a->header->ranges_unfinished, t->depth);
         for (uint32_t i = 0; i < t->depth && i < RTL_RANGES_DEEP; i++)
-            if (t->range[i].row)
+            if (t->range[i].row) {
                 rtl_api_add(&a->rows[t->range[i].row].open, UINT64_MAX);
+                rtl_api_add(&a->nodes[t->range[i].node].open, UINT64_MAX);
+            }
     }
     t->depth = 0;
+    t->call.range = 0;
+    t->call.node = RTL_API_NODE_NONE;
 }
 
-static int make_memfd(void)
+static int make_memfd(uint64_t size)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < RTL_API_SIZE)
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
         return -1; /* growing a file beyond it raises SIGXFSZ */
     unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     int fd = memfd_create(RTL_API_NAME, flags | MFD_NOEXEC_SEAL);
@@ -113,19 +126,29 @@ static int make_memfd(void)
         close(fd);
         fd = high;
     }
-    if (ftruncate(fd, (off_t)RTL_API_SIZE) != 0) {
+    if (ftruncate(fd, (off_t)size) != 0) {
         close(fd);
         return -1;
     }
     return fd;
 }
 
-static void write_header(struct rtl_api_header *h)
+/* The nodes that are always there: that of no range, and that of ranges that find none. */
+static void describe_nodes(struct rtl_api_node *nodes)
+{
+    nodes[RTL_API_NODE_OTHER].row = RTL_API_FUNCTIONS;
+    for (uint32_t i = 0; i < RTL_API_NODE_FIRST; i++)
+        nodes[i].state = 1;
+}
+
+static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t records)
 {
     h->major = RTL_API_MAJOR;
     h->minor = RTL_API_MINOR;
     h->header_bytes = sizeof *h;
-    h->size = RTL_API_SIZE;
+    h->size = size;
+    h->events = records;
+    h->nodes_used = RTL_API_NODE_FIRST;
     h->rows_at = RTL_API_ROWS_AT;
     h->memory_at = RTL_API_MEMORY_AT;
     h->counters_at = RTL_API_COUNTERS_AT;
@@ -138,6 +161,16 @@ static void write_header(struct rtl_api_header *h)
     __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* Records in each block's ring. What RTL_TRACE can't be read as is said by librtl.so, where there is one. */
+static uint64_t records_of(const char *trace)
+{
+    uint32_t records = 0;
+    if (!rtl_trace_parse(trace, &records) || !records)
+        return 0;
+    uint64_t share = records / SHARE;
+    return share < RTL_EVENTS_MIN ? RTL_EVENTS_MIN : share < RTL_API_EVENTS_MAX ? share : RTL_API_EVENTS_MAX;
+}
+
 /* Without a segment the application runs on as if we weren't there: nothing is said, the viewer says what is missing.
  */
 static void start(void)
@@ -145,20 +178,22 @@ static void start(void)
     const char *mode = getenv("RTL_MODE"), *other = "(other ranges)";
     if (!mode || strcmp(mode, RTL_MODE_HIP) != 0)
         return;
-    int fd = make_memfd();
+    uint64_t records = records_of(getenv("RTL_TRACE"));
+    uint64_t size = records ? RTL_API_EVENTS_OF(RTL_API_BLOCKS, records) : RTL_API_SIZE;
+    int fd = make_memfd(size);
     if (fd < 0)
         return;
     /* as the segment: without access at first, so that mlockall doesn't fill it; sparse; not in core dumps */
-    char *base = mmap(NULL, RTL_API_SIZE, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (base == MAP_FAILED) {
         close(fd);
         return;
     }
-    munlock(base, RTL_API_SIZE);
-    madvise(base, RTL_API_SIZE, MADV_NOHUGEPAGE);
-    madvise(base, RTL_API_SIZE, MADV_DONTDUMP);
-    if (mprotect(base, RTL_API_SIZE, PROT_READ | PROT_WRITE) != 0) {
-        munmap(base, RTL_API_SIZE);
+    munlock(base, size);
+    madvise(base, size, MADV_NOHUGEPAGE);
+    madvise(base, size, MADV_DONTDUMP);
+    if (mprotect(base, size, PROT_READ | PROT_WRITE) != 0) {
+        munmap(base, size);
         close(fd);
         return;
     }
@@ -170,11 +205,16 @@ static void start(void)
     api.memory = (void *)(base + RTL_API_MEMORY_AT);
     api.counters = (void *)(base + RTL_API_COUNTERS_AT);
     api.buckets = (void *)(base + RTL_API_BUCKETS_AT);
+    api.threads = (void *)(base + RTL_API_THREADS_AT);
+    api.nodes = (void *)(base + RTL_API_NODES_AT);
+    api.events = records ? (void *)(base + RTL_API_EVENTS_AT) : NULL;
+    api.records = records;
     for (uint32_t i = 0; i < RTL_FN_HIP_COUNT; i++)
         describe(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
     describe(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
     atomic_store(&range_key[0], 1); /* nobody else gets this row */
-    write_header(api.header);
+    describe_nodes(api.nodes);
+    write_header(api.header, size, records);
     has_key = pthread_key_create(&thread_end, thread_ends) == 0;
     pthread_atfork(NULL, NULL, fork_in_child);
     atomic_store_explicit(&ready, &api, memory_order_release);
@@ -197,6 +237,8 @@ struct rtl_api *rtl_api(void)
 static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
 {
     t->known = true;
+    t->line = &t->none;
+    t->tid = (uint32_t)syscall(SYS_gettid);
     for (uint32_t i = 1; has_key && i < RTL_API_BLOCKS; i++) {
         uint32_t no = 0;
         if (!atomic_compare_exchange_strong_explicit(&taken[i], &no, 1, memory_order_acquire, memory_order_relaxed))
@@ -206,6 +248,8 @@ static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
             break;
         }
         t->block = i;
+        t->line = &a->threads[i];
+        __atomic_store_n(&t->line->tid, t->tid, __ATOMIC_RELAXED);
         uint64_t used = __atomic_load_n(&a->header->blocks_used, __ATOMIC_RELAXED);
         while (used < i + 1 && !__atomic_compare_exchange_n(&a->header->blocks_used, &used, i + 1, true,
                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -219,6 +263,13 @@ void rtl_api_thread(struct rtl_api *a)
 {
     if (!rtl_hip_thread.known)
         take_block(&rtl_hip_thread, a);
+}
+
+void rtl_api_more_ids(struct rtl_hip_thread *t)
+{
+    static _Atomic(uint64_t) given = 1; /* any; 0 is none's */
+    t->next_id = atomic_fetch_add_explicit(&given, IDS, memory_order_relaxed);
+    t->ids_end = t->next_id + IDS;
 }
 
 static void raise_to(uint64_t *most, uint64_t value)

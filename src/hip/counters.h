@@ -10,21 +10,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "shm/api.h"
+#include "shm/api_link.h"
 
 enum { RTL_RANGES_DEEP = 64 }; /* ranges of a thread, one in the other, that are timed */
 
 struct rtl_open_range {
-    uint32_t row;
+    uint32_t row; /* of a function: nothing was recorded when it began */
+    uint32_t node;
     uint64_t start_ns;
+    uint64_t id;
+    uint64_t around; /* id of the range around it, */
+    uint32_t above;  /* and its node */
 };
 
 /* What a thread keeps. Static TLS: reading it costs one instruction and never allocates. */
 struct rtl_hip_thread {
-    uint32_t block;  /* 0: the shared one */
-    uint32_t inside; /* in a call that is recorded: what HIP calls itself isn't the application's */
-    bool known;      /* has asked for a block */
-    uint32_t depth;  /* of its open ranges; those beyond RTL_RANGES_DEEP are only counted */
+    struct rtl_api_call call; /* for librtl.so (shm/api_link.h), too */
+    uintptr_t inside; /* stack of the call that is recorded; 0 in none: what HIP calls itself isn't the application's */
+    uint32_t block;   /* 0: the shared one */
+    uint32_t tid;
+    bool known;                  /* has asked for a block */
+    uint32_t depth;              /* of its open ranges; those beyond RTL_RANGES_DEEP are only counted */
+    uint64_t next_id, ids_end;   /* ids that nobody else has */
+    struct rtl_api_thread *line; /* in the segment: the block's; of a thread that has none its own, that nobody reads */
+    struct rtl_api_thread none;
     struct rtl_open_range range[RTL_RANGES_DEEP];
 };
 extern __thread struct rtl_hip_thread rtl_hip_thread;
@@ -35,6 +44,10 @@ struct rtl_api {
     struct rtl_api_memory *memory;
     struct rtl_api_counters *counters;
     struct rtl_api_buckets *buckets;
+    struct rtl_api_thread *threads;
+    struct rtl_api_node *nodes;
+    struct rtl_api_event *events; /* NULL: there are no rings */
+    uint64_t records;             /* in each block's */
 };
 
 /* NULL when nothing is recorded: another mode, no memory, a forked child. Makes the segment when it is first asked. */
@@ -42,6 +55,34 @@ struct rtl_api *rtl_api(void);
 
 /* Has the end of this thread noticed, and gives it a block. */
 void rtl_api_thread(struct rtl_api *api);
+/* Off the steady path: some ids for this thread alone. */
+void rtl_api_more_ids(struct rtl_hip_thread *thread);
+
+/* An id that no call, range or mark of the process had, nor will have. */
+static inline uint64_t rtl_api_id(struct rtl_hip_thread *thread)
+{
+    if (__builtin_expect(thread->next_id == thread->ids_end, 0))
+        rtl_api_more_ids(thread);
+    return thread->next_id++;
+}
+
+/* A call begins. The thread has been noticed. */
+static inline void rtl_api_begin(struct rtl_hip_thread *thread, uint32_t row, uint64_t from_ns)
+{
+    thread->call.id = rtl_api_id(thread);
+    thread->call.entry_ns = from_ns;
+    thread->call.ordinal = 0;
+    __atomic_store_n(&thread->line->now, RTL_API_NOW(row, from_ns), __ATOMIC_RELAXED);
+}
+
+/* It has ended. */
+static inline void rtl_api_end(struct rtl_hip_thread *thread, uint32_t row, uint64_t to_ns)
+{
+    thread->call.id = 0;
+    __atomic_store_n(&thread->line->last, RTL_API_NOW(row, to_ns), __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->line->now, 0, __ATOMIC_RELAXED);
+}
+
 /* One call of a function, from `from` to `to`. */
 void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t from_ns, uint64_t to_ns, uint64_t bytes, int code);
 /* One range or mark that has ended. */

@@ -23,6 +23,7 @@ enum {
     CALLERS_MAX = 128, /* objects whose answers are kept; others share what was found for anybody */
     OUTSIDE_MAX = 256, /* pages of code in no object that are known as such */
     PAGE_BITS = 12,
+    HIPS_MAX = 8, /* HIPs whose own calls are told from the application's */
 };
 
 enum { FREE, BUSY, USED }; /* a caller's place: a fork leaves it BUSY at worst, and so unused */
@@ -41,7 +42,10 @@ static _Atomic(void *) last[RTL_FN_COUNT];       /* any: what was found last; re
 static _Atomic(void *) library[2];               /* any: where HIP, and where roctx, was found first */
 static _Atomic(bool) several[2];                 /* any: and elsewhere, too */
 static _Atomic(uintptr_t) outside[OUTSIDE_MAX];  /* any: a page of code in no object, by its number */
-static _Atomic(bool) forked;                     /* once, in the child */
+static struct {
+    _Atomic(uintptr_t) from, to; /* any: `to` is stored last, release; both once */
+} hips[HIPS_MAX];
+static _Atomic(bool) forked; /* once, in the child */
 
 static void fork_in_child(void)
 {
@@ -109,10 +113,37 @@ static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
     return 1;
 }
 
+/* Notes where a HIP lies that calls go on to. */
+static void note_hip(const void *f)
+{
+    struct object o = {.address = (uintptr_t)f};
+    if (rtl_is_hip(f) || !dl_iterate_phdr(is_around, &o))
+        return;
+    for (unsigned i = 0; i < HIPS_MAX; i++) {
+        uintptr_t none = 0;
+        if (!atomic_compare_exchange_strong(&hips[i].from, &none, o.from))
+            continue;
+        atomic_store_explicit(&hips[i].to, o.to, memory_order_release);
+        return;
+    }
+}
+
+bool rtl_is_hip(const void *address)
+{
+    for (unsigned i = 0; i < HIPS_MAX; i++) {
+        uintptr_t to = atomic_load_explicit(&hips[i].to, memory_order_acquire);
+        uintptr_t from = atomic_load_explicit(&hips[i].from, memory_order_relaxed);
+        if ((uintptr_t)address >= from && (uintptr_t)address < to)
+            return true;
+    }
+    return atomic_load_explicit(&hips[HIPS_MAX - 1].to, memory_order_relaxed) != 0; /* full: it may be another one */
+}
+
 bool rtl_pin(const void *f)
 {
     Dl_info info;
     void *map = NULL;
+    note_hip(f);
     if (!dladdr1(f, &info, &map, RTLD_DL_LINKMAP) || !map)
         return false;
     const char *path = ((struct link_map *)map)->l_name;

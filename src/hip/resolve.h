@@ -29,8 +29,9 @@ extern _Atomic(void *) rtl_handed[RTL_FN_COUNT];
  */
 bool rtl_pin(const void *f);
 
-/* Whether an address lies in this library. */
+/* Whether an address lies in this library; in a HIP that calls go on to. */
 bool rtl_is_ours(const void *address);
+bool rtl_is_hip(const void *address);
 
 const char *rtl_function_name(enum rtl_hip_function function);
 

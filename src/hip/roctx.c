@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 #include "hip/counters.h"
+#include "hip/events.h"
+#include "hip/nodes.h"
 #include "hip/resolve.h"
 
 #define RTL_EXPORT __attribute__((visibility("default")))
@@ -22,7 +24,9 @@ enum { STARTED_MAX = 4096, PROBES = 64 }; /* started ranges that are open at onc
 static struct {
     _Atomic(uint64_t) id;
     _Atomic(uint32_t) row;
+    _Atomic(uint32_t) tid;
     _Atomic(uint64_t) start_ns;
+    _Atomic(uint64_t) number; /* ours: what the id is in the segment, where libroctx64 gives ids of its own */
 } started[STARTED_MAX];
 static const uint64_t BUSY = UINT64_MAX;
 static _Atomic(uint64_t) ids;
@@ -32,11 +36,31 @@ static const char *named(const char *message)
     return message ? message : "(no name)";
 }
 
+/* The thread is noticed; its id in the segment. */
+static uint64_t new_id(struct rtl_api *api)
+{
+    rtl_api_thread(api);
+    return rtl_api_id(&rtl_hip_thread);
+}
+
 static void mark(void (*real)(const char *), const char *message)
 {
     struct rtl_api *api = rtl_api();
-    if (api)
-        rtl_api_range(api, rtl_api_range_row(api, named(message), RTL_API_MARK), 0);
+    if (api) {
+        uint32_t row = rtl_api_range_row(api, named(message), RTL_API_MARK);
+        rtl_api_range(api, row, 0);
+        if (api->events) {
+            const struct rtl_hip_thread *t = &rtl_hip_thread;
+            struct rtl_api_event event = {.id = new_id(api),
+                                          .start_ns = rtl_mono_ns(),
+                                          .range = t->call.range,
+                                          .tid = t->tid,
+                                          .row = (uint16_t)row,
+                                          .node = t->call.node};
+            event.end_ns = event.start_ns;
+            rtl_api_put(api, &event);
+        }
+    }
     if (real)
         real(message);
 }
@@ -49,14 +73,43 @@ static int push(int (*real)(const char *), const char *message)
     if (level < RTL_RANGES_DEEP)
         t->range[level].row = 0; /* of a function: nothing to count at the end */
     if (api && level < RTL_RANGES_DEEP) {
-        rtl_api_thread(api); /* so that its end is seen */
-        t->range[level].row = rtl_api_range_row(api, named(message), RTL_API_RANGE);
-        rtl_api_add(&api->rows[t->range[level].row].open, 1);
-        t->range[level].start_ns = rtl_mono_ns();
+        struct rtl_open_range *range = &t->range[level];
+        range->id = new_id(api); /* also so that the thread's end is seen */
+        range->row = rtl_api_range_row(api, named(message), RTL_API_RANGE);
+        range->around = t->call.range;
+        range->above = t->call.node;
+        range->node = rtl_api_node(api, range->above, range->row);
+        rtl_api_add(&api->rows[range->row].open, 1);
+        rtl_api_node_begins(api, range->node);
+        t->call.range = range->id;
+        t->call.node = range->node;
+        __atomic_store_n(&t->line->node, range->node, __ATOMIC_RELAXED);
+        range->start_ns = rtl_mono_ns();
     } else if (api) {
         rtl_api_add(&api->header->ranges_deep, 1);
     }
     return real ? real(message) : (int)level;
+}
+
+/* The innermost range of this thread ends. */
+static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
+{
+    struct rtl_hip_thread *t = &rtl_hip_thread;
+    uint64_t now = rtl_mono_ns();
+    t->call.range = range->around;
+    t->call.node = range->above;
+    __atomic_store_n(&t->line->node, range->above, __ATOMIC_RELAXED);
+    rtl_api_range(api, range->row, now - range->start_ns);
+    rtl_api_add(&api->rows[range->row].open, UINT64_MAX);
+    rtl_api_node_ends(api, range->node, now - range->start_ns);
+    if (api->events)
+        rtl_api_put(api, &(struct rtl_api_event){.id = range->id,
+                                                 .start_ns = range->start_ns,
+                                                 .end_ns = now,
+                                                 .range = range->around,
+                                                 .tid = t->tid,
+                                                 .row = (uint16_t)range->row,
+                                                 .node = range->above});
 }
 
 static int pop(int (*real)(void))
@@ -67,10 +120,8 @@ static int pop(int (*real)(void))
     if (t->depth) {
         level = (int)--t->depth;
         struct rtl_open_range *range = &t->range[level < RTL_RANGES_DEEP ? level : 0];
-        if (api && level < RTL_RANGES_DEEP && range->row) {
-            rtl_api_range(api, range->row, rtl_mono_ns() - range->start_ns);
-            rtl_api_add(&api->rows[range->row].open, UINT64_MAX);
-        }
+        if (api && level < RTL_RANGES_DEEP && range->row)
+            end_range(api, range);
     } else if (api) {
         rtl_api_add(&api->header->pops_unbalanced, 1);
     }
@@ -89,6 +140,8 @@ static uint64_t start(uint64_t (*real)(const char *), const char *message)
                                                      memory_order_relaxed))
             continue;
         atomic_store_explicit(&started[at].row, row, memory_order_relaxed);
+        atomic_store_explicit(&started[at].number, new_id(api), memory_order_relaxed);
+        atomic_store_explicit(&started[at].tid, rtl_hip_thread.tid, memory_order_relaxed);
         atomic_store_explicit(&started[at].start_ns, rtl_mono_ns(), memory_order_relaxed);
         rtl_api_add(&api->rows[row].open, 1);
         atomic_store_explicit(&started[at].id, id, memory_order_release);
@@ -109,11 +162,23 @@ static void stop(void (*real)(uint64_t), uint64_t id)
         if (is != id)
             continue;
         uint32_t row = atomic_load_explicit(&started[at].row, memory_order_relaxed);
-        uint64_t from = atomic_load_explicit(&started[at].start_ns, memory_order_relaxed);
+        uint32_t tid = atomic_load_explicit(&started[at].tid, memory_order_relaxed);
+        uint64_t from = atomic_load_explicit(&started[at].start_ns, memory_order_relaxed), now;
+        uint64_t number = atomic_load_explicit(&started[at].number, memory_order_relaxed);
         if (!atomic_compare_exchange_strong(&started[at].id, &is, 0))
             break; /* another thread stops it, too */
-        rtl_api_range(api, row, rtl_mono_ns() - from);
+        now = rtl_mono_ns();
+        rtl_api_range(api, row, now - from);
         rtl_api_add(&api->rows[row].open, UINT64_MAX);
+        if (api->events) {
+            rtl_api_thread(api);
+            rtl_api_put(api, &(struct rtl_api_event){.id = number,
+                                                     .start_ns = from,
+                                                     .end_ns = now,
+                                                     .tid = tid,
+                                                     .row = (uint16_t)row,
+                                                     .flags = RTL_API_EVENT_STARTED});
+        }
         found = true;
     }
     if (api && !found)

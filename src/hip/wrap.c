@@ -13,27 +13,78 @@
 
 #include "base/clock.h"
 #include "hip/counters.h"
+#include "hip/events.h"
 #include "hip/memory.h"
 #include "hip/resolve.h"
 #include "hip/roctx.h"
 
 #define RTL_EXPORT __attribute__((visibility("default")))
 
-/* NULL: nothing is recorded, or it is HIP that calls. */
-static inline struct rtl_api *enter(uint64_t *from)
+/* A call that is recorded, while it lasts. */
+struct entered {
+    struct rtl_api *api;     /* NULL: nothing is recorded, or it is HIP that calls */
+    uint64_t from;           /* when */
+    uintptr_t around;        /* the stack of the call from whose callback the application calls; mostly 0 */
+    struct rtl_api_call was; /* and that call; only then */
+};
+
+/*
+ * A call while another one is open on this thread, whose wrapper's stack is at `inside`. True: it is HIP's own. It
+ * isn't when that stack is gone: the application has left it by longjmp or an exception; nor when the application
+ * calls, from a callback or behind such a jump.
+ */
+static __attribute__((noinline)) bool is_hips_own(uintptr_t stack, const void *caller)
 {
-    struct rtl_api *api = rtl_api();
-    if (!api || rtl_hip_thread.inside)
-        return NULL;
-    rtl_hip_thread.inside = 1;
-    *from = rtl_mono_ns();
-    return api;
+    return stack < rtl_hip_thread.inside && rtl_is_hip(caller);
 }
 
-static inline void leave(struct rtl_api *api, uint32_t row, uint64_t from, uint64_t to, uint64_t bytes, int code)
+static inline void enter(struct entered *e, uint32_t row, uintptr_t stack, const void *caller)
 {
-    rtl_api_call(api, row, from, to, bytes, code);
-    rtl_hip_thread.inside = 0;
+    struct rtl_hip_thread *t = &rtl_hip_thread;
+    e->api = rtl_api();
+    e->around = t->inside;
+    if (!e->api)
+        return;
+    if (__builtin_expect(e->around != 0, 0)) {
+        if (is_hips_own(stack, caller)) {
+            e->api = NULL;
+            return;
+        }
+        e->around = stack < e->around ? e->around : 0;
+        e->was = t->call;
+    }
+    if (__builtin_expect(!t->known, 0))
+        rtl_api_thread(e->api);
+    t->inside = stack;
+    e->from = rtl_mono_ns();
+    rtl_api_begin(t, row, e->from);
+}
+
+static __attribute__((noinline)) void put_event(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes,
+                                                int code)
+{
+    const struct rtl_hip_thread *t = &rtl_hip_thread;
+    rtl_api_put(e->api, &(struct rtl_api_event){.id = t->call.id,
+                                                .start_ns = e->from,
+                                                .end_ns = to,
+                                                .range = t->call.range,
+                                                .bytes = bytes,
+                                                .tid = t->tid,
+                                                .row = (uint16_t)row,
+                                                .code = code,
+                                                .node = t->call.node});
+}
+
+static inline void leave(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
+{
+    struct rtl_hip_thread *t = &rtl_hip_thread;
+    if (__builtin_expect(e->api->events != NULL, 0))
+        put_event(e, row, to, bytes, code);
+    rtl_api_call(e->api, row, e->from, to, bytes, code);
+    rtl_api_end(t, row, to);
+    t->inside = e->around;
+    if (__builtin_expect(e->around != 0, 0))
+        t->call = e->was;
 }
 
 static uint32_t gpu_now(int (*get_device)(int *))
@@ -79,24 +130,25 @@ static void *beside_next(enum rtl_hip_function function, const void *caller)
     return rtl_next(RTL_FN_hipGetDevice, caller);
 }
 
-#define BODY(name, parameters, arguments, find, near, before, moved, after) \
-    {                                                                       \
-        const void *caller = __builtin_return_address(0);                   \
-        int(*real) parameters;                                              \
-        int (*get_device)(int *) = NULL;                                    \
-        uint64_t began = 0;                                                 \
-        *(void **)&real = find(RTL_FN_##name, caller);                      \
-        struct rtl_api *api = enter(&began);                                \
-        if (!api)                                                           \
-            return real arguments;                                          \
-        before;                                                             \
-        int code = real arguments;                                          \
-        uint64_t ended = rtl_mono_ns();                                     \
-        uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                   \
-        (void)get_device;                                                   \
-        after;                                                              \
-        leave(api, RTL_FN_##name, began, ended, sum, code);                 \
-        return code;                                                        \
+#define BODY(name, parameters, arguments, find, near, before, moved, after)            \
+    {                                                                                  \
+        const void *caller = __builtin_return_address(0);                              \
+        int(*real) parameters;                                                         \
+        int (*get_device)(int *) = NULL;                                               \
+        *(void **)&real = find(RTL_FN_##name, caller);                                 \
+        struct entered entered;                                                        \
+        enter(&entered, RTL_FN_##name, (uintptr_t)__builtin_frame_address(0), caller); \
+        struct rtl_api *api = entered.api;                                             \
+        if (!api)                                                                      \
+            return real arguments;                                                     \
+        before;                                                                        \
+        int code = real arguments;                                                     \
+        uint64_t ended = rtl_mono_ns();                                                \
+        uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                              \
+        (void)get_device;                                                              \
+        after;                                                                         \
+        leave(&entered, RTL_FN_##name, ended, sum, code);                              \
+        return code;                                                                   \
     }
 
 #define FIND_GPU(name, near) *(void **)&get_device = near(RTL_FN_##name, caller)

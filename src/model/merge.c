@@ -1,5 +1,6 @@
 /* Kernels of several processes by full name, and who has what of them. See merge.h; the rest is in merge_rest.c. */
 #include "model/merge.h"
+#include "model/merge_parts.h"
 #include "model/merge_rest.h"
 #include "model/stale.h"
 #include "shm/hash.h"
@@ -10,7 +11,12 @@
 
 enum {
     INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
-    NAMES_BYTES_MAX = 4 * RTL_NAMES_BYTES,
+    /* Names and ids are given out as they are asked for, but for what is kept for those that come later: each may
+     * have so many of that. */
+    IDS_FOR_ALL = RTL_KERNELS_MAX - 256,
+    IDS_OF_ONE = 16,
+    NAMES_FOR_ALL = 3 * RTL_NAMES_BYTES,
+    NAMES_OF_ONE = RTL_NAME_MAX,
 };
 
 /* A kernel as it is now; its group is as it was when it was last made. */
@@ -31,6 +37,8 @@ struct merged_member {
     uint32_t row_count;
     struct rtl_rest rest;
     bool has_rest;
+    uint32_t late_ids; /* what it had of names and ids that are kept for late ones */
+    size_t late_names;
 };
 
 struct rtl_merge {
@@ -44,28 +52,17 @@ struct rtl_merge {
     uint32_t next_member;
     struct rtl_rest gone; /* of those that ended earlier */
     bool any_gone;
-    bool numbered; /* GPUs have been shown: their numbers stay */
+    bool numbered;                       /* GPUs have been shown: their numbers stay */
+    size_t charged[RTL_MEMBERS_MAX + 1]; /* bytes of parts by the member's place; of those that are added up last */
+    size_t share;                        /* of one, of the moment */
+    size_t groups_charged;
+    struct rtl_packing packing; /* empty between two uses */
 };
-
-static void release_part(struct rtl_part *part)
-{
-    if (part && !--part->references)
-        free(part);
-}
-
-static void release_group(struct rtl_group *group)
-{
-    if (!group || --group->references)
-        return;
-    for (uint32_t i = 0; i < group->count; i++)
-        release_part(group->parts[i]);
-    free(group);
-}
 
 static void release_parts(struct rtl_parts *parts)
 {
     for (uint32_t i = 0; i < parts->group_count; i++)
-        release_group(parts->groups[i]);
+        rtl_group_release(parts->groups[i]);
     free(parts->groups);
     free(parts);
 }
@@ -86,7 +83,7 @@ static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t leng
 static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
 {
     struct merged_kernel *k = &merge->kernels[id];
-    if (merge->names_bytes + length > NAMES_BYTES_MAX || !(k->name = malloc(length + 1)))
+    if (!(k->name = malloc(length + 1)))
         return false;
     memcpy(k->name, name, length);
     k->name[length] = 0;
@@ -98,14 +95,26 @@ static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, 
     return true;
 }
 
+/* Whether it may have an id more, with a name of that length. */
+static bool may_have(struct rtl_merge *merge, struct merged_member *m, uint32_t id, size_t length)
+{
+    bool late_id = id >= IDS_FOR_ALL, late_name = merge->names_bytes + length > NAMES_FOR_ALL;
+    if (id >= RTL_KERNELS_MAX || (late_id && m->late_ids >= IDS_OF_ONE) ||
+        (late_name && m->late_names + length > NAMES_OF_ONE))
+        return false;
+    m->late_ids += late_id;
+    m->late_names += late_name ? length : 0;
+    return true;
+}
+
 /* The id of a name, a new one if need be; RTL_KERNEL_OTHER when there is no more room. */
-static uint32_t id_of(struct rtl_merge *merge, const char *name, size_t length)
+static uint32_t id_of(struct rtl_merge *merge, struct merged_member *m, const char *name, size_t length)
 {
     uint64_t hash = rtl_hash(name, length);
     uint32_t *place = place_of(merge, name, length, hash);
     if (!*place) {
         uint32_t id = merge->next_id;
-        if (id >= RTL_KERNELS_MAX || !name_kernel(merge, id, name, length, hash))
+        if (!may_have(merge, m, id, length) || !name_kernel(merge, id, name, length, hash))
             return RTL_KERNEL_OTHER;
         *place = id + 1;
     }
@@ -155,7 +164,7 @@ static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
     uint32_t at = position_of(k, part->member, part->row);
     struct rtl_part *before = part_at(k, at, part->member, part->row);
     if (before) {
-        release_part(before);
+        rtl_part_release(before);
     } else {
         if (k->count == k->room) {
             uint32_t room = k->room ? 2 * k->room : 4;
@@ -184,32 +193,17 @@ static void take_part_out(struct rtl_merge *merge, const struct rtl_part *part)
     k->count--;
     memmove(k->parts + at, k->parts + at + 1, (k->count - at) * sizeof *k->parts);
     soil(merge, id);
-    release_part(mine);
+    rtl_part_release(mine);
 }
 
-/* The sum of kernels as one part; NULL without memory. */
-static struct rtl_part *make_part(const struct merged_kernel *merged, uint32_t id, uint32_t member, uint32_t row,
-                                  const struct rtl_kernel_snapshot *const *from, uint32_t count)
+/* What one member's parts may take: of few each has more. */
+static size_t share_of(const struct rtl_merge *merge)
 {
-    const struct rtl_histogram_copy *histograms[2];
-    for (uint32_t i = 0; i < count; i++)
-        histograms[i] = &from[i]->histogram;
-    struct rtl_part *part = malloc(sizeof *part + rtl_histogram_sum_bytes(histograms, count));
-    if (!part)
-        return NULL;
-    part->references = 1;
-    part->member = member;
-    part->row = row;
-    part->kernel = *from[0];
-    for (uint32_t i = 1; i < count; i++) {
-        part->kernel.calls += from[i]->calls;
-        part->kernel.untimed += from[i]->untimed;
-    }
-    part->kernel.id = id;
-    part->kernel.name = merged->name;
-    part->kernel.name_length = merged->length;
-    part->kernel.histogram = rtl_histogram_sum(histograms, count, part + 1);
-    return part;
+    size_t members = 0, share;
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++)
+        members += merge->members[i].taken;
+    share = RTL_PARTS_BYTES_MAX / (members + 1);
+    return share < RTL_PARTS_SHARE_MAX ? share : RTL_PARTS_SHARE_MAX;
 }
 
 static bool is_same(const struct rtl_kernel_snapshot *a, const struct rtl_kernel_snapshot *b)
@@ -235,12 +229,26 @@ static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const 
                   : m->adopted && merge->kernels[k->id].name && merge->kernels[k->id].length == k->name_length &&
                           !memcmp(merge->kernels[k->id].name, k->name, k->name_length)
                       ? k->id
-                      : id_of(merge, k->name, k->name_length);
-    struct rtl_part *part = make_part(&merge->kernels[id], id, m->member.number, k->id, &k, 1);
+                      : id_of(merge, m, k->name, k->name_length);
+    struct rtl_kernel_snapshot kernel = *k;
+    size_t *charged = &merge->charged[m - merge->members];
+    bool over = *charged > merge->share;
+    kernel.id = id;
+    kernel.name = merge->kernels[id].name;
+    kernel.name_length = merge->kernels[id].length;
+    rtl_packing_add(&merge->packing, &k->histogram);
+    if (over && stays && before->coarse) {
+        rtl_part_rewrite(before, &kernel, &merge->packing);
+        soil(merge, id);
+        return true;
+    }
+    struct rtl_part *part = rtl_part_make(&kernel, &merge->packing, over, charged);
     if (!part)
         return false;
+    part->member = m->member.number;
+    part->row = k->id;
     if (!put_part(merge, part)) {
-        release_part(part);
+        rtl_part_release(part);
         return false;
     }
     if (before && !stays && before->kernel.id != id)
@@ -307,6 +315,7 @@ bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_s
     m->rest = (struct rtl_rest){.snapshot = rest, .queues = true};
     m->has_rest = true;
     describe(&m->member, snapshot, &rest);
+    merge->share = share_of(merge);
     for (uint32_t i = 0; i < snapshot->kernel_count; i++)
         if (snapshot->kernels[i].id < RTL_KERNELS_MAX && !take_kernel(merge, m, &snapshot->kernels[i]))
             return false;
@@ -321,7 +330,7 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
     m->adopted = true;
     for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
         const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
-        if (k->id >= RTL_KERNELS_MAX || merge->kernels[k->id].name)
+        if (k->id >= IDS_FOR_ALL || merge->kernels[k->id].name)
             continue;
         uint64_t hash = rtl_hash(k->name, k->name_length);
         uint32_t *place = place_of(merge, k->name, k->name_length, hash);
@@ -334,6 +343,27 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
 }
 
 /* --- processes --- */
+
+/* A part of one that ended with what those before it had of the kernel, or NULL. NULL without memory. */
+static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *part, const struct rtl_part *gone)
+{
+    struct rtl_kernel_snapshot kernel = part->kernel;
+    size_t *charged = &merge->charged[RTL_MEMBERS_MAX];
+    rtl_part_add(part, &merge->packing);
+    if (gone) {
+        const struct rtl_histogram_copy *both[2] = {&part->kernel.histogram, &gone->kernel.histogram};
+        kernel.calls += gone->kernel.calls;
+        kernel.untimed += gone->kernel.untimed;
+        kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: they have no buckets */
+        rtl_part_add(gone, &merge->packing);
+    }
+    struct rtl_part *sum = rtl_part_make(&kernel, &merge->packing, *charged > RTL_PARTS_SHARE_MAX, charged);
+    if (sum) {
+        sum->member = RTL_MEMBER_GONE;
+        sum->row = 0;
+    }
+    return sum;
+}
 
 /* Adds up under RTL_MEMBER_GONE what an ended one has counted, and forgets it. False without memory: it stays. */
 static bool fold(struct rtl_merge *merge, struct merged_member *m)
@@ -357,11 +387,9 @@ static bool fold(struct rtl_merge *merge, struct merged_member *m)
         if (!part)
             continue;
         struct merged_kernel *k = &merge->kernels[part->kernel.id];
-        const struct rtl_part *gone = part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0);
-        const struct rtl_kernel_snapshot *both[2] = {&part->kernel, gone ? &gone->kernel : NULL};
-        struct rtl_part *sum = make_part(k, part->kernel.id, RTL_MEMBER_GONE, 0, both, gone ? 2 : 1);
+        struct rtl_part *sum = add_up(merge, part, part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0));
         if (!sum || !put_part(merge, sum)) {
-            release_part(sum);
+            rtl_part_release(sum);
             return false;
         }
         m->rows[r] = NULL;
@@ -414,49 +442,19 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 
 /* --- snapshots --- */
 
-static bool make_group(struct rtl_merge *merge, uint32_t id, const struct rtl_histogram_copy **list)
-{
-    struct merged_kernel *k = &merge->kernels[id];
-    uint32_t count = k->count, busiest = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        list[i] = &k->parts[i]->kernel.histogram;
-        if (k->parts[i]->kernel.calls > k->parts[busiest]->kernel.calls)
-            busiest = i;
-    }
-    size_t head = sizeof(struct rtl_group) + count * sizeof(struct rtl_part *);
-    struct rtl_group *group = count ? malloc(head + rtl_histogram_sum_bytes(list, count)) : NULL;
-    if (count && !group)
-        return false;
-    if (group) {
-        group->references = 1;
-        group->count = count;
-        group->kernel = k->parts[busiest]->kernel;
-        group->kernel.calls = group->kernel.untimed = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            group->parts[i] = k->parts[i];
-            group->parts[i]->references++;
-            group->kernel.calls += k->parts[i]->kernel.calls;
-            group->kernel.untimed += k->parts[i]->kernel.untimed;
-        }
-        group->kernel.histogram = rtl_histogram_sum(list, count, (char *)group + head);
-    }
-    release_group(k->group);
-    k->group = group;
-    k->dirty = false;
-    return true;
-}
-
 static bool make_groups(struct rtl_merge *merge)
 {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < merge->dirty_count; i++)
-        if (merge->kernels[merge->dirty[i]].count > most)
-            most = merge->kernels[merge->dirty[i]].count;
-    const struct rtl_histogram_copy **list = malloc((most + 1) * sizeof *list);
-    while (list && merge->dirty_count && make_group(merge, merge->dirty[merge->dirty_count - 1], list))
+    while (merge->dirty_count) {
+        struct merged_kernel *k = &merge->kernels[merge->dirty[merge->dirty_count - 1]];
+        struct rtl_group *group = NULL;
+        if (k->count && !(group = rtl_group_make(k->parts, k->count, &merge->packing, &merge->groups_charged)))
+            return false;
+        rtl_group_release(k->group);
+        k->group = group;
+        k->dirty = false;
         merge->dirty_count--;
-    free(list);
-    return list && !merge->dirty_count;
+    }
+    return true;
 }
 
 static bool sum_rests(struct rtl_merge *merge, struct rtl_snapshot *out)
@@ -571,7 +569,8 @@ struct rtl_merge *rtl_merge_create(void)
     struct rtl_merge *merge = calloc(1, sizeof *merge);
     if (!merge)
         return NULL;
-    if (id_of(merge, other, strlen(other)) != RTL_KERNEL_OTHER || !merge->kernels[RTL_KERNEL_OTHER].name) {
+    struct merged_member nobody = {0};
+    if (id_of(merge, &nobody, other, strlen(other)) != RTL_KERNEL_OTHER || !merge->kernels[RTL_KERNEL_OTHER].name) {
         free(merge);
         return NULL;
     }
@@ -585,8 +584,8 @@ void rtl_merge_free(struct rtl_merge *merge)
     for (uint32_t id = 0; id < RTL_KERNELS_MAX; id++) {
         struct merged_kernel *k = &merge->kernels[id];
         for (uint32_t i = 0; i < k->count; i++)
-            release_part(k->parts[i]);
-        release_group(k->group);
+            rtl_part_release(k->parts[i]);
+        rtl_group_release(k->group);
         free(k->parts);
         free(k->name);
     }

@@ -5,7 +5,9 @@
  *
  * Nothing of a frame is copied that the frame before had, too: a kernel's group (its sum and its parts) is made anew
  * when one of its parts has changed, and is shared by all snapshots until then. Numbers in snapshots are untrusted;
- * sums may wrap. Ownership: the merge owns the names and outlives the snapshots that it made. Pure; one thread.
+ * sums may wrap. What all processes together take is bounded, and shared out (merge_parts.h, and for names and ids
+ * merge.c): one of them can't take what the others need. Ownership: the merge owns the names and outlives the snapshots
+ * that it made. Pure; one thread.
  */
 #ifndef RTL_MODEL_MERGE_H
 #define RTL_MODEL_MERGE_H
@@ -42,19 +44,24 @@ struct rtl_member {
     uint64_t gpus;    /* bits: numbers on screen of the GPUs that it had work on */
 };
 
-/* A kernel's numbers in one process. Immutable, shared. */
+/* A kernel's numbers in one process. Shared, and immutable while its process keeps within its share of memory. */
 struct rtl_part {
     unsigned references;
     uint32_t member; /* its number, or RTL_MEMBER_GONE */
     uint32_t row;    /* in that process */
-    struct rtl_kernel_snapshot kernel;
+    bool coarse;     /* it is written anew where it is (merge_parts.h) */
+    size_t bytes, *charged;
+    struct rtl_kernel_snapshot kernel; /* its histogram without buckets: rtl_part_histogram has them */
+    uint32_t word_count;
+    uint64_t words[]; /* packed.h */
 };
 
 /* A merged kernel with its parts, by member, then row. Immutable, shared. */
 struct rtl_group {
     unsigned references;
-    struct rtl_kernel_snapshot kernel;
     uint32_t count;
+    size_t bytes, *charged;
+    struct rtl_kernel_snapshot kernel;
     struct rtl_part *parts[];
 };
 
@@ -84,6 +91,13 @@ bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapsh
 
 /* The group of a kernel of a merged snapshot; NULL when it is of one process. */
 const struct rtl_group *rtl_group_of(const struct rtl_snapshot *snapshot, const struct rtl_kernel_snapshot *kernel);
+
+/* The part's histogram, whose buckets lie in `room`. */
+struct rtl_unpacked {
+    _Alignas(8) char bytes[RTL_OCTAVES_MAX * (sizeof(struct rtl_octave) + sizeof(uint64_t))];
+};
+struct rtl_histogram_copy rtl_part_histogram(const struct rtl_part *part, struct rtl_unpacked *room);
+
 const struct rtl_member *rtl_member_of(const struct rtl_snapshot *snapshot, uint32_t number);
 
 #endif

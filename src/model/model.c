@@ -29,7 +29,7 @@ const char *rtl_target_mark(enum rtl_target_state state)
     return state < RTL_TARGET_COUNT ? targets[state].mark : "LIVE";
 }
 
-static void release(struct rtl_sample *sample)
+void rtl_sample_release(struct rtl_sample *sample)
 {
     if (sample && !--sample->references) {
         rtl_snapshot_free(&sample->snapshot);
@@ -37,7 +37,7 @@ static void release(struct rtl_sample *sample)
     }
 }
 
-static struct rtl_sample *share(struct rtl_sample *sample)
+struct rtl_sample *rtl_sample_share(struct rtl_sample *sample)
 {
     if (sample)
         sample->references++;
@@ -47,7 +47,7 @@ static struct rtl_sample *share(struct rtl_sample *sample)
 static void drop_oldest(struct rtl_model *model, int count)
 {
     for (int i = 0; i < count; i++)
-        release(model->ring[i]);
+        rtl_sample_release(model->ring[i]);
     model->ring_count -= count;
     memmove(model->ring, model->ring + count, (size_t)model->ring_count * sizeof *model->ring);
 }
@@ -75,13 +75,14 @@ void rtl_model_free(struct rtl_model *model)
     if (!model)
         return;
     drop_oldest(model, model->ring_count);
-    release(model->latest);
-    release(model->previous);
-    release(model->zero);
+    rtl_sample_release(model->latest);
+    rtl_sample_release(model->previous);
+    rtl_sample_release(model->zero);
     for (int i = 0; i < RTL_KERNELS_MAX; i++)
         free(model->history[i]);
     rtl_names_free(model->names);
     free(model->rows);
+    free(model->calls.rows);
     free(model->order);
     free(model->rank);
     free(model);
@@ -105,7 +106,7 @@ static int thin_out(struct rtl_model *model, int count, uint64_t spacing)
     for (int i = 0; i < model->ring_count; i++) {
         uint64_t span = model->ring[i]->snapshot.taken_mono_ns / spacing;
         if (i < count && span == last)
-            release(model->ring[i]);
+            rtl_sample_release(model->ring[i]);
         else
             model->ring[kept++] = model->ring[i];
         last = span;
@@ -137,7 +138,7 @@ static void remember(struct rtl_model *model, struct rtl_sample *sample)
         thin_out(model, model->ring_count, spacing_of(model));
     if (model->ring_count == RTL_MODEL_RING)
         drop_oldest(model, 1);
-    model->ring[model->ring_count++] = share(sample);
+    model->ring[model->ring_count++] = rtl_sample_share(sample);
 }
 
 /* The newest snapshot of the first `count` in the ring that was taken at least `enough` before `ns`; -1 for none. */
@@ -197,6 +198,9 @@ static void choose_base(struct rtl_model *model)
     model->before = before;
     uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
     model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
+    /* what the rings of an observed process still had at first is of nobody knows when */
+    if (!base && rtl_is_observed(now))
+        model->span_ns = 0;
 }
 
 static void watch_worker(struct rtl_model *model)
@@ -256,7 +260,7 @@ bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, 
     sample->real_ns = real_ns;
     sample->references = 1;
     memset(snapshot, 0, sizeof *snapshot);
-    release(model->previous);
+    rtl_sample_release(model->previous);
     model->previous = model->latest;
     model->latest = sample;
     if (model->previous)
@@ -277,15 +281,16 @@ bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint6
 void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
 {
     drop_oldest(model, model->ring_count);
-    release(model->latest);
-    release(model->previous);
+    rtl_sample_release(model->latest);
+    rtl_sample_release(model->previous);
     model->latest = model->previous = NULL;
     if (model->zero && model->zero->snapshot.taken_mono_ns > mono_ns) {
-        release(model->zero);
+        rtl_sample_release(model->zero);
         model->zero = NULL;
     }
     model->base = model->before = NULL;
     model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
+    model->calls.functions = model->calls.ranges = 0;
     model->worst = NULL;
     model->samples = 0;
     model->held_until_ns = model->stuck_since_ns = 0;
@@ -305,8 +310,8 @@ void rtl_model_zero(struct rtl_model *model)
 {
     if (!model->latest)
         return;
-    release(model->zero);
-    model->zero = share(model->latest);
+    rtl_sample_release(model->zero);
+    model->zero = rtl_sample_share(model->latest);
     drop_oldest(model, model->ring_count);
     rtl_model_refresh(model);
 }

@@ -19,6 +19,10 @@
 const char *rtl_target_json(enum rtl_target_state state);
 const char *rtl_target_mark(enum rtl_target_state state);
 
+/* A sample has several roles at once; NULL is none. */
+struct rtl_sample *rtl_sample_share(struct rtl_sample *sample);
+void rtl_sample_release(struct rtl_sample *sample);
+
 /* NULL without memory; otherwise all of its parts are there. */
 struct rtl_model *rtl_model_create(void);
 void rtl_model_free(struct rtl_model *model);

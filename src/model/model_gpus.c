@@ -87,6 +87,14 @@ int rtl_model_busy(const struct rtl_model *model, uint32_t gpu, uint32_t back)
     return busy == RTL_BUSY_NONE ? -1 : busy;
 }
 
+bool rtl_model_busy_is_bound(const struct rtl_model *model)
+{
+    bool bound = false;
+    for (uint32_t i = 0; i < model->gpu_count; i++)
+        bound |= model->gpus[i].busy > 0 && model->gpus[i].agent->users > 1;
+    return bound;
+}
+
 /* The looks of the last minute, or of as many intervals: how often nothing was in flight, and how idle it was. */
 static void add_looks(const struct rtl_model *model, uint32_t gpu, struct rtl_gpu_facts *facts)
 {

@@ -13,4 +13,7 @@ void rtl_model_judge_gpus(struct rtl_model *model);
 /* Percent busy in the interval `back` intervals ago (0 = the last), -1 when that wasn't measured. */
 int rtl_model_busy(const struct rtl_model *model, uint32_t gpu, uint32_t back);
 
+/* Whether the GPUs' busy, and their mean, are "at most": several processes' times on one GPU, which may overlap. */
+bool rtl_model_busy_is_bound(const struct rtl_model *model);
+
 #endif

@@ -1,5 +1,6 @@
-/* Finds librtl.so. See library.h. */
+/* Finds librtl.so and librtl-hip.so. See library.h. */
 #include "session/library.h"
+#include "session/preload_list.h"
 #include "shm/elf_file.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static bool usable(const char *path, char *why, size_t why_bytes)
     struct rtl_elf_file elf;
     char reason[200];
     if (!can_be_told(path)) {
-        snprintf(why, why_bytes, "%s: a path with control characters can't be put into HSA_TOOLS_LIB: move it", path);
+        snprintf(why, why_bytes, "%s: a path with control characters can't be put into the environment: move it", path);
         return false;
     }
     if (!rtl_elf_read(path, &elf, reason, sizeof reason)) {
@@ -82,4 +83,26 @@ bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t 
              ": install it there, or say where it is with --library FILE",
              *folder ? folder : "?");
     return false;
+}
+
+bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, size_t why_bytes)
+{
+    static const char name[] = "librtl-hip.so";
+    const char *slash = strrchr(library, '/');
+    int folder = slash ? (int)(slash - library) : 0;
+    char place[PATH_MAX + sizeof name];
+    snprintf(place, sizeof place, "%.*s/%s", folder, library, name);
+    if (!realpath(place, path)) {
+        snprintf(why, why_bytes, "%s, which records the calls of HIP, is not beside %s: %s", name, library,
+                 strerror(errno));
+        return false;
+    }
+    if (!rtl_preload_can_say(path)) {
+        snprintf(why, why_bytes,
+                 "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and "
+                 "say where with --library",
+                 path);
+        return false;
+    }
+    return usable(path, why, why_bytes);
 }

@@ -1,4 +1,4 @@
-/* Where librtl.so lies: what a process has to load to be traced. */
+/* Where librtl.so and librtl-hip.so lie: what a process has to load to be traced. */
 #ifndef RTL_SESSION_LIBRARY_H
 #define RTL_SESSION_LIBRARY_H
 
@@ -12,5 +12,11 @@
  * a process of ours could load, or its path can't be said in HSA_TOOLS_LIB.
  */
 bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t why_bytes);
+
+/*
+ * librtl-hip.so, which lies beside librtl.so: what a process has to preload so that its calls of HIP are recorded.
+ * False and one line in `why` when it isn't there, or its path can't be said in LD_PRELOAD.
+ */
+bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, size_t why_bytes);
 
 #endif

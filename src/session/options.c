@@ -51,6 +51,36 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
     return !errno && *value >= least && *value <= most;
 }
 
+/* "10%", "0.5": a share, of 0.1 to 100 percent. */
+static bool percent(const char *text, double *share)
+{
+    char *end;
+    size_t length = strspn(text, "0123456789.");
+    if (!length || length > 8 || (text[length] && strcmp(text + length, "%") != 0))
+        return false;
+    double value = strtod(text, &end);
+    if (end != text + length || value < 0.1 || value > 100)
+        return false;
+    *share = value / 100;
+    return true;
+}
+
+/* What is no number in "4711,abc", a list of numbers but for that; its length, or 0. */
+static size_t no_number(const char *list, const char **word)
+{
+    bool numbers = false;
+    size_t length, found = 0;
+    for (const char *at = list;; at += length + 1) {
+        length = strcspn(at, ",");
+        if (length && strspn(at, "0123456789") >= length)
+            numbers = true;
+        else if (!found)
+            *word = at, found = length;
+        if (!at[length])
+            return numbers ? found : 0;
+    }
+}
+
 /* "4711", "4711,4712", or the name of a command. */
 static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **text)
 {
@@ -59,6 +89,11 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
     if (!*arg || *arg == '-' || strlen(arg) >= RTL_FILTER_MAX)
         return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
                      arg);
+    const char *word = "";
+    size_t wrong = no_number(arg, &word);
+    if (wrong)
+        return WRONG(text, "-p '%s': '%.*s' is no number; -p takes numbers, such as 4711,4712, or one name", arg,
+                     (int)wrong, word);
     if (strspn(arg, "0123456789,") != strlen(arg)) {
         if (o->process && strcmp(o->process, arg) != 0)
             return WRONG(text, "-p takes one name, not '%s' and '%s'", o->process, arg);
@@ -107,6 +142,17 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         break;
     case RTL_OPTION_NO_CHILDREN:
         o->no_children = true;
+        break;
+    case RTL_OPTION_OBSERVE:
+        o->observe = 1;
+        break;
+    case RTL_OPTION_NO_OBSERVE:
+        o->observe = -1;
+        break;
+    case RTL_OPTION_OBSERVE_CPU:
+        if (!percent(arg, &o->observe_cpu))
+            return WRONG(text, "--observe-cpu wants a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
+                         arg);
         break;
     case RTL_OPTION_DELAY:
         if (!rtl_parse_interval(arg, &o->delay_ns))
@@ -176,7 +222,8 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->mode = rtl_mode_parse(arg);
         if (o->mode < 0)
 #define NAME(sym, num, name, text) " " name
-            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'", arg);
+            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'%s", arg,
+                         strcmp(arg, RTL_MODE_HIP) ? "" : ", in which a process has to begin: rtl-top run --mode hip");
 #undef NAME
         break;
     case RTL_OPTION_THEME:
@@ -213,6 +260,10 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
         return WRONG(text, "--trace records a process: it does not go with -r or --snapshot");
     if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
         return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
+    if (rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE))
+        return WRONG(text, "--observe and --no-observe exclude one another");
+    if (o->observe > 0 && (o->replay || o->trace || o->mode >= 0))
+        return WRONG(text, "--observe watches from outside: it does not go with -r, --trace or --mode");
     if (o->all && (o->pid_count || o->process))
         return WRONG(text, "--all watches all processes: it does not go with -p");
     if (o->pid_count && o->process)
@@ -239,6 +290,10 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
 
 void rtl_options_default(struct rtl_options *options)
 {
-    *options = (struct rtl_options){
-        .delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME, .mode = -1};
+    *options = (struct rtl_options){.delay_ns = RTL_SEC,
+                                    .filter = "",
+                                    .window_ns = 10 * RTL_SEC,
+                                    .sort = RTL_COLUMN_TIME,
+                                    .mode = -1,
+                                    .observe_cpu = 0.05};
 }

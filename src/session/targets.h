@@ -43,11 +43,11 @@ void rtl_targets_read_heartbeat(struct rtl_targets *targets, struct rtl_model *m
 enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *targets, enum rtl_mode mode, char *why,
                                                 size_t why_bytes);
 
-/* One after another; NULL after the last. */
+/* Of those that are traced one after another; NULL after the last. */
 struct rtl_reader *rtl_targets_reader(const struct rtl_targets *targets, uint32_t at, pid_t *pid);
 
-/* The only one, while there has not been another; NULL for several. */
-struct rtl_reader *rtl_targets_only(const struct rtl_targets *targets);
+/* There is one, and there has not been another. */
+bool rtl_targets_only(const struct rtl_targets *targets);
 pid_t rtl_targets_pid(const struct rtl_targets *targets);      /* the first */
 uint32_t rtl_targets_count(const struct rtl_targets *targets); /* living */
 /* Of a single one its command line; of several what they have in common, with their number. Safe text. */

@@ -1,11 +1,25 @@
 /* The environment of a traced process. See traced_env.h. */
 #include "session/traced_env.h"
 #include "model/labels.h"
+#include "session/library.h"
+#include "session/preload_list.h"
 #include "session/tools_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool rtl_begin_parse(const char *name, int *begin)
+{
+    *begin = strcmp(name, RTL_MODE_HIP) == 0 ? RTL_BEGIN_HIP : rtl_mode_parse(name);
+    return *begin >= 0;
+}
+
+bool rtl_begin_is_hip(int begin)
+{
+    const char *mode = getenv("RTL_MODE");
+    return begin == RTL_BEGIN_HIP || (begin == RTL_BEGIN_AS_TOLD && mode && strcmp(mode, RTL_MODE_HIP) == 0);
+}
 
 static void add(struct rtl_traced_env *env, const char *name, char *value)
 {
@@ -13,19 +27,24 @@ static void add(struct rtl_traced_env *env, const char *name, char *value)
     env->variable[env->count++].value = value;
 }
 
-bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int mode, bool ring, char *why,
+bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int begin, bool ring, char *why,
                          size_t why_bytes)
 {
     const char *tools = getenv("HSA_TOOLS_LIB"), *trace = getenv("RTL_TRACE");
+    char hip[PATH_MAX];
     *env = (struct rtl_traced_env){0};
     if (tools && !rtl_tools_sane(tools)) {
         snprintf(why, why_bytes,
                  "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it, or end it otherwise");
         return false;
     }
+    if (rtl_begin_is_hip(begin) && !rtl_library_find_hip(library, hip, why, why_bytes))
+        return false;
     add(env, "HSA_TOOLS_LIB", rtl_tools_append(tools, library));
-    if (mode >= 0)
-        add(env, "RTL_MODE", strdup(rtl_mode_label((unsigned)mode)));
+    if (begin != RTL_BEGIN_AS_TOLD)
+        add(env, "RTL_MODE", strdup(begin == RTL_BEGIN_HIP ? RTL_MODE_HIP : rtl_mode_label((unsigned)begin)));
+    if (rtl_begin_is_hip(begin))
+        add(env, "LD_PRELOAD", rtl_preload_append(getenv("LD_PRELOAD"), hip));
     if (ring)
         add(env, "RTL_TRACE", strdup(trace && *trace && strcmp(trace, "0") != 0 ? trace : "1"));
     for (unsigned i = 0; i < env->count; i++)

@@ -1,11 +1,28 @@
-/* What has to be in the environment of a process that is to be traced: HSA_TOOLS_LIB, RTL_MODE, RTL_TRACE. */
+/* What has to be in the environment of a process that is to be traced: HSA_TOOLS_LIB, RTL_MODE, RTL_TRACE, LD_PRELOAD.
+ */
 #ifndef RTL_SESSION_TRACED_ENV_H
 #define RTL_SESSION_TRACED_ENV_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { RTL_TRACED_ENV_MAX = 3 };
+#include "shm/tables.h"
+
+enum { RTL_TRACED_ENV_MAX = 4 };
+
+/* What a process may begin in: a mode (enum rtl_mode), or one of these. */
+enum {
+    RTL_BEGIN_AS_TOLD = -1, /* by the environment */
+    RTL_BEGIN_HIP = 1000,   /* as by default, and the calls of HIP are recorded: RTL_MODE_HIP */
+};
+
+/* As --mode of run, env and check says it; false for what isn't known. */
+bool rtl_begin_parse(const char *name, int *begin);
+#define RTL_BEGIN_NAME(sym, num, name, text) " " name
+#define RTL_BEGIN_UNKNOWN                    "--mode knows the modes" RTL_MODES(RTL_BEGIN_NAME) " " RTL_MODE_HIP ", not '%s'"
+
+/* Whether that is with calls of HIP, which take librtl-hip.so. */
+bool rtl_begin_is_hip(int begin);
 
 struct rtl_traced_env {
     unsigned count;
@@ -16,11 +33,10 @@ struct rtl_traced_env {
 };
 
 /*
- * `mode`: to start in (enum rtl_mode), or -1 for what the environment says; `ring`: with an event ring, for traces.
- * What HSA_TOOLS_LIB lists now stays in it, and a size in RTL_TRACE too. False and one line in `why` when that can't be
- * done; there is nothing to free then.
+ * `begin`: as above; `ring`: with an event ring, for traces. What HSA_TOOLS_LIB and LD_PRELOAD list now stays in them,
+ * and a size in RTL_TRACE too. False and one line in `why` when that can't be done; there is nothing to free then.
  */
-bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int mode, bool ring, char *why,
+bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int begin, bool ring, char *why,
                          size_t why_bytes);
 void rtl_traced_env_free(struct rtl_traced_env *env);
 

@@ -15,6 +15,13 @@
  *    of the buckets, so counts and quantiles always agree; a total read before them misses calls that just ended.
  *  - Nothing is read back to decide with, but for the peak of memory, which is raised by compare-and-swap.
  *  - Counters only grow, but for what is open and in use now.
+ *  - What is known of kernels only (launches, nodes' GPU time, links) is written by librtl.so of the same process,
+ * which finds this segment through api_link.h: "dispatch" and "worker" are its threads, as in segment.h. Kernels' rows
+ * and queues' slots are those of that segment.
+ *  - Event rings, where there are any: one for each block, written like the ring of segment.h by the thread that has
+ * the block: sequence = 0; the other words, each a release store; sequence = n + 1 (release); then the thread's
+ * `events` = n + 1 (release). Threads without a block share that of block 0, one at a time; who finds it taken drops
+ * its event.
  *
  * Rules for the reader
  *  - It never maps, it preads: nothing that the process does to the file can stop it. Every number is bounded by what
@@ -31,7 +38,7 @@
 #define RTL_API_NAME "rtl-api"
 #define RTL_API_MAGIC 0x3149504c5452ff00ull /* 0x00 0xff "RTLPI1" read as little-endian */
 #define RTL_API_MAJOR 1u
-#define RTL_API_MINOR 0u
+#define RTL_API_MINOR 1u /* 1: threads, links, nodes, launches, events */
 
 enum {
     RTL_API_FUNCTIONS = 256,                 /* rows of functions; state FREE where there is none */
@@ -45,6 +52,13 @@ enum {
     RTL_API_GPUS = 64,
     RTL_API_PLACES = RTL_API_GPUS + 1,       /* the last one is the host's memory */
     RTL_API_NOT_READY = 600,                 /* hipErrorNotReady: an answer, not counted as an error */
+    RTL_API_NODES = 4096,                    /* ranges by where they are nested */
+    RTL_API_NODE_NONE = 0,                   /* in no range */
+    RTL_API_NODE_OTHER = 1,                  /* ranges that found no node */
+    RTL_API_NODE_FIRST = 2,
+    RTL_API_KERNELS = 16384,                 /* rows of kernels in the segment of kernels */
+    RTL_API_QUEUES = 128,                    /* slots of queues there */
+    RTL_API_EVENTS_MAX = 1 << 18,            /* records in each block's ring */
 };
 
 /* X(symbol, number, JSON value, meaning) */
@@ -66,6 +80,29 @@ enum {
 #define RTL_ENUM_API_KIND(sym, num, name, text) RTL_API_##sym = (num),
 enum rtl_api_kind { RTL_API_KINDS(RTL_ENUM_API_KIND) RTL_API_KIND_COUNT };
 #undef RTL_ENUM_API_KIND
+
+/*
+ * Why a dispatch isn't linked to a call. X(symbol, number, JSON key, meaning)
+ */
+#define RTL_API_UNLINKED(X)                                                                                         \
+    X(OUTSIDE, 0, "outside", "submitted outside of any call that is seen")                                          \
+    X(QUEUE_THREAD, 1, "queue_thread", "submitted by a thread of the runtime's (AMD_DIRECT_DISPATCH=0)")            \
+    X(OVERTAKEN, 2, "overtaken", "more packets were reserved at once than there are notes")                         \
+    X(UNNOTED, 3, "unnoted", "nothing is noted of its queue: made too early, without the library, or no memory")
+
+#define RTL_ENUM_API_UNLINKED(sym, num, key, text) RTL_API_UNLINKED_##sym = (num),
+enum rtl_api_unlinked { RTL_API_UNLINKED(RTL_ENUM_API_UNLINKED) RTL_API_UNLINKED_LIMIT = 7 };
+#undef RTL_ENUM_API_UNLINKED
+
+enum {                                 /* flags in the header */
+    RTL_API_FLAG_LINKED = 1u << 0,     /* librtl.so of this process links dispatches and copies to calls */
+    RTL_API_FLAG_INDIRECT = 1u << 1,   /* AMD_DIRECT_DISPATCH=0: the runtime submits on threads of its own */
+};
+
+/* Which call a thread is in since when, or which one it left last and when: one word, so that the two belong together. */
+#define RTL_API_NOW(row, ns)     ((uint64_t)(ns) << 8 | (uint8_t)(row))
+#define RTL_API_NOW_ROW(word)    ((uint32_t)((word) & 0xff))
+#define RTL_API_NOW_NS(word)     ((uint64_t)(word) >> 8)
 
 /* The place of a row's counters in a block. */
 #define RTL_API_CELL(block, row) \
@@ -109,6 +146,62 @@ struct rtl_api_memory { /* any */
     uint64_t pad[5];
 };
 
+/* What the thread that has the block is doing right now. Block 0's, which many share, has only events. */
+struct rtl_api_thread { /* the thread */
+    uint32_t tid;         /* as the process sees it; 0: nobody has the block */
+    uint32_t node;        /* the innermost range that it is in */
+    uint64_t now;         /* RTL_API_NOW of the call that it is in; 0: in none */
+    uint64_t last;        /* RTL_API_NOW of the call that it left last; 0: none so far */
+    uint64_t events;      /* records that were written into the block's ring, ever; release */
+    uint64_t pad[4];
+};
+
+/* How many dispatches of a queue's slot belong to a known call; their sum is what the slot has dispatched since LINKED. */
+struct rtl_api_queue { /* dispatch; any in the slot that queues share */
+    uint64_t linked;
+    uint64_t unlinked[RTL_API_UNLINKED_LIMIT];
+};
+
+/*
+ * A range by where it is nested: its name below another node. What lies in it (nested) is its own and that of all nodes
+ * below it; a parent's number is always smaller. Node 0 is outside of all pushed ranges, and has no name.
+ */
+struct rtl_api_node {
+    uint32_t state;       /* 1: READY, stored last, release */
+    uint32_t row;         /* of its name, RTL_API_FUNCTIONS or more */
+    uint32_t parent;
+    uint32_t pad0;
+    /* any */
+    uint64_t count;       /* ranges that have ended */
+    uint64_t total_ns;    /* host time of those */
+    uint64_t most_ns;
+    uint64_t open;
+    uint64_t pad1[2];
+    /* worker: of kernels and copies of calls in this very range, timed ones */
+    uint64_t kernels, kernels_ns;
+    uint64_t copies, copies_ns;
+    uint64_t pad2[4];
+};
+
+/*
+ * A call, range or mark that has ended. Ids of all three are one sequence of the process, without an order between
+ * threads; dispatches and copies have the call's in `correlation` (segment.h).
+ */
+struct rtl_api_event {
+    uint64_t sequence;    /* number of the record in its ring from 1; 0 while it is being written */
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; the same of a mark */
+    uint64_t id;
+    uint64_t range;       /* id of the innermost range that its thread had pushed around it; 0: none */
+    uint64_t bytes;       /* of a call that moves, allocates or fills so many, and succeeded */
+    uint32_t tid;         /* whose it is; of a range that was started, who started it */
+    uint16_t row;         /* of the function or the name */
+    uint8_t flags;        /* RTL_API_EVENT_* */
+    uint8_t pad0;
+    int32_t code;         /* what a call returned */
+    uint32_t node;        /* around it */
+};
+enum { RTL_API_EVENT_STARTED = 1u << 0 }; /* a range that was started and stopped: none is nested in it */
+
 struct rtl_api_header {
     /* whoever makes it */
     uint64_t magic;
@@ -119,7 +212,15 @@ struct rtl_api_header {
     uint64_t pid;         /* as the process sees itself */
     uint64_t start_mono_ns, start_real_ns;
     char library_version[32];
-    uint64_t pad0[10];
+    uint64_t events;      /* records in each block's ring, a power of two; 0: there are none */
+    /* any */
+    uint64_t flags;       /* RTL_API_FLAG_*; bits are only ever set */
+    uint64_t nodes_used;  /* may exceed the capacity: bound it */
+    uint64_t copies_linked, copies_unlinked; /* copies by the runtime, whether they belong to a known call */
+    uint64_t events_dropped; /* of threads without a block, that met one another */
+    /* worker */
+    uint64_t kernels_used; /* highest row that has a launch, + 1 */
+    uint64_t pad0[3];
     /* any */
     uint64_t blocks_used; /* highest block that a thread ever had, + 1 */
     uint64_t shared_threads;       /* threads that found no block of their own */
@@ -135,7 +236,16 @@ struct rtl_api_header {
 #define RTL_API_MEMORY_AT (RTL_API_ROWS_AT + (uint64_t)RTL_API_ROWS * sizeof(struct rtl_api_row))
 #define RTL_API_COUNTERS_AT (RTL_API_MEMORY_AT + 8192u)
 #define RTL_API_BUCKETS_AT (RTL_API_COUNTERS_AT + (uint64_t)RTL_API_CELLS * sizeof(struct rtl_api_counters))
-#define RTL_API_SIZE (RTL_API_BUCKETS_AT + (uint64_t)RTL_API_CELLS * sizeof(struct rtl_api_buckets))
+#define RTL_API_THREADS_AT (RTL_API_BUCKETS_AT + (uint64_t)RTL_API_CELLS * sizeof(struct rtl_api_buckets))
+#define RTL_API_QUEUES_AT (RTL_API_THREADS_AT + 4096u)
+#define RTL_API_NODES_AT (RTL_API_QUEUES_AT + 8192u)
+/* From a call's begin to the start of its kernels, by row of the kernel; as counters and buckets of functions. worker */
+#define RTL_API_LAUNCHES_AT (RTL_API_NODES_AT + (uint64_t)RTL_API_NODES * sizeof(struct rtl_api_node))
+#define RTL_API_LAUNCH_BUCKETS_AT (RTL_API_LAUNCHES_AT + (uint64_t)RTL_API_KERNELS * sizeof(struct rtl_api_counters))
+#define RTL_API_EVENTS_AT (RTL_API_LAUNCH_BUCKETS_AT + (uint64_t)RTL_API_KERNELS * sizeof(struct rtl_api_buckets))
+#define RTL_API_EVENTS_OF(block, records) \
+    (RTL_API_EVENTS_AT + (uint64_t)(block) * (records) * sizeof(struct rtl_api_event))
+#define RTL_API_SIZE RTL_API_EVENTS_AT /* without events */
 
 static_assert(sizeof(struct rtl_api_code) == 16, "code");
 static_assert(sizeof(struct rtl_api_row) == 448 && offsetof(struct rtl_api_row, open) == 208, "row");
@@ -145,5 +255,16 @@ static_assert(sizeof(struct rtl_api_memory) == 64 && RTL_API_PLACES * sizeof(str
 static_assert(offsetof(struct rtl_api_header, pid) == 56 && offsetof(struct rtl_api_header, blocks_used) == 192,
               "header");
 static_assert(sizeof(struct rtl_api_header) == 256, "header");
+static_assert(offsetof(struct rtl_api_header, events) == 112 && offsetof(struct rtl_api_header, kernels_used) == 160,
+              "header: links");
+static_assert(sizeof(struct rtl_api_thread) == 64 && RTL_API_BLOCKS * sizeof(struct rtl_api_thread) == 4096, "threads");
+static_assert(offsetof(struct rtl_api_thread, now) == 8 && offsetof(struct rtl_api_thread, events) == 24, "thread");
+static_assert(sizeof(struct rtl_api_queue) == 64 && RTL_API_QUEUES * sizeof(struct rtl_api_queue) == 8192, "queues");
+static_assert(sizeof(struct rtl_api_node) == 128 && offsetof(struct rtl_api_node, kernels) == 64, "node");
+static_assert(sizeof(struct rtl_api_event) == 64 && offsetof(struct rtl_api_event, tid) == 48 &&
+                  offsetof(struct rtl_api_event, code) == 56,
+              "event");
+static_assert((int)RTL_API_FUNCTIONS <= 256, "a function's row fits RTL_API_NOW");
+static_assert(RTL_API_EVENTS_AT % 64 == 0 && RTL_API_THREADS_AT % 64 == 0, "whole lines");
 
 #endif

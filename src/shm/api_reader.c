@@ -80,6 +80,23 @@ enum rtl_reader_status rtl_api_open(pid_t pid, int *fd, char *why, size_t why_by
                        (int)pid, process.name);
 }
 
+uint32_t rtl_api_read_text(int fd, uint32_t row, char text[RTL_API_TEXT], unsigned *kind)
+{
+    struct rtl_api_row r;
+    if (row >= RTL_API_ROWS || !read_at(fd, &r, sizeof r, RTL_API_ROWS_AT + (uint64_t)row * sizeof r) || r.state != 1)
+        return 0;
+    memcpy(text, r.text, RTL_API_TEXT);
+    if (kind)
+        *kind = r.kind;
+    return r.text_bytes < RTL_API_TEXT ? r.text_bytes : RTL_API_TEXT;
+}
+
+bool rtl_api_read_launches(int fd, uint32_t kernel, struct rtl_api_buckets *out)
+{
+    return kernel < RTL_API_KERNELS &&
+           read_at(fd, out, sizeof *out, RTL_API_LAUNCH_BUCKETS_AT + (uint64_t)kernel * sizeof *out);
+}
+
 /* Adds one cell to a row: what other threads counted of it. */
 static bool add_cell(int fd, struct rtl_api_row_copy *row, const struct rtl_api_counters *c, uint32_t cell)
 {
@@ -126,6 +143,72 @@ static bool read_row(int fd, struct rtl_api_row_copy *row, uint32_t number, uint
     return true;
 }
 
+/* A parent's number is smaller than its child's, whatever the segment says: nobody who goes up goes round. */
+static bool read_nodes(int fd, struct rtl_api_copy *copy)
+{
+    uint64_t used = copy->header.nodes_used < RTL_API_NODES ? copy->header.nodes_used : RTL_API_NODES;
+    if (!used)
+        return true;
+    copy->nodes = calloc(used, sizeof *copy->nodes);
+    copy->node_text = calloc(used, sizeof *copy->node_text);
+    copy->node_text_bytes = calloc(used, 1);
+    if (!copy->nodes || !copy->node_text || !copy->node_text_bytes ||
+        !read_at(fd, copy->nodes, used * sizeof *copy->nodes, RTL_API_NODES_AT))
+        return false;
+    copy->node_count = (uint32_t)used;
+    for (uint32_t i = 0; i < used; i++) {
+        struct rtl_api_node *node = &copy->nodes[i];
+        if (node->state != 1 || (i >= RTL_API_NODE_FIRST && node->parent >= i))
+            memset(node, 0, sizeof *node);
+        if (i < RTL_API_NODE_FIRST)
+            node->parent = RTL_API_NODE_NONE;
+        if (i != RTL_API_NODE_NONE && node->state)
+            copy->node_text_bytes[i] = (uint8_t)rtl_api_read_text(fd, node->row, copy->node_text[i], NULL);
+    }
+    return true;
+}
+
+static bool read_launches(int fd, struct rtl_api_copy *copy)
+{
+    uint64_t used = copy->header.kernels_used < RTL_API_KERNELS ? copy->header.kernels_used : RTL_API_KERNELS;
+    if (!used)
+        return true;
+    struct rtl_api_counters *counters = malloc(used * sizeof *counters);
+    copy->launches = calloc(used, sizeof *copy->launches);
+    bool fine = counters && copy->launches && read_at(fd, counters, used * sizeof *counters, RTL_API_LAUNCHES_AT);
+    for (uint32_t i = 0; fine && i < used; i++)
+        if (counters[i].calls)
+            copy->launches[copy->launch_count++] = (struct rtl_api_launches_copy){
+                .kernel = i,
+                .calls = counters[i].calls,
+                .total_ns = counters[i].total_ns,
+                .most_ns = counters[i].most_ns,
+            };
+    free(counters);
+    return fine;
+}
+
+static bool read_links(int fd, struct rtl_api_copy *copy)
+{
+    struct rtl_api_queue queues[RTL_API_QUEUES];
+    copy->links = true;
+    if (!read_at(fd, copy->thread, sizeof copy->thread, RTL_API_THREADS_AT) ||
+        !read_at(fd, queues, sizeof queues, RTL_API_QUEUES_AT))
+        return false;
+    for (uint32_t i = 0; i < RTL_API_QUEUES; i++) {
+        copy->linked.linked += queues[i].linked;
+        for (uint32_t j = 0; j < RTL_API_UNLINKED_LIMIT; j++)
+            copy->linked.unlinked[j] += queues[i].unlinked[j];
+    }
+    return read_nodes(fd, copy) && read_launches(fd, copy);
+}
+
+/* A library of minor version 0 made a segment that ends where those of today have their threads. */
+static uint64_t least_size(const struct rtl_api_header *h)
+{
+    return h->minor ? RTL_API_SIZE : RTL_API_THREADS_AT;
+}
+
 enum rtl_reader_status rtl_api_read(int fd, struct rtl_api_copy *copy, char *why, size_t why_bytes)
 {
     struct rtl_api_header *h = &copy->header;
@@ -139,7 +222,7 @@ enum rtl_reader_status rtl_api_read(int fd, struct rtl_api_copy *copy, char *why
                            "the librtl-hip.so of the process",
                            h->major, h->minor, RTL_API_MAJOR);
     /* a minor version may append, but what this one knows stays where it is */
-    if ((uint64_t)st.st_size < RTL_API_SIZE || h->rows_at != RTL_API_ROWS_AT || h->memory_at != RTL_API_MEMORY_AT ||
+    if ((uint64_t)st.st_size < least_size(h) || h->rows_at != RTL_API_ROWS_AT || h->memory_at != RTL_API_MEMORY_AT ||
         h->counters_at != RTL_API_COUNTERS_AT || h->buckets_at != RTL_API_BUCKETS_AT)
         return rtl_explain(RTL_READER_VERSION, why, why_bytes, "the API segment is damaged: its parts lie elsewhere");
     h->library_version[sizeof h->library_version - 1] = '\0';
@@ -147,6 +230,7 @@ enum rtl_reader_status rtl_api_read(int fd, struct rtl_api_copy *copy, char *why
     blocks = blocks ? blocks : 1;
     copy->rows = calloc(RTL_API_ROWS, sizeof *copy->rows);
     bool fine = copy->rows && read_at(fd, copy->memory, sizeof copy->memory, RTL_API_MEMORY_AT);
+    fine = fine && (!h->minor || read_links(fd, copy));
     for (uint32_t i = 0; fine && i < RTL_API_ROWS; i++) {
         struct rtl_api_row_copy *row = &copy->rows[copy->count];
         fine = read_row(fd, row, i, blocks);
@@ -167,6 +251,9 @@ void rtl_api_free(struct rtl_api_copy *copy)
     for (uint32_t i = 0; copy->rows && i < RTL_API_ROWS; i++)
         free(copy->rows[i].buckets);
     free(copy->rows);
-    copy->rows = NULL;
-    copy->count = 0;
+    free(copy->nodes);
+    free(copy->node_text);
+    free(copy->node_text_bytes);
+    free(copy->launches);
+    memset(copy, 0, sizeof *copy);
 }

@@ -54,8 +54,8 @@
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
 /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring;
- * 4: the way that packets of a queue come */
-#define RTL_SEGMENT_MINOR 4u
+ * 4: the way that packets of a queue come; 5: links of events */
+#define RTL_SEGMENT_MINOR 5u
 /* bits that a reader must know */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
@@ -105,7 +105,7 @@ enum rtl_section_id {
     RTL_SECTION_COUNT,      /* what every segment has */
     /* only with RTL_FEATURE_EVENTS; all zeros without, where sections follow */
     RTL_SECTION_RING = RTL_SECTION_COUNT, /* struct rtl_ring[1] */
-    RTL_SECTION_EVENTS,                   /* struct rtl_event_record[a power of two] */
+    RTL_SECTION_EVENTS,                   /* struct rtl_event_record[a power of two], or struct rtl_linked_event */
     /* only with RTL_FEATURE_COPIES */
     RTL_SECTION_COPIES,                   /* struct rtl_copies[agents * RTL_DIRECTION_COUNT] */
     RTL_SECTION_KNOWN,
@@ -268,11 +268,24 @@ struct rtl_event_record { /* worker; one cache line */
     uint32_t grid[3];        /* work-items; of a copy: its bytes, the lower 32 bits first, and 0 */
     uint16_t workgroup[3];
     uint16_t pad;
-    uint64_t correlation;    /* of the API call or marker that it belongs to; 0 = none known */
+    uint64_t correlation;    /* id of the API call (api.h) that it belongs to; 0 = none known */
 };
 enum {
     RTL_EVENT_AGENT_CLOCK = 1u << 0, /* the runtime told no host time: start_ns are the agent's ticks in ns */
     RTL_EVENT_COPY = 1u << 1,        /* a copy; otherwise a dispatch */
+};
+
+/* Where calls are recorded, too (api.h), entries of the event ring are longer by this. All zeros: linked to no call. */
+struct rtl_event_link { /* worker */
+    uint64_t range;          /* id of the innermost range that the call's thread had pushed; 0: none */
+    uint64_t entry_ns;       /* when the call began, CLOCK_MONOTONIC */
+    uint32_t node;           /* that range's node (api.h) */
+    uint32_t ordinal;        /* packets and copies that the call submitted before it: the order within a graph's launch */
+    uint64_t pad[5];
+};
+struct rtl_linked_event {
+    struct rtl_event_record record;
+    struct rtl_event_link link;
 };
 
 struct rtl_header {
@@ -367,6 +380,9 @@ static_assert(offsetof(struct rtl_event_record, kernel) == 24 && offsetof(struct
                   offsetof(struct rtl_event_record, grid) == 36 && offsetof(struct rtl_event_record, workgroup) == 48 &&
                   offsetof(struct rtl_event_record, correlation) == 56,
               "event");
+static_assert(sizeof(struct rtl_linked_event) == 128 && offsetof(struct rtl_linked_event, link) == 64 &&
+                  offsetof(struct rtl_event_link, ordinal) == 20,
+              "event: link");
 static_assert(offsetof(struct rtl_agent, idle) == 192 && sizeof(struct rtl_idle) == 16, "agent: idle classes");
 static_assert(offsetof(struct rtl_header, section) == 48, "header: sections");
 static_assert(offsetof(struct rtl_header, pid) == 304, "header: identity");

@@ -78,7 +78,7 @@ __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size
 }
 
 /* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself. */
-static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events)
+static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events, bool links)
 {
     uint64_t at = 4096;
     /* the largest that is touched whole lies last */
@@ -87,8 +87,9 @@ static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t 
     for (int n = 0; n < count; n++) {
         int i = n < RTL_SECTION_COUNT ? n : order[n - RTL_SECTION_COUNT];
         uint32_t capacity = i == RTL_SECTION_EVENTS ? events : sections[i].capacity;
-        section[i] = (struct rtl_section){.offset = at, .stride = sections[i].stride, .capacity = capacity};
-        at = RTL_ALIGN_UP(at + (uint64_t)sections[i].stride * capacity, 4096);
+        uint32_t stride = i == RTL_SECTION_EVENTS && links ? sizeof(struct rtl_linked_event) : sections[i].stride;
+        section[i] = (struct rtl_section){.offset = at, .stride = stride, .capacity = capacity};
+        at = RTL_ALIGN_UP(at + (uint64_t)stride * capacity, 4096);
     }
     return at;
 }
@@ -231,7 +232,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
                        size_t why_bytes)
 {
     struct rtl_section section[RTL_SECTION_LIMIT] = {{0}};
-    uint64_t size = lay_out(section, config->events);
+    uint64_t size = lay_out(section, config->events, config->links);
     struct rlimit limit;
 
     memset(segment, 0, sizeof *segment);
@@ -300,6 +301,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
             segment->ring = (void *)(at + from);
             segment->events = (void *)(at + section[RTL_SECTION_EVENTS].offset);
             segment->event_mask = config->events - 1;
+            segment->event_links = config->links;
         }
     }
 

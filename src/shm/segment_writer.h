@@ -30,6 +30,7 @@ struct rtl_segment {
     struct rtl_ring *ring; /* NULL: no event ring */
     struct rtl_event_record *events;
     uint64_t event_mask; /* records - 1 */
+    bool event_links;    /* each record has a link behind it (struct rtl_linked_event) */
     uint64_t event_next; /* worker: records written, ever */
     uint64_t size;
     int fd;
@@ -45,6 +46,7 @@ struct rtl_segment_config {
     uint32_t table_core_bytes, table_ext_bytes;
     uint64_t signals_limit;
     uint32_t events; /* records of the event ring, a power of two; 0 = none */
+    bool links;      /* and those with links */
     bool control;    /* with a control page */
     const char *library_version;
 };

@@ -3,6 +3,7 @@
 #include "model/merge.h"
 #include "text/text.h"
 #include "tui/layout.h"
+#include "tui/process_list.h"
 
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
 {
@@ -42,9 +43,12 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
     } else if (ui->view == RTL_VIEW_QUEUES) {
         ui->queue_at = rtl_clamp(ui->queue_at + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_PROCESSES) {
-        ui->process_at = rtl_clamp(ui->process_at + by, 0, 1 << 20); /* rtl_ui_fit knows how many there are */
+        rtl_process_move(ui, ui->process_at + by);
     } else if (ui->view == RTL_VIEW_RANKS) {
         ui->rank_top = rtl_clamp(ui->rank_top + by, 0, 1 << 20);
+    } else if (ui->view == RTL_VIEW_CALLS || ui->view == RTL_VIEW_RANGES) {
+        int *at = &ui->calls_at[ui->view == RTL_VIEW_RANGES];
+        *at = rtl_clamp(*at + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
         ui->copies_at = rtl_clamp(ui->copies_at + by, 0, 1 << 20);
     } else {
@@ -107,8 +111,6 @@ unsigned rtl_ui_search(struct rtl_ui *ui, int step)
 
 pid_t rtl_ui_process(const struct rtl_ui *ui)
 {
-    const struct rtl_sample *latest = ui->model->latest;
-    const struct rtl_parts *parts = latest ? latest->snapshot.parts : NULL;
-    uint32_t at = (uint32_t)ui->process_at;
-    return parts && at < parts->member_count && !parts->members[at].ended ? parts->members[at].info.pid : 0;
+    const struct rtl_member *member = rtl_process_at(ui, ui->process_at);
+    return member && !member->ended ? member->info.pid : 0;
 }

@@ -2,11 +2,24 @@
 #include "tui/draw.h"
 #include "model/cells.h"
 #include "model/labels.h"
+#include "model/merge.h"
+#include "model/model_gpus.h"
 #include "text/text.h"
+#include "tui/process_list.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+/* Of several processes: how many hang. */
+static uint32_t stale_members(const struct rtl_model *m)
+{
+    const struct rtl_parts *parts = m->latest ? m->latest->snapshot.parts : NULL;
+    uint32_t stale = 0;
+    for (uint32_t i = 0; parts && i < parts->member_count; i++)
+        stale += parts->members[i].stale_ns != 0;
+    return stale;
+}
 
 /* The state in brackets; the role says how loud it is. */
 static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
@@ -21,10 +34,10 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
         return RTL_ROLE_ALERT;
     }
     if (ui->replay) {
-        if (ui->paused)
-            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
-        else if (ui->frame + 1 == ui->frames)
+        if (ui->frame + 1 == ui->frames) /* nothing follows, held or not */
             snprintf(out, size, "[END %u/%u]", ui->frame + 1, ui->frames);
+        else if (ui->paused)
+            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
         else
             snprintf(out, size, "[REPLAY %gx %u/%u]", ui->speed, ui->frame + 1, ui->frames);
         return RTL_ROLE_WARN;
@@ -36,6 +49,10 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
     }
     if (m->state == RTL_TARGET_STALE) {
         snprintf(out, size, "[STALE %llus]", (unsigned long long)(m->stale_ns / RTL_SEC));
+        return RTL_ROLE_ALERT;
+    }
+    if (stale_members(m)) {
+        snprintf(out, size, "[%u STALE]", (unsigned)stale_members(m));
         return RTL_ROLE_ALERT;
     }
     if (m->latest && m->latest->snapshot.state != RTL_STATE_LIVE) {
@@ -74,7 +91,9 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     if (localtime_r(&now, &local))
         strftime(clock, sizeof clock, "%H:%M:%S", &local);
     const struct rtl_snapshot *s = ui->model->latest ? &ui->model->latest->snapshot : NULL;
-    if (s && s->pid && s->pid != (uint64_t)ui->pid) /* the number inside its container, where that is another */
+    if (s && s->parts) /* their title says how many there are */
+        *pid = 0;
+    else if (s && s->pid && s->pid != (uint64_t)ui->pid) /* the number inside its container, where that is another */
         snprintf(pid, sizeof pid, "pid %d (inside %llu)", (int)ui->pid, (unsigned long long)s->pid);
     else
         snprintf(pid, sizeof pid, "pid %d", (int)ui->pid);
@@ -101,7 +120,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         right -= 1 + (int)strlen(every);
         rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, every);
     }
-    if (right - 2 - (int)strlen(pid) >= least) {
+    if (*pid && right - 2 - (int)strlen(pid) >= least) {
         right -= 2 + (int)strlen(pid);
         rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_VALUE, pid);
     }
@@ -109,8 +128,11 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     if (at.cols >= 40)
         col = rtl_frame_put(frame, at.row, 0, right, RTL_ROLE_TITLE, "rtl-top") + 2;
     char cut[256];
-    rtl_text_cut(cut, sizeof cut, title, right - col - 2, 0, frame->ascii);
-    rtl_frame_put(frame, at.row, col, right - col - 1, RTL_ROLE_VALUE, cut);
+    if (s && s->parts) /* how many, and as much of who as there is room for */
+        snprintf(cut, sizeof cut, "%s", title);
+    else
+        rtl_text_cut(cut, sizeof cut, title, right - col - 2, 0, frame->ascii);
+    rtl_frame_put(frame, at.row, col, right - col - 2, RTL_ROLE_VALUE, cut);
 }
 
 void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
@@ -174,6 +196,9 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
                         rtl_model_is_held(m) ? " held" : "");
     }
+    if (ui->view == RTL_VIEW_PROCESSES && ui->process_sorted)
+        rtl_text_append(out, size, "sort %s%s | ", rtl_process_header(ui->process_sort),
+                        ui->process_reverse ? ", reversed" : "");
     if (cols < WINDOW_FROM)
         rtl_text_append(out, size, "win %s | ", window);
     /* narrow screens have no column of totals, so there it only matters after zero was pressed */
@@ -288,7 +313,7 @@ void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
             rtl_text_cut(rest, sizeof rest, name + from, width, 0, frame->ascii);
             rtl_frame_put(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, rest);
         } else {
-            rtl_frame_put(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, name + from);
+            rtl_frame_put_part(frame, at.row + i, at.col, width, RTL_ROLE_VALUE, name + from);
         }
     }
 }
@@ -321,7 +346,7 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
     /* the cut name leaves its middle out: what is scrolled to is the whole one, with a mark where more of it is */
     const char *name = rtl_model_name(ui->model, row, ui->names, RTL_NAMES_WHOLE, frame->ascii);
     const char *rest = name + rtl_text_offset(name, ui->name_left);
-    rtl_frame_put(frame, line, col, width, role, rest);
+    rtl_frame_put_part(frame, line, col, width, role, rest);
     if (*name)
         rtl_frame_put(frame, line, col, 1, RTL_ROLE_DIM, "<");
     if (rtl_text_columns(rest) > width)
@@ -339,7 +364,7 @@ void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     if (!quiet)
         rtl_draw_piece(frame, at, &col, role, "", state);
     if (m->busy >= 0)
-        snprintf(busy, sizeof busy, "%.0f%%", m->busy * 100);
+        snprintf(busy, sizeof busy, "%s%.0f%%", rtl_model_busy_is_bound(m) ? "<" : "", m->busy * 100);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", busy);
     snprintf(state, sizeof state, "%s/s", rtl_format_rate(m->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_NORMAL, "", state);

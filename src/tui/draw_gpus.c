@@ -17,12 +17,13 @@ static enum rtl_role busy_role(int percent)
     return percent >= 80 ? RTL_ROLE_LOAD_MID : percent >= 50 ? RTL_ROLE_LOAD : RTL_ROLE_LOAD_HIGH;
 }
 
-static void draw_minute(const struct rtl_model *m, struct rtl_frame *frame, int row, int col, int width, uint32_t gpu)
+static void draw_minute(const struct rtl_model *m, struct rtl_frame *frame, int row, int col, int width,
+                        const struct rtl_agent_snapshot *agent)
 {
     int8_t percent[RTL_MODEL_HISTORY];
-    rtl_trend_busy(m, gpu, width, percent);
-    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++)
-        rtl_frame_spark(frame, row, col + i, busy_role(percent[i]),
+    rtl_trend_busy(m, agent->gpu, width, percent);
+    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++) /* a bound, as the share beside it: no colour of load */
+        rtl_frame_spark(frame, row, col + i, agent->users > 1 ? RTL_ROLE_DIM : busy_role(percent[i]),
                         percent[i] < 0 ? -1 : (percent[i] * 8 - 1 < 0 ? 0 : percent[i] * 8 - 1) / 100);
 }
 
@@ -109,7 +110,7 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
                          gpu->agent->bdf >> 3 & 0x1f);
         col += c.address;
     }
-    draw_minute(ui->model, frame, row, col, c.minute, gpu->agent->gpu);
+    draw_minute(ui->model, frame, row, col, c.minute, gpu->agent);
     col += c.minute;
     bool bound = gpu->busy >= 0.01 && gpu->agent->users > 1; /* the sum of several processes: at most */
     snprintf(text, sizeof text, "%s", bound ? "<" : "");

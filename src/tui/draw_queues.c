@@ -40,6 +40,7 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     int i = 0;
     for (int r = 0; r < RTL_UNTIMED_LIMIT; r++)
         untimed += q->untimed[r];
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "%llu", (unsigned long long)q->pid);
     if (q->shared)
         c.text[i++] = (struct rtl_number){"others"};
     else
@@ -70,7 +71,10 @@ static struct cells make_gpu_cells(const struct rtl_ui *ui, const struct rtl_gpu
     int i = 0;
     snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", a->gpu);
     snprintf(c.text[i++].text, sizeof c.text[0].text, "%.23s", rtl_pci_address(a->bdf).text);
-    c.text[i++] = row->busy >= 0 ? rtl_format_share(row->busy) : none;
+    c.text[i] = row->busy >= 0 ? rtl_format_share(row->busy) : none;
+    if (row->busy > 0 && a->users > 1) /* the sum of several processes: at most */
+        snprintf(c.text[i].text, sizeof c.text[0].text, "<%.8s", rtl_format_share(row->busy).text);
+    i++;
     for (int size = 0; size < RTL_IDLE_COUNT; size++)
         c.text[i++] = row->idle[size] >= 0 ? rtl_format_share(row->idle[size]) : none;
     c.text[i++] = time_or_none(a->clock_residuals, a->clock_residual_ns, ui->units);
@@ -101,6 +105,8 @@ static struct widths make_widths(const struct rtl_ui *ui)
         struct cells cells = make_cells(ui, &ui->model->queues[i]);
         widen(w.queue, QUEUE_CELLS, &cells);
     }
+    if (!ui->model->latest->snapshot.parts) /* all are the one process's */
+        w.queue[0] = 0;
     for (uint32_t i = 0; i < ui->model->gpu_count; i++) {
         struct cells cells = make_gpu_cells(ui, &ui->model->gpus[i]);
         widen(w.gpu, GPU_CELLS, &cells);
@@ -108,9 +114,10 @@ static struct widths make_widths(const struct rtl_ui *ui)
     return w;
 }
 
-/* Without cells: the headers. What has no room is left out whole. */
+/* Without cells: the headers. What has no room is left out whole. `narrower`: columns that the tables don't count with.
+ */
 #define CELL(header, width, from, meaning)                                                       \
-    if (cols >= (from) && at + widths[i] <= cols) {                                              \
+    if (widths[i] && cols - narrower >= (from) && at + widths[i] <= cols) {                      \
         rtl_frame_right(frame, line, at, widths[i], role, cells ? cells->text[i].text : header); \
         at += widths[i] + 1;                                                                     \
     }                                                                                            \
@@ -120,7 +127,7 @@ static struct widths make_widths(const struct rtl_ui *ui)
 static void draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, const int *widths,
                        const struct cells *cells)
 {
-    int at = 1, i = 0;
+    int at = 1, i = 0, narrower = widths[0] ? widths[0] + 1 : 0;
     RTL_QUEUE_COLUMNS(CELL)
 }
 
@@ -128,6 +135,7 @@ static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl
                            const struct cells *cells)
 {
     int at = 1, i = 0;
+    const int narrower = 0;
     GPU_COLUMNS(CELL, IDLE_CELL)
     if (cols >= RTL_UUID_FROM && at + 1 + UUID_COLS <= cols)
         rtl_frame_put(frame, line, at + 1, UUID_COLS, role, cells ? cells->uuid : RTL_GPU_UUID);

@@ -25,6 +25,7 @@ bool rtl_frame_reset(struct rtl_frame *frame, int rows, int cols, bool ascii)
     frame->ascii = ascii;
     frame->cursor_row = frame->cursor_col = 0;
     frame->cursor_shown = false;
+    frame->numbers_cut = 0;
     for (size_t i = 0; i < (size_t)rows * (size_t)cols; i++)
         frame->cells[i] = (struct rtl_cell){.code = ' ', .role = RTL_ROLE_NORMAL};
     return true;
@@ -68,23 +69,36 @@ static bool may_stand(uint32_t code)
     return rtl_text_code_is_safe(code) || code == 0x2026 || (code >= 0x2500 && code < 0x25a0);
 }
 
-int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
+/* `marked`: what has no room is missed by a reader, so the last column says that there is more. */
+static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text, bool marked)
 {
     size_t left = strlen(text);
-    int used = 0;
-    while (left && used < width) {
+    int used = 0, room = width < frame->cols - col ? width : frame->cols - col;
+    while (left && used < room) {
         uint32_t code = 0;
         size_t n = rtl_utf8_decode(text, left, &code);
         if (!n || !may_stand(code)) {
             code = '?';
             n = n ? n : 1;
         }
+        if (marked && used == room - 1 && left > n)
+            code = 0x2026;
         set(frame, row, col + used, role, code);
         used++;
         text += n;
         left -= n;
     }
     return used;
+}
+
+int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
+{
+    return put(frame, row, col, width, role, text, true);
+}
+
+int rtl_frame_put_part(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
+{
+    return put(frame, row, col, width, role, text, false);
 }
 
 int rtl_frame_printf(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *format, ...)
@@ -101,6 +115,7 @@ void rtl_frame_right(struct rtl_frame *frame, int row, int col, int width, enum 
 {
     int columns = rtl_text_columns(text);
     int pad = columns < width ? width - columns : 0;
+    frame->numbers_cut += columns > width || col + width > frame->cols;
     rtl_frame_put(frame, row, col + pad, width - pad, role, text);
 }
 

@@ -57,6 +57,7 @@ struct rtl_frame {
     struct rtl_cell *cells;
     int cursor_row, cursor_col; /* where the cursor is parked */
     bool cursor_shown;          /* only while something is typed */
+    int numbers_cut;            /* texts of rtl_frame_right without room for them since the last reset: never any */
 };
 
 struct rtl_rect {
@@ -67,11 +68,14 @@ struct rtl_rect {
 bool rtl_frame_reset(struct rtl_frame *frame, int rows, int cols, bool ascii);
 void rtl_frame_free(struct rtl_frame *frame);
 
-/* Writes at most `width` columns from (row, col); returns the columns written. */
+/* Writes at most `width` columns from (row, col), the last of them "…" where there is more; returns the columns
+ * written. */
 int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text);
+/* Likewise without a mark: what goes on elsewhere, or whose caller says that there is more. */
+int rtl_frame_put_part(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text);
 int rtl_frame_printf(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Right-aligned in `width` columns; too long text loses its end. */
+/* Right-aligned in `width` columns, which have room for it. */
 void rtl_frame_right(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text);
 void rtl_frame_fill(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, uint32_t code);
 /* A border with a title in its upper edge; blank inside. Nothing where it has no room for both edges. */

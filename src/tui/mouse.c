@@ -2,6 +2,8 @@
 #include "tui/mouse.h"
 #include "model/cells.h"
 #include "tui/cursor.h"
+#include "tui/draw.h"
+#include "tui/process_list.h"
 
 enum { WHEEL_LINES = 3 };
 
@@ -49,6 +51,37 @@ static unsigned click_row(struct rtl_ui *ui, int at)
     return RTL_UI_DRAW;
 }
 
+/* The column of the processes whose head is there: each reaches to the next one. */
+static unsigned click_process_head(struct rtl_ui *ui, int cols, int col)
+{
+    struct rtl_process_places p = rtl_process_places(ui, cols);
+    for (int i = 0; i < RTL_PROCESS_ALL_COLUMNS; i++)
+        if (p.width[i] && col < p.at[i] + p.width[i] + 1) {
+            rtl_process_sort(ui, i);
+            return RTL_UI_DRAW;
+        }
+    return 0;
+}
+
+static unsigned click_process(struct rtl_ui *ui, int at)
+{
+    if (at >= rtl_draw_process_lines(ui))
+        return 0;
+    if (at == ui->process_at)
+        return rtl_ui_key(ui, RTL_KEY_ENTER);
+    rtl_process_move(ui, at);
+    return RTL_UI_DRAW;
+}
+
+/* Tables of which a line is marked, and no more. */
+static unsigned click_line(int *marked, int at, int lines)
+{
+    if (at >= lines)
+        return 0;
+    *marked = at;
+    return RTL_UI_DRAW;
+}
+
 static bool inside(const struct rtl_rect *r, int row, int col)
 {
     return row >= r->row && row < r->row + r->rows && col >= r->col && col < r->col + r->cols;
@@ -66,7 +99,7 @@ unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
     default:
         break;
     }
-    if (ui->prompt != RTL_PROMPT_NONE || ui->view != RTL_VIEW_KERNELS)
+    if (ui->prompt != RTL_PROMPT_NONE || ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP)
         return 0;
     struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
     rtl_cell_widths(ui->model, ui->units, widths);
@@ -74,9 +107,20 @@ unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
     struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
     if (l.kind != RTL_LAYOUT_FULL)
         return 0;
-    if (inside(&l.head, row, col))
-        return click_head(ui, &l, col);
-    if (inside(&l.table, row, col))
-        return click_row(ui, ui->top + row - l.table.row);
-    return 0;
+    int at = row - l.table.row;
+    bool head = inside(&l.head, row, col);
+    if (!head && !inside(&l.table, row, col))
+        return 0;
+    switch (ui->view) {
+    case RTL_VIEW_KERNELS:
+        return head ? click_head(ui, &l, col) : click_row(ui, ui->top + at);
+    case RTL_VIEW_PROCESSES:
+        return head ? click_process_head(ui, cols, col) : click_process(ui, ui->process_top + at);
+    case RTL_VIEW_QUEUES:
+        return head ? 0 : click_line(&ui->queue_at, ui->queue_top + at, rtl_draw_queue_lines(ui->model));
+    case RTL_VIEW_COPIES:
+        return head ? 0 : click_line(&ui->copies_at, ui->copies_top + at, rtl_draw_copies_lines(ui->model));
+    default:
+        return 0;
+    }
 }

@@ -1,7 +1,9 @@
 /* Keeps the cursor in sight. See scroll.h. */
 #include "tui/scroll.h"
 #include "text/text.h"
-#include "tui/draw.h"
+#include "tui/calls_keys.h"
+#include "tui/draw_calls.h"
+#include "tui/process_list.h"
 
 /* Looks for what was asked for in the help: where its lines are depends on the width. */
 static void find_in_help(struct rtl_ui *ui, int cols)
@@ -60,6 +62,11 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     }
     fit_lines(&ui->queue_at, &ui->queue_top, rtl_draw_queue_lines(m), ui->page);
     fit_lines(&ui->copies_at, &ui->copies_top, rtl_draw_copies_lines(m), ui->page);
+    if (rtl_ui_shows_calls(ui)) {
+        int ranges = ui->view == RTL_VIEW_RANGES;
+        fit_lines(&ui->calls_at[ranges], &ui->calls_top[ranges], rtl_draw_calls_lines(ui), ui->page);
+    }
+    rtl_process_follow(ui);
     fit_lines(&ui->process_at, &ui->process_top, rtl_draw_process_lines(ui), ui->page);
     int ranks = rtl_draw_rank_lines(ui);
     ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page, 0, ranks));

@@ -2,7 +2,10 @@
 #include "tui/ui.h"
 #include "session/player.h"
 #include "text/text.h"
+#include "tui/calls_keys.h"
 #include "tui/leave.h"
+#include "tui/process_list.h"
+#include "tui/views.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +32,7 @@ unsigned rtl_ui_where(const struct rtl_ui *ui)
     static const unsigned where[] = {
         [RTL_VIEW_KERNELS] = RTL_IN_KERNELS, [RTL_VIEW_QUEUES] = RTL_IN_QUEUES, [RTL_VIEW_COPIES] = RTL_IN_COPIES,
         [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,   [RTL_VIEW_HELP] = RTL_IN_HELP,     [RTL_VIEW_PROCESSES] = RTL_IN_PROCESSES,
-        [RTL_VIEW_RANKS] = RTL_IN_RANKS};
+        [RTL_VIEW_RANKS] = RTL_IN_RANKS,     [RTL_VIEW_CALLS] = RTL_IN_CALLS,   [RTL_VIEW_RANGES] = RTL_IN_CALLS};
     return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
@@ -71,6 +74,8 @@ static unsigned step_frame(struct rtl_ui *ui, int step)
         ui->paused_ns = ui->now_mono_ns;
     }
     ui->step = step;
+    if (step < 0 ? !ui->frame : ui->frame + 1 >= ui->frames)
+        rtl_ui_say(ui, step < 0 ? "this is the first frame" : "this is the last frame: T goes back, b to a time");
     return RTL_UI_DRAW | RTL_UI_STEP;
 }
 
@@ -265,7 +270,7 @@ static unsigned go_back(struct rtl_ui *ui)
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
     else
-        ui->view = RTL_VIEW_KERNELS;
+        rtl_ui_close_view(ui);
     return RTL_UI_DRAW;
 }
 
@@ -273,7 +278,7 @@ static unsigned show_ranks(struct rtl_ui *ui)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
     if (ui->view == RTL_VIEW_RANKS) {
-        ui->view = RTL_VIEW_KERNELS;
+        rtl_ui_close_view(ui);
     } else if (!ui->model->latest || !ui->model->latest->snapshot.parts) {
         rtl_ui_say(ui, "there is one process only: nobody to compare it with");
     } else if (row && row->kernels) {
@@ -282,7 +287,7 @@ static unsigned show_ranks(struct rtl_ui *ui)
         ui->selected = row->id;
         ui->following = false;
         ui->rank_top = 0;
-        ui->view = RTL_VIEW_RANKS;
+        rtl_ui_open_view(ui, RTL_VIEW_RANKS);
     }
     return RTL_UI_DRAW;
 }
@@ -297,7 +302,7 @@ static unsigned show_detail(struct rtl_ui *ui, int step)
             return rtl_ui_open(ui, row, !rtl_family_is_open(ui->model, rtl_family_of(ui->model, row)));
         ui->selected = row->id;
         ui->following = false;
-        ui->view = RTL_VIEW_DETAIL;
+        rtl_ui_open_view(ui, RTL_VIEW_DETAIL);
         return RTL_UI_DRAW;
     }
     int at = rtl_model_position(ui->model, ui->selected);
@@ -326,9 +331,22 @@ static unsigned copy_name(struct rtl_ui *ui)
     return RTL_UI_DRAW | RTL_UI_COPY;
 }
 
+static unsigned order_processes(struct rtl_ui *ui, enum rtl_action action)
+{
+    if (action == RTL_ACTION_REVERSE)
+        ui->process_reverse = !ui->process_reverse;
+    else if (action == RTL_ACTION_SORT_LEFT || action == RTL_ACTION_SORT_RIGHT)
+        rtl_process_sort_step(ui, action == RTL_ACTION_SORT_LEFT ? -1 : 1);
+    else
+        return 0;
+    return RTL_UI_DRAW;
+}
+
 static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
 {
     struct rtl_model *m = ui->model;
+    if (ui->view == RTL_VIEW_PROCESSES)
+        return order_processes(ui, action);
     switch (action) {
     case RTL_ACTION_FIND:
         return open_prompt(ui, RTL_PROMPT_FIND);
@@ -401,10 +419,16 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         ui->log_bars = !ui->log_bars;
         return RTL_UI_DRAW;
     case RTL_ACTION_QUEUES:
-        ui->view = ui->view == RTL_VIEW_QUEUES ? RTL_VIEW_KERNELS : RTL_VIEW_QUEUES;
+        rtl_ui_toggle_view(ui, RTL_VIEW_QUEUES);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_CALLS:
+        rtl_ui_toggle_view(ui, RTL_VIEW_CALLS);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_RANGES:
+        rtl_ui_toggle_view(ui, RTL_VIEW_RANGES);
         return RTL_UI_DRAW;
     case RTL_ACTION_COPIES:
-        ui->view = ui->view == RTL_VIEW_COPIES ? RTL_VIEW_KERNELS : RTL_VIEW_COPIES;
+        rtl_ui_toggle_view(ui, RTL_VIEW_COPIES);
         return RTL_UI_DRAW;
     case RTL_ACTION_PROCESSES:
         if (!m->latest || (!m->latest->snapshot.parts && ui->replay))
@@ -412,7 +436,7 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         else if (!m->latest->snapshot.parts)
             return RTL_UI_DRAW | RTL_UI_PROCESSES;
         else
-            ui->view = ui->view == RTL_VIEW_PROCESSES ? RTL_VIEW_KERNELS : RTL_VIEW_PROCESSES;
+            rtl_ui_toggle_view(ui, RTL_VIEW_PROCESSES);
         return RTL_UI_DRAW;
     case RTL_ACTION_RANKS:
         return show_ranks(ui);
@@ -497,7 +521,7 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_REDRAW:
         return RTL_UI_DRAW | RTL_UI_REPAINT;
     default:
-        return act_on_table(ui, action);
+        return rtl_ui_shows_calls(ui) ? rtl_ui_act_on_calls(ui, action) : act_on_table(ui, action);
     }
 }
 

@@ -38,7 +38,10 @@ enum rtl_view {
     RTL_VIEW_DETAIL,
     RTL_VIEW_HELP,
     RTL_VIEW_PROCESSES,
-    RTL_VIEW_RANKS
+    RTL_VIEW_RANKS,
+    RTL_VIEW_CALLS,
+    RTL_VIEW_RANGES,
+    RTL_VIEW_COUNT
 };
 enum rtl_prompt {
     RTL_PROMPT_NONE,
@@ -64,7 +67,9 @@ struct rtl_ui {
     char title[160]; /* the process's command line, safe text */
     uint64_t interval_ns;
 
-    enum rtl_view view, before; /* `before`: where help goes back to */
+    enum rtl_view view, before;          /* `before`: where help goes back to */
+    enum rtl_view under[RTL_VIEW_COUNT]; /* the screens that this one was opened from, from the first on (views.h) */
+    int under_count;
     enum rtl_name_form names;
     enum rtl_unit units;
     bool gpu_lines, wrap, log_bars, ascii;
@@ -76,9 +81,14 @@ struct rtl_ui {
     int top;           /* first row of the table on screen */
     int queue_top, copies_top, help_top;
     int queue_at, copies_at;               /* the line with the cursor */
+    int calls_at[2], calls_top[2];         /* of the calls, and of the ranges */
     int page;                              /* rows of the table, from the last rtl_ui_fit */
     int name_left;                         /* columns that the names are scrolled by */
     int process_at, process_top, rank_top; /* process_at: the cursor's line */
+    /* the processes' order, and the member of the merge that the cursor is on (process_list.h) */
+    bool process_sorted, process_reverse, process_held;
+    int process_sort;
+    uint32_t process_selected;
     pid_t go_in;
     const struct rtl_untraced *untraced; /* processes that use a GPU and aren't traced, or NULL */
 

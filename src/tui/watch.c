@@ -8,6 +8,9 @@
 #include "tui/watch.h"
 #include "base/clock.h"
 #include "model/labels.h"
+#include "model/member_past.h"
+#include "model/merge.h"
+#include "model/model_held.h"
 #include "session/complain.h"
 #include "session/config.h"
 #include "session/player.h"
@@ -20,6 +23,7 @@
 #include "session/launch.h"
 #include "tui/draw.h"
 #include "tui/mouse.h"
+#include "tui/save.h"
 #include "tui/screen.h"
 #include "tui/scroll.h"
 #include "tui/ui.h"
@@ -40,9 +44,10 @@ struct watch {
     const struct rtl_background *background; /* until its trouble was reported; or NULL */
     bool ended;                              /* the last snapshot was taken: nothing more will come */
     bool out_of_memory;
-    struct watch *parent; /* the screen that this one was opened from, which goes on meanwhile; or NULL */
-    bool back;            /* to the parent; else the user wants to leave altogether */
-    int left;             /* the status with which a screen that was opened from here ended everything */
+    struct rtl_model *held; /* what comes in during a pause; or NULL */
+    struct watch *parent;   /* the screen that this one was opened from, which goes on meanwhile; or NULL */
+    bool back;              /* to the parent; else the user wants to leave altogether */
+    int left;               /* the status with which a screen that was opened from here ended everything */
     struct rtl_untraced untraced;
     uint64_t untraced_ns; /* when to look for them again */
 };
@@ -118,12 +123,18 @@ static void ask_for_mode(struct watch *w)
                w->ui.paused ? "; the screen is held and shows it after Space" : "");
 }
 
-/* The screen is held, the recording is not. */
+/* The screen is held; the recording is not, nor what the screen shows afterwards. */
 static void sample_paused(struct watch *w, bool alive)
 {
     struct rtl_snapshot snapshot = {0};
-    if (w->recorder.recording && rtl_targets_snapshot(w->targets, &snapshot) == RTL_READER_OK)
+    bool goes_on = w->held && w->held->state != RTL_TARGET_EXITED;
+    if ((goes_on || w->recorder.recording) && rtl_targets_snapshot(w->targets, &snapshot) == RTL_READER_OK) {
         record(w, &snapshot, rtl_real_ns(), !alive);
+        if (goes_on)
+            rtl_model_held_add(w->held, w->ui.model, &snapshot, rtl_real_ns());
+        if (goes_on && !alive)
+            rtl_model_exited(w->held);
+    }
     rtl_snapshot_free(&snapshot);
     if (!alive) {
         rtl_frame_recorder_stop(&w->recorder);
@@ -230,6 +241,20 @@ static void show(struct watch *w, bool repaint)
     rtl_screen_show(&w->frame, repaint);
 }
 
+/* A pause begins, or is over: then the screen has what came in meanwhile. */
+static void hold(struct watch *w)
+{
+    if (w->player || w->ui.paused == (w->held != NULL))
+        return;
+    if (w->ui.paused) {
+        w->held = w->ended ? NULL : rtl_model_hold_back(w->ui.model);
+        return;
+    }
+    w->out_of_memory = !rtl_model_let_go(w->ui.model, w->held);
+    w->held = NULL;
+    w->ended |= w->ui.model->state == RTL_TARGET_EXITED;
+}
+
 static uint64_t interval(const struct watch *w)
 {
     return w->player ? frame_ns(w) : w->ui.interval_ns;
@@ -253,33 +278,6 @@ static void end_launched(struct watch *w)
                (int)w->options->launch->pid);
 }
 
-/* What can be changed with keys, and what the configuration has of the rest. */
-static void save_settings(struct watch *w)
-{
-    char path[PATH_MAX], why[PATH_MAX + 200], safe[4 * PATH_MAX + 1];
-    struct rtl_settings s = *rtl_config_settings();
-    s.sort = w->ui.model->sort;
-    s.reverse = w->ui.model->reverse;
-    s.window_ns = w->ui.model->window_ns;
-    s.units = w->ui.units;
-    s.has[RTL_SETTING_SORT] = s.has[RTL_SETTING_WINDOW] = s.has[RTL_SETTING_UNITS] = true;
-    if (!w->player) { /* the interval of a replay is the recorder's */
-        s.interval_ns = w->ui.interval_ns;
-        s.has[RTL_SETTING_INTERVAL] = true;
-    }
-    if (rtl_option_asked(w->options, RTL_OPTION_THEME)) {
-        s.theme = w->options->theme;
-        s.has[RTL_SETTING_THEME] = true;
-    }
-    if (rtl_option_asked(w->options, RTL_OPTION_NO_MOUSE)) {
-        s.mouse = false;
-        s.has[RTL_SETTING_MOUSE] = true;
-    }
-    bool saved = rtl_config_save(&s, path, why, sizeof why);
-    rtl_text_escape(safe, sizeof safe, saved ? path : why, strlen(saved ? path : why));
-    rtl_ui_say(&w->ui, "%s%s", saved ? "settings written to " : "not written: ", safe);
-}
-
 static bool go(struct watch *w, pid_t pid);
 
 /* False when the user wants to leave. */
@@ -292,6 +290,7 @@ static bool press(struct watch *w, uint32_t key)
         key & RTL_KEY_MOUSE ? rtl_ui_mouse(&w->ui, key, w->frame.rows, w->frame.cols) : rtl_ui_key(&w->ui, key);
     if (asked & RTL_UI_QUIT)
         return false;
+    hold(w);
     if (asked & RTL_UI_SAMPLE) {
         if (!w->player)
             sample(w);
@@ -310,7 +309,7 @@ static bool press(struct watch *w, uint32_t key)
     if (asked & RTL_UI_END)
         end_launched(w);
     if (asked & RTL_UI_SAVE)
-        save_settings(w);
+        rtl_ui_save(&w->ui, w->options);
     if (asked & RTL_UI_COPY)
         rtl_screen_copy(w->ui.copy);
     if (asked & RTL_UI_PROCESSES && w->parent)
@@ -447,8 +446,26 @@ static void release(struct watch *w)
 {
     rtl_frame_recorder_stop(&w->recorder);
     rtl_frame_free(&w->frame);
+    rtl_model_held_free(w->held);
     rtl_model_free(w->ui.model);
     rtl_untraced_free(&w->untraced);
+}
+
+/* What this screen has seen of the process is the beginning of the one that shows it alone. */
+static void begin_with_past(struct watch *alone, const struct watch *all, pid_t pid)
+{
+    const struct rtl_model *model = all->held ? all->held : all->ui.model;
+    const struct rtl_parts *parts = model->latest ? model->latest->snapshot.parts : NULL;
+    struct rtl_snapshot own = {0};
+    for (uint32_t i = 0; parts && i < parts->member_count; i++) {
+        const struct rtl_member *member = &parts->members[i];
+        if (member->info.pid != pid || member->ended || rtl_targets_snapshot(alone->targets, &own) != RTL_READER_OK)
+            continue;
+        if (!own.parts)
+            rtl_model_begin_with_past(alone->ui.model, model, member->number, &own);
+        rtl_snapshot_free(&own);
+        return;
+    }
 }
 
 /* A screen over this one: of one process alone, or (pid 0) of all. False when the user wants to leave altogether. */
@@ -480,6 +497,7 @@ static bool go(struct watch *w, pid_t pid)
     rtl_targets_title(n->targets, title, sizeof title);
     bool stays = true;
     if (prepare(n, rtl_targets_pid(n->targets), title)) {
+        begin_with_past(n, w, pid);
         int status = run(n);
         stays = n->back || (!n->ui.model->latest && status);
         w->left = status;

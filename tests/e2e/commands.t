@@ -72,12 +72,13 @@ is "processes that can be watched: none here is no trouble" "$(completed -p 9999
 if command -v zsh >/dev/null; then
     "$top" completions zsh >"$work/_rtl-top"
     cat >"$work/in.zsh" <<'END'
-# types a line with a tab into a zsh, in which rtl-top prints its words
+# types a line with a tab into a zsh, in which rtl-top prints its words; what is typed is echoed, once or twice, so
+# that what is waited for is never in it
 zmodload zsh/zpty
 zpty shell "TERM=dumb zsh -f -i"
 zpty -w shell "PS1= PS2= RPS1=; unsetopt prompt_cr prompt_sp; fpath=($2 \$fpath); autoload -U compinit; compinit -u -D"
-zpty -w shell 'rtl-top() { [ "$1" = completions ] && echo 4711 || print -r -- "GOT <$*> END"; }'
-zpty -w shell 'echo READY''NOW'
+zpty -w shell 'rtl-top() { [ "$1" = completions ] && echo 4711 || print -r -- G"OT <$*> EN"D; }'
+zpty -w shell 'echo READY""NOW'
 zpty -r -m shell REPLY '*READYNOW*'
 zpty -w -n shell "$1"
 zpty -w -n shell $'\t'

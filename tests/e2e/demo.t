@@ -9,10 +9,10 @@ leftover() { # programs of the demo that run out of this build
 }
 
 nothing_left() { [ -z "$(leftover)" ]; }
-check "no demo is running before" wait_until 20 nothing_left
+check "no demo is running before" wait_until 60 nothing_left
 check "the demo shows its kernels and ends by q" tests/e2e/watch-demo 180 make O="$O" demo
 sed 's/^/# /' "$work/check.out"
-check "its workload has ended" wait_until 20 nothing_left
+check "its workload has ended" wait_until 60 nothing_left
 
 make O="$O" demo >"$work/out" 2>&1 </dev/null
 check "without a terminal it fails" test "$?" -ne 0

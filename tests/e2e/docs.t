@@ -62,6 +62,19 @@ check "and every \$ of a rule" sh -c 'for word in $(sed -n "s/^ \* *\(\$[a-z{}]*
     grep -qF -e "$word" man/rtl-top.1 || { echo "$word"; exit 1; }
 done'
 
+# rtl-top-serve(1) against its metrics
+cat >"$work/metrics.c" <<'EOF'
+#include "serve/metrics.h"
+#define METRIC(sym, name, type, labels, text) ROW name text #type labels
+RTL_METRICS(METRIC)
+EOF
+${CC:-gcc} -Isrc -E -P "$work/metrics.c" | tr '\n' ' ' | sed 's/ROW/\n/g' | awk -F '"' 'NF > 8 {
+    gsub(",", ", ", $8); print $2 "|" $4 "|" tolower($6) ($8 == "" ? "" : "; by " $8) }' >"$work/in-tables"
+awk '/^\.Sh/ { part = $2 } /^\.It Cm/ && part == "METRICS" { key = $3; getline; text = $0; getline; getline; print key "|" text "|" $0 }' \
+    man/rtl-top-serve.1 >"$work/in-man"
+is "rtl-top-serve(1) has every metric in the words of the table" "$(diff "$work/in-tables" "$work/in-man")" ""
+check "there are more than 30 of them" test "$(wc -l <"$work/in-tables")" -gt 30
+
 # --- rtl-top --help against rtl-top(1) ---
 "$O/rtl-top" --help >"$work/help"
 options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }

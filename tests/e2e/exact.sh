@@ -37,7 +37,7 @@ run_exact() {
     wait_until 60 sh -c "'$O/rtl-top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
     # the truth is written a millisecond late, or more on a busy machine
-    check "$name: counts and times are the model's" wait_until 20 as_in_truth
+    check "$name: counts and times are the model's" wait_until 60 as_in_truth
     sed 's/^/# /' "$work/compared"
     is "$name: timed and untimed add up to counted" \
         "$(jq '.dispatches | .timed + (.untimed | add // 0) == .counted' "$work/json")" true

@@ -8,7 +8,7 @@ newer=$tap_top/$O/tests/programs/intercept_newer_preload.so
 for tools in "$tap_top/$O/librtl.so" "$newer $tap_top/$O/librtl.so"; do
     case $tools in *newer*) name="as on a newer release" ;; *) name="as it is" ;; esac
     play any
-    check "$name: all over" wait_until 10 settled 0
+    check "$name: all over" wait_until 60 settled 0
     check "$name: counts are the program's" counted_as_launched
     is "$name: all timed" "$(look timed)" "timed 1000"
     is "$name: on the one queue there is" "$(look queue | wc -l)" 1

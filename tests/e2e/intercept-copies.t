@@ -76,7 +76,7 @@ as_engines_did() {
         END { exit bad || NR != 7 }'
 }
 all_timed reuse
-check "reuse: times are the engines', to 1 %" wait_until 20 as_engines_did
+check "reuse: times are the engines', to 1 %" wait_until 60 as_engines_did
 sed 's/^/# gpu, direction, count, total, least, most: /' "$work/got"
 is "reuse: none of it is a kernel" "$(jq .dispatches.counted "$work/json")" 0
 check "reuse: text has them" sh -c "'$O/rtl-top' -p $program -b -n 1 | grep -E '^G0 03:00.0 copies H2D  250 .*/s  bytes 12.7M .*/s  p50 3.1.µs p99 5...µs'"
@@ -91,7 +91,7 @@ as_kernels_did() {
 HSA_ENABLE_SDMA=0
 export HSA_ENABLE_SDMA
 all_timed reuse
-check "reuse, copied by kernels: times are theirs" wait_until 20 as_kernels_did
+check "reuse, copied by kernels: times are theirs" wait_until 60 as_kernels_did
 is "reuse, copied by kernels: they aren't counted as the application's" "$(jq .dispatches.counted "$work/json")" 0
 close_it
 unset HSA_ENABLE_SDMA

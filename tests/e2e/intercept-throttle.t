@@ -39,7 +39,7 @@ try() { # name signals what command...
     shift
     flood "$@"
     has "$name: it got to its end" "$(cat "$work/out")" '^holding'
-    check "$name: timed and untimed are all" wait_until 20 all_known
+    check "$name: timed and untimed are all" wait_until 60 all_known
     is "$name: every dispatch was counted" "$(sum counted)" "$((dispatches + warm))"
     exec 3>&-
     wait "$program"

@@ -21,7 +21,7 @@ exact() { # name
     check "$1: all accounted for" wait_until 60 settled 0
     check "$1: counts are the program's" counted_as_launched
     check "$1: all timed" test "$(look timed)" = "timed $(look counted | cut -d' ' -f2)"
-    check "$1: times are the GPU's" wait_until 20 times_are_true
+    check "$1: times are the GPU's" wait_until 60 times_are_true
 }
 ends_well() { # name [what it says on standard error]
     has "$1: all completes" "$(cat "$work/out")" '^done$'

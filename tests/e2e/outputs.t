@@ -69,7 +69,7 @@ sqlite3 "$work/many.db" 'CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, strin
     gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id);
     WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299999)
     INSERT INTO rocpd_op SELECT i, i % 1000, i << 32, 0, NULL, i, i + 1, 1, 1 FROM n'
-check "300,000 queues" timeout 20 "$top" export "$work/many.db" --perfetto "$work/many.json"
+check "300,000 queues" timeout 120 "$top" export "$work/many.db" --perfetto "$work/many.json"
 
 # names that a few bytes stand for: a value by default, or a computed one
 columns='id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id'
@@ -128,10 +128,10 @@ check "an option that takes nothing" gives 1 '--force=1: that option takes no ar
 check "one that isn't there" gives 1 'no option --strength.*export --help' export "$work/bad.db" --csv - --strength
 check "nor of one letter" gives 1 'no option -x.*diff --help' diff -x "$work/bad.db" "$work/bad.db"
 mkfifo "$work/pipe"
-timeout 20 cat "$work/pipe" >"$work/through" &
+timeout 120 cat "$work/pipe" >"$work/through" &
 reader=$!
 tap_pids="$tap_pids $reader"
-timeout 20 "$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
+timeout 120 "$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
 wait "$reader"
 check "a pipe is written to as it is" cmp "$work/through" "$work/bad.csv"
 echo before >"$work/appended"
@@ -153,7 +153,7 @@ for signal in INT TERM HUP; do
     export=$!
     tap_pids="$tap_pids $export"
     exec 4<>"$work/slow.$signal"
-    check "SIG$signal: there is something to take away" wait_until 20 sh -c "ls '$work'/.rtl-top-*"
+    check "SIG$signal: there is something to take away" wait_until 60 sh -c "ls '$work'/.rtl-top-*"
     [ "$signal" = INT ] && kill -TERM "$export" # an interrupt is ignored in the background
     kill "-$signal" "$export"
     wait "$export" 2>/dev/null
@@ -179,7 +179,7 @@ is "-o -: standard output" "$("$top" -p "$demo" --csv -n 1 -o - | head -c 7)" ti
 "$top" -p "$demo" --csv -d 60 -o "$work/grows" &
 watcher=$!
 tap_pids="$tap_pids $watcher"
-check "-o: the first frame is there at once" wait_until 20 test -s "$work/grows"
+check "-o: the first frame is there at once" wait_until 60 test -s "$work/grows"
 end_process "$watcher"
 is "-o: and stays" "$(wc -l <"$work/grows") $(left)" "21 "
 (ulimit -f 24 && exec "$top" -p "$demo" --csv -d 0.05 -o "$work/cut") >"$work/out" 2>"$work/err"

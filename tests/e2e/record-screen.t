@@ -10,11 +10,11 @@ demo --kernels 12 --gpus 2 --rate 4000
 terminal 100 24 "cd $work && $top -p $demo -d 0.3 -s name -w seen.db; echo status \$?; exec cat"
 check "-w records from the start, and the screen says so" shows '\[LIVE\]' '^rec seen.db \| sort KERNEL'
 frames() { [ "$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame' 2>/dev/null || echo 0)" -ge "$1" ]; }
-check "frames arrive" wait_until 20 frames 4
+check "frames arrive" wait_until 60 frames 4
 keys Space
 check "the screen is held" shows '\[PAUSED'
 seen=$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame')
-check "the recording is not" wait_until 20 frames $((seen + 3))
+check "the recording is not" wait_until 60 frames $((seen + 3))
 keys Space
 check "and goes on" shows '\[LIVE\]'
 keys S
@@ -43,14 +43,14 @@ keys t t
 check "t goes forward" shows '\[PAUSED 7/8\]'
 is "the numbers are what they were" "$(rows)" "$before"
 keys t
-check "to the end" shows '\[PAUSED 8/8\]'
+check "to the end" shows '\[END 8/8\]'
 is "and so are those of the end" "$(rows)" "$last"
 keys t
-check "but not beyond" shows '\[PAUSED 8/8\]'
+check "but not beyond" shows '\[END 8/8\]' 'this is the last frame'
 keys b -1h Enter
 check "b goes to a time" shows '\[PAUSED 1/8\]'
 keys b +1h Enter
-check "as far as there is something" shows '\[PAUSED 8/8\]'
+check "as far as there is something" shows '\[END 8/8\]'
 is "with the numbers of that moment" "$(rows)" "$last"
 keys b nonsense Enter
 check "what is no time is said" shows 'nonsense. is not a time'
@@ -82,7 +82,7 @@ exec 9>"$work/statements"
 terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
 check "a recording that is locked later" shows '\[END 8/8\]'
 echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&9
-check "is locked" wait_until 20 grep -q locked "$work/answers"
+check "is locked" wait_until 60 grep -q locked "$work/answers"
 keys b -1h Enter q
 check "is left at once, and that is no error" shows 'status 0'
 exec 9>&-

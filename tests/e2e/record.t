@@ -113,7 +113,7 @@ is "and replays as its own" "$(cat "$work/sums")" "$(for file in "$work"/live.*;
 recorder=$!
 tap_pids="$tap_pids $recorder"
 frames() { [ "$(wc -l <"$work/live.killed")" -ge "$1" ]; }
-wait_until 20 frames 8
+wait_until 60 frames 8
 end_process "$recorder" KILL
 written=$(wc -l <"$work/live.killed")
 "$top" -r "$work/killed.db" --json >"$work/again"
@@ -190,7 +190,7 @@ sqlite3 "$work/s.db" <"$work/hold" >"$work/locked" 2>&1 &
 tap_pids="$tap_pids $!"
 exec 3>"$work/hold"
 printf 'BEGIN EXCLUSIVE;\nSELECT 1;\n' >&3
-wait_until 10 test -s "$work/locked"
+wait_until 60 test -s "$work/locked"
 check "a locked file" gives 14 'locked by another program' -p "$first" --snapshot "$work/s.db"
 echo 'COMMIT;' >&3
 exec 3>&-

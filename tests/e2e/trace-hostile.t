@@ -68,7 +68,7 @@ wait_until 30 grep -q 1 "$work/locked"
 kill -TERM "$recorder"
 check "what a second signal does is said when the first one takes long" wait_until 30 grep -q 'another signal (Ctrl-C) leaves it out' "$work/said"
 kill -TERM "$recorder"
-wait_until 10 grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$recorder/status"
+wait_until 60 grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$recorder/status"
 echo 'COMMIT;' >&4
 exec 4>&-
 check "two signals are heard" wait_until 60 gone

@@ -27,7 +27,7 @@ start() {
     exec 3>"$work/in"
 }
 is_up() { "$top" -p "$program" --json -n 1; }
-settled() { wait_until 10 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
+settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
 timed() { "$top" -p "$program" --json -n 1 | jq .dispatches.timed; }
 close_program() {
     exec 3>&-
@@ -176,7 +176,7 @@ is "with --csv, too" "$? $(grep -c . "$work/frames" | sed 's/[1-9][0-9]*/some/')
 "$top" -p "$program" --trace "$work/killed.db" 2>"$work/said" 3>&- 4>&- &
 recorder=$!
 tap_pids="$tap_pids $recorder"
-wait_until 20 sh -c "sqlite3 '$work/killed.db' 'SELECT count(*) FROM rocpd_op' | grep -qx 1024"
+wait_until 60 sh -c "sqlite3 '$work/killed.db' 'SELECT count(*) FROM rocpd_op' | grep -qx 1024"
 exec 3>&-
 end_process "$program" KILL
 wait "$recorder"

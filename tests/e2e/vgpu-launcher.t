@@ -20,6 +20,7 @@ check "an option without its value" wrong 2 '--gpus needs a value' --gpus
 check "too many GPUs" wrong 2 '1 to 16' --gpus 17 -- true
 check "no number" wrong 2 'whole number' --gpus two -- true
 check "a GPU that isn't modelled" wrong 2 'gfx90a, gfx906 or gfx942' --gfx gfx1100 -- true
+check "no time for the read index" wrong 2 'late or early' --read-index soon -- true
 check "no time" wrong 2 'is needed' --duration 5 -- true
 check "a script that isn't there" wrong 2 'cannot be read' --script "$work/none" -- true
 echo 'k gauss 1us' >"$work/bad"

@@ -1,6 +1,6 @@
 /*
- * libFuzzer target: what rtl-top run, env and check read before anything is started: program files, the list in
- * HSA_TOOLS_LIB, what the loader prints.
+ * libFuzzer target: what rtl-top run, env and check read before anything is started: program files, the lists in
+ * HSA_TOOLS_LIB and LD_PRELOAD, what the loader prints.
  *
  * The first byte says which of them the rest is. Whatever it holds, names are terminated and in their bounds, work
  * ends, and a list with a library appended has what it had, and the library last.
@@ -14,6 +14,7 @@
 
 #include "fuzz.h"
 #include "session/loader_list.h"
+#include "session/preload_list.h"
 #include "session/runtime_release.h"
 #include "session/tools_list.h"
 #include "shm/elf_file.h"
@@ -67,6 +68,29 @@ static void try_tools(const char *list, size_t length)
     free(name);
 }
 
+static void try_preload(const char *list, size_t length)
+{
+    static const char library[] = "/a/librtl-hip.so";
+    char *name = malloc(length + 1), *other = malloc(length + sizeof library);
+    char *appended = rtl_preload_append(list, library);
+    const char *at = list, *again = appended;
+    bool ours = false;
+    MUST(name && other && appended && rtl_preload_can_say(library));
+    while (rtl_preload_next(&again, other, length + sizeof library)) {
+        bool same;
+        while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_is_rtl(name) && strcmp(name, library))
+            ; /* gives way to this one */
+        MUST(same ? !strcmp(name, other) : !strcmp(other, library));
+        ours |= !strcmp(other, library);
+    }
+    while (rtl_preload_next(&at, name, length + 1))
+        MUST(rtl_preload_is_rtl(name));
+    MUST(ours);
+    free(appended);
+    free(other);
+    free(name);
+}
+
 static void try_list(const char *list)
 {
     char where[64], line[64];
@@ -94,6 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(text);
     if (data[0] == 'T')
         try_tools(text, size);
+    else if (data[0] == 'P')
+        try_preload(text, size);
     else
         try_list(text);
     free(text);

@@ -17,7 +17,7 @@ none_left() { # name
     leftover | sed 's/^/# left: /'
 }
 export TMPDIR="$work"
-check "no demo is running before" wait_until 20 nothing_left
+check "no demo is running before" wait_until 60 nothing_left
 check "the demo shows its kernels and ends by q" tests/e2e/watch-demo 180 make O="$O" SERVER=llama demo
 sed 's/^/# /' "$work/check.out"
 none_left "nothing is left"
@@ -36,8 +36,8 @@ for signal in TERM INT; do
     in_terminal
     check "$signal: it runs" screen_has 'rms_norm_f32'
     kill "-$signal" "$demo"
-    check "$signal: it ends, and says so by its status" wait_until 20 screen_has "^ended 1(43|30)"
-    check "$signal: the terminal is as it was" wait_until 5 screen_has '[^-]icanon.* echo '
+    check "$signal: it ends, and says so by its status" wait_until 60 screen_has "^ended 1(43|30)"
+    check "$signal: the terminal is as it was" wait_until 60 screen_has '[^-]icanon.* echo '
     none_left "$signal: nothing is left"
     tmux -L "$tap_tmux" kill-server
 done
@@ -46,9 +46,9 @@ tmux -L "$tap_tmux" kill-server # the terminal is gone
 none_left "HUP: nothing is left"
 in_terminal
 kill -KILL "$(pgrep -P "$demo" -x llama-server)"
-check "the server is killed: rtl-top says so" wait_until 20 screen_has 'EXITED|exited|ended'
+check "the server is killed: rtl-top says so" wait_until 60 screen_has 'EXITED|exited|ended'
 tmux -L "$tap_tmux" send-keys q
-check "and q ends it" wait_until 20 screen_has '^ended '
+check "and q ends it" wait_until 60 screen_has '^ended '
 none_left "with nothing left"
 tmux -L "$tap_tmux" kill-server
 

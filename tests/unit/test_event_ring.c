@@ -14,6 +14,7 @@
 #include "shm/event_ring.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
+#include "shm/trace_size.h"
 
 enum { RECORDS = 1024, FLAT_OUT = FIXTURE_TSAN ? 300000 : 3000000 };
 

@@ -1,4 +1,4 @@
-/* The list in HSA_TOOLS_LIB: taken apart as the runtime does it, put together so that the runtime gets the same. */
+/* The lists in HSA_TOOLS_LIB and LD_PRELOAD: taken apart as runtime and loader do it, put together for them again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/preload_list.h"
 #include "session/tools_list.h"
 
 /* The names with a | behind each. */
@@ -115,6 +116,41 @@ static void our_library_is_known_by_its_name(void **state)
     assert_false(rtl_tools_is_rtl("myrtl.so"));
 }
 
+static void a_list_for_the_loader_is_appended_to(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *appended;
+    } cases[] = {
+        {NULL, "/n/librtl-hip.so"},
+        {"", "/n/librtl-hip.so"},
+        {" : ", "/n/librtl-hip.so"},
+        {"a.so", "a.so:/n/librtl-hip.so"},
+        {"a.so /b/c.so::d.so ", "a.so:/b/c.so:d.so:/n/librtl-hip.so"},
+        {"a.so:/old/librtl-hip.so b.so", "a.so:b.so:/n/librtl-hip.so"},
+        {"librtl-hip.so", "/n/librtl-hip.so"},
+        {"/n/librtl-hip.so:b.so", "/n/librtl-hip.so:b.so"},
+        {"librtl-hip.so.1:/n/librtl-hip.so", "/n/librtl-hip.so"},
+        {"/librtl-hip.so/b.so", "/librtl-hip.so/b.so:/n/librtl-hip.so"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *list = rtl_preload_append(cases[i].list, "/n/librtl-hip.so");
+        assert_string_equal(list, cases[i].appended);
+        free(list);
+    }
+    char name[4];
+    const char *at = "abcdef gh";
+    assert_true(rtl_preload_next(&at, name, sizeof name));
+    assert_string_equal(name, "abc");
+    assert_true(rtl_preload_next(&at, name, sizeof name));
+    assert_string_equal(name, "gh");
+    assert_false(rtl_preload_next(&at, name, sizeof name));
+    assert_true(rtl_preload_can_say("/opt/rtl/librtl-hip.so"));
+    assert_false(rtl_preload_can_say("/a b"));
+    assert_false(rtl_preload_can_say("/a:b"));
+    assert_false(rtl_preload_can_say("/$ORIGIN"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_list_on_which_the_runtime_hangs_is_known),
         cmocka_unit_test(another_of_ours_gives_way),
         cmocka_unit_test(our_library_is_known_by_its_name),
+        cmocka_unit_test(a_list_for_the_loader_is_appended_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

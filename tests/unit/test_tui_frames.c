@@ -270,7 +270,7 @@ static void ways_of_queues(void **state)
     ui.view = RTL_VIEW_QUEUES;
     drawn(24, 80, "1   G0    native ");
     drawn(24, 80, " native: intercept queues stop the process when they are full on this release\n");
-    drawn(12, 40, " native: intercept queues stop the proce\n");
+    drawn(12, 40, " native: intercept queues stop the proc…\n");
     ui.view = RTL_VIEW_HELP;
     ui.before = RTL_VIEW_KERNELS;
     drawn(300, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
@@ -384,7 +384,7 @@ static void coverage_is_about_the_window(void **state)
         synth_record(p, 0, 100000, 1000);
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
     }
-    drawn(24, 80, "1.00k disp/s, drop 500, all timed\n");
+    drawn(24, 80, "1.00k disp/s, drop 500 earlier, all timed\n");
     not_drawn(24, 80, "NOT");
     assert_int_equal(role_of(24, 80, "1.00k disp/s"), RTL_ROLE_LABEL);
     drawn(24, 80, "drop 500"); /* a sum since the start */

@@ -6,6 +6,9 @@
 
 #include "golden_fixture.h"
 
+#include "tui/mouse.h"
+#include "tui/process_list.h"
+
 enum { PROCESSES = 8 };
 static struct synth *processes[PROCESSES];
 static struct rtl_merge *merge;
@@ -105,8 +108,112 @@ static void a_kernel_in_each_process(void **state)
     rtl_ui_key(&ui, 'e');
     assert_int_equal(ui.view, RTL_VIEW_RANKS);
     golden("ranks-80x24", 24, 80);
+    golden("ranks-40x12", 12, 40);
+    ui.units = RTL_UNIT_NS;
+    for (int cols = 24; cols <= 130; cols++) /* who stands out is there at any width, whole */
+        drawn(24, cols, "    2.00x\n");
     rtl_ui_key(&ui, 'e');
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+}
+
+/* Esc, and the key that opened it, lead to where it was opened from. */
+static void back_the_way_that_was_come(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    rtl_ui_key(&ui, 'e');
+    rtl_ui_key(&ui, '?');
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_RANKS);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    rtl_ui_key(&ui, 'e');
+    rtl_ui_key(&ui, 'e');
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    for (int i = 0; i < 20; i++) { /* however long one goes to and fro */
+        rtl_ui_key(&ui, RTL_KEY_TAB);
+        rtl_ui_key(&ui, 'm');
+        rtl_ui_key(&ui, 'p');
+    }
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_COPIES);
+    rtl_ui_key(&ui, 'm');
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+}
+
+static pid_t first(void)
+{
+    rtl_ui_fit(&ui, 24, 80);
+    return rtl_process_at(&ui, 0)->info.pid;
+}
+
+static void processes_are_sorted_by_keys(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, 'p');
+    assert_int_equal(first(), 4711);
+    for (int i = 0; i < 6; i++)
+        rtl_ui_key(&ui, '>');
+    drawn(24, 80, "sort P99 | ");
+    assert_int_equal(first(), 4716);             /* the slow one */
+    assert_int_equal(rtl_ui_process(&ui), 4711); /* the cursor stays with its process */
+    rtl_ui_key(&ui, 'R');
+    drawn(24, 80, "sort P99, reversed | ");
+    assert_int_equal(first(), 4711);
+    assert_int_equal(rtl_process_at(&ui, PROCESSES - 1)->info.pid, 4716);
+    rtl_ui_key(&ui, '<');
+    drawn(24, 80, "sort DISP/s | ");
+    assert_int_equal(first(), 4711); /* equal ones as they came */
+    for (int i = 0; i < 20; i++)
+        rtl_ui_key(&ui, '<');
+    drawn(24, 80, "sort PID | ");
+    rtl_ui_key(&ui, 'I');
+    assert_int_equal(first(), 4718);
+    for (int i = 0; i < 20; i++)
+        rtl_ui_key(&ui, '>');
+    drawn(24, 80, "sort COMMAND | ");
+    for (int column = 0; column < RTL_PROCESS_ALL_COLUMNS; column++) {
+        rtl_process_sort(&ui, column);
+        free(draw(24, 200));
+    }
+}
+
+static void processes_are_clicked_on(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, 'p');
+    free(draw(24, 80));
+    struct rtl_process_places p = rtl_process_places(&ui, 80);
+    rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 3, p.at[5] + 1), 24, 80);
+    drawn(24, 80, "sort P99 | ");
+    assert_int_equal(first(), 4716);
+    rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 3, p.at[5] + 1), 24, 80);
+    drawn(24, 80, "sort P99, reversed | ");
+    assert_int_equal(rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 11, 20), 24, 80), RTL_UI_DRAW);
+    assert_int_equal(rtl_ui_process(&ui), 4716);
+    assert_true(rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 11, 20), 24, 80) & RTL_UI_GO_IN);
+    assert_int_equal(ui.go_in, 4716);
+    assert_int_equal(rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 12, 20), 24, 80), 0); /* nobody is there */
+    rtl_ui_key(&ui, RTL_KEY_TAB);
+    free(draw(24, 80));
+    rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 9, 20), 24, 80);
+    assert_int_equal(ui.queue_at, 5);
+}
+
+/* Each queue says whose it is; a share of several processes' times says that it is at most that. */
+static void queues_have_their_process(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, RTL_KEY_TAB);
+    golden("queues-of-several-80x24", 24, 80);
+    golden("queues-of-several-40x24", 24, 40);
+    drawn(40, 80, " 0000:03:00.0  <100");
+    ui.view = RTL_VIEW_KERNELS;
+    drawn(5, 20, "<100% ");
 }
 
 static void a_family_is_not_compared(void **state)
@@ -137,6 +244,7 @@ static void one_that_hangs_is_said_to_be_stale(void **state)
                              i == 2 && at >= 6 ? (at - 4) * RTL_SEC + 1 : 0);
     }
     assert_int_equal(ui.model->state, RTL_TARGET_LIVE); /* the others go on */
+    drawn(24, 80, "[1 STALE]");
     rtl_ui_key(&ui, 'p');
     char *text = draw(24, 100), *row = strstr(text, "4713");
     assert_non_null(row);
@@ -198,6 +306,10 @@ int main(void)
         TEST(the_slow_rank_is_on_the_main_screen),
         TEST(keys_lead_to_processes_and_back),
         TEST(a_kernel_in_each_process),
+        TEST(back_the_way_that_was_come),
+        TEST(processes_are_sorted_by_keys),
+        TEST(processes_are_clicked_on),
+        TEST(queues_have_their_process),
         TEST(a_family_is_not_compared),
         TEST(one_that_hangs_is_said_to_be_stale),
         TEST(those_that_are_not_traced_are_listed),

@@ -6,7 +6,8 @@
  * beside the others. start = max(packet processor free, packet seen, [all before ended]), end = start + duration, all
  * in agent ticks; a kernel is launched when real time reaches its start and completes when real time has passed its
  * end, so a late host thread delays what the application sees and changes no duration. A slot is given back (header
- * INVALID, read index) when its packet has been launched, and before the application can see that it completed.
+ * INVALID, read index) before the application can see that its packet completed: when it has been launched, or
+ * (--read-index late) when it has ended, and all before it.
  */
 #include "vgpu.h"
 
@@ -94,16 +95,31 @@ void vg_queue_halt(struct vg_queue *q, enum vg_error error)
         vg_event_set(event);
 }
 
+/* What was launched is over: its slot, and the index as far as there are such. A slot that isn't given back can't be
+ * written by the application, so that its header is the engine's note of what has ended. */
+static void give_back(struct vg_queue *q, uint64_t index)
+{
+    union packet *ring = (void *)q->ring;
+    uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->given_back;
+    __atomic_store_n(&ring[index & mask].header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
+    while (q->given_back < q->rd && HEADER_TYPE(ring[q->given_back & mask].header) == HSA_PACKET_TYPE_INVALID)
+        q->given_back++;
+    if (q->given_back != first)
+        __atomic_store_n(q->rptr, q->given_back, __ATOMIC_RELEASE);
+}
+
 /* Completes what has ended by now. Who sees a kernel's signal may take it that its slot, and all before it, are free:
- * so the read index first. */
+ * so the read index first. (Late, all before it are only where kernels don't overtake one another.) */
 static bool retire(struct vg_queue *q, uint64_t now)
 {
     bool any = false;
-    if (q->flight.n && q->flight.at[0].end <= now && *q->rptr != q->rd)
+    if (!vg_cfg.read_index_late && q->flight.n && q->flight.at[0].end <= now && *q->rptr != q->rd)
         __atomic_store_n(q->rptr, q->rd, __ATOMIC_RELEASE);
     while (q->flight.n && q->flight.at[0].end <= now) {
         struct vg_flight f = vg_heap_pop(&q->flight);
         any = true;
+        if (vg_cfg.read_index_late)
+            give_back(q, f.index);
         /* first the truth: whoever sees the signal may ask for it */
         if (f.kernel && vg_truth_on())
             vg_truth_write(q->gpu, q->truth_id, f.index, f.start, f.end, f.signal != 0, f.kernel->name,
@@ -375,18 +391,20 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
             vg_engine_recheck = true;
         if (s != LAUNCHED)
             break;
-        __atomic_store_n(&p->header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
+        if (!vg_cfg.read_index_late)
+            __atomic_store_n(&p->header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
         q->rd++;
         retire(q, now);
         if (q->executed) { /* that took its time: let others have theirs, and complete what has ended meanwhile */
             q->executed = false;
-            __atomic_store_n(q->rptr, q->rd, __ATOMIC_RELEASE);
-            return true;
+            busy = true;
+            break;
         }
     }
     q->seen = unfinished ? q->rd : q->limit;
     if (q->rd != first) {
-        __atomic_store_n(q->rptr, q->rd, __ATOMIC_RELEASE);
+        if (!vg_cfg.read_index_late)
+            __atomic_store_n(q->rptr, q->rd, __ATOMIC_RELEASE);
         busy = true;
     }
     if (q->flight.n && q->flight.at[0].end < *due)

@@ -161,6 +161,10 @@ void vg_config_load(void)
     vg_cfg.large_bar = !bar || !*bar || !strcmp(bar, "large");
     if (!vg_cfg.large_bar && strcmp(bar, "small"))
         wrong("VGPU_BAR: large or small is needed");
+    const char *read_index = getenv("VGPU_READ_INDEX");
+    vg_cfg.read_index_late = read_index && !strcmp(read_index, "late");
+    if (read_index && *read_index && !vg_cfg.read_index_late && strcmp(read_index, "early"))
+        wrong("VGPU_READ_INDEX: early or late is needed");
     vg_cfg.verbose = number("VGPU_VERBOSE", 0, 0, 1);
     vg_cfg.execute = number("VGPU_EXECUTE", 0, 0, 1);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

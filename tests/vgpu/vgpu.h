@@ -66,8 +66,9 @@ struct vg_config {
     double drift_ppm;           /* of the agent clock against the system clock */
     const char *truth, *copy_truth;
     const char *script;
-    bool large_bar; /* the host can reach GPU memory directly */
-    bool execute;   /* kernels compute */
+    bool large_bar;       /* the host can reach GPU memory directly */
+    bool read_index_late; /* a slot is given back when its packet has ended, not when it was launched */
+    bool execute;         /* kernels compute */
     unsigned execute_threads;
     bool verbose;
 };
@@ -223,6 +224,7 @@ struct vg_queue {
     /* engine thread: */
     uint64_t rd;            /* next packet (AQL) or byte (SDMA) */
     uint64_t limit;         /* how far the doorbell lets us go */
+    uint64_t given_back;    /* AQL, read index late: packets below have ended */
     uint64_t seen;          /* packets (bytes) below were there in an earlier pass already */
     uint64_t arrival;       /* when those above came, at the latest */
     uint64_t cp;            /* the packet processor is busy until then */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/segment.h"
+#include "shm/trace_size.h"
 
 struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
 {
@@ -65,30 +65,6 @@ bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice)
             return true;
         }
     return false;
-}
-
-bool rtl_trace_parse(const char *trace, uint32_t *records)
-{
-    uint64_t size = 0, unit = 0, most = (uint64_t)RTL_EVENTS_LIMIT * sizeof(struct rtl_event_record);
-    *records = 0;
-    if (!trace || !trace[0] || strcmp(trace, "0") == 0)
-        return true;
-    if (strcmp(trace, "1") == 0) {
-        *records = RTL_EVENTS_DEFAULT;
-        return true;
-    }
-    for (; *trace >= '0' && *trace <= '9' && size <= most; trace++)
-        size = size * 10 + (uint64_t)(*trace - '0');
-    unit = *trace == 'K' || *trace == 'k'   ? 10
-           : *trace == 'M' || *trace == 'm' ? 20
-           : *trace == 'G' || *trace == 'g' ? 30
-                                            : 0;
-    if (!unit || trace[1] || size > most >> unit || size << unit < RTL_EVENTS_MIN * sizeof(struct rtl_event_record))
-        return false;
-    *records = RTL_EVENTS_MIN;
-    while (*records * sizeof(struct rtl_event_record) < size << unit)
-        *records *= 2;
-    return true;
 }
 
 void rtl_say(const char *format, ...)

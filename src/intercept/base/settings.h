@@ -31,13 +31,6 @@ struct rtl_settings {
     uint32_t trace;       /* records of the event ring, 0 = none */
 };
 
-/*
- * Pure: the value of RTL_TRACE. *records becomes the size of the event ring, a power of two: 0 for NULL, empty or "0",
- * the default for "1", otherwise what a size such as 512K, 64M or 1G holds, rounded up. False when it was not
- * understood.
- */
-bool rtl_trace_parse(const char *trace, uint32_t *records);
-
 /* Pure: the value of RTL_QUEUES; *choice is AUTO for NULL or empty. False when it was not understood. */
 bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice);
 

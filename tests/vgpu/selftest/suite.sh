@@ -79,6 +79,12 @@ vgpu_suite() { # LABEL: the cases that every release has to pass
         check "$1: $name" hsa "$name"
     done
     check "$1: small BAR: copy" env VGPU_BAR=small "$0" --case copy
+    for when in early late; do
+        is "$1: the read index moves $when" "$(VGPU_READ_INDEX=$when hsa read-index 2>"$work/err")" $when
+        for name in overlap chain slots deps rect threads; do
+            check "$1: $name, read index $when" env VGPU_READ_INDEX=$when "$0" --case "$name"
+        done
+    done
     check "$1: a tool's intercept queues (HSA)" tool_counts hsa threads 50
     for what in type vendor kernel; do
         hsa bad-packet "$what" >"$work/out" 2>"$work/err"

@@ -18,6 +18,7 @@ static const struct {
     {"overlap", case_overlap},
     {"chain", case_chain},
     {"slots", case_slots},
+    {"read-index", case_read_index},
     {"deps", case_deps},
     {"no-profile", case_no_profile},
     {"throughput", case_throughput},

@@ -1,0 +1,86 @@
+/* What comes in while a model is held. See model_held.h. */
+#include "model/model_held.h"
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a model is made of besides rows and choices, from one into the other; references and arrays go along. */
+static void hand_over(struct rtl_model *to, const struct rtl_model *from)
+{
+    to->latest = from->latest;
+    to->previous = from->previous;
+    to->samples = from->samples;
+    to->ring_count = from->ring_count;
+    memcpy(to->ring, from->ring, sizeof to->ring);
+    memcpy(to->history, from->history, sizeof to->history);
+    memcpy(to->history_ns, from->history_ns, sizeof to->history_ns);
+    memcpy(to->busy_history, from->busy_history, sizeof to->busy_history);
+    memcpy(to->empty_history, from->empty_history, sizeof to->empty_history);
+    to->state = from->state;
+    to->stuck_since_ns = from->stuck_since_ns;
+    to->stale_ns = from->stale_ns;
+    to->damaged = from->damaged;
+}
+
+static void choose_as(struct rtl_model *held, const struct rtl_model *model)
+{
+    held->window_ns = model->window_ns;
+    held->zero = model->zero; /* not its own */
+}
+
+struct rtl_model *rtl_model_hold_back(const struct rtl_model *model)
+{
+    enum { BYTES = 2 * RTL_MODEL_HISTORY * sizeof(uint16_t) };
+    struct rtl_model *held = calloc(1, sizeof *held);
+    if (!held)
+        return NULL;
+    hand_over(held, model);
+    choose_as(held, model);
+    rtl_sample_share(held->latest);
+    rtl_sample_share(held->previous);
+    for (int i = 0; i < held->ring_count; i++)
+        rtl_sample_share(held->ring[i]);
+    for (int i = 0; i < RTL_KERNELS_MAX; i++) {
+        if (!model->history[i])
+            continue;
+        held->history[i] = malloc(BYTES); /* a trend less is no reason to stop */
+        if (held->history[i])
+            memcpy(held->history[i], model->history[i], BYTES);
+    }
+    return held;
+}
+
+bool rtl_model_held_add(struct rtl_model *held, const struct rtl_model *model, struct rtl_snapshot *snapshot,
+                        uint64_t real_ns)
+{
+    choose_as(held, model);
+    return rtl_model_add_past(held, snapshot, real_ns);
+}
+
+bool rtl_model_let_go(struct rtl_model *model, struct rtl_model *held)
+{
+    if (!held)
+        return true;
+    struct rtl_model *before = calloc(1, sizeof *before);
+    if (!before) { /* what was held back is lost */
+        rtl_model_held_free(held);
+        return false;
+    }
+    hand_over(before, model);
+    hand_over(model, held);
+    free(held);
+    bool ok = rtl_model_refresh(model);
+    if (!ok) /* rows of what goes now */
+        model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
+    rtl_model_held_free(before);
+    return ok;
+}
+
+void rtl_model_held_free(struct rtl_model *held)
+{
+    if (!held)
+        return;
+    held->zero = NULL;
+    rtl_model_free(held);
+}
