@@ -26,7 +26,8 @@ READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
 VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
-VGPU      := $(wildcard tests/vgpu/*.c)
+GCN       := $(wildcard tests/vgpu/gcn/*.c)
+VGPU      := $(wildcard tests/vgpu/*.c) $(GCN)
 UNIT      := $(wildcard tests/unit/test_*.c)
 PROGRAM   := $(wildcard tests/programs/*.c)
 HIP       := $(wildcard tests/programs/*.hip tests/bench/*.hip)
@@ -82,6 +83,8 @@ $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
 $(call obj,pic,$(VGPU)): | $(O)/.has-gpu
+# what kernels compute is what their instructions say: nothing is contracted
+$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -ffp-contract=off
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm
@@ -91,6 +94,9 @@ $(call obj,exe,$(UNIT)): | $(O)/.has-unit
 $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
+
+# the interpreter of the software GPU
+$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run: $(call obj,exe,$(GCN))
 
 # play runtimes whose functions are looked up by name
 $(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links: LDFLAGS += -rdynamic
@@ -112,6 +118,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags |
 	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra --offload-arch=gfx906 --offload-arch=gfx90a -Isrc -o $$@ $$< -Wl,--as-needed -lhsa-runtime64 -pthread
 endef
 $(eval $(call c_program,programs))
+$(O)/tests/programs/gcn_names: $(call obj,exe,tests/vgpu/gcn/decode.c)
 # code objects alone, for the programs that load them without HIP
 CODE_OBJECTS := $(O)/tests/programs/kernels-gfx906.co $(O)/tests/programs/kernels-gfx90a.co
 programs: $(CODE_OBJECTS)
