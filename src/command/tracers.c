@@ -140,9 +140,14 @@ static int say(const struct rtl_tracers *t, const struct one *one)
         rtl_complain("%s", result.why);
         return result.status;
     }
-    char copies[40] = "", lost[80] = "", before[80] = "", left_out[60] = "", unknown[100] = "";
+    char copies[40] = "", calls[160] = "", lost[80] = "", before[80] = "", left_out[60] = "", unknown[100] = "";
     if (result.copies)
         snprintf(copies, sizeof copies, " and %llu copies", (unsigned long long)result.copies);
+    if (result.calls || result.markers)
+        snprintf(calls, sizeof calls,
+                 "; %llu calls of HIP, %llu ranges and marks, %llu lost; %llu linked to their call",
+                 (unsigned long long)result.calls, (unsigned long long)result.markers,
+                 (unsigned long long)result.calls_lost, (unsigned long long)result.linked);
     if (result.lost)
         snprintf(lost, sizeof lost, ": a larger event ring holds more (RTL_TRACE=64M)");
     if (result.before)
@@ -153,9 +158,9 @@ static int say(const struct rtl_tracers *t, const struct one *one)
         snprintf(unknown, sizeof unknown,
                  "; %llu name a queue or GPU that the process does not have, or too many of them",
                  (unsigned long long)result.unknown);
-    rtl_complain("%llu dispatches%s of process %d (%s) in %s, %llu lost%s%s%s%s",
+    rtl_complain("%llu dispatches%s of process %d (%s) in %s, %llu lost%s%s%s%s%s",
                  (unsigned long long)(result.rows - result.copies), copies, (int)one->pid, one->title,
-                 t->options->trace, (unsigned long long)result.lost, lost, before, left_out, unknown);
+                 t->options->trace, (unsigned long long)result.lost, lost, calls, before, left_out, unknown);
     return 0;
 }
 
