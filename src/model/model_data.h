@@ -148,6 +148,8 @@ struct rtl_model {
     uint64_t held_until_ns;
     uint32_t *rank; /* by kernel id: position in the last order + 1, 0 = not shown */
 
+    uint32_t prepared; /* kernels below this id have their names (rtl_model_prepare) */
+
     uint16_t *history[RTL_KERNELS_MAX];
     uint64_t history_ns[RTL_MODEL_HISTORY]; /* length of each interval */
     /* by number of the GPU: percent busy in each interval, or RTL_BUSY_NONE, and whether nothing was in flight then */

@@ -492,3 +492,20 @@ const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *
         return rtl_name_family_name(rtl_family_of(model, row));
     return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
 }
+
+bool rtl_model_prepare(struct rtl_model *model, uint32_t most)
+{
+    uint32_t low = 0, high = model->row_count;
+    while (low < high) { /* rows ascend by id, and new kernels mostly have higher ones */
+        uint32_t middle = (low + high) / 2;
+        if (model->rows[middle].id < model->prepared)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < model->row_count && most; low++, most--) {
+        rtl_family_of(model, &model->rows[low]);
+        model->prepared = model->rows[low].id + 1;
+    }
+    return low < model->row_count;
+}
