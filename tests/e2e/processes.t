@@ -123,7 +123,13 @@ for pid in $one $two; do
     is "each is recorded for itself, as it was" "$(replayed | jq -c '.[0:1]')" "$(live)"
     is "all of it" "$(replayed | jq -c '(.[0] - .[2] | if . < 0 then -. else . end) <= .[0] / 20 and .[3] == '"$pid" | sort -u)" true
 done
+check "and replayed together as they were watched, byte for byte" sh -c "'$top' replay '$work/both.db' --json | cmp - '$work/json'"
 is "frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
+terminal 100 30 "'$top' replay '$work/both.db'"
+check "so does the screen" shows '2 processes'
+keys p
+check "with the list of them" shows "$one" "$two"
+keys q
 check "a snapshot has one of each" "$top" -p "$one,$two" --snapshot "$work/both.db"
 is "beside the series" "$(sqlite3 "$work/both.db" "SELECT group_concat(kind) FROM (SELECT kind FROM rtl_recording ORDER BY id)")" 'series,series,snapshot,snapshot'
 is "one alone looks as ever" "$("$top" -p "$one" --json -n 1 | jq -r 'has("processes"), (.kernels[0] | has("slowest"))' | xargs)" 'false false'
