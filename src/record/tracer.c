@@ -36,9 +36,15 @@ struct rtl_tracer {
     struct rtl_linked_event *buffer; /* [BUFFER] */
 };
 
+/* Those of one program take turns: SQLite's wait for a lock is no queue, and with many of them one would go away empty.
+ */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 static bool write_out(struct rtl_tracer *t, uint32_t count)
 {
+    pthread_mutex_lock(&turn);
     enum rtl_db_status status = rtl_rocpd_write_linked(t->rocpd, t->buffer, count, &t->state, &t->leave);
+    pthread_mutex_unlock(&turn);
     if (status == RTL_DB_OK) {
         t->result.rows = t->state.rows;
         t->result.copies = t->state.copies;

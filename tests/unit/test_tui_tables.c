@@ -415,7 +415,11 @@ static void the_help_screen_loses_no_word_at_any_width(void **state)
     char *whole = help_screen(&ui, 160);
     squeeze(whole);
     assert_non_null(strstr(whole, "beforeanysearch"));
-    for (int cols = 28; cols < 160; cols++) { /* in fewer it is longer than a frame can be */
+    for (int cols = 24; cols < 160; cols++) {
+        if (rtl_draw_help_lines(&ui, cols) > 998) { /* more than a frame can have rows */
+            assert_true(cols < 30);
+            continue;
+        }
         char *text = help_screen(&ui, cols);
         squeeze(text);
         assert_string_equal(text, whole);
