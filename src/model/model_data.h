@@ -61,6 +61,8 @@ struct rtl_row {
     struct rtl_window window;
     uint64_t window_calls;
     uint64_t p50, p90, p99;
+    /* from the begin of the calls that launched it to its start; they mean nothing while launches is 0 */
+    uint64_t launches, launch_p50, launch_p99;
     struct rtl_changes change; /* against the window before */
     double share;              /* of all timed kernel time in the window */
     double rate;               /* calls a second */

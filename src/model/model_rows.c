@@ -322,6 +322,8 @@ static double column_value(const struct rtl_model *model, const struct rtl_row *
         return timed ? (double)row->p99 : -1;
     case RTL_COLUMN_MAX:
         return timed ? (double)row->window.max_ns : -1;
+    case RTL_COLUMN_LAUNCH:
+        return row->launches ? (double)row->launch_p50 : -1;
     case RTL_COLUMN_UNTIMED:
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
     case RTL_COLUMN_SLOWEST:
