@@ -25,8 +25,9 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-VIEWER    := $(wildcard src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
-VGPU      := $(wildcard tests/vgpu/*.c)
+VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
+GCN       := $(wildcard tests/vgpu/gcn/*.c)
+VGPU      := $(wildcard tests/vgpu/*.c) $(GCN)
 UNIT      := $(wildcard tests/unit/test_*.c)
 PROGRAM   := $(wildcard tests/programs/*.c)
 HIP       := $(wildcard tests/programs/*.hip tests/bench/*.hip)
@@ -82,6 +83,8 @@ $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
 $(call obj,pic,$(VGPU)): | $(O)/.has-gpu
+# what kernels compute is what their instructions say: nothing is contracted
+$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -ffp-contract=off
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm
@@ -92,8 +95,11 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRI
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
+# the interpreter of the software GPU
+$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run: $(call obj,exe,$(GCN))
+
 # play runtimes whose functions are looked up by name
-$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches: LDFLAGS += -rdynamic
+$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links: LDFLAGS += -rdynamic
 
 # Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
@@ -112,6 +118,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags |
 	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra --offload-arch=gfx906 --offload-arch=gfx90a -Isrc -o $$@ $$< -Wl,--as-needed -lhsa-runtime64 -pthread
 endef
 $(eval $(call c_program,programs))
+$(O)/tests/programs/gcn_names: $(call obj,exe,tests/vgpu/gcn/decode.c)
 # code objects alone, for the programs that load them without HIP
 CODE_OBJECTS := $(O)/tests/programs/kernels-gfx906.co $(O)/tests/programs/kernels-gfx90a.co
 programs: $(CODE_OBJECTS)
@@ -119,6 +126,10 @@ $(O)/tests/programs/kernels-%.co: tests/programs/device/kernels.hip $(O)/.flags 
 	@mkdir -p $(@D)
 	$(HIPCC) -std=c++17 -O2 -c --cuda-device-only --no-gpu-bundle-output --offload-arch=$* -o $@ $<
 $(eval $(call c_program,bench))
+# this one measures the viewer
+$(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER))
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 # for the releases of the runtime that know gfx942, which this hipcc doesn't
 $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $(wildcard tests/programs/*.h) | $(O)/.has-gpu
 	@mkdir -p $(@D)

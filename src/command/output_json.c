@@ -2,6 +2,7 @@
  * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
  * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
  */
+#include "command/json_calls.h"
 #include "command/json_processes.h"
 #include "command/output.h"
 #include "model/labels.h"
@@ -24,6 +25,22 @@ static void put_quantiles(struct json_writer *w, struct json_object *parent, con
     put_measured(w, o, "p99_ns", any, v[1]);
 }
 
+/* Of processes that are seen from outside: what was lost, and whether there are estimates. */
+static void put_observed(struct json_writer *w, struct json_object *root, const struct rtl_snapshot *s)
+{
+    static const char *const conventions[] = {
+#define CONVENTION(sym, num, json, text) [num] = json,
+        RTL_CONVENTIONS(CONVENTION)
+#undef CONVENTION
+    };
+    struct json_object *o = object_in(w, root, "observed");
+    if (!o)
+        return;
+    put(w, o, "estimated", json_object_new_boolean(s->in_force == RTL_ACTIVITY_TIMING));
+    put_text(w, o, "read_index", s->convention < 3 ? conventions[s->convention] : "unknown");
+    put_number(w, o, "packets_lost", s->packets_lost);
+}
+
 static void put_head(struct json_writer *w, struct json_object *root, const struct rtl_output_frame *f)
 {
     const struct rtl_model *m = f->model;
@@ -36,6 +53,8 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
     put_text(w, root, "mode", rtl_mode_label(s->mode));
     put_text(w, root, "in_force", rtl_activity_key(s->in_force));
     put_text(w, root, "state", rtl_target_json(m->state));
+    if (rtl_is_observed(s))
+        put_observed(w, root, s);
     struct json_object *o = object_in(w, root, "dispatches");
     if (!o)
         return;
@@ -285,6 +304,8 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
     put_queues(&w, root, f->model);
     put_gpus(&w, root, f->model);
     put_copies(&w, root, f->model);
+    if (!w.failed)
+        rtl_json_calls(&w, root, f->model);
     struct json_object *kernels = w.failed ? NULL : array_in(&w, root, "kernels");
     for (uint32_t i = 0; kernels && !w.failed && i < f->model->shown; i++) {
         struct json_object *o = object_at_end(&w, kernels);

@@ -62,6 +62,30 @@ static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
 
 enum { SHARES_AT_HAND = 4 }; /* of so many GPUs nobody needs a mean */
 
+/* What of it was seen from outside, and what that means. */
+static void observed(const struct rtl_model *m, bool whole, char *out, size_t size)
+{
+    static const char *const when[] = {
+#define CONVENTION(sym, num, json, text) [num] = text,
+        RTL_CONVENTIONS(CONVENTION)
+#undef CONVENTION
+    };
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    uint64_t timed = m->window_counted > m->window_untimed ? m->window_counted - m->window_untimed : 0;
+    bool known = s->in_force == RTL_ACTIVITY_TIMING;
+    rtl_text_append(out, size, "OBSERVED from outside: calls exact");
+    rtl_text_append(out, size, known ? ", times with ~ estimated" : ", no shares of time");
+    if (timed)
+        rtl_text_append(out, size, ", %s%% timed exactly", share_of(m, timed).text);
+    if (s->packets_lost)
+        rtl_text_append(out, size, ", %s packets lost", rtl_format_count(s->packets_lost).text);
+    if (!whole)
+        return;
+    if (s->convention && s->convention < sizeof when / sizeof *when)
+        rtl_text_append(out, size, "; read index moves %s", when[s->convention]);
+    rtl_text_append(out, size, "; exact times of all: start it with rtl-top run");
+}
+
 static void coverage(const struct rtl_model *m, bool name_mode, char *out, size_t size)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
@@ -132,7 +156,10 @@ static void remarks(const struct rtl_model *m, char *out, size_t size)
 void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
 {
     *out = 0;
-    coverage(m, true, out, size);
+    if (m->latest->snapshot.mode == RTL_MODE_OBSERVED)
+        observed(m, true, out, size);
+    else
+        coverage(m, true, out, size);
     remarks(m, out, size);
 }
 
@@ -155,7 +182,9 @@ void rtl_coverage_line(const struct rtl_model *m, int columns, char *out, size_t
         rtl_text_append(out, size, ", signals %s of %s", rtl_format_count(s->signals_in_use).text,
                         rtl_format_count(s->signals_limit).text);
     rtl_text_append(out, size, quiet ? ", all timed" : *out ? "  " : "");
-    if (!quiet)
+    if (s->mode == RTL_MODE_OBSERVED)
+        observed(m, false, out, size);
+    else if (!quiet)
         coverage(m, columns >= 60 || s->mode != RTL_MODE_DEFAULT, out, size);
     remarks(m, out, size);
 }

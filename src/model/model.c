@@ -82,6 +82,7 @@ void rtl_model_free(struct rtl_model *model)
         free(model->history[i]);
     rtl_names_free(model->names);
     free(model->rows);
+    free(model->calls.rows);
     free(model->order);
     free(model->rank);
     free(model);
@@ -197,6 +198,9 @@ static void choose_base(struct rtl_model *model)
     model->before = before;
     uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
     model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
+    /* what the rings of an observed process still had at first is of nobody knows when */
+    if (!base && rtl_is_observed(now))
+        model->span_ns = 0;
 }
 
 static void watch_worker(struct rtl_model *model)
@@ -286,6 +290,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
     }
     model->base = model->before = NULL;
     model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
+    model->calls.functions = model->calls.ranges = 0;
     model->worst = NULL;
     model->samples = 0;
     model->held_until_ns = model->stuck_since_ns = 0;

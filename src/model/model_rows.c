@@ -5,6 +5,7 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "model/model_calls.h"
 #include "model/ranks.h"
 #include "model/model_families.h"
 #include "model/model_gpus.h"
@@ -235,7 +236,9 @@ static void make_gpus(struct rtl_model *model)
         if (model->span_ns && (busy_ns || !untimed_of(model, agent->gpu))) {
             /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
             double busy = (double)busy_ns / (double)model->span_ns;
-            if (agent->users <= 1) /* gaps of one process are no gaps of a GPU that several have */
+            /* gaps can't be seen from outside, and */
+            if (agent->users <= 1 &&
+                !rtl_is_observed(now)) /* gaps of one process are no gaps of a GPU that several have */
                 make_idle(row, base, model->span_ns);
             row->busy = busy < 1 ? busy : 1;
             sum += row->busy;
@@ -258,6 +261,8 @@ static void make_gpus(struct rtl_model *model)
 /* Reasons that lie in the mode or in the application: the others are time that we meant to take and lost. */
 static bool is_by_design(int reason)
 {
+    if (reason == RTL_UNTIMED_OBSERVED)
+        return true;
     return reason == RTL_UNTIMED_OWN_SIGNAL || reason == RTL_UNTIMED_BATCH || reason == RTL_UNTIMED_UNSAFE_SIGNAL ||
            reason == RTL_UNTIMED_SHARED_SIGNAL || reason == RTL_UNTIMED_SIGNAL_GONE ||
            reason == RTL_UNTIMED_UNWATCHED || reason == RTL_UNTIMED_DEMOTED || reason == RTL_UNTIMED_LET_GO;
@@ -425,7 +430,7 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_gpus(model);
     rtl_model_judge_gpus(model);
     make_sums(model);
-    return make_order(model);
+    return rtl_model_make_calls(model) && make_order(model);
 }
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)

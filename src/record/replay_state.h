@@ -2,7 +2,7 @@
 #ifndef RTL_RECORD_REPLAY_STATE_H
 #define RTL_RECORD_REPLAY_STATE_H
 
-#include "record/schema.h"
+#include "record/replay_calls.h"
 
 struct rtl_replay_state {
     struct rtl_db *db;
@@ -11,7 +11,8 @@ struct rtl_replay_state {
     uint32_t kernel_size;         /* room in its arrays; queues and agents have room for all */
     uint32_t room;                /* octaves that may still be added */
     bool copies, ways;            /* the file has their tables */
-    bool whole;                   /* holds the values of its frame, too */
+    struct rtl_replay_calls calls_sum;
+    bool whole; /* holds the values of its frame, too */
     char *names[RTL_KERNELS_MAX];
     size_t name_lengths[RTL_KERNELS_MAX];
     uint16_t order[RTL_KERNELS_MAX]; /* those that have a name, in the order of their first sight */

@@ -29,7 +29,7 @@
     COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")             \
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")       \
     COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")         \
-    COMMAND(API, "api", rtl_api_command, "", "what calls of HIP and ranges of roctx cost a process's threads")         \
+    COMMAND(API, "api", rtl_api_command, "-p PID", "what calls of HIP and ranges of roctx cost a process's threads")   \
     COMMAND(SERVE, "serve", rtl_serve_command, "[ADDR:PORT]", "serve the numbers of all processes to Prometheus")      \
     COMMAND(REPORT, "report", rtl_report_command, "", "what to attach to a question: versions, queues, notes, counts") \
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
@@ -67,7 +67,11 @@
 #define RTL_NAMES_OPTIONS(X)                                                                              \
     X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \
     X(NAMES_FAMILY, 0, "family", "", "the kernel's family before each, and a tab")
-#define RTL_API_OPTIONS(X)
+#define RTL_API_OPTIONS(X)                                                          \
+    X(API_PID, 'p', "pid", "PID", "the process whose calls and ranges it is about") \
+    X(API_TABLES, 'b', "batch", "", "plain text tables (what it prints anyway)")    \
+    X(API_AS_JSON, 0, "json", "", "one JSON object")                                \
+    X(API_AS_CSV, 0, "csv", "", "comma-separated values, a line for each call and range")
 #define RTL_SERVE_OPTIONS(X)                                                                                   \
     X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \
     X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels, and N ranges; the rest is one (default 40)")    \
@@ -106,7 +110,7 @@
 #define RTL_DIFF_SHARED        RTL_OPTION_HELP
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
-#define RTL_API_SHARED         RTL_OPTION_PID, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_HELP
+#define RTL_API_SHARED         RTL_OPTION_HELP
 #define RTL_SERVE_SHARED       RTL_OPTION_HELP
 #define RTL_REPORT_SHARED      RTL_OPTION_HELP
 #define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP

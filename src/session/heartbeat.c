@@ -6,6 +6,9 @@
 void rtl_heartbeat_open(struct rtl_heartbeat *heartbeat, const struct rtl_reader *reader)
 {
     heartbeat->reader = reader;
+    heartbeat->link.page = NULL;
+    if (!reader) /* it is observed from outside: nobody is there to hear it */
+        return;
     heartbeat->refused = rtl_control_open(reader, &heartbeat->link, NULL, 0) == RTL_READER_PERMISSION;
 }
 
@@ -24,6 +27,11 @@ void rtl_heartbeat_read(struct rtl_heartbeat *heartbeat, struct rtl_model *model
 {
     if (!model)
         return;
+    if (!heartbeat->reader) {
+        model->watcher = 0;
+        model->wanted = RTL_MODE_NONE;
+        return;
+    }
     model->watcher = rtl_control_writer(&heartbeat->link);
     model->wanted = rtl_mode_read(rtl_control_requested_mode(heartbeat->reader, &heartbeat->link));
     if (!heartbeat->link.page)

@@ -51,6 +51,20 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
     return !errno && *value >= least && *value <= most;
 }
 
+/* "10%", "0.5": a share, of 0.1 to 100 percent. */
+static bool percent(const char *text, double *share)
+{
+    char *end;
+    size_t length = strspn(text, "0123456789.");
+    if (!length || length > 8 || (text[length] && strcmp(text + length, "%") != 0))
+        return false;
+    double value = strtod(text, &end);
+    if (end != text + length || value < 0.1 || value > 100)
+        return false;
+    *share = value / 100;
+    return true;
+}
+
 /* What is no number in "4711,abc", a list of numbers but for that; its length, or 0. */
 static size_t no_number(const char *list, const char **word)
 {
@@ -128,6 +142,17 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         break;
     case RTL_OPTION_NO_CHILDREN:
         o->no_children = true;
+        break;
+    case RTL_OPTION_OBSERVE:
+        o->observe = 1;
+        break;
+    case RTL_OPTION_NO_OBSERVE:
+        o->observe = -1;
+        break;
+    case RTL_OPTION_OBSERVE_CPU:
+        if (!percent(arg, &o->observe_cpu))
+            return WRONG(text, "--observe-cpu wants a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
+                         arg);
         break;
     case RTL_OPTION_DELAY:
         if (!rtl_parse_interval(arg, &o->delay_ns))
@@ -229,12 +254,14 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
         return WRONG(text, "-o goes with -b, --json or --csv");
     if (o->replay && (o->write || o->snapshot))
         return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot");
-    if (o->trace) /* of one process; its descendants are not in it */
-        o->no_children = true;
     if (o->trace && (o->replay || o->snapshot))
-        return WRONG(text, "--trace records a process: it does not go with -r or --snapshot");
+        return WRONG(text, "--trace records processes: it does not go with -r or --snapshot");
     if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
         return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
+    if (rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE))
+        return WRONG(text, "--observe and --no-observe exclude one another");
+    if (o->observe > 0 && (o->replay || o->trace || o->mode >= 0))
+        return WRONG(text, "--observe watches from outside: it does not go with -r, --trace or --mode");
     if (o->all && (o->pid_count || o->process))
         return WRONG(text, "--all watches all processes: it does not go with -p");
     if (o->pid_count && o->process)
@@ -261,6 +288,10 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
 
 void rtl_options_default(struct rtl_options *options)
 {
-    *options = (struct rtl_options){
-        .delay_ns = RTL_SEC, .filter = "", .window_ns = 10 * RTL_SEC, .sort = RTL_COLUMN_TIME, .mode = -1};
+    *options = (struct rtl_options){.delay_ns = RTL_SEC,
+                                    .filter = "",
+                                    .window_ns = 10 * RTL_SEC,
+                                    .sort = RTL_COLUMN_TIME,
+                                    .mode = -1,
+                                    .observe_cpu = 0.05};
 }

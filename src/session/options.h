@@ -20,6 +20,9 @@
     X(PID, 'p', "pid", "PID", "processes to watch: PID, PID,PID.. or a command's name; also without -p") \
     X(ALL, 'a', "all", "", "watch all traced processes that you may see")                                \
     X(NO_CHILDREN, 0, "no-children", "", "without the descendants of the processes of -p")               \
+    X(OBSERVE, 0, "observe", "", "from outside, also what is traced: exact calls, estimated times")      \
+    X(NO_OBSERVE, 0, "no-observe", "", "not from outside: only what is traced")                          \
+    X(OBSERVE_CPU, 0, "observe-cpu", "PERCENT", "of a core for that, at most: 10% (default 5%)")         \
     X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")                  \
     X(FRAMES, 'n', "frames", "N", "stop after N frames")                                                 \
     X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                                  \
@@ -61,8 +64,10 @@ struct rtl_options {
     uint32_t pid_count;
     const char *process; /* those of this name; NULL = not by name */
     bool all, no_children;
-    bool apart;      /* what each process does is shown, even of a single one */
-    bool list_first; /* the screen begins with the list of processes */
+    bool apart;         /* what each process does is shown, even of a single one */
+    bool list_first;    /* the screen begins with the list of processes */
+    int observe;        /* from outside: 1 all, -1 none, 0 those of -p that aren't traced */
+    double observe_cpu; /* share of a core */
     uint64_t delay_ns;
     uint64_t frames; /* 0 = no end */
     enum rtl_output output;

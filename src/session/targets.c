@@ -5,7 +5,9 @@
 #include "model/merge.h"
 #include "session/heartbeat.h"
 #include "session/processes.h"
+#include "session/source.h"
 #include "session/target.h"
+#include "shm/calls.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -22,8 +24,9 @@ enum {
 struct target {
     pid_t pid;
     uint64_t start_time;
-    struct rtl_reader *reader;
+    struct rtl_source source;
     struct rtl_heartbeat heartbeat;
+    struct rtl_calls_source calls;
     uint32_t member; /* in the merge, once there is one */
     bool alive;
 };
@@ -33,12 +36,15 @@ struct rtl_targets {
     struct target *targets[TARGETS_MAX]; /* the first one stays, ended or not: its names are in use */
     uint32_t count;
     struct rtl_merge *merge; /* once there were two */
+    uint64_t real_ns;        /* of the last snapshot */
     uint64_t look_ns;        /* when to look for new ones next */
     /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
     struct rtl_process_entry *known;
     uint32_t known_count;
     rtl_targets_sink *sink;
     void *sink_context;
+    rtl_targets_listener *listener;
+    void *listener_context;
     bool launcher[RTL_PIDS_MAX]; /* of the pids asked for: not traced itself */
 };
 
@@ -113,7 +119,8 @@ static bool look(struct rtl_targets *t, bool first)
 static void drop(struct target *target)
 {
     rtl_heartbeat_close(&target->heartbeat);
-    rtl_reader_close(target->reader);
+    rtl_calls_close(&target->calls);
+    rtl_source_close(&target->source);
     free(target);
 }
 
@@ -122,6 +129,16 @@ static void join_merge(struct rtl_targets *t, struct target *target)
     struct rtl_member_info info;
     rtl_process_info(target->pid, &info);
     target->member = rtl_merge_join(t->merge, &info);
+}
+
+/* All of it, or of the kernels only what has changed. */
+static enum rtl_reader_status snapshot_of(struct target *target, struct rtl_snapshot *snapshot, bool whole)
+{
+    enum rtl_reader_status status =
+        whole ? rtl_source_snapshot(&target->source, snapshot) : rtl_source_changes(&target->source, snapshot);
+    if (status == RTL_READER_OK)
+        rtl_calls_take(&target->calls, target->pid, snapshot);
+    return status;
 }
 
 /* There are two: from now on their sum is shown. False without memory: the first goes on alone. */
@@ -134,7 +151,7 @@ static bool start_merge(struct rtl_targets *t, bool watched)
     if (!t->merge)
         return false;
     join_merge(t, t->targets[0]);
-    if (watched && rtl_reader_snapshot(t->targets[0]->reader, &snapshot) == RTL_READER_OK) {
+    if (watched && snapshot_of(t->targets[0], &snapshot, true) == RTL_READER_OK) {
         rtl_merge_adopt(t->merge, t->targets[0]->member, &snapshot);
         rtl_snapshot_free(&snapshot);
     }
@@ -143,25 +160,28 @@ static bool start_merge(struct rtl_targets *t, bool watched)
     return true;
 }
 
-static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_process_entry *e, struct rtl_reader *reader,
+static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_process_entry *e, struct rtl_source source,
                                    bool watched)
 {
     struct target *target = t->count < TARGETS_MAX ? calloc(1, sizeof *target) : NULL;
     if (!target || (t->count && !start_merge(t, watched))) {
         free(target);
-        rtl_reader_close(reader);
+        rtl_source_close(&source);
         return RTL_READER_USAGE;
     }
     target->pid = e->pid;
     target->start_time = e->start_time;
-    target->reader = reader;
+    target->source = source;
     target->alive = true;
-    rtl_heartbeat_open(&target->heartbeat, reader);
+    rtl_heartbeat_open(&target->heartbeat, source.reader);
+    rtl_calls_open(&target->calls);
     t->targets[t->count++] = target;
     if (t->options->apart && !t->merge)
         t->merge = rtl_merge_create();
     if (t->merge)
         join_merge(t, target);
+    if (t->listener && source.reader)
+        t->listener(t->listener_context, e->pid);
     return RTL_READER_OK;
 }
 
@@ -179,12 +199,13 @@ static void look_around(struct rtl_targets *t, bool first)
     uint64_t from = rtl_mono_ns();
     if (look(t, first))
         for (uint32_t i = 0; i < t->known_count; i++) {
-            struct rtl_reader *reader;
-            if (!is_watched(t, &t->known[i]) && rtl_reader_try(t->known[i].pid, &reader) == RTL_READER_OK)
-                join(t, &t->known[i], reader, !first);
+            struct rtl_source source;
+            if (!is_watched(t, &t->known[i]) && rtl_source_try(t->options, t->known[i].pid, &source))
+                join(t, &t->known[i], source, !first);
         }
     uint64_t now = rtl_mono_ns(), pause = (now - from) * LOOK_SHARE;
-    t->look_ns = now + (pause > RTL_SEC ? pause : RTL_SEC);
+    uint64_t least = t->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses what nobody has looked at */
+    t->look_ns = now + (pause > least ? pause : least);
 }
 
 /* What was counted is in the merge; the first one's names are the model's from before there was one. */
@@ -208,7 +229,7 @@ static void end(struct rtl_targets *t, uint32_t at)
 static enum rtl_reader_status explain(struct rtl_targets *t, char *why, size_t why_bytes)
 {
     const struct rtl_options *o = t->options;
-    struct rtl_reader *reader = NULL;
+    struct rtl_source source = {0};
     enum rtl_reader_status status = RTL_READER_NO_PROCESS;
     pid_t pid = o->pid_count ? o->pids[0] : 0;
     for (uint32_t i = 0; !pid && o->process && i < t->known_count; i++)
@@ -220,10 +241,10 @@ static enum rtl_reader_status explain(struct rtl_targets *t, char *why, size_t w
         snprintf(why, why_bytes,
                  "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
     else
-        status = rtl_reader_open(pid, &reader, why, why_bytes);
-    if (reader) { /* it has come meanwhile */
+        status = rtl_source_open(o, pid, &source, why, why_bytes);
+    if (!status) { /* it has come meanwhile */
         struct rtl_process_entry entry = {.pid = pid};
-        return join(t, &entry, reader, false);
+        return join(t, &entry, source, false);
     }
     return status;
 }
@@ -245,16 +266,16 @@ enum rtl_reader_status rtl_targets_open(const struct rtl_options *options, struc
         bool there = false;
         for (uint32_t n = 0; n < t->count; n++)
             there |= t->targets[n]->pid == options->pids[i];
-        struct rtl_reader *reader = NULL;
+        struct rtl_source source = {0};
         if (there)
             continue;
-        status = rtl_reader_open(options->pids[i], &reader, why, why_bytes);
+        status = rtl_source_open(options, options->pids[i], &source, why, why_bytes);
         struct rtl_process_entry entry = {.pid = options->pids[i]};
         if (status == RTL_READER_NOT_TRACED && t->count) {
             status = RTL_READER_OK;
             t->launcher[i] = true;
         } else if (!status)
-            status = join(t, &entry, reader, false);
+            status = join(t, &entry, source, false);
     }
     if (!status && !t->count)
         status = explain(t, why, why_bytes);
@@ -279,7 +300,7 @@ struct rtl_targets *rtl_targets_adopt(const struct rtl_options *options, pid_t p
         const struct rtl_process_entry *known = find(t->known, (int)t->known_count, pid);
         entry.start_time = known ? known->start_time : 0;
     }
-    if (join(t, &entry, reader, false)) {
+    if (join(t, &entry, (struct rtl_source){.reader = reader}, false)) {
         rtl_targets_close(t);
         return NULL;
     }
@@ -318,7 +339,7 @@ bool rtl_targets_alive(struct rtl_targets *t)
     bool any = false;
     for (uint32_t i = 0; i < t->count; i++) {
         struct target *target = t->targets[i];
-        bool alive = target->alive && rtl_reader_alive(target->reader);
+        bool alive = target->alive && rtl_source_alive(&target->source);
         if (!t->merge)
             target->alive = alive; /* with one the caller takes the last snapshot; of several that is taken below */
         any |= alive;
@@ -327,28 +348,48 @@ bool rtl_targets_alive(struct rtl_targets *t)
     if (wanted && ((!any && !t->merge) || rtl_mono_ns() >= t->look_ns)) {
         look_around(t, false);
         for (uint32_t i = 0; i < t->count; i++)
-            any |= t->targets[i]->alive && rtl_reader_alive(t->targets[i]->reader);
+            any |= t->targets[i]->alive && rtl_source_alive(&t->targets[i]->source);
     }
     return any || is_waiting(t);
 }
 
+void rtl_targets_tell(struct rtl_targets *t, rtl_targets_listener *listener, void *context)
+{
+    t->listener = listener;
+    t->listener_context = context;
+}
+
+bool rtl_targets_go_on(struct rtl_targets *t)
+{
+    bool alive = rtl_targets_alive(t);
+    for (uint32_t i = t->count; i-- > 0;)
+        if (t->targets[i]->alive && !rtl_source_alive(&t->targets[i]->source))
+            end(t, i);
+    return alive;
+}
+
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)
 {
+    t->real_ns = rtl_real_ns();
     if (!t->merge)
-        return rtl_reader_snapshot(t->targets[0]->reader, snapshot);
+        return snapshot_of(t->targets[0], snapshot, true);
     uint64_t now = rtl_mono_ns();
     for (uint32_t i = t->count; i-- > 0;) {
         struct target *target = t->targets[i];
         struct rtl_snapshot one;
         if (!target->alive)
             continue;
-        bool alive = rtl_reader_alive(target->reader); /* asked first: a snapshot after the end is the last state */
-        enum rtl_reader_status status = rtl_reader_snapshot(target->reader, &one);
+        /* asked first: a snapshot after the end is the last state */
+        bool alive = rtl_source_alive(&target->source);
+        /* a recording compares whole ones itself; and the last state is to be right, whatever the writer's sums say */
+        enum rtl_reader_status status = snapshot_of(target, &one, t->sink || !alive);
         if (!status)
             one.taken_mono_ns = now;
         bool taken = status || rtl_merge_take(t->merge, target->member, &one);
+        if (!taken)
+            rtl_source_forget(&target->source);
         if (!status && t->sink)
-            t->sink(t->sink_context, target->member, target->pid, &one, !alive);
+            t->sink(t->sink_context, target->member, target->pid, &one, t->real_ns, !alive);
         if (!status)
             rtl_snapshot_free(&one);
         if (status == RTL_READER_USAGE || !taken)
@@ -357,6 +398,11 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             end(t, i);
     }
     return rtl_merge_make(t->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
+}
+
+uint64_t rtl_targets_real_ns(const struct rtl_targets *t)
+{
+    return t->real_ns;
 }
 
 void rtl_targets_hand_to(struct rtl_targets *t, rtl_targets_sink *sink, void *context)
@@ -393,8 +439,8 @@ enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *t, enum rtl_
     snprintf(why, why_bytes, "there is no process any more");
     for (uint32_t i = 0; i < t->count; i++) {
         struct rtl_control_link link;
-        const struct rtl_reader *reader = t->targets[i]->reader;
-        if (!t->targets[i]->alive || !rtl_reader_alive(t->targets[i]->reader))
+        const struct rtl_reader *reader = t->targets[i]->source.reader;
+        if (!reader || !t->targets[i]->alive || !rtl_source_alive(&t->targets[i]->source))
             continue;
         last = rtl_control_open(reader, &link, why, why_bytes);
         if (last != RTL_READER_OK)
@@ -408,15 +454,17 @@ enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *t, enum rtl_
 
 struct rtl_reader *rtl_targets_reader(const struct rtl_targets *t, uint32_t at, pid_t *pid)
 {
-    if (at >= t->count)
-        return NULL;
-    *pid = t->targets[at]->pid;
-    return t->targets[at]->reader;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->targets[i]->source.reader && !at--) {
+            *pid = t->targets[i]->pid;
+            return t->targets[i]->source.reader;
+        }
+    return NULL;
 }
 
-struct rtl_reader *rtl_targets_only(const struct rtl_targets *t)
+bool rtl_targets_only(const struct rtl_targets *t)
 {
-    return t->merge ? NULL : t->targets[0]->reader;
+    return !t->merge;
 }
 
 pid_t rtl_targets_pid(const struct rtl_targets *t)

@@ -78,6 +78,7 @@ struct rtl_kernel_snapshot {
     uint16_t workgroup[3];
     uint32_t lds_bytes, scratch_bytes;
     struct rtl_histogram_copy histogram; /* histogram.count = timed dispatches */
+    uint64_t estimated_ns;               /* of an observed process: of all its calls; 0 = not known */
 };
 
 struct rtl_queue_snapshot {
@@ -120,7 +121,9 @@ struct rtl_copies_snapshot {
 };
 
 struct rtl_parts;
-#define RTL_MODE_MIXED 0xffeu /* of a merged snapshot: they have several */
+struct rtl_calls;
+#define RTL_MODE_MIXED    0xffeu /* of a merged snapshot: they have several */
+#define RTL_MODE_OBSERVED 0xffdu /* of a process without the library, seen from outside (src/observe) */
 
 struct rtl_snapshot {
     uint64_t taken_mono_ns; /* CLOCK_MONOTONIC when the copy was taken */
@@ -143,16 +146,29 @@ struct rtl_snapshot {
     uint32_t copies_count;
     struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
     void *storage;                      /* what the histogram copies point into */
-    struct rtl_parts *parts;            /* of a merged snapshot (model/merge.h): what came from whom; or NULL */
+    struct rtl_calls *calls;            /* of HIP, and ranges of roctx (shm/calls.h), in the storage; or NULL */
+    /* of an observed process */
+    uint32_t convention;     /* enum rtl_convention: whether there are estimates */
+    uint64_t packets_lost;   /* overwritten before they were counted, of whatever kind */
+    struct rtl_parts *parts; /* of a merged snapshot (model/merge.h): what came from whom; or NULL */
     void (*release_parts)(struct rtl_parts *parts);
 };
+
+/* Whether some of it was seen from outside (src/observe): in a merged snapshot one process at least. */
+static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
+{
+    bool observed = snapshot->mode == RTL_MODE_OBSERVED;
+    for (uint32_t i = 0; i < snapshot->queue_count && snapshot->mode == RTL_MODE_MIXED && !observed; i++)
+        observed = snapshot->queues[i].way == RTL_WAY_OBSERVED;
+    return observed;
+}
 
 /*
  * What a snapshot takes at most, whatever the segment holds: bytes looked at (less than half of it where entries have
  * the length that this version writes; mostly the cells of (queue, kernel), holes of the file left out), and memory.
  * Names are the reader's: RTL_NAMES_BYTES at most, each once.
  */
-#define RTL_SNAPSHOT_READ_MAX   (768ull << 20)
+#define RTL_SNAPSHOT_READ_MAX   (1024ull << 20)
 #define RTL_SNAPSHOT_MEMORY_MAX (64ull << 20)
 
 /*
@@ -161,6 +177,14 @@ struct rtl_snapshot {
  */
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);
+
+/*
+ * The same, but of the kernels only those that changed since the last one that this handed out; at first all. What it
+ * costs goes with what changed, as long as the writer's sums and rows agree; where they don't, all rows are looked at.
+ * Names are the reader's. After what it handed out was not used (no memory), rtl_reader_forget: then all come again.
+ */
+enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
+void rtl_reader_forget(struct rtl_reader *reader);
 /* A copy of its own but for the names, which stay whose they were. False without memory: then it is empty. */
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
 /* Memory for a snapshot that is being put together, freed with it; NULL when there is none. */

@@ -51,13 +51,15 @@
     X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)    \
     X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)                           \
     X(DEMOTED, 17, "demoted", "its queue was given up: somebody else writes its index or doorbell", DISPATCH)  \
-    X(LET_GO, 18, "let_go", "its doorbell was rung by another thread only: it went as it was", DISPATCH)
+    X(LET_GO, 18, "let_go", "its doorbell was rung by another thread only: it went as it was", DISPATCH)       \
+    X(OBSERVED, 19, "observed", "seen from outside only: no signal told its times", DISPATCH)
 
 /* How packets come to the library from a queue. X(symbol, number, JSON value, meaning) */
-#define RTL_WAYS(X)                                                                               \
-    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue hands them over")                 \
-    X(NATIVE, 2, "native", "the library stands in front of the queue's write index and doorbell") \
-    X(DEMOTED, 3, "demoted", "they are found in the ring behind the application: counted, not timed")
+#define RTL_WAYS(X)                                                                                   \
+    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue hands them over")                     \
+    X(NATIVE, 2, "native", "the library stands in front of the queue's write index and doorbell")     \
+    X(DEMOTED, 3, "demoted", "they are found in the ring behind the application: counted, not timed") \
+    X(OBSERVED, 4, "observed", "rtl-top finds them in the ring, from outside the process")
 
 /* Why a queue is watched in that way. X(symbol, number, JSON key, text on screen) */
 #define RTL_WAY_REASONS(X)                                                                                           \
@@ -69,7 +71,17 @@
     X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                                      \
     X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                                       \
     X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")                       \
-    X(RING_ELSEWHERE, 9, "ring_elsewhere", "its ring was to lie in the GPU's memory")
+    X(RING_ELSEWHERE, 9, "ring_elsewhere", "its ring was to lie in the GPU's memory")                                \
+    X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")
+
+/*
+ * When the read index of a queue moves, as far as whoever observes it from outside can tell. X(symbol, number, JSON
+ * value, text on screen)
+ */
+#define RTL_CONVENTIONS(X)                                                   \
+    X(UNKNOWN, 0, "unknown", "not known so far which packet runs: no times") \
+    X(LATE, 1, "late", "when a packet has ended")                            \
+    X(EARLY, 2, "early", "when a packet was launched")
 
 /* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
 #define RTL_DIRECTIONS(X)                   \
@@ -101,21 +113,22 @@
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
  * Bits are only ever set.
  */
-#define RTL_NOTES(X)                                                                                            \
-    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")       \
-    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")   \
-    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")              \
-    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                  \
-    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")            \
-    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                     \
-    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                     \
-    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                        \
-    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                       \
-    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                          \
-    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")         \
-    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's") \
-    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")                 \
-    X(PACKETS_UNSEEN, 13, "packets_unseen", "packets of such a queue were overwritten before they were counted")
+#define RTL_NOTES(X)                                                                                             \
+    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")        \
+    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")    \
+    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")               \
+    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                   \
+    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")             \
+    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                      \
+    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                      \
+    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                         \
+    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                        \
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                           \
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")          \
+    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's")  \
+    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")                  \
+    X(PACKETS_UNSEEN, 13, "packets_unseen", "packets of such a queue were overwritten before they were counted") \
+    X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not looked into from outside")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
@@ -160,6 +173,10 @@ enum rtl_way { RTL_WAYS(RTL_ENUM_WAY) };
 #define RTL_ENUM_WHY(sym, num, key, text) RTL_WHY_##sym = (num),
 enum rtl_way_reason { RTL_WAY_REASONS(RTL_ENUM_WHY) };
 #undef RTL_ENUM_WHY
+
+#define RTL_ENUM_CONVENTION(sym, num, json, text) RTL_CONVENTION_##sym = (num),
+enum rtl_convention { RTL_CONVENTIONS(RTL_ENUM_CONVENTION) };
+#undef RTL_ENUM_CONVENTION
 
 #define RTL_ENUM_DIRECTION(sym, num, key, text, meaning) RTL_COPY_##sym = (num),
 enum rtl_direction { RTL_DIRECTIONS(RTL_ENUM_DIRECTION) RTL_DIRECTION_COUNT };

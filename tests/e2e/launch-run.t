@@ -131,10 +131,16 @@ wrong() {
     check "$name: said while it runs" written "^rtl-top: process [0-9]* (.*) $pattern" "$work/err"
     kill -TERM "$run"
     end
-    check "$name: and after its end" written "^rtl-top: process [0-9]* (.*) has ended and was not traced: it $pattern" "$work/err"
+    check "$name: and after its end" written "${after:-^rtl-top: process [0-9]* (.*) has ended and was not traced: it $pattern}" "$work/err"
     is "$name: its status is passed on" "$status" 143
 }
+never='ended before it had loaded an HSA runtime, so nothing of it was traced$'
+after="^rtl-top: .*launch_play $never"
 wrong "no runtime" 'was started with HSA_TOOLS_LIB=.*librtl.so but .*no HSA runtime' "$play"
+after=
+for times in 1 2 3 4 5 6; do "$top" run -b -- sh -c ":$times"; done >"$work/out" 2>"$work/err"
+is "one that is over at once: the same words, whether it was seen or not" \
+    "$(sort "$work/err" | uniq -c | xargs)" "6 rtl-top: sh ${never%?}"
 [ -e /dev/kfd ] || wrong "no GPU" 'found no GPU: there is no /dev/kfd' "$play" runtime
 wrong "environment lost" 'uses the GPU and is not traced: .*rtl-top run --' \
     env -u HSA_TOOLS_LIB tests/vgpu/run -- "$play" runtime

@@ -66,19 +66,20 @@ echo '#include "low/a.h"' >"$work/src/high/d.c"
 is "two folders that need each other are one" "$(circles)$(circles --folders)" "src/high src/low"
 echo '#include "low/a.h"' >"$work/src/high/c.h"
 is "and three files that do, too" "$(circles)" "src/high/c src/low/a src/low/b"
-viewer='src/text src/model src/session src/command src/serve src/tui src/main.c'
+viewer='src/observe src/text src/model src/session src/command src/serve src/tui src/main.c'
 # shellcheck disable=SC2086 # a list
 is "the viewer includes nothing of the library" "$(grep -rnE '#include "intercept/|shm/segment_writer|stats/recorder' $viewer)" ""
 # each room of the viewer, and what is built on it, which it must not look into
 while read -r room above; do
     is "src/$room includes nothing of what is built on it" "$(grep -rnE "#include \"($above)/" "src/$room")" ""
 done <<'EOF'
-base shm|stats|text|model|session|command|serve|tui|record|intercept
-shm stats|text|model|session|command|serve|tui|record|intercept
-stats text|model|session|command|serve|tui|record|intercept
-text model|session|command|serve|tui|record
-model session|command|serve|tui|record
-record text|model|session|command|serve|tui
+base shm|stats|observe|text|model|session|command|serve|tui|record|intercept
+shm stats|observe|text|model|session|command|serve|tui|record|intercept
+stats observe|text|model|session|command|serve|tui|record|intercept
+observe text|model|session|command|serve|tui|record|intercept
+text observe|model|session|command|serve|tui|record
+model observe|session|command|serve|tui|record
+record observe|text|model|session|command|serve|tui
 session command|serve|tui
 command serve|tui
 serve command|tui

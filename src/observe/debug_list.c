@@ -1,0 +1,103 @@
+/* The debugger's list of code objects. See debug_list.h. */
+#include "observe/debug_list.h"
+#include "observe/elf_symbols.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYMBOL "_amdgpu_r_debug"
+enum { IMAGES_MAX = 4096 };
+static const uint64_t IMAGE_BYTES = 1ull << 32;
+
+static uint64_t find_in(const struct rtl_target_memory *memory, const struct rtl_mapping *m)
+{
+    uint64_t address;
+    struct rtl_elf_image image = {.memory = memory, .at = m->from, .size = IMAGE_BYTES, .loaded = true};
+    return rtl_elf_find(&image, SYMBOL, &address) ? address : 0;
+}
+
+uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings)
+{
+    int left = IMAGES_MAX;
+    for (int others = 0; others < 2; others++) /* where it ought to be, then wherever it may be */
+        for (uint32_t i = 0; i < mappings->count && left; i++) {
+            const struct rtl_mapping *m = &mappings->list[i];
+            char magic[4];
+            if (m->offset || !m->read || m->device || (strstr(m->name, "libhsa-runtime64") == NULL) != others)
+                continue;
+            if (others && !m->inode) /* a loader of a program's own may have put it into memory: the last resort */
+                continue;
+            left--;
+            if (!rtl_target_read(memory, m->from, magic, sizeof magic) || memcmp(magic, "\177ELF", 4) != 0)
+                continue;
+            uint64_t found = find_in(memory, m);
+            if (found)
+                return found;
+        }
+    return 0;
+}
+
+bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_take *take,
+                         void *context)
+{
+    struct r_debug list;
+    char uri[RTL_CODE_OBJECT_URI_MAX + 1];
+    if (!rtl_target_read(memory, head, &list, sizeof list))
+        return false;
+    uint64_t before = 0, at = (uint64_t)(uintptr_t)list.r_map;
+    for (int n = 0; at; n++) {
+        struct link_map map;
+        if (n == RTL_CODE_OBJECTS_MAX || at == before ||
+            !rtl_target_read(memory, at, &map, offsetof(struct link_map, l_prev) + sizeof map.l_prev) ||
+            (uint64_t)(uintptr_t)map.l_prev != before)
+            return false;
+        if (rtl_target_read_string(memory, (uint64_t)(uintptr_t)map.l_name, uri, sizeof uri) &&
+            !take(context, at, map.l_addr, uri))
+            return true;
+        before = at;
+        at = (uint64_t)(uintptr_t)map.l_next;
+    }
+    return true;
+}
+
+static bool number_after(const char *text, const char *word, uint64_t *value)
+{
+    const char *at = strstr(text, word);
+    char *end;
+    if (!at || !isdigit((unsigned char)at[strlen(word)]))
+        return false;
+    errno = 0;
+    *value = strtoull(at + strlen(word), &end, 0);
+    return !errno && (!*end || *end == '&');
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+bool rtl_code_object_uri(const char *uri, char *path, size_t path_bytes, uint64_t *offset, uint64_t *size)
+{
+    const char *where = strchr(uri, '#');
+    *offset = *size = 0;
+    *path = 0;
+    if (where && (!number_after(where, "offset=", offset) | !number_after(where, "size=", size)))
+        return false;
+    if (!strncmp(uri, "memory://", 9))
+        return where && *offset && *size;
+    if (strncmp(uri, "file://", 7) != 0)
+        return false;
+    size_t used = 0;
+    for (const char *at = uri + 7; *at && at != where && used + 1 < path_bytes; used++) {
+        bool escaped = *at == '%' && digit(at[1]) >= 0 && digit(at[2]) >= 0;
+        path[used] = escaped ? (char)(digit(at[1]) << 4 | digit(at[2])) : *at;
+        if (!path[used])
+            return false;
+        at += escaped ? 3 : 1;
+    }
+    path[used] = 0;
+    return used > 0 && used + 1 < path_bytes && path[0] == '/';
+}

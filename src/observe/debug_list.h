@@ -1,0 +1,33 @@
+/*
+ * The code objects that a process has loaded: the list that the runtime keeps for debuggers, `_amdgpu_r_debug`, a
+ * struct r_debug as the dynamic loader has one (<link.h>). Where it lies is found in memory, so that a library that was
+ * renamed, deleted, or lies in another root is no matter.
+ *
+ * The list is hostile: its length is bounded, each entry has to name the one before it, so that loops end, and names
+ * are bounded.
+ */
+#ifndef RTL_OBSERVE_DEBUG_LIST_H
+#define RTL_OBSERVE_DEBUG_LIST_H
+
+#include "observe/mappings.h"
+#include "observe/target_memory.h"
+
+enum { RTL_CODE_OBJECTS_MAX = 1 << 14, RTL_CODE_OBJECT_URI_MAX = 4095 };
+
+/* The address of the list's head; 0 when no library in the process has one: it has no ROCm runtime. */
+uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings);
+
+/* Called for each code object: its entry in the list, where it was loaded, what it was loaded from. False ends it. */
+typedef bool rtl_debug_list_take(void *context, uint64_t entry, uint64_t load, const char *uri);
+
+/* False when the list couldn't be followed to its end: it is being changed, or lies. */
+bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_take *take,
+                         void *context);
+
+/*
+ * What a URI says: "file:///path#offset=1&size=2" or "memory://PID#offset=1&size=2". `path` gets the file's name,
+ * unescaped, "" for memory. False when it says neither. Pure.
+ */
+bool rtl_code_object_uri(const char *uri, char *path, size_t path_bytes, uint64_t *offset, uint64_t *size);
+
+#endif

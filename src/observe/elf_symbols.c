@@ -1,0 +1,196 @@
+/* Dynamic symbols. See elf_symbols.h. */
+#include "observe/elf_symbols.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, CHAIN_MAX = 4096, NAME_MAX_ = 128 };
+
+struct tables {
+    Elf64_Phdr header[HEADERS_MAX];
+    unsigned headers;
+    uint64_t base; /* of addresses in it: what lies at the image's first byte */
+    uint64_t symbols, strings, strings_bytes, hash, gnu_hash;
+};
+
+static bool fetch(const struct rtl_elf_image *i, uint64_t offset, void *to, size_t bytes)
+{
+    if (offset > i->size || bytes > i->size - offset || i->at + offset < offset)
+        return false;
+    if (i->memory)
+        return rtl_target_read(i->memory, i->at + offset, to, bytes);
+    return pread(i->fd, to, bytes, (off_t)(i->at + offset)) == (ssize_t)bytes;
+}
+
+/* Where in the image an address of its tables is; its size when nowhere. */
+static uint64_t offset_of(const struct rtl_elf_image *i, const struct tables *t, uint64_t address)
+{
+    if (i->loaded) { /* loaders write real addresses into the table in its place, some of them */
+        if (address >= i->at && address - i->at < i->size)
+            return address - i->at;
+        return address >= t->base && address - t->base < i->size ? address - t->base : i->size;
+    }
+    for (unsigned n = 0; n < t->headers; n++) {
+        const Elf64_Phdr *p = &t->header[n];
+        if (p->p_type == PT_LOAD && address >= p->p_vaddr && address - p->p_vaddr < p->p_filesz &&
+            p->p_offset < i->size && address - p->p_vaddr < i->size - p->p_offset)
+            return p->p_offset + (address - p->p_vaddr);
+    }
+    return i->size;
+}
+
+static void read_dynamic(const struct rtl_elf_image *i, struct tables *t, const Elf64_Phdr *p)
+{
+    uint64_t at = i->loaded ? p->p_vaddr - t->base : p->p_offset;
+    for (uint64_t n = 0; n < DYNAMIC_MAX && (n + 1) * sizeof(Elf64_Dyn) <= p->p_memsz; n++) {
+        Elf64_Dyn d;
+        if (!fetch(i, at + n * sizeof d, &d, sizeof d) || d.d_tag == DT_NULL)
+            return;
+        if (d.d_tag == DT_SYMTAB)
+            t->symbols = offset_of(i, t, d.d_un.d_ptr);
+        else if (d.d_tag == DT_STRTAB)
+            t->strings = offset_of(i, t, d.d_un.d_ptr);
+        else if (d.d_tag == DT_STRSZ)
+            t->strings_bytes = d.d_un.d_val;
+        else if (d.d_tag == DT_HASH)
+            t->hash = offset_of(i, t, d.d_un.d_ptr);
+        else if (d.d_tag == DT_GNU_HASH)
+            t->gnu_hash = offset_of(i, t, d.d_un.d_ptr);
+    }
+}
+
+static bool read_tables(const struct rtl_elf_image *i, struct tables *t)
+{
+    Elf64_Ehdr h;
+    memset(t, 0, sizeof *t);
+    if (!fetch(i, 0, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+        h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_phentsize != sizeof(Elf64_Phdr) || !h.e_phnum ||
+        h.e_phnum > HEADERS_MAX || !fetch(i, h.e_phoff, t->header, h.e_phnum * sizeof *t->header))
+        return false;
+    t->headers = h.e_phnum;
+    t->base = UINT64_MAX;
+    for (unsigned n = 0; n < t->headers; n++)
+        if (t->header[n].p_type == PT_LOAD && (t->header[n].p_vaddr & ~4095ull) < t->base)
+            t->base = t->header[n].p_vaddr & ~4095ull;
+    if (t->base == UINT64_MAX)
+        return false;
+    for (unsigned n = 0; n < t->headers; n++)
+        if (t->header[n].p_type == PT_DYNAMIC)
+            read_dynamic(i, t, &t->header[n]);
+    return t->symbols && t->symbols < i->size && t->strings && t->strings < i->size;
+}
+
+/* --- all of them --- */
+
+struct gnu_hash {
+    uint32_t buckets, first, words, shift;
+};
+
+/* One more than the highest number of a symbol; 0 when it can't be told. */
+static uint32_t count_symbols(const struct rtl_elf_image *i, const struct tables *t)
+{
+    uint32_t sysv[2], most = 0, link;
+    struct gnu_hash g;
+    if (t->hash && fetch(i, t->hash, sysv, sizeof sysv))
+        return sysv[1];
+    if (!t->gnu_hash || !fetch(i, t->gnu_hash, &g, sizeof g) || g.buckets > RTL_ELF_SYMBOLS_MAX)
+        return 0;
+    uint64_t buckets = t->gnu_hash + sizeof g + 8ull * g.words, chains = buckets + 4ull * g.buckets;
+    uint32_t *all = malloc(g.buckets ? g.buckets * sizeof *all : 1);
+    if (!all || !fetch(i, buckets, all, g.buckets * sizeof *all))
+        g.buckets = 0;
+    for (uint32_t n = 0; n < g.buckets; n++)
+        most = all[n] > most ? all[n] : most;
+    free(all);
+    if (most < g.first || !most)
+        return 0;
+    for (uint32_t n = 0; n < RTL_ELF_SYMBOLS_MAX && fetch(i, chains + 4ull * (most - g.first), &link, sizeof link);
+         n++) {
+        most++;
+        if (link & 1)
+            return most;
+    }
+    return 0;
+}
+
+bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void *context, uint64_t *bytes)
+{
+    struct tables t;
+    if (!read_tables(image, &t))
+        return false;
+    uint64_t count = count_symbols(image, &t), text = t.strings_bytes;
+    if (!count || count > RTL_ELF_SYMBOLS_MAX || !text || text > RTL_ELF_STRINGS_MAX)
+        return false;
+    Elf64_Sym *symbols = malloc(count * sizeof *symbols);
+    char *strings = malloc(text);
+    bool ok = symbols && strings && fetch(image, t.symbols, symbols, count * sizeof *symbols) &&
+              fetch(image, t.strings, strings, text);
+    *bytes += count * sizeof *symbols + text;
+    for (uint64_t n = 0; ok && n < count; n++) {
+        const Elf64_Sym *s = &symbols[n];
+        if (!s->st_name || s->st_name >= text)
+            continue;
+        struct rtl_elf_symbol symbol = {
+            .name = strings + s->st_name, .value = s->st_value, .type = ELF64_ST_TYPE(s->st_info)};
+        symbol.length = strnlen(symbol.name, text - s->st_name);
+        if (symbol.length < text - s->st_name && !take(context, &symbol))
+            break;
+    }
+    free(symbols);
+    free(strings);
+    return ok;
+}
+
+/* --- one of them --- */
+
+static uint32_t hash_of(const char *name)
+{
+    uint32_t h = 5381;
+    for (const char *at = name; *at; at++)
+        h = h * 33 + (unsigned char)*at;
+    return h;
+}
+
+static bool is_symbol(const struct rtl_elf_image *i, const struct tables *t, uint32_t number, const char *name,
+                      uint64_t *address)
+{
+    Elf64_Sym s;
+    char text[NAME_MAX_] = "";
+    size_t length = strlen(name) + 1;
+    if (length > sizeof text || !fetch(i, t->symbols + (uint64_t)number * sizeof s, &s, sizeof s) ||
+        s.st_shndx == SHN_UNDEF || s.st_name >= t->strings_bytes || !fetch(i, t->strings + s.st_name, text, length) ||
+        memcmp(text, name, length) != 0)
+        return false;
+    *address = i->at - t->base + s.st_value;
+    return true;
+}
+
+bool rtl_elf_find(const struct rtl_elf_image *image, const char *name, uint64_t *address)
+{
+    struct tables t;
+    struct gnu_hash g;
+    uint32_t hash = hash_of(name), number, link;
+    if (!read_tables(image, &t))
+        return false;
+    if (t.gnu_hash && fetch(image, t.gnu_hash, &g, sizeof g) && g.buckets) {
+        uint64_t buckets = t.gnu_hash + sizeof g + 8ull * g.words, chains = buckets + 4ull * g.buckets;
+        if (!fetch(image, buckets + 4ull * (hash % g.buckets), &number, sizeof number) || number < g.first)
+            return false;
+        for (int n = 0; n < CHAIN_MAX; n++, number++) {
+            if (!fetch(image, chains + 4ull * (number - g.first), &link, sizeof link))
+                return false;
+            if ((link | 1) == (hash | 1) && is_symbol(image, &t, number, name, address))
+                return true;
+            if (link & 1)
+                return false;
+        }
+        return false;
+    }
+    uint32_t count = count_symbols(image, &t);
+    for (uint32_t n = 0; n < count && n < CHAIN_MAX; n++)
+        if (is_symbol(image, &t, n, name, address))
+            return true;
+    return false;
+}

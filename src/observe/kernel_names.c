@@ -1,0 +1,348 @@
+/* Kernel objects and their names. See kernel_names.h. */
+#include "observe/kernel_names.h"
+#include "observe/debug_list.h"
+#include "observe/elf_symbols.h"
+#include "shm/hash.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20 };
+static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one look */
+
+struct code_object {
+    uint64_t entry, load, uri; /* the last: a hash of its text */
+    bool seen;                 /* in the look that goes on */
+    bool unread;
+};
+
+/* Open addressing, of powers of two; key 0 = free. */
+struct slot {
+    uint64_t key;
+    uint32_t row, code; /* code: of the code object */
+};
+
+struct rtl_kernel_names {
+    char *name[RTL_KERNELS_MAX];
+    uint32_t length[RTL_KERNELS_MAX];
+    uint32_t rows;
+    size_t bytes; /* of names */
+    bool full;
+    struct slot *by_name; /* key: the name's hash */
+    struct slot *by_object;
+    uint32_t objects, object_slots;
+    struct code_object *codes;
+    uint32_t code_count, code_room, unread;
+};
+
+enum { NAME_SLOTS = 4 * RTL_KERNELS_MAX };
+
+static char *copy_text(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+    }
+    return copy;
+}
+
+struct rtl_kernel_names *rtl_kernel_names_create(void)
+{
+    static const char *const fixed[] = {"(other kernels)", "(unknown kernel)"};
+    struct rtl_kernel_names *n = calloc(1, sizeof *n);
+    if (!n)
+        return NULL;
+    n->by_name = calloc(NAME_SLOTS, sizeof *n->by_name);
+    n->object_slots = 1024;
+    n->by_object = calloc(n->object_slots, sizeof *n->by_object);
+    for (uint32_t i = 0; i < RTL_KERNEL_FIRST; i++) {
+        n->length[i] = (uint32_t)strlen(fixed[i]);
+        n->name[i] = copy_text(fixed[i], n->length[i]);
+    }
+    n->rows = RTL_KERNEL_FIRST;
+    if (!n->by_name || !n->by_object || !n->name[0] || !n->name[1]) {
+        rtl_kernel_names_free(n);
+        return NULL;
+    }
+    return n;
+}
+
+void rtl_kernel_names_free(struct rtl_kernel_names *n)
+{
+    if (!n)
+        return;
+    for (uint32_t i = 0; i < n->rows; i++)
+        free(n->name[i]);
+    free(n->by_name);
+    free(n->by_object);
+    free(n->codes);
+    free(n);
+}
+
+/* --- rows --- */
+
+/* The name as rows have it: one that is too long is cut, and ends in what tells it from others of the same beginning.
+ */
+static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t length)
+{
+    size_t hashed = length < NAME_HASHED_MAX ? length : NAME_HASHED_MAX;
+    uint64_t hash = rtl_hash(name, hashed) | 1;
+    uint32_t at = (uint32_t)(hash >> 8) & (NAME_SLOTS - 1);
+    size_t kept = length < RTL_NAME_MAX ? length : RTL_NAME_MAX;
+    for (; n->by_name[at].key; at = (at + 1) & (NAME_SLOTS - 1)) {
+        uint32_t row = n->by_name[at].row;
+        size_t same = kept < length ? kept - 17 : kept; /* of a long one its start and its hash */
+        if (n->by_name[at].key == hash && n->length[row] == kept && !memcmp(n->name[row], name, same))
+            return row;
+    }
+    char *copy = n->rows < RTL_KERNELS_MAX && n->bytes + kept <= RTL_NAMES_BYTES ? copy_text(name, kept) : NULL;
+    if (!copy) {
+        n->full = true;
+        return RTL_KERNEL_OTHER;
+    }
+    if (kept < length)
+        snprintf(copy + kept - 17, 18, "~%016llx", (unsigned long long)hash);
+    n->name[n->rows] = copy;
+    n->length[n->rows] = (uint32_t)kept;
+    n->bytes += kept;
+    n->by_name[at] = (struct slot){.key = hash, .row = n->rows};
+    return n->rows++;
+}
+
+static struct slot *slot_of(const struct rtl_kernel_names *n, uint64_t object)
+{
+    uint32_t at = (uint32_t)((object * 0x9e3779b97f4a7c15ull) >> 32) & (n->object_slots - 1);
+    while (n->by_object[at].key && n->by_object[at].key != object)
+        at = (at + 1) & (n->object_slots - 1);
+    return &n->by_object[at];
+}
+
+static bool grow(struct rtl_kernel_names *n)
+{
+    struct slot *old = n->by_object;
+    uint32_t slots = n->object_slots;
+    struct slot *more = calloc(2 * (size_t)slots, sizeof *more);
+    if (!more)
+        return false;
+    n->by_object = more;
+    n->object_slots = 2 * slots;
+    for (uint32_t i = 0; i < slots; i++)
+        if (old[i].key)
+            *slot_of(n, old[i].key) = old[i];
+    free(old);
+    return true;
+}
+
+static void put_object(struct rtl_kernel_names *n, uint64_t object, uint32_t row, uint32_t code)
+{
+    if (!object || n->objects == OBJECTS_MAX || (2 * n->objects >= n->object_slots && !grow(n)))
+        return;
+    struct slot *s = slot_of(n, object);
+    n->objects += !s->key;
+    *s = (struct slot){.key = object, .row = row, .code = code};
+}
+
+static void add_kernel(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object, uint32_t code)
+{
+    put_object(n, object, row_of_name(n, name, length), code);
+}
+
+void rtl_kernel_names_nameless(struct rtl_kernel_names *n, uint64_t object)
+{
+    put_object(n, object, RTL_KERNEL_UNKNOWN, UINT32_MAX);
+}
+
+bool rtl_kernel_names_known(const struct rtl_kernel_names *n, uint64_t object)
+{
+    return object && slot_of(n, object)->key;
+}
+
+void rtl_kernel_names_add(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object)
+{
+    add_kernel(n, name, length, object, UINT32_MAX);
+}
+
+uint32_t rtl_kernel_names_row(const struct rtl_kernel_names *n, uint64_t object)
+{
+    const struct slot *s = object ? slot_of(n, object) : NULL;
+    return s && s->key ? s->row : RTL_KERNEL_UNKNOWN;
+}
+
+uint32_t rtl_kernel_names_count(const struct rtl_kernel_names *n)
+{
+    return n->rows;
+}
+
+const char *rtl_kernel_names_text(const struct rtl_kernel_names *n, uint32_t row, uint32_t *length)
+{
+    *length = n->length[row];
+    return n->name[row];
+}
+
+uint32_t rtl_kernel_names_objects(const struct rtl_kernel_names *n, uint32_t *unread)
+{
+    *unread = n->unread;
+    return n->code_count;
+}
+
+bool rtl_kernel_names_full(const struct rtl_kernel_names *n)
+{
+    return n->full;
+}
+
+/* --- code objects --- */
+
+struct look {
+    struct rtl_kernel_names *names;
+    const struct rtl_target_memory *memory;
+    int files;
+    uint64_t bytes;   /* read so far */
+    uint64_t load;    /* of the code object at hand */
+    uint32_t code;    /* its number */
+    uint32_t kernels; /* of it */
+    uint32_t next;    /* where the code object that comes next was in the last look, most likely */
+};
+
+static bool take_symbol(void *context, const struct rtl_elf_symbol *s)
+{
+    struct look *l = context;
+    if (s->type != STT_OBJECT || s->length <= 3 || memcmp(s->name + s->length - 3, ".kd", 3) != 0)
+        return true;
+    add_kernel(l->names, s->name, s->length - 3, l->load + s->value, l->code);
+    l->kernels++;
+    return true;
+}
+
+/* A file where the process lives; nothing but plain files is opened for longer than it takes to see that. */
+static int open_file(int files, const char *path)
+{
+    struct stat st;
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT};
+    int fd = files < 0 ? -1 : (int)syscall(SYS_openat2, files, path, &how, sizeof how);
+    if (fd < 0 && files >= 0 && (errno == ENOSYS || errno == EPERM))
+        fd = openat(files, path + strspn(path, "/"), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static bool read_from(struct look *l, const char *uri)
+{
+    char path[RTL_CODE_OBJECT_URI_MAX + 1];
+    uint64_t offset, size;
+    struct stat st;
+    bool ok = false;
+    if (!rtl_code_object_uri(uri, path, sizeof path, &offset, &size))
+        return false;
+    struct rtl_elf_image image = {.memory = l->memory, .at = offset, .size = size, .fd = -1};
+    if (!*path)
+        return rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
+    image.memory = NULL;
+    image.fd = open_file(l->files, path);
+    if (image.fd < 0)
+        return false;
+    if (fstat(image.fd, &st) == 0 && (uint64_t)st.st_size > offset) {
+        uint64_t most = (uint64_t)st.st_size - offset;
+        image.size = size && size < most ? size : most;
+        ok = rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
+    }
+    close(image.fd);
+    return ok;
+}
+
+/* From what it was loaded from; where that can't be had any more, as it was loaded, if the host sees that memory. */
+static void read_code_object(struct look *l, struct code_object *c, const char *uri)
+{
+    struct rtl_elf_image loaded = {.memory = l->memory, .at = c->load, .size = 1ull << 32, .loaded = true};
+    l->load = c->load;
+    l->kernels = 0;
+    if (!read_from(l, uri) || !l->kernels)
+        c->unread = !rtl_elf_symbols(&loaded, take_symbol, l, &l->bytes) && !l->kernels;
+}
+
+static bool take_code_object(void *context, uint64_t entry, uint64_t load, const char *uri)
+{
+    struct look *l = context;
+    struct rtl_kernel_names *n = l->names;
+    uint64_t hash = rtl_hash(uri, strlen(uri));
+    for (uint32_t i = 0, at = l->next; i < n->code_count; i++, at++) {
+        at = at < n->code_count ? at : 0;
+        struct code_object *c = &n->codes[at];
+        if (c->entry == entry && c->load == load && c->uri == hash) {
+            c->seen = true;
+            l->next = at + 1;
+            return true;
+        }
+    }
+    if (n->code_count == n->code_room) {
+        uint32_t room = n->code_room ? 2 * n->code_room : 64;
+        struct code_object *more = realloc(n->codes, room * sizeof *more);
+        if (!more)
+            return false;
+        n->codes = more;
+        n->code_room = room;
+    }
+    l->code = n->code_count;
+    n->codes[n->code_count] = (struct code_object){.entry = entry, .load = load, .uri = hash, .seen = true};
+    read_code_object(l, &n->codes[n->code_count++], uri);
+    return l->bytes < READ_MAX;
+}
+
+/* Addresses of code objects that are gone; the others keep theirs, with the number that their code object has now. */
+static bool forget_gone(struct rtl_kernel_names *n)
+{
+    uint32_t *number = malloc((n->code_count ? n->code_count : 1) * sizeof *number), kept = 0;
+    struct slot *old = n->by_object, *fresh = calloc(n->object_slots, sizeof *fresh);
+    if (!number || !fresh) {
+        free(number);
+        free(fresh);
+        return false;
+    }
+    uint32_t before = n->code_count;
+    for (uint32_t i = 0; i < before; i++) {
+        number[i] = n->codes[i].seen ? kept : UINT32_MAX;
+        if (n->codes[i].seen)
+            n->codes[kept++] = n->codes[i];
+    }
+    n->code_count = kept;
+    n->by_object = fresh;
+    n->objects = 0;
+    for (uint32_t i = 0; i < n->object_slots; i++) {
+        if (!old[i].key || old[i].code >= before || number[old[i].code] == UINT32_MAX)
+            continue;
+        old[i].code = number[old[i].code];
+        *slot_of(n, old[i].key) = old[i];
+        n->objects++;
+    }
+    free(old);
+    free(number);
+    return true;
+}
+
+bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_memory *memory, uint64_t head, int files)
+{
+    struct look l = {.names = n, .memory = memory, .files = files};
+    bool gone = false;
+    for (uint32_t i = 0; i < n->code_count; i++)
+        n->codes[i].seen = false;
+    bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l);
+    n->unread = 0;
+    for (uint32_t i = 0; i < n->code_count; i++) {
+        gone |= !n->codes[i].seen;
+        n->unread += n->codes[i].unread;
+    }
+    if (whole && gone && l.bytes < READ_MAX)
+        forget_gone(n);
+    return whole;
+}

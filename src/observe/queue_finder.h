@@ -1,0 +1,61 @@
+/*
+ * Finds the queues of a process in its memory: each is an amd_queue_t at the start of a page of its own, in memory that
+ * isn't handed on to children of fork. What looks like one has to be confirmed by its doorbell, which points back.
+ */
+#ifndef RTL_OBSERVE_QUEUE_FINDER_H
+#define RTL_OBSERVE_QUEUE_FINDER_H
+
+#include "observe/mappings.h"
+#include "observe/target_memory.h"
+
+/* The ring is 64 bytes a packet; sizes that no runtime makes are no queues. */
+enum { RTL_RING_PACKETS_MAX = 1 << 20, RTL_PACKET_BYTES = 64 };
+
+/* The first bytes of an amd_queue_t (hsa/amd_hsa_queue.h): the public part, the indices, what says where they are. */
+struct rtl_queue_head {
+    uint32_t type, features;
+    uint64_t ring, doorbell_signal;
+    uint32_t size, reserved1;
+    uint64_t id;
+    uint32_t reserved2[4];
+    uint64_t write_index; /* offset 0x38 */
+    uint64_t reserved3[8];
+    uint64_t read_index; /* offset 0x80 */
+    uint32_t read_index_offset, tmpring;
+    uint32_t scratch[4];
+    uint64_t scratch_at, scratch_bytes;
+    uint32_t scratch_lane, properties; /* offset 0xb4 */
+    uint64_t reserved4;
+};
+_Static_assert(offsetof(struct rtl_queue_head, write_index) == 0x38, "as the runtime has it");
+_Static_assert(offsetof(struct rtl_queue_head, read_index) == 0x80, "as the runtime has it");
+_Static_assert(offsetof(struct rtl_queue_head, properties) == 0xb4, "as the runtime has it");
+#define RTL_QUEUE_PROFILES 8u /* in properties: packets' signals get their times */
+
+/* An amd_signal_t (hsa/amd_hsa_signal.h). */
+struct rtl_signal_image {
+    int64_t kind, value; /* of a doorbell's: where the hardware's is */
+    uint64_t mailbox;
+    uint32_t event, reserved1;
+    uint64_t start_ts, end_ts, queue;
+    uint32_t reserved2[2];
+};
+_Static_assert(sizeof(struct rtl_signal_image) == 64, "as the runtime has it");
+
+struct rtl_found_queue {
+    uint64_t at, ring, id;
+    uint64_t doorbell; /* the hardware's, in a page of its GPU's */
+    uint32_t size;     /* packets */
+    bool device_ring;  /* its ring lies in a device's memory */
+};
+
+/* What an amd_queue_t can look like. Pure. */
+bool rtl_queue_plausible(const struct rtl_queue_head *head);
+/* The one at an address; false when there is none (any more). */
+bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
+                       struct rtl_found_queue *queue);
+/* All, up to `most`, ascending addresses; looks for at most `budget_ns` or so. */
+uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
+                         struct rtl_found_queue *queues, uint32_t most, uint64_t budget_ns);
+
+#endif

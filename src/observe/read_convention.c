@@ -1,0 +1,40 @@
+/* When the read index moves. See read_convention.h. */
+#include "observe/read_convention.h"
+
+enum { EARLY_ENOUGH = 4, EARLY_SHARE = 20, LATE_ENOUGH = 8, LATE_SHARE = 100 };
+
+/*
+ * The packet before the index still runs: early, and nothing else. It has ended and the next one stands there: late,
+ * mostly; early too while a kernel from further before runs, beside which the ended one could start. A barrier packet
+ * may do that any time, so that it proves nothing of the kind.
+ */
+void rtl_convention_see(struct rtl_evidence *e, const struct rtl_queue_look *look)
+{
+    if (!look->before_signalled)
+        return;
+    if (look->before_pending)
+        e->early++;
+    else if (look->before && look->waiting && look->stays)
+        e->late++;
+}
+
+enum rtl_convention rtl_convention_judge(const struct rtl_evidence *e)
+{
+    if (e->early >= EARLY_ENOUGH && e->early * EARLY_SHARE >= e->late)
+        return RTL_CONVENTION_EARLY;
+    if (e->late >= LATE_ENOUGH && e->late >= e->early * LATE_SHARE)
+        return RTL_CONVENTION_LATE;
+    return RTL_CONVENTION_UNKNOWN;
+}
+
+int rtl_convention_running(enum rtl_convention convention, const struct rtl_queue_look *look)
+{
+    if (convention == RTL_CONVENTION_LATE)
+        return look->waiting ? 0 : 1;
+    if (convention != RTL_CONVENTION_EARLY || !look->before)
+        return 1;
+    if (look->before_signalled)
+        return look->before_pending ? -1 : 1;
+    /* without a signal: what stands behind it in order would have started if it had ended */
+    return look->in_order && !look->blocked ? -1 : 1;
+}

@@ -1,0 +1,138 @@
+/* Reads another process's memory. See target_memory.h. */
+#include "observe/target_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { BATCH = 256, PAGE = 4096, PAGES_AT_ONCE = 4096 };
+#define PAGE_PRESENT (1ull << 63)
+#define PAGE_SWAPPED (1ull << 62)
+
+int rtl_target_memory_open(pid_t pid, struct rtl_target_memory *memory)
+{
+    char path[64];
+    *memory = (struct rtl_target_memory){.pid = pid, .fd = -1, .pagemap = -1};
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (memory->fd < 0)
+        return -errno;
+    snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
+    memory->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+    return 0;
+}
+
+void rtl_target_memory_of_file(int fd, struct rtl_target_memory *memory)
+{
+    *memory = (struct rtl_target_memory){.pid = 0, .fd = fd, .pagemap = -1};
+}
+
+void rtl_target_memory_close(struct rtl_target_memory *memory)
+{
+    if (memory->fd >= 0)
+        close(memory->fd);
+    if (memory->pagemap >= 0)
+        close(memory->pagemap);
+    *memory = (struct rtl_target_memory){.fd = -1, .pagemap = -1};
+}
+
+/* Addresses of user space only: offsets of files are signed. */
+static bool is_address(uint64_t at, size_t bytes)
+{
+    return at <= INT64_MAX && bytes <= INT64_MAX - at;
+}
+
+/* Also what process_vm_readv can't: memory of devices, where their drivers allow it. */
+static bool read_file(const struct rtl_target_memory *memory, uint64_t at, void *to, size_t bytes)
+{
+    char *into = to;
+    if (!is_address(at, bytes))
+        return false;
+    while (bytes) {
+        ssize_t n = pread(memory->fd, into, bytes, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        into += n;
+        at += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+void rtl_target_read_pieces(const struct rtl_target_memory *memory, struct rtl_target_piece *pieces, size_t count)
+{
+    struct iovec here[BATCH], there[BATCH];
+    for (size_t done = 0; done < count;) {
+        size_t n = count - done < BATCH ? count - done : BATCH, whole = 0;
+        ssize_t bytes = -1;
+        for (size_t i = 0; i < n; i++) {
+            struct rtl_target_piece *p = &pieces[done + i];
+            here[i] = (struct iovec){p->to, p->bytes};
+            there[i] = (struct iovec){(void *)(uintptr_t)p->at, p->bytes};
+        }
+        if (memory->pid)
+            bytes = process_vm_readv(memory->pid, here, n, there, n, 0);
+        for (; whole < n && bytes >= (ssize_t)pieces[done + whole].bytes; whole++) {
+            bytes -= (ssize_t)pieces[done + whole].bytes;
+            pieces[done + whole].ok = true;
+        }
+        if (whole < n) { /* it stopped at this one */
+            struct rtl_target_piece *p = &pieces[done + whole++];
+            p->ok = read_file(memory, p->at, p->to, p->bytes);
+        }
+        done += whole;
+    }
+}
+
+bool rtl_target_read(const struct rtl_target_memory *memory, uint64_t at, void *to, size_t bytes)
+{
+    struct rtl_target_piece piece = {.at = at, .to = to, .bytes = bytes};
+    rtl_target_read_pieces(memory, &piece, 1);
+    return piece.ok;
+}
+
+bool rtl_target_read_string(const struct rtl_target_memory *memory, uint64_t at, char *to, size_t size)
+{
+    for (size_t used = 0; used < size;) { /* page by page: what lies behind its end may not be there */
+        size_t bytes = PAGE - (at + used) % PAGE;
+        if (bytes > size - used)
+            bytes = size - used;
+        if (!rtl_target_read(memory, at + used, to + used, bytes))
+            break;
+        if (memchr(to + used, 0, bytes))
+            return true;
+        used += bytes;
+    }
+    *to = 0;
+    return false;
+}
+
+bool rtl_target_memory_there(const struct rtl_target_memory *memory, uint64_t at)
+{
+    char byte;
+    ssize_t n = is_address(at, 1) ? pread(memory->fd, &byte, 1, (off_t)at) : -1;
+    return n != 0; /* an error: that page is gone; nothing at all: the whole memory is */
+}
+
+void rtl_target_pages(const struct rtl_target_memory *memory, uint64_t at, size_t pages, uint8_t *there)
+{
+    uint64_t entries[PAGES_AT_ONCE];
+    memset(there, 1, pages);
+    for (size_t done = 0; memory->pagemap >= 0 && done < pages;) {
+        size_t n = pages - done < PAGES_AT_ONCE ? pages - done : PAGES_AT_ONCE;
+        ssize_t bytes =
+            pread(memory->pagemap, entries, n * sizeof *entries, (off_t)((at / PAGE + done) * sizeof *entries));
+        if (bytes < (ssize_t)sizeof *entries)
+            return;
+        n = (size_t)bytes / sizeof *entries;
+        for (size_t i = 0; i < n; i++)
+            there[done + i] = (entries[i] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0;
+        done += n;
+    }
+}
