@@ -2,6 +2,7 @@
 
 O       ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CLANG   ?= clang
@@ -40,7 +41,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real bench fuzz soak stress asan tsan install uninstall \
-        deps clean dist-clean help FORCE
+        dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
 
@@ -74,7 +75,7 @@ $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
 # where the viewer looks for the library when it isn't beside it
-$(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(PREFIX)/lib"'
+$(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(LIBDIR)"'
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lmicrohttpd -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
@@ -193,14 +194,14 @@ tsan: ## unit tests with the thread sanitizer, in build/tsan
 
 # What install puts where, once: uninstall takes away exactly that.
 DOC = doc/use.md doc/costs.md doc/verified.md doc/serve.md
-INSTALLED = bin/rtl-top lib/librtl.so lib/librtl-hip.so share/man/man1/rtl-top.1 share/man/man1/rtl-top-serve.1 share/man/man5/rtl-top-db.5 \
+INSTALLED = bin/rtl-top share/man/man1/rtl-top.1 share/man/man1/rtl-top-serve.1 share/man/man5/rtl-top-db.5 \
             share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md \
             $(addprefix share/doc/rtl-top/,$(DOC))
 install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED)))) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
-	install -m 644 $(O)/librtl.so $(DESTDIR)$(PREFIX)/lib/librtl.so
-	install -m 644 $(O)/librtl-hip.so $(DESTDIR)$(PREFIX)/lib/librtl-hip.so
+	install -m 644 $(O)/librtl.so $(DESTDIR)$(LIBDIR)/librtl.so
+	install -m 644 $(O)/librtl-hip.so $(DESTDIR)$(LIBDIR)/librtl-hip.so
 	install -m 644 man/rtl-top.1 man/rtl-top-serve.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 man/rtl-top-db.5 $(DESTDIR)$(PREFIX)/share/man/man5/rtl-top-db.5
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
@@ -210,8 +211,24 @@ install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
 
 uninstall: ## take away what install put there
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED)) $(addprefix $(DESTDIR)$(LIBDIR)/,librtl.so librtl-hip.so)
 	@-rmdir $(DESTDIR)$(PREFIX)/share/doc/rtl-top/doc $(DESTDIR)$(PREFIX)/share/doc/rtl-top 2>/dev/null || true
+
+dist: ## a tarball of the sources, in build/packages
+	@tools/package dist
+
+deb: ## a package for Debian 12, checked by lintian, in build/packages (installs what is missing)
+	@tools/deps build deb
+	@tools/package deb
+
+wheel: ## a Python wheel of the binaries, for virtual environments, in build/packages (installs what is missing)
+	@tools/deps build wheel
+	@$(MAKE) --no-print-directory all
+	@tools/package wheel
+
+check-packages: ## the Debian package and the wheel: built, installed, upgraded, removed (a chroot: root only)
+	@tools/deps build gpu unit test deb wheel
+	@tests/run packages
 
 deps: ## install the packages that the build, the demo and the tests need
 	@tools/deps build gpu unit test

@@ -131,7 +131,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_targets *targets, stru
             rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
             return RTL_READER_VERSION;
         }
-        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_real_ns())) {
+        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_targets_real_ns(targets))) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
@@ -236,7 +236,7 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
         status = (int)rtl_player_show(player, (uint32_t)frame.number);
         if (status)
-            rtl_complain("%s", rtl_replay_why(player->replay));
+            rtl_complain("%s", rtl_player_why(player));
         else
             status = put_frame(&frame, &out);
         frame.number++;
@@ -277,7 +277,8 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *tar
     } else if (status) {
         rtl_complain("out of memory");
     } else {
-        status = (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_real_ns(), 0);
+        status =
+            (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_targets_real_ns(targets), 0);
         if (status)
             rtl_complain("%s", recorder.why);
         else

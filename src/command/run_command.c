@@ -184,9 +184,9 @@ static int watch(struct run *r, struct rtl_launch *launch)
     if (reader) {
         o->launch = launch;
         o->pid = pid;
-        o->pids[0] = o->trace ? pid : launch->pid; /* a trace is of one process */
+        o->pids[0] = launch->pid;
         o->pid_count = 1;
-        o->no_children = o->trace != NULL;
+        o->no_children = false;
         struct rtl_targets *targets = rtl_targets_adopt(o, pid, reader);
         if (!targets) {
             rtl_complain("out of memory");

@@ -1,7 +1,6 @@
 /* Kernels of several processes by full name, and who has what of them. See merge.h; the rest is in merge_rest.c. */
 #include "model/merge.h"
-#include "model/merge_parts.h"
-#include "model/merge_rest.h"
+#include "model/merge_private.h"
 #include "model/stale.h"
 #include "shm/hash.h"
 #include "stats/histogram_sum.h"
@@ -10,53 +9,12 @@
 #include <string.h>
 
 enum {
-    INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
     /* Names and ids are given out as they are asked for, but for what is kept for those that come later: each may
      * have so many of that. */
     IDS_FOR_ALL = RTL_KERNELS_MAX - 256,
     IDS_OF_ONE = 16,
     NAMES_FOR_ALL = 3 * RTL_NAMES_BYTES,
     NAMES_OF_ONE = RTL_NAME_MAX,
-};
-
-/* A kernel as it is now; its group is as it was when it was last made. */
-struct merged_kernel {
-    char *name; /* NULL = no kernel has this id */
-    size_t length;
-    uint64_t hash;
-    struct rtl_part **parts; /* by member, then row */
-    uint32_t count, room;
-    bool dirty;
-    struct rtl_group *group;
-};
-
-struct merged_member {
-    bool taken, adopted;
-    struct rtl_member member;
-    struct rtl_part **rows; /* by its own kernel ids: the merge's part, or NULL */
-    uint32_t row_count;
-    struct rtl_rest rest;
-    bool has_rest;
-    uint32_t late_ids; /* what it had of names and ids that are kept for late ones */
-    size_t late_names;
-};
-
-struct rtl_merge {
-    struct merged_kernel kernels[RTL_KERNELS_MAX];
-    uint32_t next_id;           /* all below are named or left out for good */
-    uint32_t index[INDEX_SIZE]; /* by hash: id + 1 */
-    size_t names_bytes;
-    uint32_t dirty[RTL_KERNELS_MAX], dirty_count;
-    struct rtl_gpu_table gpus;
-    struct merged_member members[RTL_MEMBERS_MAX];
-    uint32_t next_member;
-    struct rtl_rest gone; /* of those that ended earlier */
-    bool any_gone;
-    bool numbered;                       /* GPUs have been shown: their numbers stay */
-    size_t charged[RTL_MEMBERS_MAX + 1]; /* bytes of parts by the member's place; of those that are added up last */
-    size_t share;                        /* of one, of the moment */
-    size_t groups_charged;
-    struct rtl_packing packing; /* empty between two uses */
 };
 
 static void release_parts(struct rtl_parts *parts)
@@ -71,9 +29,9 @@ static void release_parts(struct rtl_parts *parts)
 
 static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t length, uint64_t hash)
 {
-    uint32_t at = (uint32_t)hash & (INDEX_SIZE - 1);
-    for (; merge->index[at]; at = (at + 1) & (INDEX_SIZE - 1)) { /* it is a quarter full at most */
-        const struct merged_kernel *k = &merge->kernels[merge->index[at] - 1];
+    uint32_t at = (uint32_t)hash & (RTL_MERGE_INDEX - 1);
+    for (; merge->index[at]; at = (at + 1) & (RTL_MERGE_INDEX - 1)) { /* it is a quarter full at most */
+        const struct rtl_merged_kernel *k = &merge->kernels[merge->index[at] - 1];
         if (k->hash == hash && k->length == length && !memcmp(k->name, name, length))
             break;
     }
@@ -82,7 +40,7 @@ static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t leng
 
 static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
 {
-    struct merged_kernel *k = &merge->kernels[id];
+    struct rtl_merged_kernel *k = &merge->kernels[id];
     if (!(k->name = malloc(length + 1)))
         return false;
     memcpy(k->name, name, length);
@@ -96,7 +54,7 @@ static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, 
 }
 
 /* Whether it may have an id more, with a name of that length. */
-static bool may_have(struct rtl_merge *merge, struct merged_member *m, uint32_t id, size_t length)
+static bool may_have(struct rtl_merge *merge, struct rtl_merged_member *m, uint32_t id, size_t length)
 {
     bool late_id = id >= IDS_FOR_ALL, late_name = merge->names_bytes + length > NAMES_FOR_ALL;
     if (id >= RTL_KERNELS_MAX || (late_id && m->late_ids >= IDS_OF_ONE) ||
@@ -108,7 +66,7 @@ static bool may_have(struct rtl_merge *merge, struct merged_member *m, uint32_t 
 }
 
 /* The id of a name, a new one if need be; RTL_KERNEL_OTHER when there is no more room. */
-static uint32_t id_of(struct rtl_merge *merge, struct merged_member *m, const char *name, size_t length)
+uint32_t rtl_merge_id(struct rtl_merge *merge, struct rtl_merged_member *m, const char *name, size_t length)
 {
     uint64_t hash = rtl_hash(name, length);
     uint32_t *place = place_of(merge, name, length, hash);
@@ -123,7 +81,7 @@ static uint32_t id_of(struct rtl_merge *merge, struct merged_member *m, const ch
 
 /* --- parts --- */
 
-static void soil(struct rtl_merge *merge, uint32_t id)
+void rtl_merge_soil(struct rtl_merge *merge, uint32_t id)
 {
     if (merge->kernels[id].dirty)
         return;
@@ -139,7 +97,7 @@ static int compare(const struct rtl_part *part, uint32_t member, uint32_t row)
 }
 
 /* Where the part is in its kernel's list, or would be. */
-static uint32_t position_of(const struct merged_kernel *k, uint32_t member, uint32_t row)
+static uint32_t position_of(const struct rtl_merged_kernel *k, uint32_t member, uint32_t row)
 {
     uint32_t low = 0, high = k->count;
     while (low < high) {
@@ -152,7 +110,7 @@ static uint32_t position_of(const struct merged_kernel *k, uint32_t member, uint
     return low;
 }
 
-static struct rtl_part *part_at(const struct merged_kernel *k, uint32_t at, uint32_t member, uint32_t row)
+static struct rtl_part *part_at(const struct rtl_merged_kernel *k, uint32_t at, uint32_t member, uint32_t row)
 {
     return at < k->count && !compare(k->parts[at], member, row) ? k->parts[at] : NULL;
 }
@@ -160,7 +118,7 @@ static struct rtl_part *part_at(const struct merged_kernel *k, uint32_t at, uint
 /* Puts a part in, in place of the one before; takes over the reference. False without memory: nothing happened. */
 static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
 {
-    struct merged_kernel *k = &merge->kernels[part->kernel.id];
+    struct rtl_merged_kernel *k = &merge->kernels[part->kernel.id];
     uint32_t at = position_of(k, part->member, part->row);
     struct rtl_part *before = part_at(k, at, part->member, part->row);
     if (before) {
@@ -178,21 +136,21 @@ static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
         k->count++;
     }
     k->parts[at] = part;
-    soil(merge, part->kernel.id);
+    rtl_merge_soil(merge, part->kernel.id);
     return true;
 }
 
 static void take_part_out(struct rtl_merge *merge, const struct rtl_part *part)
 {
     uint32_t id = part->kernel.id;
-    struct merged_kernel *k = &merge->kernels[id];
+    struct rtl_merged_kernel *k = &merge->kernels[id];
     uint32_t at = position_of(k, part->member, part->row);
     struct rtl_part *mine = part_at(k, at, part->member, part->row);
     if (!mine)
         return;
     k->count--;
     memmove(k->parts + at, k->parts + at + 1, (k->count - at) * sizeof *k->parts);
-    soil(merge, id);
+    rtl_merge_soil(merge, id);
     rtl_part_release(mine);
 }
 
@@ -218,7 +176,7 @@ static bool has_name(const struct rtl_part *part, const struct rtl_kernel_snapsh
 }
 
 /* The kernel's numbers in this process, unless they are those of before. */
-static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const struct rtl_kernel_snapshot *k)
+static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, const struct rtl_kernel_snapshot *k)
 {
     struct rtl_part *before = m->rows[k->id];
     if (before && is_same(&before->kernel, k))
@@ -229,7 +187,7 @@ static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const 
                   : m->adopted && merge->kernels[k->id].name && merge->kernels[k->id].length == k->name_length &&
                           !memcmp(merge->kernels[k->id].name, k->name, k->name_length)
                       ? k->id
-                      : id_of(merge, m, k->name, k->name_length);
+                      : rtl_merge_id(merge, m, k->name, k->name_length);
     struct rtl_kernel_snapshot kernel = *k;
     size_t *charged = &merge->charged[m - merge->members];
     bool over = *charged > merge->share;
@@ -239,7 +197,7 @@ static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const 
     rtl_packing_add(&merge->packing, &k->histogram);
     if (over && stays && before->coarse) {
         rtl_part_rewrite(before, &kernel, &merge->packing);
-        soil(merge, id);
+        rtl_merge_soil(merge, id);
         return true;
     }
     struct rtl_part *part = rtl_part_make(&kernel, &merge->packing, over, charged);
@@ -257,7 +215,7 @@ static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const 
     return true;
 }
 
-static struct merged_member *member_of(struct rtl_merge *merge, uint32_t number)
+static struct rtl_merged_member *member_of(struct rtl_merge *merge, uint32_t number)
 {
     for (int i = 0; i < RTL_MEMBERS_MAX; i++)
         if (merge->members[i].taken && merge->members[i].member.number == number)
@@ -292,7 +250,7 @@ static void describe(struct rtl_member *member, const struct rtl_snapshot *s, co
 
 bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = member_of(merge, number);
     struct rtl_snapshot rest;
     uint32_t rows = 0;
     if (!m || m->member.ended)
@@ -324,7 +282,7 @@ bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_s
 
 bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = member_of(merge, number);
     if (!m)
         return true;
     m->adopted = true;
@@ -354,6 +312,7 @@ static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *p
         const struct rtl_histogram_copy *both[2] = {&part->kernel.histogram, &gone->kernel.histogram};
         kernel.calls += gone->kernel.calls;
         kernel.untimed += gone->kernel.untimed;
+        kernel.estimated_ns += gone->kernel.estimated_ns;
         kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: they have no buckets */
         rtl_part_add(gone, &merge->packing);
     }
@@ -366,7 +325,7 @@ static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *p
 }
 
 /* Adds up under RTL_MEMBER_GONE what an ended one has counted, and forgets it. False without memory: it stays. */
-static bool fold(struct rtl_merge *merge, struct merged_member *m)
+static bool fold(struct rtl_merge *merge, struct rtl_merged_member *m)
 {
     if (m->has_rest) {
         struct rtl_rest both[2] = {merge->gone, m->rest};
@@ -386,7 +345,7 @@ static bool fold(struct rtl_merge *merge, struct merged_member *m)
         struct rtl_part *part = m->rows[r];
         if (!part)
             continue;
-        struct merged_kernel *k = &merge->kernels[part->kernel.id];
+        struct rtl_merged_kernel *k = &merge->kernels[part->kernel.id];
         struct rtl_part *sum = add_up(merge, part, part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0));
         if (!sum || !put_part(merge, sum)) {
             rtl_part_release(sum);
@@ -396,17 +355,17 @@ static bool fold(struct rtl_merge *merge, struct merged_member *m)
         take_part_out(merge, part);
     }
     free(m->rows);
-    *m = (struct merged_member){0};
+    *m = (struct rtl_merged_member){0};
     return true;
 }
 
 /* Folds the one that ended first if there are more than `most`. */
 static void fold_ended(struct rtl_merge *merge, uint32_t most)
 {
-    struct merged_member *first = NULL;
+    struct rtl_merged_member *first = NULL;
     uint32_t ended = 0;
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        struct merged_member *m = &merge->members[i];
+        struct rtl_merged_member *m = &merge->members[i];
         if (!m->taken || !m->member.ended)
             continue;
         ended++;
@@ -421,10 +380,10 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
 {
     fold_ended(merge, RTL_MEMBERS_ENDED_MAX);
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        struct merged_member *m = &merge->members[i];
+        struct rtl_merged_member *m = &merge->members[i];
         if (m->taken)
             continue;
-        *m = (struct merged_member){.taken = true, .member = {.number = merge->next_member++, .info = *info}};
+        *m = (struct rtl_merged_member){.taken = true, .member = {.number = merge->next_member++, .info = *info}};
         return m->member.number;
     }
     return RTL_MEMBER_GONE;
@@ -432,7 +391,7 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
 
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 {
-    struct merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = member_of(merge, number);
     if (!m)
         return;
     m->member.ended = true;
@@ -445,7 +404,7 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 static bool make_groups(struct rtl_merge *merge)
 {
     while (merge->dirty_count) {
-        struct merged_kernel *k = &merge->kernels[merge->dirty[merge->dirty_count - 1]];
+        struct rtl_merged_kernel *k = &merge->kernels[merge->dirty[merge->dirty_count - 1]];
         struct rtl_group *group = NULL;
         if (k->count && !(group = rtl_group_make(k->parts, k->count, &merge->packing, &merge->groups_charged)))
             return false;
@@ -506,7 +465,7 @@ static void number_gpus(struct rtl_merge *merge)
     merge->numbered = true;
     rtl_gpu_table_sort(&merge->gpus, to);
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        struct merged_member *m = &merge->members[i];
+        struct rtl_merged_member *m = &merge->members[i];
         uint64_t gpus = 0;
         if (!m->has_rest)
             continue;
@@ -561,39 +520,4 @@ const struct rtl_member *rtl_member_of(const struct rtl_snapshot *snapshot, uint
         if (snapshot->parts->members[i].number == number)
             return &snapshot->parts->members[i];
     return NULL;
-}
-
-struct rtl_merge *rtl_merge_create(void)
-{
-    static const char other[] = "(other kernels)";
-    struct rtl_merge *merge = calloc(1, sizeof *merge);
-    if (!merge)
-        return NULL;
-    struct merged_member nobody = {0};
-    if (id_of(merge, &nobody, other, strlen(other)) != RTL_KERNEL_OTHER || !merge->kernels[RTL_KERNEL_OTHER].name) {
-        free(merge);
-        return NULL;
-    }
-    return merge;
-}
-
-void rtl_merge_free(struct rtl_merge *merge)
-{
-    if (!merge)
-        return;
-    for (uint32_t id = 0; id < RTL_KERNELS_MAX; id++) {
-        struct merged_kernel *k = &merge->kernels[id];
-        for (uint32_t i = 0; i < k->count; i++)
-            rtl_part_release(k->parts[i]);
-        rtl_group_release(k->group);
-        free(k->parts);
-        free(k->name);
-    }
-    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        if (merge->members[i].has_rest)
-            rtl_snapshot_free(&merge->members[i].rest.snapshot);
-        free(merge->members[i].rows);
-    }
-    rtl_snapshot_free(&merge->gone.snapshot);
-    free(merge);
 }

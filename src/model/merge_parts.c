@@ -110,13 +110,14 @@ struct rtl_group *rtl_group_make(struct rtl_part *const *parts, uint32_t count, 
     *charged += bytes;
     group->count = count;
     group->kernel = busiest->kernel;
-    group->kernel.calls = group->kernel.untimed = 0;
+    group->kernel.calls = group->kernel.untimed = group->kernel.estimated_ns = 0;
     group->kernel.histogram = (struct rtl_histogram_copy){.approximate = coarsely};
     for (uint32_t i = 0; i < count; i++) {
         group->parts[i] = parts[i];
         parts[i]->references++;
         group->kernel.calls += parts[i]->kernel.calls;
         group->kernel.untimed += parts[i]->kernel.untimed;
+        group->kernel.estimated_ns += parts[i]->kernel.estimated_ns;
         add_scalars(&group->kernel.histogram, &parts[i]->kernel.histogram);
     }
     rtl_packing_unpack(packing, coarsely, &group->kernel.histogram, (char *)group + head);

@@ -9,12 +9,18 @@
 #ifndef RTL_MODEL_MERGE_PARTS_H
 #define RTL_MODEL_MERGE_PARTS_H
 
-#include "model/merge.h"
+#include "model/merge_data.h"
 #include "model/packed.h"
 
 #define RTL_PARTS_BYTES_MAX  (512ull << 20) /* of all processes together */
 #define RTL_PARTS_SHARE_MAX  (64ull << 20)  /* of one */
 #define RTL_GROUPS_BYTES_MAX (192ull << 20)
+
+/* The part's histogram, whose buckets lie in `room`. */
+struct rtl_unpacked {
+    _Alignas(8) char bytes[RTL_OCTAVES_MAX * (sizeof(struct rtl_octave) + sizeof(uint64_t))];
+};
+struct rtl_histogram_copy rtl_part_histogram(const struct rtl_part *part, struct rtl_unpacked *room);
 
 /* Adds what it holds to `packing`. */
 void rtl_part_add(const struct rtl_part *part, struct rtl_packing *packing);

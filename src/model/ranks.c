@@ -1,6 +1,6 @@
 /* Several processes compared. See ranks.h. */
 #include "model/ranks.h"
-#include "model/packed.h"
+#include "model/merge_parts.h"
 #include "stats/histogram.h"
 
 #include <stdio.h>

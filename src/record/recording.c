@@ -45,6 +45,8 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         status = rtl_db_need(db, &rtl_copies_set);
     if (!status)
         status = rtl_db_need(db, &rtl_ways_set);
+    if (!status)
+        status = rtl_db_need(db, &rtl_process_set);
     if (status) {
         snprintf(why, why_bytes, "%s", rtl_db_why(db));
         rtl_db_close(db);
@@ -112,8 +114,18 @@ static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *
     bind_string(st, 12, s->library_version);
     rtl_db_bind_int(st, 13, (int64_t)r->info.interval_ns);
     rtl_fields_bind(st, 14, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, NULL, s);
-    if (rtl_db_run(st))
-        r->id = rtl_db_last_id(r->db);
+    if (!rtl_db_run(st))
+        return;
+    r->id = rtl_db_last_id(r->db);
+    st = rtl_db_prepare(r->db, "INSERT INTO rtl_process(recording, rank, label, container) VALUES(?, ?, ?, ?)");
+    rtl_db_bind_int(st, 1, r->id);
+    if (r->info.rank < 0)
+        rtl_db_bind_null(st, 2);
+    else
+        rtl_db_bind_int(st, 2, r->info.rank);
+    bind_string(st, 3, r->info.label);
+    bind_string(st, 4, r->info.container);
+    rtl_db_run(st);
 }
 
 static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns, bool exited)

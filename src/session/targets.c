@@ -36,12 +36,15 @@ struct rtl_targets {
     struct target *targets[TARGETS_MAX]; /* the first one stays, ended or not: its names are in use */
     uint32_t count;
     struct rtl_merge *merge; /* once there were two */
+    uint64_t real_ns;        /* of the last snapshot */
     uint64_t look_ns;        /* when to look for new ones next */
     /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
     struct rtl_process_entry *known;
     uint32_t known_count;
     rtl_targets_sink *sink;
     void *sink_context;
+    rtl_targets_listener *listener;
+    void *listener_context;
     bool launcher[RTL_PIDS_MAX]; /* of the pids asked for: not traced itself */
 };
 
@@ -177,6 +180,8 @@ static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_proce
         t->merge = rtl_merge_create();
     if (t->merge)
         join_merge(t, target);
+    if (t->listener && source.reader)
+        t->listener(t->listener_context, e->pid);
     return RTL_READER_OK;
 }
 
@@ -199,7 +204,8 @@ static void look_around(struct rtl_targets *t, bool first)
                 join(t, &t->known[i], source, !first);
         }
     uint64_t now = rtl_mono_ns(), pause = (now - from) * LOOK_SHARE;
-    t->look_ns = now + (pause > RTL_SEC ? pause : RTL_SEC);
+    uint64_t least = t->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses what nobody has looked at */
+    t->look_ns = now + (pause > least ? pause : least);
 }
 
 /* What was counted is in the merge; the first one's names are the model's from before there was one. */
@@ -347,8 +353,24 @@ bool rtl_targets_alive(struct rtl_targets *t)
     return any || is_waiting(t);
 }
 
+void rtl_targets_tell(struct rtl_targets *t, rtl_targets_listener *listener, void *context)
+{
+    t->listener = listener;
+    t->listener_context = context;
+}
+
+bool rtl_targets_go_on(struct rtl_targets *t)
+{
+    bool alive = rtl_targets_alive(t);
+    for (uint32_t i = t->count; i-- > 0;)
+        if (t->targets[i]->alive && !rtl_source_alive(&t->targets[i]->source))
+            end(t, i);
+    return alive;
+}
+
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)
 {
+    t->real_ns = rtl_real_ns();
     if (!t->merge)
         return snapshot_of(t->targets[0], snapshot, true);
     uint64_t now = rtl_mono_ns();
@@ -367,7 +389,7 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
         if (!taken)
             rtl_source_forget(&target->source);
         if (!status && t->sink)
-            t->sink(t->sink_context, target->member, target->pid, &one, !alive);
+            t->sink(t->sink_context, target->member, target->pid, &one, t->real_ns, !alive);
         if (!status)
             rtl_snapshot_free(&one);
         if (status == RTL_READER_USAGE || !taken)
@@ -376,6 +398,11 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             end(t, i);
     }
     return rtl_merge_make(t->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
+}
+
+uint64_t rtl_targets_real_ns(const struct rtl_targets *t)
+{
+    return t->real_ns;
 }
 
 void rtl_targets_hand_to(struct rtl_targets *t, rtl_targets_sink *sink, void *context)

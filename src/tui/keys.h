@@ -78,6 +78,7 @@ enum {
     X(SORT_TOTAL, 'T', 0, 0, RTL_IN_RANKED, "", "sort by total time")                                                 \
     X(SORT_CALLS, 'C', 0, 0, RTL_IN_RANKED, "", "sort by calls")                                                      \
     X(SORT_P99, 'L', 0, 0, RTL_IN_RANKED, "", "sort by p99")                                                          \
+    X(COLUMNS, 'o', RTL_KEY_F(2), 0, RTL_IN_KERNELS, "", "choose the columns; W keeps them")                          \
     X(REVERSE, 'R', 'I', 0, RTL_IN_RANKED | RTL_IN_PROCESSES, "", "reverse the order")                                \
     X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail", "histogram and quantiles of the kernel; opens a family") \
     X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                             \
@@ -119,7 +120,7 @@ enum {
     X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                         \
     X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, "", "to the end")                                                         \
     X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, "", "draw the screen afresh")                                      \
-    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write sort, window, interval, units to the configuration")        \
+    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write what was chosen here to the configuration")                 \
     X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, "Quit", "quit")
 
 #define RTL_ENUM_ACTION(sym, ...) RTL_ACTION_##sym,

@@ -16,7 +16,8 @@ enum {
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
     NAME_WANTED = 30, /* before marks grow */
-    BAR_FROM = 76,    /* columns of the terminal */
+    BAR_FROM = 76,    /* columns of the terminal; of one with SLOWEST the next: */
+    BAR_BESIDE = 96,  /* the name says more */
     BAR_LEAST = 4,
     BAR_MOST = 12,
     HEAT_MOST = 24,
@@ -115,7 +116,7 @@ static int place_columns_of(struct rtl_layout *l, int cols, int from, const stru
                      (i != RTL_COLUMN_SLOWEST || wants->slowest);
         l->column_width[i] = !shown ? 0 : wants->widths ? wants->widths[i] : rtl_columns[i].width;
     }
-    l->bar_width = from >= BAR_FROM && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
+    l->bar_width = from >= (wants->slowest ? BAR_BESIDE : BAR_FROM) && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
     place_at(l);
     return l->column_at[RTL_COLUMN_NAME];
 }

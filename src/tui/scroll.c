@@ -54,6 +54,9 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
     struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
     ui->page = l.table.rows > 0 ? l.table.rows : 1;
+    ui->columns_shown = 0;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        ui->columns_shown |= l.column_at[i] >= 0 && l.column_width[i] ? 1u << i : 0;
     if (ui->view == RTL_VIEW_HELP) {
         ui->page = rows > 2 ? rows - 2 : 1;
         find_in_help(ui, cols);
@@ -69,7 +72,7 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     rtl_process_follow(ui);
     fit_lines(&ui->process_at, &ui->process_top, rtl_draw_process_lines(ui), ui->page);
     int ranks = rtl_draw_rank_lines(ui);
-    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page, 0, ranks));
+    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one is the name's */
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */

@@ -52,6 +52,7 @@ enum rtl_prompt {
     RTL_PROMPT_TIME,
     RTL_PROMPT_MODE,
     RTL_PROMPT_LEAVE,
+    RTL_PROMPT_COLUMNS,
 };
 /* Of the command that we started: there is none (any more), it runs, it was told to end. */
 enum rtl_launched { RTL_LAUNCHED_NO, RTL_LAUNCHED_RUNS, RTL_LAUNCHED_ENDING };
@@ -73,7 +74,8 @@ struct rtl_ui {
     enum rtl_name_form names;
     enum rtl_unit units;
     bool gpu_lines, wrap, log_bars, ascii;
-    uint32_t columns; /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
+    uint32_t columns;       /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
+    uint32_t columns_shown; /* those that had room, from the last rtl_ui_fit */
 
     bool following;    /* the cursor stays at the top until it is moved; then it stays with its kernel */
     uint32_t selected; /* kernel id */
@@ -110,6 +112,7 @@ struct rtl_ui {
     enum rtl_prompt prompt;
     char typed[RTL_FILTER_MAX];
     char kept_filter[RTL_FILTER_MAX]; /* what Esc in the filter prompt goes back to */
+    uint32_t kept_columns;            /* likewise in the menu of columns */
     char search[RTL_FILTER_MAX];
     int menu; /* chosen line of a menu: a column to sort by, or a mode */
 

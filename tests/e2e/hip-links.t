@@ -26,12 +26,14 @@ for way in native intercept; do
     is "$way: of 8 threads on 8 streams each call has just its own launches" "$(said rows)" "$timed wrong 0"
     check "$way: most were timed" test "$timed" -gt $((launches / 2))
     is "$way: their ranges and times of entry are their calls'" "$(said range)" "$timed wrong 0"
+    has "$way: calls and ranges lie in the ranges that they name" "$(said nested)" '^[1-9][0-9]* wrong 0$'
     is "$way: no event was lost" "$(said lost)" 0
     is "$way: every dispatch is counted as linked, timed or not" "$(said counted)" \
         "linked $launches outside 0 queue_thread 0 overtaken 0 unnoted 0"
     is "$way: all three ways to launch are there" "$(said pair | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" \
         "hipExtLaunchKernel linked hipLaunchKernel linked hipModuleLaunchKernel hsa_00 "
     is "$way: each timed one has a latency" "$(said launches | awk '{ sum += $2 } END { print sum }')" "$timed"
+    is "$way: latencies and GPU times add up to those of the events" "$(said sums | awk '{ print $1 - $2, $3 - $4 }')" "0 0"
     is "$way: and is in the range of its thread and part, in no other" \
         "$(said node | grep -c '^/thread [0-7]/part [0-9] count')" 80
     is "$way: which add up to all of them" "$(said node | sed -n 's/.* kernels \([0-9]*\) .*/\1/p' | awk '{ sum += $1 } END { print sum }')" "$timed"

@@ -46,6 +46,26 @@ check "so it says in text" grep -qE '^.* R5 [2-3]\.[0-9]x .*128x128x64' "$work/t
 
 terminal 100 30 "'$top' -p $launcher -d 1"
 check "and on the screen" shows 'R5 [2-3]\.[0-9]x .*128x128x64' '8 processes'
+check "for as long as a window" shows 'win 10s'
+keys p
+check "p: a row a process" shows '^ +PID  RANK +GPU %BUSY DISP/s +P99' "^.* R5 +[0-9a-f:.]+ .* serve --gpus 1" 'EscBack'
+keys '>' '>' '>' '>' '>' '>'
+check "sorted by p99" shows 'sort P99'
+keys R
+check "and the other way round" shows 'sort P99, reversed'
+keys Enter
+check "Enter goes into one" shows '%TIME .*KERNEL' "pid [0-9]+ .*LIVE"
+is "whose window is not just beginning" "$(screen | grep -cE 'win ([0-4]\.[0-9]s|[0-9]+ms) of')" 0
+keys p
+check "p comes back" shows '^ +PID  RANK' '8 processes'
+keys Escape
+check "Esc goes to the kernels" shows '%TIME .*SLOWEST' '8 processes'
+keys / 128x128x64 Enter e
+check "e: the kernel in each rank, the slow one marked" shows '^! *[0-9]+ +R5 .* [2-3]\.[0-9]+x *$' 'VS MEDIAN'
+keys Tab
+check "queues say whose they are" shows '^ +PID +QUEUE +GPU' "^[> ] +$(ranks 'select(.rank == 0) | .pid') "
+keys Escape Escape
+check "back the way that was come" shows '%TIME .*SLOWEST'
 keys q
 
 # --- one goes, another comes ---
@@ -87,7 +107,13 @@ for pid in $one $two; do
     is "each is recorded for itself, as it was" "$(replayed | jq -c '.[0:1]')" "$(live)"
     is "all of it" "$(replayed | jq -c '(.[0] - .[2] | if . < 0 then -. else . end) <= .[0] / 20 and .[3] == '"$pid" | sort -u)" true
 done
+check "and replayed together as they were watched, byte for byte" sh -c "'$top' replay '$work/both.db' --json | cmp - '$work/json'"
 is "frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
+terminal 100 30 "'$top' replay '$work/both.db'"
+check "so does the screen" shows '2 processes'
+keys p
+check "with the list of them" shows "$one" "$two"
+keys q
 check "a snapshot has one of each" "$top" -p "$one,$two" --snapshot "$work/both.db"
 is "beside the series" "$(sqlite3 "$work/both.db" "SELECT group_concat(kind) FROM (SELECT kind FROM rtl_recording ORDER BY id)")" 'series,series,snapshot,snapshot'
 is "one alone looks as ever" "$("$top" -p "$one" --json -n 1 | jq -r 'has("processes"), (.kernels[0] | has("slowest"))' | xargs)" 'false false'

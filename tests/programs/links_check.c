@@ -8,13 +8,13 @@
  *   rows N wrong N                 dispatches that FILE's threads made; those that aren't linked to just their call
  *   order N wrong N                calls with several dispatches of `linked`; those whose ordinals don't follow the
  * grids range N wrong N                links whose range isn't that of their call, or whose call began at another time
- *   lost N                         events of either ring that were overwritten
- *   counted linked N REASON N ...  what the segment counts of all dispatches
- *   copied linked N unlinked N
- *   node PATH count N kernels N copies N ns N
- *   launches KERNEL N least NS     latencies in the histogram, and the shortest bucket's
- *   thread TID function NAME|none last NAME|none
- * Exit status 1 when something can't be read.
+ *   sums A B C D                   ns from calls' begins to their kernels' starts, by the events and by the histograms;
+ *                                  ns that the linked kernels took, by the events and by the ranges
+ *   nested N wrong N               calls, ranges and marks in a range; those that lie in none of their thread at their
+ * time lost N                         events of either ring that were overwritten counted linked N REASON N ...  what
+ * the segment counts of all dispatches copied linked N unlinked N node PATH count N kernels N copies N ns N launches
+ * KERNEL N least NS     latencies in the histogram, and the shortest bucket's thread TID function NAME|none last
+ * NAME|none Exit status 1 when something can't be read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +36,7 @@ static struct {
     uint64_t n;
 } threads[THREADS];
 static unsigned thread_count;
+static uint64_t latency_ns, kernels_ns; /* by the events */
 
 static void die(const char *why)
 {
@@ -121,6 +122,18 @@ static void note_call(int fd, const struct rtl_api_event *e)
             threads[t].id[threads[t].n++] = e->id;
 }
 
+static void compare_ranges(void)
+{
+    unsigned long nested = 0, wrong = 0;
+    for (uint64_t i = 0; i < call_count; i++) {
+        const struct rtl_api_event *e = &calls[i], *around = e->range ? call_of(e->range) : NULL;
+        nested += e->range != 0;
+        wrong += e->range &&
+                 (!around || around->tid != e->tid || around->start_ns > e->start_ns || around->end_ns < e->end_ns);
+    }
+    printf("nested %lu wrong %lu\n", nested, wrong);
+}
+
 static void compare_ops(int fd, struct rtl_reader *reader)
 {
     unsigned long rows = 0, wrong = 0, ordered = 0, disordered = 0, ranges = 0, other = 0;
@@ -137,6 +150,8 @@ static void compare_ops(int fd, struct rtl_reader *reader)
             ranges++;
             other += call->range != ops[i].link.range || call->start_ns != ops[i].link.entry_ns ||
                      call->node != ops[i].link.node;
+            latency_ns += copy || r->start_ns < ops[i].link.entry_ns ? 0 : r->start_ns - ops[i].link.entry_ns;
+            kernels_ns += copy ? 0 : r->duration_ns;
         }
         count(copy             ? "copies"
               : r->correlation ? "pair"
@@ -186,6 +201,13 @@ static void print_counters(int fd, struct rtl_reader *reader)
             printf(" %s %llu", reasons[i], (unsigned long long)c.linked.unlinked[i]);
     printf("\ncopied linked %llu unlinked %llu\n", (unsigned long long)c.header.copies_linked,
            (unsigned long long)c.header.copies_unlinked);
+    uint64_t launches_ns = 0, nodes_ns = 0;
+    for (uint32_t i = 0; i < c.launch_count; i++)
+        launches_ns += c.launches[i].total_ns;
+    for (uint32_t i = 0; i < c.node_count; i++)
+        nodes_ns += c.nodes[i].kernels_ns;
+    printf("sums %llu %llu %llu %llu\n", (unsigned long long)latency_ns, (unsigned long long)launches_ns,
+           (unsigned long long)kernels_ns, (unsigned long long)nodes_ns);
     for (uint32_t i = 0; i < c.node_count; i++) {
         const struct rtl_api_node *n = &c.nodes[i];
         if (!n->state || (!n->count && !n->kernels && !n->copies))
@@ -248,6 +270,7 @@ int main(int argc, char **argv)
             note_call(fd, &calls[i]);
         qsort(calls, call_count, sizeof *calls, by_id);
         compare_ops(fd, reader);
+        compare_ranges();
     }
     print_counters(fd, reader);
     rtl_reader_close(reader);

@@ -192,9 +192,9 @@ static void notes_of_a_queue_before_are_void(void **state)
     end(state);
     begin(state);
     struct rtl_link link = {.call = 1};
-    uint64_t over = counted()->unlinked[RTL_API_UNLINKED_OVERTAKEN];
+    uint64_t over = counted()->unlinked[RTL_API_UNLINKED_UNNOTED];
     rtl_links_see(native_of()->tracker, 0, 0);
-    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_OVERTAKEN], over + 1);
+    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_UNNOTED], over + 1);
     assert_int_equal(rtl_links_of(0)->call, 0);
     link = rtl_links_now();
     assert_int_equal(link.call, 0);

@@ -2,7 +2,7 @@
 #include "tui_synth.h"
 
 #include "model/merge.h"
-#include "model/packed.h"
+#include "model/merge_parts.h"
 
 enum { GREEDY = 3000, OCTAVES = 8, TIMES = OCTAVES * RTL_CHUNK_BUCKETS };
 

@@ -88,8 +88,7 @@ static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet
     struct rtl_dispatches *line = &tracker->dispatches[row];
     rtl_packet_count(tracker, &line->calls, 1);
     rtl_packet_count(tracker, &tracker->counters->dispatches, 1);
-    rtl_packet_untimed(tracker, line, reason);
-    rtl_packet_link_late(tracker, index);
+    rtl_packet_untimed_late(tracker, line, index, reason);
 }
 
 /* So many packets are gone and overwritten. */

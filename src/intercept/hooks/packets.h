@@ -216,9 +216,11 @@ static inline void rtl_packet_link(struct rtl_tracker *tracker, const union rtl_
         rtl_links_see(tracker, index, number);
 }
 
-/* The same of a dispatch that was counted without rtl_packet_see. */
-static inline void rtl_packet_link_late(struct rtl_tracker *tracker, uint64_t index)
+/* A dispatch at that index that was counted without rtl_packet_see. */
+static inline void rtl_packet_untimed_late(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint64_t index,
+                                           enum rtl_untimed_reason reason)
 {
+    rtl_packet_untimed(tracker, cell, reason);
     if (__builtin_expect(rtl_hot.linked, 0))
         rtl_links_see(tracker, index, RTL_NO_SIGNAL);
 }

@@ -88,19 +88,26 @@ static void note(const hsa_queue_t *queue, uint64_t from, uint64_t to)
     }
 }
 
-/* What was noted of that index. False: nothing, or it was overwritten. */
-static bool read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
+enum found { FOUND, NOT_NOTED, OVERWRITTEN };
+
+/* What was noted of that index. The link is filled in only if it is that. */
+static enum found read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
 {
     struct note *n = &notes->note[index & notes->mask];
     uint64_t tag = atomic_load_explicit(&n->tag, memory_order_acquire);
-    if ((uint32_t)tag != (uint32_t)(index + 1))
-        return false;
-    link->call = atomic_load_explicit(&n->call, memory_order_acquire);
-    link->entry_ns = atomic_load_explicit(&n->entry_ns, memory_order_acquire);
-    link->range = atomic_load_explicit(&n->range, memory_order_acquire);
-    link->node = (uint32_t)(tag >> 32 & UINT16_MAX);
-    link->ordinal = (uint32_t)(tag >> 48);
-    return atomic_load_explicit(&n->tag, memory_order_relaxed) == tag;
+    if ((uint32_t)tag != (uint32_t)(index + 1)) /* of an earlier lap, if of any: nobody noted this one */
+        return !tag || (int32_t)((uint32_t)tag - (uint32_t)(index + 1)) < 0 ? NOT_NOTED : OVERWRITTEN;
+    struct rtl_link noted = {
+        .call = atomic_load_explicit(&n->call, memory_order_acquire),
+        .entry_ns = atomic_load_explicit(&n->entry_ns, memory_order_acquire),
+        .range = atomic_load_explicit(&n->range, memory_order_acquire),
+        .node = (uint32_t)(tag >> 32 & UINT16_MAX),
+        .ordinal = (uint32_t)(tag >> 48),
+    };
+    if (atomic_load_explicit(&n->tag, memory_order_relaxed) != tag)
+        return OVERWRITTEN;
+    *link = noted;
+    return FOUND;
 }
 
 static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
@@ -184,14 +191,13 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint16_t number)
     struct rtl_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
     uint64_t *counter = &line->linked;
-    if (__builtin_expect(!tracker->notes, 0))
-        counter = &line->unlinked[RTL_API_UNLINKED_UNNOTED];
-    else if (__builtin_expect(!read_note(tracker->notes, index, &link), 0)) {
-        link.call = 0;
-        counter = &line->unlinked[RTL_API_UNLINKED_OVERTAKEN];
-    } else if (__builtin_expect(!link.call, 0)) {
+    enum found found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
+    if (__builtin_expect(!link.call, 0)) {
         bool indirect = __atomic_load_n(&api->header->flags, __ATOMIC_RELAXED) & RTL_API_FLAG_INDIRECT;
-        counter = &line->unlinked[indirect ? RTL_API_UNLINKED_QUEUE_THREAD : RTL_API_UNLINKED_OUTSIDE];
+        counter = &line->unlinked[found == OVERWRITTEN ? RTL_API_UNLINKED_OVERTAKEN
+                                  : found == NOT_NOTED ? RTL_API_UNLINKED_UNNOTED
+                                  : indirect           ? RTL_API_UNLINKED_QUEUE_THREAD
+                                                       : RTL_API_UNLINKED_OUTSIDE];
     }
     if (__builtin_expect(tracker->shared, 0))
         rtl_count_shared(counter, 1);
