@@ -114,7 +114,8 @@ static int place_columns_of(struct rtl_layout *l, int cols, int from, const stru
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         bool beside = wants->slowest && from < BAR_BESIDE && !wants->columns; /* the name needs the room */
         bool shown = i != RTL_COLUMN_NAME && from >= shown_from(i, wants->columns, cols) &&
-                     (i != RTL_COLUMN_SLOWEST || wants->slowest) && (i != RTL_COLUMN_TREND || !beside);
+                     (i != RTL_COLUMN_SLOWEST || wants->slowest) && (i != RTL_COLUMN_TREND || !beside) &&
+                     (i != RTL_COLUMN_LAUNCH || wants->launch);
         l->column_width[i] = !shown ? 0 : wants->widths ? wants->widths[i] : rtl_columns[i].width;
     }
     l->bar_width = from >= (wants->slowest ? BAR_BESIDE : BAR_FROM) && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
@@ -140,7 +141,7 @@ static void grow(struct rtl_layout *l, int spare)
 static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layout_wants *wants)
 {
     int from = cols, at = place_columns_of(l, cols, from, wants);
-    while ((wants->widths || wants->columns || wants->slowest) && at + NAME_LEAST > cols && from > 0)
+    while ((wants->widths || wants->columns || wants->slowest || wants->launch) && at + NAME_LEAST > cols && from > 0)
         at = place_columns_of(l, cols, --from, wants);
     grow(l, cols - at - NAME_WANTED);
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);

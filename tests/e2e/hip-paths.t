@@ -72,6 +72,9 @@ is "a forked child counts nothing in its parent" "$(calls)" "$(grep ^called "$wo
 close_play
 is "and does its work" "$status" 0
 
+check "a child that was forked while the linker's lock was held makes its first call" \
+    env RTL_MODE=hip LD_PRELOAD="$hip_library" LD_LIBRARY_PATH="$work/one" "$work/play" early
+
 play_alone "$work/play" jump
 is "a call that is left by a jump ends nothing, and what a callback calls is the application's" "$(calls)" \
     "$(grep ^called "$work/out")"

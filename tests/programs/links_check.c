@@ -161,7 +161,7 @@ static void compare_ops(int fd, struct rtl_reader *reader)
             continue;
         if (i && ops[i - 1].record.correlation == r->correlation && r->correlation) {
             ordered++;
-            disordered += ops[i - 1].record.grid[0] >= r->grid[0];
+            disordered += ops[i - 1].record.grid[0] >= r->grid[0] || ops[i - 1].link.ordinal >= ops[i].link.ordinal;
         }
         if (!thread_count)
             continue;

@@ -56,10 +56,19 @@ static uint64_t launches(void)
     return sum;
 }
 
+/* As a reader copies it. */
 static const struct rtl_linked_event *event(uint64_t number)
 {
+    static struct rtl_linked_event copy;
     const struct rtl_segment *s = &rtl_tool.segment;
-    return (const struct rtl_linked_event *)(const void *)s->events + ((number - 1) & s->event_mask);
+    uint64_t to[sizeof copy / 8];
+    const uint64_t *from = (const uint64_t *)(const void *)((const struct rtl_linked_event *)(const void *)s->events +
+                                                            ((number - 1) & s->event_mask));
+    for (unsigned i = 0; i < sizeof copy / 8; i++)
+        to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+    memcpy(&copy, to, sizeof copy);
+    assert_int_equal(copy.record.sequence, number);
+    return &copy;
 }
 
 static hsa_queue_t *queue;
@@ -86,14 +95,14 @@ static int end(void **state)
 
 static uint64_t completed(void)
 {
-    return AT(native_line()->completed);
+    return __atomic_load_n(&native_line()->completed, __ATOMIC_ACQUIRE); /* and all that was recorded before */
 }
 
 static void each_packet_is_its_reservers(void **state)
 {
     (void)state;
-    uint64_t over = completed(), linked = counted()->linked, events = rtl_tool.segment.event_next, sum = launches();
-    uint64_t kernels[2] = {node(5)->kernels, node(6)->kernels};
+    uint64_t over = completed(), linked = counted()->linked, events = AT(rtl_tool.segment.ring->head), sum = launches();
+    uint64_t kernels[2] = {AT(node(5)->kernels), AT(node(6)->kernels)};
     others = (struct rtl_api_call){.id = 100, .entry_ns = 7, .range = 50, .node = 5, .ordinal = 0};
     mine = (struct rtl_api_call){.id = 200, .entry_ns = 8, .range = 60, .node = 6, .ordinal = 3};
     other.object = 0x10000;
@@ -109,9 +118,9 @@ static void each_packet_is_its_reservers(void **state)
     assert_int_equal(gpu_takes(2), 2);
     WAIT_UNTIL(completed() == over + 2);
     assert_int_equal(counted()->linked, linked + 2);
-    assert_int_equal(node(5)->kernels, kernels[0] + 1);
-    assert_int_equal(node(6)->kernels, kernels[1] + 1);
-    assert_int_equal(node(5)->kernels_ns, 10 * 7 * node(5)->kernels);
+    assert_int_equal(AT(node(5)->kernels), kernels[0] + 1);
+    assert_int_equal(AT(node(6)->kernels), kernels[1] + 1);
+    assert_int_equal(AT(node(5)->kernels_ns), 10 * 7 * AT(node(5)->kernels));
     assert_true(launches() <= sum + 2);
     for (uint64_t n = events + 1; n <= events + 2; n++) {
         const struct rtl_linked_event *e = event(n);
@@ -146,7 +155,7 @@ static void all_ways_to_reserve_are_seen(void **state)
 static void outside_of_calls_is_counted(void **state)
 {
     (void)state;
-    uint64_t over = completed(), events = rtl_tool.segment.event_next;
+    uint64_t over = completed(), events = AT(rtl_tool.segment.ring->head);
     struct rtl_api_queue before = *counted();
     mine.range = 12; /* which means nothing without a call */
     put(app_add(1), 0x10000);

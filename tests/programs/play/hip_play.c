@@ -4,7 +4,10 @@
  * one that didn't return.
  *
  * hip_play threads N CALLS | ends | fork | jump [--hold]: prints "called NAME N", and holds then.
+ * hip_play early: its status says whether a child that was forked at a bad moment could call.
  */
+#define _GNU_SOURCE
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -86,6 +89,38 @@ static void jumps(void)
     puts("called hipGetDevice 16\ncalled hipLaunchHostFunc 1\ncalled hipMalloc 1");
 }
 
+/* A thread that is in the middle of the linker's list, for ever. */
+static int stay(struct dl_phdr_info *info, size_t bytes, void *data)
+{
+    (void)info, (void)bytes, (void)data;
+    pthread_barrier_wait(&together);
+    for (;;)
+        pause();
+}
+
+static void *look_around(void *unused)
+{
+    dl_iterate_phdr(stay, NULL);
+    return unused;
+}
+
+/* A child whose first call is the first one of all, with the linker's lock held in its parent when it was forked. */
+static int forks_early(void)
+{
+    pthread_t thread;
+    int status = 1, gpu;
+    pthread_barrier_init(&together, NULL, 2);
+    if (pthread_create(&thread, NULL, look_around, NULL) != 0)
+        return 1;
+    pthread_barrier_wait(&together);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(hipGetDevice(&gpu) != 0);
+    }
+    return waitpid(child, &status, 0) != child || status != 0;
+}
+
 static void at_exit(void)
 {
     int gpu;
@@ -118,6 +153,8 @@ int main(int argc, char **argv)
         calls = atoi(argv[3]);
         run(n, many);
         printf("called hipGetDevice %d\n", n * calls);
+    } else if (argc > 1 && strcmp(argv[1], "early") == 0) {
+        _exit(forks_early());
     } else if (argc > 1 && strcmp(argv[1], "jump") == 0) {
         jumps();
     } else if (argc > 1 && strcmp(argv[1], "ends") == 0) {
