@@ -44,6 +44,52 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
     }
 }
 
+/* Ranges by where they are nested: outer ones first, each with what is in it behind it. */
+static void put_nested(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+{
+    const struct rtl_call_rows *rows = &m->calls;
+    struct json_object *array = array_in(w, api, "nested");
+    bool window = m->previous;
+    for (uint32_t i = 0; array && i < rows->tree_count && !w->failed; i++) {
+        const struct rtl_call_row *row = &rows->tree[i];
+        const struct rtl_call_node *node = row->node;
+        char name[4 * RTL_API_TEXT + 1];
+        struct json_object *o = node ? object_at_end(w, array) : NULL;
+        if (!o)
+            continue;
+        rtl_text_escape(name, sizeof name, node->name, node->name_bytes);
+        put_text(w, o, "name", name);
+        put_number(w, o, "depth", row->depth);
+        put_number(w, o, "count", node->count);
+        put_number(w, o, "total_ns", node->total_ns);
+        put_number(w, o, "open", node->open);
+        put_number(w, o, "kernels", node->kernels);
+        put_number(w, o, "kernels_ns", node->kernels_ns);
+        put_number(w, o, "copies", node->copies);
+        put_number(w, o, "copies_ns", node->copies_ns);
+        put_share(w, o, "window_share", window, row->share);
+        put_share(w, o, "window_gpu_share", window, row->gpu_share);
+    }
+}
+
+/* How many dispatches and copies belong to a known call, and why the others don't. */
+static void put_links(struct json_writer *w, struct json_object *api, const struct rtl_calls *calls)
+{
+    struct json_object *o = object_in(w, api, "links");
+    if (!o)
+        return;
+    put_number(w, o, "dispatches", calls->linked);
+    put_number(w, o, "copies", calls->copies_linked);
+    struct json_object *unlinked = object_in(w, o, "unlinked");
+#define REASON(sym, num, key, text) \
+    if (unlinked && !w->failed)     \
+        put_number(w, unlinked, key, calls->unlinked[num]);
+    RTL_API_UNLINKED(REASON)
+#undef REASON
+    if (!w->failed)
+        put_number(w, o, "unlinked_copies", calls->copies_unlinked);
+}
+
 void rtl_json_calls(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     const struct rtl_calls *calls = m->latest->snapshot.calls;
@@ -59,6 +105,10 @@ void rtl_json_calls(struct json_writer *w, struct json_object *root, const struc
     array = w->failed ? NULL : array_in(w, api, "ranges");
     for (uint32_t i = 0; array && !w->failed && i < rows->ranges; i++)
         put_row(w, array, m, &rows->rows[rows->functions + i]);
+    if (!w->failed)
+        put_nested(w, api, m);
+    if (!w->failed && calls->links)
+        put_links(w, api, calls);
     array = w->failed ? NULL : array_in(w, api, "memory");
     for (uint32_t i = 0; array && i < calls->memory_count; i++) {
         const struct rtl_call_memory *memory = &calls->memory[i];

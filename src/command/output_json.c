@@ -286,6 +286,8 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
+    put_measured(w, recently, "launch_p50_ns", window && row->launches, row->launch_p50);
+    put_measured(w, recently, "launch_p99_ns", window && row->launches, row->launch_p99);
     put_change(w, recently, "p50_change", row->change.p50);
     put_change(w, recently, "p99_change", row->change.p99);
     if (m->latest->snapshot.parts)

@@ -27,6 +27,12 @@ struct rtl_call_row {
     uint64_t p50, p99;
     double rate, bandwidth; /* calls and bytes a second */
     double share;           /* of the window that threads spent in it; above 1 when several do at once */
+    /* of a tree's row, which is of a range in this very place; the quantiles are those of all ranges of its name */
+    const struct rtl_call_node *node; /* NULL: of what was never pushed */
+    uint32_t depth;                   /* ranges around it */
+    uint64_t open;
+    uint64_t gpu_ns;  /* since start or zero: of kernels of calls in it, and in the ranges in it */
+    double gpu_share; /* of the window; above 1 when several run at once */
 };
 
 struct rtl_call_rows {
@@ -34,7 +40,12 @@ struct rtl_call_rows {
     uint32_t functions, ranges, room;
     enum rtl_call_order order;
     bool reverse;
-    bool any; /* the process records them */
+    bool any;      /* the process records them */
+    bool launches; /* kernels have latencies */
+    /* ranges by where they are nested, outer ones first, in their order; behind them what was never pushed. Empty where
+     * nothing of that is known. */
+    struct rtl_call_row *tree;
+    uint32_t tree_count, tree_room;
 };
 
 #endif

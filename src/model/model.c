@@ -83,6 +83,7 @@ void rtl_model_free(struct rtl_model *model)
     rtl_names_free(model->names);
     free(model->rows);
     free(model->calls.rows);
+    free(model->calls.tree);
     free(model->order);
     free(model->rank);
     free(model);

@@ -61,6 +61,8 @@ struct rtl_row {
     struct rtl_window window;
     uint64_t window_calls;
     uint64_t p50, p90, p99;
+    /* from the begin of the calls that launched it to its start; they mean nothing while launches is 0 */
+    uint64_t launches, launch_p50, launch_p99;
     struct rtl_changes change; /* against the window before */
     double share;              /* of all timed kernel time in the window */
     double rate;               /* calls a second */
@@ -147,6 +149,8 @@ struct rtl_model {
     /* the order that is held while the cursor has just moved */
     uint64_t held_until_ns;
     uint32_t *rank; /* by kernel id: position in the last order + 1, 0 = not shown */
+
+    uint32_t prepared; /* kernels below this id have their names (rtl_model_prepare) */
 
     uint16_t *history[RTL_KERNELS_MAX];
     uint64_t history_ns[RTL_MODEL_HISTORY]; /* length of each interval */

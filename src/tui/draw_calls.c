@@ -61,9 +61,11 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_call_ro
     c.text[i++] = time_or_none(timed, row->p50, ui->units);
     c.text[i++] = time_or_none(timed, row->p99, ui->units);
     if (shows_ranges(ui)) {
-        c.text[i++] = row->call->open ? rtl_format_count(row->call->open) : none;
+        c.text[i++] = span && row->node ? rtl_format_share(row->gpu_share) : none;
+        c.text[i++] = row->open ? rtl_format_count(row->open) : none;
         c.text[i++] = rtl_format_count(row->calls);
         c.text[i++] = time_or_none(row->calls, row->total_ns, ui->units);
+        c.text[i++] = time_or_none(row->node && row->gpu_ns, row->gpu_ns, ui->units);
         c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
         return c;
     }
@@ -81,6 +83,10 @@ static const struct rtl_call_row *rows_of(const struct rtl_ui *ui, int *count)
 {
     const struct rtl_call_rows *calls = &ui->model->calls;
     *count = (int)(shows_ranges(ui) ? calls->ranges : calls->functions);
+    if (shows_ranges(ui) && calls->tree_count) {
+        *count = (int)calls->tree_count;
+        return calls->tree;
+    }
     return shows_ranges(ui) ? calls->rows + calls->functions : calls->rows;
 }
 
@@ -140,7 +146,8 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line,
     int columns;
     const struct column *column = columns_of(ui, &columns);
     struct cells cells = make_cells(ui, row);
-    enum rtl_role role = row->window.count || row->call->open ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
+    int at = p->name + (row->depth < 20 ? 2 * (int)row->depth : 40);
+    enum rtl_role role = row->window.count || row->open ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
     char name[4 * RTL_API_TEXT + 8];
     for (int i = 0; i < columns; i++) {
         enum rtl_role cell = role;
@@ -152,9 +159,9 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line,
             rtl_frame_right(frame, line, p->at[i], p->width[i], cell, cells.text[i].text);
     }
     rtl_text_escape(name, sizeof name, row->call->name, row->call->name_bytes);
-    int used = rtl_frame_put(frame, line, p->name, cols - p->name, role, name);
-    if (row->call->kind == RTL_API_MARK && p->name + used + 7 <= cols)
-        rtl_frame_put(frame, line, p->name + used, cols - p->name - used, RTL_ROLE_LABEL, " (mark)");
+    int used = rtl_frame_put(frame, line, at, cols - at, role, name);
+    if (row->call->kind == RTL_API_MARK && at + used + 7 <= cols)
+        rtl_frame_put(frame, line, at + used, cols - at - used, RTL_ROLE_LABEL, " (mark)");
 }
 
 /* --- what is below --- */

@@ -76,13 +76,15 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
 #define RTL_CALL_NAME_MEANS "the function of HIP"
 #define RTL_RANGE_COLUMNS(X)                                                                                \
     X("%TIME", 5, 0, RTL_CALLS_BY_SHARE, "share of the window that threads were in it; above 100: several") \
-    X("COUNT/s", 7, 0, -1, "ranges of the name that ended, or marks, a second in the window")               \
-    X("P50", 6, 46, -1, "median duration in the window")                                                    \
-    X("P99", 6, 32, RTL_CALLS_BY_P99, "99 % of the durations in the window are at most this")               \
-    X("OPEN", 5, 56, -1, "ranges that have begun and not ended")                                            \
-    X("COUNT", 6, 64, RTL_CALLS_BY_CALLS, "how many have ended since the start")                            \
-    X("TOTAL", 6, 74, RTL_CALLS_BY_TOTAL, "their time since the start")                                     \
-    X("MAX", 6, 98, -1, "longest duration in the window")
+    X("COUNT/s", 7, 0, -1, "ranges of the name that ended there, or marks, a second in the window")         \
+    X("P50", 6, 60, -1, "median duration in the window, of all ranges of the name")                         \
+    X("P99", 6, 32, RTL_CALLS_BY_P99, "99 % of those durations are at most this")                           \
+    X("%GPU", 5, 40, -1, "share of the window that kernels ran whose calls were in it, or in one in it")    \
+    X("OPEN", 5, 66, -1, "ranges that have begun and not ended")                                            \
+    X("COUNT", 6, 72, RTL_CALLS_BY_CALLS, "how many have ended since the start")                            \
+    X("TOTAL", 6, 78, RTL_CALLS_BY_TOTAL, "their time since the start")                                     \
+    X("GPU", 6, 90, -1, "time since the start of those kernels")                                            \
+    X("MAX", 6, 98, -1, "longest duration in the window, of all ranges of the name")
 #define RTL_RANGE_NAME       "RANGE"
 #define RTL_RANGE_NAME_MEANS "what the program calls it"
 
@@ -139,6 +141,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("wg", "workgroup of the last dispatch: work-items that run together")                                      \
     X("lds", "local memory of a workgroup, bytes")                                                               \
     X("scratch", "private memory of a work-item that doesn't fit its registers, bytes")                          \
+    X("launch", "of a kernel: median and p99 from its call's begin to its start, in the window; see LAUNCH")     \
     X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                                        \
     X("[?]", "the line goes on: it stands whole in a wider terminal, its figures in this help")                  \
     X("-", "not measured (never the same as 0)")

@@ -42,6 +42,7 @@ struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
     return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
                                      .gpu_lines = ui->gpu_lines,
                                      .slowest = ui->model->latest && ui->model->latest->snapshot.parts,
+                                     .launch = ui->model->calls.launches,
                                      .columns = ui->columns,
                                      .pane = ui->view == RTL_VIEW_KERNELS && rtl_ui_selected(ui),
                                      .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};

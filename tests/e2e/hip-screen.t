@@ -39,9 +39,33 @@ check "screen: and below them the memory" shows "memory of GPU 0: "
 keys A
 check "screen: A the ranges, of which there are none" shows "no range and no mark of roctx so far"
 keys Escape
-check "screen: Esc goes back" shows "KERNEL"
+check "screen: Esc goes back" shows "FUNCTION"
+keys a
+check "screen: a once more to the kernels" shows "KERNEL"
 term kill-server
 close_play
+
+# ranges with the time of their kernels, and how long kernels take to start
+gpu="--duration 20us"
+play "$O/tests/programs/hip_links" --launches 1600 --threads 2 --hold
+wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'" >/dev/null
+"$top" -p "$program" --json -n 1 >"$work/frame"
+timed=$(jq .dispatches.timed "$work/frame")
+is "ranges: what was launched in them" "$(jq '[.api.nested[].kernels] | add' "$work/frame")" "$timed"
+is "ranges: is where it was" "$(jq -c '[.api.nested[] | select(.depth == 1)] | [length, ([.[].count] | unique)]' "$work/frame")" '[16,[1]]'
+is "ranges: their kernels' time is all there is" "$(jq '[.api.nested[].kernels_ns] | add' "$work/frame")" \
+    "$(jq '[.kernels[].total_ns // 0] | add' "$work/frame")"
+is "every dispatch is linked" "$(jq -c '.api.links | [.dispatches, (.unlinked | add)]' "$work/frame")" '[1600,0]'
+"$top" snapshot -p "$program" "$work/links.db"
+same='.api | del(.functions[].window) | del(.ranges[].window)'
+is "a snapshot has all of it" "$("$top" replay "$work/links.db" --json | jq -Sc "$same")" "$(jq -Sc "$same" "$work/frame")"
+terminal 120 40 "exec '$top' -p $program -d 0.2 --window all"
+check "screen: how long kernels take to start" shows "LAUNCH"
+keys A
+check "screen: ranges in ranges" shows "^.*thread [01]\$" "^.*  part [0-9]\$"
+term kill-server
+close_play
+gpu="--gpus 2"
 
 # several: added up by name, memory apart
 for n in 1 2; do

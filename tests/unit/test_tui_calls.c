@@ -38,6 +38,10 @@ static int setup(void **state)
     mark = synth_call(&c, RTL_API_MARK, "token");
     evil = synth_call(&c, RTL_API_RANGE, "evil\033[2Jname");
     synth_add(&c.rows[idle].h, 8300000, 3);
+    uint32_t outer = synth_node(&c, 0, "decode"), inner = synth_node(&c, outer, "attention");
+    uint32_t strange = synth_node(&c, 0, "evil\033[2Jname");
+    c.launches[c.launch_count++].kernel = "paged_attention";
+    c.linked = 1;
     c.rows[allocate].in_use = 5ull << 30;
     c.memory[0] = (struct rtl_call_memory){4711, 0, 5ull << 30, 6ull << 30, 214};
     c.memory[1] = (struct rtl_call_memory){4711, RTL_API_GPUS, 0, 64 << 20, 0};
@@ -57,7 +61,17 @@ static int setup(void **state)
         synth_add(&c.rows[attention].h, 2500000, 300);
         synth_add(&c.rows[mark].h, 0, 100);
         synth_add(&c.rows[evil].h, 1000, 1);
-        c.rows[decode].open = 1;
+        c.rows[decode].open = c.nodes[outer].open = 1;
+        c.nodes[outer].count += 100;
+        c.nodes[outer].total_ns += 950000000;
+        c.nodes[outer].kernels_ns += 100000000;
+        c.nodes[inner].count += 300;
+        c.nodes[inner].total_ns += 750000000;
+        c.nodes[inner].kernels_ns += 400000000;
+        c.nodes[strange].count++;
+        c.nodes[strange].total_ns += 1000;
+        synth_add(&c.launches[0].h, 14000, 39);
+        synth_add(&c.launches[0].h, 510000, 1);
         tick(t);
     }
     rtl_ui_init(&ui, m, 4711, "python3 serve.py --model llama-70b --tp 1");
@@ -110,6 +124,45 @@ static void the_ranges(void **state)
     assert_int_equal(ui.view, RTL_VIEW_RANGES);
     rtl_ui_key(&ui, RTL_KEY_ESC);
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+}
+
+/* What is nested stands below what it is in, whose GPU time has its own in it. */
+static void ranges_are_a_tree(void **state)
+{
+    (void)state;
+    const struct rtl_call_row *tree = m->calls.tree;
+    assert_int_equal(m->calls.tree_count, 4);
+    assert_string_equal(tree[0].call->name, "decode");
+    assert_string_equal(tree[1].call->name, "attention");
+    assert_int_equal(tree[0].depth, 0);
+    assert_int_equal(tree[1].depth, 1);
+    assert_int_equal(tree[0].gpu_ns, 12 * 500000000ull);
+    assert_int_equal(tree[1].gpu_ns, 12 * 400000000ull);
+    assert_true(tree[0].gpu_share > 0.49 && tree[0].gpu_share < 0.51);
+    assert_string_equal(tree[3].call->name, "token"); /* was never pushed */
+    assert_null(tree[3].node);
+    rtl_ui_key(&ui, 'z');
+    c.nodes[2].kernels_ns += 5;
+    tick(13);
+    assert_int_equal(m->calls.tree[0].gpu_ns, 5);
+    assert_int_equal(m->calls.tree[0].calls, 0);
+}
+
+static void kernels_say_how_long_they_took_to_start(void **state)
+{
+    (void)state;
+    assert_int_equal(m->rows[0].launches, 400);
+    assert_true(m->rows[0].launch_p50 > 13800 && m->rows[0].launch_p50 < 14200);
+    assert_true(m->rows[0].launch_p99 > 13800 && m->rows[0].launch_p99 < 520000);
+    drawn(24, 120, "LAUNCH");
+    not_drawn(24, 80, "LAUNCH");
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    drawn(24, 80, "launch 14.0\u00b5s p99 ");
+    drawn(40, 160, "launch 14.0\u00b5s p99 ");
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    struct rtl_snapshot s = synth_snapshot(p, 13 * RTL_SEC);
+    assert_true(rtl_model_add(m, &s, 1013 * RTL_SEC));
+    not_drawn(24, 120, "LAUNCH"); /* where none are recorded it isn't there */
 }
 
 static const char *first(void)
@@ -227,6 +280,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(the_ranges, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranges_are_a_tree, setup, teardown),
+        cmocka_unit_test_setup_teardown(kernels_say_how_long_they_took_to_start, setup, teardown),
         cmocka_unit_test_setup_teardown(they_are_ranked, setup, teardown),
         cmocka_unit_test_setup_teardown(zero_and_the_window, setup, teardown),
         cmocka_unit_test_setup_teardown(without_any, setup, teardown),
