@@ -282,11 +282,16 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     put_measured(w, o, "p50_ns", any, v[0]);
     put_measured(w, o, "p90_ns", any, v[1]);
     put_measured(w, o, "p99_ns", any, v[2]);
+    bool seen = rtl_is_observed(&m->latest->snapshot);
+    if (seen)
+        put_measured(w, o, "estimated_ns", k->estimated_ns, k->estimated_ns);
     struct json_object *recently = object_in(w, o, "window");
     if (!recently)
         return;
     put_measured(w, recently, "calls", window, row->window_calls);
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
+    if (seen)
+        put_measured(w, recently, "estimated_ns", window && row->window_estimated_ns, row->window_estimated_ns);
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
     put_measured(w, recently, "launch_p50_ns", window && row->launches, row->launch_p50);

@@ -3,6 +3,7 @@
 #include "model/labels.h"
 #include "model/model_gpus.h"
 #include "model/ranks.h"
+#include "model/row_times.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
 
@@ -205,9 +206,9 @@ static uint64_t time_of(const struct rtl_row *row, int column)
     bool timed = row->window.count > 0;
     switch (column) {
     case RTL_COLUMN_TOTAL:
-        return row->timed ? row->total_ns : 0;
+        return rtl_row_total_ns(row);
     case RTL_COLUMN_MEAN:
-        return timed ? row->window.total_ns / row->window.count : 0;
+        return rtl_row_mean_ns(row);
     case RTL_COLUMN_MIN:
         return timed ? row->window.min_ns : 0;
     case RTL_COLUMN_P50: /* a family's kernels have none in common */
@@ -225,6 +226,17 @@ static uint64_t time_of(const struct rtl_row *row, int column)
     }
 }
 
+/* What was not measured carries a mark. */
+static struct rtl_number estimate(bool estimated, struct rtl_number number)
+{
+    if (estimated) {
+        memmove(number.text + 1, number.text, sizeof number.text - 1);
+        number.text[0] = '~';
+        number.text[sizeof number.text - 1] = 0;
+    }
+    return number;
+}
+
 bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
                    enum rtl_unit units, char *out, size_t size)
 {
@@ -233,8 +245,8 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     struct rtl_number n = {RTL_NONE};
     switch (column) {
     case RTL_COLUMN_TIME:
-        if ((measured = timed))
-            n = rtl_format_share(row->share);
+        if ((measured = (timed || row->window_estimated_ns) && !model->no_shares))
+            n = estimate(model->estimated, rtl_format_share(row->share));
         break;
     case RTL_COLUMN_RATE:
         if ((measured = model->span_ns > 0))
@@ -244,10 +256,13 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
         n = rtl_format_count(row->calls);
         break;
     case RTL_COLUMN_TOTAL:
-        if ((measured = row->timed > 0))
-            n = rtl_format_time(row->total_ns, units);
+        if ((measured = row->timed > 0 || row->estimated_ns))
+            n = estimate(rtl_row_total_estimated(row), rtl_format_time(rtl_row_total_ns(row), units));
         break;
     case RTL_COLUMN_MEAN:
+        if ((measured = rtl_row_mean_ns(row) > 0))
+            n = estimate(rtl_row_window_estimated(row), rtl_format_time(rtl_row_mean_ns(row), units));
+        break;
     case RTL_COLUMN_MIN:
     case RTL_COLUMN_P50:
     case RTL_COLUMN_P90:
@@ -306,7 +321,7 @@ void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int wid
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         uint64_t least = UINT64_MAX, most = 0; /* the longest texts: many digits before the point, or behind it */
-        width[i] = rtl_columns[i].width;
+        width[i] = rtl_columns[i].width + (model->estimated && (i == RTL_COLUMN_MEAN || i == RTL_COLUMN_TOTAL));
         for (uint32_t r = 0; units != RTL_UNIT_AUTO && r < model->shown; r++) {
             uint64_t ns = time_of(&model->rows[model->order[r]], i);
             least = ns && ns < least ? ns : least;

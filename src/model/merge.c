@@ -100,6 +100,8 @@ static int compare(const struct rtl_part *part, uint32_t member, uint32_t row)
 static uint32_t position_of(const struct rtl_merged_kernel *k, uint32_t member, uint32_t row)
 {
     uint32_t low = 0, high = k->count;
+    if (member < high && !compare(k->parts[member], member, row)) /* where all have it, and none is gone */
+        return member;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (compare(k->parts[middle], member, row) < 0)
@@ -172,7 +174,8 @@ static bool is_same(const struct rtl_kernel_snapshot *a, const struct rtl_kernel
 
 static bool has_name(const struct rtl_part *part, const struct rtl_kernel_snapshot *k)
 {
-    return part->kernel.name_length == k->name_length && !memcmp(part->kernel.name, k->name, k->name_length);
+    return part->kernel.name_length == k->name_length &&
+           (part->named_by == k->name || !memcmp(part->kernel.name, k->name, k->name_length));
 }
 
 /* The kernel's numbers in this process, unless they are those of before. */
@@ -197,6 +200,7 @@ static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, co
     rtl_packing_add(&merge->packing, &k->histogram);
     if (over && stays && before->coarse) {
         rtl_part_rewrite(before, &kernel, &merge->packing);
+        before->named_by = k->name;
         rtl_merge_soil(merge, id);
         return true;
     }
@@ -205,6 +209,7 @@ static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, co
         return false;
     part->member = m->member.number;
     part->row = k->id;
+    part->named_by = k->name;
     if (!put_part(merge, part)) {
         rtl_part_release(part);
         return false;
@@ -320,6 +325,7 @@ static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *p
     if (sum) {
         sum->member = RTL_MEMBER_GONE;
         sum->row = 0;
+        sum->named_by = NULL;
     }
     return sum;
 }

@@ -37,9 +37,10 @@ struct rtl_member {
 /* A kernel's numbers in one process. Shared, and immutable while its process keeps within its share of memory. */
 struct rtl_part {
     unsigned references;
-    uint32_t member; /* its number, or RTL_MEMBER_GONE */
-    uint32_t row;    /* in that process */
-    bool coarse;     /* it is written anew where it is (merge_parts.h) */
+    uint32_t member;      /* its number, or RTL_MEMBER_GONE */
+    uint32_t row;         /* in that process */
+    const char *named_by; /* the process's own copy of the name: while it is that, the name is the same */
+    bool coarse;          /* it is written anew where it is (merge_parts.h) */
     size_t bytes, *charged;
     struct rtl_kernel_snapshot kernel; /* its histogram without buckets: rtl_part_histogram has them */
     uint32_t word_count;

@@ -60,6 +60,7 @@ struct rtl_row {
     /* window; min, max and the quantiles mean nothing while window.count is 0 */
     struct rtl_window window;
     uint64_t window_calls;
+    uint64_t estimated_ns, window_estimated_ns; /* of all its calls, seen from outside; 0 = not known */
     uint64_t p50, p90, p99;
     /* from the begin of the calls that launched it to its start; they mean nothing while launches is 0 */
     uint64_t launches, launch_p50, launch_p99;
@@ -124,6 +125,8 @@ struct rtl_model {
     uint64_t span_ns;                /* what the window really covers; 0 before anything can be said */
     struct rtl_row *rows;            /* every kernel, ascending id; behind them the families */
     uint32_t row_count, row_size;
+    bool estimated;  /* some shares of time are estimates: all of them are written with a ~ */
+    bool no_shares;  /* what is timed is too little to say anything of shares */
     uint32_t *order; /* indices of the rows to show, in order */
     uint32_t shown;
     uint32_t kernels_shown; /* that no filter hides, also those of closed families */
@@ -149,6 +152,8 @@ struct rtl_model {
     /* the order that is held while the cursor has just moved */
     uint64_t held_until_ns;
     uint32_t *rank; /* by kernel id: position in the last order + 1, 0 = not shown */
+
+    uint32_t prepared; /* kernels below this id have their names (rtl_model_prepare) */
 
     uint16_t *history[RTL_KERNELS_MAX];
     uint64_t history_ns[RTL_MODEL_HISTORY]; /* length of each interval */

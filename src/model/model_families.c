@@ -1,5 +1,6 @@
 /* Sums of families and the kernels below them. See model_families.h. */
 #include "model/model_families.h"
+#include "model/row_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,9 @@ static void add_window(struct rtl_row *sum, const struct rtl_row *row)
 
 static void add(struct rtl_row *sum, const struct rtl_row *row)
 {
+    /* in a family that has an estimate all of it is one */
+    sum->estimated_ns += rtl_row_total_ns(row);
+    sum->window_estimated_ns += rtl_row_window_ns(row);
     sum->kernels++;
     sum->calls += row->calls;
     sum->timed += row->timed;
@@ -63,6 +67,8 @@ void rtl_families_sum(struct rtl_model *model)
         add(&families[rtl_family_of(model, row)], row);
     }
     for (uint32_t f = 0; f < RTL_FAMILY_COUNT; f++) {
+        if (!model->estimated)
+            families[f].estimated_ns = families[f].window_estimated_ns = 0;
         struct rtl_kernel_snapshot *k = &model->family_kernels[f];
         const char *name = rtl_name_family_name((enum rtl_name_family)f);
         k->id = RTL_KERNELS_MAX + f;

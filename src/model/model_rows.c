@@ -6,6 +6,7 @@
  */
 #include "model/model_rows.h"
 #include "model/model_calls.h"
+#include "model/row_times.h"
 #include "model/ranks.h"
 #include "model/model_families.h"
 #include "model/model_gpus.h"
@@ -54,6 +55,15 @@ static double per_second(uint64_t count, uint64_t ns)
     return ns ? (double)count * 1e9 / (double)ns : 0;
 }
 
+/* Estimates begin when it is known which packet runs: what came before is taken for the same. */
+static uint64_t estimated_between(const struct rtl_kernel_snapshot *base, const struct rtl_kernel_snapshot *now)
+{
+    uint64_t ns = grown(now->estimated_ns, base ? base->estimated_ns : 0);
+    if (!base || base->estimated_ns || !base->calls)
+        return ns;
+    return (uint64_t)((double)ns / (double)now->calls * (double)grown(now->calls, base->calls));
+}
+
 static void make_row(struct rtl_model *model, struct rtl_row *row)
 {
     static const double q[] = {0.5, 0.9, 0.99};
@@ -68,6 +78,8 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
     row->window_calls = grown(k->calls, row->base ? row->base->calls : 0);
     row->rate = per_second(row->window_calls, model->span_ns);
     row->window = (struct rtl_window){0};
+    row->estimated_ns = grown(k->estimated_ns, zero ? zero->estimated_ns : 0);
+    row->window_estimated_ns = estimated_between(row->base, k);
     row->history = k->id < RTL_KERNELS_MAX ? model->history[k->id] : NULL;
     const struct rtl_histogram_copy *from = row->base ? &row->base->histogram : NULL;
     if (from && from->count == k->histogram.count)
@@ -94,6 +106,7 @@ static void make_kernels(struct rtl_model *model)
     uint64_t window_total = 0;
     model->row_count = now->kernel_count;
     model->worst = NULL;
+    model->estimated = model->no_shares = false;
     for (uint32_t i = 0; i < now->kernel_count; i++) {
         struct rtl_row *row = &model->rows[i];
         *row = (struct rtl_row){.id = now->kernels[i].id, .kernel = &now->kernels[i]};
@@ -101,12 +114,16 @@ static void make_kernels(struct rtl_model *model)
         row->before = find_next(model->before, &before_at, row->id);
         row->zero = find_next(model->zero, &zero_at, row->id);
         make_row(model, row);
-        window_total += row->window.total_ns;
+        window_total += rtl_row_window_ns(row);
+        model->estimated |= rtl_row_window_estimated(row);
+        /* of a process that is seen from outside the timed ones are no sample of all */
+        model->no_shares |= !row->window_estimated_ns && now->mode == RTL_MODE_OBSERVED &&
+                            row->window.count < row->window_calls && row->id != RTL_KERNEL_UNKNOWN;
         if (row->window.count && (!model->worst || row->p99 > model->worst->p99))
             model->worst = row;
     }
     for (uint32_t i = 0; i < model->row_count; i++)
-        model->rows[i].share = window_total ? (double)model->rows[i].window.total_ns / (double)window_total : 0;
+        model->rows[i].share = window_total ? (double)rtl_row_window_ns(&model->rows[i]) / (double)window_total : 0;
 }
 
 /* Mostly it is where it is now, `near`: with many queues nobody looks through them all. */
@@ -303,15 +320,15 @@ static double column_value(const struct rtl_model *model, const struct rtl_row *
     bool timed = row->window.count > 0;
     switch (column) {
     case RTL_COLUMN_TIME:
-        return timed ? row->share : -1;
+        return (timed || row->window_estimated_ns) && !model->no_shares ? row->share : -1;
     case RTL_COLUMN_RATE:
         return row->rate;
     case RTL_COLUMN_CALLS:
         return (double)row->calls;
     case RTL_COLUMN_TOTAL:
-        return row->timed ? (double)row->total_ns : -1;
+        return rtl_row_total_ns(row) ? (double)rtl_row_total_ns(row) : row->timed ? 0 : -1;
     case RTL_COLUMN_MEAN:
-        return timed ? (double)row->window.total_ns / (double)row->window.count : -1;
+        return rtl_row_mean_ns(row) || timed ? (double)rtl_row_mean_ns(row) : -1;
     case RTL_COLUMN_MIN:
         return timed ? (double)row->window.min_ns : -1;
     case RTL_COLUMN_P50:
@@ -494,4 +511,21 @@ const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *
     if (row->kernels)
         return rtl_name_family_name(rtl_family_of(model, row));
     return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
+}
+
+bool rtl_model_prepare(struct rtl_model *model, uint32_t most)
+{
+    uint32_t low = 0, high = model->row_count;
+    while (low < high) { /* rows ascend by id, and new kernels mostly have higher ones */
+        uint32_t middle = (low + high) / 2;
+        if (model->rows[middle].id < model->prepared)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < model->row_count && most; low++, most--) {
+        rtl_family_of(model, &model->rows[low]);
+        model->prepared = model->rows[low].id + 1;
+    }
+    return low < model->row_count;
 }

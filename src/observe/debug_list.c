@@ -84,7 +84,7 @@ bool rtl_code_object_uri(const char *uri, char *path, size_t path_bytes, uint64_
     const char *where = strchr(uri, '#');
     *offset = *size = 0;
     *path = 0;
-    if (where && (!number_after(where, "offset=", offset) | !number_after(where, "size=", size)))
+    if (where && (!number_after(where, "offset=", offset) || !number_after(where, "size=", size)))
         return false;
     if (!strncmp(uri, "memory://", 9))
         return where && *offset && *size;

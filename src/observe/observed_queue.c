@@ -50,7 +50,8 @@ static struct rtl_seen_packet *seen_of(const struct rtl_observed_queue *q, uint6
 
 static void await(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t number, uint32_t row, uint64_t signal)
 {
-    if (!signal || !q->profiles || !q->clear_ns)
+    rtl_await_displaced(o->users, q->awaited, number, signal);
+    if (!signal || row == UINT32_MAX || !q->profiles || !q->clear_ns)
         return;
     if (!q->awaited && !(q->awaited = calloc(1, sizeof *q->awaited)))
         return;
@@ -63,7 +64,6 @@ static bool take(void *context, uint64_t number, const struct rtl_packet *p, enu
     const struct taking *t = context;
     struct rtl_observed_queue *q = t->q;
     uint32_t row = UINT32_MAX;
-    (void)consumed;
     if (kind == RTL_PACKET_DISPATCH) {
         if (!rtl_kernel_names_known(t->o->names, p->kernel_object)) {
             t->o->unknown = p->kernel_object;
@@ -75,12 +75,13 @@ static bool take(void *context, uint64_t number, const struct rtl_packet *p, enu
         t->o->rows.at[row].calls++;
         t->o->rows.at[row].last = *p;
         q->dispatches++;
-        await(t->o, q, number, row, p->signal);
     } else {
         q->others++;
     }
+    await(t->o, q, number, row, p->signal);
     if (q->seen)
-        q->seen[number & (2ull * q->found.size - 1)] = (struct rtl_seen_packet){.signal = p->signal, .row = row};
+        q->seen[number & (2ull * q->found.size - 1)] =
+            (struct rtl_seen_packet){.signal = p->signal, .row = row, .in_order = !consumed && p->header & BARRIER_BIT};
     return true;
 }
 
@@ -115,8 +116,8 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
         for (size_t i = 0; i < n; i++)
             if (!pieces[i].ok)
                 return false;
-        uint64_t done =
-            rtl_ring_counter_count(&q->counter, o->packets, count, head->read_index, after->write_index, take, &t);
+        uint64_t done = rtl_ring_counter_count(&q->counter, o->packets, count, head->read_index, after->write_index,
+                                               after->read_index, take, &t);
         if (done < count || done > wanted)
             return true;
         wanted -= done;
@@ -129,25 +130,33 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
 static void spend(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_look *look,
                   const struct rtl_packet *at_index, const struct rtl_seen_packet *before, uint64_t now_ns)
 {
-    uint64_t ns = q->looked_ns ? now_ns - q->looked_ns : 0;
-    if (ns > SHARE_MAX_NS)
+    /* A look that comes late says no more than any other of who runs, only of how long: so it gets no more than twice
+     * the usual, and the rest is made up for when all is added up. */
+    uint64_t all = q->looked_ns ? now_ns - q->looked_ns : 0, most = (uint64_t)(2 * o->usual_ns),
+             ns = all < most ? all : most;
+    if (all > SHARE_MAX_NS)
         return;
+    o->usual_ns = o->usual_ns > 0 ? o->usual_ns * 0.999 + (double)all * 0.001 : (double)all;
     if (!rtl_convention_running(RTL_CONVENTION_LATE, look)) {
         uint32_t row = rtl_kernel_names_row(o->names, at_index->kernel_object);
         if (row < o->rows.count)
             o->rows.at[row].late_ns += ns;
         o->late_busy[q->gpu] = true;
+        o->rows.late_ns += ns;
+        o->rows.late_all_ns += all;
     }
     if (rtl_convention_running(RTL_CONVENTION_EARLY, look) < 0) {
         o->rows.at[before->row].early_ns += ns;
         o->early_busy[q->gpu] = true;
+        o->rows.early_ns += ns;
+        o->rows.early_all_ns += all;
     }
 }
 
 /* Reads signals: of the packet before the index, of what a barrier waits for, of dispatches whose times are awaited. */
 static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, struct rtl_queue_look *look,
-                         const struct rtl_packet *at_index, const struct rtl_seen_packet *before, bool still,
-                         uint64_t read_index, uint64_t now_ns)
+                         const struct rtl_packet *at_index, const struct rtl_seen_packet *before, uint64_t read_index,
+                         uint64_t now_ns)
 {
     struct rtl_signal_image signals[1 + DEPENDENCIES + AWAITED_AT_ONCE];
     struct rtl_target_piece pieces[2 + DEPENDENCIES + AWAITED_AT_ONCE];
@@ -160,6 +169,7 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
         pieces[n++] = (struct rtl_target_piece){before->signal, &signals[0], sizeof *signals, false};
     size_t first_dep = n;
     if (look->blocked) { /* so far: there is a barrier packet */
+        look->blocked = false;
         memcpy(deps, (const char *)at_index + 8, sizeof deps);
         for (size_t i = 0; i < DEPENDENCIES; i++)
             if (deps[i]) {
@@ -169,8 +179,6 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
             }
     }
     size_t first_awaited = n;
-    while (a && a->first < a->end && a->at[a->first % RTL_AWAITED_MAX].given_up)
-        a->first++;
     for (uint64_t i = a ? a->first : 0; a && i < a->end && n - first_awaited < AWAITED_AT_ONCE; i++) {
         if (a->at[i % RTL_AWAITED_MAX].number >= read_index)
             break;
@@ -186,25 +194,37 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
         blocked |= !pieces[i].ok || signals[i].value != 0;
     look->blocked = blocked;
     look->before_pending = want_before && pieces[0].ok && signals[0].value > 0;
-    if (want_before && pieces[0].ok && still && pieces[n].ok && after.read_index == read_index)
+    if (want_before && pieces[0].ok && pieces[n].ok && after.read_index == read_index)
         rtl_convention_see(&o->evidence, look);
-    /* nothing was submitted since the packets were counted: the signals are still theirs */
-    bool ours = pieces[n].ok && after.write_index == q->counter.next;
-    for (size_t i = first_awaited; i < n && ours; i++) {
+    for (size_t i = first_awaited; i < n && pieces[n].ok; i++) {
         struct rtl_awaited *e = &a->at[(a->first + (i - first_awaited)) % RTL_AWAITED_MAX];
-        uint64_t ns = UINT64_MAX;
-        if (e->given_up || !pieces[i].ok || signals[i].value > 0)
+        if (e->given_up || e->read || !pieces[i].ok || signals[i].value > 0)
             continue;
-        ns = rtl_tick_duration(&o->clock[q->gpu], signals[i].start_ts, signals[i].end_ts, e->after_ns, now_ns);
+        e->read = true;
+        e->start = signals[i].start_ts;
+        e->end = signals[i].end_ts;
+        e->read_ns = now_ns;
+        e->until = after.write_index;
+    }
+}
+
+/* Dispatches whose times were read, once no packet can turn up any more that had their signal before. */
+static void settle(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t now_ns)
+{
+    struct rtl_awaited_ring *a = q->awaited;
+    for (uint64_t i = a ? a->first : 0; a && i < a->end && i < a->first + AWAITED_AT_ONCE; i++) {
+        struct rtl_awaited *e = &a->at[i % RTL_AWAITED_MAX];
+        if (e->given_up || !e->read || q->counter.next < e->until)
+            continue;
+        uint64_t ns = rtl_tick_duration(&o->clock[q->gpu], e->start, e->end, e->after_ns, e->read_ns);
         if (ns != UINT64_MAX && rtl_observed_time(&o->rows.at[e->row], ns))
             q->timed++;
         e->given_up = true;
     }
-    for (; a && a->first < a->end; a->first++) {
-        const struct rtl_awaited *e = &a->at[a->first % RTL_AWAITED_MAX];
-        if (!e->given_up && now_ns - e->after_ns < AWAIT_MAX_NS)
-            break;
-    }
+    while (a && a->first < a->end &&
+           (a->at[a->first % RTL_AWAITED_MAX].given_up ||
+            now_ns - a->at[a->first % RTL_AWAITED_MAX].after_ns > AWAIT_MAX_NS))
+        a->first++;
 }
 
 static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
@@ -212,18 +232,19 @@ static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, cons
 {
     struct rtl_queue_look look = {.waiting = false};
     const struct rtl_seen_packet *before = head->read_index ? seen_of(q, head->read_index - 1) : NULL;
-    bool still = head->read_index == q->read_index && after->read_index == head->read_index;
     if (head->read_index < head->write_index) {
         enum rtl_packet_kind kind = rtl_packet_kind(at_index, after->read_index > head->read_index);
         look.waiting = kind == RTL_PACKET_DISPATCH;
-        /* it was there at the look before: it isn't that nobody has looked at it so far */
-        look.stays = still && q->write_index > head->read_index;
-        look.in_order = kind != RTL_PACKET_UNREADY && at_index->header & BARRIER_BIT;
+        /* it was there before the one ahead of it had ended: nobody has still to notice it */
+        look.queued = q->write_index > head->read_index && q->read_index < head->read_index;
+        look.in_order = seen_of(q, head->read_index) ? seen_of(q, head->read_index)->in_order
+                                                     : kind != RTL_PACKET_UNREADY && at_index->header & BARRIER_BIT;
         look.blocked = kind == RTL_PACKET_BARRIER;
     }
     look.before = before && before->row != UINT32_MAX && before->row < o->rows.count;
     look.before_signalled = before && before->signal;
-    read_signals(o, q, &look, at_index, before, still, after->read_index, now_ns);
+    look.before_in_order = before && before->in_order;
+    read_signals(o, q, &look, at_index, before, head->read_index, now_ns);
     if (look.before || look.waiting)
         spend(o, q, &look, at_index, before, now_ns);
 }
@@ -242,9 +263,10 @@ bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *
     if (!idle || o->evidence.late < LATE_IS_SURE) {
         if (!count_new(o, q, head, &at_index, &after))
             return false;
+        settle(o, q, now_ns);
         see_heads(o, q, head, &at_index, &after, now_ns);
     }
-    if (q->counter.next >= head->write_index)
+    if (!o->unknown) /* what comes from now on wasn't there, or stood behind one that wasn't */
         q->clear_ns = now_ns;
     q->write_index = head->write_index;
     q->read_index = head->read_index;

@@ -13,7 +13,8 @@ enum { RTL_OBSERVED_RING_AT_ONCE = 1024 }; /* packets that are copied in one go 
 /* What is kept of a packet: the slot may have a later one while this one still runs. */
 struct rtl_seen_packet {
     uint64_t signal;
-    uint32_t row; /* UINT32_MAX = no kernel's */
+    uint32_t row;  /* UINT32_MAX = no kernel's */
+    bool in_order; /* it has the barrier bit: it starts when all before it have ended */
 };
 enum { RTL_SEEN_RING_MAX = 1 << 15 }; /* of longer rings nothing is kept */
 
@@ -29,7 +30,7 @@ struct rtl_observed_queue {
     uint64_t write_index, read_index;               /* as seen last */
     uint64_t looked_ns;                             /* when */
     uint64_t timed;                   /* dispatches with exact times, of queues before it in the slot, too */
-    uint64_t clear_ns;                /* when all packets that were there had been counted; 0 = never */
+    uint64_t clear_ns;                /* when no packet that isn't counted could have begun; 0 = never */
     struct rtl_seen_packet *seen;     /* 2 * size, by number; or NULL */
     struct rtl_awaited_ring *awaited; /* once there was one */
 };
@@ -40,6 +41,7 @@ struct rtl_observed {
     struct rtl_kernel_names *names;
     struct rtl_observed_rows rows;
     struct rtl_evidence evidence;
+    double usual_ns;               /* between two looks, smoothed */
     struct rtl_signal_user *users; /* RTL_SIGNAL_USERS */
     struct rtl_tick_clock clock[RTL_AGENTS_MAX];
     uint64_t early_busy_ns[RTL_AGENTS_MAX], late_busy_ns[RTL_AGENTS_MAX];

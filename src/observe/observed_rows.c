@@ -45,20 +45,23 @@ bool rtl_observed_time(struct rtl_observed_row *row, uint64_t ns)
  * What the kernel took so far: of kernels that have exact times their mean for each call, of others the time at the
  * head of the queues, where it is known who stands there. Only what has come since the last time is added.
  */
-static void estimate(struct rtl_observed_row *row, enum rtl_convention convention)
+static void estimate(const struct rtl_observed_rows *rows, struct rtl_observed_row *row, enum rtl_convention convention,
+                     bool all_timed)
 {
-    uint64_t head = convention == RTL_CONVENTION_EARLY  ? row->early_ns
-                    : convention == RTL_CONVENTION_LATE ? row->late_ns
-                                                        : 0;
+    uint64_t head = 0;
+    if (convention == RTL_CONVENTION_EARLY && rows->early_ns)
+        head = (uint64_t)((double)row->early_ns * (double)rows->early_all_ns / (double)rows->early_ns);
+    else if (convention == RTL_CONVENTION_LATE && rows->late_ns)
+        head = (uint64_t)((double)row->late_ns * (double)rows->late_all_ns / (double)rows->late_ns);
     uint64_t calls = row->calls - row->estimated_calls;
-    if (convention == RTL_CONVENTION_UNKNOWN)
+    if (convention == RTL_CONVENTION_UNKNOWN && !all_timed)
         return; /* nothing is lost: it comes when it is known */
     if (row->timed)
         row->estimated_ns += (uint64_t)((double)row->total_ns / (double)row->timed * (double)calls);
     else if (head > row->estimated_head_ns)
         row->estimated_ns += head - row->estimated_head_ns;
     row->estimated_calls = row->calls;
-    row->estimated_head_ns = head;
+    row->estimated_head_ns = head > row->estimated_head_ns ? head : row->estimated_head_ns;
 }
 
 static bool copy_histogram(const struct rtl_observed_row *row, struct rtl_snapshot *s, struct rtl_histogram_copy *h)
@@ -91,6 +94,9 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
     s->kernels = calloc(count ? count : 1, sizeof *s->kernels);
     if (!s->kernels)
         return false;
+    bool estimated = false, all_timed = true; /* those that can be, and a name has to be */
+    for (uint32_t i = RTL_KERNEL_FIRST; i < count; i++)
+        all_timed &= rows->at[i].timed || !rows->at[i].calls;
     for (uint32_t i = 0; i < count; i++) {
         struct rtl_observed_row *row = &rows->at[i];
         struct rtl_kernel_snapshot *k = &s->kernels[s->kernel_count];
@@ -106,12 +112,14 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
         memcpy(k->workgroup, row->last.workgroup, sizeof k->workgroup);
         k->lds_bytes = row->last.group_bytes;
         k->scratch_bytes = row->last.private_bytes;
-        estimate(row, convention);
+        estimate(rows, row, convention, all_timed);
         k->estimated_ns = row->estimated_ns;
         if (!copy_histogram(row, s, &k->histogram))
             return false;
         s->kernel_count++;
         s->timed += row->timed;
+        estimated |= row->estimated_ns != 0;
     }
+    s->in_force = estimated ? RTL_ACTIVITY_TIMING : RTL_ACTIVITY_COUNTING;
     return true;
 }

@@ -25,6 +25,8 @@ struct rtl_observed_row {
 struct rtl_observed_rows {
     struct rtl_observed_row *at;
     uint32_t count;
+    uint64_t early_ns, late_ns;         /* of all rows */
+    uint64_t early_all_ns, late_all_ns; /* the same with looks that came late at their full length */
 };
 
 /* Room for so many rows; false without memory. */

@@ -21,7 +21,7 @@
 
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = 1000000000;
-static const uint64_t BUSY_NS = 500000, IDLE_NS = 10000000, LEAST_NS = 50000; /* between two looks */
+static const uint64_t BUSY_NS = 500000, IDLE_NS = 2000000, LEAST_NS = 50000; /* between two looks */
 static const uint64_t FIND_NS = 1000000000; /* how long queues are looked for at once */
 static const uint64_t STOP_NS = 5000000;    /* how soon the thread ends when it is asked */
 enum { SCAN_SHARE = 4, RING_LOOKS = 8 };    /* of the budget: a part in so many; looks while a ring fills */
@@ -470,7 +470,6 @@ enum rtl_reader_status rtl_observer_snapshot(struct rtl_observer *o, struct rtl_
     s->pid = o->pid_inside;
     memcpy(s->comm, o->comm, sizeof s->comm);
     s->mode = s->mode_started = RTL_MODE_OBSERVED;
-    s->in_force = convention == RTL_CONVENTION_UNKNOWN ? RTL_ACTIVITY_COUNTING : RTL_ACTIVITY_TIMING;
     s->state = RTL_STATE_LIVE;
     s->start_mono_ns = o->start_mono_ns;
     s->start_real_ns = o->start_real_ns;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { PAGE = 4096, PAGES = 4096, AT_ONCE = 256 };
+enum { PAGE = 4096, AT_ONCE = 256 };
 enum { TYPE_MAX = 2, FEATURES_MAX = 3, SIZE_MIN = 2 };
 enum { KIND_DOORBELL = -1, KIND_LEGACY_DOORBELL = -2 };
 
@@ -42,51 +42,61 @@ bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_
                                   rtl_target_read(memory, h.ring + (uint64_t)h.size * RTL_PACKET_BYTES - 1, &byte, 1));
 }
 
-/* The pages of one mapping from `at` on, PAGES at most. */
-static uint32_t find_in(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
-                        size_t pages, uint64_t *left, struct rtl_found_queue *queues, uint32_t most)
-{
+/* What a search has found so far, and the pages that are to be read next. */
+struct search {
+    const struct rtl_target_memory *memory;
+    const struct rtl_mappings *mappings;
+    struct rtl_found_queue *queues;
+    uint32_t found, most;
+    uint64_t until_ns;
     struct rtl_queue_head heads[AT_ONCE];
     struct rtl_target_piece pieces[AT_ONCE];
-    uint8_t there[PAGES];
-    uint32_t found = 0;
-    size_t n = 0;
-    rtl_target_pages(memory, at, pages, there);
-    for (size_t page = 0; page <= pages; page++) {
-        if (page < pages && there[page]) {
-            pieces[n] = (struct rtl_target_piece){.at = at + page * PAGE, .to = &heads[n], .bytes = sizeof heads[n]};
-            n++;
-            *left -= *left > 0;
-        }
-        if (n < AT_ONCE && page < pages)
+    size_t count;
+};
+
+static void look_at_pages(struct search *s)
+{
+    rtl_target_read_pieces(s->memory, s->pieces, s->count);
+    for (size_t i = 0; i < s->count && s->found < s->most; i++)
+        if (s->pieces[i].ok && rtl_queue_plausible(&s->heads[i]))
+            s->found += rtl_queue_confirm(s->memory, s->mappings, s->pieces[i].at, &s->queues[s->found]);
+    s->count = 0;
+}
+
+static bool is_over(const struct search *s)
+{
+    return s->found >= s->most || rtl_mono_ns() > s->until_ns;
+}
+
+static void look_at_region(struct search *s, const struct rtl_target_region *region)
+{
+    for (uint64_t at = region->from; at < region->to; at += PAGE) {
+        s->pieces[s->count] =
+            (struct rtl_target_piece){.at = at, .to = &s->heads[s->count], .bytes = sizeof s->heads[s->count]};
+        if (++s->count < AT_ONCE)
             continue;
-        rtl_target_read_pieces(memory, pieces, n);
-        for (size_t i = 0; i < n && found < most; i++)
-            if (pieces[i].ok && rtl_queue_plausible(&heads[i]))
-                found += rtl_queue_confirm(memory, mappings, pieces[i].at, &queues[found]);
-        n = 0;
+        look_at_pages(s);
+        if (is_over(s))
+            return;
     }
-    return found;
 }
 
 uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
                          struct rtl_found_queue *queues, uint32_t most, uint64_t budget_ns)
 {
-    uint64_t until = rtl_mono_ns() + budget_ns;
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < mappings->count && found < most; i++) {
+    struct search s = {
+        .memory = memory, .mappings = mappings, .queues = queues, .most = most, .until_ns = rtl_mono_ns() + budget_ns};
+    for (uint32_t i = 0; i < mappings->count && !is_over(&s); i++) {
         const struct rtl_mapping *m = &mappings->list[i];
-        if (!m->dontfork || !m->read || !m->write || m->device)
+        if (!m->dontfork || !m->read || !m->write || m->device || !m->resident)
             continue;
-        /* memory is reserved in pieces of many gigabytes of which next to nothing is there */
-        uint64_t left = (m->resident + PAGE - 1) / PAGE;
-        for (uint64_t at = m->from; at < m->to && left && found < most; at += (uint64_t)PAGES * PAGE) {
-            uint64_t pages = (m->to - at) / PAGE;
-            found += find_in(memory, mappings, at, pages < PAGES ? (size_t)pages : PAGES, &left, queues + found,
-                             most - found);
-            if (rtl_mono_ns() > until)
-                return found;
+        for (uint64_t at = m->from; at < m->to && !is_over(&s);) {
+            struct rtl_target_region regions[RTL_TARGET_REGIONS];
+            uint32_t n = rtl_target_regions(memory, &at, m->to, regions);
+            for (uint32_t r = 0; r < n && !is_over(&s); r++)
+                look_at_region(&s, &regions[r]);
         }
     }
-    return found;
+    look_at_pages(&s);
+    return s.found;
 }

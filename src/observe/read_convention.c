@@ -4,9 +4,9 @@
 enum { EARLY_ENOUGH = 4, EARLY_SHARE = 20, LATE_ENOUGH = 8, LATE_SHARE = 100 };
 
 /*
- * The packet before the index still runs: early, and nothing else. It has ended and the next one stands there: late,
- * mostly; early too while a kernel from further before runs, beside which the ended one could start. A barrier packet
- * may do that any time, so that it proves nothing of the kind.
+ * The packet before the index still runs: early, and nothing else. It has ended, and with it all before it, and the
+ * next one stands there though it was submitted before: late. (One that comes to an idle queue may not have been
+ * noticed yet.)
  */
 void rtl_convention_see(struct rtl_evidence *e, const struct rtl_queue_look *look)
 {
@@ -14,7 +14,7 @@ void rtl_convention_see(struct rtl_evidence *e, const struct rtl_queue_look *loo
         return;
     if (look->before_pending)
         e->early++;
-    else if (look->before && look->waiting && look->stays)
+    else if (look->before_in_order && look->waiting && look->queued)
         e->late++;
 }
 

@@ -11,14 +11,15 @@
 
 #include "shm/tables.h"
 
-/* What a queue looked like at a moment, its read index unmoved since the moment before. */
+/* What a queue looked like at a moment. */
 struct rtl_queue_look {
     bool waiting;          /* a kernel's packet is at the read index, and it has been submitted */
-    bool stays;            /* and it was at the look before, too */
+    bool queued;           /* and it was submitted while something before it had not ended */
     bool in_order;         /* what is there, kernel or barrier, is to start when all before it have ended */
     bool blocked;          /* a barrier packet is there whose signals aren't all zero */
     bool before;           /* there is a kernel's packet before the read index */
-    bool before_signalled; /* which has a signal */
+    bool before_in_order;  /* the packet before it, of a kernel or not, started when all before that had ended */
+    bool before_signalled; /* that packet has a signal */
     bool before_pending;   /* that says that it hasn't ended */
 };
 

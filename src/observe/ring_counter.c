@@ -36,7 +36,8 @@ enum rtl_packet_kind rtl_packet_kind(const struct rtl_packet *p, bool consumed)
 
 void rtl_ring_counter_begin(struct rtl_ring_counter *c, uint32_t size, uint64_t write_index, bool whole)
 {
-    *c = (struct rtl_ring_counter){.next = write_index > size ? write_index - size : 0, .size = size, .begun = whole};
+    *c = (struct rtl_ring_counter){
+        .next = write_index > size ? write_index - size : 0, .size = size, .ours = whole ? 0 : write_index};
     c->lost = whole ? c->next : 0;
 }
 
@@ -48,25 +49,28 @@ uint64_t rtl_ring_counter_wanted(const struct rtl_ring_counter *c, uint64_t writ
 }
 
 uint64_t rtl_ring_counter_count(struct rtl_ring_counter *c, const struct rtl_packet *packets, uint64_t count,
-                                uint64_t read_index, uint64_t write_after, rtl_ring_counter_take *take, void *context)
+                                uint64_t read_index, uint64_t write_after, uint64_t read_after,
+                                rtl_ring_counter_take *take, void *context)
 {
     uint64_t first = c->next, safe = write_after > c->size ? write_after - c->size : 0;
+    if (safe > read_after)
+        safe = read_after;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = first + i;
         bool consumed = number < read_index;
         if (number < safe) {
-            c->lost += c->begun;
+            c->lost += number >= c->ours;
             c->next = number + 1;
             continue;
         }
-        c->begun = true;
         enum rtl_packet_kind kind = rtl_packet_kind(&packets[i], consumed);
         if (kind == RTL_PACKET_UNREADY || !take(context, number, &packets[i], kind, consumed))
             break;
         c->next = number + 1;
     }
     if (c->next < safe) { /* also those that weren't copied */
-        c->lost += c->begun ? safe - c->next : 0;
+        uint64_t from = c->next > c->ours ? c->next : c->ours;
+        c->lost += safe > from ? safe - from : 0;
         c->next = safe;
     }
     return c->next - first;

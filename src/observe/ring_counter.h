@@ -38,7 +38,7 @@ struct rtl_ring_counter {
     uint64_t next; /* number of the packet to count next */
     uint64_t lost; /* overwritten before they were counted */
     uint32_t size; /* of the ring, packets: a power of two */
-    bool begun;    /* packets were read: what is overwritten from now on is lost */
+    uint64_t ours; /* packets from this number on were submitted while we looked: they can be lost */
 };
 
 /* Starts with the oldest packet that the ring still has. `whole`: the queue was made while we looked, so that what the
@@ -54,9 +54,10 @@ typedef bool rtl_ring_counter_take(void *context, uint64_t number, const struct 
 
 /*
  * `packets`: copies of `count` slots from number counter->next on; `read_index` from before they were copied,
- * `write_after` from after. Returns how many it went on by, lost ones included.
+ * `write_after` and `read_after` from after. Returns how many it went on by, lost ones included.
  */
 uint64_t rtl_ring_counter_count(struct rtl_ring_counter *counter, const struct rtl_packet *packets, uint64_t count,
-                                uint64_t read_index, uint64_t write_after, rtl_ring_counter_take *take, void *context);
+                                uint64_t read_index, uint64_t write_after, uint64_t read_after,
+                                rtl_ring_counter_take *take, void *context);
 
 #endif

@@ -16,13 +16,24 @@ static struct rtl_signal_user *user_of(struct rtl_signal_user *users, uint64_t s
 }
 _Static_assert(RTL_SIGNAL_USERS == 1 << 14, "as user_of counts on");
 
+void rtl_await_displaced(struct rtl_signal_user users[RTL_SIGNAL_USERS], const struct rtl_awaited_ring *ring,
+                         uint64_t number, uint64_t signal)
+{
+    struct rtl_signal_user *user = user_of(users, signal);
+    if (!user->ring || user->signal != signal || user->entry < user->ring->first || user->entry >= user->ring->end)
+        return;
+    struct rtl_awaited *entry = &user->ring->at[user->entry % RTL_AWAITED_MAX];
+    if (!entry->read || user->ring != ring || number < entry->until)
+        entry->given_up = true;
+}
+
 bool rtl_await(struct rtl_signal_user users[RTL_SIGNAL_USERS], struct rtl_awaited_ring *ring,
                const struct rtl_awaited *dispatch)
 {
     struct rtl_signal_user *user = user_of(users, dispatch->signal);
-    /* another signal at the same place: its dispatch is given up, too, which is rare and never wrong */
-    if (user->ring && user->entry >= user->ring->first && user->entry < user->ring->end)
-        user->ring->at[user->entry % RTL_AWAITED_MAX].given_up = true;
+    /* another signal at the same place: nobody would know when that is used again */
+    if (user->ring)
+        rtl_await_displaced(users, NULL, 0, user->signal);
     *user = (struct rtl_signal_user){0};
     if (ring->end - ring->first == RTL_AWAITED_MAX)
         return false;

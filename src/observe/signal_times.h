@@ -3,8 +3,8 @@
  * written into it by the packet processor, in ticks of the GPU. Which dispatch they belong to is the question: signals
  * are used again and again.
  *
- * So a dispatch is timed only if nothing else was submitted with its signal until its times were read, and if they lie
- * between the moment before it was submitted and now. Everything else stays untimed. Pure, but for memory.
+ * So a dispatch is timed only if no other packet was submitted with its signal until its times were read, and if they
+ * lie between the moment before it was submitted and then. Everything else stays untimed. Pure, but for memory.
  *
  * The ticks' length is measured against the host's clock, and taken for that of the hardware's known clocks when it is
  * near one; until then nothing is timed.
@@ -28,7 +28,11 @@ struct rtl_awaited {
     uint64_t number, signal; /* of the packet in its queue; address */
     uint64_t after_ns;       /* it wasn't there at that time */
     uint32_t row;
-    bool given_up;
+    bool given_up; /* or accounted for */
+    /* what was read of the signal when it said that it had ended: its times, when, and up to which packet of its queue
+     * others could have had the signal by then */
+    bool read;
+    uint64_t start, end, read_ns, until;
 };
 
 enum { RTL_AWAITED_MAX = 4096 };
@@ -45,9 +49,15 @@ struct rtl_signal_user {
 };
 enum { RTL_SIGNAL_USERS = 16384 };
 
-/* Waits for the times of one more dispatch; what had its signal before is given up. False when there is no room. */
+/* Waits for the times of one more dispatch, the newest user of its signal. False when there is no room. */
 bool rtl_await(struct rtl_signal_user users[RTL_SIGNAL_USERS], struct rtl_awaited_ring *ring,
                const struct rtl_awaited *dispatch);
+/*
+ * Packet `number` of the ring's queue has the signal: what awaited its times is given up, unless they were read before
+ * the packet could be there.
+ */
+void rtl_await_displaced(struct rtl_signal_user users[RTL_SIGNAL_USERS], const struct rtl_awaited_ring *ring,
+                         uint64_t number, uint64_t signal);
 /* A ring goes: nothing may point into it. */
 void rtl_await_forget(struct rtl_signal_user users[RTL_SIGNAL_USERS], const struct rtl_awaited_ring *ring);
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -120,19 +121,74 @@ bool rtl_target_memory_there(const struct rtl_target_memory *memory, uint64_t at
     return n != 0; /* an error: that page is gone; nothing at all: the whole memory is */
 }
 
-void rtl_target_pages(const struct rtl_target_memory *memory, uint64_t at, size_t pages, uint8_t *there)
+/* The kernel's own walk (PAGEMAP_SCAN of Linux 6.7), which knows holes of terabytes; as <linux/fs.h> has it. */
+struct scan {
+    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+    uint64_t inverted, mask, anyof, returned;
+};
+struct scan_region {
+    uint64_t start, end, categories;
+};
+#define SCAN         _IOWR('f', 16, struct scan)
+#define SCAN_PRESENT (1u << 3)
+#define SCAN_SWAPPED (1u << 4)
+
+static bool scan_regions(const struct rtl_target_memory *memory, uint64_t *from, uint64_t to,
+                         struct rtl_target_region *regions, uint32_t *count)
+{
+    struct scan_region found[RTL_TARGET_REGIONS];
+    struct scan scan = {.size = sizeof scan,
+                        .start = *from,
+                        .end = to,
+                        .vec = (uint64_t)(uintptr_t)found,
+                        .vec_len = RTL_TARGET_REGIONS,
+                        .anyof = SCAN_PRESENT | SCAN_SWAPPED,
+                        .returned = SCAN_PRESENT | SCAN_SWAPPED};
+    int n = ioctl(memory->pagemap, SCAN, &scan);
+    if (n < 0 || n > RTL_TARGET_REGIONS || scan.walk_end <= *from)
+        return false;
+    for (*count = 0; *count < (uint32_t)n; ++*count)
+        regions[*count] = (struct rtl_target_region){found[*count].start, found[*count].end};
+    *from = scan.walk_end;
+    return true;
+}
+
+/* An entry of 8 bytes a page, without it. */
+static uint32_t read_regions(const struct rtl_target_memory *memory, uint64_t *from, uint64_t to,
+                             struct rtl_target_region *regions)
 {
     uint64_t entries[PAGES_AT_ONCE];
-    memset(there, 1, pages);
-    for (size_t done = 0; memory->pagemap >= 0 && done < pages;) {
-        size_t n = pages - done < PAGES_AT_ONCE ? pages - done : PAGES_AT_ONCE;
-        ssize_t bytes =
-            pread(memory->pagemap, entries, n * sizeof *entries, (off_t)((at / PAGE + done) * sizeof *entries));
-        if (bytes < (ssize_t)sizeof *entries)
-            return;
-        n = (size_t)bytes / sizeof *entries;
-        for (size_t i = 0; i < n; i++)
-            there[done + i] = (entries[i] & (PAGE_PRESENT | PAGE_SWAPPED)) != 0;
-        done += n;
+    uint32_t count = 0;
+    uint64_t pages = (to - *from) / PAGE;
+    size_t n = pages < PAGES_AT_ONCE ? (size_t)pages : PAGES_AT_ONCE, i = 0;
+    ssize_t bytes = pread(memory->pagemap, entries, n * sizeof *entries, (off_t)(*from / PAGE * sizeof *entries));
+    if (bytes < (ssize_t)sizeof *entries) {
+        *from = to;
+        return 0;
     }
+    for (n = (size_t)bytes / sizeof *entries; i < n; i++) {
+        uint64_t at = *from + i * PAGE;
+        if (!(entries[i] & (PAGE_PRESENT | PAGE_SWAPPED)))
+            continue;
+        if (count && regions[count - 1].to == at)
+            regions[count - 1].to += PAGE;
+        else if (count < RTL_TARGET_REGIONS)
+            regions[count++] = (struct rtl_target_region){at, at + PAGE};
+        else
+            break;
+    }
+    *from += i * PAGE;
+    return count;
+}
+
+uint32_t rtl_target_regions(const struct rtl_target_memory *memory, uint64_t *from, uint64_t to,
+                            struct rtl_target_region regions[RTL_TARGET_REGIONS])
+{
+    uint32_t count;
+    if (memory->pagemap < 0) { /* all of it may be */
+        regions[0] = (struct rtl_target_region){*from, to};
+        *from = to;
+        return 1;
+    }
+    return scan_regions(memory, from, to, regions, &count) ? count : read_regions(memory, from, to, regions);
 }

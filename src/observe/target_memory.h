@@ -42,10 +42,17 @@ bool rtl_target_read_string(const struct rtl_target_memory *memory, uint64_t at,
 /* False once the program whose memory was opened is gone. `at`: an address that it had. */
 bool rtl_target_memory_there(const struct rtl_target_memory *memory, uint64_t at);
 
+struct rtl_target_region {
+    uint64_t from, to;
+};
+enum { RTL_TARGET_REGIONS = 64 };
+
 /*
- * Which of the pages from `at` on are there (in memory or swapped out): a byte each into `there`. Pages that were never
- * touched hold nothing, and reading them would make the target have them.
+ * Where in [*from, to) there are pages (in memory or swapped out): up to RTL_TARGET_REGIONS regions; *from becomes
+ * where to go on. Pages that were never touched hold nothing, and reading them would make the target have them. Both
+ * are multiples of a page.
  */
-void rtl_target_pages(const struct rtl_target_memory *memory, uint64_t at, size_t pages, uint8_t *there);
+uint32_t rtl_target_regions(const struct rtl_target_memory *memory, uint64_t *from, uint64_t to,
+                            struct rtl_target_region regions[RTL_TARGET_REGIONS]);
 
 #endif

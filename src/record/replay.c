@@ -130,6 +130,7 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
         return RTL_DB_FAILED;
     }
     r->db = db;
+    r->of = 1;
     bool any = rtl_db_has_set(db, &rtl_series_set);
     if (!any && !rtl_db_status(db)) {
         snprintf(why, why_bytes, "%s holds no time series and no snapshot", path);
@@ -150,6 +151,12 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
     }
     *out = r;
     return RTL_DB_OK;
+}
+
+void rtl_replay_share(struct rtl_replay *r, uint32_t count)
+{
+    r->of = count;
+    rtl_replay_state_share(&r->state, count);
 }
 
 void rtl_replay_close(struct rtl_replay *r)
@@ -217,7 +224,7 @@ static void keep_checkpoint(struct rtl_replay *r)
         return;
     uint64_t bytes = rtl_replay_state_bytes(&r->state);
     struct rtl_checkpoint *c = &r->checkpoints[r->checkpoint_count];
-    if (r->checkpoint_bytes + bytes > CHECKPOINT_BYTES || !rtl_snapshot_copy(&r->state.snapshot, &c->snapshot))
+    if (r->checkpoint_bytes + bytes > CHECKPOINT_BYTES / r->of || !rtl_snapshot_copy(&r->state.snapshot, &c->snapshot))
         return;
     c->frame = r->next - 1;
     r->checkpoint_bytes += bytes;

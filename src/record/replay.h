@@ -22,6 +22,8 @@ struct rtl_replay;
  */
 enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **replay,
                                    char *why, size_t why_bytes);
+/* It is one of so many that are read at a time, and takes its share of memory only. Before anything is read. */
+void rtl_replay_share(struct rtl_replay *replay, uint32_t count);
 void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
 
 /*

@@ -27,6 +27,7 @@ struct rtl_replay {
     struct rtl_checkpoint checkpoints[RTL_CHECKPOINTS_MAX]; /* ascending */
     int checkpoint_count;
     uint64_t checkpoint_bytes;
+    uint32_t of; /* how many share the memory for them */
 };
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = RTL_CHUNKS_MAX };
+enum { ROOM = RTL_CHUNKS_MAX, ROOM_OF_ALL = 32 * ROOM }; /* octaves: 34 MB of one process, 1.1 GB of several together */
 
 static void damaged(struct rtl_replay_state *state, const char *what)
 {
@@ -79,7 +79,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     struct rtl_snapshot *s = &state->snapshot;
     state->db = db;
     state->recording = recording;
-    state->room = ROOM;
+    state->room = state->room_most = ROOM;
     s->queues = calloc(RTL_QUEUES_MAX, sizeof *s->queues);
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
@@ -105,7 +105,7 @@ static void empty(struct rtl_replay_state *state)
         rtl_replay_free_histogram(&s->copies[i].histogram);
     s->kernel_count = s->queue_count = s->agent_count = s->copies_count = 0;
     s->calls = NULL;
-    state->room = ROOM;
+    state->room = state->room_most;
 }
 
 void rtl_replay_state_end(struct rtl_replay_state *state)
@@ -390,8 +390,14 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
 
 uint64_t rtl_replay_state_bytes(const struct rtl_replay_state *state)
 {
-    uint64_t octaves = ROOM - state->room;
+    uint64_t octaves = state->room_most - state->room;
     return octaves * sizeof(struct rtl_octave) + state->snapshot.kernel_count * sizeof(struct rtl_kernel_snapshot) +
            state->snapshot.queue_count * sizeof(struct rtl_queue_snapshot) +
            state->snapshot.copies_count * sizeof(struct rtl_copies_snapshot);
+}
+
+void rtl_replay_state_share(struct rtl_replay_state *state, uint32_t count)
+{
+    if (count > ROOM_OF_ALL / ROOM)
+        state->room = state->room_most = ROOM_OF_ALL / count;
 }

@@ -43,6 +43,7 @@
 #define RTL_RUN_OPTIONS(X)                                                                                  \
     X(RUN_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
     X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                               \
+    X(RUN_SNAPSHOT, 0, "snapshot", "FILE", "add its statistics to FILE when it has ended")                  \
     X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_ENV_OPTIONS(X)                                                                                  \
     X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)")             \

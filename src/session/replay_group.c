@@ -128,6 +128,8 @@ enum rtl_db_status rtl_replay_group_open(const char *path, struct rtl_replay *re
     for (uint32_t i = 0; !status && i < count; i++)
         status = add_member(g, path, recordings[i]);
     free(recordings);
+    for (uint32_t i = 0; !status && i < count; i++)
+        rtl_replay_share(g->members[i].replay, count);
     if (!status && (!find_moments(g) || !(g->merge = rtl_merge_create())))
         status = RTL_DB_FAILED;
     if (status) {

@@ -260,6 +260,13 @@ static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_sna
     char *bytes = (char *)&q;
     bool ok = true;
 
+    /* most were never used: their lines needn't be fetched */
+    ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, bytes, 8) &&
+         (q.generation || rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, 24));
+    if (ok && !q.generation && !q.packets && !q.dispatches) {
+        memset(out, 0, sizeof *out);
+        return true;
+    }
     /* a writer that died while it changed the identity leaves it odd: then it is shown as it was found */
     for (int i = 0; ok && i < TRIES; i++) {
         ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &q, identity) &&
@@ -483,11 +490,12 @@ bool rtl_take_agents(struct rtl_taking *t)
     t->no_memory = !s->agents || !gpu_of;
     for (uint32_t i = 0; !t->no_memory && i < t->reader->agents; i++) {
         struct rtl_agent a;
-        if (!rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, sizeof a)) {
+        gpu_of[i] = i;
+        if (!rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, 8) ||
+            (a.state == 1 && !rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, sizeof a))) {
             t->damaged = true;
             break;
         }
-        gpu_of[i] = i;
         if (a.state != 1)
             continue;
         struct rtl_agent_snapshot *to = &s->agents[s->agent_count];

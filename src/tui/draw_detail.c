@@ -27,11 +27,11 @@ static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct
                         const struct rtl_span *all)
 {
     struct rtl_number total, mean, most;
-    char since[56], share[32] = RTL_NONE;
+    char since[56], share[32];
     if (!at.rows)
         return;
-    if (row->window.count)
-        snprintf(share, sizeof share, "%s%%", rtl_format_share(row->share).text);
+    if (rtl_cell_text(ui->model, row, RTL_COLUMN_TIME, ui->units, share, sizeof share))
+        rtl_text_append(share, sizeof share, "%%");
     char rate[32];
     int col = 0;
     snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(row->rate).text);
@@ -108,8 +108,8 @@ static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
 {
     char text[80], since[56];
     int col = 0;
-    if (row->window.count) {
-        snprintf(text, sizeof text, "%s%%", rtl_format_share(row->share).text);
+    if (rtl_cell_text(ui->model, row, RTL_COLUMN_TIME, ui->units, text, sizeof text)) {
+        rtl_text_append(text, sizeof text, "%%");
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "time", text);
     }
     snprintf(text, sizeof text, "%s/s", rtl_format_rate(row->rate).text);

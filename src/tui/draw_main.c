@@ -5,6 +5,7 @@
 #include "model/cells.h"
 #include "model/heat.h"
 #include "model/ranks.h"
+#include "model/row_times.h"
 #include "model/trend.h"
 #include "text/text.h"
 
@@ -148,7 +149,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
                                 text);
         }
     }
-    if (row->window.count && most > 0)
+    if (rtl_row_window_ns(row) && !m->no_shares && most > 0)
         rtl_frame_bar(frame, line, l->bar_at, l->bar_width, rtl_draw_load_role(row->share), row->share / most);
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
     rtl_draw_name_cell(ui, frame, line, col, width, role, row);

@@ -17,7 +17,7 @@ enum {
     NAME_LEAST = 12,
     NAME_WANTED = 30, /* before marks grow */
     BAR_FROM = 76,    /* columns of the terminal; of one with SLOWEST the next: */
-    BAR_BESIDE = 96,  /* the name says more */
+    BAR_BESIDE = 96,  /* the name says more, than the trend, too */
     BAR_LEAST = 4,
     BAR_MOST = 12,
     HEAT_MOST = 24,
@@ -112,8 +112,10 @@ static int shown_from(int column, unsigned asked, int cols)
 static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        bool beside = wants->slowest && from < BAR_BESIDE && !wants->columns; /* the name needs the room */
         bool shown = i != RTL_COLUMN_NAME && from >= shown_from(i, wants->columns, cols) &&
-                     (i != RTL_COLUMN_SLOWEST || wants->slowest) && (i != RTL_COLUMN_LAUNCH || wants->launch);
+                     (i != RTL_COLUMN_SLOWEST || wants->slowest) && (i != RTL_COLUMN_TREND || !beside) &&
+                     (i != RTL_COLUMN_LAUNCH || wants->launch);
         l->column_width[i] = !shown ? 0 : wants->widths ? wants->widths[i] : rtl_columns[i].width;
     }
     l->bar_width = from >= (wants->slowest ? BAR_BESIDE : BAR_FROM) && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;

@@ -364,6 +364,18 @@ static bool has_enough(const struct watch *w)
     return false;
 }
 
+/* Waits until then, or for a key; what the next key may need is made meanwhile, in slices that nobody notices. */
+static struct rtl_event wait_for_event(struct watch *w, uint64_t until)
+{
+    enum { NAMES_AT_ONCE = 200 };
+    for (;;) {
+        bool more = rtl_model_prepare(w->ui.model, NAMES_AT_ONCE);
+        struct rtl_event event = rtl_screen_wait(more ? 0 : until);
+        if (!more || event.kind != RTL_EVENT_TIMEOUT || rtl_mono_ns() >= until)
+            return event;
+    }
+}
+
 static int run(struct watch *w)
 {
     if (w->player)
@@ -385,7 +397,7 @@ static int run(struct watch *w)
         if (!look_at_launched(w))
             return 0;
         uint64_t soon = rtl_mono_ns() + (w->ui.launched == RTL_LAUNCHED_ENDING ? RTL_SEC / 20 : RTL_SEC);
-        struct rtl_event event = rtl_screen_wait(soon + RTL_SEC / 2 < w->next_ns ? soon : w->next_ns);
+        struct rtl_event event = wait_for_event(w, soon + RTL_SEC / 2 < w->next_ns ? soon : w->next_ns);
         switch (event.kind) {
         case RTL_EVENT_TIMEOUT:
             if (rtl_mono_ns() >= w->next_ns)

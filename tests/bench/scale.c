@@ -182,7 +182,7 @@ static void press(const char *what, uint32_t key)
     double from = cpu_ms();
     rtl_ui_key(&ui, key);
     draw();
-    printf(", %s %.1f", what, cpu_ms() - from);
+    printf(" %s %.1f", what, cpu_ms() - from);
 }
 
 static void scene(uint32_t p_count, uint32_t k_count, uint32_t changing, uint32_t calls)
@@ -205,6 +205,7 @@ static void scene(uint32_t p_count, uint32_t k_count, uint32_t changing, uint32_
     }
     look();
     printf("%2u x %5u kernels, ms of CPU: first frame %.1f", processes, kernels, cpu_ms() - from);
+    fflush(stdout);
     for (int i = 0; i < 15; i++) {
         work(changing, calls);
         look();
@@ -219,7 +220,17 @@ static void scene(uint32_t p_count, uint32_t k_count, uint32_t changing, uint32_
         most = ms > most ? ms : most;
     }
     printf(", a frame with %u changed %.1f (at most %.1f)", changing * processes, sum / FRAMES, most);
-    printf("; %.0f MB\n     keys", resident_mb() - before);
+    printf("; %.0f MB", resident_mb() - before);
+    double slice = 0;
+    sum = 0;
+    for (bool more = true; more;) {
+        from = cpu_ms();
+        more = rtl_model_prepare(ui.model, 200);
+        double ms = cpu_ms() - from;
+        sum += ms;
+        slice = ms > slice ? ms : slice;
+    }
+    printf("\n     names while nothing happens %.1f, at most %.1f at a time; keys", sum, slice);
     press("Down", RTL_KEY_DOWN);
     press("P (sort)", 'P');
     press("g (families)", 'g');

@@ -11,12 +11,17 @@ watches_all
     cat tests/programs/serve.script
 } >"$work/slow.script"
 cat >"$work/launcher" <<EOF
-for rank in 0 1 2 3 4 5 6 7; do
-    script=tests/programs/serve.script
-    [ \$rank != 5 ] || script=$work/slow.script
-    RANK=\$rank ROCR_VISIBLE_DEVICES=\$rank tests/vgpu/run --gpus 8 --script \$script -- \
-        "$O/tests/programs/serve" --gpus 1 --layers 4 --seconds 300 &
+serve() { # RANK SCRIPT
+    RANK=\$1 ROCR_VISIBLE_DEVICES=\$1 tests/vgpu/run --gpus 8 --script \$2 -- \
+        "$O/tests/programs/serve" --gpus 1 --layers 4 --seconds 300
+}
+for rank in 0 1 2 3 4 6 7; do
+    serve \$rank tests/programs/serve.script &
 done
+{
+    serve 5 tests/programs/serve.script
+    serve 5 $work/slow.script # it is started again when it ends, and is slow from then on
+} &
 wait
 EOF
 (HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec sh "$work/launcher") >"$work/serve.out" 2>&1 &
@@ -29,6 +34,17 @@ for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
 is "with their ranks" "$(ranks .rank | tr '\n' ' ')" '0 1 2 3 4 5 6 7 '
 own_gpus() { [ "$(ranks '.gpus[0].pci' | grep -v null | sort -u | wc -l)" = 8 ]; }
 check "each with its GPU" wait_until 60 own_gpus # a process is listed before it has a queue
+
+# --- one of them becomes slow while the screen is watched ---
+terminal 100 30 "'$top' -p $launcher -d 1"
+check "the screen has eight processes" shows '8 processes' ' SLOWEST ' 'win 10s'
+check "nobody is slow in the kernel" hides 'R[0-7] [2-3]\.[0-9]x .*128x128x64'
+kill "$(ranks 'select(.rank == 5) | .pid')"
+check "its rank, the kernel and the change are on the screen" \
+    shows '^[> ]! .* ([2-3]\.[0-9]x|\+[0-9]+%) .* R5 [2-3]\.[0-9]x .*128x128x64'
+keys q
+check "eight are left" wait_until 60 all_ranks
+for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
 
 frames() { "$top" -p "$launcher" --json -d 2 -n 4 >"$work/json"; }
 check "the launcher's pid stands for all of them" frames

@@ -18,6 +18,7 @@
 #include "record/diff.h"
 #include "record/recording.h"
 #include "record/replay.h"
+#include "session/replay_group.h"
 #include "shm/calls.h"
 #include "shm/hash.h"
 #include "shm/reader_private.h"
@@ -121,10 +122,10 @@ static void write_to(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    struct rtl_recording *r;
+    struct rtl_recording *r[2];
     char why[512], sql[64];
     sqlite3 *handle;
-    const struct rtl_recording_info info = {
+    struct rtl_recording_info info = {
         .kind = RTL_RECORDING_SERIES, .pid = 4711, .title = "t", .recorder = "fuzz", .name_kernel = name_kernel};
     (void)argc;
     (void)argv;
@@ -132,10 +133,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     MUST(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/file.db", folder);
     atexit(clean_up);
-    MUST(rtl_recording_open(path, false, 50, &info, &r, why, sizeof why) == RTL_DB_OK);
+    for (int i = 0; i < 2; i++, info.pid++)
+        MUST(rtl_recording_open(path, false, 50, &info, &r[i], why, sizeof why) == RTL_DB_OK);
     for (uint64_t t = 1; t <= FRAMES; t++)
-        record(r, t);
-    rtl_recording_close(r);
+        for (uint64_t i = 0; i < 2; i++)
+            if (t > i) /* the second one comes later */
+                record(r[i], t);
+    for (int i = 0; i < 2; i++)
+        rtl_recording_close(r[i]);
     MUST(sqlite3_open(path, &handle) == SQLITE_OK);
     snprintf(sql, sizeof sql, "PRAGMA page_size = %d; VACUUM", PAGE); /* few bytes, so that changes hit something */
     MUST(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK);
@@ -170,12 +175,13 @@ static int no_longer(void *left)
 /* Statements: 4 bytes each, as anybody may run them on a file before it is handed on. */
 static void run_statements(const uint8_t *data, size_t size)
 {
-    static const char *const tables[] = {
-        "rtl_recording",       "rtl_gpu",         "rtl_kernel",        "rtl_frame",
-        "rtl_kernel_sample",   "rtl_untimed",     "rtl_gpu_sample",    "rtl_queue_sample",
-        "rtl_queue_histogram", "rtl_label",       "rtl_copies_sample", "rtl_copies_untimed",
-        "rtl_queue_way",       "rtl_call",        "rtl_call_sample",   "rtl_range",
-        "rtl_range_sample",    "rtl_call_memory", "rtl_call_frame",    "rtl_launch_sample"};
+    static const char *const tables[] = {"rtl_recording",  "rtl_gpu",           "rtl_kernel",
+                                         "rtl_frame",      "rtl_kernel_sample", "rtl_untimed",
+                                         "rtl_gpu_sample", "rtl_queue_sample",  "rtl_queue_histogram",
+                                         "rtl_label",      "rtl_copies_sample", "rtl_copies_untimed",
+                                         "rtl_queue_way",  "rtl_call",          "rtl_call_sample",
+                                         "rtl_range",      "rtl_range_sample",  "rtl_call_memory",
+                                         "rtl_call_frame", "rtl_launch_sample", "rtl_process"};
     static const char *const values[] = {"NULL",
                                          "0",
                                          "-1",
@@ -260,6 +266,32 @@ static void check_calls(const struct rtl_calls *c)
         MUST(c->memory[i].place < RTL_API_PLACES);
 }
 
+/* All that were recorded together, there and back. */
+static void replay_together(struct rtl_replay *r)
+{
+    struct rtl_replay_group *g;
+    char why[512] = "";
+    if (rtl_replay_group_open(path, r, &g, why, sizeof why)) {
+        MUST(*why && !strchr(why, '\n'));
+        return;
+    }
+    uint32_t frames = g ? rtl_replay_group_frames(g) : 0, end = frames < FRAMES_READ ? frames : FRAMES_READ;
+    for (uint32_t i = 0; i < 2 * end; i++) {
+        struct rtl_snapshot s;
+        bool exited;
+        uint32_t frame = i < end ? i : 2 * end - 1 - i;
+        if (rtl_replay_group_read(g, frame, &s, &exited)) {
+            MUST(rtl_replay_group_why(g)[0]);
+            break;
+        }
+        for (uint32_t k = 0; k < s.kernel_count; k++)
+            MUST(s.kernels[k].id < RTL_KERNELS_MAX && (!k || s.kernels[k].id > s.kernels[k - 1].id));
+        rtl_replay_group_title(g, why, sizeof why);
+        rtl_snapshot_free(&s);
+    }
+    rtl_replay_group_close(g);
+}
+
 static void replay_all(void)
 {
     struct rtl_replay *r;
@@ -287,6 +319,7 @@ static void replay_all(void)
         MUST(rtl_diff_make(&a, &b, &diff));
         rtl_diff_free(&diff);
         rtl_replay_find(r, rtl_replay_time(r, end - 1));
+        replay_together(r);
     } else {
         MUST(rtl_replay_why(r)[0]);
     }

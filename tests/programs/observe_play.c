@@ -1,12 +1,12 @@
 /*
  * What somebody observes from outside: a raw HSA program that does as it is told, line by line on standard input.
  *
- * observe_play [QUEUES [PACKETS A RING]]: makes its queues, loads kernels fast00 to fast99 and says "ready". Then
- *   run N EVERY KERNELS US   N dispatches of KERNELS kernels, unevenly, round the queues; every EVERYth carries a
- * signal (0: none); US microseconds of rest after each 16 (so that it lasts) cycle N                  N times a queue
- * that is made, gets ten dispatches and goes load                     more kernels, more00 to more99, of which `run`
- * takes the next ones done                     waits until everything has completed, tells "launched KERNEL N" and
- * "done" Each is answered by "ok". It ends when standard input does.
+ * observe_play [QUEUES [PACKETS A RING [plain]]] (plain: the GPU writes no times): makes its queues, loads kernels
+ * fast00 to fast99 and says "ready". Then run N EVERY KERNELS US   N dispatches of KERNELS kernels, unevenly, round the
+ * queues; every EVERYth carries a signal (0: none); US microseconds of rest after each 16 (so that it lasts) cycle N N
+ * times a queue that is made, gets ten dispatches and goes load                     more kernels, more00 to more99, of
+ * which `run` takes the next ones done                     waits until everything has completed, tells "launched KERNEL
+ * N" and "done" Each is answered by "ok". It ends when standard input does.
  */
 #include "intercept_hsa.h"
 
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     load_family(&families[0], "fast");
     for (unsigned i = 0; i < queue_count; i++) {
         queues[i] = open_queue(packets);
-        must(hsa_amd_profiling_set_profiler_enabled(queues[i], 1), "profiling");
+        must(hsa_amd_profiling_set_profiler_enabled(queues[i], argc <= 3), "profiling");
     }
     for (int i = 0; i < SIGNALS; i++)
         must(hsa_signal_create(0, 0, NULL, &signals[i]), "signal");

@@ -11,7 +11,7 @@ static const struct {
     const char *answers[4];
 } questions[] = {
     {"Which kernel takes most of the time?", "", {"\n>  44", " nccl AllReduce bf16 Sum"}},
-    {"Which kernel got slower just now, and how much?", "", {"\n ! ", " 3.0x  ", " paged_attn"}},
+    {"Which kernel got slower just now, and how much?", "", {"\n ! ", " 3.0x TP5 ", " paged_attn"}},
     {"Which rank is slow, and how much?", "", {" TP5 2.0x   gemm TN bf16"}},
     {"Who keeps the others waiting in a collective?", "", {" TP5 last   nccl AllReduce"}},
     {"Why is a GPU idle?", "", {"G5 ", "host late"}},

@@ -5,6 +5,7 @@
  */
 #include "ranks_fixture.h"
 
+#include "model/cells.h"
 #include "text/text.h"
 
 static const char *view_name(void)
@@ -76,6 +77,25 @@ static void designed(const char *screen)
     }
 }
 
+/* What the names are judged by (tests/e2e/names.t) is the room that they have. */
+static void names_have_their_room(void **state)
+{
+    (void)state;
+    int widths[RTL_COLUMN_COUNT];
+    for (int count = 1; count <= 8; count += 7) {
+        start(1, count, 12);
+        for (int cols = 80; cols <= 240; cols++) {
+            struct rtl_layout_wants wants = rtl_ui_wants(&ui, cols);
+            rtl_cell_widths(ui.model, ui.units, widths);
+            wants.widths = widths;
+            struct rtl_layout l = rtl_layout_main(24, cols, &wants);
+            if (l.column_width[RTL_COLUMN_NAME] < 30 + (cols == 80))
+                fail_msg("%d columns of %d for the name, %d processes", l.column_width[RTL_COLUMN_NAME], cols, count);
+        }
+        end();
+    }
+}
+
 static void a_server_of_eight_ranks(void **state)
 {
     (void)state;
@@ -98,6 +118,7 @@ int main(void)
     setenv("TZ", "UTC", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_screen_at_every_size),
+        cmocka_unit_test(names_have_their_room),
         cmocka_unit_test(a_server_of_eight_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

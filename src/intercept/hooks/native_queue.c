@@ -218,9 +218,9 @@ static void let_go(struct rtl_native *native, bool unheard)
     if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at))
         return;
     uint32_t type = rtl_native_type(native, at);
+    bool never = at == native->first;
     if (type == HSA_PACKET_TYPE_INVALID)
         return;
-    bool never = at == native->first;
     see_late(native->tracker, packet_at(native, at), at, type, RTL_UNTIMED_LET_GO);
     publish(native, at + 1);
     if (unheard) {

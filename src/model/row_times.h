@@ -1,0 +1,40 @@
+/*
+ * The time that a kernel took: measured dispatch by dispatch, or, of a process that is seen from outside, estimated for
+ * all of its calls (src/observe); what stands for it, and whether it has to be written with a "~". Pure.
+ */
+#ifndef RTL_MODEL_ROW_TIMES_H
+#define RTL_MODEL_ROW_TIMES_H
+
+#include "model/model_data.h"
+
+/* In the window, of all that is known; 0 when nothing is. */
+static inline uint64_t rtl_row_window_ns(const struct rtl_row *row)
+{
+    return row->window_estimated_ns ? row->window_estimated_ns : row->window.count ? row->window.total_ns : 0;
+}
+
+/* Since the start or zero. */
+static inline uint64_t rtl_row_total_ns(const struct rtl_row *row)
+{
+    return row->estimated_ns ? row->estimated_ns : row->timed ? row->total_ns : 0;
+}
+
+static inline uint64_t rtl_row_mean_ns(const struct rtl_row *row)
+{
+    if (row->window_estimated_ns && row->window_calls)
+        return row->window_estimated_ns / row->window_calls;
+    return row->window.count ? row->window.total_ns / row->window.count : 0;
+}
+
+/* Some of it was not measured. */
+static inline bool rtl_row_window_estimated(const struct rtl_row *row)
+{
+    return row->window_estimated_ns && row->window.count < row->window_calls;
+}
+
+static inline bool rtl_row_total_estimated(const struct rtl_row *row)
+{
+    return row->estimated_ns && row->timed < row->calls;
+}
+
+#endif

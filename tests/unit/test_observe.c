@@ -1,0 +1,400 @@
+/* Observing from outside, the parts that are pure: counting a ring, which packet runs, whose times a signal has. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "observe/debug_list.h"
+#include "observe/kernel_names.h"
+#include "observe/mappings.h"
+#include "observe/queue_finder.h"
+#include "observe/read_convention.h"
+#include "observe/ring_counter.h"
+#include "observe/signal_times.h"
+
+enum { RING = 8, INVALID = 1, DISPATCH = 2, BARRIER_AND = 3 };
+static struct rtl_ring_counter counter;
+static uint64_t taken[64], taken_count;
+static struct rtl_packet ring[RING];
+
+static struct rtl_packet dispatch(uint16_t header)
+{
+    return (struct rtl_packet){
+        .header = header, .setup = 1, .workgroup = {64, 1, 1}, .grid = {64, 1, 1}, .kernel_object = 0x1000};
+}
+
+static bool take(void *context, uint64_t number, const struct rtl_packet *packet, enum rtl_packet_kind kind,
+                 bool consumed)
+{
+    (void)packet;
+    (void)consumed;
+    if (context && number >= *(const uint64_t *)context)
+        return false;
+    assert_int_equal(kind, RTL_PACKET_DISPATCH);
+    taken[taken_count++] = number;
+    return true;
+}
+
+static void counting_is_in_order_and_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RING; i++)
+        ring[i] = dispatch(DISPATCH);
+    taken_count = 0;
+    rtl_ring_counter_begin(&counter, RING, 0, false);
+    assert_int_equal(rtl_ring_counter_wanted(&counter, 3, 0), 3);
+    assert_int_equal(rtl_ring_counter_count(&counter, ring, 3, 0, 3, 0, take, NULL), 3);
+    assert_int_equal(rtl_ring_counter_wanted(&counter, 3, 3), 0);
+    uint64_t until = 4; /* one that isn't taken now comes again */
+    assert_int_equal(rtl_ring_counter_count(&counter, ring, 3, 3, 6, 3, take, &until), 1);
+    assert_int_equal(rtl_ring_counter_wanted(&counter, 6, 3), 2);
+    assert_int_equal(rtl_ring_counter_count(&counter, ring, 2, 3, 6, 3, take, NULL), 2);
+    for (uint64_t i = 0; i < 6; i++)
+        assert_int_equal(taken[i], i);
+    assert_int_equal(taken_count, 6);
+    assert_int_equal(counter.lost, 0);
+}
+
+static void a_packet_counts_when_it_is_there(void **state)
+{
+    (void)state;
+    struct rtl_packet p = dispatch(INVALID);
+    assert_int_equal(rtl_packet_kind(&p, false), RTL_PACKET_UNREADY);
+    assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_DISPATCH); /* the processor took its header */
+    p.kernel_object = 0;
+    assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_OTHER);
+    p = dispatch(INVALID);
+    p.setup = 0; /* a barrier */
+    assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_OTHER);
+    p = dispatch(INVALID);
+    p.grid[2] = 0;
+    assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_OTHER);
+    p.header = BARRIER_AND;
+    assert_int_equal(rtl_packet_kind(&p, false), RTL_PACKET_BARRIER);
+    p.header = 0;
+    assert_int_equal(rtl_packet_kind(&p, false), RTL_PACKET_OTHER);
+}
+
+static void what_was_overwritten_is_lost_to_the_packet(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RING; i++)
+        ring[i] = dispatch(DISPATCH);
+    taken_count = 0;
+    rtl_ring_counter_begin(&counter, RING, 0, false);
+    /* eleven were submitted meanwhile: the first three are gone, whatever the copies hold */
+    assert_int_equal(rtl_ring_counter_count(&counter, ring, RING, 8, 11, 9, take, NULL), 8);
+    assert_int_equal(counter.lost, 3);
+    assert_int_equal(taken[0], 3);
+    /* the next look comes two rings later: what is left is a ring */
+    assert_int_equal(rtl_ring_counter_count(&counter, ring, RING, 30, 30, 30, take, NULL), 14);
+    assert_int_equal(counter.lost, 3 + 14);
+    assert_int_equal(rtl_ring_counter_wanted(&counter, 30, 30), RING);
+    assert_int_equal(rtl_ring_counter_count(&counter, ring, RING, 30, 30, 30, take, NULL), RING);
+    assert_int_equal(taken_count + counter.lost, 30);
+    /* who waits for a free slot has counted up the write index, and written nothing */
+    rtl_ring_counter_begin(&counter, RING, 0, false);
+    taken_count = 0;
+    assert_int_equal(rtl_ring_counter_wanted(&counter, 10, 0), RING);
+    assert_int_equal(rtl_ring_counter_count(&counter, ring, RING, 0, 10, 0, take, NULL), RING);
+    assert_int_equal(counter.lost, 0);
+}
+
+static void what_was_before_our_time_is_no_loss(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RING; i++)
+        ring[i] = dispatch(INVALID);
+    taken_count = 0;
+    rtl_ring_counter_begin(&counter, RING, 100, false);
+    assert_int_equal(counter.next, 92);
+    rtl_ring_counter_count(&counter, ring, RING, 100, 103, 103, take, NULL);
+    assert_int_equal(counter.lost, 0);
+    assert_int_equal(taken_count, 5);
+    rtl_ring_counter_begin(&counter, RING, 100, true); /* the queue came while we looked: all of it is ours */
+    assert_int_equal(counter.lost, 92);
+    rtl_ring_counter_count(&counter, ring, RING, 100, 103, 103, take, NULL);
+    assert_int_equal(counter.lost, 95);
+}
+
+static void indices_that_lie_are_bounded(void **state)
+{
+    (void)state;
+    rtl_ring_counter_begin(&counter, RING, UINT64_MAX, false);
+    assert_true(rtl_ring_counter_wanted(&counter, UINT64_MAX, UINT64_MAX) <= RING);
+    assert_true(rtl_ring_counter_wanted(&counter, 0, UINT64_MAX) == 0);
+    rtl_ring_counter_begin(&counter, RING, 0, false);
+    assert_true(rtl_ring_counter_wanted(&counter, UINT64_MAX, 0) <= RING);
+    taken_count = 0;
+    ring[0] = dispatch(DISPATCH);
+    rtl_ring_counter_count(&counter, ring, 1, UINT64_MAX, UINT64_MAX, UINT64_MAX, take, NULL);
+    assert_int_equal(counter.next, UINT64_MAX - RING);
+}
+
+/* --- which packet runs --- */
+
+static void see(struct rtl_evidence *e, struct rtl_queue_look look, int times)
+{
+    for (int i = 0; i < times; i++)
+        rtl_convention_see(e, &look);
+}
+
+static void the_convention_follows_from_signals(void **state)
+{
+    (void)state;
+    struct rtl_queue_look ended = {.waiting = true, .queued = true, .before_signalled = true, .before_in_order = true},
+                          pending = {.waiting = true, .before_signalled = true, .before_pending = true}, look;
+    struct rtl_evidence e = {0, 0};
+    assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
+    see(&e, ended, 7);
+    assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
+    see(&e, ended, 1);
+    assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_LATE);
+    see(&e, pending, 1); /* one in eight is no late packet processor */
+    assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
+    see(&e, pending, 3);
+    assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_EARLY);
+    e = (struct rtl_evidence){0, 0};
+    look = ended;
+    look.queued = false; /* it has just come: nobody may have noticed */
+    see(&e, look, 20);
+    look = ended;
+    look.before_in_order = false; /* something from further before may run still */
+    see(&e, look, 20);
+    look = ended;
+    look.before_signalled = false;
+    see(&e, look, 20);
+    look = ended;
+    look.waiting = false;
+    see(&e, look, 20);
+    assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
+}
+
+static void who_runs_depends_on_it(void **state)
+{
+    (void)state;
+    struct rtl_queue_look look = {.waiting = true, .in_order = true, .before = true};
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_UNKNOWN, &look), 1);
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_LATE, &look), 0);
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
+    look.blocked = true; /* by a signal of somebody else: nobody knows whether the one before has ended */
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), 1);
+    look.before_signalled = look.before_pending = true;
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
+    look.before_pending = false;
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), 1);
+    look = (struct rtl_queue_look){.before = true, .before_signalled = true, .before_pending = true};
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_LATE, &look), 1);
+    assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
+}
+
+/* --- signals --- */
+
+static struct rtl_signal_user users[RTL_SIGNAL_USERS];
+static struct rtl_awaited_ring awaited, other;
+
+static void a_signal_that_is_used_again_times_nothing(void **state)
+{
+    (void)state;
+    memset(&awaited, 0, sizeof awaited);
+    memset(users, 0, sizeof users);
+    assert_true(rtl_await(users, &awaited, &(struct rtl_awaited){.number = 1, .signal = 0x40}));
+    assert_true(rtl_await(users, &awaited, &(struct rtl_awaited){.number = 2, .signal = 0x80}));
+    rtl_await_displaced(users, &awaited, 3, 0x40);
+    assert_true(awaited.at[0].given_up);
+    assert_false(awaited.at[1].given_up);
+    /* read before the packet could be there */
+    awaited.at[1].read = true;
+    awaited.at[1].until = 5;
+    rtl_await_displaced(users, &awaited, 5, 0x80);
+    assert_false(awaited.at[1].given_up);
+    rtl_await_displaced(users, &other, 9, 0x80); /* of another queue nobody knows */
+    assert_true(awaited.at[1].given_up);
+    assert_true(rtl_await(users, &awaited, &(struct rtl_awaited){.number = 6, .signal = 0xc0}));
+    awaited.at[2].read = true;
+    awaited.at[2].until = 8;
+    rtl_await_displaced(users, &awaited, 7, 0xc0);
+    assert_true(awaited.at[2].given_up);
+    while (awaited.end - awaited.first < RTL_AWAITED_MAX)
+        assert_true(rtl_await(users, &awaited, &(struct rtl_awaited){.signal = 64 * awaited.end}));
+    assert_false(rtl_await(users, &awaited, &(struct rtl_awaited){.signal = 64}));
+    rtl_await_forget(users, &awaited);
+    for (int i = 0; i < RTL_SIGNAL_USERS; i++)
+        assert_null(users[i].ring);
+}
+
+static void ticks_become_time_once_their_length_is_known(void **state)
+{
+    (void)state;
+    enum { TICK = 10 };
+    struct rtl_tick_clock clock = {0};
+    const uint64_t zero = 5000000000; /* of the host's clock at tick 0 */
+    uint64_t known = 0;
+    for (uint64_t ms = 1; ms < 400; ms++) {
+        uint64_t now = zero + ms * 1000000, end = (now - zero - 20000) / TICK, start = end - 1000;
+        uint64_t ns = rtl_tick_duration(&clock, start, end, now - 500000, now);
+        known += ns != UINT64_MAX;
+        assert_true(ns == UINT64_MAX || ns == 1000 * TICK);
+    }
+    assert_int_equal(clock.hz, 100000000);
+    assert_true(known > 200);
+    uint64_t now = zero + 400000000, tick = (now - zero) / TICK;
+    assert_true(rtl_tick_duration(&clock, tick - 100000, tick - 99000, now - 500000, now) == UINT64_MAX); /* older */
+    assert_true(rtl_tick_duration(&clock, tick + 90000, tick + 100000, now - 500000, now) == UINT64_MAX); /* to come */
+    assert_true(rtl_tick_duration(&clock, tick - 10, tick - 20, now - 500000, now) == UINT64_MAX);
+    assert_true(rtl_tick_duration(&clock, 0, tick, now - 500000, now) == UINT64_MAX);
+    assert_true(rtl_tick_duration(&clock, tick - 10, tick - 10, now - 500000, now) == 0); /* no ticks are a time */
+}
+
+/* --- what the process says --- */
+
+static void mappings_are_read_as_they_are(void **state)
+{
+    (void)state;
+    static const char text[] = "1000-3000 rw-p 00000000 00:00 0 \n"
+                               "Rss:                   8 kB\n"
+                               "Swap:                  4 kB\n"
+                               "SwapPss:               4 kB\n"
+                               "VmFlags: rd wr mr mw me dc ac \n"
+                               "4000-5000 r-xs 00001000 fe:01 77                         /opt/a file (deleted)\n"
+                               "VmFlags: rd ex io pf \n"
+                               "nonsense\n"
+                               "4800-6000 rw-p 00000000 00:00 0 \n" /* overlaps */
+                               "7000-6000 rw-p 00000000 00:00 0 \n"
+                               "Rss: 99999999999999999999999999 kB\n";
+    FILE *file = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
+    struct rtl_mappings m;
+    assert_true(rtl_mappings_parse(file, &m));
+    fclose(file);
+    assert_int_equal(m.count, 2);
+    assert_int_equal(m.list[0].resident, 12 << 10);
+    assert_true(m.list[0].dontfork && m.list[0].write && !m.list[0].shared && !m.list[0].device);
+    assert_true(m.list[1].device && m.list[1].shared && !m.list[1].write);
+    assert_int_equal(m.list[1].offset, 0x1000);
+    assert_int_equal(m.list[1].inode, 77);
+    assert_string_equal(m.list[1].name, "/opt/a file (deleted)");
+    assert_ptr_equal(rtl_mapping_of(&m, 0x2fff), &m.list[0]);
+    assert_null(rtl_mapping_of(&m, 0x3000));
+    assert_null(rtl_mapping_of(&m, 0));
+    assert_ptr_equal(rtl_mapping_of(&m, 0x4000), &m.list[1]);
+    rtl_mappings_free(&m);
+}
+
+static void uris_of_code_objects(void **state)
+{
+    (void)state;
+    char path[64];
+    uint64_t offset, size;
+    assert_true(rtl_code_object_uri("file:///a%20b/c#offset=0x10&size=32", path, sizeof path, &offset, &size));
+    assert_string_equal(path, "/a b/c");
+    assert_int_equal(offset, 16);
+    assert_int_equal(size, 32);
+    assert_true(rtl_code_object_uri("file:///c", path, sizeof path, &offset, &size));
+    assert_int_equal(size, 0);
+    assert_true(rtl_code_object_uri("memory://4711#offset=0x7f00&size=99", path, sizeof path, &offset, &size));
+    assert_string_equal(path, "");
+    static const char *const wrong[] = {
+        "",
+        "memory://4711",
+        "memory://1#offset=0&size=0",
+        "http://a#offset=1&size=1",
+        "file://relative",
+        "file:///a%00b",
+        "file:///a#offset=-1&size=3",
+        "file:///a#offset=1",
+        "file:///a#offset=99999999999999999999&size=1",
+        "file:///a-name-that-is-longer-than-there-is-room-for-in-this-test-and-so-is-none"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(rtl_code_object_uri(wrong[i], path, sizeof path, &offset, &size));
+}
+
+static void names_have_one_row_each(void **state)
+{
+    (void)state;
+    struct rtl_kernel_names *n = rtl_kernel_names_create();
+    uint32_t length;
+    rtl_kernel_names_add(n, "gemm", 4, 0x100);
+    rtl_kernel_names_add(n, "norm", 4, 0x200);
+    rtl_kernel_names_add(n, "gemm", 4, 0x300); /* of another GPU */
+    assert_int_equal(rtl_kernel_names_row(n, 0x100), RTL_KERNEL_FIRST);
+    assert_int_equal(rtl_kernel_names_row(n, 0x300), RTL_KERNEL_FIRST);
+    assert_int_equal(rtl_kernel_names_row(n, 0x200), RTL_KERNEL_FIRST + 1);
+    assert_int_equal(rtl_kernel_names_row(n, 0x999), RTL_KERNEL_UNKNOWN);
+    assert_false(rtl_kernel_names_known(n, 0x999));
+    rtl_kernel_names_nameless(n, 0x999);
+    assert_true(rtl_kernel_names_known(n, 0x999));
+    assert_int_equal(rtl_kernel_names_row(n, 0x999), RTL_KERNEL_UNKNOWN);
+    rtl_kernel_names_add(n, "late", 4, 0x999); /* its code object came after all */
+    assert_int_equal(rtl_kernel_names_row(n, 0x999), RTL_KERNEL_FIRST + 2);
+    /* a megabyte of a name is cut, and stays apart from another of the same beginning */
+    size_t bytes = 1 << 20;
+    char *large = malloc(bytes);
+    memset(large, 'x', bytes);
+    rtl_kernel_names_add(n, large, bytes, 0x400);
+    large[bytes - 2] = 'y';
+    rtl_kernel_names_add(n, large, bytes, 0x500);
+    rtl_kernel_names_add(n, large, bytes, 0x600);
+    assert_int_not_equal(rtl_kernel_names_row(n, 0x400), rtl_kernel_names_row(n, 0x500));
+    assert_int_equal(rtl_kernel_names_row(n, 0x500), rtl_kernel_names_row(n, 0x600));
+    const char *text = rtl_kernel_names_text(n, rtl_kernel_names_row(n, 0x400), &length);
+    assert_int_equal(length, RTL_NAME_MAX);
+    assert_int_equal(text[RTL_NAME_MAX - 17], '~');
+    free(large);
+    for (uint32_t i = 0; i < 2 * RTL_KERNELS_MAX; i++) {
+        char name[16];
+        rtl_kernel_names_add(n, name, (size_t)snprintf(name, sizeof name, "k%u", (unsigned)i), 0x10000 + 64 * i);
+    }
+    assert_true(rtl_kernel_names_full(n));
+    assert_int_equal(rtl_kernel_names_count(n), RTL_KERNELS_MAX);
+    assert_int_equal(rtl_kernel_names_row(n, 0x10000 + 64 * (2 * RTL_KERNELS_MAX - 1)), RTL_KERNEL_OTHER);
+    rtl_kernel_names_free(n);
+}
+
+static void what_looks_like_a_queue(void **state)
+{
+    (void)state;
+    const struct rtl_queue_head good = {
+        .features = 1, .ring = 0x10000, .doorbell_signal = 0x40, .size = 64, .read_index_offset = 0x80};
+    struct rtl_queue_head h = good;
+    assert_true(rtl_queue_plausible(&h));
+#define WRONG(field, value)      \
+    h = good, h.field = (value); \
+    assert_false(rtl_queue_plausible(&h))
+    WRONG(type, 3);
+    WRONG(features, 0);
+    WRONG(features, 4);
+    WRONG(ring, 0);
+    WRONG(ring, 0x10040);
+    WRONG(doorbell_signal, 0);
+    WRONG(doorbell_signal, 0x48);
+    WRONG(size, 0);
+    WRONG(size, 65);
+    WRONG(size, 2 * RTL_RING_PACKETS_MAX);
+    WRONG(reserved1, 1);
+    WRONG(read_index_offset, 0x88);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counting_is_in_order_and_once),
+        cmocka_unit_test(a_packet_counts_when_it_is_there),
+        cmocka_unit_test(what_was_overwritten_is_lost_to_the_packet),
+        cmocka_unit_test(what_was_before_our_time_is_no_loss),
+        cmocka_unit_test(indices_that_lie_are_bounded),
+        cmocka_unit_test(the_convention_follows_from_signals),
+        cmocka_unit_test(who_runs_depends_on_it),
+        cmocka_unit_test(a_signal_that_is_used_again_times_nothing),
+        cmocka_unit_test(ticks_become_time_once_their_length_is_known),
+        cmocka_unit_test(mappings_are_read_as_they_are),
+        cmocka_unit_test(uris_of_code_objects),
+        cmocka_unit_test(names_have_one_row_each),
+        cmocka_unit_test(what_looks_like_a_queue),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
