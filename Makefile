@@ -2,6 +2,7 @@
 
 O       ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CLANG   ?= clang
@@ -24,14 +25,15 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/tui/*.c)
-VGPU      := $(wildcard tests/vgpu/*.c)
+VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
+GCN       := $(wildcard tests/vgpu/gcn/*.c)
+VGPU      := $(wildcard tests/vgpu/*.c) $(GCN)
 UNIT      := $(wildcard tests/unit/test_*.c)
 PROGRAM   := $(wildcard tests/programs/*.c)
 HIP       := $(wildcard tests/programs/*.hip tests/bench/*.hip)
 BENCH     := $(wildcard tests/bench/*.c)
 FUZZ      := $(wildcard tests/fuzz/*.c)
-MAN       := man/rtl-top.1 man/rtl-top-db.5 man/librtl.7
+MAN       := man/rtl-top.1 man/rtl-top-serve.1 man/rtl-top-db.5 man/librtl.7
 
 obj = $(patsubst %.c,$(O)/obj/$(1)/%.o,$(2))
 bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
@@ -39,7 +41,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real bench fuzz soak stress asan tsan install uninstall \
-        deps clean dist-clean help FORCE
+        dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
 
@@ -73,14 +75,16 @@ $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
 # where the viewer looks for the library when it isn't beside it
-$(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(PREFIX)/lib"'
-TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lstdc++ -lm
+$(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(LIBDIR)"'
+TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lmicrohttpd -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
 $(call obj,pic,$(VGPU)): | $(O)/.has-gpu
+# what kernels compute is what their instructions say: nothing is contracted
+$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -ffp-contract=off
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm
@@ -91,8 +95,11 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRI
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
+# the interpreter of the software GPU
+$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run: $(call obj,exe,$(GCN))
+
 # play runtimes whose functions are looked up by name
-$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches: LDFLAGS += -rdynamic
+$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links: LDFLAGS += -rdynamic
 
 # Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
@@ -111,6 +118,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags |
 	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra --offload-arch=gfx906 --offload-arch=gfx90a -Isrc -o $$@ $$< -Wl,--as-needed -lhsa-runtime64 -pthread
 endef
 $(eval $(call c_program,programs))
+$(O)/tests/programs/gcn_names: $(call obj,exe,tests/vgpu/gcn/decode.c)
 # code objects alone, for the programs that load them without HIP
 CODE_OBJECTS := $(O)/tests/programs/kernels-gfx906.co $(O)/tests/programs/kernels-gfx90a.co
 programs: $(CODE_OBJECTS)
@@ -118,6 +126,10 @@ $(O)/tests/programs/kernels-%.co: tests/programs/device/kernels.hip $(O)/.flags 
 	@mkdir -p $(@D)
 	$(HIPCC) -std=c++17 -O2 -c --cuda-device-only --no-gpu-bundle-output --offload-arch=$* -o $@ $<
 $(eval $(call c_program,bench))
+# this one measures the viewer
+$(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER))
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 # for the releases of the runtime that know gfx942, which this hipcc doesn't
 $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $(wildcard tests/programs/*.h) | $(O)/.has-gpu
 	@mkdir -p $(@D)
@@ -181,16 +193,16 @@ tsan: ## unit tests with the thread sanitizer, in build/tsan
 	@tests/run tsan
 
 # What install puts where, once: uninstall takes away exactly that.
-DOC = doc/use.md doc/costs.md doc/verified.md
-INSTALLED = bin/rtl-top lib/librtl.so lib/librtl-hip.so share/man/man1/rtl-top.1 share/man/man5/rtl-top-db.5 \
+DOC = doc/use.md doc/costs.md doc/verified.md doc/serve.md
+INSTALLED = bin/rtl-top share/man/man1/rtl-top.1 share/man/man1/rtl-top-serve.1 share/man/man5/rtl-top-db.5 \
             share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md \
             $(addprefix share/doc/rtl-top/,$(DOC))
 install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED)))) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
-	install -m 644 $(O)/librtl.so $(DESTDIR)$(PREFIX)/lib/librtl.so
-	install -m 644 $(O)/librtl-hip.so $(DESTDIR)$(PREFIX)/lib/librtl-hip.so
-	install -m 644 man/rtl-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/rtl-top.1
+	install -m 644 $(O)/librtl.so $(DESTDIR)$(LIBDIR)/librtl.so
+	install -m 644 $(O)/librtl-hip.so $(DESTDIR)$(LIBDIR)/librtl-hip.so
+	install -m 644 man/rtl-top.1 man/rtl-top-serve.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 man/rtl-top-db.5 $(DESTDIR)$(PREFIX)/share/man/man5/rtl-top-db.5
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/rtl-top
@@ -199,8 +211,24 @@ install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
 
 uninstall: ## take away what install put there
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED)) $(addprefix $(DESTDIR)$(LIBDIR)/,librtl.so librtl-hip.so)
 	@-rmdir $(DESTDIR)$(PREFIX)/share/doc/rtl-top/doc $(DESTDIR)$(PREFIX)/share/doc/rtl-top 2>/dev/null || true
+
+dist: ## a tarball of the sources, in build/packages
+	@tools/package dist
+
+deb: ## a package for Debian 12, checked by lintian, in build/packages (installs what is missing)
+	@tools/deps build deb
+	@tools/package deb
+
+wheel: ## a Python wheel of the binaries, for virtual environments, in build/packages (installs what is missing)
+	@tools/deps build wheel
+	@$(MAKE) --no-print-directory all
+	@tools/package wheel
+
+check-packages: ## the Debian package and the wheel: built, installed, upgraded, removed (a chroot: root only)
+	@tools/deps build gpu unit test deb wheel
+	@tests/run packages
 
 deps: ## install the packages that the build, the demo and the tests need
 	@tools/deps build gpu unit test

@@ -34,16 +34,16 @@ static int parse(struct wish *wish, int argc, char **argv)
     rtl_arguments_begin(&a, RTL_COMMAND_API, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         switch (o) {
-        case RTL_SHARED + RTL_OPTION_PID:
+        case RTL_API_PID:
             if (!parse_pid(a.value, &wish->pid)) {
                 rtl_complain("-p wants the number of a process, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             break;
-        case RTL_SHARED + RTL_OPTION_JSON:
+        case RTL_API_AS_JSON:
             wish->form = RTL_API_JSON;
             break;
-        case RTL_SHARED + RTL_OPTION_CSV:
+        case RTL_API_AS_CSV:
             wish->form = RTL_API_CSV;
             break;
         default:

@@ -131,7 +131,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_targets *targets, stru
             rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
             return RTL_READER_VERSION;
         }
-        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_real_ns())) {
+        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_targets_real_ns(targets))) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
@@ -236,7 +236,7 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
         status = (int)rtl_player_show(player, (uint32_t)frame.number);
         if (status)
-            rtl_complain("%s", rtl_replay_why(player->replay));
+            rtl_complain("%s", rtl_player_why(player));
         else
             status = put_frame(&frame, &out);
         frame.number++;
@@ -248,14 +248,19 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     return status < 0 ? 0 : status;
 }
 
-static void say_written(unsigned kernels, pid_t pid, unsigned processes, const char *path)
+/* Of a command that we started standard output is its own. */
+static void say_written(unsigned kernels, pid_t pid, unsigned processes, const struct rtl_options *options)
 {
-    char name[4 * PATH_MAX + 1]; /* longer ones can't be opened */
-    rtl_text_line(name, sizeof name, path, strlen(path));
+    char name[4 * PATH_MAX + 1], who[40]; /* longer names can't be opened */
+    rtl_text_line(name, sizeof name, options->snapshot, strlen(options->snapshot));
     if (processes)
-        printf("%u kernels of %u processes written to %s\n", kernels, processes, name);
+        snprintf(who, sizeof who, "%u processes", processes);
     else
-        printf("%u kernels of process %d written to %s\n", kernels, (int)pid, name);
+        snprintf(who, sizeof who, "process %d", (int)pid);
+    if (options->launch)
+        rtl_complain("%u kernels of %s written to %s", kernels, who, name);
+    else
+        printf("%u kernels of %s written to %s\n", kernels, who, name);
 }
 
 int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *targets)
@@ -277,11 +282,12 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *tar
     } else if (status) {
         rtl_complain("out of memory");
     } else {
-        status = (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_real_ns(), 0);
+        status =
+            (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_targets_real_ns(targets), 0);
         if (status)
             rtl_complain("%s", recorder.why);
         else
-            say_written(snapshot.kernel_count, pid, snapshot.parts ? rtl_targets_count(targets) : 0, options->snapshot);
+            say_written(snapshot.kernel_count, pid, snapshot.parts ? rtl_targets_count(targets) : 0, options);
     }
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);

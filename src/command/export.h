@@ -25,6 +25,8 @@ struct rtl_export_name {
 /* An op as both formats need it; NULL or -1 where the file says nothing. It does not end before it starts. */
 struct rtl_export_op {
     int64_t id, gpu, queue, sequence, start, end;
+    int64_t call; /* in rocpd_api, that submitted it; 0 = none is known */
+    bool in_api;  /* a marker that is in rocpd_api, too */
     const struct rtl_export_name *name, *type;
     bool has_shape; /* a dispatch */
     uint64_t workgroup[3], grid[3];
@@ -52,6 +54,7 @@ struct rtl_export {
     struct rtl_identities *name_index; /* by id: place in `name` */
     struct rtl_export_queues *queues;  /* what is known of them, read on first use */
     struct rtl_db_statement *ops;
+    int links;        /* ops have calls: 1, or -1: they don't; 0: not asked so far */
     uint64_t written; /* ops */
 };
 
@@ -61,6 +64,12 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *export, int64_t
 void rtl_export_names_free(struct rtl_export *export);
 /* The next op by start; false at the end and after an error, which the database has. */
 bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);
+
+/* Whether ops are linked to calls; of an op that is linked to several, as a damaged file may have it, one counts. */
+bool rtl_export_has_links(struct rtl_export *export);
+#define RTL_EXPORT_LINKS                                                                                   \
+    "SELECT l.op_id AS op, min(l.api_id) AS call FROM rocpd_api_ops l JOIN rocpd_api a ON a.id = l.api_id" \
+    " GROUP BY l.op_id"
 
 /* NULL where the file says nothing. */
 const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *export, int64_t gpu);

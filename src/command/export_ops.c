@@ -121,15 +121,36 @@ static void parse_description(const char *text, struct rtl_export_op *op)
     op->has_bytes = size && parse_number(size + 5, &op->bytes);
 }
 
+bool rtl_export_has_links(struct rtl_export *e)
+{
+    if (!e->links)
+        e->links = rtl_db_has(e->db, "rocpd_api_ops") && rtl_db_has(e->db, "rocpd_api") &&
+                           rtl_db_one(e->db, "SELECT count(*) FROM (SELECT 1 FROM rocpd_api_ops LIMIT 1)")
+                       ? 1
+                       : -1;
+    return e->links > 0;
+}
+
+/* Whether markers name themselves, as those of newer files do. */
+static bool marks_apis(struct rtl_export *e)
+{
+    static const char sql[] = "SELECT count(*) FROM pragma_table_info('rocpd_op') WHERE name = 'roctxId'";
+    return rtl_db_has(e->db, "rocpd_api") && rtl_db_one(e->db, sql) > 0;
+}
+
 bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
 {
     if (!e->ops) {
-        char sql[1200];
+        char sql[2000];
         snprintf(sql, sizeof sql,
                  "SELECT id, ifnull(gpuId, -1), ifnull(queueId, 0), ifnull(sequenceId, 0), start,"
-                 " end, description_id, opType_id, %s"
-                 " FROM rocpd_op WHERE start IS NOT NULL AND end >= start ORDER BY start",
-                 rtl_rocpd_signal(e->db));
+                 " end, description_id, opType_id, %s, %s, %s"
+                 " FROM rocpd_op%s WHERE start IS NOT NULL AND end >= start ORDER BY start",
+                 rtl_rocpd_signal(e->db), rtl_export_has_links(e) ? "ifnull(links.call, 0)" : "0",
+                 marks_apis(e) ? "gpuId < 0 AND roctxId <> 0 AND EXISTS (SELECT 1 FROM rocpd_api WHERE rocpd_api.id ="
+                                 " rocpd_op.roctxId)"
+                               : "0",
+                 rtl_export_has_links(e) ? " LEFT JOIN (" RTL_EXPORT_LINKS ") links ON links.op = rocpd_op.id" : "");
         e->ops = rtl_db_prepare(e->db, sql);
     }
     do {
@@ -142,6 +163,8 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
                                      .start = rtl_db_int(e->ops, 4),
                                      .end = rtl_db_int(e->ops, 5)};
     } while (op->end < op->start); /* possible where the columns hold text, which SQLite compares in its own way */
+    op->call = rtl_db_int(e->ops, 9);
+    op->in_api = rtl_db_int(e->ops, 10) != 0;
     parse_description(rtl_db_text(e->ops, 8, NULL), op);
     op->name = rtl_export_name(e, rtl_db_int(e->ops, 6));
     op->type = rtl_export_name(e, rtl_db_int(e->ops, 7));

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ARROW ",\"cat\":\"submits\",\"name\":\"submits\"}"
+
 enum {
     GPU_PID = 5000000, /* beyond the pids of Linux */
     RECORDING_TID = 6000000,
@@ -124,6 +126,8 @@ static void describe_track(struct perfetto *p, size_t at)
 static void put_op(struct perfetto *p, const struct rtl_export_op *op)
 {
     bool new_track, new_gpu;
+    if (op->in_api) /* it is drawn there, on its thread */
+        return;
     size_t at = rtl_tracks_for(&p->tracks, op, &new_track, &new_gpu);
     if (at == SIZE_MAX) {
         rtl_db_fail(p->export->db, RTL_DB_FAILED, "out of memory");
@@ -156,6 +160,11 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
         string(p->sink, op->name->full);
     }
     rtl_sink_print(p->sink, "}}");
+    if (op->call) { /* the head of an arrow, whose tail put_links draws */
+        begin_event(p, "f", gpu_pid(op->gpu), (int64_t)at + 1);
+        put_moment(p, start);
+        rtl_sink_print(p->sink, ",\"bp\":\"e\",\"id\":%" PRId64 ARROW, op->id);
+    }
     if (!track->used || op->end > track->end)
         track->end = op->end;
     track->used = true;
@@ -227,6 +236,22 @@ static void put_api(struct perfetto *p)
     }
 }
 
+/* From each call to what it submitted. */
+static void put_links(struct perfetto *p)
+{
+    if (!rtl_export_has_links(p->export))
+        return;
+    struct rtl_db_statement *get =
+        rtl_db_prepare(p->export->db, "SELECT o.id, a.pid, a.tid, a.start FROM (" RTL_EXPORT_LINKS ") l"
+                                      " JOIN rocpd_op o ON o.id = l.op JOIN rocpd_api a ON a.id = l.call"
+                                      " WHERE o.start IS NOT NULL AND o.end >= o.start AND a.end >= a.start");
+    while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
+        begin_event(p, "s", rtl_db_int(get, 1), rtl_db_int(get, 2));
+        put_moment(p, rtl_db_int(get, 3));
+        rtl_sink_print(p->sink, ",\"id\":%" PRId64 ARROW, rtl_db_int(get, 0));
+    }
+}
+
 void rtl_export_perfetto(struct rtl_export *e)
 {
     struct perfetto p = {.export = e, .sink = e->sink};
@@ -238,6 +263,7 @@ void rtl_export_perfetto(struct rtl_export *e)
         put_op(&p, &op);
     put_counters(&p);
     put_api(&p);
+    put_links(&p);
     rtl_sink_print(p.sink, "\n]}\n");
     rtl_tracks_free(&p.tracks);
 }

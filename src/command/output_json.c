@@ -2,6 +2,7 @@
  * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
  * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
  */
+#include "command/json_calls.h"
 #include "command/json_processes.h"
 #include "command/output.h"
 #include "model/labels.h"
@@ -290,6 +291,8 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
         put_measured(w, recently, "estimated_ns", window && row->window_estimated_ns, row->window_estimated_ns);
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
+    put_measured(w, recently, "launch_p50_ns", window && row->launches, row->launch_p50);
+    put_measured(w, recently, "launch_p99_ns", window && row->launches, row->launch_p99);
     put_change(w, recently, "p50_change", row->change.p50);
     put_change(w, recently, "p99_change", row->change.p99);
     if (m->latest->snapshot.parts)
@@ -308,6 +311,8 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
     put_queues(&w, root, f->model);
     put_gpus(&w, root, f->model);
     put_copies(&w, root, f->model);
+    if (!w.failed)
+        rtl_json_calls(&w, root, f->model);
     struct json_object *kernels = w.failed ? NULL : array_in(&w, root, "kernels");
     for (uint32_t i = 0; kernels && !w.failed && i < f->model->shown; i++) {
         struct json_object *o = object_at_end(&w, kernels);

@@ -112,6 +112,42 @@ static void write_copies(const struct rtl_output_frame *f, FILE *out)
     }
 }
 
+/* Functions, then ranges, then memory in use: those that there is something to say of. */
+static void write_calls(const struct rtl_output_frame *f, FILE *out)
+{
+    const struct rtl_model *m = f->model;
+    const struct rtl_calls *calls = m->latest->snapshot.calls;
+    for (uint32_t i = 0; i < m->calls.functions + m->calls.ranges; i++) {
+        const struct rtl_call_row *row = &m->calls.rows[i];
+        const char *kind = rtl_call_kind_key(row->call->kind);
+        bool range = rtl_call_is_range(row->call), timed = row->window.count;
+        char name[4 * RTL_API_TEXT + 1];
+        rtl_text_escape(name, sizeof name, row->call->name, row->call->name_bytes);
+        fprintf(out, "%s %s  %s %s/s  total %s  p50 %s p99 %s", range && kind ? kind : "call", name,
+                rtl_format_count(row->calls).text, rtl_format_rate(row->rate).text,
+                time_text(f, row->calls, row->total_ns).text, time_text(f, timed, row->p50).text,
+                time_text(f, timed, row->p99).text);
+        if (row->errors)
+            fprintf(out, "  errors %s", rtl_format_count(row->errors).text);
+        if (row->bytes)
+            fprintf(out, "  bytes %s %s/s", rtl_format_bytes(row->bytes).text, rtl_format_rate(row->bandwidth).text);
+        if (row->call->open)
+            fprintf(out, "  open %s", rtl_format_count(row->call->open).text);
+        fputc('\n', out);
+    }
+    for (uint32_t i = 0; calls && i < calls->memory_count; i++) {
+        const struct rtl_call_memory *memory = &calls->memory[i];
+        if (m->latest->snapshot.parts)
+            fprintf(out, "pid %llu ", (unsigned long long)memory->pid);
+        if (memory->place < RTL_API_GPUS)
+            fprintf(out, "memory of GPU %u", memory->place);
+        else
+            fputs("memory of host", out);
+        fprintf(out, "  in use %s  at most %s  allocations %s\n", rtl_format_bytes(memory->in_use).text,
+                rtl_format_bytes(memory->peak).text, rtl_format_count(memory->allocations).text);
+    }
+}
+
 /* Marks are for screens, names come last; what compares windows comes after what has always been there. */
 static bool in_text(int column, bool comparing)
 {
@@ -128,6 +164,7 @@ bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
     write_sums(f, out);
     write_queues(f, out);
     write_copies(f, out);
+    write_calls(f, out);
     int width[RTL_COLUMN_COUNT];
     rtl_cell_widths(m, f->options->units, width);
     int order[RTL_COLUMN_COUNT], columns = 0;

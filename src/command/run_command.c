@@ -57,7 +57,9 @@ static enum rtl_parsed set(struct run *r, int option, const char *value, char **
         return RTL_PARSED_WRONG;
     } else {
         return rtl_options_set(&r->options,
-                               option == RTL_RUN_TRACE ? RTL_OPTION_TRACE : (enum rtl_option)(option - RTL_SHARED),
+                               option == RTL_RUN_TRACE      ? RTL_OPTION_TRACE
+                               : option == RTL_RUN_SNAPSHOT ? RTL_OPTION_SNAPSHOT
+                                                            : (enum rtl_option)(option - RTL_SHARED),
                                value, text);
     }
     return RTL_PARSED_RUN;
@@ -81,8 +83,10 @@ static bool parse(struct run *r, int argc, char **argv, int *status)
         parsed = RTL_PARSED_WRONG;
         text = strdup("which command? rtl-top run [options] -- COMMAND [ARGUMENTS]");
     }
+    r->options.pid_count = r->options.snapshot != NULL; /* the command's, which is not known yet */
     if (parsed == RTL_PARSED_RUN)
         parsed = rtl_options_check(&r->options, &text);
+    r->options.pid_count = 0;
     *status = parsed == RTL_PARSED_WRONG ? RTL_READER_USAGE : 0;
     if (parsed == RTL_PARSED_WRONG)
         rtl_complain("%s", text ? text : "out of memory");
@@ -97,7 +101,7 @@ static int choose_place(struct run *r)
 {
     struct rtl_options *o = &r->options;
     rtl_settings_complete(rtl_config_settings(), o);
-    bool alone = o->trace && !o->write;
+    bool alone = (o->trace && !o->write) || o->snapshot;
     char why[512];
     struct stat st;
     /* a file that can't be written is told before anything was started for it; a pipe is opened once, later */
@@ -114,7 +118,7 @@ static int choose_place(struct run *r)
     if (r->screen || o->output != RTL_OUTPUT_SCREEN || alone)
         return 0;
     if (!o->write) {
-        rtl_complain("standard output is not a terminal: use -b, --csv, --json, -w or --trace");
+        rtl_complain("standard output is not a terminal: use -b, --csv, --json, -w, --snapshot or --trace");
         return RTL_READER_USAGE;
     }
     o->output = RTL_OUTPUT_TEXT; /* recorded, and nothing printed */
@@ -171,6 +175,23 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
 
 /* --- */
 
+/* What is watched stays readable after its end: one of several that has gone is in the sum. */
+static int snapshot_at_end(const struct rtl_options *options, struct rtl_targets *targets)
+{
+    struct rtl_snapshot snapshot = {0};
+    uint64_t next_ns = 0;
+    while (rtl_targets_alive(targets)) {
+        if (rtl_mono_ns() >= next_ns) {
+            rtl_targets_heartbeat(targets, NULL);
+            if (!rtl_targets_only(targets) && rtl_targets_snapshot(targets, &snapshot) == RTL_READER_OK)
+                rtl_snapshot_free(&snapshot);
+            next_ns = rtl_mono_ns() + RTL_SEC;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = SOON_NS}, NULL);
+    }
+    return rtl_snapshot_once(options, targets);
+}
+
 static int watch(struct run *r, struct rtl_launch *launch)
 {
     pid_t pid = 0;
@@ -184,17 +205,18 @@ static int watch(struct run *r, struct rtl_launch *launch)
     if (reader) {
         o->launch = launch;
         o->pid = pid;
-        o->pids[0] = o->trace ? pid : launch->pid; /* a trace is of one process */
+        o->pids[0] = launch->pid;
         o->pid_count = 1;
-        o->no_children = o->trace != NULL;
+        o->no_children = false;
         struct rtl_targets *targets = rtl_targets_adopt(o, pid, reader);
         if (!targets) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
-        status = o->trace    ? rtl_trace(o, targets, screen_watch)
-                 : r->screen ? screen_watch(o, targets, NULL)
-                             : rtl_batch(o, targets);
+        status = o->trace      ? rtl_trace(o, targets, screen_watch)
+                 : o->snapshot ? snapshot_at_end(o, targets)
+                 : r->screen   ? screen_watch(o, targets, NULL)
+                               : rtl_batch(o, targets);
         rtl_targets_close(targets);
     }
     return status == RTL_READER_EXITED ? 0 : status;

@@ -1,12 +1,10 @@
 /* --trace: the recorder alone, until it is told to stop, or in the background of frames and screen. */
 #include "command/run.h"
+#include "command/tracers.h"
 #include "base/clock.h"
 #include "record/outfile.h"
-#include "record/tracer.h"
 #include "session/complain.h"
-#include "session/target.h"
 #include "session/heartbeat.h"
-#include "text/text.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -47,11 +45,14 @@ static void handle_signals(void)
             sigaction(number, &action, NULL);
 }
 
-/* Until the time is over, the recorder has ended or a signal comes. */
-static void wait_alone(const struct rtl_options *o, struct rtl_targets *targets, struct rtl_tracer *tracer)
+/* Until the time is over, all processes have ended or a signal comes. */
+static void wait_alone(const struct rtl_options *o, struct rtl_targets *targets, struct rtl_tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
-    while (!told_to_stop && rtl_tracer_running(tracer)) {
+    while (!told_to_stop) {
+        bool others = rtl_targets_go_on(targets) && !rtl_tracers_trouble(tracers);
+        if (!others && !rtl_tracers_running(tracers))
+            return;
         rtl_targets_heartbeat(targets, NULL);
         uint64_t over = rtl_mono_ns() - from, rest = 50000000;
         if (o->frames) {
@@ -65,13 +66,13 @@ static void wait_alone(const struct rtl_options *o, struct rtl_targets *targets,
 }
 
 /* Lets it write what is left in the ring, which may be much, unless another signal comes. */
-static void wait_for_end(struct rtl_tracer *tracer)
+static void wait_for_end(struct rtl_tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
-    rtl_tracer_end(tracer, false);
-    for (bool said = false; rtl_tracer_running(tracer);) {
+    rtl_tracers_end(tracers, false);
+    for (bool said = false; rtl_tracers_running(tracers);) {
         if (told_to_stop > 1)
-            rtl_tracer_end(tracer, true);
+            rtl_tracers_end(tracers, true);
         else if (!said && rtl_mono_ns() - from > 1000000000) {
             rtl_complain("writing what is left in the ring: another signal (Ctrl-C) leaves it out");
             said = true;
@@ -81,38 +82,9 @@ static void wait_for_end(struct rtl_tracer *tracer)
 }
 
 struct tracing {
-    struct rtl_tracer *tracer;
-    const char *file, *title;
-    pid_t pid;
+    struct rtl_tracers *tracers;
     sigset_t stops;
 };
-
-/* Ends the recording and says how it went; its exit status. */
-static int end(const struct tracing *t)
-{
-    struct rtl_tracer_result result = rtl_tracer_stop(t->tracer);
-    if (result.status) {
-        rtl_complain("%s", result.why);
-        return result.status;
-    }
-    char copies[40] = "", lost[80] = "", before[80] = "", left_out[60] = "", unknown[100] = "";
-    if (result.copies)
-        snprintf(copies, sizeof copies, " and %llu copies", (unsigned long long)result.copies);
-    if (result.lost)
-        snprintf(lost, sizeof lost, ": a larger event ring holds more (RTL_TRACE=64M)");
-    if (result.before)
-        snprintf(before, sizeof before, "; %llu ended before and are not in it", (unsigned long long)result.before);
-    if (result.left_out)
-        snprintf(left_out, sizeof left_out, "; %llu more were left out", (unsigned long long)result.left_out);
-    if (result.unknown)
-        snprintf(unknown, sizeof unknown,
-                 "; %llu name a queue or GPU that the process does not have, or too many of them",
-                 (unsigned long long)result.unknown);
-    rtl_complain("%llu dispatches%s of process %d (%s) in %s, %llu lost%s%s%s%s",
-                 (unsigned long long)(result.rows - result.copies), copies, (int)t->pid, t->title, t->file,
-                 (unsigned long long)result.lost, lost, before, left_out, unknown);
-    return 0;
-}
 
 /* While frames are written: a signal ends the recording in order, then the program as the signal would have. A
  * recording that ends by itself, because the disk is full, say, is reported when it does. */
@@ -123,11 +95,11 @@ static void *wait_for_signal(void *data)
     int number;
     do {
         number = sigtimedwait(&t->stops, NULL, &(struct timespec){.tv_sec = 1});
-        if (!trouble && (trouble = rtl_tracer_trouble(t->tracer)))
+        if (!trouble && (trouble = rtl_tracers_trouble(t->tracers)))
             rtl_complain("the trace has ended: %s", trouble);
     } while (number < 0);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
-    end(t);
+    rtl_tracers_stop(t->tracers);
     rtl_outfile_clean();
     signal(number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &t->stops, NULL);
@@ -151,44 +123,28 @@ static int stream_traced(const struct rtl_options *o, struct rtl_targets *target
     return status;
 }
 
-static const char *trouble(void *tracer)
+static const char *trouble(void *tracers)
 {
-    return rtl_tracer_trouble(tracer);
+    return rtl_tracers_trouble(tracers);
 }
 
 int rtl_trace(const struct rtl_options *o, struct rtl_targets *targets, rtl_watcher *watch)
 {
-    char why[600], title[160];
-    pid_t pid = rtl_targets_pid(targets);
-    if (!rtl_targets_only(targets)) {
-        rtl_complain("--trace records one process, and there are %u: choose one with -p PID",
-                     (unsigned)rtl_targets_count(targets));
-        return RTL_READER_USAGE;
-    }
-    struct tracing tracing = {.file = o->trace, .title = title, .pid = pid, .stops = stops()};
-    rtl_target_title(pid, "", title, sizeof title);
-    struct rtl_tracer_options options = {.pid = pid,
-                                         .title = title,
-                                         .file = o->trace,
-                                         .force = o->force,
-                                         .escape = rtl_text_escape,
-                                         .look_ns = o->delay_ns};
+    struct tracing tracing = {.stops = stops()};
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
     if (alone && !o->launch) /* signals are passed on to what was started, and its end ends the recording */
         handle_signals();
-    int status = rtl_tracer_start(&options, &tracing.tracer, why, sizeof why);
-    if (status) {
-        rtl_complain("%s", why);
+    int status = rtl_tracers_start(o, targets, &tracing.tracers);
+    if (status)
         return status;
-    }
     if (alone) {
-        wait_alone(o, targets, tracing.tracer);
-        wait_for_end(tracing.tracer);
+        wait_alone(o, targets, tracing.tracers);
+        wait_for_end(tracing.tracers);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
-        status = watch(o, targets, &(struct rtl_background){.trouble = trouble, .context = tracing.tracer});
+        status = watch(o, targets, &(struct rtl_background){.trouble = trouble, .context = tracing.tracers});
     } else {
         status = stream_traced(o, targets, &tracing);
     }
-    int traced = end(&tracing);
+    int traced = rtl_tracers_stop(tracing.tracers);
     return traced ? traced : status;
 }

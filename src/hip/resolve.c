@@ -113,11 +113,26 @@ static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
     return 1;
 }
 
+/*
+ * The object around an address; false when there is none, or where it begins and ends isn't known. A forked child finds
+ * its path in another way: the lock of the linker's list may be held there for ever, by a thread of its parent's. libc
+ * frees its other locks.
+ */
+static bool find_object(struct object *o)
+{
+    Dl_info info;
+    if (!atomic_load_explicit(&forked, memory_order_relaxed))
+        return dl_iterate_phdr(is_around, o) != 0;
+    if (dladdr((const void *)o->address, &info) && info.dli_fname)
+        snprintf(o->path, sizeof o->path, "%s", info.dli_fname);
+    return false;
+}
+
 /* Notes where a HIP lies that calls go on to. */
 static void note_hip(const void *f)
 {
     struct object o = {.address = (uintptr_t)f};
-    if (rtl_is_hip(f) || !dl_iterate_phdr(is_around, &o))
+    if (rtl_is_hip(f) || !find_object(&o))
         return;
     for (unsigned i = 0; i < HIPS_MAX; i++) {
         uintptr_t none = 0;
@@ -266,7 +281,7 @@ static void *look_first(enum rtl_hip_function function, const void *address)
     int error = errno;
     struct object o = {.address = (uintptr_t)address};
     bool everybody = false;
-    bool known = dl_iterate_phdr(is_around, &o) != 0; /* code that was made at run time is in no object */
+    bool known = find_object(&o); /* code that was made at run time is in no object */
     void *f = look(function, &o, &everybody);
     bool keeps = f ? rtl_pin(f) : is_roctx(function); /* roctx works without a library behind it */
     if (keeps) {
@@ -301,7 +316,7 @@ void *rtl_next_or_end(enum rtl_hip_function function, const void *address)
     if (__builtin_expect(f != NULL, 1))
         return f;
     struct object o = {.address = (uintptr_t)address};
-    dl_iterate_phdr(is_around, &o);
+    find_object(&o);
     dprintf(STDERR_FILENO, "%s: symbol lookup error: %s: undefined symbol: %s\n", program_invocation_name,
             o.path[0] ? o.path : program_invocation_name, rtl_function_name(function));
     _exit(127);

@@ -24,6 +24,7 @@
 #include "intercept/track/copy_profiling.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/kernel_rows.h"
+#include "intercept/track/links.h"
 #include "intercept/track/queue_tracker.h"
 #include "intercept/track/throttle.h"
 #include "intercept/track/timestamps.h"
@@ -105,6 +106,7 @@ static bool make_segment(void)
         .table_ext_bytes = rtl_tool.hsa.ext_bytes,
         .signals_limit = rtl_tool.settings.signals_limit,
         .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
+        .links = rtl_hot.linked,
         .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to change */
         .library_version = RTL_VERSION,
     };
@@ -164,6 +166,8 @@ static void hook(void *table)
     bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
     /* in lite, too: hooks can't be put in later, and the mode may change */
     rtl_signals_hook(table);
+    if (rtl_hot.linked)
+        rtl_links_hook(table);
     rtl_app_signals_start(rtl_mode_again());
     /* packets and copies that aren't seen may carry any signal of the application's: those aren't read then */
     if (!queues || !copies)
@@ -205,6 +209,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
     rtl_trackers_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
+    rtl_hot.linked = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_links_find();
     if (!load.segment) {
         if (!make_segment())
             goto done;

@@ -219,6 +219,8 @@ static uint64_t time_of(const struct rtl_row *row, int column)
         return timed ? row->p99 : 0;
     case RTL_COLUMN_MAX:
         return timed ? row->window.max_ns : 0;
+    case RTL_COLUMN_LAUNCH:
+        return row->launches ? row->launch_p50 : 0;
     default:
         return 0;
     }
@@ -268,6 +270,10 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     case RTL_COLUMN_MAX:
         if ((measured = timed && time_of(row, column)))
             n = rtl_format_time(time_of(row, column), units);
+        break;
+    case RTL_COLUMN_LAUNCH:
+        if ((measured = row->launches > 0))
+            n = rtl_format_time(row->launch_p50, units);
         break;
     case RTL_COLUMN_UNTIMED:
         if ((measured = row->calls > 0))

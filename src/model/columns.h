@@ -11,8 +11,9 @@
 /*
  * X(symbol, sort key, header, width, least terminal width that shows it, order, meaning)
  * order: DESC and ASC are where sorting starts, NO can't be sorted by. In the order of the screen; KERNEL takes what is
- * left, of which TREND, HEAT and the bar beside %TIME get a part; SLOWEST is there when several processes are watched.
- * "in the window" columns follow the sliding window; the others count since the start, or since zero was pressed.
+ * left, of which TREND, HEAT and the bar beside %TIME get a part; SLOWEST is there when several processes are watched,
+ * LAUNCH when calls of HIP are recorded. "in the window" columns follow the sliding window; the others count since the
+ * start, or since zero was pressed.
  */
 #define RTL_COLUMNS(X)                                                                                               \
     X(TIME, "time", "%TIME", 5, 12, DESC, "share of all timed kernel time in the window; a full bar is the highest") \
@@ -25,6 +26,8 @@
     X(P90, "p90", "P90", 6, 220, DESC, "90 % of the durations in the window are at most this")                       \
     X(P99, "p99", "P99", 6, 34, DESC, "99 % of the durations in the window are at most this")                        \
     X(MAX, "max", "MAX", 6, 112, DESC, "longest duration in the window")                                             \
+    X(LAUNCH, "launch", "LAUNCH", 6, 100, DESC,                                                                      \
+      "median time from a call's begin to the kernel's start, in the window")                                        \
     X(UNTIMED, "untimed", "%UNTMD", 6, 230, DESC, "share of the dispatches that were counted, not timed")            \
     X(CHANGE50, "change50", "P50CHG", 6, 150, DESC, "p50 against the window before, as P99CHG")                      \
     X(CHANGE, "change", "P99CHG", 6, 66, DESC, "p99 against the window before: = no difference that can be told")    \

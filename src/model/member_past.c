@@ -1,6 +1,7 @@
 /* A process's own snapshots out of merged ones. See member_past.h. */
 #include "model/member_past.h"
 #include "model/merge.h"
+#include "model/merge_parts.h"
 #include "model/model.h"
 #include "shm/gpu_names.h"
 
@@ -31,17 +32,34 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void take_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to)
+/* A part's kernel, whose buckets lie in `room`'s storage. False without memory. */
+static bool take_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
+{
+    struct rtl_packing packing;
+    memset(&packing, 0, sizeof packing);
+    rtl_part_add(part, &packing);
+    size_t bytes = rtl_packing_bytes(&packing, false);
+    void *storage = rtl_snapshot_allocate(room, bytes);
+    *to = part->kernel;
+    to->id = part->row;
+    if (storage)
+        rtl_packing_unpack(&packing, false, &to->histogram, storage);
+    return storage != NULL;
+}
+
+static bool take_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
+                         struct rtl_snapshot *room)
 {
     for (uint32_t g = 0; g < parts->group_count; g++)
         for (uint32_t i = 0; i < parts->groups[g]->count; i++) {
             const struct rtl_part *part = parts->groups[g]->parts[i];
             if (part->member != number || part->row >= RTL_KERNELS_MAX)
                 continue;
-            to->kernels[to->kernel_count] = part->kernel;
-            to->kernels[to->kernel_count++].id = part->row;
+            if (!take_kernel(part, &to->kernels[to->kernel_count++], room))
+                return false;
         }
     qsort(to->kernels, to->kernel_count, sizeof *to->kernels, by_id);
+    return true;
 }
 
 static void take_queues(const struct rtl_snapshot *merged, const struct rtl_member *member,
@@ -100,6 +118,7 @@ bool rtl_member_past(const struct rtl_snapshot *merged, uint32_t number, const s
                      struct rtl_snapshot *out)
 {
     const struct rtl_member *member = rtl_member_of(merged, number);
+    struct rtl_snapshot room = {0};
     struct rtl_snapshot s = *own; /* its arrays are replaced; what is no number is what it is */
     uint32_t kernels = 0;
     if (!member || member->start_mono_ns != own->start_mono_ns)
@@ -120,12 +139,14 @@ bool rtl_member_past(const struct rtl_snapshot *merged, uint32_t number, const s
     s.agents = calloc(own->agent_count + 1, sizeof *s.agents);
     s.copies = calloc(merged->copies_count + 1, sizeof *s.copies);
     bool ok = s.kernels && s.queues && s.agents && s.copies && take_agents(merged, member, own, &s);
-    if (ok) {
-        take_kernels(merged->parts, number, &s);
+    if (ok && take_kernels(merged->parts, number, &s, &room)) {
         take_queues(merged, member, own, &s);
         take_copies(merged, member, own, &s);
         ok = rtl_snapshot_copy(&s, out);
+    } else {
+        ok = false;
     }
+    rtl_snapshot_free(&room);
     free(s.kernels);
     free(s.queues);
     free(s.agents);

@@ -1,6 +1,6 @@
 /* Kernels of several processes by full name, and who has what of them. See merge.h; the rest is in merge_rest.c. */
 #include "model/merge.h"
-#include "model/merge_rest.h"
+#include "model/merge_private.h"
 #include "model/stale.h"
 #include "shm/hash.h"
 #include "stats/histogram_sum.h"
@@ -9,63 +9,18 @@
 #include <string.h>
 
 enum {
-    INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
-    NAMES_BYTES_MAX = 4 * RTL_NAMES_BYTES,
+    /* Names and ids are given out as they are asked for, but for what is kept for those that come later: each may
+     * have so many of that. */
+    IDS_FOR_ALL = RTL_KERNELS_MAX - 256,
+    IDS_OF_ONE = 16,
+    NAMES_FOR_ALL = 3 * RTL_NAMES_BYTES,
+    NAMES_OF_ONE = RTL_NAME_MAX,
 };
-
-/* A kernel as it is now; its group is as it was when it was last made. */
-struct merged_kernel {
-    char *name; /* NULL = no kernel has this id */
-    size_t length;
-    uint64_t hash;
-    struct rtl_part **parts; /* by member, then row */
-    uint32_t count, room;
-    bool dirty;
-    struct rtl_group *group;
-};
-
-struct merged_member {
-    bool taken, adopted;
-    struct rtl_member member;
-    struct rtl_part **rows; /* by its own kernel ids: the merge's part, or NULL */
-    uint32_t row_count;
-    struct rtl_rest rest;
-    bool has_rest;
-};
-
-struct rtl_merge {
-    struct merged_kernel kernels[RTL_KERNELS_MAX];
-    uint32_t next_id;           /* all below are named or left out for good */
-    uint32_t index[INDEX_SIZE]; /* by hash: id + 1 */
-    size_t names_bytes;
-    uint32_t dirty[RTL_KERNELS_MAX], dirty_count;
-    struct rtl_gpu_table gpus;
-    struct merged_member members[RTL_MEMBERS_MAX];
-    uint32_t next_member;
-    struct rtl_rest gone; /* of those that ended earlier */
-    bool any_gone;
-    bool numbered; /* GPUs have been shown: their numbers stay */
-};
-
-static void release_part(struct rtl_part *part)
-{
-    if (part && !--part->references)
-        free(part);
-}
-
-static void release_group(struct rtl_group *group)
-{
-    if (!group || --group->references)
-        return;
-    for (uint32_t i = 0; i < group->count; i++)
-        release_part(group->parts[i]);
-    free(group);
-}
 
 static void release_parts(struct rtl_parts *parts)
 {
     for (uint32_t i = 0; i < parts->group_count; i++)
-        release_group(parts->groups[i]);
+        rtl_group_release(parts->groups[i]);
     free(parts->groups);
     free(parts);
 }
@@ -74,9 +29,9 @@ static void release_parts(struct rtl_parts *parts)
 
 static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t length, uint64_t hash)
 {
-    uint32_t at = (uint32_t)hash & (INDEX_SIZE - 1);
-    for (; merge->index[at]; at = (at + 1) & (INDEX_SIZE - 1)) { /* it is a quarter full at most */
-        const struct merged_kernel *k = &merge->kernels[merge->index[at] - 1];
+    uint32_t at = (uint32_t)hash & (RTL_MERGE_INDEX - 1);
+    for (; merge->index[at]; at = (at + 1) & (RTL_MERGE_INDEX - 1)) { /* it is a quarter full at most */
+        const struct rtl_merged_kernel *k = &merge->kernels[merge->index[at] - 1];
         if (k->hash == hash && k->length == length && !memcmp(k->name, name, length))
             break;
     }
@@ -85,8 +40,8 @@ static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t leng
 
 static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
 {
-    struct merged_kernel *k = &merge->kernels[id];
-    if (merge->names_bytes + length > NAMES_BYTES_MAX || !(k->name = malloc(length + 1)))
+    struct rtl_merged_kernel *k = &merge->kernels[id];
+    if (!(k->name = malloc(length + 1)))
         return false;
     memcpy(k->name, name, length);
     k->name[length] = 0;
@@ -98,14 +53,26 @@ static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, 
     return true;
 }
 
+/* Whether it may have an id more, with a name of that length. */
+static bool may_have(struct rtl_merge *merge, struct rtl_merged_member *m, uint32_t id, size_t length)
+{
+    bool late_id = id >= IDS_FOR_ALL, late_name = merge->names_bytes + length > NAMES_FOR_ALL;
+    if (id >= RTL_KERNELS_MAX || (late_id && m->late_ids >= IDS_OF_ONE) ||
+        (late_name && m->late_names + length > NAMES_OF_ONE))
+        return false;
+    m->late_ids += late_id;
+    m->late_names += late_name ? length : 0;
+    return true;
+}
+
 /* The id of a name, a new one if need be; RTL_KERNEL_OTHER when there is no more room. */
-static uint32_t id_of(struct rtl_merge *merge, const char *name, size_t length)
+uint32_t rtl_merge_id(struct rtl_merge *merge, struct rtl_merged_member *m, const char *name, size_t length)
 {
     uint64_t hash = rtl_hash(name, length);
     uint32_t *place = place_of(merge, name, length, hash);
     if (!*place) {
         uint32_t id = merge->next_id;
-        if (id >= RTL_KERNELS_MAX || !name_kernel(merge, id, name, length, hash))
+        if (!may_have(merge, m, id, length) || !name_kernel(merge, id, name, length, hash))
             return RTL_KERNEL_OTHER;
         *place = id + 1;
     }
@@ -114,7 +81,7 @@ static uint32_t id_of(struct rtl_merge *merge, const char *name, size_t length)
 
 /* --- parts --- */
 
-static void soil(struct rtl_merge *merge, uint32_t id)
+void rtl_merge_soil(struct rtl_merge *merge, uint32_t id)
 {
     if (merge->kernels[id].dirty)
         return;
@@ -130,9 +97,11 @@ static int compare(const struct rtl_part *part, uint32_t member, uint32_t row)
 }
 
 /* Where the part is in its kernel's list, or would be. */
-static uint32_t position_of(const struct merged_kernel *k, uint32_t member, uint32_t row)
+static uint32_t position_of(const struct rtl_merged_kernel *k, uint32_t member, uint32_t row)
 {
     uint32_t low = 0, high = k->count;
+    if (member < high && !compare(k->parts[member], member, row)) /* where all have it, and none is gone */
+        return member;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (compare(k->parts[middle], member, row) < 0)
@@ -143,7 +112,7 @@ static uint32_t position_of(const struct merged_kernel *k, uint32_t member, uint
     return low;
 }
 
-static struct rtl_part *part_at(const struct merged_kernel *k, uint32_t at, uint32_t member, uint32_t row)
+static struct rtl_part *part_at(const struct rtl_merged_kernel *k, uint32_t at, uint32_t member, uint32_t row)
 {
     return at < k->count && !compare(k->parts[at], member, row) ? k->parts[at] : NULL;
 }
@@ -151,11 +120,11 @@ static struct rtl_part *part_at(const struct merged_kernel *k, uint32_t at, uint
 /* Puts a part in, in place of the one before; takes over the reference. False without memory: nothing happened. */
 static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
 {
-    struct merged_kernel *k = &merge->kernels[part->kernel.id];
+    struct rtl_merged_kernel *k = &merge->kernels[part->kernel.id];
     uint32_t at = position_of(k, part->member, part->row);
     struct rtl_part *before = part_at(k, at, part->member, part->row);
     if (before) {
-        release_part(before);
+        rtl_part_release(before);
     } else {
         if (k->count == k->room) {
             uint32_t room = k->room ? 2 * k->room : 4;
@@ -169,47 +138,32 @@ static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
         k->count++;
     }
     k->parts[at] = part;
-    soil(merge, part->kernel.id);
+    rtl_merge_soil(merge, part->kernel.id);
     return true;
 }
 
 static void take_part_out(struct rtl_merge *merge, const struct rtl_part *part)
 {
     uint32_t id = part->kernel.id;
-    struct merged_kernel *k = &merge->kernels[id];
+    struct rtl_merged_kernel *k = &merge->kernels[id];
     uint32_t at = position_of(k, part->member, part->row);
     struct rtl_part *mine = part_at(k, at, part->member, part->row);
     if (!mine)
         return;
     k->count--;
     memmove(k->parts + at, k->parts + at + 1, (k->count - at) * sizeof *k->parts);
-    soil(merge, id);
-    release_part(mine);
+    rtl_merge_soil(merge, id);
+    rtl_part_release(mine);
 }
 
-/* The sum of kernels as one part; NULL without memory. */
-static struct rtl_part *make_part(const struct merged_kernel *merged, uint32_t id, uint32_t member, uint32_t row,
-                                  const struct rtl_kernel_snapshot *const *from, uint32_t count)
+/* What one member's parts may take: of few each has more. */
+static size_t share_of(const struct rtl_merge *merge)
 {
-    const struct rtl_histogram_copy *histograms[2];
-    for (uint32_t i = 0; i < count; i++)
-        histograms[i] = &from[i]->histogram;
-    struct rtl_part *part = malloc(sizeof *part + rtl_histogram_sum_bytes(histograms, count));
-    if (!part)
-        return NULL;
-    part->references = 1;
-    part->member = member;
-    part->row = row;
-    part->kernel = *from[0];
-    for (uint32_t i = 1; i < count; i++) {
-        part->kernel.calls += from[i]->calls;
-        part->kernel.untimed += from[i]->untimed;
-    }
-    part->kernel.id = id;
-    part->kernel.name = merged->name;
-    part->kernel.name_length = merged->length;
-    part->kernel.histogram = rtl_histogram_sum(histograms, count, part + 1);
-    return part;
+    size_t members = 0, share;
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++)
+        members += merge->members[i].taken;
+    share = RTL_PARTS_BYTES_MAX / (members + 1);
+    return share < RTL_PARTS_SHARE_MAX ? share : RTL_PARTS_SHARE_MAX;
 }
 
 static bool is_same(const struct rtl_kernel_snapshot *a, const struct rtl_kernel_snapshot *b)
@@ -220,11 +174,12 @@ static bool is_same(const struct rtl_kernel_snapshot *a, const struct rtl_kernel
 
 static bool has_name(const struct rtl_part *part, const struct rtl_kernel_snapshot *k)
 {
-    return part->kernel.name_length == k->name_length && !memcmp(part->kernel.name, k->name, k->name_length);
+    return part->kernel.name_length == k->name_length &&
+           (part->named_by == k->name || !memcmp(part->kernel.name, k->name, k->name_length));
 }
 
 /* The kernel's numbers in this process, unless they are those of before. */
-static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const struct rtl_kernel_snapshot *k)
+static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, const struct rtl_kernel_snapshot *k)
 {
     struct rtl_part *before = m->rows[k->id];
     if (before && is_same(&before->kernel, k))
@@ -235,12 +190,28 @@ static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const 
                   : m->adopted && merge->kernels[k->id].name && merge->kernels[k->id].length == k->name_length &&
                           !memcmp(merge->kernels[k->id].name, k->name, k->name_length)
                       ? k->id
-                      : id_of(merge, k->name, k->name_length);
-    struct rtl_part *part = make_part(&merge->kernels[id], id, m->member.number, k->id, &k, 1);
+                      : rtl_merge_id(merge, m, k->name, k->name_length);
+    struct rtl_kernel_snapshot kernel = *k;
+    size_t *charged = &merge->charged[m - merge->members];
+    bool over = *charged > merge->share;
+    kernel.id = id;
+    kernel.name = merge->kernels[id].name;
+    kernel.name_length = merge->kernels[id].length;
+    rtl_packing_add(&merge->packing, &k->histogram);
+    if (over && stays && before->coarse) {
+        rtl_part_rewrite(before, &kernel, &merge->packing);
+        before->named_by = k->name;
+        rtl_merge_soil(merge, id);
+        return true;
+    }
+    struct rtl_part *part = rtl_part_make(&kernel, &merge->packing, over, charged);
     if (!part)
         return false;
+    part->member = m->member.number;
+    part->row = k->id;
+    part->named_by = k->name;
     if (!put_part(merge, part)) {
-        release_part(part);
+        rtl_part_release(part);
         return false;
     }
     if (before && !stays && before->kernel.id != id)
@@ -249,7 +220,7 @@ static bool take_kernel(struct rtl_merge *merge, struct merged_member *m, const 
     return true;
 }
 
-static struct merged_member *member_of(struct rtl_merge *merge, uint32_t number)
+static struct rtl_merged_member *member_of(struct rtl_merge *merge, uint32_t number)
 {
     for (int i = 0; i < RTL_MEMBERS_MAX; i++)
         if (merge->members[i].taken && merge->members[i].member.number == number)
@@ -284,7 +255,7 @@ static void describe(struct rtl_member *member, const struct rtl_snapshot *s, co
 
 bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = member_of(merge, number);
     struct rtl_snapshot rest;
     uint32_t rows = 0;
     if (!m || m->member.ended)
@@ -307,6 +278,7 @@ bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_s
     m->rest = (struct rtl_rest){.snapshot = rest, .queues = true};
     m->has_rest = true;
     describe(&m->member, snapshot, &rest);
+    merge->share = share_of(merge);
     for (uint32_t i = 0; i < snapshot->kernel_count; i++)
         if (snapshot->kernels[i].id < RTL_KERNELS_MAX && !take_kernel(merge, m, &snapshot->kernels[i]))
             return false;
@@ -315,13 +287,13 @@ bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_s
 
 bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = member_of(merge, number);
     if (!m)
         return true;
     m->adopted = true;
     for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
         const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
-        if (k->id >= RTL_KERNELS_MAX || merge->kernels[k->id].name)
+        if (k->id >= IDS_FOR_ALL || merge->kernels[k->id].name)
             continue;
         uint64_t hash = rtl_hash(k->name, k->name_length);
         uint32_t *place = place_of(merge, k->name, k->name_length, hash);
@@ -335,8 +307,31 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
 
 /* --- processes --- */
 
+/* A part of one that ended with what those before it had of the kernel, or NULL. NULL without memory. */
+static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *part, const struct rtl_part *gone)
+{
+    struct rtl_kernel_snapshot kernel = part->kernel;
+    size_t *charged = &merge->charged[RTL_MEMBERS_MAX];
+    rtl_part_add(part, &merge->packing);
+    if (gone) {
+        const struct rtl_histogram_copy *both[2] = {&part->kernel.histogram, &gone->kernel.histogram};
+        kernel.calls += gone->kernel.calls;
+        kernel.untimed += gone->kernel.untimed;
+        kernel.estimated_ns += gone->kernel.estimated_ns;
+        kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: they have no buckets */
+        rtl_part_add(gone, &merge->packing);
+    }
+    struct rtl_part *sum = rtl_part_make(&kernel, &merge->packing, *charged > RTL_PARTS_SHARE_MAX, charged);
+    if (sum) {
+        sum->member = RTL_MEMBER_GONE;
+        sum->row = 0;
+        sum->named_by = NULL;
+    }
+    return sum;
+}
+
 /* Adds up under RTL_MEMBER_GONE what an ended one has counted, and forgets it. False without memory: it stays. */
-static bool fold(struct rtl_merge *merge, struct merged_member *m)
+static bool fold(struct rtl_merge *merge, struct rtl_merged_member *m)
 {
     if (m->has_rest) {
         struct rtl_rest both[2] = {merge->gone, m->rest};
@@ -356,29 +351,27 @@ static bool fold(struct rtl_merge *merge, struct merged_member *m)
         struct rtl_part *part = m->rows[r];
         if (!part)
             continue;
-        struct merged_kernel *k = &merge->kernels[part->kernel.id];
-        const struct rtl_part *gone = part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0);
-        const struct rtl_kernel_snapshot *both[2] = {&part->kernel, gone ? &gone->kernel : NULL};
-        struct rtl_part *sum = make_part(k, part->kernel.id, RTL_MEMBER_GONE, 0, both, gone ? 2 : 1);
+        struct rtl_merged_kernel *k = &merge->kernels[part->kernel.id];
+        struct rtl_part *sum = add_up(merge, part, part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0));
         if (!sum || !put_part(merge, sum)) {
-            release_part(sum);
+            rtl_part_release(sum);
             return false;
         }
         m->rows[r] = NULL;
         take_part_out(merge, part);
     }
     free(m->rows);
-    *m = (struct merged_member){0};
+    *m = (struct rtl_merged_member){0};
     return true;
 }
 
 /* Folds the one that ended first if there are more than `most`. */
 static void fold_ended(struct rtl_merge *merge, uint32_t most)
 {
-    struct merged_member *first = NULL;
+    struct rtl_merged_member *first = NULL;
     uint32_t ended = 0;
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        struct merged_member *m = &merge->members[i];
+        struct rtl_merged_member *m = &merge->members[i];
         if (!m->taken || !m->member.ended)
             continue;
         ended++;
@@ -393,10 +386,10 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
 {
     fold_ended(merge, RTL_MEMBERS_ENDED_MAX);
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        struct merged_member *m = &merge->members[i];
+        struct rtl_merged_member *m = &merge->members[i];
         if (m->taken)
             continue;
-        *m = (struct merged_member){.taken = true, .member = {.number = merge->next_member++, .info = *info}};
+        *m = (struct rtl_merged_member){.taken = true, .member = {.number = merge->next_member++, .info = *info}};
         return m->member.number;
     }
     return RTL_MEMBER_GONE;
@@ -404,7 +397,7 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
 
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 {
-    struct merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = member_of(merge, number);
     if (!m)
         return;
     m->member.ended = true;
@@ -414,49 +407,19 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 
 /* --- snapshots --- */
 
-static bool make_group(struct rtl_merge *merge, uint32_t id, const struct rtl_histogram_copy **list)
-{
-    struct merged_kernel *k = &merge->kernels[id];
-    uint32_t count = k->count, busiest = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        list[i] = &k->parts[i]->kernel.histogram;
-        if (k->parts[i]->kernel.calls > k->parts[busiest]->kernel.calls)
-            busiest = i;
-    }
-    size_t head = sizeof(struct rtl_group) + count * sizeof(struct rtl_part *);
-    struct rtl_group *group = count ? malloc(head + rtl_histogram_sum_bytes(list, count)) : NULL;
-    if (count && !group)
-        return false;
-    if (group) {
-        group->references = 1;
-        group->count = count;
-        group->kernel = k->parts[busiest]->kernel;
-        group->kernel.calls = group->kernel.untimed = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            group->parts[i] = k->parts[i];
-            group->parts[i]->references++;
-            group->kernel.calls += k->parts[i]->kernel.calls;
-            group->kernel.untimed += k->parts[i]->kernel.untimed;
-        }
-        group->kernel.histogram = rtl_histogram_sum(list, count, (char *)group + head);
-    }
-    release_group(k->group);
-    k->group = group;
-    k->dirty = false;
-    return true;
-}
-
 static bool make_groups(struct rtl_merge *merge)
 {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < merge->dirty_count; i++)
-        if (merge->kernels[merge->dirty[i]].count > most)
-            most = merge->kernels[merge->dirty[i]].count;
-    const struct rtl_histogram_copy **list = malloc((most + 1) * sizeof *list);
-    while (list && merge->dirty_count && make_group(merge, merge->dirty[merge->dirty_count - 1], list))
+    while (merge->dirty_count) {
+        struct rtl_merged_kernel *k = &merge->kernels[merge->dirty[merge->dirty_count - 1]];
+        struct rtl_group *group = NULL;
+        if (k->count && !(group = rtl_group_make(k->parts, k->count, &merge->packing, &merge->groups_charged)))
+            return false;
+        rtl_group_release(k->group);
+        k->group = group;
+        k->dirty = false;
         merge->dirty_count--;
-    free(list);
-    return list && !merge->dirty_count;
+    }
+    return true;
 }
 
 static bool sum_rests(struct rtl_merge *merge, struct rtl_snapshot *out)
@@ -508,7 +471,7 @@ static void number_gpus(struct rtl_merge *merge)
     merge->numbered = true;
     rtl_gpu_table_sort(&merge->gpus, to);
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        struct merged_member *m = &merge->members[i];
+        struct rtl_merged_member *m = &merge->members[i];
         uint64_t gpus = 0;
         if (!m->has_rest)
             continue;
@@ -563,38 +526,4 @@ const struct rtl_member *rtl_member_of(const struct rtl_snapshot *snapshot, uint
         if (snapshot->parts->members[i].number == number)
             return &snapshot->parts->members[i];
     return NULL;
-}
-
-struct rtl_merge *rtl_merge_create(void)
-{
-    static const char other[] = "(other kernels)";
-    struct rtl_merge *merge = calloc(1, sizeof *merge);
-    if (!merge)
-        return NULL;
-    if (id_of(merge, other, strlen(other)) != RTL_KERNEL_OTHER || !merge->kernels[RTL_KERNEL_OTHER].name) {
-        free(merge);
-        return NULL;
-    }
-    return merge;
-}
-
-void rtl_merge_free(struct rtl_merge *merge)
-{
-    if (!merge)
-        return;
-    for (uint32_t id = 0; id < RTL_KERNELS_MAX; id++) {
-        struct merged_kernel *k = &merge->kernels[id];
-        for (uint32_t i = 0; i < k->count; i++)
-            release_part(k->parts[i]);
-        release_group(k->group);
-        free(k->parts);
-        free(k->name);
-    }
-    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        if (merge->members[i].has_rest)
-            rtl_snapshot_free(&merge->members[i].rest.snapshot);
-        free(merge->members[i].rows);
-    }
-    rtl_snapshot_free(&merge->gone.snapshot);
-    free(merge);
 }

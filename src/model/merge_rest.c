@@ -1,5 +1,6 @@
 /* Sums, GPUs, copies and queues of several processes. See merge_rest.h. */
 #include "model/merge_rest.h"
+#include "model/merge_calls.h"
 #include "shm/gpu_names.h"
 #include "stats/histogram_sum.h"
 
@@ -295,6 +296,16 @@ static bool join_queues(const struct rtl_rest *rests, uint32_t count, struct rtl
     return true;
 }
 
+static bool sum_calls(const struct rtl_rest *rests, uint32_t count, struct rtl_snapshot *out)
+{
+    const struct rtl_calls **from = calloc(count + 1, sizeof *from);
+    for (uint32_t r = 0; from && r < count; r++)
+        from[r] = rests[r].snapshot.calls;
+    bool ok = from && rtl_merge_calls(from, count, out);
+    free(from);
+    return ok;
+}
+
 bool rtl_rest_sum(const struct rtl_rest *rests, uint32_t count, struct rtl_snapshot *out)
 {
     memset(out, 0, sizeof *out);
@@ -305,6 +316,7 @@ bool rtl_rest_sum(const struct rtl_rest *rests, uint32_t count, struct rtl_snaps
         out->agents = NULL;
         out->copies = NULL;
         out->storage = NULL;
+        out->calls = NULL;
         out->kernel_count = out->queue_count = out->agent_count = out->copies_count = 0;
         out->worker_cpu_ns = out->passes = out->kernels_over = out->queues_refused = out->chunks_used = 0;
         out->signals_in_use = out->signals_free = out->signals_created = out->signals_destroyed = 0;
@@ -313,7 +325,8 @@ bool rtl_rest_sum(const struct rtl_rest *rests, uint32_t count, struct rtl_snaps
     }
     for (uint32_t r = 0; r < count; r++)
         add_sums(out, &rests[r].snapshot, r == 0);
-    if (sum_agents(rests, count, out) && sum_copies(rests, count, out) && join_queues(rests, count, out))
+    if (sum_agents(rests, count, out) && sum_copies(rests, count, out) && join_queues(rests, count, out) &&
+        sum_calls(rests, count, out))
         return true;
     rtl_snapshot_free(out);
     return false;

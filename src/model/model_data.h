@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/call_rows.h"
 #include "model/change.h"
 #include "model/columns.h"
 #include "model/verdict.h"
@@ -61,6 +62,8 @@ struct rtl_row {
     uint64_t window_calls;
     uint64_t estimated_ns, window_estimated_ns; /* of all its calls, seen from outside; 0 = not known */
     uint64_t p50, p90, p99;
+    /* from the begin of the calls that launched it to its start; they mean nothing while launches is 0 */
+    uint64_t launches, launch_p50, launch_p99;
     struct rtl_changes change; /* against the window before */
     double share;              /* of all timed kernel time in the window */
     double rate;               /* calls a second */
@@ -135,6 +138,7 @@ struct rtl_model {
     uint32_t queue_count;
     struct rtl_copies_row copies[RTL_COPIES_MAX]; /* by GPU, then direction */
     uint32_t copies_count;
+    struct rtl_call_rows calls;
     uint64_t counted, timed, untimed; /* totals since start or zero */
     uint64_t untimed_by[RTL_UNTIMED_LIMIT];
     uint64_t lost; /* dispatches that should have been timed and were not */
@@ -148,6 +152,8 @@ struct rtl_model {
     /* the order that is held while the cursor has just moved */
     uint64_t held_until_ns;
     uint32_t *rank; /* by kernel id: position in the last order + 1, 0 = not shown */
+
+    uint32_t prepared; /* kernels below this id have their names (rtl_model_prepare) */
 
     uint16_t *history[RTL_KERNELS_MAX];
     uint64_t history_ns[RTL_MODEL_HISTORY]; /* length of each interval */

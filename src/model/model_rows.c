@@ -5,6 +5,7 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "model/model_calls.h"
 #include "model/row_times.h"
 #include "model/ranks.h"
 #include "model/model_families.h"
@@ -338,6 +339,8 @@ static double column_value(const struct rtl_model *model, const struct rtl_row *
         return timed ? (double)row->p99 : -1;
     case RTL_COLUMN_MAX:
         return timed ? (double)row->window.max_ns : -1;
+    case RTL_COLUMN_LAUNCH:
+        return row->launches ? (double)row->launch_p50 : -1;
     case RTL_COLUMN_UNTIMED:
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
     case RTL_COLUMN_SLOWEST:
@@ -446,7 +449,7 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_gpus(model);
     rtl_model_judge_gpus(model);
     make_sums(model);
-    return make_order(model);
+    return rtl_model_make_calls(model) && make_order(model);
 }
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)
@@ -507,4 +510,21 @@ const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *
     if (row->kernels)
         return rtl_name_family_name(rtl_family_of(model, row));
     return rtl_names_form(model->names, row->id, row->kernel->name, row->kernel->name_length, form);
+}
+
+bool rtl_model_prepare(struct rtl_model *model, uint32_t most)
+{
+    uint32_t low = 0, high = model->row_count;
+    while (low < high) { /* rows ascend by id, and new kernels mostly have higher ones */
+        uint32_t middle = (low + high) / 2;
+        if (model->rows[middle].id < model->prepared)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < model->row_count && most; low++, most--) {
+        rtl_family_of(model, &model->rows[low]);
+        model->prepared = model->rows[low].id + 1;
+    }
+    return low < model->row_count;
 }

@@ -20,6 +20,9 @@ int rtl_model_search(struct rtl_model *model, const char *text, int from, int st
 const char *rtl_model_name(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form, int width,
                            bool ascii);
 /* Its name whole, see rtl_names_form; the family's for the row of one. */
+/* Makes the names and families of at most so many kernels that had none so far: whoever asks for all of them at once
+ * (key g, a search) need not wait for them then. False when there are no more. */
+bool rtl_model_prepare(struct rtl_model *model, uint32_t most);
 const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *row, enum rtl_name_form form);
 
 #endif

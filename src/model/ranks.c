@@ -1,5 +1,6 @@
 /* Several processes compared. See ranks.h. */
 #include "model/ranks.h"
+#include "model/merge_parts.h"
 #include "stats/histogram.h"
 
 #include <stdio.h>
@@ -37,13 +38,33 @@ static const struct rtl_group *base_group(const struct rtl_model *model, const s
  * What the part had where the window starts: nothing if it was not there. But where the window starts before there was
  * more than one, the first one's part was all that there was.
  */
-static const struct rtl_kernel_snapshot *part_before(const struct rtl_model *model, const struct rtl_row *row,
-                                                     const struct rtl_group *base, const struct rtl_part *part)
+struct before {
+    const struct rtl_kernel_snapshot *kernel; /* or NULL */
+    const struct rtl_part *part;              /* its buckets; NULL: they are the kernel's */
+};
+
+static struct before part_before(const struct rtl_model *model, const struct rtl_row *row, const struct rtl_group *base,
+                                 const struct rtl_part *part)
 {
     const struct rtl_part *before = same_part(base, part);
     if (before)
-        return &before->kernel;
-    return model->base && !model->base->snapshot.parts && part->member == 0 ? row->base : NULL;
+        return (struct before){&before->kernel, before};
+    return (struct before){model->base && !model->base->snapshot.parts && part->member == 0 ? row->base : NULL, NULL};
+}
+
+/* Quantiles of what the part grew by. */
+static bool quantiles_of(const struct before *before, const struct rtl_part *part, const double *q, int count,
+                         uint64_t *out)
+{
+    struct rtl_unpacked rooms[2];
+    if (before->kernel && before->kernel->histogram.count >= part->kernel.histogram.count)
+        return false;
+    struct rtl_histogram_copy now = rtl_part_histogram(part, &rooms[0]), then = {0};
+    if (before->part)
+        then = rtl_part_histogram(before->part, &rooms[1]);
+    else if (before->kernel)
+        then = before->kernel->histogram;
+    return rtl_quantiles(before->kernel ? &then : NULL, &now, q, count, out);
 }
 
 /* Means against the median of the others'. */
@@ -108,7 +129,8 @@ static uint32_t collect(const struct rtl_model *model, const struct rtl_row *row
         struct rtl_rank *rank = &out[goes_on ? count - 1 : count++];
         if (!goes_on)
             *rank = (struct rtl_rank){.member = member, .kernel = &part->kernel};
-        const struct rtl_kernel_snapshot *k = &part->kernel, *before = part_before(model, row, base, part);
+        const struct before was = part_before(model, row, base, part);
+        const struct rtl_kernel_snapshot *k = &part->kernel, *before = was.kernel;
         rank->calls += k->calls;
         rank->timed += k->histogram.count;
         rank->total_ns += k->histogram.total_ns;
@@ -116,7 +138,7 @@ static uint32_t collect(const struct rtl_model *model, const struct rtl_row *row
         rank->window_timed += grown(k->histogram.count, before ? before->histogram.count : 0);
         rank->window_total_ns += grown(k->histogram.total_ns, before ? before->histogram.total_ns : 0);
         uint64_t values[2];
-        if (quantiles && rtl_quantiles(before ? &before->histogram : NULL, &k->histogram, q, 2, values)) {
+        if (quantiles && quantiles_of(&was, part, q, 2, values)) {
             rank->has_quantiles = true;
             rank->p50 = values[0] > rank->p50 ? values[0] : rank->p50;
             rank->p99 = values[1] > rank->p99 ? values[1] : rank->p99;
@@ -192,13 +214,11 @@ void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, 
 
 /* --- processes --- */
 
-/* No quantile of what grew lies above it: octaves that the window can't have made are not told apart. */
-static uint64_t ceiling(const struct rtl_histogram_copy *h)
+/* No quantile of what grew lies above it: buckets that the window can't have made are not told apart. */
+static uint64_t ceiling(const struct rtl_part *part)
 {
-    if (h->coarse || !h->octave_count)
-        return UINT64_MAX;
-    uint32_t last = (h->octaves[h->octave_count - 1].octave + 1u) * RTL_CHUNK_BUCKETS - 1;
-    return rtl_bucket_low(last) + rtl_bucket_width(last);
+    uint32_t last = part->word_count ? rtl_packed_last(part->words, part->word_count) : UINT32_MAX;
+    return last == UINT32_MAX ? UINT64_MAX : rtl_bucket_low(last) + rtl_bucket_width(last);
 }
 
 struct share {
@@ -210,7 +230,8 @@ static void add_part(const struct rtl_model *model, const struct rtl_row *row, c
 {
     static const double q[] = {0.99};
     const struct rtl_histogram_copy *h = &part->kernel.histogram;
-    const struct rtl_kernel_snapshot *before = part_before(model, row, base, part);
+    const struct before was = part_before(model, row, base, part);
+    const struct rtl_kernel_snapshot *before = was.kernel;
     uint64_t value, ns = grown(h->total_ns, before ? before->histogram.total_ns : 0);
     if (!grown(h->count, before ? before->histogram.count : 0))
         return;
@@ -219,8 +240,7 @@ static void add_part(const struct rtl_model *model, const struct rtl_row *row, c
         process->top = row;
         share->top_ns = ns;
     }
-    if ((!process->worst || ceiling(h) > process->worst_p99) &&
-        rtl_quantiles(before ? &before->histogram : NULL, h, q, 1, &value) &&
+    if ((!process->worst || ceiling(part) > process->worst_p99) && quantiles_of(&was, part, q, 1, &value) &&
         (!process->worst || value > process->worst_p99)) {
         process->worst = row;
         process->worst_p99 = value;

@@ -3,6 +3,7 @@
 #include "record/recording.h"
 #include "record/buckets.h"
 #include "record/process_info.h"
+#include "record/recording_calls.h"
 #include "stats/quantile.h"
 
 #include <stdio.h>
@@ -25,6 +26,7 @@ struct rtl_recording {
     struct rtl_snapshot last; /* the last frame written */
     bool has_last;
     struct named named;
+    struct rtl_call_numbers calls;
     struct rtl_histogram_delta delta; /* of the histogram that is being written */
 };
 
@@ -43,6 +45,8 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         status = rtl_db_need(db, &rtl_copies_set);
     if (!status)
         status = rtl_db_need(db, &rtl_ways_set);
+    if (!status)
+        status = rtl_db_need(db, &rtl_process_set);
     if (status) {
         snprintf(why, why_bytes, "%s", rtl_db_why(db));
         rtl_db_close(db);
@@ -75,6 +79,7 @@ void rtl_recording_close(struct rtl_recording *r)
     rtl_db_close(r->db);
     if (r->has_last)
         rtl_snapshot_free(&r->last);
+    rtl_call_numbers_free(&r->calls);
     free(r->delta.buckets.bytes);
     free(r->delta.coarse.bytes);
     free(r->kind);
@@ -109,8 +114,18 @@ static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *
     bind_string(st, 12, s->library_version);
     rtl_db_bind_int(st, 13, (int64_t)r->info.interval_ns);
     rtl_fields_bind(st, 14, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, NULL, s);
-    if (rtl_db_run(st))
-        r->id = rtl_db_last_id(r->db);
+    if (!rtl_db_run(st))
+        return;
+    r->id = rtl_db_last_id(r->db);
+    st = rtl_db_prepare(r->db, "INSERT INTO rtl_process(recording, rank, label, container) VALUES(?, ?, ?, ?)");
+    rtl_db_bind_int(st, 1, r->id);
+    if (r->info.rank < 0)
+        rtl_db_bind_null(st, 2);
+    else
+        rtl_db_bind_int(st, 2, r->info.rank);
+    bind_string(st, 3, r->info.label);
+    bind_string(st, 4, r->info.container);
+    rtl_db_run(st);
 }
 
 static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns, bool exited)
@@ -369,12 +384,19 @@ static void begin_again(struct rtl_recording *r)
     r->id = 0;
     r->sequence = 0;
     memset(&r->named, 0, sizeof r->named);
+    r->calls.call_count = r->calls.node_count = 0;
 }
 
 enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
                                      bool exited)
 {
     struct named named = r->named; /* kept until the commit: names of a transaction that fails are not in the file */
+    enum rtl_db_status status = s->calls ? rtl_db_need(r->db, &rtl_calls_set) : RTL_DB_OK;
+    if (status) {
+        r->failed++;
+        return status;
+    }
+    uint32_t calls = r->calls.call_count, nodes = r->calls.node_count;
     int64_t id = r->id;
     rtl_db_begin(r->db);
     if (!r->id)
@@ -384,9 +406,14 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     write_kernels(r, frame, s);
     write_queues(r, frame, s);
     write_copies(r, frame, s);
-    enum rtl_db_status status = rtl_db_commit(r->db);
+    const struct rtl_calls_writer writer = {r->db, r->id, frame, r->sequence, &r->calls, &r->delta,
+                                            r->has_last ? &r->last : NULL, s};
+    rtl_calls_write(&writer);
+    status = rtl_db_commit(r->db);
     if (status) {
         r->named = named;
+        r->calls.call_count = calls;
+        r->calls.node_count = nodes;
         r->id = id;
         r->failed++;
         return status;
@@ -397,9 +424,16 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
         begin_again(r);
         return RTL_DB_OK;
     }
-    if (r->has_last)
-        rtl_snapshot_free(&r->last);
+    struct rtl_snapshot before = r->last;
+    bool had = r->has_last;
     r->has_last = rtl_snapshot_copy(s, &r->last);
+    /* calls that couldn't be read once grow from where they were */
+    if (r->has_last && had && !r->last.calls && !rtl_calls_copy(before.calls, &r->last)) {
+        rtl_snapshot_free(&r->last);
+        r->has_last = false;
+    }
+    if (had)
+        rtl_snapshot_free(&before);
     if (!r->has_last)
         begin_again(r);
     return RTL_DB_OK;

@@ -27,6 +27,9 @@ struct rtl_recording_info {
     const char *kind; /* RTL_RECORDING_* */
     pid_t pid;
     const char *title, *recorder; /* title: as on screen; recorder: name and version of this program */
+    /* what tells it from its like, as on screen; rank -1 and texts "" where there is nothing, or shorter than here */
+    int rank;
+    char label[16], container[20];
     uint64_t interval_ns;
     void (*name_kernel)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_kernel_names *names);
     void *context;

@@ -1,36 +1,14 @@
 /* Frames out of a file, added up. See replay.h; the tables are in schema.h, the sums in replay_state.c. */
 #include "record/replay.h"
-#include "record/replay_state.h"
+#include "record/replay_private.h"
 #include "record/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKPOINTS_MAX = 64, CHECKPOINT_EVERY = 100, FRAMES_MAX = 1 << 26 };
+enum { CHECKPOINT_EVERY = 100, FRAMES_MAX = 1 << 26 };
 #define CHECKPOINT_BYTES (256ull << 20) /* of all of them together */
-
-struct frame {
-    int64_t id;
-    uint64_t time_ns, mono_ns;
-};
-
-struct checkpoint {
-    uint32_t frame;
-    struct rtl_snapshot snapshot;
-};
-
-struct rtl_replay {
-    struct rtl_db *db;
-    struct rtl_replay_info info;
-    struct frame *frames;
-    struct rtl_replay_state state;
-    uint32_t next; /* frame that the state lacks */
-    bool exited;
-    struct checkpoint checkpoints[CHECKPOINTS_MAX]; /* ascending */
-    int checkpoint_count;
-    uint64_t checkpoint_bytes;
-};
 
 /* Which recordings there are instead, for the message. */
 static enum rtl_db_status say_missing(struct rtl_db *db, pid_t pid, int64_t recording, char *why, size_t why_bytes)
@@ -66,7 +44,7 @@ static void copy_text(char *to, size_t size, const char *from)
 static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "SELECT id, pid, kind, title, recorder, interval_ns, comm, library" RTL_FIELD_NAMES(
+        r->db, "SELECT id, pid, kind, title, recorder, interval_ns, comm, library, user" RTL_FIELD_NAMES(
                    RECORDING) " FROM rtl_recording WHERE (?1 = 0 OR pid = ?1) AND (?2 = 0 OR id = ?2) AND "
                               "EXISTS (SELECT 1 FROM rtl_frame WHERE recording = rtl_recording.id) "
                               "ORDER BY kind = 'series' DESC, id DESC LIMIT 1");
@@ -83,9 +61,28 @@ static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
     struct rtl_snapshot *s = &r->state.snapshot;
     rtl_replay_printable(s->comm, sizeof s->comm, rtl_db_text(st, 6, NULL));
     rtl_replay_printable(s->library_version, sizeof s->library_version, rtl_db_text(st, 7, NULL));
-    rtl_fields_take(st, 8, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, s);
+    rtl_replay_printable(r->info.user, sizeof r->info.user, rtl_db_text(st, 8, NULL));
+    rtl_fields_take(st, 9, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, s);
     rtl_db_reset(st);
     return true;
+}
+
+/* Files of older recorders have none of it. */
+static void load_process(struct rtl_replay *r)
+{
+    r->info.rank = -1;
+    if (!rtl_db_has_set(r->db, &rtl_process_set))
+        return;
+    struct rtl_db_statement *st =
+        rtl_db_prepare(r->db, "SELECT ifnull(rank, -1), label, container FROM rtl_process WHERE recording = ?");
+    rtl_db_bind_int(st, 1, r->info.id);
+    if (rtl_db_step(st)) {
+        int64_t rank = rtl_db_int(st, 0);
+        r->info.rank = rank >= 0 && rank < 100000 ? (int)rank : -1;
+        rtl_replay_printable(r->info.label, sizeof r->info.label, rtl_db_text(st, 1, NULL));
+        rtl_replay_printable(r->info.container, sizeof r->info.container, rtl_db_text(st, 2, NULL));
+    }
+    rtl_db_reset(st);
 }
 
 static void load_frames(struct rtl_replay *r)
@@ -98,15 +95,15 @@ static void load_frames(struct rtl_replay *r)
     while (rtl_db_step(st)) {
         if (r->info.frames == size) {
             size = 2 * size + 256;
-            struct frame *more = size <= FRAMES_MAX ? realloc(r->frames, size * sizeof *more) : NULL;
+            struct rtl_replay_frame *more = size <= FRAMES_MAX ? realloc(r->frames, size * sizeof *more) : NULL;
             if (!more) {
                 rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
                 return;
             }
             r->frames = more;
         }
-        struct frame *f = &r->frames[r->info.frames++];
-        *f = (struct frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
+        struct rtl_replay_frame *f = &r->frames[r->info.frames++];
+        *f = (struct rtl_replay_frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
         int64_t sequence = rtl_db_int(st, 3);
         /* time that runs backwards would make spans of centuries, and a circle of pages frames without end */
         if (sequence <= last || (r->info.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX)))
@@ -133,6 +130,7 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
         return RTL_DB_FAILED;
     }
     r->db = db;
+    r->of = 1;
     bool any = rtl_db_has_set(db, &rtl_series_set);
     if (!any && !rtl_db_status(db)) {
         snprintf(why, why_bytes, "%s holds no time series and no snapshot", path);
@@ -140,6 +138,7 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
     } else if (!find_recording(r, pid, recording)) {
         status = say_missing(db, pid, recording, why, why_bytes);
     } else {
+        load_process(r);
         load_frames(r);
         rtl_replay_state_begin(&r->state, db, r->info.id);
         status = rtl_db_status(db);
@@ -152,6 +151,12 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
     }
     *out = r;
     return RTL_DB_OK;
+}
+
+void rtl_replay_share(struct rtl_replay *r, uint32_t count)
+{
+    r->of = count;
+    rtl_replay_state_share(&r->state, count);
 }
 
 void rtl_replay_close(struct rtl_replay *r)
@@ -213,13 +218,13 @@ uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)
 static void keep_checkpoint(struct rtl_replay *r)
 {
     uint32_t last = r->checkpoint_count ? r->checkpoints[r->checkpoint_count - 1].frame : 0;
-    uint32_t every = r->info.frames / CHECKPOINTS_MAX + 1;
+    uint32_t every = r->info.frames / RTL_CHECKPOINTS_MAX + 1;
     if (r->next - 1 < last + (every > CHECKPOINT_EVERY ? every : CHECKPOINT_EVERY) ||
-        r->checkpoint_count == CHECKPOINTS_MAX)
+        r->checkpoint_count == RTL_CHECKPOINTS_MAX)
         return;
     uint64_t bytes = rtl_replay_state_bytes(&r->state);
-    struct checkpoint *c = &r->checkpoints[r->checkpoint_count];
-    if (r->checkpoint_bytes + bytes > CHECKPOINT_BYTES || !rtl_snapshot_copy(&r->state.snapshot, &c->snapshot))
+    struct rtl_checkpoint *c = &r->checkpoints[r->checkpoint_count];
+    if (r->checkpoint_bytes + bytes > CHECKPOINT_BYTES / r->of || !rtl_snapshot_copy(&r->state.snapshot, &c->snapshot))
         return;
     c->frame = r->next - 1;
     r->checkpoint_bytes += bytes;

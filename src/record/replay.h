@@ -11,19 +11,10 @@
 #include <sys/types.h>
 
 #include "record/db.h"
+#include "record/replay_info.h"
 #include "shm/segment_reader.h"
 
 struct rtl_replay;
-
-struct rtl_replay_info {
-    int64_t id;
-    pid_t pid;
-    bool snapshot;   /* one frame by intention */
-    char title[512]; /* bytes of the file: not yet safe to show */
-    char recorder[64];
-    uint64_t interval_ns;
-    uint32_t frames; /* at least 1 */
-};
 
 /*
  * Opens the newest time series of the file, or else the newest snapshot; of process `pid` if that is not 0, number
@@ -31,7 +22,15 @@ struct rtl_replay_info {
  */
 enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **replay,
                                    char *why, size_t why_bytes);
+/* It is one of so many that are read at a time, and takes its share of memory only. Before anything is read. */
+void rtl_replay_share(struct rtl_replay *replay, uint32_t count);
 void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
+
+/*
+ * The recordings of other processes that were made together with this one, and itself: those of its kind that have a
+ * frame of the same moment, and those that have one with them. Ascending, into an array of the caller's (free).
+ */
+enum rtl_db_status rtl_replay_companions(struct rtl_replay *replay, int64_t **recordings, uint32_t *count);
 
 const struct rtl_replay_info *rtl_replay_info(const struct rtl_replay *replay);
 const char *rtl_replay_why(const struct rtl_replay *replay);

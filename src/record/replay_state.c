@@ -1,20 +1,20 @@
 /* Adding up frames. See replay_state.h. Whatever a file says, ids and numbers of buckets stay within bounds. */
 #include "record/replay_state.h"
-#include "record/buckets.h"
+#include "record/replay_histogram.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = RTL_CHUNKS_MAX };
+enum { ROOM = RTL_CHUNKS_MAX, ROOM_OF_ALL = 32 * ROOM }; /* octaves: 34 MB of one process, 1.1 GB of several together */
 
 static void damaged(struct rtl_replay_state *state, const char *what)
 {
-    rtl_db_fail(state->db, RTL_DB_CORRUPT, "%s is damaged: %s", rtl_db_path(state->db), what);
+    rtl_replay_damaged(state->db, what);
 }
 
 static void no_memory(struct rtl_replay_state *state)
 {
-    rtl_db_fail(state->db, RTL_DB_FAILED, "out of memory");
+    rtl_replay_no_memory(state->db);
 }
 
 void rtl_replay_printable(char *to, size_t bytes, const char *from)
@@ -79,7 +79,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     struct rtl_snapshot *s = &state->snapshot;
     state->db = db;
     state->recording = recording;
-    state->room = ROOM;
+    state->room = state->room_most = ROOM;
     s->queues = calloc(RTL_QUEUES_MAX, sizeof *s->queues);
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
@@ -89,57 +89,35 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
         no_memory(state);
     load_names(state);
     load_gpus(state);
-}
-
-static void free_histogram(struct rtl_histogram_copy *h)
-{
-    free(h->octaves);
-    free(h->coarse);
-    *h = (struct rtl_histogram_copy){0};
+    rtl_replay_calls_begin(&state->calls_sum, db, recording);
 }
 
 static void empty(struct rtl_replay_state *state)
 {
     struct rtl_snapshot *s = &state->snapshot;
     for (uint32_t i = 0; i < s->kernel_count; i++)
-        free_histogram(&s->kernels[i].histogram);
+        rtl_replay_free_histogram(&s->kernels[i].histogram);
     for (uint32_t i = 0; i < s->queue_count; i++) {
-        free_histogram(&s->queues[i].wait);
-        free_histogram(&s->queues[i].gap);
+        rtl_replay_free_histogram(&s->queues[i].wait);
+        rtl_replay_free_histogram(&s->queues[i].gap);
     }
     for (uint32_t i = 0; i < s->copies_count; i++)
-        free_histogram(&s->copies[i].histogram);
+        rtl_replay_free_histogram(&s->copies[i].histogram);
     s->kernel_count = s->queue_count = s->agent_count = s->copies_count = 0;
-    state->room = ROOM;
+    s->calls = NULL;
+    state->room = state->room_most;
 }
 
 void rtl_replay_state_end(struct rtl_replay_state *state)
 {
     empty(state);
+    rtl_replay_calls_end(&state->calls_sum);
     free(state->snapshot.kernels);
     free(state->snapshot.queues);
     free(state->snapshot.agents);
     free(state->snapshot.copies);
     for (int i = 0; i < RTL_KERNELS_MAX; i++)
         free(state->names[i]);
-}
-
-/* The copy points to memory of its own; what could not be had is empty. */
-static void own_histogram(struct rtl_replay_state *state, struct rtl_histogram_copy *h)
-{
-    const struct rtl_octave *octaves = h->octaves;
-    const uint64_t *coarse = h->coarse;
-    h->octaves = NULL;
-    h->coarse = NULL;
-    if (h->octave_count && !(h->octaves = malloc(h->octave_count * sizeof *octaves)))
-        h->octave_count = 0, no_memory(state);
-    if (h->octaves)
-        memcpy(h->octaves, octaves, h->octave_count * sizeof *octaves);
-    state->room -= h->octave_count < state->room ? h->octave_count : state->room;
-    if (coarse && !(h->coarse = malloc(RTL_OCTAVES_MAX * sizeof *coarse)))
-        no_memory(state);
-    if (h->coarse)
-        memcpy(h->coarse, coarse, RTL_OCTAVES_MAX * sizeof *coarse);
 }
 
 static bool make_room(struct rtl_replay_state *state, uint32_t count)
@@ -162,6 +140,8 @@ void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snaps
     struct rtl_snapshot *s = &state->snapshot;
     empty(state);
     state->whole = false;
+    state->calls_sum.pid = s->pid;
+    rtl_replay_calls_set(&state->calls_sum, from, &state->room);
     if (!from || !make_room(state, from->kernel_count))
         return;
     memcpy(s->kernels, from->kernels, from->kernel_count * sizeof *s->kernels);
@@ -173,13 +153,14 @@ void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snaps
     memcpy(s->copies, from->copies, from->copies_count * sizeof *s->copies);
     s->copies_count = from->copies_count;
     for (uint32_t i = 0; i < s->kernel_count; i++)
-        own_histogram(state, &s->kernels[i].histogram);
+        rtl_replay_own_histogram(state->db, &s->kernels[i].histogram, &state->room);
     for (uint32_t i = 0; i < s->queue_count; i++) {
-        own_histogram(state, &s->queues[i].wait);
-        own_histogram(state, &s->queues[i].gap);
+        rtl_replay_own_histogram(state->db, &s->queues[i].wait, &state->room);
+        rtl_replay_own_histogram(state->db, &s->queues[i].gap, &state->room);
     }
     for (uint32_t i = 0; i < s->copies_count; i++)
-        own_histogram(state, &s->copies[i].histogram);
+        rtl_replay_own_histogram(state->db, &s->copies[i].histogram, &state->room);
+    s->calls = rtl_replay_calls_view(&state->calls_sum, s);
 }
 
 /* --- one frame --- */
@@ -234,17 +215,6 @@ static struct rtl_queue_snapshot *queue_of(struct rtl_replay_state *state, int64
     return q;
 }
 
-/* Fields and buckets, from column `at` on; returns the next one. The quantiles are made of them. */
-static int take_histogram(struct rtl_replay_state *state, struct rtl_db_statement *st, int at,
-                          struct rtl_histogram_copy *h)
-{
-    at = rtl_fields_take(st, at, rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, h);
-    if (!rtl_buckets_add(h, rtl_db_text(st, at, NULL), &state->room) ||
-        !rtl_coarse_add(h, rtl_db_text(st, at + 1, NULL)))
-        damaged(state, "a histogram is not one");
-    return at + 2;
-}
-
 static void add_kernels(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_db_statement *st =
@@ -257,7 +227,7 @@ static void add_kernels(struct rtl_replay_state *state, int64_t frame)
         if (!k)
             break;
         int at = rtl_fields_take(st, 1, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, k);
-        at = take_histogram(state, st, at, &k->histogram);
+        at = rtl_replay_take_histogram(state->db, st, at, &k->histogram, &state->room);
         if (!rtl_db_is_null(st, at))
             rtl_fields_take(st, at, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, k);
     }
@@ -285,7 +255,8 @@ static void add_queues(struct rtl_replay_state *state, int64_t frame)
                                        HISTOGRAM) ", buckets, coarse FROM rtl_queue_histogram WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false)))
-        take_histogram(state, st, 2, strcmp(rtl_db_text(st, 1, NULL), "gap") ? &q->wait : &q->gap);
+        rtl_replay_take_histogram(state->db, st, 2, strcmp(rtl_db_text(st, 1, NULL), "gap") ? &q->wait : &q->gap,
+                                  &state->room);
     rtl_db_reset(st);
 }
 
@@ -345,7 +316,8 @@ static void add_copies(struct rtl_replay_state *state, int64_t frame)
                                       HISTOGRAM) ", buckets, coarse FROM rtl_copies_sample WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (c = copies_of(state, st, true)))
-        take_histogram(state, st, rtl_fields_take(st, 2, rtl_copies_fields, RTL_COPIES_FIELD_COUNT, c), &c->histogram);
+        rtl_replay_take_histogram(state->db, st, rtl_fields_take(st, 2, rtl_copies_fields, RTL_COPIES_FIELD_COUNT, c),
+                                  &c->histogram, &state->room);
     rtl_db_reset(st);
     st = rtl_db_prepare(state->db, "SELECT agent, direction, reason, copies FROM rtl_copies_untimed WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
@@ -410,13 +382,22 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
     add_queues(state, frame);
     add_ways(state, frame);
     add_copies(state, frame);
+    state->calls_sum.pid = state->snapshot.pid;
+    rtl_replay_calls_add(&state->calls_sum, frame, &state->room);
+    state->snapshot.calls = rtl_replay_calls_view(&state->calls_sum, &state->snapshot);
     rtl_replay_state_frame(state, frame, exited);
 }
 
 uint64_t rtl_replay_state_bytes(const struct rtl_replay_state *state)
 {
-    uint64_t octaves = ROOM - state->room;
+    uint64_t octaves = state->room_most - state->room;
     return octaves * sizeof(struct rtl_octave) + state->snapshot.kernel_count * sizeof(struct rtl_kernel_snapshot) +
            state->snapshot.queue_count * sizeof(struct rtl_queue_snapshot) +
            state->snapshot.copies_count * sizeof(struct rtl_copies_snapshot);
+}
+
+void rtl_replay_state_share(struct rtl_replay_state *state, uint32_t count)
+{
+    if (count > ROOM_OF_ALL / ROOM)
+        state->room = state->room_most = ROOM_OF_ALL / count;
 }

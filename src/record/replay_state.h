@@ -2,16 +2,17 @@
 #ifndef RTL_RECORD_REPLAY_STATE_H
 #define RTL_RECORD_REPLAY_STATE_H
 
-#include "record/schema.h"
+#include "record/replay_calls.h"
 
 struct rtl_replay_state {
     struct rtl_db *db;
     int64_t recording;
     struct rtl_snapshot snapshot; /* storage is not used: octaves are malloc'ed one histogram each */
     uint32_t kernel_size;         /* room in its arrays; queues and agents have room for all */
-    uint32_t room;                /* octaves that may still be added */
+    uint32_t room, room_most;     /* octaves that may still be added; of how many */
     bool copies, ways;            /* the file has their tables */
-    bool whole;                   /* holds the values of its frame, too */
+    struct rtl_replay_calls calls_sum;
+    bool whole; /* holds the values of its frame, too */
     char *names[RTL_KERNELS_MAX];
     size_t name_lengths[RTL_KERNELS_MAX];
     uint16_t order[RTL_KERNELS_MAX]; /* those that have a name, in the order of their first sight */
@@ -30,6 +31,8 @@ void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snaps
 void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *exited);
 /* Only what is the frame's own, not its kernels, queues and GPUs. */
 void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool *exited);
+/* Of `count` states that are kept at a time this is one; before the first frame. */
+void rtl_replay_state_share(struct rtl_replay_state *state, uint32_t count);
 uint64_t rtl_replay_state_bytes(const struct rtl_replay_state *state); /* of a copy, about */
 
 /* Printable ASCII only, terminated. */

@@ -1,5 +1,6 @@
 /* Writes a trace: how a recording begins, its rows in bulk, its state. See rocpd.h. */
 #include "record/rocpd.h"
+#include "record/rocpd_calls.h"
 #include "record/rocpd_refs.h"
 
 #include <inttypes.h>
@@ -11,11 +12,12 @@
 #include <unistd.h>
 
 static const char insert_rows[] = "INSERT OR IGNORE INTO rocpd_op"
-                                  "(id,gpuId,queueId,sequenceId,start,end,description_id,opType_id,dims)"
+                                  "(id,gpuId,queueId,sequenceId,start,end,description_id,opType_id,dims,"
+                                  "roctxId,correlation_id)"
                                   " SELECT * FROM rtl_rows";
 static const char insert_row[] = "INSERT OR IGNORE INTO rocpd_op"
-                                 "(id,gpuId,queueId,sequenceId,start,end,description_id,opType_id,completionSignal)"
-                                 " VALUES(?,?,?,?,?,?,?,?,?)";
+                                 "(id,gpuId,queueId,sequenceId,start,end,description_id,opType_id,completionSignal,"
+                                 "roctxId,correlation_id) VALUES(?,?,?,?,?,?,?,?,?,?,?)";
 
 /* --- metadata --- */
 
@@ -79,7 +81,8 @@ static void add_marker(struct rtl_rocpd *r, const char *title)
     snprintf(text, sizeof text, "rtl-top --trace: process %" PRId64 " %s", r->pid, safe);
     int64_t marker = rtl_rocpd_string(r->db, "UserMarker"), name = rtl_rocpd_string(r->db, text);
     struct rtl_db_statement *add =
-        rtl_db_prepare(r->db, "INSERT INTO rocpd_api(pid,tid,start,end,apiName_id,args_id) VALUES(?1,?1,?2,?2,?3,?4)");
+        rtl_db_prepare(r->db, "INSERT INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id) VALUES((SELECT"
+                              " ifnull(max(id), 0) + 1 FROM rocpd_api WHERE id < 1 << 38),?1,?1,?2,?2,?3,?4)");
     rtl_db_bind_int(add, 1, r->pid);
     rtl_db_bind_int(add, 2, r->start);
     rtl_db_bind_int(add, 3, marker);
@@ -197,6 +200,7 @@ void rtl_rocpd_free(struct rtl_rocpd *r)
         return;
     rtl_snapshot_free(&r->latest);
     rtl_numbers_free(r->numbers);
+    rtl_rocpd_calls_free(r->calls);
     free(r);
 }
 
@@ -213,18 +217,43 @@ static void add_text_row(struct rtl_rocpd *r, const int64_t *values, const struc
         snprintf(text, sizeof text, "hwq=0x%" PRIx64 " wg=%u,%u,%u grid=%u,%u,%u", values[2], e->workgroup[0],
                  e->workgroup[1], e->workgroup[2], e->grid[0], e->grid[1], e->grid[2]);
     struct rtl_db_statement *add = rtl_db_prepare(r->db, insert_row);
-    for (int i = 0; i < RTL_ROCPD_COLUMNS - 1; i++)
+    for (int i = 0; i < RTL_ROCPD_COLUMNS; i++)
         rtl_db_bind_int(add, i + 1, values[i]);
-    rtl_db_bind_text(add, RTL_ROCPD_COLUMNS, text, strlen(text));
+    rtl_db_bind_text(add, 9, text, strlen(text)); /* in the place of dims */
     rtl_db_run(add);
 }
 
-static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records, uint32_t count)
+/* Records, or with their links. */
+struct batch {
+    const struct rtl_event_record *records;
+    const struct rtl_linked_event *linked; /* or NULL */
+};
+
+static const struct rtl_event_record *record_at(const struct batch *b, uint32_t i)
+{
+    return b->linked ? &b->linked[i].record : &b->records[i];
+}
+
+/* The ops are there: now they can be linked to their calls. */
+static void link_rows(struct rtl_rocpd *r, const struct batch *b, uint32_t from, uint32_t count)
+{
+    if (!r->calls || !b->linked)
+        return;
+    for (uint32_t i = from; i < from + count && !rtl_db_status(r->db); i++) {
+        const struct rtl_linked_event *e = &b->linked[i];
+        int64_t sequence = (int64_t)(e->record.sequence & ((1ull << RTL_ROCPD_SEQUENCE_BITS) - 1));
+        rtl_rocpd_calls_op(r->calls, r->process << RTL_ROCPD_SEQUENCE_BITS | sequence,
+                           e->record.flags & RTL_EVENT_COPY ? RTL_ROCPD_EMPTY : rtl_rocpd_kernel(r, e->record.kernel),
+                           e);
+    }
+}
+
+static void add_rows(struct rtl_rocpd *r, const struct batch *b, uint32_t from, uint32_t count)
 {
     struct rtl_db_statement *add = rtl_db_prepare(r->db, insert_rows);
     r->rows.count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct rtl_event_record *e = &records[i];
+        const struct rtl_event_record *e = record_at(b, from + i);
         int64_t *v = &r->values[r->rows.count * RTL_ROCPD_COLUMNS];
         int64_t start = bounded(e->start_ns), end = start + bounded(e->duration_ns);
         bool copy = e->flags & RTL_EVENT_COPY, first = !r->written++;
@@ -239,6 +268,12 @@ static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records
         v[5] = end;
         v[6] = copy ? RTL_ROCPD_EMPTY : rtl_rocpd_kernel(r, e->kernel);
         v[7] = copy ? rtl_rocpd_copy_type(r, e->kernel) : r->type;
+        v[9] = v[10] = 0;
+        if (r->calls && b->linked) {
+            struct rtl_rocpd_link link = rtl_rocpd_calls_link(r->calls, &b->linked[from + i]);
+            v[9] = link.range;
+            v[10] = link.call;
+        }
         r->unknown = unknown + (r->unknown > unknown || !gpu->described);
         if (first || start < r->start)
             r->start = start;
@@ -251,6 +286,7 @@ static void add_rows(struct rtl_rocpd *r, const struct rtl_event_record *records
     }
     if (r->rows.count)
         rtl_db_run(add);
+    link_rows(r, b, from, count);
 }
 
 static void add_looks(struct rtl_rocpd *r)
@@ -276,32 +312,43 @@ static void add_looks(struct rtl_rocpd *r)
 
 static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state)
 {
-    char json[640], number[32];
+    char json[900], calls[240] = "", number[32];
     const struct rtl_events *e = &state->events;
+    if (r->calls) {
+        struct rtl_rocpd_calls_sums s = rtl_rocpd_calls_sums(r->calls);
+        snprintf(calls, sizeof calls,
+                 ",\"calls\":%" PRIu64 ",\"markers\":%" PRIu64 ",\"calls_lost\":%" PRIu64 ",\"linked\":%" PRIu64
+                 ",\"waiting\":%" PRIu64,
+                 s.calls, s.markers, s.lost, s.linked, s.waiting);
+    }
     snprintf(json, sizeof json,
              "{\"process\":%" PRId64 ",\"rows\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"lost\":%" PRIu64
              ",\"before\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"untimed\":%" PRIu64
-             ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"end\":\"%s\"}",
-             r->process, r->written, r->copies, e->lost, e->first, state->left_out, r->unknown, r->untimed, r->start,
-             r->end, state->end ? state->end : "none: it was cut off");
+             "%s,\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"end\":\"%s\"}",
+             r->process, r->written, r->copies, e->lost, e->first, state->left_out, r->unknown, r->untimed, calls,
+             r->start, r->end, state->end ? state->end : "none: it was cut off");
     set_metadata(r->db, r->recording_row, json);
     snprintf(number, sizeof number, "%" PRIu64, r->batch);
     set_metadata(r->db, r->batch_row, number);
     move_marker(r);
 }
 
-enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *r, const struct rtl_event_record *records, uint32_t count,
-                                   struct rtl_rocpd_state *state, const _Atomic bool *leave)
+static enum rtl_db_status write_batch(struct rtl_rocpd *r, const struct batch *b, uint32_t count,
+                                      struct rtl_rocpd_state *state, const _Atomic bool *leave)
 {
     uint32_t done = 0;
     r->fresh = false;
     rtl_db_begin(r->db);
     rtl_numbers_begin(r->numbers);
+    if (r->calls)
+        rtl_rocpd_calls_write(r->calls);
     for (uint32_t n; done < count && !rtl_db_status(r->db) && !(leave && atomic_load(leave)); done += n) {
         n = count - done < RTL_ROCPD_ROWS ? count - done : RTL_ROCPD_ROWS;
-        add_rows(r, records + done, n);
+        add_rows(r, b, done, n);
     }
     state->left_out += count - done;
+    if (r->calls && state->end)
+        rtl_rocpd_calls_end(r->calls);
     add_looks(r);
     write_state(r, state);
     enum rtl_db_status status = rtl_db_commit(r->db);
@@ -309,8 +356,36 @@ enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *r, const struct rtl_event_r
         state->rows = r->written;
         state->copies = r->copies;
         state->unknown = r->unknown;
+        struct rtl_rocpd_calls_sums s = r->calls ? rtl_rocpd_calls_sums(r->calls) : (struct rtl_rocpd_calls_sums){0};
+        state->calls = s.calls;
+        state->markers = s.markers;
+        state->calls_lost = s.lost;
+        state->linked = s.linked;
     }
     return status;
+}
+
+enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *r, const struct rtl_event_record *records, uint32_t count,
+                                   struct rtl_rocpd_state *state, const _Atomic bool *leave)
+{
+    return write_batch(r, &(struct batch){.records = records}, count, state, leave);
+}
+
+enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *r, const struct rtl_linked_event *events, uint32_t count,
+                                          struct rtl_rocpd_state *state, const _Atomic bool *leave)
+{
+    return write_batch(r, &(struct batch){.linked = events}, count, state, leave);
+}
+
+bool rtl_rocpd_follow_calls(struct rtl_rocpd *r, int api)
+{
+    r->calls = rtl_rocpd_calls_begin(r->db, api, r->process << RTL_ROCPD_SEQUENCE_BITS, r->pid, r->escape);
+    return r->calls != NULL;
+}
+
+bool rtl_rocpd_read_calls(struct rtl_rocpd *r)
+{
+    return !r->calls || rtl_rocpd_calls_read(r->calls);
 }
 
 uint64_t rtl_rocpd_steps(const struct rtl_rocpd *r)

@@ -42,8 +42,10 @@ struct rtl_rocpd_state {
     struct rtl_events events;
     const char *end; /* why it ended, NULL while it goes on */
     /* what rtl_rocpd_write has done with what was read */
-    uint64_t rows, copies; /* written: all, and those of them that are copies */
-    uint64_t left_out;     /* because it was told to leave */
+    uint64_t rows, copies;               /* written: all, and those of them that are copies */
+    uint64_t calls, markers, calls_lost; /* of HIP and roctx; those that were overwritten before they were read */
+    uint64_t linked;                     /* dispatches and copies that have their call */
+    uint64_t left_out;                   /* because it was told to leave */
     uint64_t unknown; /* written with a queue or GPU that the process doesn't have, or of which there are too many */
 };
 
@@ -61,6 +63,19 @@ void rtl_rocpd_free(struct rtl_rocpd *rocpd);
  */
 enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *rocpd, const struct rtl_event_record *records, uint32_t count,
                                    struct rtl_rocpd_state *state, const _Atomic bool *leave);
+
+/* The same of records with their links, in a process whose calls are followed. */
+enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *rocpd, const struct rtl_linked_event *events,
+                                          uint32_t count, struct rtl_rocpd_state *state, const _Atomic bool *leave);
+
+/*
+ * Its calls of HIP and ranges of roctx are written, too (rocpd_calls.h), from the API segment `api`, which stays the
+ * caller's. False without memory.
+ */
+bool rtl_rocpd_follow_calls(struct rtl_rocpd *rocpd, int api);
+/* Reads those that have ended, after the records that are written with them. False when there is no room for more
+ * before the next write. */
+bool rtl_rocpd_read_calls(struct rtl_rocpd *rocpd);
 
 /* Takes a look at the queues' depth and the signals in use: a row of rocpd_monitor each, with the next write. */
 void rtl_rocpd_look(struct rtl_rocpd *rocpd);

@@ -8,7 +8,7 @@
 
 enum {
     RTL_ROCPD_ROWS = 8192,                 /* at a time: their integers stay in the cache */
-    RTL_ROCPD_COLUMNS = 9,                 /* of the statement that takes them */
+    RTL_ROCPD_COLUMNS = 11,                /* of the statement that takes them */
     RTL_ROCPD_LOOKS = 4096,                /* monitor rows between two writes */
     RTL_ROCPD_EMPTY = 1,                   /* the string '' */
     RTL_ROCPD_AGENTS = RTL_AGENTS_MAX + 1, /* the last one is for numbers that no agent can have */
@@ -35,11 +35,14 @@ struct rtl_rocpd_queue {
     int64_t id;
 };
 
+struct rtl_rocpd_calls;
+
 struct rtl_rocpd {
     struct rtl_db *db;
     struct rtl_reader *reader;
     size_t (*escape)(char *out, size_t size, const char *bytes, size_t length); /* rtl_rocpd_escape */
     struct rtl_numbers *numbers;
+    struct rtl_rocpd_calls *calls; /* NULL: none are recorded */
     int64_t pid, process, recording_row, batch_row, api_row;
     int64_t type;                            /* string: KernelExecution */
     int64_t copy_type[RTL_ROCPD_DIRECTIONS]; /* strings, 0 = not met yet */

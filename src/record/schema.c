@@ -116,6 +116,11 @@ const struct rtl_db_set rtl_ways_set = {
     "LEFT JOIN rtl_label l ON l.kind = 'way' AND l.number = w.way "
     "LEFT JOIN rtl_label r ON r.kind = 'way_reason' AND r.number = w.reason;\n"};
 
+const struct rtl_db_set rtl_process_set = {
+    "rtl_process",
+    "CREATE TABLE rtl_process(recording INTEGER PRIMARY KEY, rank INTEGER, label TEXT NOT NULL, container TEXT NOT NULL"
+    ");\n"};
+
 static uint64_t get(const struct rtl_field *f, const void *from)
 {
     const char *at = (const char *)from + f->offset;

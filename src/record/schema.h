@@ -161,7 +161,7 @@ enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
 /* What belongs to them and is not in files of older recorders: of copies, and the ways of the queues' packets. */
-extern const struct rtl_db_set rtl_copies_set, rtl_ways_set;
+extern const struct rtl_db_set rtl_copies_set, rtl_ways_set, rtl_process_set;
 
 /* Binds the fields from parameter `at` on: of `now`, less `before` where they grow (NULL = nothing before). Returns the
  * next parameter. */

@@ -1,6 +1,7 @@
 /* The recorder's thread: how often it reads, when it writes, when it ends. See tracer.h. */
 #include "record/tracer.h"
 #include "base/clock.h"
+#include "shm/api_reader.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
-    BUFFER = 65536, /* records: 4 MB, and 2.3 MB of the file a transaction */
+    BUFFER = 65536, /* records: 8 MB with their links, and 2.3 MB of the file a transaction */
     MS = 1000000,
     WRITE_NS = 250 * MS,
     PAUSE_MIN = MS / 4,
@@ -30,16 +32,27 @@ struct rtl_tracer {
     struct rtl_rocpd_state state;
     struct rtl_tracer_result result; /* the thread's until it has ended */
     uint64_t look_ns;
-    struct rtl_event_record *buffer; /* [BUFFER] */
+    int api;                         /* the API segment, or -1 */
+    struct rtl_linked_event *buffer; /* [BUFFER] */
 };
+
+/* Those of one program take turns: SQLite's wait for a lock is no queue, and with many of them one would go away empty.
+ */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static bool write_out(struct rtl_tracer *t, uint32_t count)
 {
-    enum rtl_db_status status = rtl_rocpd_write(t->rocpd, t->buffer, count, &t->state, &t->leave);
+    pthread_mutex_lock(&turn);
+    enum rtl_db_status status = rtl_rocpd_write_linked(t->rocpd, t->buffer, count, &t->state, &t->leave);
+    pthread_mutex_unlock(&turn);
     if (status == RTL_DB_OK) {
         t->result.rows = t->state.rows;
         t->result.copies = t->state.copies;
         t->result.lost = t->state.events.lost;
+        t->result.calls = t->state.calls;
+        t->result.markers = t->state.markers;
+        t->result.calls_lost = t->state.calls_lost;
+        t->result.linked = t->state.linked;
         t->result.left_out = t->state.left_out;
         t->result.unknown = t->state.unknown;
         return true;
@@ -69,7 +82,8 @@ static void *run(void *data)
             alive = alive && rtl_reader_alive(t->reader); /* asked before reading: what it wrote last is read */
             asked = now;
         }
-        uint32_t n = rtl_reader_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
+        uint32_t n = rtl_reader_linked_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
+        bool full = !rtl_rocpd_read_calls(t->rocpd); /* behind the records: the calls that submitted them */
         have += n;
         left -= stop ? (n < left ? n : left) : 0; /* a process that goes on is not read for ever */
         bool last = (!alive && !n) || (stop && (!n || !left)) || atomic_load(&t->leave);
@@ -79,7 +93,7 @@ static void *run(void *data)
         }
         if (last)
             t->state.end = alive ? "stopped" : "the process ended";
-        if (have == BUFFER || now - written >= WRITE_NS || last) {
+        if (have == BUFFER || full || now - written >= WRITE_NS || last) {
             if (!write_out(t, have) || last) {
                 t->result.exited = !alive;
                 break;
@@ -107,6 +121,8 @@ static int fail(struct rtl_tracer *t, int status)
         rtl_rocpd_free(t->rocpd);
         rtl_db_close(t->db);
         rtl_reader_close(t->reader);
+        if (t->api >= 0)
+            close(t->api);
         free(t->buffer);
     }
     free(t);
@@ -123,6 +139,7 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
         return fail(t, RTL_READER_USAGE);
     }
     t->look_ns = o->look_ns;
+    t->api = -1;
     int status = (int)rtl_reader_open(o->pid, &t->reader, why, why_bytes);
     if (status)
         return fail(t, status);
@@ -143,6 +160,11 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
     if (!t->rocpd) {
         snprintf(why, why_bytes, "%s", rtl_db_why(t->db));
         return fail(t, rtl_db_status(t->db) ? (int)rtl_db_status(t->db) : RTL_READER_USAGE);
+    }
+    /* where it has none, no calls are recorded */
+    if (rtl_api_open(o->pid, &t->api, NULL, 0) == RTL_READER_OK && !rtl_rocpd_follow_calls(t->rocpd, t->api)) {
+        snprintf(why, why_bytes, "%s", no_memory);
+        return fail(t, RTL_READER_USAGE);
     }
     sigset_t all, old;
     sigfillset(&all);

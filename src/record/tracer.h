@@ -28,14 +28,16 @@ struct rtl_tracer_options {
 };
 
 struct rtl_tracer_result {
-    int status;            /* exit status of rtl-top */
-    char why[512];         /* one line when the status is not 0 */
-    uint64_t rows, copies; /* written: all, and those of them that are copies */
-    uint64_t lost;         /* overwritten in the ring before they were read, since the recording began */
-    uint64_t before;       /* overwritten before it began */
-    uint64_t left_out;     /* read and not written, because it had to end at once */
-    uint64_t unknown;      /* written with a queue or GPU that the process doesn't have */
-    bool exited;           /* it ended because the process did */
+    int status;                          /* exit status of rtl-top */
+    char why[512];                       /* one line when the status is not 0 */
+    uint64_t rows, copies;               /* written: all, and those of them that are copies */
+    uint64_t calls, markers, calls_lost; /* of HIP and roctx, where they are recorded */
+    uint64_t linked;                     /* dispatches and copies that have their call */
+    uint64_t lost;                       /* overwritten in the ring before they were read, since the recording began */
+    uint64_t before;                     /* overwritten before it began */
+    uint64_t left_out;                   /* read and not written, because it had to end at once */
+    uint64_t unknown;                    /* written with a queue or GPU that the process doesn't have */
+    bool exited;                         /* it ended because the process did */
 };
 
 /* Opens everything, so that whatever is wrong is known now, and starts the thread. 0, or an exit status and `why`. */

@@ -16,20 +16,22 @@
  * options that belong to it; COMMAND(symbol, name, function, arguments, meaning): one with a function of its own, which
  * gets argc and argv from the name on and returns an exit status.
  */
-#define RTL_COMMANDS(JOB, COMMAND)                                                                                 \
-    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")              \
-    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                      \
-    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")               \
-    JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")       \
-    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                    \
-    COMMAND(RUN, "run", rtl_run_command, "-- COMMAND", "start COMMAND traced, and watch it")                       \
-    COMMAND(ENV, "env", rtl_env_command, "", "print what the environment of a process needs to be traced")         \
-    COMMAND(CHECK, "check", rtl_check_command, "-- COMMAND", "say whether COMMAND would be traced, and how")       \
-    COMMAND(LIST, "list", rtl_list_command, "", "processes that use a GPU: which, where, how busy, traced or not") \
-    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")         \
-    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")   \
-    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")     \
-    COMMAND(API, "api", rtl_api_command, "", "what calls of HIP and ranges of roctx cost a process's threads")     \
+#define RTL_COMMANDS(JOB, COMMAND)                                                                                     \
+    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")                  \
+    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                          \
+    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")                   \
+    JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")           \
+    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                        \
+    COMMAND(RUN, "run", rtl_run_command, "-- COMMAND", "start COMMAND traced, and watch it")                           \
+    COMMAND(ENV, "env", rtl_env_command, "", "print what the environment of a process needs to be traced")             \
+    COMMAND(CHECK, "check", rtl_check_command, "-- COMMAND", "say whether COMMAND would be traced, and how")           \
+    COMMAND(LIST, "list", rtl_list_command, "", "processes that use a GPU: which, where, how busy, traced or not")     \
+    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")             \
+    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")       \
+    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")         \
+    COMMAND(API, "api", rtl_api_command, "-p PID", "what calls of HIP and ranges of roctx cost a process's threads")   \
+    COMMAND(SERVE, "serve", rtl_serve_command, "[ADDR:PORT]", "serve the numbers of all processes to Prometheus")      \
+    COMMAND(REPORT, "report", rtl_report_command, "", "what to attach to a question: versions, queues, notes, counts") \
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
@@ -41,6 +43,7 @@
 #define RTL_RUN_OPTIONS(X)                                                                                  \
     X(RUN_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
     X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                               \
+    X(RUN_SNAPSHOT, 0, "snapshot", "FILE", "add its statistics to FILE when it has ended")                  \
     X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_ENV_OPTIONS(X)                                                                                  \
     X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)")             \
@@ -65,7 +68,19 @@
 #define RTL_NAMES_OPTIONS(X)                                                                              \
     X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \
     X(NAMES_FAMILY, 0, "family", "", "the kernel's family before each, and a tab")
-#define RTL_API_OPTIONS(X)
+#define RTL_API_OPTIONS(X)                                                          \
+    X(API_PID, 'p', "pid", "PID", "the process whose calls and ranges it is about") \
+    X(API_TABLES, 'b', "batch", "", "plain text tables (what it prints anyway)")    \
+    X(API_AS_JSON, 0, "json", "", "one JSON object")                                \
+    X(API_AS_CSV, 0, "csv", "", "comma-separated values, a line for each call and range")
+#define RTL_SERVE_OPTIONS(X)                                                                                   \
+    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \
+    X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels, and N ranges; the rest is one (default 40)")    \
+    X(SERVE_BUCKETS, 0, "buckets", "N", "buckets of a histogram in each factor of two: 1, 2 or 4 (default 2)") \
+    X(SERVE_WAKE, 0, "wake", "", "have processes in mode auto time all the time, as if somebody watched")
+#define RTL_REPORT_OPTIONS(X)                                                                  \
+    X(REPORT_PID, 'p', "pid", "PID", "only of that process (default: of all that are traced)") \
+    X(REPORT_NAMES, 0, "names", "", "with the names of kernels, which are hashes otherwise")
 #define RTL_COMPLETIONS_OPTIONS(X) \
     X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
 
@@ -96,7 +111,9 @@
 #define RTL_DIFF_SHARED        RTL_OPTION_HELP
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
-#define RTL_API_SHARED         RTL_OPTION_PID, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_HELP
+#define RTL_API_SHARED         RTL_OPTION_HELP
+#define RTL_SERVE_SHARED       RTL_OPTION_HELP
+#define RTL_REPORT_SHARED      RTL_OPTION_HELP
 #define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
 
 #define RTL_NO_COMMAND(...)

@@ -129,11 +129,15 @@ static bool is_foreign_link(const char *path)
     return !lstat(path, &is) && S_ISLNK(is.st_mode) && is.st_uid != geteuid() && is.st_uid != 0;
 }
 
-/* Whoever owns a folder on the way may put another in its place at any moment. */
+/* Whoever owns a folder on the way, or may write to it, may put another in its place at any moment: but for folders as
+ * /tmp, in which what is there stays its owner's, and one's own group's. */
 static bool is_foreign_folder(const char *path)
 {
     struct stat is;
-    return !stat(path, &is) && is.st_uid != geteuid() && is.st_uid != 0;
+    if (stat(path, &is) != 0)
+        return false;
+    bool others = is.st_mode & S_IWOTH || (is.st_mode & S_IWGRP && is.st_gid != getegid() && is.st_gid != 0);
+    return (is.st_uid != geteuid() && is.st_uid != 0) || (others && !(is.st_mode & S_ISVTX));
 }
 
 /* The folders that are missing, and whether those that are there are one's own way. */
@@ -148,7 +152,8 @@ static bool make_folders(const char *path, char *why, size_t why_bytes)
             return false;
         }
         if (is_foreign_folder(folder)) {
-            snprintf(why, why_bytes, "%s is another user's folder: nothing is written below it", folder);
+            snprintf(why, why_bytes, "%s is a folder that another user can change: nothing is written below it",
+                     folder);
             return false;
         }
         if (mkdir(folder, 0700) && errno != EEXIST) {

@@ -1,6 +1,7 @@
 /* Frames of a model into a recording. See frame_recorder.h. */
 #include "session/frame_recorder.h"
 #include "base/version.h"
+#include "session/group_recorder.h"
 #include "session/target.h"
 
 #include <stdio.h>
@@ -38,13 +39,14 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
     bool several = recorder->targets && !rtl_targets_only(recorder->targets);
     if (several)
         rtl_target_title(recorder->pid, "", own, sizeof own);
-    const struct rtl_recording_info info = {.kind = kind,
-                                            .pid = recorder->pid,
-                                            .title = several ? own : recorder->title,
-                                            .recorder = "rtl-top " RTL_VERSION,
-                                            .interval_ns = recorder->options->delay_ns,
-                                            .name_kernel = name_kernel,
-                                            .context = recorder};
+    struct rtl_recording_info info = {.kind = kind,
+                                      .pid = recorder->pid,
+                                      .title = several ? own : recorder->title,
+                                      .recorder = "rtl-top " RTL_VERSION,
+                                      .interval_ns = recorder->options->delay_ns,
+                                      .name_kernel = name_kernel,
+                                      .context = recorder};
+    rtl_recording_describe(recorder->pid, &info);
     return rtl_recording_open(path, recorder->options->force, busy_ms, &info, recording, recorder->why,
                               sizeof recorder->why);
 }

@@ -1,7 +1,7 @@
 /* A recording for each of several processes. See group_recorder.h. */
 #include "session/group_recorder.h"
-#include "base/clock.h"
 #include "base/version.h"
+#include "session/processes.h"
 #include "session/target.h"
 
 #include <stdio.h>
@@ -45,17 +45,27 @@ static struct rtl_member_recording *member_of(struct rtl_group_recorder *group, 
     return m;
 }
 
+void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info)
+{
+    struct rtl_member_info member;
+    rtl_process_info(pid, &member);
+    info->rank = member.rank;
+    snprintf(info->label, sizeof info->label, "%s", member.label);
+    snprintf(info->container, sizeof info->container, "%s", member.container);
+}
+
 static void open_recording(struct rtl_group_recorder *group, struct rtl_member_recording *m)
 {
     char title[160], why[512];
     rtl_target_title(m->pid, "", title, sizeof title);
-    const struct rtl_recording_info info = {.kind = group->kind,
-                                            .pid = m->pid,
-                                            .title = title,
-                                            .recorder = "rtl-top " RTL_VERSION,
-                                            .interval_ns = group->options->delay_ns,
-                                            .name_kernel = name_kernel,
-                                            .context = m};
+    struct rtl_recording_info info = {.kind = group->kind,
+                                      .pid = m->pid,
+                                      .title = title,
+                                      .recorder = "rtl-top " RTL_VERSION,
+                                      .interval_ns = group->options->delay_ns,
+                                      .name_kernel = name_kernel,
+                                      .context = m};
+    rtl_recording_describe(m->pid, &info);
     enum rtl_db_status status =
         rtl_recording_open(group->path, group->options->force, group->busy_ms, &info, &m->recording, why, sizeof why);
     if (status)
@@ -72,14 +82,11 @@ bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct
     return true;
 }
 
-void rtl_group_recorder_take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, bool ended)
+void rtl_group_recorder_take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                             uint64_t real_ns, bool ended)
 {
     struct rtl_group_recorder *group = context;
     struct rtl_member_recording *m = member_of(group, number, pid);
-    if (group->mono_ns != snapshot->taken_mono_ns) {
-        group->mono_ns = snapshot->taken_mono_ns;
-        group->real_ns = rtl_real_ns();
-    }
     if (!m) {
         fail(group, RTL_DB_FAILED, "too many processes have come and gone for one recording");
         return;
@@ -90,7 +97,7 @@ void rtl_group_recorder_take(void *context, uint32_t number, pid_t pid, const st
         open_recording(group, m);
     if (!m->recording)
         return;
-    enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, group->real_ns, ended);
+    enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, real_ns, ended);
     if (status)
         fail(group, status, rtl_recording_why(m->recording));
     m->ended = ended;

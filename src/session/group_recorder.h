@@ -28,8 +28,7 @@ struct rtl_group_recorder {
     unsigned busy_ms;
     struct rtl_member_recording *members;
     uint32_t count;
-    uint64_t mono_ns, real_ns; /* of the frame that is being written */
-    enum rtl_db_status last;   /* of the frame: the last failure of one of them */
+    enum rtl_db_status last; /* of the frame: the last failure of one of them */
     char why[512];
 };
 
@@ -39,7 +38,11 @@ void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_
 /* The first one has been recorded alone so far: its recording goes on. False without memory. */
 bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording);
 /* A rtl_targets_sink. */
-void rtl_group_recorder_take(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, bool ended);
+void rtl_group_recorder_take(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                             uint64_t real_ns, bool ended);
 void rtl_group_recorder_free(struct rtl_group_recorder *group);
+
+/* What tells a process from its like, as it is now. */
+void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info);
 
 #endif

@@ -142,11 +142,15 @@ static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_
 
 void rtl_launch_explain(struct rtl_launch *launch, char *why, size_t why_bytes)
 {
-    if (launch->refused[0] && (!launch->child_seen || distance(&launch->use) < 2))
+    bool far = launch->child_seen && distance(&launch->use) > 1; /* there is more to say than that it was there */
+    if (launch->refused[0] && !far) {
         snprintf(why, why_bytes, "%s", launch->refused);
-    else if (launch->child_seen && (distance(&launch->use) > 1 || !explain_file(launch, why, why_bytes)))
+    } else if (!far && explain_file(launch, why, why_bytes)) {
+        return;
+    } else if (far || (launch->child_seen && !launch->ended)) {
         rtl_gpu_use_explain(&launch->seen, &launch->use, launch->ended, why, why_bytes);
-    else if (!launch->refused[0] && !launch->child_seen && !explain_file(launch, why, why_bytes))
+    } else { /* whether it was seen while it ran is luck */
         snprintf(why, why_bytes, "%s ended before it had loaded an HSA runtime, so nothing of it was traced",
                  launch->command[0]);
+    }
 }

@@ -254,10 +254,8 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
         return WRONG(text, "-o goes with -b, --json or --csv");
     if (o->replay && (o->write || o->snapshot))
         return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot");
-    if (o->trace) /* of one process; its descendants are not in it */
-        o->no_children = true;
     if (o->trace && (o->replay || o->snapshot))
-        return WRONG(text, "--trace records a process: it does not go with -r or --snapshot");
+        return WRONG(text, "--trace records processes: it does not go with -r or --snapshot");
     if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
         return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
     if (rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE))

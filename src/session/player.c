@@ -19,7 +19,50 @@ enum rtl_db_status rtl_player_open(struct rtl_player *player, const char *path, 
     player->frames = info->frames;
     player->pid = info->pid;
     rtl_text_escape(player->title, sizeof player->title, info->title, strlen(info->title));
-    return RTL_DB_OK;
+    if (!pid && !recording)
+        status = rtl_replay_group_open(path, player->replay, &player->group, why, why_bytes);
+    if (player->group) {
+        player->frames = rtl_replay_group_frames(player->group);
+        player->pid = rtl_replay_group_pid(player->group);
+    }
+    if (status)
+        rtl_player_close(player);
+    return status;
+}
+
+const char *rtl_player_why(const struct rtl_player *player)
+{
+    return player->group ? rtl_replay_group_why(player->group) : rtl_replay_why(player->replay);
+}
+
+uint64_t rtl_player_time(const struct rtl_player *player, uint32_t frame)
+{
+    return player->group ? rtl_replay_group_time(player->group, frame) : rtl_replay_time(player->replay, frame);
+}
+
+static uint64_t mono(const struct rtl_player *player, uint32_t frame)
+{
+    return player->group ? rtl_replay_group_mono(player->group, frame) : rtl_replay_mono(player->replay, frame);
+}
+
+uint32_t rtl_player_find(const struct rtl_player *player, uint64_t time_ns)
+{
+    uint32_t low = 0, high = player->frames;
+    if (!player->group)
+        return rtl_replay_find(player->replay, time_ns);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rtl_player_time(player, middle) <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : 0;
+}
+
+uint64_t rtl_player_interval(const struct rtl_player *player)
+{
+    return rtl_replay_info(player->replay)->interval_ns;
 }
 
 void rtl_player_names(struct rtl_player *player, bool ascii)
@@ -27,13 +70,17 @@ void rtl_player_names(struct rtl_player *player, bool ascii)
     const char *name;
     size_t length;
     uint32_t id;
+    if (player->group) /* the recorder named those of each process for itself */
+        return;
     for (uint32_t n = 0; rtl_replay_kernel(player->replay, n, &id, &name, &length); n++)
         rtl_names_cell(player->model->names, id, name, length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, ascii);
 }
 
 void rtl_player_close(struct rtl_player *player)
 {
+    rtl_replay_group_close(player->group);
     rtl_replay_close(player->replay);
+    player->group = NULL;
     player->replay = NULL;
 }
 
@@ -41,10 +88,13 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
 {
     struct rtl_snapshot snapshot;
     bool exited = false;
-    enum rtl_db_status status = rtl_replay_read(player->replay, frame, &snapshot, &exited);
+    enum rtl_db_status status = player->group ? rtl_replay_group_read(player->group, frame, &snapshot, &exited)
+                                              : rtl_replay_read(player->replay, frame, &snapshot, &exited);
     if (status)
         return status;
-    uint64_t time_ns = rtl_replay_time(player->replay, frame);
+    if (player->group)
+        rtl_replay_group_title(player->group, player->title, sizeof player->title);
+    uint64_t time_ns = rtl_player_time(player, frame);
     bool added =
         last ? rtl_model_add(player->model, &snapshot, time_ns) : rtl_model_add_past(player->model, &snapshot, time_ns);
     if (exited)
@@ -58,10 +108,10 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
  * window its length, and what it is compared with once more. */
 static uint32_t past_of(const struct rtl_player *player, uint32_t frame)
 {
-    uint64_t now = rtl_replay_mono(player->replay, frame), window = player->model->window_ns;
+    uint64_t now = mono(player, frame), window = player->model->window_ns;
     uint64_t span = window == RTL_WINDOW_ALL || window == RTL_WINDOW_INTERVAL ? 0 : 2 * window + window / 2;
     uint32_t from = frame;
-    while (from && (frame - from <= RTL_MODEL_HISTORY || now - rtl_replay_mono(player->replay, from) <= span))
+    while (from && (frame - from <= RTL_MODEL_HISTORY || now - mono(player, from) <= span))
         from--;
     return from;
 }
@@ -78,7 +128,7 @@ enum rtl_db_status rtl_player_show(struct rtl_player *player, uint32_t frame)
         if (player->started && player->at < frame && player->at >= from)
             from = player->at + 1; /* what the model has is part of it */
         else
-            rtl_model_forget(player->model, rtl_replay_mono(player->replay, frame));
+            rtl_model_forget(player->model, mono(player, frame));
     }
     enum rtl_db_status status = RTL_DB_OK;
     for (; from <= frame && !status; from++)
@@ -90,7 +140,7 @@ uint64_t rtl_player_gap(const struct rtl_player *player)
 {
     if (player->at + 1 >= player->frames)
         return 0;
-    return rtl_replay_mono(player->replay, player->at + 1) - rtl_replay_mono(player->replay, player->at);
+    return mono(player, player->at + 1) - mono(player, player->at);
 }
 
 bool rtl_parse_seek(const char *text, uint64_t now_ns, uint64_t *to_ns)

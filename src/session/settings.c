@@ -37,6 +37,9 @@ static int column_of(const char *key, size_t length)
 
 static bool take_columns(uint32_t *columns, const char *value, char why[200])
 {
+    *columns = 0;
+    if (!strcmp(value, "auto"))
+        return true;
     *columns = 1u << RTL_COLUMN_NAME; /* without it the others say nothing */
     for (size_t length; *value; value += length) {
         value += strspn(value, " ");
@@ -133,6 +136,8 @@ void rtl_setting_line(const struct rtl_settings *settings, enum rtl_setting sett
         for (int i = 0; i < RTL_COLUMN_COUNT; i++)
             if (settings->columns & 1u << i)
                 rtl_text_append(line, size, " %s", rtl_columns[i].key);
+        if (!settings->columns)
+            rtl_text_append(line, size, " auto");
         return;
     case RTL_SETTING_SORT:
         snprintf(text, sizeof text, "%s%s", settings->reverse ? "-" : "", rtl_columns[settings->sort].key);

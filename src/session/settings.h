@@ -12,13 +12,13 @@
 #include "session/options.h"
 
 /* X(symbol, first word of a line, what follows it, meaning) */
-#define RTL_SETTINGS(X)                                                                                  \
-    X(COLUMNS, "columns", "KEY ...", "the columns of the kernels: keys of -s, and trend, grid, wg, lds") \
-    X(SORT, "sort", "KEY", "the column to sort by, -KEY reverses")                                       \
-    X(THEME, "theme", "THEME", "default, contrast, mono or light")                                       \
-    X(WINDOW, "window", "SECS", "what the table ranks by: the last SECS, or 'all'")                      \
-    X(INTERVAL, "interval", "SECS", "seconds between frames: 0.5, 2, 500ms")                             \
-    X(UNITS, "units", "UNIT", "times in auto, ns, us, ms or s")                                          \
+#define RTL_SETTINGS(X)                                                                                       \
+    X(COLUMNS, "columns", "KEY ...", "the columns of the kernels: keys of -s, trend, grid, wg, lds; or auto") \
+    X(SORT, "sort", "KEY", "the column to sort by, -KEY reverses")                                            \
+    X(THEME, "theme", "THEME", "default, contrast, mono or light")                                            \
+    X(WINDOW, "window", "SECS", "what the table ranks by: the last SECS, or 'all'")                           \
+    X(INTERVAL, "interval", "SECS", "seconds between frames: 0.5, 2, 500ms")                                  \
+    X(UNITS, "units", "UNIT", "times in auto, ns, us, ms or s")                                               \
     X(MOUSE, "mouse", "on|off", "whether the mouse is for rtl-top, or the terminal's own")
 
 #define RTL_ENUM_SETTING(sym, ...) RTL_SETTING_##sym,

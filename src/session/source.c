@@ -62,3 +62,15 @@ enum rtl_reader_status rtl_source_snapshot(const struct rtl_source *source, stru
     return source->reader ? rtl_reader_snapshot(source->reader, snapshot)
                           : rtl_observer_snapshot(source->observer, snapshot);
 }
+
+enum rtl_reader_status rtl_source_changes(const struct rtl_source *source, struct rtl_snapshot *snapshot)
+{
+    return source->reader ? rtl_reader_changes(source->reader, snapshot)
+                          : rtl_observer_snapshot(source->observer, snapshot);
+}
+
+void rtl_source_forget(const struct rtl_source *source)
+{
+    if (source->reader)
+        rtl_reader_forget(source->reader);
+}

@@ -24,5 +24,8 @@ void rtl_source_close(struct rtl_source *source);
 /* As rtl_reader_alive and rtl_reader_snapshot. */
 bool rtl_source_alive(const struct rtl_source *source);
 enum rtl_reader_status rtl_source_snapshot(const struct rtl_source *source, struct rtl_snapshot *snapshot);
+/* As rtl_reader_changes and rtl_reader_forget; what is observed comes whole each time. */
+enum rtl_reader_status rtl_source_changes(const struct rtl_source *source, struct rtl_snapshot *snapshot);
+void rtl_source_forget(const struct rtl_source *source);
 
 #endif

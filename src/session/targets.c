@@ -7,6 +7,7 @@
 #include "session/processes.h"
 #include "session/source.h"
 #include "session/target.h"
+#include "shm/calls.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -25,6 +26,7 @@ struct target {
     uint64_t start_time;
     struct rtl_source source;
     struct rtl_heartbeat heartbeat;
+    struct rtl_calls_source calls;
     uint32_t member; /* in the merge, once there is one */
     bool alive;
 };
@@ -34,12 +36,15 @@ struct rtl_targets {
     struct target *targets[TARGETS_MAX]; /* the first one stays, ended or not: its names are in use */
     uint32_t count;
     struct rtl_merge *merge; /* once there were two */
+    uint64_t real_ns;        /* of the last snapshot */
     uint64_t look_ns;        /* when to look for new ones next */
     /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
     struct rtl_process_entry *known;
     uint32_t known_count;
     rtl_targets_sink *sink;
     void *sink_context;
+    rtl_targets_listener *listener;
+    void *listener_context;
     bool launcher[RTL_PIDS_MAX]; /* of the pids asked for: not traced itself */
 };
 
@@ -114,6 +119,7 @@ static bool look(struct rtl_targets *t, bool first)
 static void drop(struct target *target)
 {
     rtl_heartbeat_close(&target->heartbeat);
+    rtl_calls_close(&target->calls);
     rtl_source_close(&target->source);
     free(target);
 }
@@ -123,6 +129,16 @@ static void join_merge(struct rtl_targets *t, struct target *target)
     struct rtl_member_info info;
     rtl_process_info(target->pid, &info);
     target->member = rtl_merge_join(t->merge, &info);
+}
+
+/* All of it, or of the kernels only what has changed. */
+static enum rtl_reader_status snapshot_of(struct target *target, struct rtl_snapshot *snapshot, bool whole)
+{
+    enum rtl_reader_status status =
+        whole ? rtl_source_snapshot(&target->source, snapshot) : rtl_source_changes(&target->source, snapshot);
+    if (status == RTL_READER_OK)
+        rtl_calls_take(&target->calls, target->pid, snapshot);
+    return status;
 }
 
 /* There are two: from now on their sum is shown. False without memory: the first goes on alone. */
@@ -135,7 +151,7 @@ static bool start_merge(struct rtl_targets *t, bool watched)
     if (!t->merge)
         return false;
     join_merge(t, t->targets[0]);
-    if (watched && rtl_source_snapshot(&t->targets[0]->source, &snapshot) == RTL_READER_OK) {
+    if (watched && snapshot_of(t->targets[0], &snapshot, true) == RTL_READER_OK) {
         rtl_merge_adopt(t->merge, t->targets[0]->member, &snapshot);
         rtl_snapshot_free(&snapshot);
     }
@@ -158,11 +174,14 @@ static enum rtl_reader_status join(struct rtl_targets *t, const struct rtl_proce
     target->source = source;
     target->alive = true;
     rtl_heartbeat_open(&target->heartbeat, source.reader);
+    rtl_calls_open(&target->calls);
     t->targets[t->count++] = target;
     if (t->options->apart && !t->merge)
         t->merge = rtl_merge_create();
     if (t->merge)
         join_merge(t, target);
+    if (t->listener && source.reader)
+        t->listener(t->listener_context, e->pid);
     return RTL_READER_OK;
 }
 
@@ -185,7 +204,8 @@ static void look_around(struct rtl_targets *t, bool first)
                 join(t, &t->known[i], source, !first);
         }
     uint64_t now = rtl_mono_ns(), pause = (now - from) * LOOK_SHARE;
-    t->look_ns = now + (pause > RTL_SEC ? pause : RTL_SEC);
+    uint64_t least = t->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses what nobody has looked at */
+    t->look_ns = now + (pause > least ? pause : least);
 }
 
 /* What was counted is in the merge; the first one's names are the model's from before there was one. */
@@ -333,23 +353,43 @@ bool rtl_targets_alive(struct rtl_targets *t)
     return any || is_waiting(t);
 }
 
+void rtl_targets_tell(struct rtl_targets *t, rtl_targets_listener *listener, void *context)
+{
+    t->listener = listener;
+    t->listener_context = context;
+}
+
+bool rtl_targets_go_on(struct rtl_targets *t)
+{
+    bool alive = rtl_targets_alive(t);
+    for (uint32_t i = t->count; i-- > 0;)
+        if (t->targets[i]->alive && !rtl_source_alive(&t->targets[i]->source))
+            end(t, i);
+    return alive;
+}
+
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)
 {
+    t->real_ns = rtl_real_ns();
     if (!t->merge)
-        return rtl_source_snapshot(&t->targets[0]->source, snapshot);
+        return snapshot_of(t->targets[0], snapshot, true);
     uint64_t now = rtl_mono_ns();
     for (uint32_t i = t->count; i-- > 0;) {
         struct target *target = t->targets[i];
         struct rtl_snapshot one;
         if (!target->alive)
             continue;
-        bool alive = rtl_source_alive(&target->source); /* asked first: a snapshot after the end is the last state */
-        enum rtl_reader_status status = rtl_source_snapshot(&target->source, &one);
+        /* asked first: a snapshot after the end is the last state */
+        bool alive = rtl_source_alive(&target->source);
+        /* a recording compares whole ones itself; and the last state is to be right, whatever the writer's sums say */
+        enum rtl_reader_status status = snapshot_of(target, &one, t->sink || !alive);
         if (!status)
             one.taken_mono_ns = now;
         bool taken = status || rtl_merge_take(t->merge, target->member, &one);
+        if (!taken)
+            rtl_source_forget(&target->source);
         if (!status && t->sink)
-            t->sink(t->sink_context, target->member, target->pid, &one, !alive);
+            t->sink(t->sink_context, target->member, target->pid, &one, t->real_ns, !alive);
         if (!status)
             rtl_snapshot_free(&one);
         if (status == RTL_READER_USAGE || !taken)
@@ -358,6 +398,11 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             end(t, i);
     }
     return rtl_merge_make(t->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
+}
+
+uint64_t rtl_targets_real_ns(const struct rtl_targets *t)
+{
+    return t->real_ns;
 }
 
 void rtl_targets_hand_to(struct rtl_targets *t, rtl_targets_sink *sink, void *context)

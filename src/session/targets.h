@@ -26,14 +26,21 @@ bool rtl_targets_alive(struct rtl_targets *targets);
 
 /* As rtl_reader_snapshot. A process of several whose segment is damaged is left out from then on. */
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *targets, struct rtl_snapshot *snapshot);
+uint64_t rtl_targets_real_ns(const struct rtl_targets *targets); /* when the last one was taken, ns since 1970 */
 
 /*
  * Is handed what each of several processes has, before it is merged, with the same time for all of a frame; `ended`:
  * this is its last state, and its names go. NULL for none. Not called for a single one.
  */
 typedef void rtl_targets_sink(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
-                              bool ended);
+                              uint64_t real_ns, bool ended);
 void rtl_targets_hand_to(struct rtl_targets *targets, rtl_targets_sink *sink, void *context);
+
+/* Is told of each process with a segment that comes in from now on. NULL for none. */
+typedef void rtl_targets_listener(void *context, pid_t pid);
+void rtl_targets_tell(struct rtl_targets *targets, rtl_targets_listener *listener, void *context);
+/* As rtl_targets_alive, where nobody takes snapshots: who has ended is forgotten. */
+bool rtl_targets_go_on(struct rtl_targets *targets);
 
 /* The heartbeat, to all of them; see heartbeat.h. The model may be NULL. */
 void rtl_targets_heartbeat(struct rtl_targets *targets, struct rtl_model *model);

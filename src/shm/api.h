@@ -58,7 +58,7 @@ enum {
     RTL_API_NODE_FIRST = 2,
     RTL_API_KERNELS = 16384,                 /* rows of kernels in the segment of kernels */
     RTL_API_QUEUES = 128,                    /* slots of queues there */
-    RTL_API_EVENTS_MAX = 1 << 20,            /* records in each block's ring */
+    RTL_API_EVENTS_MAX = 1 << 18,            /* records in each block's ring */
 };
 
 /* X(symbol, number, JSON value, meaning) */
@@ -87,8 +87,8 @@ enum rtl_api_kind { RTL_API_KINDS(RTL_ENUM_API_KIND) RTL_API_KIND_COUNT };
 #define RTL_API_UNLINKED(X)                                                                                         \
     X(OUTSIDE, 0, "outside", "submitted outside of any call that is seen")                                          \
     X(QUEUE_THREAD, 1, "queue_thread", "submitted by a thread of the runtime's (AMD_DIRECT_DISPATCH=0)")            \
-    X(OVERTAKEN, 2, "overtaken", "more packets were reserved at once than there are notes")                         \
-    X(UNNOTED, 3, "unnoted", "nothing is noted of its queue: made too early, without the library, or no memory")
+    X(OVERTAKEN, 2, "overtaken", "so many packets were reserved behind it that its note was overwritten")                         \
+    X(UNNOTED, 3, "unnoted", "nothing was noted of it: reserved in a way that isn't seen, or no memory for its queue")
 
 #define RTL_ENUM_API_UNLINKED(sym, num, key, text) RTL_API_UNLINKED_##sym = (num),
 enum rtl_api_unlinked { RTL_API_UNLINKED(RTL_ENUM_API_UNLINKED) RTL_API_UNLINKED_LIMIT = 7 };

@@ -84,7 +84,7 @@ uint32_t rtl_api_events(int fd, struct rtl_api_events *e, struct rtl_api_event *
         uint32_t block = (e->block + i) % RTL_API_BLOCKS;
         count += read_ring(fd, e, block, heads[block], out + count, most - count);
         if (count == most)
-            e->block = block; /* goes on there: no ring waits for ever behind another that is busy */
+            e->block = (block + 1) % RTL_API_BLOCKS; /* no ring waits for ever behind another that is busy */
     }
     return count;
 }

@@ -1,7 +1,8 @@
 /*
  * What the files of the reader share: the reader itself, and how bytes get out of a segment.
  *
- * segment_reader.c validates and opens, discover.c finds segments in /proc, snapshot.c copies statistics out.
+ * segment_reader.c validates and opens, discover.c finds segments in /proc, snapshot.c copies statistics out, changes.c
+ * only those that changed.
  */
 #ifndef RTL_SHM_READER_PRIVATE_H
 #define RTL_SHM_READER_PRIVATE_H
@@ -32,6 +33,8 @@ struct rtl_reader {
     char **name;           /* [kernels], NULL until the row was seen READY; stable for the reader's life */
     uint32_t *name_length; /* [kernels] */
     uint64_t name_room;    /* bytes of names still to be believed: they can't add up to more than their section */
+
+    struct rtl_seen *seen; /* changes.c: what it handed out last; NULL before */
 
     /* how copies of histograms went, for tests: no decision hangs on them */
     uint64_t whole;     /* accepted: the buckets' sum was the count */
@@ -68,6 +71,9 @@ bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id sectio
 
 /* The row's name in the cache, read on first sight. NULL when the row isn't ready; *damaged when it lies. */
 const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged);
+
+/* What changes.c keeps. */
+void rtl_seen_free(struct rtl_seen *seen);
 
 /* Opens what a link in /proc leads to, if it is a memfd; when that can't be told, only if not `strict`. Descriptor or
  * -errno. */

@@ -65,9 +65,10 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
         const uint64_t *from = (const uint64_t *)(const void *)(reader->base + offset);
         uint64_t *out = to;
         void (*const meanwhile)(void *, uint64_t) = reader->meanwhile;
-        for (size_t i = 0; i < bytes / 8; i++) {
-            if (meanwhile)
-                meanwhile(reader->meanwhile_context, offset + 8 * i);
+        for (size_t i = 0; i < bytes / 8 && !meanwhile; i++)
+            out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+        for (size_t i = 0; i < bytes / 8 && meanwhile; i++) {
+            meanwhile(reader->meanwhile_context, offset + 8 * i);
             out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
         }
         return true;
@@ -284,5 +285,6 @@ void rtl_reader_close(struct rtl_reader *reader)
         free(reader->name[i]);
     free(reader->name);
     free(reader->name_length);
+    rtl_seen_free(reader->seen);
     free(reader);
 }

@@ -121,6 +121,7 @@ struct rtl_copies_snapshot {
 };
 
 struct rtl_parts;
+struct rtl_calls;
 #define RTL_MODE_MIXED    0xffeu /* of a merged snapshot: they have several */
 #define RTL_MODE_OBSERVED 0xffdu /* of a process without the library, seen from outside (src/observe) */
 
@@ -145,6 +146,7 @@ struct rtl_snapshot {
     uint32_t copies_count;
     struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
     void *storage;                      /* what the histogram copies point into */
+    struct rtl_calls *calls;            /* of HIP, and ranges of roctx (shm/calls.h), in the storage; or NULL */
     /* of an observed process */
     uint32_t convention;     /* enum rtl_convention: whether there are estimates */
     uint64_t packets_lost;   /* overwritten before they were counted, of whatever kind */
@@ -166,7 +168,7 @@ static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
  * the length that this version writes; mostly the cells of (queue, kernel), holes of the file left out), and memory.
  * Names are the reader's: RTL_NAMES_BYTES at most, each once.
  */
-#define RTL_SNAPSHOT_READ_MAX   (768ull << 20)
+#define RTL_SNAPSHOT_READ_MAX   (1024ull << 20)
 #define RTL_SNAPSHOT_MEMORY_MAX (64ull << 20)
 
 /*
@@ -175,6 +177,14 @@ static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
  */
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);
+
+/*
+ * The same, but of the kernels only those that changed since the last one that this handed out; at first all. What it
+ * costs goes with what changed, as long as the writer's sums and rows agree; where they don't, all rows are looked at.
+ * Names are the reader's. After what it handed out was not used (no memory), rtl_reader_forget: then all come again.
+ */
+enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
+void rtl_reader_forget(struct rtl_reader *reader);
 /* A copy of its own but for the names, which stay whose they were. False without memory: then it is empty. */
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
 /* Memory for a snapshot that is being put together, freed with it; NULL when there is none. */

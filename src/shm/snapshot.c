@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "shm/reader_private.h"
-#include "shm/segment_reader.h"
+#include "shm/taking.h"
 
 enum {
     TRIES = 8,              /* for a histogram, then a pause, then as many again */
@@ -33,8 +32,10 @@ enum {
     (RTL_KERNELS_MAX * sizeof(struct rtl_kernel) + \
      RTL_HISTOGRAMS_MAX *                          \
          (2 * sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) + sizeof(struct rtl_coarse)))
-static_assert(LINES_BYTES + ROWS_BYTES + RETRIES_ALLOWED * TRY_BYTES + RTL_CHUNKS_MAX * sizeof(struct rtl_chunk) +
-                      RTL_NAMES_BYTES <
+/* of changes alone: half of the rows, then all, then those that changed meanwhile one by one */
+#define AGAIN_BYTES (3 * (LINES_BYTES / RTL_STRIDE_GROWTH) / 2)
+static_assert(LINES_BYTES + AGAIN_BYTES + 2 * ROWS_BYTES + RETRIES_ALLOWED * TRY_BYTES +
+                      RTL_CHUNKS_MAX * sizeof(struct rtl_chunk) + RTL_NAMES_BYTES <
                   RTL_SNAPSHOT_READ_MAX,
               "bytes looked at");
 static_assert(RTL_CHUNKS_MAX * sizeof(struct rtl_octave) +
@@ -42,29 +43,6 @@ static_assert(RTL_CHUNKS_MAX * sizeof(struct rtl_octave) +
                       RTL_KERNELS_MAX * (sizeof(struct rtl_kernel_snapshot) + sizeof(uint64_t)) <
                   RTL_SNAPSHOT_MEMORY_MAX * 7 / 8, /* the rest: ends of blocks that nothing fitted into */
               "memory");
-
-/* One snapshot being taken. */
-struct taking {
-    struct rtl_reader *reader;
-    struct rtl_snapshot *out;
-    bool damaged, no_memory;
-    uint32_t retries, pauses; /* still allowed */
-    uint32_t chunks;          /* still to be believed */
-    uint32_t agents;          /* that the header says there are; bounded */
-    struct rtl_octave octaves[RTL_OCTAVES_MAX];
-    uint64_t coarse[RTL_OCTAVES_MAX];
-};
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
 
 /* Saturating, but plain additions as long as no sum of 64 could wrap, which is always in honest segments. */
 static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
@@ -78,11 +56,11 @@ static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
         return sum;
     sum = 0;
     for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++)
-        sum = add(sum, bucket[b]);
+        sum = rtl_plus(sum, bucket[b]);
     return sum;
 }
 
-static void *keep(struct taking *t, const void *what, size_t bytes)
+static void *keep(struct rtl_taking *t, const void *what, size_t bytes)
 {
     struct rtl_block *b = t->out->storage;
     bytes = (bytes + 15) & ~(size_t)15;
@@ -108,7 +86,8 @@ static void *keep(struct taking *t, const void *what, size_t bytes)
  * One try at a histogram: into t->octaves and t->coarse. True when the copy is whole; the sum of what was found is
  * set in any case.
  */
-static bool try_histogram(struct taking *t, uint32_t id, struct rtl_histogram *h, uint32_t *octave_count, uint64_t *sum)
+static bool try_histogram(struct rtl_taking *t, uint32_t id, struct rtl_histogram *h, uint32_t *octave_count,
+                          uint64_t *sum)
 {
     struct rtl_reader *r = t->reader;
     struct rtl_directory directory;
@@ -133,7 +112,7 @@ static bool try_histogram(struct taking *t, uint32_t id, struct rtl_histogram *h
         }
         o->octave = (uint8_t)i;
         octaves++;
-        *sum = add(*sum, sum_of(o->bucket));
+        *sum = rtl_plus(*sum, sum_of(o->bucket));
     }
     if (h->flags & RTL_HISTOGRAM_COARSE) {
         if (!rtl_fetch_entry(r, RTL_SECTION_COARSE, id, 0, t->coarse, sizeof t->coarse)) {
@@ -141,14 +120,14 @@ static bool try_histogram(struct taking *t, uint32_t id, struct rtl_histogram *h
             return false;
         }
         for (uint32_t i = 0; i < RTL_OCTAVES_MAX; i++)
-            *sum = add(*sum, t->coarse[i]);
+            *sum = rtl_plus(*sum, t->coarse[i]);
     }
     *octave_count = octaves;
     return *sum == h->count;
 }
 
 /* Copies one histogram; *untimed gets the worker's count of dispatches given up on. False when the snapshot is off. */
-static bool copy_histogram(struct taking *t, uint32_t id, struct rtl_histogram_copy *copy, uint64_t *untimed)
+bool rtl_take_histogram(struct rtl_taking *t, uint32_t id, struct rtl_histogram_copy *copy, uint64_t *untimed)
 {
     struct rtl_histogram h;
     uint32_t octave_count;
@@ -200,9 +179,24 @@ static bool copy_histogram(struct taking *t, uint32_t id, struct rtl_histogram_c
     return !coarse || (copy->coarse = keep(t, t->coarse, sizeof t->coarse));
 }
 
-static void copy_header(struct taking *t, const struct rtl_header *h)
+bool rtl_take_header(struct rtl_taking *t, struct rtl_reader *reader, struct rtl_snapshot *s, uint32_t *kernels)
 {
-    struct rtl_snapshot *s = t->out;
+    struct rtl_header header;
+    const struct rtl_header *h = &header;
+    memset(s, 0, sizeof *s);
+    memset(t, 0, sizeof *t);
+    t->reader = reader;
+    t->out = s;
+    t->retries = RETRIES_ALLOWED;
+    t->pauses = PAUSES_ALLOWED;
+    s->taken_mono_ns = rtl_mono_ns();
+    t->chunks = reader->view[RTL_SECTION_CHUNKS].capacity;
+    if (t->chunks > RTL_CHUNKS_MAX)
+        t->chunks = RTL_CHUNKS_MAX; /* a directory entry can't name more */
+    if (!rtl_fetch(reader, 0, &header, sizeof header))
+        return false;
+    t->agents = header.agent_count < reader->agents ? header.agent_count : reader->agents;
+    *kernels = header.kernel_count < reader->kernels ? header.kernel_count : reader->kernels;
     s->pid = t->reader->header.pid;
     memcpy(s->comm, t->reader->comm, sizeof s->comm);
     rtl_copy_printable(s->library_version, sizeof s->library_version, h->library_version, sizeof h->library_version);
@@ -231,10 +225,11 @@ static void copy_header(struct taking *t, const struct rtl_header *h)
     s->signals_destroyed = h->signals_destroyed;
     s->signals_peak = h->signals_peak;
     s->signals_limit = h->signals_limit;
+    return true;
 }
 
 /* The rows' names and histograms; rows that turn out never to have been called go in compact_kernels. */
-static bool copy_kernels(struct taking *t, uint32_t count)
+static bool copy_kernels(struct rtl_taking *t, uint32_t count)
 {
     struct rtl_snapshot *s = t->out;
     s->kernels = calloc(count ? count : 1, sizeof *s->kernels);
@@ -250,14 +245,14 @@ static bool copy_kernels(struct taking *t, uint32_t count)
         if (t->damaged)
             return false;
         k->name_length = k->name ? t->reader->name_length[i] : 0;
-        if (!copy_histogram(t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
+        if (!rtl_take_histogram(t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
             return false;
-        s->timed = add(s->timed, k->histogram.count);
+        s->timed = rtl_plus(s->timed, k->histogram.count);
     }
     return true;
 }
 
-static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapshot *out)
+static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_snapshot *out)
 {
     struct rtl_queue q, again;
     const size_t identity = offsetof(struct rtl_queue, dispatches), worker = offsetof(struct rtl_queue, completed),
@@ -265,6 +260,13 @@ static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapsho
     char *bytes = (char *)&q;
     bool ok = true;
 
+    /* most were never used: their lines needn't be fetched */
+    ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, bytes, 8) &&
+         (q.generation || rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, 24));
+    if (ok && !q.generation && !q.packets && !q.dispatches) {
+        memset(out, 0, sizeof *out);
+        return true;
+    }
     /* a writer that died while it changed the identity leaves it odd: then it is shown as it was found */
     for (int i = 0; ok && i < TRIES; i++) {
         ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &q, identity) &&
@@ -299,23 +301,23 @@ static bool copy_queue(struct taking *t, uint32_t slot, struct rtl_queue_snapsho
     out->injected = q.injected;
     out->completed = q.completed;
     out->packets = q.packets;
-    out->depth = minus(q.injected, q.completed);
+    out->depth = rtl_minus(q.injected, q.completed);
 
     struct rtl_snapshot *s = t->out;
     uint64_t none;
     uint32_t base = t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * slot; /* as RTL_HISTOGRAM_WAIT, in its layout */
-    s->counted = add(s->counted, q.dispatches);
-    s->signals_in_use = add(s->signals_in_use, out->depth);
+    s->counted = rtl_plus(s->counted, q.dispatches);
+    s->signals_in_use = rtl_plus(s->signals_in_use, out->depth);
     for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++) {
         out->untimed[i] = *rtl_queue_untimed(&q, i);
-        s->untimed[i] = add(s->untimed[i], out->untimed[i]);
-        s->untimed_total = add(s->untimed_total, out->untimed[i]);
+        s->untimed[i] = rtl_plus(s->untimed[i], out->untimed[i]);
+        s->untimed_total = rtl_plus(s->untimed_total, out->untimed[i]);
     }
     s->queue_count++;
-    return copy_histogram(t, base, &out->wait, &none) && copy_histogram(t, base + 1, &out->gap, &none);
+    return rtl_take_histogram(t, base, &out->wait, &none) && rtl_take_histogram(t, base + 1, &out->gap, &none);
 }
 
-static bool copy_queues(struct taking *t)
+bool rtl_take_queues(struct rtl_taking *t)
 {
     struct rtl_snapshot *s = t->out;
     s->queues = calloc(t->reader->queues, sizeof *s->queues);
@@ -326,16 +328,16 @@ static bool copy_queues(struct taking *t)
     for (uint32_t i = 0; i < t->reader->queues; i++)
         if (!copy_queue(t, i, &s->queues[s->queue_count]))
             return false;
-    uint64_t there = minus(s->signals_created, s->signals_destroyed);
-    s->signals_free = minus(there, s->signals_in_use);
+    uint64_t there = rtl_minus(s->signals_created, s->signals_destroyed);
+    s->signals_free = rtl_minus(there, s->signals_in_use);
     return true;
 }
 
 /* Adds one cell of (queue, kernel) to its kernel; busiest[] holds the calls that its launch sizes came from. */
-static void add_dispatches(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d)
+void rtl_take_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d)
 {
-    k->calls = add(k->calls, d->calls);
-    k->untimed = add(k->untimed, d->untimed);
+    k->calls = rtl_plus(k->calls, d->calls);
+    k->untimed = rtl_plus(k->untimed, d->untimed);
     if (d->calls <= *busiest)
         return;
     *busiest = d->calls;
@@ -346,7 +348,7 @@ static void add_dispatches(struct rtl_kernel_snapshot *k, uint64_t *busiest, con
 }
 
 /* Cells [first, last) of the section; `row` is the number of the cell of the queue's kernel 0. */
-static bool add_lines(struct taking *t, uint64_t *busiest, uint32_t row, uint32_t first, uint32_t last)
+static bool add_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t row, uint32_t first, uint32_t last)
 {
     const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
     union {
@@ -365,15 +367,18 @@ static bool add_lines(struct taking *t, uint64_t *busiest, uint32_t row, uint32_
         for (uint32_t j = 0; j < n; j++) {
             struct rtl_dispatches d;
             memcpy(&d, block.bytes + (size_t)j * view->stride, sizeof d);
-            if (d.calls || d.untimed)
-                add_dispatches(&t->out->kernels[i + j - row], &busiest[i + j - row], &d);
+            if (d.calls || d.untimed) {
+                if (t->there)
+                    rtl_take_mark(t, row, i + j - row);
+                rtl_take_cell(&t->out->kernels[i + j - row], &busiest[i + j - row], &d);
+            }
         }
     }
     return true;
 }
 
 /* The cells of one queue, without the holes of the file. */
-static bool add_queue_lines(struct taking *t, uint64_t *busiest, uint32_t slot)
+static bool add_queue_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t slot)
 {
     const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
     uint32_t row = slot * t->reader->view[RTL_SECTION_KERNELS].capacity, last = row + t->out->kernel_count;
@@ -403,7 +408,7 @@ static bool add_queue_lines(struct taking *t, uint64_t *busiest, uint32_t slot)
     return true;
 }
 
-static bool copy_dispatches(struct taking *t)
+bool rtl_take_dispatches(struct rtl_taking *t)
 {
     uint64_t *busiest = calloc(t->out->kernel_count ? t->out->kernel_count : 1, sizeof *busiest);
     if (!busiest) {
@@ -426,7 +431,7 @@ static void compact_kernels(struct rtl_snapshot *s)
         if (!k->calls && !k->untimed && !k->histogram.count)
             continue;
         if (!k->name) {
-            k->name = "(unnamed kernel)";
+            k->name = RTL_UNNAMED_KERNEL;
             k->name_length = strlen(k->name);
         }
         s->kernels[kept++] = *k;
@@ -434,7 +439,7 @@ static void compact_kernels(struct rtl_snapshot *s)
     s->kernel_count = kept;
 }
 
-static bool copy_copies(struct taking *t)
+bool rtl_take_copies(struct rtl_taking *t)
 {
     struct rtl_snapshot *s = t->out;
     uint32_t lines = t->reader->copies ? t->agents * RTL_DIRECTION_COUNT : 0;
@@ -459,7 +464,7 @@ static bool copy_copies(struct taking *t)
             continue;
         memset(to, 0, sizeof *to);
         /* the worker's part first, as everywhere */
-        if (!copy_histogram(t, base + i, &to->histogram, &none))
+        if (!rtl_take_histogram(t, base + i, &to->histogram, &none))
             return false;
         if (!rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, worker, (char *)&line + worker, sizeof line - worker) ||
             !rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, 0, &line, worker)) {
@@ -477,7 +482,7 @@ static bool copy_copies(struct taking *t)
     return true;
 }
 
-static bool copy_agents(struct taking *t)
+bool rtl_take_agents(struct rtl_taking *t)
 {
     struct rtl_snapshot *s = t->out;
     s->agents = calloc(t->reader->agents, sizeof *s->agents);
@@ -485,11 +490,12 @@ static bool copy_agents(struct taking *t)
     t->no_memory = !s->agents || !gpu_of;
     for (uint32_t i = 0; !t->no_memory && i < t->reader->agents; i++) {
         struct rtl_agent a;
-        if (!rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, sizeof a)) {
+        gpu_of[i] = i;
+        if (!rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, 8) ||
+            (a.state == 1 && !rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, sizeof a))) {
             t->damaged = true;
             break;
         }
-        gpu_of[i] = i;
         if (a.state != 1)
             continue;
         struct rtl_agent_snapshot *to = &s->agents[s->agent_count];
@@ -523,21 +529,12 @@ static bool copy_agents(struct taking *t)
 
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot)
 {
-    struct taking t = {.reader = reader, .out = snapshot, .retries = RETRIES_ALLOWED, .pauses = PAUSES_ALLOWED};
-    struct rtl_header header;
-
-    memset(snapshot, 0, sizeof *snapshot);
-    snapshot->taken_mono_ns = rtl_mono_ns();
-    t.chunks = reader->view[RTL_SECTION_CHUNKS].capacity;
-    if (t.chunks > RTL_CHUNKS_MAX)
-        t.chunks = RTL_CHUNKS_MAX; /* a directory entry can't name more */
-    if (!rtl_fetch(reader, 0, &header, sizeof header))
+    struct rtl_taking t;
+    uint32_t kernels;
+    if (!rtl_take_header(&t, reader, snapshot, &kernels))
         return RTL_READER_VERSION;
-    copy_header(&t, &header);
-    t.agents = header.agent_count < reader->agents ? header.agent_count : reader->agents;
-    uint32_t kernels = header.kernel_count < reader->kernels ? header.kernel_count : reader->kernels;
-    if (!copy_kernels(&t, kernels) || !copy_queues(&t) || !copy_dispatches(&t) || !copy_copies(&t) ||
-        !copy_agents(&t)) {
+    if (!copy_kernels(&t, kernels) || !rtl_take_queues(&t) || !rtl_take_dispatches(&t) || !rtl_take_copies(&t) ||
+        !rtl_take_agents(&t)) {
         rtl_snapshot_free(snapshot);
         return t.no_memory ? RTL_READER_USAGE : RTL_READER_VERSION;
     }

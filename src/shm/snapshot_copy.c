@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/calls.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
@@ -51,6 +52,7 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
     struct rtl_block *block = malloc(sizeof *block + bytes);
     *to = *from;
     to->parts = NULL; /* a copy is for sums */
+    to->calls = NULL;
     to->kernels = copy_array(from->kernels, from->kernel_count, sizeof *from->kernels);
     to->queues = copy_array(from->queues, from->queue_count, sizeof *from->queues);
     to->agents = copy_array(from->agents, from->agent_count, sizeof *from->agents);
@@ -71,6 +73,10 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
     }
     for (uint32_t i = 0; i < to->copies_count; i++)
         move_histogram(&to->copies[i].histogram, &at);
+    if (!rtl_calls_copy(from->calls, to)) {
+        rtl_snapshot_free(to);
+        return false;
+    }
     return true;
 }
 

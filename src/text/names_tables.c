@@ -346,6 +346,14 @@ static const struct rtl_name_rule reduce[] = {
      "::detail::lookback_scan_state<unsigned long, false, true>, rocprim::ROCPRIM_400400_NS::detail::bloc"
      "k_id_wrapper<unsigned int, true> >(int)",
      "rocprim init_lookback_scan u64"},
+    {"device_block_merge_oddeven*", "rocprim block_merge_oddeven $type",
+     "void rocprim::detail::device_block_merge_oddeven_kernel<rocprim::detail::wrapped_merge_sort_block_m"
+     "erge_config<rocprim::default_config, float, int>, float*, unsigned int>(int)",
+     "rocprim block_merge_oddeven f32"},
+    {"device_block_merge_mergepath*", "rocprim block_mergepath $type",
+     "void rocprim::detail::device_block_merge_mergepath_kernel<rocprim::detail::wrapped_merge_sort_block"
+     "_merge_config<rocprim::default_config, float, int>, float*, unsigned int>(int)",
+     "rocprim block_mergepath f32"},
     {"rocprim::*", "rocprim $name $type",
      "void rocprim::detail::onesweep_histograms_kernel<rocprim::detail::wrapped_radix_sort_onesweep_confi"
      "g<rocprim::default_config, float, int>, false, float*, unsigned int>(int)",

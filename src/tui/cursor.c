@@ -46,6 +46,9 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
         rtl_process_move(ui, ui->process_at + by);
     } else if (ui->view == RTL_VIEW_RANKS) {
         ui->rank_top = rtl_clamp(ui->rank_top + by, 0, 1 << 20);
+    } else if (ui->view == RTL_VIEW_CALLS || ui->view == RTL_VIEW_RANGES) {
+        int *at = &ui->calls_at[ui->view == RTL_VIEW_RANGES];
+        *at = rtl_clamp(*at + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
         ui->copies_at = rtl_clamp(ui->copies_at + by, 0, 1 << 20);
     } else {

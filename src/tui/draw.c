@@ -15,6 +15,8 @@ void rtl_draw(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_sort_menu(ui, frame);
     else if (ui->prompt == RTL_PROMPT_MODE)
         rtl_draw_mode_menu(ui, frame);
+    else if (ui->prompt == RTL_PROMPT_COLUMNS)
+        rtl_draw_columns_menu(ui, frame);
     else if (ui->prompt == RTL_PROMPT_LEAVE)
         rtl_draw_leave_menu(ui, frame);
 }

@@ -32,6 +32,7 @@ void rtl_draw_gpus(const struct rtl_ui *ui, struct rtl_frame *frame, const struc
 /* How much of something is in use, as a colour: a tenth and a quarter of the time are the steps. */
 enum rtl_role rtl_draw_load_role(double share);
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
+void rtl_draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_queues(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);

@@ -182,7 +182,7 @@ void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     plot.row++, plot.rows--, bars.row++, bars.rows--;
     if (row->kernels) {
         rtl_frame_put(frame, plot.row, plot.col + 1, plot.cols - 1, RTL_ROLE_DIM,
-                      "a family: durations of different kernels make no common curve; Enter opens it");
+                      "different kernels have no common curve; Enter opens the family");
         return;
     }
     rtl_draw_plot(ui, frame, plot, row);

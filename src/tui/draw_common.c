@@ -34,10 +34,10 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
         return RTL_ROLE_ALERT;
     }
     if (ui->replay) {
-        if (ui->paused)
-            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
-        else if (ui->frame + 1 == ui->frames)
+        if (ui->frame + 1 == ui->frames) /* nothing follows, held or not */
             snprintf(out, size, "[END %u/%u]", ui->frame + 1, ui->frames);
+        else if (ui->paused)
+            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
         else
             snprintf(out, size, "[REPLAY %gx %u/%u]", ui->speed, ui->frame + 1, ui->frames);
         return RTL_ROLE_WARN;
@@ -221,15 +221,16 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
 
 void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
-    static const char *const questions[] = {[RTL_PROMPT_FIND] = "find: ",
-                                            [RTL_PROMPT_FILTER] = "filter: ",
-                                            [RTL_PROMPT_INTERVAL] = "interval in seconds: ",
-                                            [RTL_PROMPT_TIME] = "time (14:02:31, +30, -5m): ",
-                                            [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves",
-                                            [RTL_PROMPT_MODE] =
-                                                "mode: Up and Down choose, Enter asks the process for it, "
-                                                "Esc leaves",
-                                            [RTL_PROMPT_LEAVE] = "Enter chooses, Esc stays; its output: "};
+    static const char *const questions[] = {
+        [RTL_PROMPT_FIND] = "find: ",
+        [RTL_PROMPT_FILTER] = "filter: ",
+        [RTL_PROMPT_INTERVAL] = "interval in seconds: ",
+        [RTL_PROMPT_TIME] = "time (14:02:31, +30, -5m): ",
+        [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves",
+        [RTL_PROMPT_MODE] = "mode: Up and Down choose, Enter asks the process for it, "
+                            "Esc leaves",
+        [RTL_PROMPT_COLUMNS] = "columns: Up, Down, Space shows or hides, a as there is room, Enter",
+        [RTL_PROMPT_LEAVE] = "Enter chooses, Esc stays; its output: "};
     if (ui->prompt != RTL_PROMPT_NONE) {
         /* without a status line the question goes over the last line there is */
         int row = at.rows ? at.row : frame->rows - 1;
@@ -237,7 +238,8 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         int col = rtl_frame_put(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, questions[ui->prompt]);
         if (ui->prompt == RTL_PROMPT_LEAVE)
             rtl_frame_put(frame, row, col, frame->cols - col, RTL_ROLE_PROMPT, ui->log);
-        if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE || ui->prompt == RTL_PROMPT_LEAVE)
+        if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE || ui->prompt == RTL_PROMPT_LEAVE ||
+            ui->prompt == RTL_PROMPT_COLUMNS)
             return;
         int columns = rtl_text_columns(ui->typed), room = frame->cols - col - 1;
         const char *text =

@@ -11,6 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* From the call's begin to the kernel's start, in the window. */
+static void draw_launch(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, int *col,
+                        const struct rtl_row *row)
+{
+    char text[2 * sizeof(struct rtl_number) + 8];
+    if (!row->launches)
+        return;
+    snprintf(text, sizeof text, "%s p99 %s", rtl_format_time(row->launch_p50, ui->units).text,
+             rtl_format_time(row->launch_p99, ui->units).text);
+    rtl_draw_piece(frame, at, col, RTL_ROLE_VALUE, "launch", text);
+}
+
 static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
                         const struct rtl_span *all)
 {
@@ -30,6 +42,7 @@ static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "mean",
                    rtl_draw_time(ui, all->any, all->any ? all->total_ns / all->timed : 0, &mean));
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "max", rtl_draw_time(ui, all->any, all->max_ns, &most));
+    draw_launch(ui, frame, at, &col, row);
     snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
              rtl_format_age(rtl_model_since(ui->model)).text);
     if (at.cols >= col + (int)strlen(since))
@@ -101,6 +114,7 @@ static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
     }
     snprintf(text, sizeof text, "%s/s", rtl_format_rate(row->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "calls", text);
+    draw_launch(ui, frame, at, &col, row);
     if (rtl_cell_text(ui->model, row, RTL_COLUMN_GRID, ui->units, text, sizeof text)) {
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "grid", text);
         rtl_cell_text(ui->model, row, RTL_COLUMN_WORKGROUP, ui->units, text, sizeof text);

@@ -92,8 +92,9 @@ static void write_keys(struct page *p)
         {RTL_IN_ALL, "Keys everywhere"},
         {RTL_IN_DATA, "Keys on all tables and in the detail"},
         {RTL_IN_TABLES, "Keys on all tables"},
+        {RTL_IN_RANKED, "Keys on kernels, calls and ranges"},
         {RTL_IN_KERNELS, "Keys on kernels"},
-        {RTL_IN_KERNELS | RTL_IN_PROCESSES, "Keys on kernels and on processes"},
+        {RTL_IN_RANKED | RTL_IN_PROCESSES, "Keys on kernels, calls, ranges and processes"},
         {RTL_IN_KERNELS | RTL_IN_HELP, "Keys on kernels and in this help"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "Keys on kernels, in the detail and on a kernel's processes"},
@@ -152,6 +153,16 @@ static void write_words(struct page *p)
     line_put(p, RTL_ROLE_TITLE, "Columns of the copies (m)");
     RTL_COPIES_COLUMNS(COLUMN)
     RTL_DIRECTIONS(DIRECTION)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Columns of the calls of HIP (a)");
+#define CALLS(header, width, from, order, meaning) WORD(header, meaning)
+    RTL_CALL_COLUMNS(CALLS)
+    WORD(RTL_CALL_NAME, RTL_CALL_NAME_MEANS)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Columns of the ranges and marks of roctx (A)");
+    RTL_RANGE_COLUMNS(CALLS)
+#undef CALLS
+    WORD(RTL_RANGE_NAME, RTL_RANGE_NAME_MEANS)
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Columns of the processes (p)");
     RTL_PROCESS_COLUMNS(COLUMN)

@@ -1,5 +1,7 @@
 /* The main screen: GPUs, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
 #include "tui/draw_bars.h"
+#include "tui/calls_keys.h"
+#include "tui/draw_calls.h"
 #include "model/cells.h"
 #include "model/heat.h"
 #include "model/ranks.h"
@@ -206,6 +208,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_processes(ui, frame, &l);
     else if (ui->view == RTL_VIEW_RANKS)
         rtl_draw_ranks(ui, frame, &l);
+    else if (rtl_ui_shows_calls(ui))
+        rtl_draw_calls(ui, frame, &l);
     else if (ui->view == RTL_VIEW_COPIES)
         rtl_draw_copies(ui, frame, &l);
     else

@@ -59,6 +59,18 @@ void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
     draw_lines(frame, line, lines, ui->menu, "sort by");
 }
 
+void rtl_draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    struct line line[RTL_COLUMN_COUNT];
+    char names[RTL_COLUMN_COUNT][24];
+    uint32_t shown = ui->columns ? ui->columns : ui->columns_shown;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        snprintf(names[i], sizeof names[i], "[%c] %.18s", shown >> i & 1 ? 'x' : ' ', rtl_columns[i].header);
+        line[i] = (struct line){names[i], rtl_columns[i].meaning, i};
+    }
+    draw_lines(frame, line, RTL_COLUMN_COUNT, ui->menu, ui->columns ? "columns" : "columns: as there is room");
+}
+
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     static const struct line line[] = {

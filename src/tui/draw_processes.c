@@ -32,8 +32,8 @@ int rtl_draw_process_lines(const struct rtl_ui *ui)
 static void put_process(struct rtl_frame *frame, int line, const struct rtl_process_places *p, enum rtl_role role,
                         const struct rtl_process_cells *c)
 {
-    const char *texts[RTL_PROCESS_COLUMN_COUNT] = {c->pid,   c->label, c->gpu, c->busy,     c->rate,
-                                                   c->worst, c->mode,  c->age, c->container};
+    const char *texts[RTL_PROCESS_COLUMN_COUNT];
+    rtl_process_texts(c, texts);
     for (int i = 0; i < RTL_PROCESS_COLUMN_COUNT; i++)
         if (p->width[i])
             rtl_frame_right(frame, line, p->at[i], p->width[i], role, texts[i]);
@@ -91,7 +91,7 @@ void rtl_draw_processes(const struct rtl_ui *ui, struct rtl_frame *frame, const 
     struct rtl_process_row rows[RTL_MEMBERS_MAX];
     int count = (int)rtl_process_list(ui, rows), lines = rtl_draw_process_lines(ui);
     int cols = l->table.cols;
-    struct rtl_process_places p = rtl_process_places(ui, cols);
+    struct rtl_process_places p = rtl_process_places(ui, rows, (uint32_t)count, cols);
     draw_head(ui, frame, l->head.row, cols, &p);
     for (int i = 0; i < l->table.rows && ui->process_top + i < lines; i++) {
         int n = ui->process_top + i, line = l->table.row + i;

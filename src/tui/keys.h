@@ -48,9 +48,11 @@ enum {
     RTL_IN_REPLAY = 16,
     RTL_IN_COPIES = 32,
     RTL_IN_PROCESSES = 64,
-    RTL_IN_RANKS = 128
+    RTL_IN_RANKS = 128,
+    RTL_IN_CALLS = 256, /* of HIP, and ranges of roctx */
 };
-#define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES | RTL_IN_PROCESSES | RTL_IN_RANKS)
+#define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES | RTL_IN_PROCESSES | RTL_IN_RANKS | RTL_IN_CALLS)
+#define RTL_IN_RANKED (RTL_IN_KERNELS | RTL_IN_CALLS)
 #define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
 
@@ -70,13 +72,14 @@ enum {
     X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, "Filter", "show only kernels whose name has the text")         \
     X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, "", "clear filter and search")                                                \
     X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_KERNELS, "Sort", "choose the column to sort by")                        \
-    X(SORT_LEFT, '<', 0, 0, RTL_IN_KERNELS | RTL_IN_PROCESSES, "", "sort by the column to the left")                  \
-    X(SORT_RIGHT, '>', 0, 0, RTL_IN_KERNELS | RTL_IN_PROCESSES, "", "sort by the column to the right")                \
-    X(SORT_TIME, 'P', 0, 0, RTL_IN_KERNELS, "", "sort by share of time")                                              \
-    X(SORT_TOTAL, 'T', 0, 0, RTL_IN_KERNELS, "", "sort by total time")                                                \
-    X(SORT_CALLS, 'C', 0, 0, RTL_IN_KERNELS, "", "sort by calls")                                                     \
-    X(SORT_P99, 'L', 0, 0, RTL_IN_KERNELS, "", "sort by p99")                                                         \
-    X(REVERSE, 'R', 'I', 0, RTL_IN_KERNELS | RTL_IN_PROCESSES, "", "reverse the order")                               \
+    X(SORT_LEFT, '<', 0, 0, RTL_IN_RANKED | RTL_IN_PROCESSES, "", "sort by the column to the left")                   \
+    X(SORT_RIGHT, '>', 0, 0, RTL_IN_RANKED | RTL_IN_PROCESSES, "", "sort by the column to the right")                 \
+    X(SORT_TIME, 'P', 0, 0, RTL_IN_RANKED, "", "sort by share of time")                                               \
+    X(SORT_TOTAL, 'T', 0, 0, RTL_IN_RANKED, "", "sort by total time")                                                 \
+    X(SORT_CALLS, 'C', 0, 0, RTL_IN_RANKED, "", "sort by calls")                                                      \
+    X(SORT_P99, 'L', 0, 0, RTL_IN_RANKED, "", "sort by p99")                                                          \
+    X(COLUMNS, 'o', RTL_KEY_F(2), 0, RTL_IN_KERNELS, "", "choose the columns; W keeps them")                          \
+    X(REVERSE, 'R', 'I', 0, RTL_IN_RANKED | RTL_IN_PROCESSES, "", "reverse the order")                                \
     X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail", "histogram and quantiles of the kernel; opens a family") \
     X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                             \
     X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                                   \
@@ -86,6 +89,8 @@ enum {
     X(RANKS, 'e', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "", "a kernel in each process: who is slow")   \
     X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, "Queues", "queues or kernels")                                      \
     X(COPIES, 'm', 0, 0, RTL_IN_TABLES, "Copies", "copies from and to the GPUs, or kernels")                          \
+    X(CALLS, 'a', 0, 0, RTL_IN_TABLES, "", "calls of HIP and memory in use, or kernels")                              \
+    X(RANGES, 'A', 0, 0, RTL_IN_TABLES, "", "ranges and marks of roctx, or kernels")                                  \
     X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, "", "shorter window")                                                   \
     X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, "", "longer window")                                                     \
     X(ZERO, 'z', 'r', 0, RTL_IN_DATA, "Zero", "count from now on (the target's counters are not touched)")            \
@@ -115,7 +120,7 @@ enum {
     X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                         \
     X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, "", "to the end")                                                         \
     X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, "", "draw the screen afresh")                                      \
-    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write sort, window, interval, units to the configuration")        \
+    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write what was chosen here to the configuration")                 \
     X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, "Quit", "quit")
 
 #define RTL_ENUM_ACTION(sym, ...) RTL_ACTION_##sym,

@@ -16,7 +16,8 @@ enum {
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
     NAME_WANTED = 30, /* before marks grow */
-    BAR_FROM = 76,    /* columns of the terminal */
+    BAR_FROM = 76,    /* columns of the terminal; of one with SLOWEST the next: */
+    BAR_BESIDE = 96,  /* the name says more, than the trend, too */
     BAR_LEAST = 4,
     BAR_MOST = 12,
     HEAT_MOST = 24,
@@ -111,11 +112,13 @@ static int shown_from(int column, unsigned asked, int cols)
 static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        bool beside = wants->slowest && from < BAR_BESIDE && !wants->columns; /* the name needs the room */
         bool shown = i != RTL_COLUMN_NAME && from >= shown_from(i, wants->columns, cols) &&
-                     (i != RTL_COLUMN_SLOWEST || wants->slowest);
+                     (i != RTL_COLUMN_SLOWEST || wants->slowest) && (i != RTL_COLUMN_TREND || !beside) &&
+                     (i != RTL_COLUMN_LAUNCH || wants->launch);
         l->column_width[i] = !shown ? 0 : wants->widths ? wants->widths[i] : rtl_columns[i].width;
     }
-    l->bar_width = from >= BAR_FROM && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
+    l->bar_width = from >= (wants->slowest ? BAR_BESIDE : BAR_FROM) && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
     place_at(l);
     return l->column_at[RTL_COLUMN_NAME];
 }
@@ -138,7 +141,7 @@ static void grow(struct rtl_layout *l, int spare)
 static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layout_wants *wants)
 {
     int from = cols, at = place_columns_of(l, cols, from, wants);
-    while ((wants->widths || wants->columns || wants->slowest) && at + NAME_LEAST > cols && from > 0)
+    while ((wants->widths || wants->columns || wants->slowest || wants->launch) && at + NAME_LEAST > cols && from > 0)
         at = place_columns_of(l, cols, --from, wants);
     grow(l, cols - at - NAME_WANTED);
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);

@@ -41,6 +41,7 @@ struct rtl_layout_wants {
     int name_rows;     /* for a wrapped name */
     bool pane;         /* something below the table, on terminals of RTL_PANE_FROM_ROWS rows and more */
     bool slowest;      /* the column SLOWEST has something to say */
+    bool launch;       /* the column LAUNCH */
     unsigned columns;  /* those of the table to show, bits by enum rtl_column; 0 = as the terminal's width says */
     const int *widths; /* of the table's columns, where they are not those of model/columns.h; NULL = they are */
 };

@@ -1,6 +1,7 @@
 /* Where the mouse was pressed, and what that means. See mouse.h. */
 #include "tui/mouse.h"
 #include "model/cells.h"
+#include "model/merge.h"
 #include "tui/cursor.h"
 #include "tui/draw.h"
 #include "tui/process_list.h"
@@ -54,7 +55,8 @@ static unsigned click_row(struct rtl_ui *ui, int at)
 /* The column of the processes whose head is there: each reaches to the next one. */
 static unsigned click_process_head(struct rtl_ui *ui, int cols, int col)
 {
-    struct rtl_process_places p = rtl_process_places(ui, cols);
+    struct rtl_process_row rows[RTL_MEMBERS_MAX];
+    struct rtl_process_places p = rtl_process_places(ui, rows, rtl_process_list(ui, rows), cols);
     for (int i = 0; i < RTL_PROCESS_ALL_COLUMNS; i++)
         if (p.width[i] && col < p.at[i] + p.width[i] + 1) {
             rtl_process_sort(ui, i);

@@ -80,6 +80,8 @@ const struct rtl_member *rtl_process_at(const struct rtl_ui *ui, int line)
 
 void rtl_process_follow(struct rtl_ui *ui)
 {
+    if (ui->view != RTL_VIEW_PROCESSES)
+        return;
     struct rtl_process_row rows[RTL_MEMBERS_MAX];
     uint32_t count = rtl_process_list(ui, rows);
     for (uint32_t i = 0; ui->process_held && i < count; i++)
@@ -111,7 +113,8 @@ void rtl_process_sort_step(struct rtl_ui *ui, int step)
     ui->process_reverse = false;
 }
 
-struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, int cols)
+struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, const struct rtl_process_row *rows,
+                                             uint32_t count, int cols)
 {
 #define WIDTH(header, width, from, meaning) width,
 #define FROM(header, width, from, meaning)  from,
@@ -119,13 +122,15 @@ struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, int cols)
 #undef WIDTH
 #undef FROM
     struct rtl_process_places p;
-    struct rtl_process_row rows[RTL_MEMBERS_MAX];
-    uint32_t count = ui->units == RTL_UNIT_AUTO ? 0 : rtl_process_list(ui, rows);
     memcpy(p.width, widths, sizeof widths);
-    for (uint32_t i = 0; i < count; i++) /* in a unit of choice numbers may be long */
-        if (rows[i].worst)
-            p.width[WORST] =
-                rtl_cell_width(p.width[WORST], rtl_text_columns(rtl_format_time(rows[i].worst_p99, ui->units).text));
+    for (uint32_t i = 0; i < count; i++) { /* some are longer than usual: a unit of choice, many GPUs */
+        struct rtl_process_cells cells;
+        const char *texts[RTL_PROCESS_COLUMN_COUNT];
+        rtl_process_cells(ui->model, &rows[i], ui->units, ui->model->latest->real_ns, &cells);
+        rtl_process_texts(&cells, texts);
+        for (int c = 0; c < RTL_PROCESS_COLUMN_COUNT; c++)
+            p.width[c] = rtl_cell_width(p.width[c], rtl_text_columns(texts[c]));
+    }
     int end = rtl_fit(p.width, from, RTL_PROCESS_COLUMN_COUNT, PID, 2, cols, COMMAND_LEAST + 1, p.at);
     int top = (cols - end) / 2;
     top = top < TOP_LEAST || cols < NAMED_FROM ? 0 : top < TOP_MOST ? top : TOP_MOST;
@@ -134,4 +139,11 @@ struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, int cols)
     p.at[RTL_PROCESS_COMMAND_COLUMN] = end += top ? top + 1 : 0;
     p.width[RTL_PROCESS_COMMAND_COLUMN] = cols > end ? cols - end : 0;
     return p;
+}
+
+void rtl_process_texts(const struct rtl_process_cells *c, const char *texts[RTL_PROCESS_COLUMN_COUNT])
+{
+    const char *const all[RTL_PROCESS_COLUMN_COUNT] = {c->pid,   c->label, c->gpu, c->busy,     c->rate,
+                                                       c->worst, c->mode,  c->age, c->container};
+    memcpy(texts, all, sizeof all);
 }

@@ -36,10 +36,14 @@ void rtl_process_sort(struct rtl_ui *ui, int column);
 /* By the one that many to the right. */
 void rtl_process_sort_step(struct rtl_ui *ui, int step);
 
-/* Where each column is on a screen of so many columns; width 0 = it has no room. */
+/* What stands in the columns of tables.h. */
+void rtl_process_texts(const struct rtl_process_cells *cells, const char *texts[RTL_PROCESS_COLUMN_COUNT]);
+
+/* Where each column is for these rows on a screen of so many columns; width 0 = it has no room. */
 struct rtl_process_places {
     int at[RTL_PROCESS_ALL_COLUMNS], width[RTL_PROCESS_ALL_COLUMNS];
 };
-struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, int cols);
+struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, const struct rtl_process_row *rows,
+                                             uint32_t count, int cols);
 
 #endif

@@ -14,7 +14,9 @@ void rtl_ui_save(struct rtl_ui *ui, const struct rtl_options *options)
     s.window_ns = ui->model->window_ns;
     s.units = ui->units;
     s.has[RTL_SETTING_SORT] = s.has[RTL_SETTING_WINDOW] = s.has[RTL_SETTING_UNITS] = true;
-    if (!ui->replay) { /* the interval of a replay is the recorder's */
+    s.columns = ui->columns;
+    s.has[RTL_SETTING_COLUMNS] |= ui->columns != 0; /* as many as there is room for goes without saying */
+    if (!ui->replay) {                              /* the interval of a replay is the recorder's */
         s.interval_ns = ui->interval_ns;
         s.has[RTL_SETTING_INTERVAL] = true;
     }

@@ -1,7 +1,8 @@
 /* Keeps the cursor in sight. See scroll.h. */
 #include "tui/scroll.h"
 #include "text/text.h"
-#include "tui/draw.h"
+#include "tui/calls_keys.h"
+#include "tui/draw_calls.h"
 #include "tui/process_list.h"
 
 /* Looks for what was asked for in the help: where its lines are depends on the width. */
@@ -53,6 +54,9 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
     struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
     ui->page = l.table.rows > 0 ? l.table.rows : 1;
+    ui->columns_shown = 0;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        ui->columns_shown |= l.column_at[i] >= 0 && l.column_width[i] ? 1u << i : 0;
     if (ui->view == RTL_VIEW_HELP) {
         ui->page = rows > 2 ? rows - 2 : 1;
         find_in_help(ui, cols);
@@ -61,10 +65,14 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     }
     fit_lines(&ui->queue_at, &ui->queue_top, rtl_draw_queue_lines(m), ui->page);
     fit_lines(&ui->copies_at, &ui->copies_top, rtl_draw_copies_lines(m), ui->page);
+    if (rtl_ui_shows_calls(ui)) {
+        int ranges = ui->view == RTL_VIEW_RANGES;
+        fit_lines(&ui->calls_at[ranges], &ui->calls_top[ranges], rtl_draw_calls_lines(ui), ui->page);
+    }
     rtl_process_follow(ui);
     fit_lines(&ui->process_at, &ui->process_top, rtl_draw_process_lines(ui), ui->page);
     int ranks = rtl_draw_rank_lines(ui);
-    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page, 0, ranks));
+    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one is the name's */
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */

@@ -1,7 +1,9 @@
 /* Keys to state. See ui.h. */
 #include "tui/ui.h"
+#include "model/ranks.h"
 #include "session/player.h"
 #include "text/text.h"
+#include "tui/calls_keys.h"
 #include "tui/leave.h"
 #include "tui/process_list.h"
 #include "tui/views.h"
@@ -31,7 +33,7 @@ unsigned rtl_ui_where(const struct rtl_ui *ui)
     static const unsigned where[] = {
         [RTL_VIEW_KERNELS] = RTL_IN_KERNELS, [RTL_VIEW_QUEUES] = RTL_IN_QUEUES, [RTL_VIEW_COPIES] = RTL_IN_COPIES,
         [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,   [RTL_VIEW_HELP] = RTL_IN_HELP,     [RTL_VIEW_PROCESSES] = RTL_IN_PROCESSES,
-        [RTL_VIEW_RANKS] = RTL_IN_RANKS};
+        [RTL_VIEW_RANKS] = RTL_IN_RANKS,     [RTL_VIEW_CALLS] = RTL_IN_CALLS,   [RTL_VIEW_RANGES] = RTL_IN_CALLS};
     return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
@@ -40,6 +42,7 @@ struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
     return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
                                      .gpu_lines = ui->gpu_lines,
                                      .slowest = ui->model->latest && ui->model->latest->snapshot.parts,
+                                     .launch = ui->model->calls.launches,
                                      .columns = ui->columns,
                                      .pane = ui->view == RTL_VIEW_KERNELS && rtl_ui_selected(ui),
                                      .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};
@@ -73,6 +76,8 @@ static unsigned step_frame(struct rtl_ui *ui, int step)
         ui->paused_ns = ui->now_mono_ns;
     }
     ui->step = step;
+    if (step < 0 ? !ui->frame : ui->frame + 1 >= ui->frames)
+        rtl_ui_say(ui, step < 0 ? "this is the first frame" : "this is the last frame: T goes back, b to a time");
     return RTL_UI_DRAW | RTL_UI_STEP;
 }
 
@@ -103,6 +108,7 @@ static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
     ui->prompt = prompt;
     ui->typed[0] = 0;
     ui->help_from = ui->help_top;
+    ui->kept_columns = ui->columns;
     if (prompt == RTL_PROMPT_FILTER) {
         snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
         snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
@@ -135,6 +141,8 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     if (!accept) {
         if (prompt == RTL_PROMPT_FILTER)
             set_filter(ui, ui->kept_filter);
+        if (prompt == RTL_PROMPT_COLUMNS)
+            ui->columns = ui->kept_columns;
         if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
             ui->help_search[0] = 0;
             ui->help_top = ui->help_from;
@@ -228,6 +236,23 @@ static unsigned answer_leave(struct rtl_ui *ui, enum rtl_leave_answer answer)
     return answer == RTL_LEAVE_RUNNING ? RTL_UI_QUIT : answer == RTL_LEAVE_END ? RTL_UI_DRAW | RTL_UI_END : RTL_UI_DRAW;
 }
 
+/* What is chosen is shown at once, under the menu. */
+static unsigned choose_columns(struct rtl_ui *ui, uint32_t key)
+{
+    int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
+    int from = key == RTL_KEY_HOME ? 0 : key == RTL_KEY_END || key == 'G' ? RTL_COLUMN_COUNT : ui->menu;
+    ui->menu = rtl_clamp(from + step, 0, RTL_COLUMN_COUNT - 1);
+    if (key == ' ' && ui->menu == RTL_COLUMN_NAME)
+        rtl_ui_say(ui, "the name stays: without it the others say nothing");
+    else if (key == ' ')
+        ui->columns = ((ui->columns ? ui->columns : ui->columns_shown) ^ 1u << ui->menu) | 1u << RTL_COLUMN_NAME;
+    else if (key == 'a')
+        ui->columns = 0;
+    else if (key == 'q')
+        return close_prompt(ui, false);
+    return RTL_UI_DRAW;
+}
+
 static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
 {
     size_t length = strlen(ui->typed);
@@ -237,6 +262,8 @@ static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
         return close_prompt(ui, false);
     if (key == RTL_KEY_ENTER || key == '\n')
         return close_prompt(ui, true);
+    if (ui->prompt == RTL_PROMPT_COLUMNS)
+        return choose_columns(ui, key);
     if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE) {
         int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
         if (step)
@@ -271,6 +298,18 @@ static unsigned go_back(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
+/* The line of the one that it is all about; rtl_ui_fit scrolls no further than it has to. */
+static int who_stands_out(const struct rtl_ui *ui, const struct rtl_row *row)
+{
+    struct rtl_rank ranks[RTL_MEMBERS_MAX];
+    struct rtl_slowest slowest;
+    uint32_t count = rtl_ranks(ui->model, row, false, ranks, RTL_MEMBERS_MAX);
+    for (uint32_t i = 0; rtl_slowest(ui->model, row, &slowest) && i < count; i++)
+        if (ranks[i].member == slowest.rank.member)
+            return (int)i;
+    return 0;
+}
+
 static unsigned show_ranks(struct rtl_ui *ui)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
@@ -283,7 +322,7 @@ static unsigned show_ranks(struct rtl_ui *ui)
     } else if (row) {
         ui->selected = row->id;
         ui->following = false;
-        ui->rank_top = 0;
+        ui->rank_top = who_stands_out(ui, row);
         rtl_ui_open_view(ui, RTL_VIEW_RANKS);
     }
     return RTL_UI_DRAW;
@@ -359,6 +398,8 @@ static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
         return RTL_UI_DRAW;
     case RTL_ACTION_SORT_MENU:
         return open_prompt(ui, RTL_PROMPT_SORT);
+    case RTL_ACTION_COLUMNS:
+        return open_prompt(ui, RTL_PROMPT_COLUMNS);
     case RTL_ACTION_SORT_LEFT:
         return sort_by(ui, rtl_column_step(m->sort, -1));
     case RTL_ACTION_SORT_RIGHT:
@@ -417,6 +458,12 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         return RTL_UI_DRAW;
     case RTL_ACTION_QUEUES:
         rtl_ui_toggle_view(ui, RTL_VIEW_QUEUES);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_CALLS:
+        rtl_ui_toggle_view(ui, RTL_VIEW_CALLS);
+        return RTL_UI_DRAW;
+    case RTL_ACTION_RANGES:
+        rtl_ui_toggle_view(ui, RTL_VIEW_RANGES);
         return RTL_UI_DRAW;
     case RTL_ACTION_COPIES:
         rtl_ui_toggle_view(ui, RTL_VIEW_COPIES);
@@ -512,7 +559,7 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
     case RTL_ACTION_REDRAW:
         return RTL_UI_DRAW | RTL_UI_REPAINT;
     default:
-        return act_on_table(ui, action);
+        return rtl_ui_shows_calls(ui) ? rtl_ui_act_on_calls(ui, action) : act_on_table(ui, action);
     }
 }
 

@@ -38,7 +38,10 @@ enum rtl_view {
     RTL_VIEW_DETAIL,
     RTL_VIEW_HELP,
     RTL_VIEW_PROCESSES,
-    RTL_VIEW_RANKS
+    RTL_VIEW_RANKS,
+    RTL_VIEW_CALLS,
+    RTL_VIEW_RANGES,
+    RTL_VIEW_COUNT
 };
 enum rtl_prompt {
     RTL_PROMPT_NONE,
@@ -49,6 +52,7 @@ enum rtl_prompt {
     RTL_PROMPT_TIME,
     RTL_PROMPT_MODE,
     RTL_PROMPT_LEAVE,
+    RTL_PROMPT_COLUMNS,
 };
 /* Of the command that we started: there is none (any more), it runs, it was told to end. */
 enum rtl_launched { RTL_LAUNCHED_NO, RTL_LAUNCHED_RUNS, RTL_LAUNCHED_ENDING };
@@ -64,13 +68,14 @@ struct rtl_ui {
     char title[160]; /* the process's command line, safe text */
     uint64_t interval_ns;
 
-    enum rtl_view view, before; /* `before`: where help goes back to */
-    enum rtl_view under[8];     /* the screens that this one was opened from, from the first on (views.h) */
+    enum rtl_view view, before;          /* `before`: where help goes back to */
+    enum rtl_view under[RTL_VIEW_COUNT]; /* the screens that this one was opened from, from the first on (views.h) */
     int under_count;
     enum rtl_name_form names;
     enum rtl_unit units;
     bool gpu_lines, wrap, log_bars, ascii;
-    uint32_t columns; /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
+    uint32_t columns;       /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
+    uint32_t columns_shown; /* those that had room, from the last rtl_ui_fit */
 
     bool following;    /* the cursor stays at the top until it is moved; then it stays with its kernel */
     uint32_t selected; /* kernel id */
@@ -78,6 +83,7 @@ struct rtl_ui {
     int top;           /* first row of the table on screen */
     int queue_top, copies_top, help_top;
     int queue_at, copies_at;               /* the line with the cursor */
+    int calls_at[2], calls_top[2];         /* of the calls, and of the ranges */
     int page;                              /* rows of the table, from the last rtl_ui_fit */
     int name_left;                         /* columns that the names are scrolled by */
     int process_at, process_top, rank_top; /* process_at: the cursor's line */
@@ -106,6 +112,7 @@ struct rtl_ui {
     enum rtl_prompt prompt;
     char typed[RTL_FILTER_MAX];
     char kept_filter[RTL_FILTER_MAX]; /* what Esc in the filter prompt goes back to */
+    uint32_t kept_columns;            /* likewise in the menu of columns */
     char search[RTL_FILTER_MAX];
     int menu; /* chosen line of a menu: a column to sort by, or a mode */
 

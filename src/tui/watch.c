@@ -129,9 +129,9 @@ static void sample_paused(struct watch *w, bool alive)
     struct rtl_snapshot snapshot = {0};
     bool goes_on = w->held && w->held->state != RTL_TARGET_EXITED;
     if ((goes_on || w->recorder.recording) && rtl_targets_snapshot(w->targets, &snapshot) == RTL_READER_OK) {
-        record(w, &snapshot, rtl_real_ns(), !alive);
+        record(w, &snapshot, rtl_targets_real_ns(w->targets), !alive);
         if (goes_on)
-            rtl_model_held_add(w->held, w->ui.model, &snapshot, rtl_real_ns());
+            rtl_model_held_add(w->held, w->ui.model, &snapshot, rtl_targets_real_ns(w->targets));
         if (goes_on && !alive)
             rtl_model_exited(w->held);
     }
@@ -154,10 +154,12 @@ static void show_frame(struct watch *w, uint32_t frame)
         return;
     }
     if (status) {
-        rtl_ui_say(&w->ui, "%s", rtl_replay_why(w->player->replay));
+        rtl_ui_say(&w->ui, "%s", rtl_player_why(w->player));
         w->ui.model->damaged = w->ended = true;
     }
     w->ui.frame = w->player->at;
+    if (w->player->group)
+        snprintf(w->ui.title, sizeof w->ui.title, "%s", w->player->title);
     w->samples++;
 }
 
@@ -205,7 +207,7 @@ static void sample(struct watch *w)
     }
     enum rtl_reader_status status = rtl_targets_snapshot(w->targets, &snapshot);
     if (status == RTL_READER_OK) {
-        w->out_of_memory = !rtl_model_add(w->ui.model, &snapshot, rtl_real_ns());
+        w->out_of_memory = !rtl_model_add(w->ui.model, &snapshot, rtl_targets_real_ns(w->targets));
         w->samples++;
     } else if (status == RTL_READER_VERSION) {
         w->ui.model->damaged = w->ended = true;
@@ -232,8 +234,7 @@ static void show(struct watch *w, bool repaint)
     int rows, cols;
     rtl_screen_size(&rows, &cols);
     w->ui.now_mono_ns = rtl_mono_ns();
-    w->ui.now_real_s =
-        (int64_t)((w->player ? rtl_replay_time(w->player->replay, w->player->at) : rtl_real_ns()) / RTL_SEC);
+    w->ui.now_real_s = (int64_t)((w->player ? rtl_player_time(w->player, w->player->at) : rtl_real_ns()) / RTL_SEC);
     rtl_ui_fit(&w->ui, rows, cols);
     if (!rtl_frame_reset(&w->frame, rows, cols, w->ui.ascii))
         return;
@@ -299,7 +300,7 @@ static bool press(struct watch *w, uint32_t key)
     if (asked & RTL_UI_STEP && (w->ui.step > 0 || w->player->at))
         show_frame(w, w->player->at + (uint32_t)w->ui.step);
     if (asked & RTL_UI_SEEK)
-        show_frame(w, rtl_replay_find(w->player->replay, w->ui.seek_ns));
+        show_frame(w, rtl_player_find(w->player, w->ui.seek_ns));
     if (asked & RTL_UI_RECORD)
         toggle_record(w);
     if (asked & RTL_UI_SNAPSHOT)
@@ -363,6 +364,18 @@ static bool has_enough(const struct watch *w)
     return false;
 }
 
+/* Waits until then, or for a key; what the next key may need is made meanwhile, in slices that nobody notices. */
+static struct rtl_event wait_for_event(struct watch *w, uint64_t until)
+{
+    enum { NAMES_AT_ONCE = 200 };
+    for (;;) {
+        bool more = rtl_model_prepare(w->ui.model, NAMES_AT_ONCE);
+        struct rtl_event event = rtl_screen_wait(more ? 0 : until);
+        if (!more || event.kind != RTL_EVENT_TIMEOUT || rtl_mono_ns() >= until)
+            return event;
+    }
+}
+
 static int run(struct watch *w)
 {
     if (w->player)
@@ -384,7 +397,7 @@ static int run(struct watch *w)
         if (!look_at_launched(w))
             return 0;
         uint64_t soon = rtl_mono_ns() + (w->ui.launched == RTL_LAUNCHED_ENDING ? RTL_SEC / 20 : RTL_SEC);
-        struct rtl_event event = rtl_screen_wait(soon + RTL_SEC / 2 < w->next_ns ? soon : w->next_ns);
+        struct rtl_event event = wait_for_event(w, soon + RTL_SEC / 2 < w->next_ns ? soon : w->next_ns);
         switch (event.kind) {
         case RTL_EVENT_TIMEOUT:
             if (rtl_mono_ns() >= w->next_ns)
@@ -525,7 +538,7 @@ static int watch(struct watch *w, pid_t pid, const char *title)
         w->player->model = model;
         w->ui.replay = true;
         w->ui.frames = w->player->frames;
-        w->ui.interval_ns = rtl_replay_info(w->player->replay)->interval_ns;
+        w->ui.interval_ns = rtl_player_interval(w->player);
         rtl_player_names(w->player, options->ascii);
     }
     int status = 0;
@@ -546,8 +559,8 @@ static int watch(struct watch *w, pid_t pid, const char *title)
         }
         if (status == RTL_READER_VERSION)
             rtl_complain("the segment of process %d is damaged: nothing in it can be shown", (int)pid);
-        if (w->player && rtl_replay_why(w->player->replay)[0]) {
-            rtl_complain("%s", rtl_replay_why(w->player->replay));
+        if (w->player && rtl_player_why(w->player)[0]) {
+            rtl_complain("%s", rtl_player_why(w->player));
             status = RTL_DB_CORRUPT;
         }
     }

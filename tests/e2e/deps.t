@@ -31,6 +31,6 @@ check "with sudo: it installs" env PATH="$work" tools/deps build
 check "through sudo and apt-get" sh -c "grep -q sudo '$work/apt.log' && grep -q 'install.* libhsa-runtime-dev' '$work/apt.log'"
 
 is "--print lists packages" "$(tools/deps --print build | tr '\n' ' ')" \
-    "g++ gcc libc6-dev libhsa-runtime-dev libjson-c-dev libncurses-dev libsqlite3-dev zlib1g-dev "
+    "g++ gcc libc6-dev libhsa-runtime-dev libjson-c-dev libmicrohttpd-dev libncurses-dev libsqlite3-dev zlib1g-dev "
 check "an unknown set is an error" sh -c '! tools/deps nonsense'
 finish

@@ -7,8 +7,9 @@ for page in man/*.[0-9]; do
     is "$page is a clean manual page" "$(mandoc -Tlint -Wwarning "$page" 2>&1)" ""
 done
 
-# --- librtl(7) against src/shm/tables.h, both ways ---
+# --- librtl(7) against src/shm/tables.h and api.h, both ways ---
 cat >"$work/tables.c" <<'EOF'
+#include "shm/api.h"
 #include "shm/tables.h"
 #define MODE(sym, num, name, text) @Sh MODES@name@text@
 #define REASON(sym, num, key, text, writer) @Sh WHY@key@text@
@@ -21,6 +22,7 @@ RTL_COPY_REASONS(COPY_REASON)
 RTL_NOTES(NOTE)
 RTL_WAYS(WAY)
 RTL_WAY_REASONS(WAY)
+RTL_API_UNLINKED(WAY)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/tables.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
 awk '/^\.Sh/ { part = $2 } /^\.It Cm/ { key = $3; getline; if (part != "DESCRIPTION") print key "|" $0 }' man/librtl.7 |
@@ -61,6 +63,19 @@ check "there are more than 10 of them" test "$(wc -l <"$work/in-tables")" -gt 10
 check "and every \$ of a rule" sh -c 'for word in $(sed -n "s/^ \* *\(\$[a-z{}]*\)[0-9]* .*/\1/p" src/text/names_rules.h); do
     grep -qF -e "$word" man/rtl-top.1 || { echo "$word"; exit 1; }
 done'
+
+# rtl-top-serve(1) against its metrics
+cat >"$work/metrics.c" <<'EOF'
+#include "serve/metrics.h"
+#define METRIC(sym, name, type, labels, text) ROW name text #type labels
+RTL_METRICS(METRIC)
+EOF
+${CC:-gcc} -Isrc -E -P "$work/metrics.c" | tr '\n' ' ' | sed 's/ROW/\n/g' | awk -F '"' 'NF > 8 {
+    gsub(",", ", ", $8); print $2 "|" $4 "|" tolower($6) ($8 == "" ? "" : "; by " $8) }' >"$work/in-tables"
+awk '/^\.Sh/ { part = $2 } /^\.It Cm/ && part == "METRICS" { key = $3; getline; text = $0; getline; getline; print key "|" text "|" $0 }' \
+    man/rtl-top-serve.1 >"$work/in-man"
+is "rtl-top-serve(1) has every metric in the words of the table" "$(diff "$work/in-tables" "$work/in-man")" ""
+check "there are more than 30 of them" test "$(wc -l <"$work/in-tables")" -gt 30
 
 # --- rtl-top --help against rtl-top(1) ---
 "$O/rtl-top" --help >"$work/help"

@@ -29,6 +29,7 @@ int hipFree(void *at)
     return 0;
 }
 int hipDeviceSynchronize(void) { return $2; }
+int hipLaunchHostFunc(void *stream, void (*f)(void *), void *data) { f(data); return stream != NULL; }
 END
     "$cc" -shared -fPIC -o "$work/$1/libplay.so" "$work/$1/hip.c" -Wl,-soname,libplay.so || exit 1
 }
@@ -70,6 +71,15 @@ play_alone "$work/play" fork
 is "a forked child counts nothing in its parent" "$(calls)" "$(grep ^called "$work/out")"
 close_play
 is "and does its work" "$status" 0
+
+check "a child that was forked while the linker's lock was held makes its first call" \
+    env RTL_MODE=hip LD_PRELOAD="$hip_library" LD_LIBRARY_PATH="$work/one" "$work/play" early
+
+play_alone "$work/play" jump
+is "a call that is left by a jump ends nothing, and what a callback calls is the application's" "$(calls)" \
+    "$(grep ^called "$work/out")"
+close_play
+is "it ends as it would" "$status" 0
 
 # --- two HIPs in one process, each brought by a plugin for itself alone ---
 for name in one two; do

@@ -48,6 +48,15 @@ written '^holding' "$work/out"
 check "-w without a terminal records" wait_until 60 sh -c "'$top' -r '$work/run.db' --json | tail -n 1 | jq -e '.kernels | map(.calls) | add >= 1000'"
 end
 is "and prints nothing" "$(grep -c '%TIME' "$work/out")" 0
+begin "$top" run --snapshot "$work/once.db" -- $scenes
+check "--snapshot: it runs" written '^holding' "$work/out"
+end
+is "its status, and its output alone" "$status $(grep -c 'written to\|%TIME' "$work/out")" "0 0"
+has "it says what it has written" "$(cat "$work/err")" '^rtl-top: [0-9]+ kernels of process [0-9]+ written to .*once.db$'
+is "one snapshot, of all that was dispatched" "$(sqlite3 "$work/once.db" "SELECT group_concat(kind) FROM rtl_recording")" snapshot
+check "it can be compared" "$top" diff --cumulative "$work/once.db" "$work/once.db"
+ran_refused=$("$top" run --snapshot "$work/once.db" --json -- true 2>&1)
+has "not beside a stream" "$ran_refused" 'does not go with'
 begin "$top" run --trace "$work/trace.db" -- $scenes
 written '^holding' "$work/out"
 end
@@ -131,10 +140,16 @@ wrong() {
     check "$name: said while it runs" written "^rtl-top: process [0-9]* (.*) $pattern" "$work/err"
     kill -TERM "$run"
     end
-    check "$name: and after its end" written "^rtl-top: process [0-9]* (.*) has ended and was not traced: it $pattern" "$work/err"
+    check "$name: and after its end" written "${after:-^rtl-top: process [0-9]* (.*) has ended and was not traced: it $pattern}" "$work/err"
     is "$name: its status is passed on" "$status" 143
 }
+never='ended before it had loaded an HSA runtime, so nothing of it was traced$'
+after="^rtl-top: .*launch_play $never"
 wrong "no runtime" 'was started with HSA_TOOLS_LIB=.*librtl.so but .*no HSA runtime' "$play"
+after=
+for times in 1 2 3 4 5 6; do "$top" run -b -- sh -c ": $times"; done >"$work/out" 2>"$work/err"
+is "one that is over at once: the same words, whether it was seen or not" \
+    "$(sort "$work/err" | uniq -c | xargs)" "6 rtl-top: sh ${never%?}"
 [ -e /dev/kfd ] || wrong "no GPU" 'found no GPU: there is no /dev/kfd' "$play" runtime
 wrong "environment lost" 'uses the GPU and is not traced: .*rtl-top run --' \
     env -u HSA_TOOLS_LIB tests/vgpu/run -- "$play" runtime

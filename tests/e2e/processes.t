@@ -11,12 +11,17 @@ watches_all
     cat tests/programs/serve.script
 } >"$work/slow.script"
 cat >"$work/launcher" <<EOF
-for rank in 0 1 2 3 4 5 6 7; do
-    script=tests/programs/serve.script
-    [ \$rank != 5 ] || script=$work/slow.script
-    RANK=\$rank ROCR_VISIBLE_DEVICES=\$rank tests/vgpu/run --gpus 8 --script \$script -- \
-        "$O/tests/programs/serve" --gpus 1 --layers 4 --seconds 300 &
+serve() { # RANK SCRIPT
+    RANK=\$1 ROCR_VISIBLE_DEVICES=\$1 tests/vgpu/run --gpus 8 --script \$2 -- \
+        "$O/tests/programs/serve" --gpus 1 --layers 4 --seconds 300
+}
+for rank in 0 1 2 3 4 6 7; do
+    serve \$rank tests/programs/serve.script &
 done
+{
+    serve 5 tests/programs/serve.script
+    serve 5 $work/slow.script # it is started again when it ends, and is slow from then on
+} &
 wait
 EOF
 (HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec sh "$work/launcher") >"$work/serve.out" 2>&1 &
@@ -29,6 +34,17 @@ for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
 is "with their ranks" "$(ranks .rank | tr '\n' ' ')" '0 1 2 3 4 5 6 7 '
 own_gpus() { [ "$(ranks '.gpus[0].pci' | grep -v null | sort -u | wc -l)" = 8 ]; }
 check "each with its GPU" wait_until 60 own_gpus # a process is listed before it has a queue
+
+# --- one of them becomes slow while the screen is watched ---
+terminal 100 30 "'$top' -p $launcher -d 1"
+check "the screen has eight processes" shows '8 processes' ' SLOWEST ' 'win 10s'
+check "nobody is slow in the kernel" hides 'R[0-7] [2-3]\.[0-9]x .*128x128x64'
+kill "$(ranks 'select(.rank == 5) | .pid')"
+check "its rank, the kernel and the change are on the screen" \
+    shows '^[> ]! .* ([2-3]\.[0-9]x|\+[0-9]+%) .* R5 [2-3]\.[0-9]x .*128x128x64'
+keys q
+check "eight are left" wait_until 60 all_ranks
+for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
 
 frames() { "$top" -p "$launcher" --json -d 2 -n 4 >"$work/json"; }
 check "the launcher's pid stands for all of them" frames
@@ -46,6 +62,26 @@ check "so it says in text" grep -qE '^.* R5 [2-3]\.[0-9]x .*128x128x64' "$work/t
 
 terminal 100 30 "'$top' -p $launcher -d 1"
 check "and on the screen" shows 'R5 [2-3]\.[0-9]x .*128x128x64' '8 processes'
+check "for as long as a window" shows 'win 10s'
+keys p
+check "p: a row a process" shows '^ +PID  RANK +GPU %BUSY DISP/s +P99' "^.* R5 +[0-9a-f:.]+ .* serve --gpus 1" 'EscBack'
+keys '>' '>' '>' '>' '>' '>'
+check "sorted by p99" shows 'sort P99'
+keys R
+check "and the other way round" shows 'sort P99, reversed'
+keys Enter
+check "Enter goes into one" shows '%TIME .*KERNEL' "pid [0-9]+ .*LIVE"
+is "whose window is not just beginning" "$(screen | grep -cE 'win ([0-4]\.[0-9]s|[0-9]+ms) of')" 0
+keys p
+check "p comes back" shows '^ +PID  RANK' '8 processes'
+keys Escape
+check "Esc goes to the kernels" shows '%TIME .*SLOWEST' '8 processes'
+keys / 128x128x64 Enter e
+check "e: the kernel in each rank, the slow one marked" shows '^! *[0-9]+ +R5 .* [2-3]\.[0-9]+x *$' 'VS MEDIAN'
+keys Tab
+check "queues say whose they are" shows '^ +PID +QUEUE +GPU' "^[> ] +$(ranks 'select(.rank == 0) | .pid') "
+keys Escape Escape
+check "back the way that was come" shows '%TIME .*SLOWEST'
 keys q
 
 # --- one goes, another comes ---
@@ -87,7 +123,13 @@ for pid in $one $two; do
     is "each is recorded for itself, as it was" "$(replayed | jq -c '.[0:1]')" "$(live)"
     is "all of it" "$(replayed | jq -c '(.[0] - .[2] | if . < 0 then -. else . end) <= .[0] / 20 and .[3] == '"$pid" | sort -u)" true
 done
+check "and replayed together as they were watched, byte for byte" sh -c "'$top' replay '$work/both.db' --json | cmp - '$work/json'"
 is "frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
+terminal 100 30 "'$top' replay '$work/both.db'"
+check "so does the screen" shows '2 processes'
+keys p
+check "with the list of them" shows "$one" "$two"
+keys q
 check "a snapshot has one of each" "$top" -p "$one,$two" --snapshot "$work/both.db"
 is "beside the series" "$(sqlite3 "$work/both.db" "SELECT group_concat(kind) FROM (SELECT kind FROM rtl_recording ORDER BY id)")" 'series,series,snapshot,snapshot'
 is "one alone looks as ever" "$("$top" -p "$one" --json -n 1 | jq -r 'has("processes"), (.kernels[0] | has("slowest"))' | xargs)" 'false false'

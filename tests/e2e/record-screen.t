@@ -43,14 +43,14 @@ keys t t
 check "t goes forward" shows '\[PAUSED 7/8\]'
 is "the numbers are what they were" "$(rows)" "$before"
 keys t
-check "to the end" shows '\[PAUSED 8/8\]'
+check "to the end" shows '\[END 8/8\]'
 is "and so are those of the end" "$(rows)" "$last"
 keys t
-check "but not beyond" shows '\[PAUSED 8/8\]'
+check "but not beyond" shows '\[END 8/8\]' 'this is the last frame'
 keys b -1h Enter
 check "b goes to a time" shows '\[PAUSED 1/8\]'
 keys b +1h Enter
-check "as far as there is something" shows '\[PAUSED 8/8\]'
+check "as far as there is something" shows '\[END 8/8\]'
 is "with the numbers of that moment" "$(rows)" "$last"
 keys b nonsense Enter
 check "what is no time is said" shows 'nonsense. is not a time'

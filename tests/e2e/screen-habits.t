@@ -33,8 +33,21 @@ check "W says where it writes" shows "settings written to .*rtl-top/config"
 check "the sort is in the configuration" told 'sort calls'
 check "the window, too" told 'window 30'
 is "it is the user's alone to read" "$(stat -c %a "${config%/*}")" 700
+keys o Home Down Space Enter
+check "o hides a column" hides '^ *%TIME +CALL/s'
+keys W
+check "W keeps that" wait_until 60 grep -q '^columns time .*name' "$config"
 keys q
 check "and is left" shows '^END'
+see
+check "the next one has those columns" shows '^ *%TIME.*KERNEL'
+is "without the one that was hidden" "$(screen | grep -c 'CALL/s')" 0
+keys o a Enter
+check "a: as there is room" shows '^ *%TIME +CALL/s'
+keys W
+check "as the configuration says then" told 'columns auto'
+keys q
+check "left again" shows '^END'
 printf '# mine\nsort p99\nnickname Cijk* = x\ncolumns p90 max\ntheme pink\n' >"$config"
 see
 check "what is wrong with the configuration is on the screen" shows "config:5: .pink. is none of the themes"

@@ -54,6 +54,12 @@ keys F6 Escape
 check "F6 too, and Esc leaves it" shows 'sort CALLS v'
 keys P
 
+keys o
+check "o shows the columns" shows '\[x\] %TIME ' '\[ \] TOTAL' 'Space shows or hides'
+keys Escape F2
+check "F2 too" shows '\[x\] %TIME '
+keys Escape
+
 keys M
 check "M shows the modes" shows '> default +times every kernel' 'mode: Up and Down choose'
 keys Down Down Down Down Down k k Enter
@@ -68,6 +74,8 @@ keys "\\" x x x x Escape
 check "Esc brings the filter before back" shows 'filter triton'
 keys '='
 check "= clears it" shows 'filter none' '60/60'
+keys F4 gemm Escape
+check "F4 too, and Esc leaves it" shows 'filter none'
 keys / nowhere_at_all Enter
 check "a search without a match says so" shows "no kernel name has .nowhere_at_all."
 keys / copyBuffer Enter
@@ -87,6 +95,8 @@ keys Z
 check "Z goes on" shows '\[LIVE\]'
 keys z
 check "z counts from now on" shows 'since zero 0:0'
+keys r
+check "r, too" shows 'since zero 0:0'
 keys '}'
 check "} makes the window longer" shows 'win .*(of 30s|30s)'
 keys '{' '{' '{'
@@ -189,6 +199,10 @@ check "F9 too" shows "ends nothing: in a shell, kill $demo "
 keys G
 check "G goes to the last kernel" wait_until 60 sh -c "[ \$(tmux -L $tap_tmux display-message -p '#{cursor_y}') = 21 ]"
 keys Home
+keys e
+check "e: one process is compared with nobody" shows 'there is one process only'
+keys F12
+check "F12 writes the configuration" shows 'settings written to .*rtl-top/config'
 keys C-l
 check "Ctrl-L draws afresh" shows '%TIME +CALL/s' '\[LIVE\]'
 
@@ -208,6 +222,14 @@ check "choices on the command line" shows 'sort CALLS v' 'filter gemm' 'win all'
 check "ASCII only" sh -c "! tmux -L $tap_tmux capture-pane -p | LC_ALL=C grep -q '[^ -~]'"
 keys F10
 check "F10 quits" shows '^status 0'
+# --- every key of the table, which the manual has, is pressed in a terminal by one of these tests ---
+awk '/^\.Sh/ { part = $2 } part == "KEYS" && /^\.It Ic/ { $1 = $2 = ""; print }' man/rtl-top.1 | sed 's/\\&//g; s/\\e/\\/g' |
+    tr ' ' '\n' | grep . | sed 's/^Ctrl-\(.\)$/C-\L\1/; s/^PgUp$/PageUp/; s/^PgDn$/PageDown/; s/^Esc$/Escape/' | sort -u >"$work/table"
+grep -hoE '^ *keys .*' tests/e2e/*.t | sed 's/^ *keys //' | tr ' ' '\n' | sed "s/^['\"]//; s/['\"]\$//" |
+    sed 's/^\\\\$/\\/' | grep . | sort -u >"$work/pressed"
+check "there are more than 60 keys" test "$(wc -l <"$work/table")" -gt 60
+is "each is pressed" "$(comm -23 "$work/table" "$work/pressed")" ""
+
 terminal 80 24 "LC_ALL=C $top -p $demo -n 3 -d 0.1; echo status \$?; exec cat"
 check "-n ends after so many frames, in any locale" shows '^status 0'
 finish

@@ -66,23 +66,24 @@ echo '#include "low/a.h"' >"$work/src/high/d.c"
 is "two folders that need each other are one" "$(circles)$(circles --folders)" "src/high src/low"
 echo '#include "low/a.h"' >"$work/src/high/c.h"
 is "and three files that do, too" "$(circles)" "src/high/c src/low/a src/low/b"
-viewer='src/observe src/text src/model src/session src/command src/tui src/main.c'
+viewer='src/observe src/text src/model src/session src/command src/serve src/tui src/main.c'
 # shellcheck disable=SC2086 # a list
 is "the viewer includes nothing of the library" "$(grep -rnE '#include "intercept/|shm/segment_writer|stats/recorder' $viewer)" ""
 # each room of the viewer, and what is built on it, which it must not look into
 while read -r room above; do
     is "src/$room includes nothing of what is built on it" "$(grep -rnE "#include \"($above)/" "src/$room")" ""
 done <<'EOF'
-base shm|stats|observe|text|model|session|command|tui|record|intercept
-shm stats|observe|text|model|session|command|tui|record|intercept
-stats observe|text|model|session|command|tui|record|intercept
-observe text|model|session|command|tui|record|intercept
-text observe|model|session|command|tui|record
-model observe|session|command|tui|record
-record observe|text|model|session|command|tui
-session command|tui
-command tui
-tui command
+base shm|stats|observe|text|model|session|command|serve|tui|record|intercept
+shm stats|observe|text|model|session|command|serve|tui|record|intercept
+stats observe|text|model|session|command|serve|tui|record|intercept
+observe text|model|session|command|serve|tui|record|intercept
+text observe|model|session|command|serve|tui|record
+model observe|session|command|serve|tui|record
+record observe|text|model|session|command|serve|tui
+session command|serve|tui
+command serve|tui
+serve command|tui
+tui command|serve
 EOF
 is "the recorder includes nothing of the library" "$(grep -nE '#include "intercept/|shm/segment_writer|stats/recorder' src/record/*.c src/record/*.h)" ""
 check "only one file includes curses" test "$(grep -lE '#include <n?curses' src -r | wc -l)" -le 1
@@ -91,6 +92,7 @@ is "and are included by nobody else" "$(grep -rlE '#include "record/db_' src | g
 is "the version is said in one place" "$(grep -rnE '"[0-9]+\.[0-9]+\.[0-9]+"' src | grep -v '^src/base/version\.h:')" ""
 is "clocks are read in one place, but for a helper's CPU time" \
     "$(grep -rn 'clock_gettime' src | grep -vE '^src/(base/clock\.h|text/demangle\.c):')" ""
+is "only one file includes libmicrohttpd" "$(grep -rlE '#include <microhttpd' src)" src/serve/http.c
 is "only one file includes zlib" "$(grep -rlE '#include <zlib' src)" src/record/sink.c
 # what is told on standard error is escaped in one place; a crash on the screen has a text of its own there, and
 # /dev/stderr may be an output

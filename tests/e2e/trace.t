@@ -126,6 +126,10 @@ is "both recorders are content" "$?" 0
 check "one is the model's" tests/e2e/compare-trace "$work/truth" "$work/both.db" "$program"
 check "so is the other" tests/e2e/compare-trace "$work/truth.1" "$work/both.db" "$first"
 is "a GPU that both use is one GPU" "$(sql "$work/both.db" "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'")" 2
+check "both by one recorder" sh -c "'$top' -p $first,$program --trace '$work/once.db' -n 2 -d 0.2 2>'$work/said'"
+check "again one is the model's" tests/e2e/compare-trace "$work/truth" "$work/once.db" "$program"
+check "again so is the other" tests/e2e/compare-trace "$work/truth.1" "$work/once.db" "$first"
+is "it says how it went for each" "$(grep -cE "^rtl-top: [0-9]+ dispatches.* of process ($first|$program) .*, 0 lost" "$work/said")" 2
 exec 4>&-
 close_program
 wait "$first"
@@ -211,6 +215,30 @@ is "a disk that is full from the start: 12" "$?" 12
 has "and nothing else is said" "$(cat "$work/said")" '^rtl-top: cannot write .*tiny.db: '
 close_program
 
+# --- what a command starts, and what that starts later ---
+mkfifo "$work/hold"
+cat >"$work/server" <<END
+tests/vgpu/run -- "$programs/hsa_dispatch" --launches 500 --hold <"$work/hold" &
+tests/vgpu/run -- "$programs/hsa_dispatch" --launches 700 --hold <"$work/hold" &
+while [ ! -e "$work/more" ]; do sleep 0.1; done
+tests/vgpu/run -- "$programs/hsa_dispatch" --launches 900 --hold <"$work/hold" &
+wait
+END
+"$top" run --trace "$work/run.db" -- sh "$work/server" >"$work/out" 2>"$work/said" &
+recorder=$!
+tap_pids="$tap_pids $recorder"
+exec 5>"$work/hold"
+processes() { sql "$work/run.db" "SELECT count(*) FROM (SELECT DISTINCT id >> 40 FROM rocpd_op)"; }
+has_rows() { [ "$(sql "$work/run.db" "SELECT count(*) FROM rocpd_op")" = "$1" ]; }
+check "all that a command starts is in the trace" wait_until 120 has_rows 1200
+is "each as a process of its own" "$(processes)" 2
+: >"$work/more"
+check "also what it starts later" wait_until 120 has_rows 2100
+exec 5>&-
+wait "$recorder"
+is "the command's status" "$?" 0
+is "and each is said" "$(grep -cE '^rtl-top: (500|700|900) dispatches of process .*, 0 lost$' "$work/said") $(processes)" "3 3"
+
 # --- nothing to trace ---
 start 0 -- "$programs/hsa_dispatch" --launches 100
 wait_until 60 is_held
@@ -218,7 +246,16 @@ wait_until 60 is_held
 is "no ring: 7" "$?" 7
 has "it says how to get one" "$(said)" '^rtl-top: process [0-9]+ has no event ring.*RTL_TRACE=1'
 is "in one line, and no file is made" "$(wc -l <"$work/said") $(ls "$work/none.db" 2>/dev/null)" "1 "
+first=$program
+exec 4>&3
+start 1 -- "$programs/hsa_dispatch" --launches 100
+wait_until 60 is_held
+"$top" -p "$first,$program" --trace "$work/some.db" -n 1 -d 0.1 >"$work/said" 2>&1
+is "of several the others are traced: 7" "$? $(sql "$work/some.db" "SELECT count(*) FROM rocpd_op")" "7 100"
+has "and it is said" "$(said)" "^rtl-top: process $first has no event ring"
+exec 4>&-
 close_program
+wait "$first"
 start lots -- "$programs/hsa_dispatch" --launches 100
 wait_until 60 is_held
 has "a wrong RTL_TRACE is told" "$(cat "$work/err")" '^librtl: RTL_TRACE=lots is neither'

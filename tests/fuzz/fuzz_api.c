@@ -2,8 +2,9 @@
  * libFuzzer target: the reader of the API segment, and what rtl-top api makes of it, on a segment as librtl-hip.so
  * leaves it with words of it patched, or cut short.
  *
- * The input is patches of 12 bytes: the part (header, rows, memory, counters, buckets, size), number of the entry (2
- * bytes), word in it (1 byte), value (8 bytes). Size is what the file is cut to.
+ * The input is patches of 12 bytes: the part (header, rows, memory, counters, buckets, threads, queues, nodes,
+ * launches, events, size), number of the entry (2 bytes), word in it (1 byte), value (8 bytes). Size is what the file
+ * is cut to.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=480
  */
@@ -14,6 +15,8 @@
 
 #include "command/api_output.h"
 #include "fuzz.h"
+
+enum { RECORDS = 64 };
 
 static int file;
 
@@ -28,6 +31,10 @@ static void lay_out(void)
     static const char *const names[] = {"hipMalloc", "hipLaunchKernel", "hipEventQuery"};
     struct rtl_api_header h = {.magic = RTL_API_MAGIC,
                                .major = RTL_API_MAJOR,
+                               .minor = RTL_API_MINOR,
+                               .events = RECORDS,
+                               .nodes_used = 5,
+                               .kernels_used = 8,
                                .header_bytes = sizeof h,
                                .size = RTL_API_SIZE,
                                .rows_at = RTL_API_ROWS_AT,
@@ -37,7 +44,7 @@ static void lay_out(void)
                                .pid = 1,
                                .blocks_used = 3};
     struct rtl_api_memory memory = {.in_use = 8192, .peak = 1 << 20, .allocations = 2};
-    MUST(ftruncate(file, 0) == 0 && ftruncate(file, (off_t)RTL_API_SIZE) == 0);
+    MUST(ftruncate(file, 0) == 0 && ftruncate(file, (off_t)RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS)) == 0);
     put(&h, sizeof h, 0);
     put(&memory, sizeof memory, RTL_API_MEMORY_AT);
     for (uint32_t i = 0; i < 4; i++) {
@@ -58,6 +65,59 @@ static void lay_out(void)
     }
 }
 
+/* Nodes below one another, a kernel's launches, events of two blocks, one of which has gone round. */
+static void lay_out_links(void)
+{
+    for (uint32_t i = 0; i < 5; i++) {
+        struct rtl_api_node node = {
+            .state = 1, .row = RTL_API_FUNCTIONS + 7, .parent = i > 2 ? i - 1 : 0, .count = 3, .kernels = i};
+        put(&node, sizeof node, RTL_API_NODES_AT + i * sizeof node);
+    }
+    struct rtl_api_counters c = {.calls = 3, .total_ns = 5000, .most_ns = 4000};
+    struct rtl_api_queue queue = {.linked = 3, .unlinked = {1, 2, 3, 4}};
+    put(&c, sizeof c, RTL_API_LAUNCHES_AT + 7 * sizeof c);
+    put(&queue, sizeof queue, RTL_API_QUEUES_AT);
+    for (uint32_t block = 0; block < 2; block++) {
+        uint64_t written = block ? RECORDS + 10 : 10;
+        struct rtl_api_thread thread = {
+            .tid = 9, .node = 2, .now = RTL_API_NOW(1, 77), .last = RTL_API_NOW(2, 76), .events = written};
+        put(&thread, sizeof thread, RTL_API_THREADS_AT + block * sizeof thread);
+        for (uint64_t n = 1; n <= written; n++) {
+            struct rtl_api_event event = {.sequence = n, .id = n, .start_ns = n, .end_ns = n + 1, .row = 1};
+            put(&event, sizeof event, RTL_API_EVENTS_OF(block, RECORDS) + (n - 1) % RECORDS * sizeof event);
+        }
+    }
+}
+
+static void read_links(const struct rtl_api_copy *copy)
+{
+    static struct rtl_api_buckets buckets;
+    MUST(copy->node_count <= RTL_API_NODES && copy->launch_count <= RTL_API_KERNELS);
+    for (uint32_t i = 0; i < copy->node_count; i++)
+        MUST((copy->nodes[i].parent < i || copy->nodes[i].parent == 0) && copy->node_text_bytes[i] <= RTL_API_TEXT);
+    for (uint32_t i = 0; i < copy->launch_count && i < 10; i++)
+        MUST(copy->launches[i].kernel < RTL_API_KERNELS &&
+             rtl_api_read_launches(file, copy->launches[i].kernel, &buckets));
+}
+
+/* From the beginning, and once more behind a call that says where to go on: it ends, and each is counted once. */
+static void read_events(void)
+{
+    struct rtl_api_events events;
+    struct rtl_api_event out[7];
+    if (!rtl_api_events_begin(file, &events))
+        return;
+    uint64_t got = 0, from = 0, to = 0;
+    for (uint32_t i = 0; i < RTL_API_BLOCKS; i++)
+        from += events.next[i];
+    for (uint32_t n; (n = rtl_api_events(file, &events, out, 7)) > 0; got += n)
+        for (uint32_t i = 0; i < n; i++)
+            MUST(out[i].sequence != 0);
+    for (uint32_t i = 0; i < RTL_API_BLOCKS; i++)
+        to += events.next[i];
+    MUST(to - from == got + events.lost && got <= RTL_API_BLOCKS * events.records);
+}
+
 static void patch(const uint8_t *data)
 {
     static const struct {
@@ -66,11 +126,17 @@ static void patch(const uint8_t *data)
                  {RTL_API_ROWS_AT, RTL_API_ROWS, sizeof(struct rtl_api_row)},
                  {RTL_API_MEMORY_AT, RTL_API_PLACES, sizeof(struct rtl_api_memory)},
                  {RTL_API_COUNTERS_AT, RTL_API_CELLS, sizeof(struct rtl_api_counters)},
-                 {RTL_API_BUCKETS_AT, RTL_API_CELLS, sizeof(struct rtl_api_buckets)}};
+                 {RTL_API_BUCKETS_AT, RTL_API_CELLS, sizeof(struct rtl_api_buckets)},
+                 {RTL_API_THREADS_AT, RTL_API_BLOCKS, sizeof(struct rtl_api_thread)},
+                 {RTL_API_QUEUES_AT, RTL_API_QUEUES, sizeof(struct rtl_api_queue)},
+                 {RTL_API_NODES_AT, 8, sizeof(struct rtl_api_node)},
+                 {RTL_API_LAUNCHES_AT, 8, sizeof(struct rtl_api_counters)},
+                 {RTL_API_EVENTS_AT, 2 * RECORDS, sizeof(struct rtl_api_event)}};
+    enum { PARTS = sizeof parts / sizeof *parts };
     uint64_t value, number = (uint64_t)(data[1] | data[2] << 8);
     memcpy(&value, data + 4, sizeof value);
-    unsigned part = data[0] % 6;
-    if (part == 5)
+    unsigned part = data[0] % (PARTS + 1);
+    if (part == PARTS)
         MUST(ftruncate(file, (off_t)(value % RTL_API_SIZE)) == 0);
     else
         put(&value, sizeof value,
@@ -88,9 +154,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct rtl_api_copy copy;
     char why[256];
     lay_out();
+    lay_out_links();
     patch(all_blocks);
     MUST(rtl_api_read(file, &copy, why, sizeof why) == RTL_READER_OK && copy.rows[0].calls == 9);
+    MUST(copy.links && copy.node_count == 5 && copy.launch_count == 1 && copy.linked.linked == 3);
     rtl_api_free(&copy);
+    read_events();
     return 0;
 }
 
@@ -99,6 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rtl_api_copy copy;
     char why[256] = "";
     lay_out();
+    lay_out_links();
     for (size_t at = 0; at + 12 <= size; at += 12)
         patch(data + at);
     enum rtl_reader_status status = rtl_api_read(file, &copy, why, sizeof why);
@@ -112,10 +182,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 sum += row->buckets->count[b];
             MUST(sum == row->calls && row->text_bytes <= RTL_API_TEXT);
         }
+        read_links(&copy);
         rtl_api_print(&copy, 1, RTL_API_TABLE);
         rtl_api_print(&copy, 1, RTL_API_JSON);
         rtl_api_print(&copy, 1, RTL_API_CSV);
     }
     rtl_api_free(&copy);
+    read_events();
     return 0;
 }

@@ -18,6 +18,10 @@
 #include "record/diff.h"
 #include "record/recording.h"
 #include "record/replay.h"
+#include "session/replay_group.h"
+#include "shm/calls.h"
+#include "shm/hash.h"
+#include "shm/reader_private.h"
 
 enum { FILE_MAX = 1 << 20, PAGE = 512, FRAMES = 3, FRAMES_READ = 6 };
 enum { BYTES, STATEMENTS, RAW };
@@ -36,6 +40,26 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
 {
     (void)context;
     names->full = names->short_name = k->name;
+}
+
+static void put_calls(struct rtl_snapshot *s, uint64_t t, const struct rtl_histogram_copy *h)
+{
+    const struct rtl_calls_room room = {2, 2, 3, 1, 0};
+    struct rtl_calls *c = rtl_calls_make(s, &room);
+    MUST(c);
+    c->links = true;
+    c->linked = t;
+    c->rows[c->count++] = (struct rtl_call){
+        .kind = RTL_API_COPY, .name_bytes = 9, .name = "hipMemcpy", .bytes = t * 100, .histogram = *h};
+    c->rows[c->count++] =
+        (struct rtl_call){.kind = RTL_API_RANGE, .name_bytes = 6, .name = "decode", .open = t, .histogram = *h};
+    for (uint32_t i = 0; i < 2; i++)
+        c->memory[c->memory_count++] = (struct rtl_call_memory){4711, i ? RTL_API_GPUS : 0, t, t, t};
+    for (uint32_t i = 0; i < 3; i++)
+        c->nodes[c->node_count++] = (struct rtl_call_node){
+            .parent = i ? i - 1 : 0, .name_bytes = i, .name = {i ? 'a' : 0, i > 1 ? 'b' : 0}, .count = t};
+    c->launches[c->launch_count++] =
+        (struct rtl_call_launch){rtl_hash(s->kernels[0].name, s->kernels[0].name_length), *h};
 }
 
 static void record(struct rtl_recording *r, uint64_t t)
@@ -73,7 +97,12 @@ static void record(struct rtl_recording *r, uint64_t t)
                              .copies = copies,
                              .copies_count = 2,
                              .taken_mono_ns = t * 1000000000};
+    put_calls(&s, t, &kernels[0].histogram);
     MUST(rtl_recording_add(r, &s, t * 1000, t == FRAMES) == RTL_DB_OK);
+    for (struct rtl_block *b = s.storage, *next; b; b = next) { /* the arrays are ours */
+        next = b->next;
+        free(b);
+    }
 }
 
 static size_t read_back(uint8_t *to)
@@ -93,10 +122,10 @@ static void write_to(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    struct rtl_recording *r;
+    struct rtl_recording *r[2];
     char why[512], sql[64];
     sqlite3 *handle;
-    const struct rtl_recording_info info = {
+    struct rtl_recording_info info = {
         .kind = RTL_RECORDING_SERIES, .pid = 4711, .title = "t", .recorder = "fuzz", .name_kernel = name_kernel};
     (void)argc;
     (void)argv;
@@ -104,10 +133,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     MUST(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/file.db", folder);
     atexit(clean_up);
-    MUST(rtl_recording_open(path, false, 50, &info, &r, why, sizeof why) == RTL_DB_OK);
+    for (int i = 0; i < 2; i++, info.pid++)
+        MUST(rtl_recording_open(path, false, 50, &info, &r[i], why, sizeof why) == RTL_DB_OK);
     for (uint64_t t = 1; t <= FRAMES; t++)
-        record(r, t);
-    rtl_recording_close(r);
+        for (uint64_t i = 0; i < 2; i++)
+            if (t > i) /* the second one comes later */
+                record(r[i], t);
+    for (int i = 0; i < 2; i++)
+        rtl_recording_close(r[i]);
     MUST(sqlite3_open(path, &handle) == SQLITE_OK);
     snprintf(sql, sizeof sql, "PRAGMA page_size = %d; VACUUM", PAGE); /* few bytes, so that changes hit something */
     MUST(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK);
@@ -146,7 +179,9 @@ static void run_statements(const uint8_t *data, size_t size)
                                          "rtl_frame",      "rtl_kernel_sample", "rtl_untimed",
                                          "rtl_gpu_sample", "rtl_queue_sample",  "rtl_queue_histogram",
                                          "rtl_label",      "rtl_copies_sample", "rtl_copies_untimed",
-                                         "rtl_queue_way"};
+                                         "rtl_queue_way",  "rtl_call",          "rtl_call_sample",
+                                         "rtl_range",      "rtl_range_sample",  "rtl_call_memory",
+                                         "rtl_call_frame", "rtl_launch_sample", "rtl_process"};
     static const char *const values[] = {"NULL",
                                          "0",
                                          "-1",
@@ -219,6 +254,44 @@ static void check(const struct rtl_snapshot *s)
     MUST(s->copies_count <= RTL_COPIES_MAX && memchr(s->comm, 0, sizeof s->comm));
 }
 
+static void check_calls(const struct rtl_calls *c)
+{
+    for (uint32_t i = 0; c && i < c->count; i++) {
+        MUST(c->rows[i].name_bytes <= RTL_API_TEXT && !c->rows[i].name[c->rows[i].name_bytes]);
+        MUST(!i || rtl_call_compare(&c->rows[i - 1], &c->rows[i]) < 0);
+    }
+    for (uint32_t i = 0; c && i < c->node_count; i++)
+        MUST(i ? c->nodes[i].parent < i : !c->nodes[i].parent);
+    for (uint32_t i = 0; c && i < c->memory_count; i++)
+        MUST(c->memory[i].place < RTL_API_PLACES);
+}
+
+/* All that were recorded together, there and back. */
+static void replay_together(struct rtl_replay *r)
+{
+    struct rtl_replay_group *g;
+    char why[512] = "";
+    if (rtl_replay_group_open(path, r, &g, why, sizeof why)) {
+        MUST(*why && !strchr(why, '\n'));
+        return;
+    }
+    uint32_t frames = g ? rtl_replay_group_frames(g) : 0, end = frames < FRAMES_READ ? frames : FRAMES_READ;
+    for (uint32_t i = 0; i < 2 * end; i++) {
+        struct rtl_snapshot s;
+        bool exited;
+        uint32_t frame = i < end ? i : 2 * end - 1 - i;
+        if (rtl_replay_group_read(g, frame, &s, &exited)) {
+            MUST(rtl_replay_group_why(g)[0]);
+            break;
+        }
+        for (uint32_t k = 0; k < s.kernel_count; k++)
+            MUST(s.kernels[k].id < RTL_KERNELS_MAX && (!k || s.kernels[k].id > s.kernels[k - 1].id));
+        rtl_replay_group_title(g, why, sizeof why);
+        rtl_snapshot_free(&s);
+    }
+    rtl_replay_group_close(g);
+}
+
 static void replay_all(void)
 {
     struct rtl_replay *r;
@@ -240,10 +313,13 @@ static void replay_all(void)
         struct rtl_diff diff;
         check(&first);
         check(&last);
+        check_calls(first.calls);
+        check_calls(last.calls);
         struct rtl_span a = {.later = &first}, b = {.earlier = &first, .later = &last};
         MUST(rtl_diff_make(&a, &b, &diff));
         rtl_diff_free(&diff);
         rtl_replay_find(r, rtl_replay_time(r, end - 1));
+        replay_together(r);
     } else {
         MUST(rtl_replay_why(r)[0]);
     }

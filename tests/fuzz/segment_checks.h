@@ -130,12 +130,13 @@ static inline void check_events(struct rtl_reader *reader, struct rtl_events *ev
 }
 
 /* A snapshot, checked with what it took. False when the segment is refused. */
-static inline bool take_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot)
+static inline bool take_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot,
+                                 enum rtl_reader_status (*taken)(struct rtl_reader *, struct rtl_snapshot *))
 {
     uint64_t looked_at = 0;
     reader->meanwhile = count_words;
     reader->meanwhile_context = &looked_at;
-    enum rtl_reader_status status = rtl_reader_snapshot(reader, snapshot);
+    enum rtl_reader_status status = taken(reader, snapshot);
     reader->meanwhile = NULL;
     MUST(looked_at <= RTL_SNAPSHOT_READ_MAX);
     MUST(status == RTL_READER_OK || status == RTL_READER_VERSION);
@@ -171,7 +172,10 @@ static inline void read_twice(int fd, struct fuzz_input *in, bool (*patch)(struc
     struct rtl_events events;
     bool ring = rtl_reader_events_begin(reader, &events);
     for (int round = 0; round < 2; round++) {
-        take_snapshot(reader, &snapshot[round]);
+        take_snapshot(reader, &snapshot[round], rtl_reader_snapshot);
+        struct rtl_snapshot changes = {0};
+        take_snapshot(reader, &changes, rtl_reader_changes);
+        rtl_snapshot_free(&changes);
         if (ring)
             check_events(reader, &events);
         while (patch(in, fd))

@@ -24,6 +24,7 @@ start_server() {
     rm -f "$work/truth" "$work/llama.sock"
     (
         [ "$mode" = none ] || export HSA_TOOLS_LIB="$tap_top/$O/librtl.so" RTL_MODE="$mode"
+        [ "$mode" != hip ] || export LD_PRELOAD="$tap_top/$O/librtl-hip.so"
         llama_server "$work/llama.sock" "--script $work/script --truth $work/truth $options" "$@" >"$work/out" 2>&1 </dev/null
     ) &
     program=$!
@@ -66,6 +67,12 @@ with_library() {
     python answers 3 >"$work/said" 2>&1
     is "$name: the same answers as without it" "$(diff "$work/answers" "$work/said" | head -n 5)" ""
     exact_now "$name" "$program" "$1"
+    if [ "$1" = hip ]; then
+        "$O/tests/programs/links_check" "$program" >"$work/linked"
+        is "$name: every launch is linked to the call that made it" "$(grep '^counted' "$work/linked")" \
+            "counted linked $(jq .dispatches.counted "$work/json") outside 0 queue_thread 0 overtaken 0 unnoted 0"
+        has "$name: so is every copy" "$(grep '^copied' "$work/linked")" '^copied linked [1-9][0-9]* unlinked 0$'
+    fi
     end_server "$name"
     if [ -n "$watcher" ]; then
         wait "$watcher"
@@ -77,12 +84,13 @@ one='--gpus 1'
 two='--gpus 2'
 baseline "one GPU" "$one"
 check "questions are answered in full" grep -q '^round 3 .*"limit", 200, 16, false, \[[0-9]' "$work/answers"
-for mode in off lite default auto; do
+for mode in off lite default auto hip; do
     with_library "one GPU" "$mode" "$one"
 done
 for RTL_QUEUES in intercept native; do # one of them is auto's
     export RTL_QUEUES
     with_library "one GPU, $RTL_QUEUES queues" default "$one"
+    with_library "one GPU, $RTL_QUEUES queues" hip "$one"
     is "one GPU, $RTL_QUEUES queues: they are" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" "$RTL_QUEUES"
 done
 unset RTL_QUEUES

@@ -203,11 +203,16 @@ static void the_manual_has_the_commands(void **state)
 {
     (void)state;
     static char manual[1 << 18];
-    FILE *in = fopen("man/rtl-top.1", "r");
-    if (!in)
-        fail_msg("man/rtl-top.1 can't be read: unit tests run in the top folder of the sources");
-    manual[fread(manual, 1, sizeof manual - 1, in)] = 0;
-    fclose(in);
+    static const char *const pages[] = {"man/rtl-top.1", "man/rtl-top-serve.1"};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        FILE *in = fopen(pages[i], "r");
+        if (!in)
+            fail_msg("%s can't be read: unit tests run in the top folder of the sources", pages[i]);
+        used += fread(manual + used, 1, sizeof manual - 1 - used, in);
+        fclose(in);
+    }
+    manual[used] = 0;
     for (int c = 0; c < RTL_COMMAND_NONE; c++) {
         char lines[400];
         const struct rtl_command_info *info = &rtl_commands[c];

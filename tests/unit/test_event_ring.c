@@ -104,6 +104,55 @@ static void test_in_order_and_none_lost(void **state)
     fixture_drop(&segment);
 }
 
+/* With links entries are twice as long; who doesn't ask for them reads what it always did. */
+static void test_links_come_with_their_records(void **state)
+{
+    struct rtl_segment segment;
+    struct rtl_segment_config config = fixture_config;
+    struct rtl_events events, plain;
+    static struct rtl_linked_event out[RECORDS];
+    static struct rtl_event_record records[RECORDS];
+    (void)state;
+    config.events = RECORDS;
+    config.links = true;
+    assert_int_equal(rtl_segment_create(&segment, &config, NULL, 0), 0);
+    struct rtl_reader *reader = fixture_reader(&segment);
+    assert_true(rtl_reader_events_begin(reader, &events));
+    plain = events;
+    for (uint64_t n = 0; n < RECORDS + 300; n++) { /* once around: what is there is from the lap before */
+        struct rtl_event_record event = made(n);
+        struct rtl_event_link link = {
+            .range = n + 1, .entry_ns = n + 2, .node = (uint32_t)n + 3, .ordinal = (uint32_t)n};
+        rtl_event_put_linked(&segment, &event, n % 3 ? &link : NULL);
+    }
+    assert_int_equal(rtl_reader_linked_events(reader, &events, out, RECORDS), RECORDS);
+    assert_int_equal(rtl_reader_events(reader, &plain, records, RECORDS), RECORDS);
+    assert_int_equal(events.lost, 300);
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        uint64_t n = i + 300, linked = n % 3 != 0;
+        assert_made(&out[i].record);
+        assert_int_equal(out[i].record.sequence, n + 1);
+        assert_memory_equal(&out[i].record, &records[i], sizeof records[i]);
+        assert_int_equal(out[i].link.range, linked ? n + 1 : 0);
+        assert_int_equal(out[i].link.entry_ns, linked ? n + 2 : 0);
+        assert_int_equal(out[i].link.node, linked ? n + 3 : 0);
+        assert_int_equal(out[i].link.ordinal, linked ? n : 0);
+    }
+    rtl_reader_close(reader);
+    fixture_drop(&segment);
+
+    ring_segment(&segment, RECORDS); /* of a process that records no calls */
+    reader = fixture_reader(&segment);
+    put(&segment, 0, 10);
+    memset(out, 0xff, sizeof out);
+    assert_true(rtl_reader_events_begin(reader, &events));
+    assert_int_equal(rtl_reader_linked_events(reader, &events, out, RECORDS), 10);
+    assert_made(&out[9].record);
+    assert_int_equal(out[9].link.range + out[9].link.node + out[9].link.pad[4], 0);
+    rtl_reader_close(reader);
+    fixture_drop(&segment);
+}
+
 static void test_what_was_overwritten_is_counted(void **state)
 {
     struct rtl_segment segment;
@@ -356,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none_unless_asked_for),
         cmocka_unit_test(test_in_order_and_none_lost),
+        cmocka_unit_test(test_links_come_with_their_records),
         cmocka_unit_test(test_what_was_overwritten_is_counted),
         cmocka_unit_test(test_no_torn_record_at_full_speed),
         cmocka_unit_test(test_a_head_that_lies),

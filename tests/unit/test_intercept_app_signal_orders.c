@@ -243,12 +243,48 @@ static const char *nobody_believes_to_be_alone(void)
     return record->use == RTL_USE_SHARED ? NULL : "the signal isn't shared";
 }
 
+/* A packet that isn't a kernel had the signal, and is over. */
+static void set_over(void)
+{
+    set();
+    step_app_signal_begin(record, RTL_USE_OTHER);
+    completes(1, 2);
+    ours->value = 1;
+}
+
 static void two_at_once_are_always_shared(void **state)
 {
     void (*const bodies[])(void) = {begins_1, begins_2, looks};
     (void)state;
     try_all(set, nobody_believes_to_be_alone, 2, bodies);
+    try_all(set_over, nobody_believes_to_be_alone, 2, bodies);
     try_all(set_use_in_flight, nobody_believes_to_be_alone, 3, bodies);
+}
+
+/* The one of two whose kernel is even over before the other one is through. */
+static void begins_and_completes(void)
+{
+    begins_2();
+    completes(10, 20);
+}
+
+static const char *times_are_right_or_none(void)
+{
+    if (stand_in[1].value == RTL_STAND_IN_TIMED)
+        return "a kernel that isn't over has times";
+    if (stand_in[2].value == RTL_STAND_IN_TIMED && (stand_in[2].start_ts != 10 || stand_in[2].end_ts != 20))
+        return "a kernel has times that aren't its own";
+    return record->use == (uintptr_t)&stand_in[1] && (ours->start_ts || ours->end_ts)
+               ? "the second kernel finds the first one's times"
+               : NULL;
+}
+
+static void who_is_late_spoils_no_times(void **state)
+{
+    void (*const bodies[])(void) = {begins_1, begins_and_completes};
+    (void)state;
+    try_all(set, times_are_right_or_none, 2, bodies);
+    try_all(set_over, times_are_right_or_none, 2, bodies);
 }
 
 /* Its queue has gone: the worker uses the stand-in for another kernel, if nobody will write to it any more. */
@@ -301,7 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_read_after_destruction), cmocka_unit_test(next_use_takes_the_times_before),
         cmocka_unit_test(two_at_once_are_always_shared),     cmocka_unit_test(card_is_used_again_when_nobody_has_it),
-        cmocka_unit_test(search_is_not_led_astray),
+        cmocka_unit_test(who_is_late_spoils_no_times),       cmocka_unit_test(search_is_not_led_astray),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

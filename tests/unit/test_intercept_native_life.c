@@ -192,7 +192,15 @@ static void queue_without_a_worker_is_counted(void **state)
     }
     assert_int_equal(gpu_takes(4), 3);
     assert_int_equal(AT(line->dispatches), dispatches + 3);
-    assert_int_equal(AT(*rtl_queue_untimed(line, RTL_UNTIMED_SHUTDOWN)), untimed + 3);
+    /* told of them already, the GPU takes them before we look; and no kernel is known any more */
+    packet_t barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE};
+    barrier.kernel_object = KERNEL_OBJECT; /* where it has a signal to wait for */
+    put(app_add(1), KERNEL_OBJECT);
+    *slot_of(app_add(1)) = barrier;
+    assert_int_equal(gpu_takes(2), 2);
+    app_ring(4);
+    assert_int_equal(AT(line->dispatches), dispatches + 4);
+    assert_int_equal(AT(*rtl_queue_untimed(line, RTL_UNTIMED_SHUTDOWN)), untimed + 4);
     app_queue_destroy(queue);
     assert_int_equal(load_library(NULL), 0);
     begin(NULL);

@@ -316,6 +316,26 @@ static void history_keeps_each_interval(void **state)
     assert_int_equal(rtl_model_history(m, row(a), RTL_MODEL_HISTORY), 0);
 }
 
+/* Names are made a few at a time, each once, and those of kernels that come later, too. */
+static void names_are_made_ahead(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gemm", "norm", "copy", "attention", "x"};
+    assert_false(rtl_model_prepare(m, 10));
+    for (int i = 0; i < 5; i++)
+        synth_record(p, synth_kernel(p, names[i]), 1000, 1);
+    synth_tick(p, m, SECONDS(1));
+    assert_true(rtl_model_prepare(m, 2));
+    assert_true(rtl_model_prepare(m, 2));
+    assert_false(rtl_model_prepare(m, 2));
+    assert_int_equal(m->prepared, p->kernels[4].id + 1);
+    assert_false(rtl_model_prepare(m, 2));
+    synth_record(p, synth_kernel(p, "later"), 1000, 1);
+    synth_tick(p, m, SECONDS(2));
+    assert_false(rtl_model_prepare(m, 2));
+    assert_int_equal(m->prepared, p->kernels[5].id + 1);
+}
+
 static void nothing_at_all(void **state)
 {
     (void)state;
@@ -411,6 +431,7 @@ int main(void)
         TEST(stale_means_in_flight_and_not_looked_at),
         TEST(destroyed_queues_have_no_depth),
         TEST(history_keeps_each_interval),
+        TEST(names_are_made_ahead),
         TEST(nothing_at_all),
         TEST(hostile_counts_do_not_break_the_sums),
     };

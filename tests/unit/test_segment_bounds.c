@@ -182,13 +182,33 @@ static void count_words(void *context, uint64_t offset)
     *(uint64_t *)context += 8;
 }
 
+static void costs_what_is_said(struct rtl_reader *reader,
+                               enum rtl_reader_status (*take)(struct rtl_reader *, struct rtl_snapshot *))
+{
+    uint64_t memory = 0, read = 0;
+    struct rtl_snapshot snapshot = {0};
+    reader->meanwhile = count_words;
+    reader->meanwhile_context = &read;
+    assert_int_equal(take(reader, &snapshot), RTL_READER_OK);
+    assert_int_equal(snapshot.kernel_count, RTL_KERNELS_MAX);
+    assert_int_equal(snapshot.queue_count, RTL_QUEUES_MAX);
+    for (const struct rtl_block *b = snapshot.storage; b; b = b->next)
+        memory += sizeof *b + b->size;
+    memory += RTL_KERNELS_MAX * (sizeof *snapshot.kernels + sizeof(uint64_t));
+    print_message("# %llu MB looked at, %llu MB of memory\n", (unsigned long long)(read >> 20),
+                  (unsigned long long)(memory >> 20));
+    assert_in_range(read, 128 << 20, RTL_SNAPSHOT_READ_MAX / 2); /* entries of this version's length */
+    assert_in_range(memory, 32 << 20, RTL_SNAPSHOT_MEMORY_MAX);
+    rtl_snapshot_free(&snapshot);
+    reader->meanwhile = NULL;
+}
+
 /* Every row, every line, every chunk in use, some of them coarse too, and no record that ever settles. */
 static void the_fullest_segment_costs_what_is_said(void **state)
 {
     (void)state;
     struct rtl_segment segment;
     uint32_t chunk = 1;
-    uint64_t memory = 0, read = 0;
     fixture_segment(&segment);
     segment.header->kernel_count = RTL_KERNELS_MAX;
     for (uint32_t i = 0; i < RTL_HISTOGRAMS_MAX; i++) {
@@ -204,20 +224,12 @@ static void the_fullest_segment_costs_what_is_said(void **state)
             segment.dispatches[(size_t)q * RTL_KERNELS_MAX + k].calls = 1;
     }
     struct rtl_reader *reader = fixture_reader(&segment);
-    struct rtl_snapshot snapshot = {0};
-    reader->meanwhile = count_words;
-    reader->meanwhile_context = &read;
-    assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
-    assert_int_equal(snapshot.kernel_count, RTL_KERNELS_MAX);
-    assert_int_equal(snapshot.queue_count, RTL_QUEUES_MAX);
-    for (const struct rtl_block *b = snapshot.storage; b; b = b->next)
-        memory += sizeof *b + b->size;
-    memory += RTL_KERNELS_MAX * (sizeof *snapshot.kernels + sizeof(uint64_t));
-    print_message("# %llu MB looked at, %llu MB of memory\n", (unsigned long long)(read >> 20),
-                  (unsigned long long)(memory >> 20));
-    assert_in_range(read, 128 << 20, RTL_SNAPSHOT_READ_MAX / 2); /* entries of this version's length */
-    assert_in_range(memory, 32 << 20, RTL_SNAPSHOT_MEMORY_MAX);
-    rtl_snapshot_free(&snapshot);
+    costs_what_is_said(reader, rtl_reader_snapshot);
+    costs_what_is_said(reader, rtl_reader_changes);
+    segment.queues[0].dispatches++; /* and so it is never accounted for */
+    for (uint32_t k = 0; k < RTL_KERNELS_MAX; k++)
+        segment.histograms[k].count += 5;
+    costs_what_is_said(reader, rtl_reader_changes);
     rtl_reader_close(reader);
     fixture_drop(&segment);
 }

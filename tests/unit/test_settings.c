@@ -211,8 +211,23 @@ static void nothing_is_written_through_another_users_link(void **state)
     content("units ns\nsort p99\n");
     struct stat is;
     assert_true(!lstat(config, &is) && S_ISLNK(is.st_mode));
+    snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder in which others may put one in its place */
+    assert_int_equal(chmod(path, 0777), 0);
+    assert_false(rtl_config_save(&s, path, why, sizeof why));
+    assert_non_null(strstr(why, "new is a folder that another user can change"));
+    snprintf(path, sizeof path, "%s/new", folder);
+    assert_int_equal(chmod(path, 01777), 0); /* as /tmp: what is there is its owner's */
+    assert_true(rtl_config_save(&s, path, why, sizeof why));
+    snprintf(path, sizeof path, "%s/new", folder);
+    assert_int_equal(chmod(path, 0770), 0); /* one's own group is oneself in most places */
+    assert_true(rtl_config_save(&s, path, why, sizeof why));
     if (geteuid() != 0)
         skip(); /* only root can make another user's link */
+    snprintf(path, sizeof path, "%s/new", folder);
+    assert_int_equal(chown(path, 0, 65534), 0);
+    assert_false(rtl_config_save(&s, path, why, sizeof why));
+    snprintf(path, sizeof path, "%s/new", folder);
+    assert_int_equal(chmod(path, 0700), 0);
     assert_int_equal(lchown(config, 65534, 65534), 0);
     s = parsed("sort calls\n");
     assert_false(rtl_config_save(&s, path, why, sizeof why));
@@ -222,7 +237,7 @@ static void nothing_is_written_through_another_users_link(void **state)
     snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder that its owner may change under us */
     assert_int_equal(chown(path, 65534, 65534), 0);
     assert_false(rtl_config_save(&s, path, why, sizeof why));
-    assert_non_null(strstr(why, "new is another user's folder"));
+    assert_non_null(strstr(why, "new is a folder that another user can change"));
 }
 
 static void what_is_no_file_stays(void **state)

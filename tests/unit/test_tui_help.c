@@ -271,6 +271,9 @@ static void menus_have_borders(void **state)
     press("\033M", 24, 80);
     golden("menu-mode-80x24", 24, 80);
     golden("menu-mode-120x40", 40, 120);
+    press("\033o", 24, 80);
+    golden("menu-columns-80x24", 24, 80);
+    golden("menu-columns-40x12", 12, 40);
     for (int rows = 2; rows < 30; rows++) /* the choice is always in sight */
         for (int steps = 0; steps < 12; steps++) {
             char *text = draw(rows, 60);

@@ -212,6 +212,46 @@ static void other_tables_have_a_cursor(void **state)
     rtl_frame_free(&frame);
 }
 
+/* What is marked is shown at once; Esc takes it back, and the name stays. */
+static void columns_are_chosen(void **state)
+{
+    (void)state;
+    start_ui();
+    assert_int_equal(ui.columns, 0);
+    uint32_t before = ui.columns_shown;
+    assert_true(before >> RTL_COLUMN_RATE & 1);
+    press("o");
+    assert_int_equal(ui.prompt, RTL_PROMPT_COLUMNS);
+    ui.menu = RTL_COLUMN_RATE;
+    press(" ");
+    assert_int_equal(ui.columns, before & ~(1u << RTL_COLUMN_RATE));
+    assert_int_equal(ui.columns_shown, ui.columns);
+    ui.menu = RTL_COLUMN_MAX;
+    press(" ");
+    assert_true(ui.columns_shown >> RTL_COLUMN_MAX & 1);
+    ui.menu = RTL_COLUMN_NAME;
+    press(" ");
+    assert_true(ui.columns >> RTL_COLUMN_NAME & 1);
+    assert_non_null(strstr(ui.message, "the name stays"));
+    press("a");
+    assert_int_equal(ui.columns, 0);
+    press("kkkkkkkkkkkkkkkkkkkkkkkkkkk");
+    assert_int_equal(ui.menu, 0);
+    press("jjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjj");
+    assert_int_equal(ui.menu, RTL_COLUMN_COUNT - 1);
+    ui.menu = RTL_COLUMN_MAX;
+    press(" ");
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_int_equal(ui.prompt, RTL_PROMPT_NONE);
+    uint32_t kept = ui.columns;
+    assert_int_equal(kept, before | 1u << RTL_COLUMN_MAX);
+    rtl_ui_key(&ui, RTL_KEY_F(2));
+    press(" ");
+    assert_int_not_equal(ui.columns, kept);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.columns, kept);
+}
+
 static void random_keys_do_no_harm(void **state)
 {
     (void)state;
@@ -253,6 +293,7 @@ int main(void)
         TEST(views_and_back),
         TEST(choices),
         TEST(other_tables_have_a_cursor),
+        TEST(columns_are_chosen),
         TEST(random_keys_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void the_reference_size(void **state)
     l = main_of(60, 300, 8);
     assert_int_equal(l.column_width[RTL_COLUMN_TREND], 60); /* a mark each second of a minute */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
-        assert_true(l.column_at[i] >= 0 || i == RTL_COLUMN_SLOWEST); /* all of them */
+        assert_true(l.column_at[i] >= 0 || i == RTL_COLUMN_SLOWEST || i == RTL_COLUMN_LAUNCH); /* all of them */
     struct rtl_layout_wants wants = {.gpus = 8, .slowest = true};
     l = rtl_layout_main(24, 80, &wants);
     assert_true(l.column_at[RTL_COLUMN_SLOWEST] >= 0 && l.column_width[RTL_COLUMN_NAME] >= 18);

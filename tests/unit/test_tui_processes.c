@@ -108,7 +108,14 @@ static void a_kernel_in_each_process(void **state)
     rtl_ui_key(&ui, 'e');
     assert_int_equal(ui.view, RTL_VIEW_RANKS);
     golden("ranks-80x24", 24, 80);
+    rtl_ui_key(&ui, 'e');
+    rtl_ui_key(&ui, 'e');
     golden("ranks-40x12", 12, 40);
+    drawn(12, 40, "4716 "); /* the one that it is about, though not all have room */
+    rtl_ui_key(&ui, RTL_KEY_END);
+    drawn(12, 40, "4718 ");
+    rtl_ui_key(&ui, RTL_KEY_HOME);
+    drawn(12, 40, "4711 ");
     ui.units = RTL_UNIT_NS;
     for (int cols = 24; cols <= 130; cols++) /* who stands out is there at any width, whole */
         drawn(24, cols, "    2.00x\n");
@@ -187,7 +194,8 @@ static void processes_are_clicked_on(void **state)
     (void)state;
     rtl_ui_key(&ui, 'p');
     free(draw(24, 80));
-    struct rtl_process_places p = rtl_process_places(&ui, 80);
+    struct rtl_process_row rows[RTL_MEMBERS_MAX];
+    struct rtl_process_places p = rtl_process_places(&ui, rows, rtl_process_list(&ui, rows), 80);
     rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 3, p.at[5] + 1), 24, 80);
     drawn(24, 80, "sort P99 | ");
     assert_int_equal(first(), 4716);

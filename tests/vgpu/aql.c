@@ -174,6 +174,14 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
             q->blocked_since = 0;
         }
     }
+    if (vg_cfg.execute && !k->blit) {
+        q->executed = true;
+        if (!vg_execute(q, d, k, q->ring_va + (uint64_t)((const char *)p - q->ring), &bad)) {
+            q->halted = true;
+            vg_event_fault(q->gpu, bad);
+            return STOPPED;
+        }
+    }
     uint64_t end = start + vg_draw_ticks(k->rule, k->rng);
     if (bytes && !k->rule)
         end += bytes * 1000 / VG_TICK_NS / vg_cfg.copy_bytes_per_us;
@@ -387,6 +395,11 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
             __atomic_store_n(&p->header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
         q->rd++;
         retire(q, now);
+        if (q->executed) { /* that took its time: let others have theirs, and complete what has ended meanwhile */
+            q->executed = false;
+            busy = true;
+            break;
+        }
     }
     q->seen = unfinished ? q->rd : q->limit;
     if (q->rd != first) {

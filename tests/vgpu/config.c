@@ -166,6 +166,15 @@ void vg_config_load(void)
     if (read_index && *read_index && !vg_cfg.read_index_late && strcmp(read_index, "early"))
         wrong("VGPU_READ_INDEX: early or late is needed");
     vg_cfg.verbose = number("VGPU_VERBOSE", 0, 0, 1);
+    vg_cfg.execute = number("VGPU_EXECUTE", 0, 0, 1);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    vg_cfg.execute_threads = (unsigned)number("VGPU_EXECUTE_THREADS",
+                                              cores < 1    ? 1
+                                              : cores > 16 ? 16
+                                                           : (uint64_t)cores,
+                                              1, 64);
+    if (vg_cfg.execute && strcmp(vg_cfg.model->gfx, "gfx90a") != 0 && strcmp(vg_cfg.model->gfx, "gfx906") != 0)
+        wrong("VGPU_EXECUTE: only gfx90a and gfx906 can compute");
     const char *drift = getenv("VGPU_DRIFT_PPM");
     if (drift && *drift) {
         char *end;

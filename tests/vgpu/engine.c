@@ -213,8 +213,14 @@ void vg_engine_quiesce(void)
     uint64_t seen = atomic_load(&pass);
     if (!(seen & 1))
         return;
-    while (atomic_load(&pass) == seen)
-        sched_yield();
+    /* a pass in which a kernel computes may take long */
+    for (unsigned tries = 0; atomic_load(&pass) == seen; tries++) {
+        struct timespec t = {0, 50000};
+        if (tries < 10000)
+            sched_yield();
+        else
+            nanosleep(&t, NULL);
+    }
 }
 
 void vg_engine_flush(void)

@@ -454,6 +454,7 @@ VG_EXPORT _Noreturn void _exit(int status);
 VG_EXPORT _Noreturn void _exit(int status)
 {
     vg_engine_flush();
+    vg_execute_end();
     if (real__exit())
         real__exit()(status);
     for (;;)
@@ -471,6 +472,7 @@ static void in_child(void)
 {
     pthread_mutex_init(&folder_lock, NULL);
     vg_engine_reset_after_fork();
+    vg_execute_reset_after_fork();
     vg_bell_reset_after_fork();
     vg_events_reset_after_fork();
     vg_kernels_reset_after_fork();
@@ -487,4 +489,5 @@ __attribute__((constructor)) static void start(int argc, char **argv)
 __attribute__((destructor)) static void stop(void)
 {
     vg_engine_flush();
+    vg_execute_end();
 }

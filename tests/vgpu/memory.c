@@ -445,6 +445,12 @@ const struct vg_alloc *vg_alloc_at(uint64_t va)
     return pass_space->at[i - 1];
 }
 
+const struct vg_alloc *vg_alloc_find(uint64_t va)
+{
+    unsigned i = upper(pass_space, va);
+    return i && va - pass_space->at[i - 1]->va < pass_space->at[i - 1]->size ? pass_space->at[i - 1] : NULL;
+}
+
 void *vg_xlate(uint64_t va, uint64_t len)
 {
     const struct vg_alloc *a = vg_alloc_at(va);

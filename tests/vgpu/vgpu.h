@@ -68,6 +68,8 @@ struct vg_config {
     const char *script;
     bool large_bar;       /* the host can reach GPU memory directly */
     bool read_index_late; /* a slot is given back when its packet has ended, not when it was launched */
+    bool execute;         /* kernels compute */
+    unsigned execute_threads;
     bool verbose;
 };
 extern struct vg_config vg_cfg;
@@ -136,6 +138,8 @@ volatile uint64_t *vg_doorbell(int gpu, unsigned slot);
 void vg_mem_begin_pass(void);
 void *vg_xlate(uint64_t va, uint64_t len); /* NULL: not mapped */
 const struct vg_alloc *vg_alloc_at(uint64_t va);
+/* the same for threads that work for the engine within its pass */
+const struct vg_alloc *vg_alloc_find(uint64_t va);
 /* any thread: copies from an address of this process that may not be there; false if it isn't */
 bool vg_safe_read(void *dst, uint64_t addr, size_t len);
 void vg_mem_reset_after_fork(void);
@@ -228,6 +232,7 @@ struct vg_queue {
     uint64_t blocked_since; /* a barrier or poll was first found unsatisfied then; 0: none */
     uint64_t copy_done;     /* SDMA: bytes of the packet at hand already moved */
     uint64_t copy_start;
+    bool executed; /* AQL: a kernel of this pass computed */
     struct vg_heap flight;
 };
 
@@ -273,8 +278,9 @@ struct vg_kernel {
     const char *name_at;
     const void *sym_at;
     unsigned char sym[24];
-    unsigned flights; /* running; it stays as long as there are any */
-    bool replaced;    /* other code is at its address now */
+    uint64_t unknown_at; /* of --execute: where it met what isn't modelled, as told */
+    unsigned flights;    /* running; it stays as long as there are any */
+    bool replaced;       /* other code is at its address now */
     struct vg_kernel *next;
 };
 struct vg_kernel *vg_kernel_find(uint64_t object);
@@ -285,6 +291,14 @@ void vg_kernels_reset_after_fork(void);
 const struct vg_blit *vg_blit_recognise(uint64_t object);
 const struct vg_blit *vg_blit_by_name(const char *name);
 bool vg_gpu_copy(uint64_t dst, uint64_t src, uint64_t bytes, uint64_t *bad);
+
+/* ---- kernels that compute (execute.c) ---- */
+
+/* runs a dispatch whose packet lies at GPU address `packet`; false: *bad isn't memory */
+bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struct vg_kernel *k, uint64_t packet,
+                uint64_t *bad);
+void vg_execute_end(void); /* the process ends: says once more if its results can't be trusted */
+void vg_execute_reset_after_fork(void);
 
 /* ---- durations (script.c) ---- */
 

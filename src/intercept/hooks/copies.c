@@ -27,6 +27,7 @@ struct request {
     bool asking;         /* rtl_copy_enter was called */
     uint32_t row;
     uint64_t bytes;
+    struct rtl_link link;  /* to the call that makes it; zeros: none */
     struct rtl_copy *copy; /* NULL: it isn't timed, for this reason: */
     enum rtl_copy_reason why;
 };
@@ -91,6 +92,8 @@ static struct rtl_copy *arm(struct request *r, hsa_signal_t signal)
     copy->app_signal = app_signal;
     copy->row = r->row;
     copy->bytes = r->bytes;
+    if (rtl_hot.linked)
+        copy->link = r->link;
     copy->waits_since = 0;
     copy->value = __atomic_load_n(&memory->value, __ATOMIC_RELAXED);
     rtl_copy_prepare(copy, r->gpu, memory);
@@ -126,6 +129,8 @@ static struct request begin(struct rtl_gpu *gpu, enum rtl_direction direction, u
         return r;
     }
     r.row = RTL_COPIES_OF(gpu->index, direction);
+    if (rtl_hot.linked)
+        r.link = rtl_links_now();
     if (!(atomic_load_explicit(&ready, memory_order_acquire) >> gpu->index & 1)) {
         uint32_t first = RTL_COPIES_OF(gpu->index, 0);
         rtl_segment_populate(&rtl_tool.segment.copies[first], RTL_DIRECTION_COUNT * sizeof(struct rtl_copies));
@@ -159,6 +164,8 @@ static void end(struct request *r, hsa_status_t status)
         return;
     }
     struct rtl_copies *counters = &rtl_tool.segment.copies[r->row];
+    if (rtl_hot.linked)
+        rtl_links_copied(&r->link);
     __atomic_fetch_add(&counters->bytes, r->bytes, __ATOMIC_RELAXED);
     __atomic_fetch_add(&counters->count, 1, __ATOMIC_RELEASE);
     if (!copy) {

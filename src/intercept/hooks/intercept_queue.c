@@ -61,7 +61,8 @@ static __attribute__((noinline)) uint64_t mark_end(struct rtl_tracker *tracker, 
 }
 
 static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, const union rtl_packet *packets,
-                                                uint64_t n, rtl_packet_writer writer, enum rtl_policy policy)
+                                                uint64_t n, uint64_t index, rtl_packet_writer writer,
+                                                enum rtl_policy policy)
 {
     union rtl_packet on_stack[STACK_PACKETS + 1]; /* room for one behind them, as in the scratch */
     union rtl_packet *copy = on_stack;
@@ -91,6 +92,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
             copy[i] = *packet;
         tracker->written++;
         uint16_t number = rtl_packet_see(tracker, room ? &copy[i] : packet, room, policy);
+        rtl_packet_link(tracker, room ? &copy[i] : packet, index + i, number, policy);
         if (number == RTL_NO_SIGNAL)
             continue;
         hsa_signal_t signal = rtl_packet_inject(tracker, number, now, tsc);
@@ -127,8 +129,8 @@ static inline void write_unmarked(struct rtl_tracker *tracker, const union rtl_p
         writer(packet, 1);
 }
 
-static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *packet, rtl_packet_writer writer,
-                           enum rtl_policy policy)
+static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index,
+                           rtl_packet_writer writer, enum rtl_policy policy)
 {
     if (__builtin_expect(tracker->guarded, 0) && __builtin_expect(tracker->written >= tracker->look_at, 0))
         rtl_throttle_look(tracker, 1);
@@ -136,6 +138,7 @@ static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++; /* in any mode: the queue must not fill up */
     uint16_t number = rtl_packet_see(tracker, packet, true, policy);
+    rtl_packet_link(tracker, packet, index, number, policy);
     if (number == RTL_NO_SIGNAL) {
         write_unmarked(tracker, packet, writer);
         return;
@@ -160,7 +163,6 @@ void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *da
 {
     struct rtl_tracker *tracker = data;
     const union rtl_packet *packet = packets;
-    (void)user_index;
 
     if (__builtin_expect(!writer, 0))
         return; /* nobody to pass anything on to */
@@ -170,8 +172,8 @@ void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *da
     }
     enum rtl_policy policy = rtl_packets_begin(tracker);
     if (__builtin_expect(n > 1, 0))
-        see_batch(tracker, packet, n, writer, policy);
+        see_batch(tracker, packet, n, user_index, writer, policy);
     else
-        see_one(tracker, packet, writer, policy);
+        see_one(tracker, packet, user_index, writer, policy);
     rtl_packets_end(tracker);
 }

@@ -43,14 +43,14 @@ static inline struct look look_with(enum rtl_policy policy)
     return look;
 }
 
-/* Counts the packet, decides about it, and writes a signal into it if it is to have one. True when the worker has to
- * know of it. */
-static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, const struct look *look)
+/* Counts the packet, decides about it, writes in the signal that it is to have. True: the worker has to know of it. */
+static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, const struct look *look)
 {
     if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     uint16_t number = rtl_packet_see(tracker, packet, true, look->policy);
+    rtl_packet_link(tracker, packet, index, number, look->policy);
     if (number == RTL_NO_SIGNAL)
         return false;
     hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->tsc);
@@ -65,24 +65,22 @@ static bool is_counting(void)
 }
 
 /*
- * Counts a packet that the GPU may have already: its header is there or, if not `valid`, was taken away by the GPU.
- * Without its header it is known by what it would run: a barrier has no such address there.
+ * Counts a packet that the GPU may have already: of the type that its header has or, if the GPU has taken that away,
+ * INVALID. It may do so right now: the header is looked at once, by the caller.
  */
-static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet, bool valid,
+static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint32_t type,
                      enum rtl_untimed_reason reason)
 {
+    bool valid = type != HSA_PACKET_TYPE_INVALID;
     if (!is_counting())
         return;
-    uint32_t header = __atomic_load_n(&packet->kernel.header, __ATOMIC_RELAXED);
-    uint32_t type = header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
     rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     if (valid && packet->barrier.completion_signal.handle != 0)
         rtl_packet_see_signal(type, packet);
     bool extended =
         type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == RTL_EXTENDED_FORMAT && rtl_tool.extended;
-    if (valid ? type != HSA_PACKET_TYPE_KERNEL_DISPATCH && !extended
-              : rtl_map_find(&rtl_kernel_map, packet->kernel.kernel_object) == NULL)
+    if (valid ? type != HSA_PACKET_TYPE_KERNEL_DISPATCH && !extended : !rtl_packet_was_kernel(&packet->kernel))
         return;
     uint32_t row = rtl_kernels_row(packet->kernel.kernel_object);
     if (row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire))
@@ -90,7 +88,7 @@ static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet
     struct rtl_dispatches *line = &tracker->dispatches[row];
     rtl_packet_count(tracker, &line->calls, 1);
     rtl_packet_count(tracker, &tracker->counters->dispatches, 1);
-    rtl_packet_untimed(tracker, line, reason);
+    rtl_packet_untimed_late(tracker, line, index, reason);
 }
 
 /* So many packets are gone and overwritten. */
@@ -173,7 +171,7 @@ static inline bool walk_own(struct rtl_native *native, enum rtl_policy policy, u
     bool pushed = false;
     struct look look = look_with(policy);
     for (bool more = is_complete(native, at, own); more;) {
-        pushed |= see(native->tracker, packet_at(native, at), &look);
+        pushed |= see(native->tracker, packet_at(native, at), at, &look);
         at++;
         more = is_complete(native, at, own);
         if (!more || at - from == CHUNK) {
@@ -200,10 +198,10 @@ static void walk_demoted(struct rtl_native *native)
         at = end - native->slots;
     }
     for (; at < end; at++) {
-        bool there = rtl_native_has_header(native, at);
-        if (!there && at >= read)
+        uint32_t type = rtl_native_type(native, at);
+        if (type == HSA_PACKET_TYPE_INVALID && at >= read && at >= (read = rtl_native_read(native)))
             break; /* not written yet */
-        see_late(native->tracker, packet_at(native, at), there,
+        see_late(native->tracker, packet_at(native, at), at, type,
                  reason == RTL_NO_REASON ? RTL_UNTIMED_DEMOTED : (enum rtl_untimed_reason)reason);
     }
     atomic_store_explicit(&native->seen, at, memory_order_relaxed);
@@ -217,10 +215,13 @@ static void walk_demoted(struct rtl_native *native)
 static void let_go(struct rtl_native *native, bool unheard)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
-    if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at) || !rtl_native_has_header(native, at))
+    if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at))
         return;
+    uint32_t type = rtl_native_type(native, at);
     bool never = at == native->first;
-    see_late(native->tracker, packet_at(native, at), true, RTL_UNTIMED_LET_GO);
+    if (type == HSA_PACKET_TYPE_INVALID)
+        return;
+    see_late(native->tracker, packet_at(native, at), at, type, RTL_UNTIMED_LET_GO);
     publish(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)

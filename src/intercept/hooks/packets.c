@@ -59,18 +59,23 @@ uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
                                   : app_signal            ? RTL_UNTIMED_NO_ROOM
                                                           : RTL_UNTIMED_UNSAFE_SIGNAL);
     }
+    struct rtl_pool *pool = tracker->pool;
     uint16_t number = tracker->stand_ins[--tracker->stand_ins_cached];
-    amd_signal_t *stand_in = rtl_pool_signal(tracker->pool, number);
-    struct rtl_inflight *inflight = &tracker->pool->inflight[number];
+    amd_signal_t *stand_in = rtl_pool_signal(pool, number);
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
-    inflight->kernel = row;
-    inflight->app_signal = app_signal;
-    inflight->value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
-    if (__builtin_expect(rtl_hot.trace, 0))
-        rtl_packet_note_shape(inflight, packet);
+    int64_t value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
     if (__builtin_expect(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in), 0))
         __atomic_store_n(&stand_in->value, RTL_STAND_IN_SHARED,
                          __ATOMIC_RELEASE); /* the worker counts it under that reason */
+    /* behind it: its locked operations would wait for this line, which the worker read last */
+    struct rtl_inflight *inflight = &pool->inflight[number];
+    inflight->kernel = row;
+    inflight->app_signal = app_signal;
+    inflight->value = value;
+    if (__builtin_expect(rtl_hot.trace, 0))
+        rtl_packet_note_shape(inflight, packet);
+    if (__builtin_expect(tracker->stand_ins_cached != 0, 1))
+        rtl_pool_fetch(pool, tracker->stand_ins[tracker->stand_ins_cached - 1]);
     rtl_packet_count(tracker, &tracker->counters->injected, 1);
     return number;
 }

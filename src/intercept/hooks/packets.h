@@ -8,6 +8,7 @@
  *     policy = rtl_packets_begin(tracker);
  *     tracker->written++;
  *     number = rtl_packet_see(tracker, packet, may_inject, policy);    counts it and decides
+ *     rtl_packet_link(tracker, packet, index, number, policy);   where calls are recorded, links it to its call
  *     if (number != RTL_NO_SIGNAL)
  *         signal = rtl_packet_inject(tracker, number, now, tsc);   from now on the worker knows of it
  *     ... the signal goes on the packet unless rtl_is_stand_in(number), and the packet goes to the GPU
@@ -31,6 +32,7 @@
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/kernel_rows.h"
+#include "intercept/track/links.h"
 #include "intercept/track/policy.h"
 #include "intercept/track/queue_tracker.h"
 #include "intercept/track/wakeup.h"
@@ -69,6 +71,22 @@ _Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) ==
 static inline uint32_t rtl_packet_type(const union rtl_packet *packet)
 {
     return packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+/* A packet whose header the GPU has taken away: a kernel that is known or, behind OnUnload, where none is, one by its
+ * size: nothing else has anything there. */
+static inline bool rtl_packet_was_kernel(const hsa_kernel_dispatch_packet_t *packet)
+{
+    return packet->kernel_object &&
+           (packet->workgroup_size_x || rtl_map_find(&rtl_kernel_map, packet->kernel_object) != NULL);
+}
+
+static inline bool rtl_packet_is_dispatch(const union rtl_packet *packet)
+{
+    uint32_t type = rtl_packet_type(packet);
+    return type == HSA_PACKET_TYPE_KERNEL_DISPATCH ||
+           (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == RTL_EXTENDED_FORMAT &&
+            rtl_tool.extended);
 }
 
 static inline void rtl_packet_count(const struct rtl_tracker *tracker, uint64_t *counter, uint64_t n)
@@ -187,6 +205,24 @@ static inline uint16_t rtl_packet_see(struct rtl_tracker *tracker, const union r
     if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
         rtl_packet_see_signal(type, packet);
     return RTL_NO_SIGNAL;
+}
+
+/* Where calls are recorded: links the packet at that index of its queue. Behind rtl_packet_see, whose number it gets.
+ */
+static inline void rtl_packet_link(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index,
+                                   uint16_t number, enum rtl_policy policy)
+{
+    if (__builtin_expect(rtl_hot.linked, 0) && policy != RTL_PASS_ON && rtl_packet_is_dispatch(packet))
+        rtl_links_see(tracker, index, number);
+}
+
+/* A dispatch at that index that was counted without rtl_packet_see. */
+static inline void rtl_packet_untimed_late(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint64_t index,
+                                           enum rtl_untimed_reason reason)
+{
+    rtl_packet_untimed(tracker, cell, reason);
+    if (__builtin_expect(rtl_hot.linked, 0))
+        rtl_links_see(tracker, index, RTL_NO_SIGNAL);
 }
 
 /*

@@ -25,6 +25,7 @@
 #include "intercept/hooks/queue_probe.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
+#include "intercept/track/links.h"
 #include "intercept/track/queue_tracker.h"
 #include "intercept/track/throttle.h"
 #include "intercept/worker/worker.h"
@@ -127,6 +128,8 @@ static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_way
 {
     if (rtl_tool.hsa.amd_profiling_set_profiler_enabled(queue, 1) != HSA_STATUS_SUCCESS)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_NOT_PROFILED);
+    if (rtl_hot.linked)
+        rtl_links_open(tracker, queue);
     rtl_tracker_set_way(tracker, way, why);
     rtl_tracker_name(tracker, queue, rtl_probe_id_without(queue->id));
     pthread_mutex_lock(&rtl_tool.create);
@@ -330,6 +333,8 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
     if (!queue || !rtl_recording() || !rtl_native_close(queue)) /* others have it, too */
         return rtl_tool.hsa.queue_destroy(queue);
     struct rtl_tracker *tracker = detach(queue);
+    if (rtl_hot.linked)
+        rtl_links_close(queue);
     hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
     if (!tracker)
         return status;

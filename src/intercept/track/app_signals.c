@@ -110,15 +110,30 @@ static bool take_over(struct rtl_app_signal *app_signal, uintptr_t to)
     return false;
 }
 
-bool rtl_app_signal_begin(struct rtl_app_signal *app_signal, uintptr_t use)
+static void clear_times(const struct rtl_app_signal *app_signal)
 {
-    uintptr_t busy = RTL_USE_BUSY;
-    if (!take_over(app_signal, RTL_USE_BUSY))
-        return false;
     amd_signal_t *signal = memory_of(app_signal);
     __atomic_store_n(&signal->start_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
-    return change(app_signal, &busy, use); /* release: who sees the use sees the zeros */
+}
+
+bool rtl_app_signal_begin(struct rtl_app_signal *app_signal, uintptr_t use)
+{
+    /*
+     * Mostly nothing is under way, and then one locked operation is enough. Another thread may put something on the
+     * signal before ours comes to that: then ours fails, the signal becomes SHARED, and the times that were cleared
+     * here were a SHARED signal's.
+     */
+    uintptr_t idle = RTL_USE_IDLE, busy = RTL_USE_BUSY;
+    if (atomic_load_explicit(&app_signal->use, memory_order_acquire) == RTL_USE_IDLE) {
+        clear_times(app_signal);
+        if (change(app_signal, &idle, use)) /* release: who sees the use sees the zeros */
+            return true;
+    }
+    if (!take_over(app_signal, RTL_USE_BUSY))
+        return false;
+    clear_times(app_signal);
+    return change(app_signal, &busy, use);
 }
 
 bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted)

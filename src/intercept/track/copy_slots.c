@@ -6,7 +6,7 @@
 
 #include "intercept/base/tool.h"
 
-_Static_assert(sizeof(struct rtl_copy) == 128, "two cache lines");
+_Static_assert(sizeof(struct rtl_copy) == 192, "two cache lines, and one that only links use");
 
 /*
  * `taken`: any sets (compare-and-swap), whoever has accounted for the copy clears (release). `in_flight`: the maker

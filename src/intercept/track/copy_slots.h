@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "intercept/track/links.h"
 #include "shm/segment.h"
 
 struct rtl_gpu;
@@ -31,6 +32,8 @@ struct rtl_copy {
      */
     _Atomic uint64_t old_end;    /* what an engine had left in the signal before */
     struct rtl_gpu *_Atomic gpu; /* the one whose clock its times are of */
+    /* as before: its maker, then the worker */
+    _Alignas(64) struct rtl_link link; /* to the call that made it; zeros: none */
 };
 
 /* Any: takes a record that is not in use, NULL when there is none; gives it back. */

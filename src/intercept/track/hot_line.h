@@ -14,6 +14,7 @@ struct rtl_control;
 struct rtl_hot_line {
     /* load.c: false = all packets pass uncounted; set when everything is ready, cleared in a fork's child */
     _Alignas(64) _Atomic bool recording;
+    bool linked;      /* load.c: there is librtl-hip.so, dispatches and copies are linked to calls (links.h) */
     bool trace;       /* load.c: there is an event ring, dispatches say what they are for it */
     _Atomic bool tsc; /* load.c sets, worker.c clears: stamp with the time stamp counter */
     /* barrier.h */

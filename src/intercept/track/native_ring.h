@@ -203,10 +203,16 @@ static inline bool rtl_native_is_free(struct rtl_native *native, uint64_t index)
     return index < limit;
 }
 
-static inline bool rtl_native_has_header(const struct rtl_native *native, uint64_t index)
+/* The type of the packet in a slot. The GPU takes it away, at any time after it was told of it. */
+static inline uint32_t rtl_native_type(const struct rtl_native *native, uint64_t index)
 {
     uint32_t header = __atomic_load_n((const uint16_t *)(const void *)rtl_native_slot(native, index), __ATOMIC_ACQUIRE);
-    return (header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1)) != HSA_PACKET_TYPE_INVALID;
+    return header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+static inline bool rtl_native_has_header(const struct rtl_native *native, uint64_t index)
+{
+    return rtl_native_type(native, index) != HSA_PACKET_TYPE_INVALID;
 }
 
 #endif

@@ -65,6 +65,7 @@ struct rtl_tracker {
     bool guarded;                /* the queue must not fill up (throttle.h) */
     _Atomic uint32_t generation; /* of the slot, 0 = shared; create stores, worker loads for events */
     bool shared;                 /* the slot is the shared one: others count in it too */
+    struct rtl_notes *notes;     /* create: what is noted of its packets, by index; NULL: nothing (links.h) */
     struct rtl_native *native;   /* create: where the library stands in front of the queue itself (native_ring.h) */
     /* create; NULL = the queue needs no looking after. The worker calls it in every round (rtl_tracker_tend). */
     _Atomic(enum rtl_tend (*)(struct rtl_tracker *tracker, uint64_t now_ns)) tend;

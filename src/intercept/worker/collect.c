@@ -11,6 +11,7 @@
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
+#include "intercept/track/links.h"
 #include "intercept/worker/ticks.h"
 #include "shm/event_ring.h"
 
@@ -40,13 +41,19 @@ static void untimed(struct rtl_collector *collector, struct rtl_tracker *tracker
     rtl_count(&tracker->counters->untimed[reason], 1);
 }
 
-void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event)
+void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event,
+                       const struct rtl_link *link)
 {
     bool known = gpu->line.slope > 0;
     event->start_ns = known ? rtl_line_at(&gpu->line, start) : rtl_ticks_to_ns(&gpu->rate, start);
     event->agent = (uint8_t)gpu->index;
     event->flags |= known ? 0 : RTL_EVENT_AGENT_CLOCK;
-    rtl_event_put(&rtl_tool.segment, event);
+    struct rtl_event_link linked;
+    if (link && link->call) {
+        linked = rtl_links_event(link);
+        event->correlation = link->call;
+    }
+    rtl_event_put_linked(&rtl_tool.segment, event, event->correlation ? &linked : NULL);
 }
 
 static void put_event(const struct rtl_collector *collector, const struct rtl_tracker *tracker, uint16_t number,
@@ -61,7 +68,20 @@ static void put_event(const struct rtl_collector *collector, const struct rtl_tr
         .grid = {inflight->grid[0], inflight->grid[1], inflight->grid[2]},
         .workgroup = {inflight->workgroup[0], inflight->workgroup[1], inflight->workgroup[2]},
     };
-    rtl_collect_event(tracker->gpu, start, &event);
+    rtl_collect_event(tracker->gpu, start, &event, rtl_hot.linked ? rtl_links_of(number) : NULL);
+}
+
+/* What few processes want of a dispatch: its event, its link to a call. */
+static __attribute__((noinline)) void record_more(const struct rtl_collector *collector,
+                                                  const struct rtl_tracker *tracker, uint16_t number, uint64_t start,
+                                                  uint64_t duration_ns)
+{
+    const struct rtl_gpu *gpu = tracker->gpu;
+    if (rtl_hot.linked)
+        rtl_links_record(number, collector->pool->inflight[number].kernel,
+                         gpu->line.slope > 0 ? rtl_line_at(&gpu->line, start) : 0, duration_ns);
+    if (rtl_hot.trace)
+        put_event(collector, tracker, number, start, duration_ns);
 }
 
 /* The value of a stand-in without times says why; the value of a signal that the GPU wrote doesn't. */
@@ -94,8 +114,8 @@ static inline void record(struct rtl_collector *collector, struct rtl_tracker *t
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
     if (!rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_KERNEL(inflight->kernel), duration_ns))
         rtl_count(&tracker->counters->untimed[RTL_UNTIMED_NO_MEMORY], 1);
-    else if (__builtin_expect(rtl_hot.trace, 0))
-        put_event(collector, tracker, number, start, duration_ns);
+    else if (__builtin_expect(rtl_hot.trace | rtl_hot.linked, 0))
+        record_more(collector, tracker, number, start, duration_ns);
     if (__builtin_expect(gpu->line.slope > 0, 1)) {
         int64_t wait = (int64_t)(rtl_line_at(&gpu->line, start) - submit);
         rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_WAIT(tracker->slot), wait > 0 ? (uint64_t)wait : 0);

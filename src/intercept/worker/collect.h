@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "intercept/base/clock.h"
+#include "intercept/track/links.h"
 #include "intercept/track/signal_pool.h"
 #include "intercept/track/queue_tracker.h"
 #include "stats/recorder.h"
@@ -47,9 +48,10 @@ void rtl_collect_close(struct rtl_collector *collector, struct rtl_tracker *trac
 
 /*
  * Fills in agent and time of a record, for something that started at that tick, and puts it into the event ring. Behind
- * rtl_ticks_believed of its end, which sees to the GPU's clock.
+ * rtl_ticks_believed of its end, which sees to the GPU's clock. `link` is NULL where calls aren't recorded.
  */
-void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event);
+void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_event_record *event,
+                       const struct rtl_link *link);
 
 /* Gives back the numbers in `back`. To be called after every round. */
 void rtl_collect_flush(struct rtl_collector *collector);

@@ -24,7 +24,7 @@ static void put_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, ui
         .flags = RTL_EVENT_COPY,
         .grid = {(uint32_t)copy->bytes, (uint32_t)(copy->bytes >> 32)},
     };
-    rtl_collect_event(gpu, start, &event);
+    rtl_collect_event(gpu, start, &event, rtl_hot.linked ? &copy->link : NULL);
 }
 
 static void record(struct rtl_collector *collector, const struct rtl_copy *copy)
@@ -50,6 +50,8 @@ static void record(struct rtl_collector *collector, const struct rtl_copy *copy)
         duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
         if (rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_COPIES(copy->row), duration_ns)) {
             rtl_count(&counters->timed_bytes, copy->bytes);
+            if (rtl_hot.linked)
+                rtl_links_record_copy(&copy->link, duration_ns);
             if (rtl_hot.trace)
                 put_event(gpu, copy, start, duration_ns);
             return;

@@ -1,10 +1,15 @@
 /*
  * Calls to a play HIP (tests/e2e/hip-paths.t makes it, and links this to it) in the ways that a real one is seldom
- * called: from many threads at once, at the end of a thread and of the process, after a fork.
+ * called: from many threads at once, at the end of a thread and of the process, after a fork, from a callback and after
+ * one that didn't return.
  *
- * hip_play threads N CALLS | ends | fork [--hold]: prints "called NAME N", and holds then.
+ * hip_play threads N CALLS | ends | fork | jump [--hold]: prints "called NAME N", and holds then.
+ * hip_play early: its status says whether a child that was forked at a bad moment could call.
  */
+#define _GNU_SOURCE
+#include <link.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +19,7 @@
 int hipGetDevice(int *gpu);
 int hipMalloc(void **at, size_t n);
 int hipFree(void *at);
+int hipLaunchHostFunc(void *stream, void (*f)(void *), void *data);
 
 static pthread_barrier_t together;
 static pthread_key_t key;
@@ -43,6 +49,76 @@ static void *ends(void *unused)
     pthread_setspecific(key, (void *)1);
     hipGetDevice(&gpu);
     return unused;
+}
+
+static jmp_buf back;
+
+static void leap(void *unused)
+{
+    (void)unused;
+    longjmp(back, 1);
+}
+
+static void call(void *unused)
+{
+    int gpu;
+    (void)unused;
+    hipGetDevice(&gpu);
+}
+
+/* A caller whose stack is deeper than that of the call that was left. */
+static __attribute__((noinline)) void deeper(void)
+{
+    volatile char room[4096];
+    room[0] = 0;
+    call((void *)room);
+}
+
+static void jumps(void)
+{
+    static void *at;
+    for (int i = 0; i < 10; i++) {
+        if (setjmp(back) == 0)
+            hipLaunchHostFunc(NULL, leap, NULL);
+        deeper();
+        if (i % 2)
+            call(NULL);
+    }
+    hipLaunchHostFunc(NULL, call, NULL);
+    hipMalloc(&at, 16);
+    puts("called hipGetDevice 16\ncalled hipLaunchHostFunc 1\ncalled hipMalloc 1");
+}
+
+/* A thread that is in the middle of the linker's list, for ever. */
+static int stay(struct dl_phdr_info *info, size_t bytes, void *data)
+{
+    (void)info, (void)bytes, (void)data;
+    pthread_barrier_wait(&together);
+    for (;;)
+        pause();
+}
+
+static void *look_around(void *unused)
+{
+    dl_iterate_phdr(stay, NULL);
+    return unused;
+}
+
+/* A child whose first call is the first one of all, with the linker's lock held in its parent when it was forked. */
+static int forks_early(void)
+{
+    pthread_t thread;
+    int status = 1, gpu;
+    pthread_barrier_init(&together, NULL, 2);
+    if (pthread_create(&thread, NULL, look_around, NULL) != 0)
+        return 1;
+    pthread_barrier_wait(&together);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(hipGetDevice(&gpu) != 0);
+    }
+    return waitpid(child, &status, 0) != child || status != 0;
 }
 
 static void at_exit(void)
@@ -77,6 +153,10 @@ int main(int argc, char **argv)
         calls = atoi(argv[3]);
         run(n, many);
         printf("called hipGetDevice %d\n", n * calls);
+    } else if (argc > 1 && strcmp(argv[1], "early") == 0) {
+        _exit(forks_early());
+    } else if (argc > 1 && strcmp(argv[1], "jump") == 0) {
+        jumps();
     } else if (argc > 1 && strcmp(argv[1], "ends") == 0) {
         pthread_key_create(&key, late);
         for (int i = 0; i < 300; i++) /* more than there are blocks: they are given back */

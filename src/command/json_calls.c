@@ -1,0 +1,130 @@
+/* Calls, ranges and memory in use in JSON. See json_calls.h. */
+#include "command/json_calls.h"
+#include "text/text.h"
+
+static void put_row(struct json_writer *w, struct json_object *array, const struct rtl_model *m,
+                    const struct rtl_call_row *row)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_call *call = row->call;
+    const char *kind = rtl_call_kind_key(call->kind);
+    uint64_t v[2] = {0, 0};
+    bool any = rtl_quantiles(NULL, &call->histogram, q, 2, v), window = m->previous,
+         recent = window && row->window.count;
+    struct json_object *o = object_at_end(w, array);
+    if (!o)
+        return;
+    char name[4 * RTL_API_TEXT + 1];
+    rtl_text_escape(name, sizeof name, call->name, call->name_bytes);
+    put_text(w, o, "name", name);
+    put_text(w, o, "kind", kind ? kind : "unknown");
+    put_number(w, o, "calls", call->histogram.count);
+    put_measured(w, o, "total_ns", any, call->histogram.total_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p99_ns", any, v[1]);
+    put_measured(w, o, "max_ns", any, call->histogram.max_ns);
+    if (rtl_call_is_range(call)) {
+        put_number(w, o, "open", call->open);
+    } else {
+        put_number(w, o, "errors", call->errors);
+        put_number(w, o, "bytes", call->bytes);
+        put_number(w, o, "in_use_bytes", call->in_use);
+    }
+    struct json_object *recently = object_in(w, o, "window");
+    if (!recently)
+        return;
+    put_measured(w, recently, "calls", window, row->window.count);
+    put_measured(w, recently, "total_ns", recent, row->window.total_ns);
+    put_measured(w, recently, "p50_ns", recent, row->p50);
+    put_measured(w, recently, "p99_ns", recent, row->p99);
+    put_share(w, recently, "share", window, row->share);
+    if (!rtl_call_is_range(call)) {
+        put_measured(w, recently, "errors", window, row->window_errors);
+        put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
+    }
+}
+
+/* Ranges by where they are nested: outer ones first, each with what is in it behind it. */
+static void put_nested(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+{
+    const struct rtl_call_rows *rows = &m->calls;
+    struct json_object *array = array_in(w, api, "nested");
+    bool window = m->previous;
+    for (uint32_t i = 0; array && i < rows->tree_count && !w->failed; i++) {
+        const struct rtl_call_row *row = &rows->tree[i];
+        const struct rtl_call_node *node = row->node;
+        char name[4 * RTL_API_TEXT + 1];
+        struct json_object *o = node ? object_at_end(w, array) : NULL;
+        if (!o)
+            continue;
+        rtl_text_escape(name, sizeof name, node->name, node->name_bytes);
+        put_text(w, o, "name", name);
+        put_number(w, o, "depth", row->depth);
+        put_number(w, o, "count", node->count);
+        put_number(w, o, "total_ns", node->total_ns);
+        put_number(w, o, "open", node->open);
+        put_number(w, o, "kernels", node->kernels);
+        put_number(w, o, "kernels_ns", node->kernels_ns);
+        put_number(w, o, "copies", node->copies);
+        put_number(w, o, "copies_ns", node->copies_ns);
+        put_share(w, o, "window_share", window, row->share);
+        put_share(w, o, "window_gpu_share", window, row->gpu_share);
+    }
+}
+
+/* How many dispatches and copies belong to a known call, and why the others don't. */
+static void put_links(struct json_writer *w, struct json_object *api, const struct rtl_calls *calls)
+{
+    struct json_object *o = object_in(w, api, "links");
+    if (!o)
+        return;
+    put_number(w, o, "dispatches", calls->linked);
+    put_number(w, o, "copies", calls->copies_linked);
+    struct json_object *unlinked = object_in(w, o, "unlinked");
+#define REASON(sym, num, key, text) \
+    if (unlinked && !w->failed)     \
+        put_number(w, unlinked, key, calls->unlinked[num]);
+    RTL_API_UNLINKED(REASON)
+#undef REASON
+    if (!w->failed)
+        put_number(w, o, "unlinked_copies", calls->copies_unlinked);
+}
+
+void rtl_json_calls(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
+{
+    const struct rtl_calls *calls = m->latest->snapshot.calls;
+    const struct rtl_call_rows *rows = &m->calls;
+    if (!calls) {
+        put_measured(w, root, "api", false, 0);
+        return;
+    }
+    struct json_object *api = object_in(w, root, "api");
+    struct json_object *array = api ? array_in(w, api, "functions") : NULL;
+    for (uint32_t i = 0; array && !w->failed && i < rows->functions; i++)
+        put_row(w, array, m, &rows->rows[i]);
+    array = w->failed ? NULL : array_in(w, api, "ranges");
+    for (uint32_t i = 0; array && !w->failed && i < rows->ranges; i++)
+        put_row(w, array, m, &rows->rows[rows->functions + i]);
+    if (!w->failed)
+        put_nested(w, api, m);
+    if (!w->failed && calls->links)
+        put_links(w, api, calls);
+    array = w->failed ? NULL : array_in(w, api, "memory");
+    for (uint32_t i = 0; array && i < calls->memory_count; i++) {
+        const struct rtl_call_memory *memory = &calls->memory[i];
+        struct json_object *o = object_at_end(w, array);
+        if (!o)
+            return;
+        put_number(w, o, "pid", memory->pid);
+        put_text(w, o, "place", memory->place < RTL_API_GPUS ? "gpu" : "host");
+        put_measured(w, o, "gpu", memory->place < RTL_API_GPUS, memory->place);
+        put_number(w, o, "in_use_bytes", memory->in_use);
+        put_number(w, o, "peak_bytes", memory->peak);
+        put_number(w, o, "allocations", memory->allocations);
+    }
+#define TROUBLE(member, key, text) \
+    if (!w->failed)                \
+        put_number(w, api, key, calls->member);
+    RTL_CALL_TROUBLES(TROUBLE)
+#undef TROUBLE
+}

@@ -1,0 +1,246 @@
+/*
+ * rtl-top report: what whoever answers a question about rtl-top has to know, as text to be attached to it: versions,
+ * the system, GPUs, and of each traced process the runtime, queues and which way, notes, what isn't timed, its kernels.
+ *
+ * Nothing private: no name of a user or a machine, no command line, no path; names of kernels as hashes, unless asked
+ * for.
+ */
+#include "base/version.h"
+#include "model/labels.h"
+#include "record/db.h"
+#include "session/arguments.h"
+#include "session/complain.h"
+#include "session/runtime_release.h"
+#include "shm/gpu_names.h"
+#include "shm/hash.h"
+#include "stats/quantile.h"
+#include "text/names.h"
+#include "text/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+enum { LINE = 512, NODES = 64, MAPS_LINES = 1 << 16 };
+
+struct wish {
+    pid_t pid; /* 0: all */
+    bool names, told;
+};
+
+/* The first line of a file, safe; "" when there is none. */
+static void read_line(const char *path, char *out, size_t size)
+{
+    char bytes[LINE] = "";
+    FILE *file = fopen(path, "re");
+    if (file && !fgets(bytes, sizeof bytes, file))
+        *bytes = '\0';
+    if (file)
+        fclose(file);
+    bytes[strcspn(bytes, "\n")] = '\0';
+    rtl_text_escape(out, size, bytes, strlen(bytes));
+}
+
+/* The value behind a word at the beginning of a line of a file, without quotes. */
+static void read_value(const char *path, const char *word, char *out, size_t size)
+{
+    char bytes[LINE];
+    FILE *file = fopen(path, "re");
+    *out = '\0';
+    while (file && !*out && fgets(bytes, sizeof bytes, file)) {
+        size_t length = strlen(word);
+        if (strncmp(bytes, word, length) != 0)
+            continue;
+        const char *value = bytes + length + strspn(bytes + length, " =\"");
+        rtl_text_escape(out, size, value, strcspn(value, "\"\n"));
+    }
+    if (file)
+        fclose(file);
+}
+
+static const char *or_none(const char *text)
+{
+    return *text ? text : "-";
+}
+
+static void print_system(void)
+{
+    char release[LINE], driver[LINE], rocm[LINE];
+    struct utsname u;
+    read_value("/etc/os-release", "PRETTY_NAME", release, sizeof release);
+    read_line("/sys/module/amdgpu/version", driver, sizeof driver);
+    read_line("/opt/rocm/.info/version", rocm, sizeof rocm);
+    printf("rtl-top %s, runtimes it was tested on: %s\n", RTL_VERSION, RTL_RELEASES_TESTED);
+    if (!uname(&u))
+        printf("system: %s %s %s, %s\n", u.sysname, u.release, u.machine, or_none(release));
+    printf("driver: amdgpu %s; ROCm in /opt/rocm: %s\n", or_none(driver), or_none(rocm));
+    for (int i = 0; i < NODES; i++) {
+        char path[128], target[64], simds[64], location[64], firmware[64];
+        snprintf(path, sizeof path, "/sys/class/kfd/kfd/topology/nodes/%d/properties", i);
+        read_value(path, "gfx_target_version", target, sizeof target);
+        read_value(path, "simd_count", simds, sizeof simds);
+        read_value(path, "location_id", location, sizeof location);
+        read_value(path, "fw_version", firmware, sizeof firmware);
+        if (*target && strcmp(target, "0") != 0)
+            printf("GPU node %d: gfx_target_version %s, %s SIMDs, location %s, firmware %s\n", i, target,
+                   or_none(simds), or_none(location), or_none(firmware));
+    }
+}
+
+/* Of which release the runtime is that the process has loaded. */
+static void print_runtime(pid_t pid)
+{
+    char path[64], line[LINE], inside[LINE];
+    struct rtl_runtime_release release = {.name = ""};
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    for (int left = MAPS_LINES; maps && left-- && !*release.name && fgets(line, sizeof line, maps);) {
+        const char *file = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        if (!file || !strstr(file, "/libhsa-runtime64.so") ||
+            snprintf(inside, sizeof inside, "/proc/%d/root%s", (int)pid, file) >= (int)sizeof inside)
+            continue;
+        rtl_runtime_release_read(inside, &release);
+    }
+    if (maps)
+        fclose(maps);
+    printf("  runtime loaded: %s\n", or_none(release.name));
+}
+
+static void print_queues(const struct rtl_snapshot *s)
+{
+    for (uint32_t i = 0; i < s->agent_count; i++) {
+        const struct rtl_agent_snapshot *a = &s->agents[i];
+        printf("  %s %s: %" PRIu32 " CUs, %" PRIu64 " Hz, busy %" PRIu64 " ns, clock off by %" PRIu64 " ns at most\n",
+               rtl_gpu_name(a->gpu, a->bdf).text, a->name, a->compute_units, a->tick_hz, a->busy_ns,
+               a->clock_residual_most_ns);
+    }
+    for (uint32_t i = 0; i < s->queue_count; i++) {
+        const struct rtl_queue_snapshot *q = &s->queues[i];
+        const char *way = rtl_way_key(q->way), *why = rtl_way_why_key(q->way_why);
+        printf("  queue in slot %" PRIu32 " of G%" PRIu32 ": %s, way %s (%s), %" PRIu32 " packets, dispatches %" PRIu64
+               ", in flight %" PRIu64 "\n",
+               q->slot, q->gpu,
+               q->shared ? "shared"
+               : q->live ? "live"
+                         : "destroyed",
+               way ? way : "-", why ? why : "-", q->size_packets, q->dispatches, q->depth);
+    }
+}
+
+static void print_counts(const struct rtl_snapshot *s)
+{
+    printf("  dispatches: counted %" PRIu64 ", timed %" PRIu64 ", not timed %" PRIu64 "\n", s->counted, s->timed,
+           s->untimed_total);
+#define REASON(sym, num, key, text, writer) \
+    if (s->untimed[RTL_UNTIMED_##sym])      \
+        printf("    %s %" PRIu64 "\n", key, s->untimed[RTL_UNTIMED_##sym]);
+    RTL_UNTIMED_REASONS(REASON)
+#undef REASON
+#define NOTE(sym, bit, key, text)  \
+    if (s->notes & RTL_NOTE_##sym) \
+        printf("  note %s: %s\n", key, text);
+    RTL_NOTES(NOTE)
+#undef NOTE
+    printf("  signals: %" PRIu64 " created, %" PRIu64 " in use, %" PRIu64 " at most, limit %" PRIu64 "\n",
+           s->signals_created, s->signals_in_use, s->signals_peak, s->signals_limit);
+    for (uint32_t i = 0; i < s->copies_count; i++)
+        printf("  copies G%" PRIu32 " direction %" PRIu32 ": %" PRIu64 ", %" PRIu64 " bytes, timed %" PRIu64 "\n",
+               s->copies[i].gpu, s->copies[i].direction, s->copies[i].count, s->copies[i].bytes,
+               s->copies[i].histogram.count);
+}
+
+static void print_kernels(const struct rtl_snapshot *s, bool names)
+{
+    static const double q[] = {0.5, 0.99};
+    for (uint32_t i = 0; i < s->kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &s->kernels[i];
+        char *full = rtl_name_full(k->name, k->name_length), *plain = names && full ? full : NULL;
+        uint64_t at[2] = {0, 0};
+        rtl_quantiles(NULL, &k->histogram, q, 2, at);
+        printf("  kernel %016" PRIx64 " %s: calls %" PRIu64 ", timed %" PRIu64 ", total %" PRIu64 " ns, p50 %" PRIu64
+               ", p99 %" PRIu64 ", max %" PRIu64 "%s%s\n",
+               rtl_hash(k->name, k->name_length), full ? rtl_name_family_name(rtl_name_family(k->name, full)) : "other",
+               k->calls, k->histogram.count, k->histogram.total_ns, at[0], at[1],
+               k->histogram.count ? k->histogram.max_ns : 0, plain ? " " : "", plain ? plain : "");
+        free(full);
+    }
+}
+
+/* False when it can't be read, which was said. */
+static bool print_process(pid_t pid, bool names, char *why, size_t why_bytes, int *status)
+{
+    struct rtl_reader *reader;
+    struct rtl_snapshot s = {0};
+    *status = (int)rtl_reader_open(pid, &reader, why, why_bytes);
+    if (*status)
+        return false;
+    *status = (int)rtl_reader_snapshot(reader, &s);
+    if (*status) {
+        snprintf(why, why_bytes, "the segment of process %d is damaged, or there is no memory", (int)pid);
+    } else {
+        printf("process %d: librtl.so %s, mode %s (started with %s), HSA tables %" PRIu32 ".%" PRIu32
+               ", seals %#" PRIx32 ", watched for %" PRIu64 " s\n",
+               (int)pid, or_none(s.library_version), rtl_mode_label(s.mode), rtl_mode_label(s.mode_started),
+               s.runtime_major, s.runtime_minor, s.seals, (s.taken_mono_ns - s.start_mono_ns) / 1000000000);
+        print_runtime(pid);
+        print_queues(&s);
+        print_counts(&s);
+        print_kernels(&s, names);
+    }
+    rtl_snapshot_free(&s);
+    rtl_reader_close(reader);
+    return !*status;
+}
+
+static int parse(struct wish *wish, int argc, char **argv)
+{
+    struct rtl_arguments a;
+    int status;
+    rtl_arguments_begin(&a, RTL_COMMAND_REPORT, false, argc, argv);
+    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
+        if (o == RTL_REPORT_NAMES)
+            wish->names = true;
+        if (o != RTL_REPORT_PID)
+            continue;
+        char *end = NULL;
+        long pid = *a.value >= '0' && *a.value <= '9' ? strtol(a.value, &end, 10) : 0;
+        if (pid <= 0 || *end || pid > INT32_MAX) {
+            rtl_complain("-p wants the number of a process, not '%s'", a.value);
+            return RTL_READER_USAGE;
+        }
+        wish->pid = (pid_t)pid;
+    }
+    wish->told = rtl_arguments_done(&a, &status);
+    if (!wish->told && a.first < argc) {
+        rtl_complain("rtl-top report takes no '%s'", argv[a.first]);
+        return RTL_READER_USAGE;
+    }
+    return status;
+}
+
+int rtl_report_command(int argc, char **argv)
+{
+    struct wish wish = {0};
+    char why[512];
+    pid_t *pids = NULL;
+    int status = parse(&wish, argc, argv), count = 0, one;
+    if (status || wish.told)
+        return status;
+    print_system();
+    if (wish.pid) {
+        if (!print_process(wish.pid, wish.names, why, sizeof why, &status))
+            rtl_complain("%s", why);
+    } else {
+        count = rtl_discover(&pids);
+        for (int i = 0; i < count; i++)
+            if (!print_process(pids[i], wish.names, why, sizeof why, &one))
+                printf("process %d: not read, status %d\n", (int)pids[i], one);
+        if (count <= 0)
+            printf("no traced process that may be seen\n");
+        free(pids);
+    }
+    return rtl_stdout_written() ? status : (int)RTL_DB_FULL;
+}

@@ -1,0 +1,354 @@
+/* Links between calls of the API and what they submit (links.h). */
+#include "intercept/track/links.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "intercept/base/tool.h"
+#include "intercept/track/queue_tracker.h"
+#include "shm/api_link.h"
+#include "stats/histogram.h"
+
+enum {
+    PLACES = 4096, /* a power of two: where queues are found by their addresses */
+    PROBES = 64,
+    LAPS = 2, /* notes a slot, */
+    NOTES_LEAST = 4096,
+    ORDINALS = UINT16_MAX,
+    PAGE_BITS = 12,
+};
+static_assert((int)RTL_API_KERNELS == (int)RTL_KERNELS_MAX && (int)RTL_API_QUEUES == (int)RTL_QUEUES_MAX,
+              "rows and slots are those of the segment");
+static_assert(RTL_API_NODES <= UINT16_MAX && sizeof(struct rtl_api_buckets) % 8 == 0, "a node fits its note");
+
+/* Who reserves writes: tag = 0, the rest, then the tag (release). Who looks at the packet reads. */
+struct note {
+    _Alignas(32) _Atomic uint64_t tag; /* (index + 1) in 32 bits | node << 32 | ordinal << 48 */
+    _Atomic uint64_t call, entry_ns, range;
+};
+
+struct rtl_notes {
+    _Alignas(64) uint64_t mask; /* create: notes - 1 */
+    uint64_t pad[7];
+    struct note note[];
+};
+
+static struct {
+    const hsa_queue_t *_Atomic queue; /* create stores (release), any loads */
+    struct rtl_notes *_Atomic notes;
+} places[PLACES];
+static const char gone; /* its address: there was a queue, look on behind it */
+#define GONE ((const hsa_queue_t *)(const void *)&gone)
+
+/* load; constant then */
+static const struct rtl_api_link *api;
+static struct rtl_api_queue *queues;
+static struct rtl_api_node *nodes;
+static struct rtl_api_counters *launches;
+static struct rtl_api_buckets *buckets;
+static struct rtl_link *links; /* [RTL_NUMBERS]: dispatch, before it is pushed; then worker */
+static struct rtl_hsa before;  /* the functions that our hooks on indices go on to */
+
+/* --- notes --- */
+
+static struct rtl_notes *notes_of(const hsa_queue_t *queue)
+{
+    uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
+    for (uint32_t i = 0; i < PROBES; i++) {
+        uint32_t at = (first + i) & (PLACES - 1);
+        const hsa_queue_t *is = atomic_load_explicit(&places[at].queue, memory_order_acquire);
+        if (is == queue)
+            return atomic_load_explicit(&places[at].notes, memory_order_relaxed);
+        if (!is)
+            break;
+    }
+    return NULL;
+}
+
+/* The calling thread has reserved the packets from `from` to `to`. */
+static void note(const hsa_queue_t *queue, uint64_t from, uint64_t to)
+{
+    struct rtl_notes *notes = notes_of(queue);
+    if (__builtin_expect(!notes, 0))
+        return;
+    struct rtl_api_call *call = api->call();
+    if (__builtin_expect(to - from > notes->mask, 0))
+        from = to - notes->mask - 1; /* of more than there are the last ones */
+    for (uint64_t index = from; index < to; index++) {
+        struct note *n = &notes->note[index & notes->mask];
+        uint64_t ordinal = call->id ? call->ordinal++ : 0;
+        ordinal = ordinal < ORDINALS ? ordinal : ORDINALS;
+        atomic_store_explicit(&n->tag, 0, memory_order_relaxed);
+        atomic_store_explicit(&n->call, call->id, memory_order_release); /* behind the 0; each is */
+        atomic_store_explicit(&n->entry_ns, call->entry_ns, memory_order_release);
+        atomic_store_explicit(&n->range, call->range, memory_order_release);
+        atomic_store_explicit(&n->tag, (uint32_t)(index + 1) | (uint64_t)call->node << 32 | ordinal << 48,
+                              memory_order_release);
+    }
+}
+
+enum found { FOUND, NOT_NOTED, OVERWRITTEN };
+
+/* What was noted of that index. The link is filled in only if it is that. */
+static enum found read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
+{
+    struct note *n = &notes->note[index & notes->mask];
+    uint64_t tag = atomic_load_explicit(&n->tag, memory_order_acquire);
+    if ((uint32_t)tag != (uint32_t)(index + 1)) /* of an earlier lap, if of any: nobody noted this one */
+        return !tag || (int32_t)((uint32_t)tag - (uint32_t)(index + 1)) < 0 ? NOT_NOTED : OVERWRITTEN;
+    struct rtl_link noted = {
+        .call = atomic_load_explicit(&n->call, memory_order_acquire),
+        .entry_ns = atomic_load_explicit(&n->entry_ns, memory_order_acquire),
+        .range = atomic_load_explicit(&n->range, memory_order_acquire),
+        .node = (uint32_t)(tag >> 32 & UINT16_MAX),
+        .ordinal = (uint32_t)(tag >> 48),
+    };
+    if (atomic_load_explicit(&n->tag, memory_order_relaxed) != tag)
+        return OVERWRITTEN;
+    *link = noted;
+    return FOUND;
+}
+
+static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
+{
+    uint64_t count = NOTES_LEAST;
+    while (count < slots * LAPS)
+        count *= 2;
+    struct rtl_notes *notes = tracker->notes;
+    if (notes && notes->mask + 1 >= count) { /* of the queue before: an index may have been one of that, too */
+        for (uint64_t i = 0; i <= notes->mask; i++)
+            atomic_store_explicit(&notes->note[i].tag, 0, memory_order_relaxed);
+        return notes;
+    }
+    notes = mmap(NULL, sizeof *notes + count * sizeof(struct note), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                 -1, 0);
+    if (notes == MAP_FAILED)
+        return NULL;
+    notes->mask = count - 1;
+    return notes; /* smaller ones that the tracker had stay: somebody may be about to look at them */
+}
+
+void rtl_links_open(struct rtl_tracker *tracker, const hsa_queue_t *queue)
+{
+    struct rtl_notes *notes = make_notes(tracker, queue->size);
+    uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
+    pthread_mutex_lock(&rtl_tool.create);
+    tracker->notes = notes;
+    for (uint32_t i = 0; notes && i < PROBES; i++) {
+        uint32_t at = (first + i) & (PLACES - 1);
+        const hsa_queue_t *is = atomic_load_explicit(&places[at].queue, memory_order_relaxed);
+        if (is && is != GONE && is != queue)
+            continue;
+        atomic_store_explicit(&places[at].notes, notes, memory_order_relaxed);
+        atomic_store_explicit(&places[at].queue, queue, memory_order_release);
+        break;
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+void rtl_links_close(const hsa_queue_t *queue)
+{
+    uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
+    pthread_mutex_lock(&rtl_tool.create);
+    for (uint32_t i = 0; i < PROBES; i++) {
+        uint32_t at = (first + i) & (PLACES - 1);
+        if (atomic_load_explicit(&places[at].queue, memory_order_relaxed) == queue)
+            atomic_store_explicit(&places[at].queue, GONE, memory_order_release);
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+/* --- load --- */
+
+bool rtl_links_find(void)
+{
+    rtl_api_link_function *find;
+    *(void **)&find = dlsym(RTLD_DEFAULT, RTL_API_LINK_NAME);
+    api = find ? find() : NULL;
+    if (!api || api->version != RTL_API_LINK_VERSION || api->bytes < sizeof *api)
+        return false;
+    if (!links) {
+        void *made =
+            mmap(NULL, RTL_NUMBERS * sizeof *links, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (made == MAP_FAILED)
+            return false;
+        links = made;
+    }
+    char *base = (char *)(void *)api->header;
+    queues = (void *)(base + RTL_API_QUEUES_AT);
+    nodes = (void *)(base + RTL_API_NODES_AT);
+    launches = (void *)(base + RTL_API_LAUNCHES_AT);
+    buckets = (void *)(base + RTL_API_LAUNCH_BUCKETS_AT);
+    __atomic_fetch_or(&api->header->flags, RTL_API_FLAG_LINKED, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* --- dispatch --- */
+
+void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint16_t number)
+{
+    struct rtl_api_queue *line = &queues[tracker->slot];
+    struct rtl_link link = {0};
+    uint64_t *counter = &line->linked;
+    enum found found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
+    if (__builtin_expect(!link.call, 0)) {
+        bool indirect = __atomic_load_n(&api->header->flags, __ATOMIC_RELAXED) & RTL_API_FLAG_INDIRECT;
+        counter = &line->unlinked[found == OVERWRITTEN ? RTL_API_UNLINKED_OVERTAKEN
+                                  : found == NOT_NOTED ? RTL_API_UNLINKED_UNNOTED
+                                  : indirect           ? RTL_API_UNLINKED_QUEUE_THREAD
+                                                       : RTL_API_UNLINKED_OUTSIDE];
+    }
+    if (__builtin_expect(tracker->shared, 0))
+        rtl_count_shared(counter, 1);
+    else
+        rtl_count(counter, 1);
+    if (number != RTL_NO_SIGNAL)
+        links[number] = link;
+}
+
+struct rtl_link rtl_links_now(void)
+{
+    struct rtl_api_call *call = api->call();
+    if (!call->id)
+        return (struct rtl_link){0};
+    return (struct rtl_link){call->id, call->entry_ns, call->range, call->node, call->ordinal++};
+}
+
+void rtl_links_copied(const struct rtl_link *link)
+{
+    rtl_count_shared(link->call ? &api->header->copies_linked : &api->header->copies_unlinked, 1);
+}
+
+/* --- worker --- */
+
+/* The page that the counter lies on, before it is first written to: there may be no memory for it. */
+static bool is_there(const void *counter)
+{
+    enum { PAGES = (RTL_API_EVENTS_AT - RTL_API_NODES_AT) >> PAGE_BITS, WORD = 64 };
+    static uint64_t known[PAGES / WORD + 2], refused[PAGES / WORD + 2];
+    uint64_t page = (uint64_t)((const char *)counter - (const char *)nodes) >> PAGE_BITS;
+    uint64_t bit = 1ull << page % WORD;
+    if (__builtin_expect(known[page / WORD] & bit, 1))
+        return true;
+    if (refused[page / WORD] & bit)
+        return false;
+    if (!rtl_segment_populate((char *)(void *)nodes + (page << PAGE_BITS), 1)) {
+        refused[page / WORD] |= bit;
+        return false;
+    }
+    known[page / WORD] |= bit;
+    return true;
+}
+
+static void add_release(uint64_t *counter, uint64_t n)
+{
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELEASE);
+}
+
+/* As a call is counted (shm/api.h): the bucket last. */
+static void record_launch(uint32_t kernel, uint64_t ns)
+{
+    struct rtl_api_counters *c = &launches[kernel];
+    uint64_t *bucket = &buckets[kernel].count[rtl_bucket_of(ns)];
+    if (!is_there(c) || !is_there(bucket))
+        return;
+    rtl_count(&c->calls, 1);
+    rtl_count(&c->total_ns, ns);
+    if (ns > __atomic_load_n(&c->most_ns, __ATOMIC_RELAXED))
+        __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
+    add_release(bucket, 1);
+    if (__builtin_expect(kernel >= __atomic_load_n(&api->header->kernels_used, __ATOMIC_RELAXED), 0))
+        __atomic_store_n(&api->header->kernels_used, kernel + 1, __ATOMIC_RELEASE);
+}
+
+void rtl_links_record(uint16_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns)
+{
+    const struct rtl_link *link = &links[number];
+    if (!link->call)
+        return;
+    struct rtl_api_node *node = &nodes[link->node];
+    if (is_there(node)) {
+        rtl_count(&node->kernels_ns, duration_ns);
+        add_release(&node->kernels, 1);
+    }
+    if (start_ns)
+        record_launch(kernel, start_ns > link->entry_ns ? start_ns - link->entry_ns : 0);
+}
+
+void rtl_links_record_copy(const struct rtl_link *link, uint64_t duration_ns)
+{
+    struct rtl_api_node *node = &nodes[link->node];
+    if (!link->call || !is_there(node))
+        return;
+    rtl_count(&node->copies_ns, duration_ns);
+    add_release(&node->copies, 1);
+}
+
+const struct rtl_link *rtl_links_of(uint16_t number)
+{
+    return &links[number];
+}
+
+struct rtl_event_link rtl_links_event(const struct rtl_link *link)
+{
+    return (struct rtl_event_link){
+        .range = link->range, .entry_ns = link->entry_ns, .node = link->node, .ordinal = link->ordinal};
+}
+
+/* --- hooks on the functions of write indices, in front of those that the table had --- */
+
+#define STORE_INDEX(name, field)                                                             \
+    static void name(const hsa_queue_t *queue, uint64_t index)                               \
+    {                                                                                        \
+        uint64_t was = before.queue_load_write_index_relaxed(queue);                         \
+        if (index > was)                                                                     \
+            note(queue, was, index); /* packets may be written before the index is stored */ \
+        before.field(queue, index);                                                          \
+    }
+STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
+STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
+
+#define CAS(name, field)                                                              \
+    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index) \
+    {                                                                                 \
+        uint64_t was = before.field(queue, expected, index);                          \
+        if (was == expected && index > expected)                                      \
+            note(queue, expected, index);                                             \
+        return was;                                                                   \
+    }
+CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
+CAS(cas_scacquire, queue_cas_write_index_scacquire)
+CAS(cas_relaxed, queue_cas_write_index_relaxed)
+CAS(cas_screlease, queue_cas_write_index_screlease)
+
+#define ADD(name, field)                                       \
+    static uint64_t name(const hsa_queue_t *queue, uint64_t n) \
+    {                                                          \
+        uint64_t was = before.field(queue, n);                 \
+        note(queue, was, was + n);                             \
+        return was;                                            \
+    }
+ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
+ADD(add_scacquire, queue_add_write_index_scacquire)
+ADD(add_relaxed, queue_add_write_index_relaxed)
+ADD(add_screlease, queue_add_write_index_screlease)
+
+void rtl_links_hook(void *table)
+{
+    char why[256];
+    if (!rtl_hsa_save(table, &before, why, sizeof why))
+        return; /* never: it was saved just now */
+#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
+    HOOK(queue_store_write_index_relaxed, store_index_relaxed);
+    HOOK(queue_store_write_index_screlease, store_index_screlease);
+    HOOK(queue_cas_write_index_scacq_screl, cas_scacq_screl);
+    HOOK(queue_cas_write_index_scacquire, cas_scacquire);
+    HOOK(queue_cas_write_index_relaxed, cas_relaxed);
+    HOOK(queue_cas_write_index_screlease, cas_screlease);
+    HOOK(queue_add_write_index_scacq_screl, add_scacq_screl);
+    HOOK(queue_add_write_index_scacquire, add_scacquire);
+    HOOK(queue_add_write_index_relaxed, add_relaxed);
+    HOOK(queue_add_write_index_screlease, add_screlease);
+#undef HOOK
+}

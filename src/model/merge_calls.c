@@ -1,0 +1,174 @@
+/* Adds up the calls of several processes. See merge_calls.h. */
+#include "model/merge_calls.h"
+#include "stats/histogram_sum.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The next row of all of them, in the order of rows; NULL at the end. */
+static const struct rtl_call *least_of(const struct rtl_calls *const *from, uint32_t count, const uint32_t *at)
+{
+    const struct rtl_call *least = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (from[i] && at[i] < from[i]->count && (!least || rtl_call_compare(&from[i]->rows[at[i]], least) < 0))
+            least = &from[i]->rows[at[i]];
+    return least;
+}
+
+/* Adds up all rows that are the same as `least`, and goes on behind them. */
+static bool add_row(const struct rtl_calls *const *from, uint32_t count, uint32_t *at, const struct rtl_call *least,
+                    const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
+{
+    struct rtl_call *to = &out->calls->rows[out->calls->count];
+    uint32_t found = 0;
+    *to = *least;
+    to->bytes = to->errors = to->open = to->in_use = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!from[i] || at[i] >= from[i]->count || rtl_call_compare(&from[i]->rows[at[i]], to) != 0)
+            continue;
+        const struct rtl_call *row = &from[i]->rows[at[i]++];
+        to->bytes += row->bytes;
+        to->errors += row->errors;
+        to->open += row->open;
+        to->in_use += row->in_use;
+        list[found++] = &row->histogram;
+    }
+    size_t bytes = rtl_histogram_sum_bytes(list, found);
+    void *storage = rtl_snapshot_allocate(out, bytes ? bytes : 1);
+    if (!storage)
+        return false;
+    to->histogram = rtl_histogram_sum(list, found, storage);
+    out->calls->count++;
+    return true;
+}
+
+/* --- nodes and launches --- */
+
+/* A chain of children for each node that was made so far: names are looked for among one parent's only. */
+struct tree {
+    uint32_t *child, *next;
+};
+
+static uint32_t enter(struct rtl_calls *to, struct tree *tree, uint32_t parent, const struct rtl_call_node *node)
+{
+    uint32_t i = tree->child[parent];
+    while (i && (to->nodes[i].name_bytes != node->name_bytes ||
+                 memcmp(to->nodes[i].name, node->name, node->name_bytes) != 0))
+        i = tree->next[i];
+    if (i)
+        return i;
+    i = to->node_count++;
+    to->nodes[i] = (struct rtl_call_node){.parent = parent, .name_bytes = node->name_bytes};
+    memcpy(to->nodes[i].name, node->name, sizeof node->name);
+    tree->next[i] = tree->child[parent];
+    tree->child[parent] = i;
+    return i;
+}
+
+static void add_node(struct rtl_call_node *to, const struct rtl_call_node *node)
+{
+    to->count += node->count;
+    to->total_ns += node->total_ns;
+    to->most_ns = node->most_ns > to->most_ns ? node->most_ns : to->most_ns;
+    to->open += node->open;
+    to->kernels += node->kernels;
+    to->kernels_ns += node->kernels_ns;
+    to->copies += node->copies;
+    to->copies_ns += node->copies_ns;
+}
+
+static bool merge_nodes(const struct rtl_calls *const *from, uint32_t count, struct rtl_calls *to)
+{
+    uint32_t most = 0, all = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t nodes = from[i] ? from[i]->node_count : 0;
+        most = nodes > most ? nodes : most;
+        all += nodes;
+    }
+    if (!most)
+        return true;
+    uint32_t *place = calloc(most, sizeof *place);
+    struct tree tree = {calloc(all, sizeof *tree.child), calloc(all, sizeof *tree.next)};
+    bool ok = place && tree.child && tree.next;
+    if (ok)
+        to->nodes[to->node_count++] = (struct rtl_call_node){0};
+    for (uint32_t i = 0; ok && i < count; i++)
+        for (uint32_t n = 0; from[i] && n < from[i]->node_count; n++) { /* parents come first */
+            const struct rtl_call_node *node = &from[i]->nodes[n];
+            place[n] = n ? enter(to, &tree, place[node->parent], node) : 0;
+            add_node(&to->nodes[place[n]], node);
+        }
+    free(place);
+    free(tree.child);
+    free(tree.next);
+    return ok && rtl_calls_sort_nodes(to->nodes, to->node_count);
+}
+
+static bool merge_launches(const struct rtl_calls *const *from, uint32_t count, uint32_t *at,
+                           const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
+{
+    memset(at, 0, count * sizeof *at);
+    for (;;) {
+        uint64_t kernel = UINT64_MAX;
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (from[i] && at[i] < from[i]->launch_count && from[i]->launches[at[i]].kernel < kernel)
+                kernel = from[i]->launches[at[i]].kernel;
+        if (kernel == UINT64_MAX)
+            return true;
+        for (uint32_t i = 0; i < count; i++)
+            if (from[i] && at[i] < from[i]->launch_count && from[i]->launches[at[i]].kernel == kernel)
+                list[found++] = &from[i]->launches[at[i]++].histogram;
+        size_t bytes = rtl_histogram_sum_bytes(list, found);
+        void *storage = rtl_snapshot_allocate(out, bytes ? bytes : 1);
+        if (!storage)
+            return false;
+        out->calls->launches[out->calls->launch_count++] =
+            (struct rtl_call_launch){kernel, rtl_histogram_sum(list, found, storage)};
+    }
+}
+
+bool rtl_merge_calls(const struct rtl_calls *const *from, uint32_t count, struct rtl_snapshot *out)
+{
+    struct rtl_calls_room room = {0};
+    uint32_t any = 0;
+    out->calls = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (from[i]) {
+            any++;
+            room.rows += from[i]->count;
+            room.memory += from[i]->memory_count;
+            room.nodes += from[i]->node_count;
+            room.launches += from[i]->launch_count;
+        }
+    if (!any)
+        return true;
+    uint32_t *at = calloc(count, sizeof *at);
+    const struct rtl_histogram_copy **list = calloc(count, sizeof *list);
+    bool ok = at && list && rtl_calls_make(out, &room);
+    for (const struct rtl_call *least; ok && (least = least_of(from, count, at));)
+        ok = add_row(from, count, at, least, list, out);
+    ok = ok && merge_nodes(from, count, out->calls) && merge_launches(from, count, at, list, out);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        if (!from[i])
+            continue;
+        memcpy(out->calls->memory + out->calls->memory_count, from[i]->memory,
+               from[i]->memory_count * sizeof *from[i]->memory);
+        out->calls->memory_count += from[i]->memory_count;
+#define ADD(member, key, text) out->calls->member += from[i]->member;
+        RTL_CALL_TROUBLES(ADD)
+#undef ADD
+        out->calls->links |= from[i]->links;
+        out->calls->flags |= from[i]->flags;
+        out->calls->linked += from[i]->linked;
+        out->calls->copies_linked += from[i]->copies_linked;
+        out->calls->copies_unlinked += from[i]->copies_unlinked;
+        for (int u = 0; u < RTL_API_UNLINKED_LIMIT; u++)
+            out->calls->unlinked[u] += from[i]->unlinked[u];
+    }
+    free(at);
+    free(list);
+    if (!ok)
+        out->calls = NULL;
+    return ok;
+}

@@ -1,0 +1,263 @@
+/* Calls and ranges over the window. See model_calls.h. */
+#include "model/model_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RTL_CALL_DEPTH_MAX = 256 };
+
+const char *rtl_call_order_text(enum rtl_call_order order)
+{
+    static const char *const texts[] = {
+#define TEXT(sym, meaning) meaning,
+        RTL_CALL_ORDERS(TEXT)
+#undef TEXT
+    };
+    return order < RTL_CALLS_BY_COUNT ? texts[order] : "";
+}
+
+/* Rows have one order in all snapshots, so what is looked for is never behind. */
+static const struct rtl_call *find_next(const struct rtl_sample *sample, uint32_t *at, const struct rtl_call *call)
+{
+    const struct rtl_calls *calls = sample ? sample->snapshot.calls : NULL;
+    int order = -1;
+    while (calls && *at < calls->count && (order = rtl_call_compare(&calls->rows[*at], call)) < 0)
+        ++*at;
+    return calls && *at < calls->count && order == 0 ? &calls->rows[*at] : NULL;
+}
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static void make_row(const struct rtl_model *model, struct rtl_call_row *row, const struct rtl_call *call,
+                     const struct rtl_call *base, const struct rtl_call *zero)
+{
+    static const double q[] = {0.5, 0.99};
+    double seconds = (double)model->span_ns / 1e9;
+    uint64_t out[2] = {0, 0};
+    *row = (struct rtl_call_row){.call = call};
+    row->calls = grown(call->histogram.count, zero ? zero->histogram.count : 0);
+    row->total_ns = grown(call->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
+    row->errors = grown(call->errors, zero ? zero->errors : 0);
+    row->bytes = grown(call->bytes, zero ? zero->bytes : 0);
+    row->window = rtl_window_between(base ? &base->histogram : NULL, &call->histogram);
+    row->window_errors = grown(call->errors, base ? base->errors : 0);
+    row->window_bytes = grown(call->bytes, base ? base->bytes : 0);
+    rtl_quantiles(base ? &base->histogram : NULL, &call->histogram, q, 2, out);
+    row->open = call->open;
+    row->p50 = out[0];
+    row->p99 = out[1];
+    if (seconds > 0) {
+        row->rate = (double)row->window.count / seconds;
+        row->bandwidth = (double)row->window_bytes / seconds;
+        row->share = (double)row->window.total_ns / (double)model->span_ns;
+    }
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+static enum rtl_call_order sorting; /* qsort has no context; the viewer has one thread */
+static bool reversed;
+
+static int compare(const void *left, const void *right)
+{
+    const struct rtl_call_row *a = left, *b = right;
+    int order = 0;
+    if (sorting == RTL_CALLS_BY_SHARE)
+        order = compare_numbers(a->window.total_ns, b->window.total_ns);
+    else if (sorting == RTL_CALLS_BY_TOTAL)
+        order = compare_numbers(a->total_ns, b->total_ns);
+    else if (sorting == RTL_CALLS_BY_CALLS)
+        order = compare_numbers(a->calls, b->calls);
+    else if (sorting == RTL_CALLS_BY_P99)
+        order = compare_numbers(a->p99, b->p99);
+    if (!order && sorting == RTL_CALLS_BY_SHARE)
+        order = compare_numbers(a->total_ns, b->total_ns);
+    order = reversed ? -order : order;
+    int name = rtl_call_compare(a->call, b->call);
+    return order ? order : sorting == RTL_CALLS_BY_NAME && reversed ? -name : name;
+}
+
+/* --- ranges by where they are nested --- */
+
+/* A node while the tree is made: its numbers with those of all below it. */
+struct nested {
+    struct rtl_call_row row;
+    uint64_t gpu_window_ns;
+    uint32_t base, zero; /* the same node in those snapshots; beyond the last: none */
+    uint32_t child, next;
+};
+
+static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent, const struct rtl_call_node *node)
+{
+    const struct rtl_calls *calls = sample ? sample->snapshot.calls : NULL;
+    if (!calls || parent >= calls->node_count)
+        return UINT32_MAX;
+    uint32_t at = rtl_calls_child(calls, parent, node->name, node->name_bytes);
+    return at < calls->node_count ? at : UINT32_MAX;
+}
+
+static const struct rtl_call_node *node_at(const struct rtl_sample *sample, uint32_t at)
+{
+    static const struct rtl_call_node none;
+    const struct rtl_calls *calls = sample ? sample->snapshot.calls : NULL;
+    return calls && at < calls->node_count ? &calls->nodes[at] : &none;
+}
+
+static void make_nested(const struct rtl_model *model, struct nested *n, const struct rtl_call_node *node)
+{
+    const struct rtl_call_node *base = node_at(model->base, n->base), *zero = node_at(model->zero, n->zero);
+    double seconds = (double)model->span_ns / 1e9;
+    n->row.node = node;
+    n->row.open = node->open;
+    n->row.calls = grown(node->count, zero->count);
+    n->row.total_ns = grown(node->total_ns, zero->total_ns);
+    n->row.gpu_ns = grown(node->kernels_ns, zero->kernels_ns);
+    n->row.window.count = grown(node->count, base->count);
+    n->row.window.total_ns = grown(node->total_ns, base->total_ns);
+    n->gpu_window_ns = grown(node->kernels_ns, base->kernels_ns);
+    if (seconds > 0) {
+        n->row.rate = (double)n->row.window.count / seconds;
+        n->row.share = (double)n->row.window.total_ns / (double)model->span_ns;
+    }
+}
+
+/* What is known by the name: how long its ranges took, in whatever place. */
+static void add_name(const struct rtl_call_rows *rows, struct rtl_call_row *row, bool *has_node)
+{
+    for (uint32_t i = 0; i < rows->ranges; i++) {
+        const struct rtl_call_row *name = &rows->rows[rows->functions + i];
+        if (name->call->kind != RTL_API_RANGE || name->call->name_bytes != row->node->name_bytes ||
+            memcmp(name->call->name, row->node->name, row->node->name_bytes) != 0)
+            continue;
+        has_node[i] = true;
+        row->call = name->call;
+        row->p50 = name->p50;
+        row->p99 = name->p99;
+        row->window.max_ns = name->window.max_ns;
+        return;
+    }
+}
+
+static int compare_nested(const void *left, const void *right)
+{
+    const struct nested *const *a = left, *const *b = right;
+    return compare(&(*a)->row, &(*b)->row);
+}
+
+/* Appends what is below a node, each with what is below it. */
+static void append(struct rtl_call_rows *rows, struct nested *nodes, uint32_t of, uint32_t depth,
+                   struct nested **sorted)
+{
+    uint32_t count = 0;
+    for (uint32_t i = nodes[of].child; i; i = nodes[i].next)
+        if (nodes[i].row.call)
+            sorted[count++] = &nodes[i];
+    if (count)
+        qsort(sorted, count, sizeof *sorted, compare_nested);
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i]->row.depth = depth;
+        rows->tree[rows->tree_count++] = sorted[i]->row;
+        if (depth < RTL_CALL_DEPTH_MAX) /* no library nests deeper */
+            append(rows, nodes, (uint32_t)(sorted[i] - nodes), depth + 1, sorted + count);
+    }
+}
+
+static bool make_tree(struct rtl_model *model)
+{
+    struct rtl_call_rows *rows = &model->calls;
+    const struct rtl_calls *calls = model->latest->snapshot.calls;
+    uint32_t count = calls->node_count, all = count + rows->ranges;
+    rows->tree_count = 0;
+    if (count < 2)
+        return true;
+    struct nested *nodes = calloc(count, sizeof *nodes), **sorted = calloc(count, sizeof *sorted);
+    bool *has_node = calloc(rows->ranges + 1, sizeof *has_node);
+    if (all > rows->tree_room) {
+        struct rtl_call_row *more = realloc(rows->tree, all * sizeof *more);
+        rows->tree = more ? more : rows->tree;
+        rows->tree_room = more ? all : rows->tree_room;
+    }
+    bool ok = nodes && sorted && has_node && rows->tree_room >= all;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const struct rtl_call_node *node = &calls->nodes[i];
+        nodes[i].base = i ? same_node(model->base, nodes[node->parent].base, node) : 0;
+        nodes[i].zero = i ? same_node(model->zero, nodes[node->parent].zero, node) : 0;
+        make_nested(model, &nodes[i], node);
+        if (i)
+            add_name(rows, &nodes[i].row, has_node);
+    }
+    for (uint32_t i = count; ok && i-- > 1;) { /* children come behind their parents */
+        uint32_t parent = calls->nodes[i].parent;
+        nodes[parent].gpu_window_ns += nodes[i].gpu_window_ns;
+        nodes[parent].row.gpu_ns += nodes[i].row.gpu_ns;
+        nodes[i].row.gpu_share = model->span_ns ? (double)nodes[i].gpu_window_ns / (double)model->span_ns : 0;
+        nodes[i].next = nodes[parent].child;
+        nodes[parent].child = i;
+    }
+    if (ok)
+        append(rows, nodes, 0, 0, sorted);
+    for (uint32_t i = 0; ok && i < rows->ranges; i++)
+        if (!has_node[i])
+            rows->tree[rows->tree_count++] = rows->rows[rows->functions + i];
+    free(nodes);
+    free(sorted);
+    free(has_node);
+    return ok;
+}
+
+/* How long kernels took to start, from the begin of the call that launched them. */
+static void make_launches(struct rtl_model *model)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_calls *calls = model->latest->snapshot.calls,
+                           *base = model->base ? model->base->snapshot.calls : NULL;
+    model->calls.launches = calls && calls->launch_count;
+    for (uint32_t i = 0; model->calls.launches && i < model->row_count; i++) {
+        struct rtl_row *row = &model->rows[i];
+        const struct rtl_call_launch *now = rtl_calls_launch(calls, row->kernel);
+        const struct rtl_call_launch *was = now ? rtl_calls_launch(base, row->kernel) : NULL;
+        uint64_t out[2];
+        if (!now || !rtl_quantiles(was ? &was->histogram : NULL, &now->histogram, q, 2, out))
+            continue;
+        row->launches = now->histogram.count - (was ? was->histogram.count : 0);
+        row->launch_p50 = out[0];
+        row->launch_p99 = out[1];
+    }
+}
+
+bool rtl_model_make_calls(struct rtl_model *model)
+{
+    struct rtl_call_rows *rows = &model->calls;
+    const struct rtl_calls *calls = model->latest->snapshot.calls;
+    uint32_t base = 0, zero = 0;
+    rows->functions = rows->ranges = rows->tree_count = 0;
+    rows->any = calls != NULL;
+    make_launches(model);
+    if (!calls)
+        return true;
+    if (calls->count > rows->room) {
+        struct rtl_call_row *more = realloc(rows->rows, calls->count * sizeof *more);
+        if (!more)
+            return false;
+        rows->rows = more;
+        rows->room = calls->count;
+    }
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct rtl_call *call = &calls->rows[i];
+        make_row(model, &rows->rows[i], call, find_next(model->base, &base, call), find_next(model->zero, &zero, call));
+        *(rtl_call_is_range(call) ? &rows->ranges : &rows->functions) += 1;
+    }
+    sorting = rows->order;
+    reversed = rows->reverse;
+    if (rows->functions)
+        qsort(rows->rows, rows->functions, sizeof *rows->rows, compare);
+    if (rows->ranges)
+        qsort(rows->rows + rows->functions, rows->ranges, sizeof *rows->rows, compare);
+    return make_tree(model);
+}

@@ -1,0 +1,327 @@
+/* Calls, ranges and links of a trace. See rocpd_calls.h. */
+/* clang-format off */
+#include "record/rocpd_calls.h"
+#include "record/rocpd_refs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUFFER = 32768,      /* events read at a time */
+    WAITING_MAX = 32768, /* ops whose call has not come: beyond that the oldest goes without */
+    /* no process has submitted as many: ids of others, of ops in rocpd_op and of what is numbered 1, 2 ..., are below */
+    CALL_BIT = 38,
+    MARKER_BIT = 39, /* in rocpd_op */
+    COPY_KINDS = 5,      /* hipMemcpyKind */
+};
+
+struct waiting {
+    int64_t op, kernel;
+    struct rtl_linked_event event;
+};
+
+struct rtl_rocpd_calls {
+    struct rtl_db *db;
+    int api;
+    int64_t base, pid;
+    size_t (*escape)(char *out, size_t size, const char *bytes, size_t length);
+    struct rtl_api_events events;
+    struct rtl_api_event *buffer;
+    uint32_t count;
+    struct {
+        int64_t name; /* string, 0 = not met yet */
+        unsigned kind;
+        bool async;
+        int copy; /* hipMemcpyKind by its name, or 4: default */
+    } row[RTL_API_ROWS];
+    int64_t marker, domain_hip, domain_roctx, category[RTL_API_KIND_COUNT];
+    struct waiting *waiting; /* a ring */
+    uint32_t waiting_first, waiting_count;
+    struct rtl_rocpd_calls_sums sums;
+};
+
+struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_t base, int64_t pid,
+                                              size_t (*escape)(char *, size_t, const char *, size_t))
+{
+    struct rtl_rocpd_calls *c = calloc(1, sizeof *c);
+    if (c) {
+        c->buffer = malloc(BUFFER * sizeof *c->buffer);
+        c->waiting = malloc(WAITING_MAX * sizeof *c->waiting);
+    }
+    if (!c || !c->buffer || !c->waiting) {
+        rtl_rocpd_calls_free(c);
+        return NULL;
+    }
+    c->db = db;
+    c->api = api;
+    c->base = base;
+    c->pid = pid;
+    c->escape = escape;
+    rtl_api_events_begin(api, &c->events);
+    return c;
+}
+
+void rtl_rocpd_calls_free(struct rtl_rocpd_calls *c)
+{
+    if (!c)
+        return;
+    free(c->buffer);
+    free(c->waiting);
+    free(c);
+}
+
+bool rtl_rocpd_calls_read(struct rtl_rocpd_calls *c)
+{
+    c->count += rtl_api_events(c->api, &c->events, c->buffer + c->count, BUFFER - c->count);
+    c->sums.lost = c->events.lost;
+    return c->count < BUFFER;
+}
+
+/* --- rows --- */
+
+static int64_t bounded(uint64_t value)
+{
+    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
+}
+
+static int64_t id_of(const struct rtl_rocpd_calls *c, uint64_t id)
+{
+    return c->base | (int64_t)1 << CALL_BIT | (int64_t)(id & ((1ull << CALL_BIT) - 1));
+}
+
+/* By their names: hipMemcpyHtoD, hipMemcpyDtoHAsync; what has both sides in an argument is "default". */
+static int copy_kind(const char *name)
+{
+    static const char *const words[COPY_KINDS] = {"HtoH", "HtoD", "DtoH", "DtoD", ""};
+    int kind = 0;
+    while (*words[kind] && !strstr(name, words[kind]))
+        kind++;
+    return kind;
+}
+
+static void look_up(struct rtl_rocpd_calls *c, uint32_t row)
+{
+    char text[RTL_API_TEXT], safe[10 * RTL_API_TEXT + 1]; /* every byte an escape */
+    unsigned kind = 0;
+    uint32_t length = rtl_api_read_text(c->api, row, text, &kind);
+    c->escape(safe, sizeof safe, text, length);
+    c->row[row].name = rtl_rocpd_string(c->db, length ? safe : "(unknown)");
+    c->row[row].kind = kind;
+    c->row[row].async = strstr(safe, "Async") != NULL;
+    c->row[row].copy = copy_kind(safe);
+}
+
+static int64_t category_of(struct rtl_rocpd_calls *c, unsigned kind)
+{
+    static const char *const keys[RTL_API_KIND_COUNT] = {
+#define KEY(sym, number, key, text) [number] = key,
+        RTL_API_KINDS(KEY)
+#undef KEY
+    };
+    if (kind >= RTL_API_KIND_COUNT || !keys[kind])
+        return 1; /* the empty string */
+    if (!c->category[kind])
+        c->category[kind] = rtl_rocpd_string(c->db, keys[kind]);
+    return c->category[kind];
+}
+
+static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, int64_t name, int64_t args, bool marker)
+{
+    struct rtl_db_statement *add = rtl_db_prepare(
+        c->db, "INSERT OR IGNORE INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id,category_id,domain_id,"
+               "correlation_id) VALUES(?,?,?,?,?,?,?,?,?,?)");
+    int64_t id = id_of(c, e->id), start = bounded(e->start_ns), end = bounded(e->end_ns);
+    rtl_db_bind_int(add, 1, id);
+    rtl_db_bind_int(add, 2, c->pid);
+    rtl_db_bind_int(add, 3, e->tid);
+    rtl_db_bind_int(add, 4, start);
+    rtl_db_bind_int(add, 5, end < start ? start : end);
+    rtl_db_bind_int(add, 6, name);
+    rtl_db_bind_int(add, 7, args);
+    rtl_db_bind_int(add, 8, category_of(c, c->row[e->row].kind));
+    rtl_db_bind_int(add, 9, marker ? c->domain_roctx : c->domain_hip);
+    rtl_db_bind_int(add, 10, id);
+    rtl_db_run(add);
+}
+
+static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+{
+    struct rtl_db_statement *add = rtl_db_prepare(
+        c->db, "INSERT OR IGNORE INTO rocpd_op(id,gpuId,queueId,sequenceId,completionSignal,start,end,description_id,"
+               "opType_id,roctxId,correlation_id) VALUES(?,-1,0,0,'',?,?,?,?,?,?)");
+    int64_t id = id_of(c, e->id), start = bounded(e->start_ns), end = bounded(e->end_ns);
+    rtl_db_bind_int(add, 1, id | (int64_t)1 << MARKER_BIT);
+    rtl_db_bind_int(add, 2, start);
+    rtl_db_bind_int(add, 3, end < start ? start : end);
+    rtl_db_bind_int(add, 4, c->row[e->row].name);
+    rtl_db_bind_int(add, 5, c->marker);
+    rtl_db_bind_int(add, 6, id);
+    rtl_db_bind_int(add, 7, id);
+    rtl_db_run(add);
+    add_api(c, e, c->marker, c->row[e->row].name, true);
+    c->sums.markers++;
+}
+
+static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+{
+    struct rtl_db_statement *add = rtl_db_prepare(
+        c->db, "INSERT OR IGNORE INTO rocpd_copyapi(api_ptr_id,api_id,stream,size,dst,src,kind,sync) "
+               "VALUES(?1,?1,'',?2,'','',?3,?4)");
+    rtl_db_bind_int(add, 1, id_of(c, e->id));
+    rtl_db_bind_int(add, 2, bounded(e->bytes));
+    rtl_db_bind_int(add, 3, c->row[e->row].copy);
+    rtl_db_bind_int(add, 4, !c->row[e->row].async);
+    rtl_db_run(add);
+}
+
+static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+{
+    char text[40];
+    int64_t args = 1;
+    if (e->code) {
+        snprintf(text, sizeof text, "returned %" PRId32, e->code);
+        args = rtl_rocpd_string(c->db, text);
+    }
+    add_api(c, e, c->row[e->row].name, args, false);
+    if (c->row[e->row].kind == RTL_API_COPY)
+        add_copy(c, e);
+    c->sums.calls++;
+}
+
+/* --- links --- */
+
+static bool has_come(struct rtl_rocpd_calls *c, int64_t call)
+{
+    struct rtl_db_statement *get = rtl_db_prepare(c->db, "SELECT 1 FROM rocpd_api WHERE id = ?");
+    rtl_db_bind_int(get, 1, call);
+    bool there = rtl_db_step(get);
+    rtl_db_reset(get);
+    return there;
+}
+
+static void describe_kernel(struct rtl_rocpd_calls *c, int64_t call, int64_t kernel, const struct rtl_event_record *e)
+{
+    struct rtl_db_statement *add = rtl_db_prepare(
+        c->db, "INSERT OR IGNORE INTO rocpd_kernelapi(api_ptr_id,api_id,stream,gridX,gridY,gridZ,workgroupX,workgroupY,"
+               "workgroupZ,groupSegmentSize,privateSegmentSize,kernelName_id) VALUES(?1,?1,'',?2,?3,?4,?5,?6,?7,0,0,?8)");
+    rtl_db_bind_int(add, 1, call);
+    for (int i = 0; i < 3; i++) {
+        rtl_db_bind_int(add, 2 + i, e->grid[i]);
+        rtl_db_bind_int(add, 5 + i, e->workgroup[i]);
+    }
+    rtl_db_bind_int(add, 8, kernel);
+    rtl_db_run(add);
+}
+
+/* What the copy was tells more than the function's name. */
+static void describe_copy(struct rtl_rocpd_calls *c, int64_t call, uint32_t direction)
+{
+    static const int64_t kinds[RTL_DIRECTION_COUNT] = {
+        [RTL_COPY_H2D] = 1, [RTL_COPY_D2H] = 2, [RTL_COPY_D2D] = 3, [RTL_COPY_P2P] = 3};
+    struct rtl_db_statement *set =
+        rtl_db_prepare(c->db, "UPDATE rocpd_copyapi SET kind = ?2 WHERE api_ptr_id = ?1 AND kind = 4");
+    if (direction >= RTL_DIRECTION_COUNT)
+        return;
+    rtl_db_bind_int(set, 1, call);
+    rtl_db_bind_int(set, 2, kinds[direction]);
+    rtl_db_run(set);
+}
+
+static void link_op(struct rtl_rocpd_calls *c, const struct waiting *w, int64_t call)
+{
+    const struct rtl_event_record *e = &w->event.record;
+    struct rtl_db_statement *add =
+        rtl_db_prepare(c->db, "INSERT OR IGNORE INTO rocpd_api_ops(id,api_id,op_id) VALUES(?1,?2,?1)");
+    rtl_db_bind_int(add, 1, w->op);
+    rtl_db_bind_int(add, 2, call);
+    rtl_db_run(add);
+    if (e->flags & RTL_EVENT_COPY)
+        describe_copy(c, call, e->kernel);
+    else /* of a graph's kernels the first that has come: the others find the row taken */
+        describe_kernel(c, call, w->kernel, e);
+    c->sums.linked++;
+}
+
+struct rtl_rocpd_link rtl_rocpd_calls_link(const struct rtl_rocpd_calls *c, const struct rtl_linked_event *event)
+{
+    return (struct rtl_rocpd_link){event->record.correlation ? id_of(c, event->record.correlation) : 0,
+                                   event->link.range ? id_of(c, event->link.range) : 0};
+}
+
+static void unlink_op(struct rtl_rocpd_calls *c, int64_t op)
+{
+    struct rtl_db_statement *set = rtl_db_prepare(c->db, "UPDATE rocpd_op SET correlation_id = 0 WHERE id = ?");
+    rtl_db_bind_int(set, 1, op);
+    rtl_db_run(set);
+}
+
+void rtl_rocpd_calls_op(struct rtl_rocpd_calls *c, int64_t op, int64_t kernel, const struct rtl_linked_event *event)
+{
+    struct waiting w = {op, kernel, *event};
+    int64_t call = rtl_rocpd_calls_link(c, event).call;
+    if (!call)
+        return;
+    if (has_come(c, call)) {
+        link_op(c, &w, call);
+        return;
+    }
+    if (c->waiting_count == WAITING_MAX) {
+        unlink_op(c, c->waiting[c->waiting_first].op);
+        c->waiting_first = (c->waiting_first + 1) % WAITING_MAX;
+        c->waiting_count--;
+    }
+    c->waiting[(c->waiting_first + c->waiting_count++) % WAITING_MAX] = w;
+}
+
+/* Those whose call has come leave; the others keep their order. */
+static void look_again(struct rtl_rocpd_calls *c)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->waiting_count && !rtl_db_status(c->db); i++) {
+        struct waiting w = c->waiting[(c->waiting_first + i) % WAITING_MAX];
+        int64_t call = rtl_rocpd_calls_link(c, &w.event).call;
+        if (has_come(c, call))
+            link_op(c, &w, call);
+        else
+            c->waiting[(c->waiting_first + kept++) % WAITING_MAX] = w;
+    }
+    c->waiting_count = kept;
+    c->sums.waiting = kept;
+}
+
+void rtl_rocpd_calls_write(struct rtl_rocpd_calls *c)
+{
+    if (!c->marker) {
+        c->marker = rtl_rocpd_string(c->db, "UserMarker");
+        c->domain_hip = rtl_rocpd_string(c->db, "hip");
+        c->domain_roctx = rtl_rocpd_string(c->db, "roctx");
+    }
+    for (uint32_t i = 0; i < c->count && !rtl_db_status(c->db); i++) {
+        const struct rtl_api_event *e = &c->buffer[i];
+        if (e->row >= RTL_API_ROWS || !e->id)
+            continue;
+        if (!c->row[e->row].name)
+            look_up(c, e->row);
+        if (c->row[e->row].kind == RTL_API_RANGE || c->row[e->row].kind == RTL_API_MARK)
+            add_marker(c, e);
+        else
+            add_call(c, e);
+    }
+    c->count = 0;
+    look_again(c);
+}
+
+void rtl_rocpd_calls_end(struct rtl_rocpd_calls *c)
+{
+    for (uint32_t i = 0; i < c->waiting_count && !rtl_db_status(c->db); i++)
+        unlink_op(c, c->waiting[(c->waiting_first + i) % WAITING_MAX].op);
+    c->sums.waiting = c->waiting_count;
+    c->waiting_count = 0;
+}
+
+struct rtl_rocpd_calls_sums rtl_rocpd_calls_sums(const struct rtl_rocpd_calls *c)
+{
+    return c->sums;
+}

@@ -1,0 +1,39 @@
+/*
+ * A histogram in the classes of a page: four in each factor of two from 512 ns to 17 s, one below and one above. Edges
+ * of classes are edges of the segment's buckets, so that no value is in a wrong class. Pure.
+ */
+#ifndef RTL_SERVE_CLASSES_H
+#define RTL_SERVE_CLASSES_H
+
+#include <stdint.h>
+
+#include "shm/segment_reader.h"
+
+enum {
+    RTL_CLASS_LOW = 9,                                                       /* log2 of the first edge in ns */
+    RTL_CLASS_HIGH = 34,                                                     /* of the last one */
+    RTL_CLASS_PARTS = 4,                                                     /* of each factor of two */
+    RTL_CLASS_LAST = 1 + RTL_CLASS_PARTS * (RTL_CLASS_HIGH - RTL_CLASS_LOW), /* beyond the last edge */
+    RTL_CLASS_COUNT = RTL_CLASS_LAST + 1,
+};
+
+/* Only ever grows. */
+struct rtl_classes {
+    uint64_t count[RTL_CLASS_COUNT];
+    uint64_t values, sum_ns;
+};
+
+/* The class of values in the bucket that begins with `low_ns`. */
+uint32_t rtl_class_of(uint64_t low_ns);
+/* The largest value of a class below RTL_CLASS_LAST, in ns. */
+uint64_t rtl_class_most(uint32_t number);
+
+/* What a histogram grew by from `earlier` (NULL: from nothing) to `later`; what shrank adds nothing. */
+void rtl_classes_grow(struct rtl_classes *classes, const struct rtl_histogram_copy *earlier,
+                      const struct rtl_histogram_copy *later);
+/* The same of plain buckets, numbered as in stats/histogram.h. */
+void rtl_classes_grow_buckets(struct rtl_classes *classes, const uint64_t *earlier, const uint64_t *later,
+                              uint32_t buckets, uint64_t grown_ns);
+void rtl_classes_add(struct rtl_classes *classes, const struct rtl_classes *more);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * The metrics of rtl-top serve: one table, from which the page is made and against which the manual, the dashboard and
+ * the alert rules are checked.
+ *
+ * Units are Prometheus's (seconds, bytes); a counter's samples end in _total, an info's in _info. What is of a machine
+ * (kernels, families, GPUs, copies, calls) is summed over all its processes and goes on growing when one of them ends;
+ * what has a label pid is of one process and ends with it. Labels stand in the order in which their values are given.
+ */
+#ifndef RTL_SERVE_METRICS_H
+#define RTL_SERVE_METRICS_H
+
+/* X(symbol, name, type, labels, meaning) */
+#define RTL_METRICS(X)                                                                                              \
+    X(KERNEL_DISPATCHES, "rtl_kernel_dispatches", COUNTER, "kernel,id,family", "kernel dispatches, timed or not")   \
+    X(KERNEL_DURATION, "rtl_kernel_duration_seconds", HISTOGRAM, "kernel,id,family", "how long timed kernels ran")  \
+    X(FAMILY_DISPATCHES, "rtl_family_dispatches", COUNTER, "family", "kernel dispatches by what kernels are for")   \
+    X(FAMILY_DURATION, "rtl_family_duration_seconds", HISTOGRAM, "family",                                          \
+      "how long timed kernels ran, by what they are for")                                                           \
+    X(UNTIMED, "rtl_untimed_dispatches", COUNTER, "reason", "dispatches that were counted and not timed")           \
+    X(GPU, "rtl_gpu", INFO, "gpu,name,uuid", "GPUs that processes use, by PCI address")                             \
+    X(GPU_BUSY, "rtl_gpu_busy_seconds", COUNTER, "gpu", "time in which a timed kernel ran, summed over processes")  \
+    X(GPU_IDLE, "rtl_gpu_idle_seconds", COUNTER, "gpu,gap", "time between timed kernels, by how long each gap was") \
+    X(GPU_GAPS, "rtl_gpu_idle_gaps", COUNTER, "gpu,gap", "gaps between timed kernels, by how long they were")       \
+    X(GPU_WAIT, "rtl_gpu_queue_wait_seconds", HISTOGRAM, "gpu", "how long packets lay in the GPU's queues")         \
+    X(COPIES, "rtl_copies", COUNTER, "gpu,direction", "copies, timed or not")                                       \
+    X(COPY_BYTES, "rtl_copy_bytes", COUNTER, "gpu,direction", "bytes that were copied")                             \
+    X(COPY_DURATION, "rtl_copy_duration_seconds", HISTOGRAM, "gpu,direction", "how long timed copies took")         \
+    X(QUEUE_DISPATCHES, "rtl_queue_dispatches", COUNTER, "pid,gpu,queue,way", "kernel dispatches of a live queue")  \
+    X(QUEUE_DEPTH, "rtl_queue_depth", GAUGE, "pid,gpu,queue,way", "dispatches in flight in a live queue")           \
+    X(PROCESS, "rtl_process", INFO, "pid,rank,command,user,container,mode", "traced processes")                     \
+    X(PROCESS_START, "rtl_process_start_time_seconds", GAUGE, "pid,rank", "when tracing began, since 1970")         \
+    X(PROCESS_DISPATCHES, "rtl_process_dispatches", COUNTER, "pid,rank", "kernel dispatches of a process")          \
+    X(PROCESS_UNTIMED, "rtl_process_untimed_dispatches", COUNTER, "pid,rank", "its dispatches that were not timed") \
+    X(PROCESS_IN_FLIGHT, "rtl_process_in_flight", GAUGE, "pid,rank", "its dispatches that have not ended")          \
+    X(PROCESS_BUSY, "rtl_process_gpu_busy_seconds", COUNTER, "pid,rank,gpu", "time in which its timed kernels ran") \
+    X(PROCESS_KERNEL, "rtl_process_kernel_duration_seconds", SUMMARY, "pid,rank,kernel,id,family",                  \
+      "how long its timed kernels ran: sum and number")                                                             \
+    X(API, "rtl_api_duration_seconds", HISTOGRAM, "function,kind", "how long calls of HIP took the host's threads") \
+    X(API_ERRORS, "rtl_api_errors", COUNTER, "function,kind", "calls of HIP that returned an error")                \
+    X(RANGES, "rtl_range_duration_seconds", HISTOGRAM, "range", "how long ranges of roctx were open")               \
+    X(MEMORY, "rtl_memory_in_use_bytes", GAUGE, "pid,rank,place", "memory that was allocated and not given back")   \
+    X(SERVE, "rtl_serve", INFO, "version", "the rtl-top that serves this")                                          \
+    X(SERVE_PROCESSES, "rtl_serve_processes", GAUGE, "", "processes that it watches")                               \
+    X(SERVE_REFUSED, "rtl_serve_processes_left_out", GAUGE, "", "processes that find no room")                      \
+    X(SERVE_ENDED, "rtl_serve_processes_ended", COUNTER, "", "processes that have ended; what they counted stays")  \
+    X(SERVE_KERNELS, "rtl_serve_kernels", GAUGE, "", "kernels that it has seen, with a series of their own or not") \
+    X(SERVE_SCRAPES, "rtl_serve_scrapes", COUNTER, "", "pages that were asked for")                                 \
+    X(SERVE_TOOK, "rtl_serve_last_scrape_seconds", GAUGE, "", "how long the page before this one took to make")     \
+    X(SERVE_CPU, "rtl_serve_cpu_seconds", COUNTER, "", "CPU time of the server")
+
+#define RTL_ENUM_METRIC(sym, ...) RTL_METRIC_##sym,
+enum rtl_metric { RTL_METRICS(RTL_ENUM_METRIC) RTL_METRIC_COUNT };
+#undef RTL_ENUM_METRIC
+
+/* X(symbol, OpenMetrics type, type in the text format of before) */
+#define RTL_METRIC_TYPES(X)                \
+    X(COUNTER, "counter", "counter")       \
+    X(GAUGE, "gauge", "gauge")             \
+    X(HISTOGRAM, "histogram", "histogram") \
+    X(SUMMARY, "summary", "summary")       \
+    X(INFO, "info", "gauge")
+#define RTL_ENUM_TYPE(sym, ...) RTL_METRIC_TYPE_##sym,
+enum rtl_metric_type { RTL_METRIC_TYPES(RTL_ENUM_TYPE) RTL_METRIC_TYPE_COUNT };
+#undef RTL_ENUM_TYPE
+
+struct rtl_metric_info {
+    const char *name, *labels, *meaning;
+    enum rtl_metric_type type;
+};
+extern const struct rtl_metric_info rtl_metrics[RTL_METRIC_COUNT];
+
+#endif

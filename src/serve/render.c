@@ -1,0 +1,362 @@
+/* A machine's metrics as a page. See render.h. */
+#include "serve/render.h"
+#include "base/version.h"
+#include "model/labels.h"
+#include "shm/gpu_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    char text[24];
+};
+
+static struct text number(uint64_t value)
+{
+    struct text t;
+    snprintf(t.text, sizeof t.text, "%" PRIu64, value);
+    return t;
+}
+
+static struct text rank_of(const struct rtl_served *s)
+{
+    return s->info.rank < 0 ? (struct text){""} : number((uint64_t)s->info.rank);
+}
+
+static struct rtl_gpu_name gpu_label(uint32_t bdf)
+{
+    return bdf == RTL_NO_BDF ? (struct rtl_gpu_name){"unknown"} : rtl_pci_address(bdf);
+}
+
+/* --- what is ranked --- */
+
+static void kernel_labels(struct rtl_fleet *fleet, uint32_t number, const char *label[3], struct text *id)
+{
+    const struct rtl_ranked *kernels = &fleet->totals.kernels;
+    label[0] = RTL_OTHER_LABEL;
+    label[1] = label[2] = "";
+    if (number >= kernels->count)
+        return;
+    snprintf(id->text, sizeof id->text, "%016" PRIx64, kernels->series[number].hash);
+    label[0] = rtl_totals_kernel(&fleet->totals, number);
+    label[1] = id->text;
+    label[2] = rtl_name_family_name(rtl_totals_family(&fleet->totals, number));
+}
+
+static void put_tally(struct rtl_page *page, const struct rtl_tally *t)
+{
+    if (rtl_metrics[page->metric].type == RTL_METRIC_TYPE_HISTOGRAM)
+        rtl_page_histogram(page, &t->times);
+    else
+        rtl_page_count(page, page->metric == RTL_METRIC_API_ERRORS ? t->errors : t->calls);
+}
+
+static void kernels(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+{
+    const struct rtl_ranked *r = &fleet->totals.kernels;
+    const char *labels[3];
+    struct text id;
+    rtl_page_metric(page, metric);
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (!r->series[i].shown)
+            continue;
+        kernel_labels(fleet, i, labels, &id);
+        rtl_page_labels(page, labels);
+        put_tally(page, &r->series[i].own);
+    }
+    kernel_labels(fleet, RTL_SERIES_OTHER, labels, &id);
+    rtl_page_labels(page, labels);
+    put_tally(page, &r->other);
+}
+
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[RTL_API_KIND_COUNT] = {"unknown",
+#define KIND(sym, number, name, text) [number] = name,
+                                                          RTL_API_KINDS(KIND)
+#undef KIND
+    };
+    return kind < RTL_API_KIND_COUNT ? names[kind] : names[0];
+}
+
+static void calls(const struct rtl_ranked *r, struct rtl_page *page, enum rtl_metric metric)
+{
+    rtl_page_metric(page, metric);
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (!r->series[i].shown)
+            continue;
+        rtl_page_labels(page, (const char *[]){r->series[i].name, kind_name(r->series[i].kind)});
+        put_tally(page, &r->series[i].own);
+    }
+    if (!r->count)
+        return;
+    rtl_page_labels(page, (const char *[]){RTL_OTHER_LABEL, ""});
+    put_tally(page, &r->other);
+}
+
+/* --- what there is a fixed number of --- */
+
+static void families(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
+{
+    rtl_page_metric(page, metric);
+    for (uint32_t i = 0; i < RTL_FAMILY_COUNT; i++) {
+        rtl_page_labels(page, (const char *[]){rtl_name_family_name((enum rtl_name_family)i)});
+        put_tally(page, &t->families[i]);
+    }
+}
+
+static void untimed(const struct rtl_totals *t, struct rtl_page *page)
+{
+    rtl_page_metric(page, RTL_METRIC_UNTIMED);
+#define REASON(sym, num, key, text, writer)       \
+    rtl_page_labels(page, (const char *[]){key}); \
+    rtl_page_count(page, t->untimed[RTL_UNTIMED_##sym]);
+    RTL_UNTIMED_REASONS(REASON)
+#undef REASON
+}
+
+static const char *gap_label(int idle_class)
+{
+    static const char *const labels[RTL_IDLE_COUNT] = {"<10us", "<100us", "<1ms", "<10ms", "<100ms", "more"};
+    return labels[idle_class];
+}
+
+static void gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
+{
+    for (int i = 0; i < RTL_IDLE_COUNT; i++) {
+        rtl_page_labels(page, (const char *[]){label, gap_label(i)});
+        if (page->metric == RTL_METRIC_GPU_IDLE)
+            rtl_page_seconds(page, gpu->idle[i].total_ns);
+        else
+            rtl_page_count(page, gpu->idle[i].count);
+    }
+}
+
+static const char *direction_name(int direction)
+{
+    static const char *const names[RTL_DIRECTION_COUNT] = {
+#define DIRECTION(sym, num, key, text, meaning) [num] = key,
+        RTL_DIRECTIONS(DIRECTION)
+#undef DIRECTION
+    };
+    return names[direction];
+}
+
+static void copies(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
+{
+    for (int i = 0; i < RTL_DIRECTION_COUNT; i++) {
+        const struct rtl_served_copies *c = &gpu->copies[i];
+        if (!c->count)
+            continue;
+        rtl_page_labels(page, (const char *[]){label, direction_name(i)});
+        if (page->metric == RTL_METRIC_COPY_DURATION)
+            rtl_page_histogram(page, &c->times);
+        else
+            rtl_page_count(page, page->metric == RTL_METRIC_COPIES ? c->count : c->bytes);
+    }
+}
+
+static void gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
+{
+    rtl_page_metric(page, metric);
+    for (uint32_t i = 0; i < t->gpu_count; i++) {
+        const struct rtl_served_gpu *gpu = &t->gpus[i];
+        struct rtl_gpu_name bdf = gpu_label(gpu->bdf);
+        const char *label = bdf.text;
+        if (metric == RTL_METRIC_GPU_IDLE || metric == RTL_METRIC_GPU_GAPS) {
+            gaps(gpu, label, page);
+            continue;
+        }
+        if (metric == RTL_METRIC_COPIES || metric == RTL_METRIC_COPY_BYTES || metric == RTL_METRIC_COPY_DURATION) {
+            copies(gpu, label, page);
+            continue;
+        }
+        rtl_page_labels(page, (const char *[]){label, gpu->name, gpu->uuid});
+        if (metric == RTL_METRIC_GPU)
+            rtl_page_info(page);
+        else if (metric == RTL_METRIC_GPU_BUSY)
+            rtl_page_seconds(page, gpu->busy_ns);
+        else
+            rtl_page_histogram(page, &gpu->wait);
+    }
+}
+
+/* --- what is of one process --- */
+
+static void queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+{
+    uint32_t left = RTL_SERVED_QUEUES;
+    rtl_page_metric(page, metric);
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct rtl_served *s = fleet->served[i];
+        for (uint32_t n = 0; s->has_snapshot && n < s->snapshot.queue_count; n++) {
+            const struct rtl_queue_snapshot *q = &s->snapshot.queues[n];
+            const char *way = rtl_way_key(q->way);
+            struct rtl_gpu_name bdf = gpu_label(rtl_bdf_of(&s->snapshot, q->agent));
+            char id[40];
+            if (!q->live || q->shared || !left)
+                continue;
+            left--;
+            /* two queues of a process may say the same number: the slot is what tells them apart */
+            snprintf(id, sizeof id, "%" PRIu32 ":%" PRIu64, q->slot, q->queue_id);
+            rtl_page_labels(page, (const char *[]){number((uint64_t)s->pid).text, bdf.text, id, way ? way : ""});
+            rtl_page_count(page, metric == RTL_METRIC_QUEUE_DEPTH ? q->depth : q->dispatches);
+        }
+    }
+}
+
+static void process_busy(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
+{
+    for (uint32_t i = 0; i < s->snapshot.agent_count; i++) {
+        const struct rtl_agent_snapshot *agent = &s->snapshot.agents[i];
+        bool again = false; /* a damaged segment may have an address twice */
+        for (uint32_t n = 0; n < i; n++)
+            again |= s->snapshot.agents[n].bdf == agent->bdf;
+        if (again)
+            continue;
+        rtl_page_labels(page, (const char *[]){pid, rank, gpu_label(agent->bdf).text});
+        rtl_page_seconds(page, agent->busy_ns);
+    }
+}
+
+/* Only kernels that have series of their own: a sum of the others would go back when one of them gets its own. */
+static void process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s, const char *pid, const char *rank,
+                            struct rtl_page *page)
+{
+    const struct rtl_ranked *r = &fleet->totals.kernels;
+    struct sum {
+        uint64_t values, sum_ns;
+    } *sums = calloc((size_t)r->count + 1, sizeof *sums);
+    if (!sums) {
+        page->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < s->snapshot.kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &s->snapshot.kernels[i];
+        uint32_t of = k->id < RTL_KERNELS_MAX ? s->series[k->id] : 0;
+        if (!of || of > r->count || !r->series[of - 1].shown)
+            continue;
+        of--;
+        sums[of].values += k->histogram.count;
+        sums[of].sum_ns += k->histogram.total_ns;
+    }
+    for (uint32_t i = 0; i < r->count; i++) {
+        const char *labels[5] = {pid, rank};
+        struct text id;
+        if (!sums[i].values)
+            continue;
+        kernel_labels(fleet, i, labels + 2, &id);
+        rtl_page_labels(page, labels);
+        rtl_page_summary(page, sums[i].values, sums[i].sum_ns);
+    }
+    free(sums);
+}
+
+static void process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
+{
+    for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
+        char place[24] = "host";
+        if (!s->calls.rows || !s->calls.memory[i].peak)
+            continue;
+        if (i < RTL_API_GPUS)
+            snprintf(place, sizeof place, "gpu%u", (unsigned)i);
+        rtl_page_labels(page, (const char *[]){pid, rank, place});
+        rtl_page_count(page, s->calls.memory[i].in_use);
+    }
+}
+
+static uint64_t in_flight(const struct rtl_snapshot *snapshot)
+{
+    uint64_t depth = 0;
+    for (uint32_t i = 0; i < snapshot->queue_count; i++)
+        depth += snapshot->queues[i].live ? snapshot->queues[i].depth : 0;
+    return depth;
+}
+
+static void process(struct rtl_fleet *fleet, const struct rtl_served *s, struct rtl_page *page)
+{
+    struct text pid = number((uint64_t)s->pid), rank = rank_of(s);
+    const char *labels[] = {pid.text,     rank.text,         s->info.title,
+                            s->info.user, s->info.container, s->has_snapshot ? rtl_mode_label(s->snapshot.mode) : ""};
+    const struct rtl_snapshot *snapshot = &s->snapshot;
+    if (page->metric == RTL_METRIC_MEMORY) {
+        process_memory(s, pid.text, rank.text, page);
+        return;
+    }
+    if (page->metric != RTL_METRIC_PROCESS && !s->has_snapshot)
+        return;
+    if (page->metric == RTL_METRIC_PROCESS_BUSY) {
+        process_busy(s, pid.text, rank.text, page);
+        return;
+    }
+    if (page->metric == RTL_METRIC_PROCESS_KERNEL) {
+        process_kernels(fleet, s, pid.text, rank.text, page);
+        return;
+    }
+    rtl_page_labels(page, labels);
+    if (page->metric == RTL_METRIC_PROCESS)
+        rtl_page_info(page);
+    else if (page->metric == RTL_METRIC_PROCESS_START)
+        rtl_page_seconds(page, snapshot->start_real_ns);
+    else if (page->metric == RTL_METRIC_PROCESS_DISPATCHES)
+        rtl_page_count(page, snapshot->counted);
+    else if (page->metric == RTL_METRIC_PROCESS_UNTIMED)
+        rtl_page_count(page, snapshot->untimed_total);
+    else
+        rtl_page_count(page, in_flight(snapshot));
+}
+
+static void processes(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+{
+    rtl_page_metric(page, metric);
+    for (uint32_t i = 0; i < fleet->count; i++)
+        process(fleet, fleet->served[i], page);
+}
+
+/* --- the server --- */
+
+static void server(const struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
+{
+    rtl_page_metric(page, RTL_METRIC_SERVE);
+    rtl_page_labels(page, (const char *[]){RTL_VERSION});
+    rtl_page_info(page);
+    const struct {
+        enum rtl_metric metric;
+        uint64_t value;
+    } counts[] = {{RTL_METRIC_SERVE_PROCESSES, fleet->count},
+                  {RTL_METRIC_SERVE_REFUSED, fleet->left_out},
+                  {RTL_METRIC_SERVE_ENDED, fleet->ended},
+                  {RTL_METRIC_SERVE_KERNELS, fleet->totals.kernels.count},
+                  {RTL_METRIC_SERVE_SCRAPES, facts->scrapes}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        rtl_page_metric(page, counts[i].metric);
+        rtl_page_count(page, counts[i].value);
+    }
+    rtl_page_metric(page, RTL_METRIC_SERVE_TOOK);
+    rtl_page_seconds(page, facts->took_ns);
+    rtl_page_metric(page, RTL_METRIC_SERVE_CPU);
+    rtl_page_seconds(page, facts->cpu_ns);
+}
+
+void rtl_render(struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
+{
+    const struct rtl_totals *t = &fleet->totals;
+    kernels(fleet, page, RTL_METRIC_KERNEL_DISPATCHES);
+    kernels(fleet, page, RTL_METRIC_KERNEL_DURATION);
+    families(t, page, RTL_METRIC_FAMILY_DISPATCHES);
+    families(t, page, RTL_METRIC_FAMILY_DURATION);
+    untimed(t, page);
+    for (int m = RTL_METRIC_GPU; m <= RTL_METRIC_COPY_DURATION; m++)
+        gpus(t, page, (enum rtl_metric)m);
+    queues(fleet, page, RTL_METRIC_QUEUE_DISPATCHES);
+    queues(fleet, page, RTL_METRIC_QUEUE_DEPTH);
+    for (int m = RTL_METRIC_PROCESS; m <= RTL_METRIC_PROCESS_KERNEL; m++)
+        processes(fleet, page, (enum rtl_metric)m);
+    calls(&t->functions, page, RTL_METRIC_API);
+    calls(&t->functions, page, RTL_METRIC_API_ERRORS);
+    calls(&t->ranges, page, RTL_METRIC_RANGES);
+    processes(fleet, page, RTL_METRIC_MEMORY);
+    server(fleet, facts, page);
+}

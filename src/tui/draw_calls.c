@@ -1,0 +1,264 @@
+/*
+ * The calls of HIP, or the ranges of roctx, ranked: how often, how long, what failed; below the calls the memory in
+ * use, and what could not be recorded.
+ */
+#include "tui/draw_calls.h"
+#include "model/cells.h"
+#include "text/text.h"
+#include "tui/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+#define ONE(...) +1
+    CALL_CELLS = 0 RTL_CALL_COLUMNS(ONE),
+    RANGE_CELLS = 0 RTL_RANGE_COLUMNS(ONE),
+#undef ONE
+    CELLS = (int)CALL_CELLS > (int)RANGE_CELLS ? (int)CALL_CELLS : (int)RANGE_CELLS,
+    NAME_LEAST = 12, /* columns of the name: columns go before it gets shorter */
+};
+
+struct cells {
+    struct rtl_number text[CELLS];
+};
+
+static const struct column {
+    const char *header;
+    int width, from;
+    int order; /* enum rtl_call_order that it shows, or -1 */
+} call_columns[] =
+    {
+#define COLUMN(header, width, from, order, meaning) {header, width, from, order},
+        RTL_CALL_COLUMNS(COLUMN)},
+  range_columns[] = {RTL_RANGE_COLUMNS(COLUMN)};
+#undef COLUMN
+
+static bool shows_ranges(const struct rtl_ui *ui)
+{
+    return ui->view == RTL_VIEW_RANGES;
+}
+
+static const struct column *columns_of(const struct rtl_ui *ui, int *count)
+{
+    *count = shows_ranges(ui) ? (int)RANGE_CELLS : (int)CALL_CELLS;
+    return shows_ranges(ui) ? range_columns : call_columns;
+}
+
+static struct rtl_number time_or_none(bool measured, uint64_t ns, enum rtl_unit units)
+{
+    return measured ? rtl_format_time(ns, units) : (struct rtl_number){RTL_NONE};
+}
+
+static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_call_row *row)
+{
+    const struct rtl_number none = {RTL_NONE};
+    bool span = ui->model->span_ns, timed = row->window.count;
+    struct cells c;
+    int i = 0;
+    c.text[i++] = span && timed ? rtl_format_share(row->share) : none;
+    c.text[i++] = span ? rtl_format_rate(row->rate) : none;
+    c.text[i++] = time_or_none(timed, row->p50, ui->units);
+    c.text[i++] = time_or_none(timed, row->p99, ui->units);
+    if (shows_ranges(ui)) {
+        c.text[i++] = span && row->node ? rtl_format_share(row->gpu_share) : none;
+        c.text[i++] = row->open ? rtl_format_count(row->open) : none;
+        c.text[i++] = rtl_format_count(row->calls);
+        c.text[i++] = time_or_none(row->calls, row->total_ns, ui->units);
+        c.text[i++] = time_or_none(row->node && row->gpu_ns, row->gpu_ns, ui->units);
+        c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
+        return c;
+    }
+    c.text[i++] = row->errors ? rtl_format_count(row->errors) : none;
+    c.text[i++] = row->call->bytes && span ? rtl_format_rate(row->bandwidth) : none;
+    c.text[i++] = rtl_format_count(row->calls);
+    c.text[i++] = time_or_none(row->calls, row->total_ns, ui->units);
+    c.text[i++] = row->bytes ? rtl_format_bytes(row->bytes) : none;
+    c.text[i++] = row->call->in_use ? rtl_format_bytes(row->call->in_use) : none;
+    c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
+    return c;
+}
+
+static const struct rtl_call_row *rows_of(const struct rtl_ui *ui, int *count)
+{
+    const struct rtl_call_rows *calls = &ui->model->calls;
+    *count = (int)(shows_ranges(ui) ? calls->ranges : calls->functions);
+    if (shows_ranges(ui) && calls->tree_count) {
+        *count = (int)calls->tree_count;
+        return calls->tree;
+    }
+    return shows_ranges(ui) ? calls->rows + calls->functions : calls->rows;
+}
+
+/* --- lines --- */
+
+/* Where columns are, and the name behind them. */
+struct places {
+    int at[CELLS], width[CELLS], name;
+};
+
+static struct places make_places(const struct rtl_ui *ui, int cols)
+{
+    struct places p;
+    int columns, rows, at = 1;
+    const struct column *column = columns_of(ui, &columns);
+    const struct rtl_call_row *row = rows_of(ui, &rows);
+    for (int i = 0; i < columns; i++)
+        p.width[i] = column[i].width;
+    for (int r = 0; r < rows; r++) {
+        struct cells cells = make_cells(ui, &row[r]);
+        for (int i = 0; i < columns; i++)
+            p.width[i] = rtl_cell_width(p.width[i], rtl_text_columns(cells.text[i].text));
+    }
+    for (int i = 0; i < columns; i++) {
+        bool shown = cols >= column[i].from && at + p.width[i] + 1 + NAME_LEAST <= cols;
+        p.at[i] = shown ? at : -1;
+        at += shown ? p.width[i] + 1 : 0;
+    }
+    p.name = at + 1;
+    return p;
+}
+
+static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l,
+                      const struct places *p)
+{
+    int columns, rows, row = l->head.row;
+    const struct column *column = columns_of(ui, &columns);
+    rows_of(ui, &rows);
+    int order = (int)ui->model->calls.order;
+    rtl_frame_fill(frame, row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
+    for (int i = 0; i < columns; i++)
+        if (p->at[i] >= 0)
+            rtl_frame_right(frame, row, p->at[i], p->width[i],
+                            column[i].order == order ? RTL_ROLE_HEADER_SORT : RTL_ROLE_HEADER, column[i].header);
+    rtl_frame_put(frame, row, p->name, l->head.cols - p->name,
+                  order == RTL_CALLS_BY_NAME ? RTL_ROLE_HEADER_SORT : RTL_ROLE_HEADER,
+                  shows_ranges(ui) ? RTL_RANGE_NAME : RTL_CALL_NAME);
+    char count[16];
+    snprintf(count, sizeof count, "%d", rows);
+    if (l->head.cols - p->name > 24)
+        rtl_frame_right(frame, row, p->name, l->head.cols - p->name, RTL_ROLE_HEADER, count);
+}
+
+static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct places *p,
+                     const struct rtl_call_row *row)
+{
+    int columns;
+    const struct column *column = columns_of(ui, &columns);
+    struct cells cells = make_cells(ui, row);
+    int at = p->name + (row->depth < 20 ? 2 * (int)row->depth : 40);
+    enum rtl_role role = row->window.count || row->open ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
+    char name[4 * RTL_API_TEXT + 8];
+    for (int i = 0; i < columns; i++) {
+        enum rtl_role cell = role;
+        if (column[i].order == RTL_CALLS_BY_SHARE && row->share >= 0.25)
+            cell = RTL_ROLE_VALUE;
+        if (!shows_ranges(ui) && !strcmp(column[i].header, RTL_CALL_ERRORS) && row->window_errors)
+            cell = RTL_ROLE_WARN;
+        if (p->at[i] >= 0)
+            rtl_frame_right(frame, line, p->at[i], p->width[i], cell, cells.text[i].text);
+    }
+    rtl_text_escape(name, sizeof name, row->call->name, row->call->name_bytes);
+    int used = rtl_frame_put(frame, line, at, cols - at, role, name);
+    if (row->call->kind == RTL_API_MARK && at + used + 7 <= cols)
+        rtl_frame_put(frame, line, at + used, cols - at - used, RTL_ROLE_LABEL, " (mark)");
+}
+
+/* --- what is below --- */
+
+struct trouble {
+    uint64_t count;
+    const char *text;
+};
+
+static int troubles_of(const struct rtl_calls *calls, struct trouble *out)
+{
+    int count = 0;
+    if (!calls)
+        return 0;
+#define TROUBLE(member, key, text) \
+    if (calls->member)             \
+        out[count++] = (struct trouble){calls->member, text};
+    RTL_CALL_TROUBLES(TROUBLE)
+#undef TROUBLE
+    return count;
+}
+
+enum {
+#define ONE(...) +1
+    TROUBLES_MAX = 0 RTL_CALL_TROUBLES(ONE)
+#undef ONE
+};
+
+static const struct rtl_calls *calls_of(const struct rtl_ui *ui)
+{
+    return ui->model->latest ? ui->model->latest->snapshot.calls : NULL;
+}
+
+static int memory_lines(const struct rtl_ui *ui)
+{
+    const struct rtl_calls *calls = calls_of(ui);
+    return calls && !shows_ranges(ui) ? (int)calls->memory_count : 0;
+}
+
+int rtl_draw_calls_lines(const struct rtl_ui *ui)
+{
+    struct trouble troubles[TROUBLES_MAX];
+    int rows, below = memory_lines(ui) + troubles_of(calls_of(ui), troubles);
+    rows_of(ui, &rows);
+    return rows + (below ? 1 + below : 0);
+}
+
+static void draw_memory(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, int i)
+{
+    const struct rtl_call_memory *m = &calls_of(ui)->memory[i];
+    char place[48];
+    int used = 0;
+    if (ui->model->latest->snapshot.parts)
+        used = snprintf(place, sizeof place, "pid %llu ", (unsigned long long)m->pid);
+    if (m->place < RTL_API_GPUS)
+        snprintf(place + used, sizeof place - (size_t)used, "GPU %u", m->place);
+    else
+        snprintf(place + used, sizeof place - (size_t)used, "host");
+    rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_LABEL, "memory of %s: %s in use, %s at most, %s allocations",
+                     place, rtl_format_bytes(m->in_use).text, rtl_format_bytes(m->peak).text,
+                     rtl_format_count(m->allocations).text);
+}
+
+/* Line i of those there are to scroll through: the rows, an empty one, the memory, what could not be recorded. */
+static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct places *p,
+                      int i)
+{
+    struct trouble troubles[TROUBLES_MAX];
+    int rows, memory = memory_lines(ui), count = troubles_of(calls_of(ui), troubles);
+    const struct rtl_call_row *row = rows_of(ui, &rows);
+    int below = i - rows - 1;
+    if (i < rows)
+        draw_row(ui, frame, line, cols, p, &row[i]);
+    else if (below >= 0 && below < memory)
+        draw_memory(ui, frame, line, cols, below);
+    else if (below >= memory && below < memory + count)
+        rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_WARN, "%s %s",
+                         rtl_format_count(troubles[below - memory].count).text, troubles[below - memory].text);
+}
+
+void rtl_draw_calls(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
+{
+    struct places p = make_places(ui, l->table.cols);
+    int lines = rtl_draw_calls_lines(ui), rows, at = ui->calls_at[shows_ranges(ui)],
+        top = ui->calls_top[shows_ranges(ui)];
+    rows_of(ui, &rows);
+    draw_head(ui, frame, l, &p);
+    if (!ui->model->calls.any)
+        rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
+                      ui->replay ? "no calls were recorded up to here"
+                                 : "calls aren't recorded: start it with rtl-top run --mode hip");
+    else if (!rows && !top)
+        rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
+                      shows_ranges(ui) ? "no range and no mark of roctx so far" : "no call of HIP so far");
+    for (int i = 0; i < l->table.rows && top + i < lines; i++) {
+        draw_line(ui, frame, l->table.row + i, l->table.cols, &p, top + i);
+        if (top + i == at && rows)
+            rtl_draw_cursor(frame, l->table.row + i, l->table.cols);
+    }
+}

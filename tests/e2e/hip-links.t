@@ -1,0 +1,77 @@
+#!/bin/sh
+# Links from calls of HIP to what they launch: each dispatch is linked to just the call that submitted it, whatever queue
+# it shares with other threads and whoever rings for it, or counted under the reason why not; latencies, ranges and the
+# event rings say the same. LINKS is how many launches (40000; by hand a million). Times of a busy machine are no matter.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/hip.sh"
+programs=$O/tests/programs
+launches=${LINKS:-40000}
+
+# linked: what links_check says of the program, in $work/linked, once all that was launched is over
+linked() {
+    wait_until 60 sh -c "'$O/rtl-top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'" >/dev/null
+    "$programs/links_check" "$program" "$work/out" >"$work/linked"
+}
+said() { sed -n "s/^$1 //p" "$work/linked"; }
+# of a line "KEY ... NAME N ...": N
+number() { sed -n "s/^$1 .*\\b$2 \\([0-9]*\\).*/\\1/p" "$work/linked"; }
+
+export RTL_TRACE=128M
+for way in native intercept; do
+    export RTL_QUEUES=$way
+    gpu="--duration 1us"
+    play "$programs/hip_links" --launches "$launches" --module "$programs/kernels-gfx90a.co" --hold
+    linked
+    timed=$("$O/rtl-top" -p "$program" --json -n 1 | jq .dispatches.timed)
+    is "$way: of 8 threads on 8 streams each call has just its own launches" "$(said rows)" "$timed wrong 0"
+    check "$way: most were timed" test "$timed" -gt $((launches / 2))
+    is "$way: their ranges and times of entry are their calls'" "$(said range)" "$timed wrong 0"
+    has "$way: calls and ranges lie in the ranges that they name" "$(said nested)" '^[1-9][0-9]* wrong 0$'
+    is "$way: no event was lost" "$(said lost)" 0
+    is "$way: every dispatch is counted as linked, timed or not" "$(said counted)" \
+        "linked $launches outside 0 queue_thread 0 overtaken 0 unnoted 0"
+    is "$way: all three ways to launch are there" "$(said pair | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" \
+        "hipExtLaunchKernel linked hipLaunchKernel linked hipModuleLaunchKernel hsa_00 "
+    is "$way: each timed one has a latency" "$(said launches | awk '{ sum += $2 } END { print sum }')" "$timed"
+    is "$way: latencies and GPU times add up to those of the events" "$(said sums | awk '{ print $1 - $2, $3 - $4 }')" "0 0"
+    is "$way: and is in the range of its thread and part, in no other" \
+        "$(said node | grep -c '^/thread [0-7]/part [0-9] count')" 80
+    is "$way: which add up to all of them" "$(said node | sed -n 's/.* kernels \([0-9]*\) .*/\1/p' | awk '{ sum += $1 } END { print sum }')" "$timed"
+    is "$way: as many in each thread's range as in another's" "$(said node | sed -n 's/^.thread \([0-7]\).part.* count \([0-9]*\) .*/\1 \2/p' |
+        awk '{ sum[$1] += $2 } END { for (t in sum) print sum[t] }' | sort -u)" $((launches / 800))
+    is "$way: threads that have ended aren't shown, and the main one waited last" "$(said thread | sed 's/^[0-9]* //')" \
+        "function none last hipDeviceSynchronize"
+    close_play
+    is "$way: it ends as it would" "$status" 0
+
+    play "$programs/hip_links" --kinds --hold
+    linked
+    is "$way: filled and copied memory belongs to who asked for it" "$(grep -E '^pair hipMem' "$work/linked" | sort)" \
+        "pair hipMemcpyAsync __amd_rocclr_copyBuffer 20
+pair hipMemsetAsync __amd_rocclr_fillBufferAligned 20"
+    is "$way: so do an engine's copies" "$(said copies)" "hipMemcpyAsync 40"
+    is "$way: all of them" "$(said copied)" "linked 40 unlinked 0"
+    is "$way: a replayed graph's kernels belong to its launch" "$(said 'pair hipGraphLaunch')" "linked 200"
+    is "$way: in their order" "$(said order)" "180 wrong 0"
+    is "$way: and ranges have their GPU time" "$(said node | sed 's/ ns .*//' | sort | tr '\n' ';')" \
+        "/copy count 1 kernels 20 copies 40;/fill count 1 kernels 20 copies 0;/replay count 1 kernels 200 copies 0;"
+    close_play
+
+    export AMD_DIRECT_DISPATCH=0
+    play "$programs/hip_links" --launches 800 --threads 2 --hold
+    linked
+    is "$way: what the runtime's own threads submit is linked to nothing, and counted so" "$(said counted)" \
+        "linked 0 outside 0 queue_thread 800 overtaken 0 unnoted 0"
+    is "$way: in the events, too" "$(grep -cE '^pair' "$work/linked")" 0
+    close_play
+    unset AMD_DIRECT_DISPATCH
+done
+
+unset RTL_TRACE RTL_QUEUES
+gpu="--duration 1us"
+play "$programs/hip_links" --launches 8000 --hold
+linked
+is "without a trace all is counted as well" "$(number counted linked) $(said launches | awk '{ sum += $2 } END { print sum }')" \
+    "8000 $("$O/rtl-top" -p "$program" --json -n 1 | jq .dispatches.timed)"
+close_play
+finish

@@ -1,0 +1,92 @@
+#!/bin/sh
+# Calls of HIP and ranges of roctx beside the kernels of a live process, and of several as one: JSON, text and the screen
+# have what the program counted itself.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/hip.sh"
+. "$(dirname "$0")/screen.sh"
+
+gpu="--gpus 2"
+play "$O/tests/programs/hip_api" --hold
+"$top" -p "$program" --json -n 2 -d 0.2 >"$work/frames"
+frame=$(tail -n 1 "$work/frames")
+is "JSON: each function's calls and bytes are the program's own tally" \
+    "$(echo "$frame" | jq -r '.api.functions[] | "called \(.name) \(.calls) \(.bytes)"' | sort)" "$(grep '^called' "$work/out" | sort)"
+is "JSON: memory in use is what it holds" \
+    "$(echo "$frame" | jq -r '.api.memory[] | select(.allocations > 0) |
+        "memory \(.place)\(if .gpu == null then "" else .gpu end) \(.in_use_bytes) \(.allocations)"' | sort)" \
+    "$(grep '^memory' "$work/out" | sort)"
+is "JSON: all of it is what rtl-top api says" \
+    "$(echo "$frame" | jq -c '[.api.functions[] | [.name, .kind, .calls, .total_ns, .errors, .bytes, .in_use_bytes]] | sort')" \
+    "$(api --json | jq -c '[.api[] | [.name, .kind, .calls, .total_ns, .errors, .bytes, .in_use_bytes]] | sort')"
+is "JSON: nothing was called in the last interval" "$(echo "$frame" | jq '[.api.functions[].window.calls] | add')" 0
+is "JSON: kernels are there as ever" "$(echo "$frame" | jq '.kernels | length > 0')" true
+"$top" -p "$program" -b -n 1 >"$work/text"
+is "text: a line a function" "$(grep -c '^call hip' "$work/text")" "$(grep -c '^called' "$work/out")"
+has "text: with errors" "$(cat "$work/text")" '^call hip.*  errors [0-9]'
+has "text: and memory" "$(cat "$work/text")" '^memory of GPU [0-9]+  in use .*at most 64M  allocations [0-9]+'
+"$top" record -p "$program" -n 2 -d 0.2 -b "$work/run.db" >"$work/text2"
+"$top" replay "$work/run.db" --json -n 2 >"$work/frames"
+same='.api.functions |= map(del(.window)) | .api'
+is "recorded and replayed: what was live" "$(tail -n 1 "$work/frames" | jq -Sc "$same")" "$(echo "$frame" | jq -Sc "$same")"
+"$top" snapshot -p "$program" "$work/once.db"
+is "a snapshot has them, too" "$("$top" replay "$work/once.db" --json | jq -Sc "$same")" "$(echo "$frame" | jq -Sc "$same")"
+terminal 100 30 "exec '$top' -p $program -d 0.2"
+check "screen: kernels first" shows "KERNEL"
+keys a
+check "screen: a has the calls" shows "FUNCTION" " hipFree"
+keys End
+check "screen: and below them the memory" shows "memory of GPU 0: "
+keys A
+check "screen: A the ranges, of which there are none" shows "no range and no mark of roctx so far"
+keys Escape
+check "screen: Esc goes back" shows "FUNCTION"
+keys a
+check "screen: a once more to the kernels" shows "KERNEL"
+term kill-server
+close_play
+
+# ranges with the time of their kernels, and how long kernels take to start
+gpu="--duration 20us"
+play "$O/tests/programs/hip_links" --launches 1600 --threads 2 --hold
+wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'" >/dev/null
+"$top" -p "$program" --json -n 1 >"$work/frame"
+timed=$(jq .dispatches.timed "$work/frame")
+is "ranges: what was launched in them" "$(jq '[.api.nested[].kernels] | add' "$work/frame")" "$timed"
+is "ranges: is where it was" "$(jq -c '[.api.nested[] | select(.depth == 1)] | [length, ([.[].count] | unique)]' "$work/frame")" '[16,[1]]'
+is "ranges: their kernels' time is all there is" "$(jq '[.api.nested[].kernels_ns] | add' "$work/frame")" \
+    "$(jq '[.kernels[].total_ns // 0] | add' "$work/frame")"
+is "every dispatch is linked" "$(jq -c '.api.links | [.dispatches, (.unlinked | add)]' "$work/frame")" '[1600,0]'
+"$top" snapshot -p "$program" "$work/links.db"
+same='.api | del(.functions[].window) | del(.ranges[].window)'
+is "a snapshot has all of it" "$("$top" replay "$work/links.db" --json | jq -Sc "$same")" "$(jq -Sc "$same" "$work/frame")"
+terminal 120 40 "exec '$top' -p $program -d 0.2 --window all"
+check "screen: how long kernels take to start" shows "LAUNCH"
+keys A
+check "screen: ranges in ranges" shows "^.*thread [01]\$" "^.*  part [0-9]\$"
+term kill-server
+close_play
+gpu="--gpus 2"
+
+# several: added up by name, memory apart
+for n in 1 2; do
+    mkfifo "$work/in$n"
+    (RTL_MODE=hip LD_PRELOAD=$hip_library HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec \
+        tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu -- "$O/tests/programs/hip_api" --hold \
+        <"$work/in$n" >"$work/out$n" 2>"$work/err$n") &
+    eval "program$n=\$!"
+    tap_pids="$tap_pids $!"
+done
+exec 3>"$work/in1" 4>"$work/in2"
+# shellcheck disable=SC2154 # set above
+wait_until 120 sh -c "grep -q '^holding' '$work/out1' && grep -q '^holding' '$work/out2'"
+"$top" -p "$program1,$program2" --json -n 1 >"$work/frame"
+is "two processes: calls and bytes are the sum" \
+    "$(jq -r '.api.functions[] | "\(.name) \(.calls) \(.bytes)"' "$work/frame" | sort)" \
+    "$(cat "$work/out1" "$work/out2" | awk '$1 == "called" { calls[$2] += $3; bytes[$2] += $4 }
+        END { for (f in calls) print f, calls[f], bytes[f] }' | sort)"
+is "two processes: memory is each one's" "$(jq -c '[.api.memory[].pid] | unique' "$work/frame")" \
+    "$(printf '%s\n' "$program1" "$program2" | sort -n | jq -sc .)"
+exec 3>&- 4>&-
+wait "$program1" "$program2"
+tap_pids=
+finish

@@ -1,0 +1,81 @@
+#!/bin/sh
+# Calls of HIP and ranges of roctx in a trace: each dispatch and copy is linked to the call that submitted it and to its
+# range, in the tables and columns that readers of rocpd look into; and in what is exported of it.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/hip.sh"
+top=$O/rtl-top
+programs=$O/tests/programs
+sql() { sqlite3 "$1" "$2" 2>&1; }
+recording() { sql "$1" "SELECT json_extract(value, '\$.$2') FROM rocpd_metadata WHERE tag = 'recording ${3:-0}'"; }
+settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
+
+# of every trace: what refers to something refers to something that is there, and no kernel starts before its call
+consistent() { # NAME FILE
+    is "$1: each link has its call and its op" "$(sql "$2" "SELECT count(*) FROM rocpd_api_ops l LEFT JOIN rocpd_api a ON a.id = l.api_id
+        LEFT JOIN rocpd_op o ON o.id = l.op_id WHERE a.id IS NULL OR o.id IS NULL")" 0
+    is "$1: no op is linked twice" "$(sql "$2" "SELECT count(*) - count(DISTINCT op_id) FROM rocpd_api_ops")" 0
+    # (by more than clocks are off; copies are left out, whose engines here stamp what came late as if it had been there)
+    is "$1: no kernel starts before its call" "$(sql "$2" "SELECT count(*) FROM rocpd_api_ops l JOIN rocpd_api a ON a.id = l.api_id
+        JOIN rocpd_op o ON o.id = l.op_id WHERE a.end < a.start OR (o.start + 10000 < a.start AND o.description_id <> 1)")" 0
+    is "$1: an op's correlation is its call's" "$(sql "$2" "SELECT count(*) FROM rocpd_op o WHERE gpuId >= 0 AND correlation_id IS NOT
+        ifnull((SELECT a.correlation_id FROM rocpd_api_ops l JOIN rocpd_api a ON a.id = l.api_id WHERE l.op_id = o.id), 0)")" 0
+    is "$1: an op's range is a marker that carries its own id, around its call" "$(sql "$2" "SELECT count(*) FROM rocpd_op o
+        JOIN rocpd_api a ON a.id = o.correlation_id LEFT JOIN rocpd_op m ON m.gpuId < 0 AND m.roctxId = o.roctxId
+        WHERE o.gpuId >= 0 AND o.roctxId > 0 AND (m.id IS NULL OR a.start < m.start OR a.end > m.end)")" 0
+    is "$1: kernelapi and copyapi are calls'" "$(sql "$2" "SELECT count(*) FROM (SELECT api_ptr_id AS p, api_id AS i FROM rocpd_kernelapi
+        UNION ALL SELECT api_ptr_id, api_id FROM rocpd_copyapi) WHERE p <> i OR p NOT IN (SELECT id FROM rocpd_api)")" 0
+    is "$1: markers are not a GPU's work" "$(sql "$2" "SELECT count(*) FROM top WHERE Name GLOB 'thread *' OR Name GLOB 'part *'")" 0
+}
+
+export RTL_TRACE=128M
+gpu="--duration 1us"
+play "$programs/hip_links" --launches 8000 --hold
+settled
+check "a trace of all of it" "$top" trace -p "$program" "$work/links.db" -n 1 -d 0.1
+db=$work/links.db
+consistent "launches" "$db"
+timed=$("$top" -p "$program" --json -n 1 | jq .dispatches.timed)
+is "every timed launch is linked" "$(sql "$db" 'SELECT count(*) FROM rocpd_api_ops') $(recording "$db" linked)" "$timed $timed"
+is "all calls are there" "$(sql "$db" "SELECT apiName, count(*) FROM api WHERE apiName GLOB 'hip*' GROUP BY 1 ORDER BY 1")" \
+    "$(api --json | jq -r '.api[] | "\(.name)|\(.calls)"' | sort)"
+is "none was lost" "$(recording "$db" calls_lost) $(recording "$db" waiting)" "0 0"
+# the grid says which thread launched it (y) and as its how many-th (x): the call's thread is that one
+sed -n 's/^thread \([0-9]*\) \([0-9]*\) .*/\1 \2/p' "$work/out" | sort >"$work/threads"
+sql "$db" "SELECT DISTINCT k.gridY - 1, a.tid FROM rocpd_kernelapi k JOIN rocpd_api a ON a.id = k.api_id" | tr '|' ' ' | sort >"$work/got"
+is "each launch is its thread's" "$(diff "$work/threads" "$work/got")" ""
+is "each is in the range of its part, in that of its thread" "$(sql "$db" "SELECT count(*) FROM op o JOIN rocpd_op r USING(id)
+    JOIN rocpd_op m ON m.gpuId < 0 AND m.roctxId = r.roctxId JOIN rocpd_string s ON s.id = m.description_id
+    JOIN rocpd_kernelapi k ON k.api_id = r.correlation_id WHERE r.gpuId >= 0 AND s.string = 'part ' || ((k.gridX - 1) / 100 % 10)")" "$timed"
+is "ranges are rows of rocpd_api, too" "$(sql "$db" "SELECT count(*) FROM api WHERE apiName = 'UserMarker' AND args GLOB 'thread [0-7]'")" 8
+is "as many as of rocpd_op" "$(sql "$db" "SELECT count(*) FROM rocpd_op WHERE gpuId < 0")" "$(recording "$db" markers)"
+is "calls and markers say what they are" "$(sql "$db" "SELECT DISTINCT domain FROM api WHERE domain <> '' ORDER BY 1" | tr '\n' ' ')" "hip roctx "
+rows=$(sql "$db" 'SELECT (SELECT count(*) FROM rocpd_op) + (SELECT count(*) FROM rocpd_api_ops)')
+check "once more into the same file" "$top" trace -p "$program" "$db" -n 1 -d 0.1
+is "adds no op and no link" "$(sql "$db" 'SELECT (SELECT count(*) FROM rocpd_op) + (SELECT count(*) FROM rocpd_api_ops)')" "$rows"
+
+# what is exported
+"$top" export "$db" --perfetto "$work/links.json" 2>/dev/null
+jq -c '.traceEvents[]' "$work/links.json" >"$work/events"
+is "Perfetto: an arrow from each call to its kernel" "$(grep -c '"ph":"s"' "$work/events") $(grep -c '"ph":"f"' "$work/events")" "$timed $timed"
+is "Perfetto: its ends are one" "$(jq -s '[.[] | select(.ph == "s" or .ph == "f") | .id] | group_by(.) | map(length) | unique == [2]' "$work/events")" true
+is "Perfetto: it begins in a call of that thread" "$(jq -s '([.[] | select(.cat == "api") | "\(.tid) \(.ts)"] | unique) as $calls |
+    [.[] | select(.ph == "s") | "\(.tid) \(.ts)"] | unique - $calls | length' "$work/events")" 0
+is "Perfetto: a track a thread" "$(jq -s -c '[.[] | select(.cat == "api") | .tid] | unique | length' "$work/events")" 9
+is "Perfetto: a range is drawn once" "$(grep -c '"name":"thread [0-7]"' "$work/events")" 8
+close_play
+is "it ends as it would" "$status" 0
+
+# graphs, fills and copies, recorded while they go on
+play "$programs/hip_links" --kinds --hold
+settled
+check "graphs and copies" "$top" trace -p "$program" "$work/kinds.db" -n 1 -d 0.1
+consistent "kinds" "$work/kinds.db"
+is "a graph's kernels are its launch's, the first one describes it" \
+    "$(sql "$work/kinds.db" "SELECT count(*), count(k.api_id) FROM rocpd_api a JOIN rocpd_string s ON s.id = a.apiName_id AND s.string = 'hipGraphLaunch'
+        LEFT JOIN rocpd_kernelapi k ON k.api_id = a.id")" "20|20"
+is "copies have their bytes, direction and whether they are waited for" \
+    "$(sql "$work/kinds.db" "SELECT DISTINCT c.kind, c.sync, c.size > 0 FROM rocpd_copyapi c JOIN rocpd_api_ops l ON l.api_id = c.api_id
+        JOIN rocpd_op o ON o.id = l.op_id JOIN rocpd_string t ON t.id = o.opType_id AND t.string GLOB 'Copy*' ORDER BY 1")" "1|0|1
+2|0|1"
+close_play
+finish

@@ -1,0 +1,122 @@
+#!/bin/bash
+# rtl-top serve: metrics of processes that come and go, over HTTP; bad input, and clients that mean harm.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/tap.sh"
+top=$tap_top/$O/rtl-top
+
+start() { # NAME ARGS...: serves in the background; server, port
+    local name=$1
+    shift
+    "$top" serve "$@" >"$work/$name.out" 2>"$work/$name.err" &
+    server=$!
+    tap_pids="$tap_pids $server"
+    wait_until 60 grep -q '/metrics$' "$work/$name.out"
+    port=$(sed -n 's,^serving http://.*:\([0-9]*\)/metrics$,\1,p' "$work/$name.out")
+}
+ask() { # TEXT: sends it, with CR LF for each line, and prints what comes back
+    exec 7<>"/dev/tcp/127.0.0.1/$port" || return
+    printf '%b' "$1" >&7 2>/dev/null
+    timeout 60 cat <&7
+    exec 7>&-
+}
+get() { ask "GET $1 HTTP/1.1\r\nHost: here\r\n${2:+$2\r\n}\r\n"; }
+page() { get /metrics "${1:-}" | tr -d '\r' | sed '1,/^$/d'; }
+status_of() { head -n 1 | cut -d ' ' -f 2; }
+sample() { page | sed -n "s/^$1 //p"; } # NAME{LABELS}
+at_least() { [ "$(sample "$1")" -ge "$2" ] 2>/dev/null; }
+
+"$O/tests/programs/segment_demo" --kernels 12 --seconds 600 >/dev/null &
+demo=$!
+tap_pids="$tap_pids $demo"
+wait_until 60 traced "$demo"
+start first -p "$$" 127.0.0.1:0
+check "it says where it listens" test -n "$port"
+wait_until 60 at_least rtl_serve_processes 1
+page >"$work/page"
+has "a process is there with its command" "$(cat "$work/page")" "^rtl_process_info\{pid=\"$demo\",.*command=\"segment_demo --kernels 12"
+is "each kernel has a series, and the rest one" "$(grep -c '^rtl_kernel_dispatches_total' "$work/page")" 13
+is "every metric is said once" "$(grep '^# TYPE' "$work/page" | sort | uniq -d)" ""
+is "every sample, too" "$(grep -v '^#' "$work/page" | sed 's/ [^ ]*$//' | sort | uniq -d)" ""
+# a histogram: buckets grow towards +Inf, which is the count
+# shellcheck disable=SC2016 # awk's
+check "buckets add up" awk '
+    /^rtl_kernel_duration_seconds_bucket/ { value = $NF; if ($0 ~ /le="0.000000511"/) last = 0; if (value < last) exit 1; last = value; n++ }
+    /^rtl_kernel_duration_seconds_count/ { if ($NF != last) exit 1; counts++ }
+    END { exit !(n > 100 && counts == 13) }' "$work/page"
+has "without being asked for it is no OpenMetrics" "$(get /metrics)" '^Content-Type: text/plain; version=0.0.4'
+openmetrics='Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
+has "who asks for OpenMetrics gets it" "$(get /metrics "$openmetrics")" '^Content-Type: application/openmetrics-text; version=1.0.0'
+is "with its end" "$(page "$openmetrics" | tail -n 1)" "# EOF"
+has "and metrics by their own names" "$(page "$openmetrics")" '^# TYPE rtl_kernel_dispatches counter$'
+
+# --- counters survive their process ---
+before=$(page | sed -n 's/^rtl_family_dispatches_total{family="gemm"} //p')
+end_process "$demo" KILL
+wait_until 60 at_least rtl_serve_processes_ended_total 1
+page >"$work/page"
+is "what has ended is gone" "$(grep -c "pid=\"$demo\"" "$work/page")" 0
+check "and what it counted stays" test "$(sed -n 's/^rtl_family_dispatches_total{family="gemm"} //p' "$work/page")" -ge "$before"
+"$O/tests/programs/segment_demo" --kernels 12 --seconds 600 >/dev/null &
+demo=$!
+tap_pids="$tap_pids $demo"
+wait_until 60 at_least rtl_serve_processes 1
+check "and goes on from there" at_least 'rtl_family_dispatches_total{family="gemm"}' "$before"
+
+# --- what isn't there, and what isn't HTTP ---
+is "another path is not found" "$(get /metrics/../etc/passwd | status_of) $(get /nonsense | status_of) $(get / | status_of)" "404 404 200"
+is "HEAD is answered" "$(ask 'HEAD /metrics HTTP/1.1\r\nHost: here\r\n\r\n' | status_of)" 200
+is "nothing else is" "$(ask 'POST /metrics HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n' | status_of)" 405
+big=$(printf 'x%.0s' {1..40000})
+has "a request that is too long is refused" "$(ask "GET /$big HTTP/1.1\r\nHost: here\r\n\r\n" | status_of)" '^(4..|)$'
+has "so are too many headers" "$(get /metrics "X: $big" | status_of)" '^(4..|)$'
+ask 'nonsense\r\n\r\n' >/dev/null
+ask '\0\0\0\0\r\n\r\n' >/dev/null
+check "after all of that it serves" at_least rtl_serve_scrapes_total 1
+# more clients than there are places, which say nothing: they are told off in time
+for i in $(seq 40); do eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port"; done 2>/dev/null
+check "clients that say nothing are sent away, and others come in again" wait_until 120 at_least rtl_serve_processes 1
+for i in $(seq 40); do eval "exec $((i + 20))>&-"; done
+
+# --- one process of several; fewer series; the other format of an address ---
+start second -p "$demo" --kernels 3 --buckets 1 ":0"
+wait_until 60 at_least rtl_serve_processes 1
+page >"$work/page"
+is "as many kernels as were asked for, and the others" "$(grep -c '^rtl_kernel_dispatches_total' "$work/page")" 4
+is "as many buckets" "$(grep -c '^rtl_kernel_duration_seconds_bucket{kernel="(other)"' "$work/page")" 27
+end_process "$server"
+is "a signal ends it, and that is no failure" "$?" 0
+
+# --- bad input ---
+refuses() { # PATTERN ARGS...
+    local pattern=$1
+    shift
+    timeout 60 "$top" serve "$@" >"$work/out" 2>"$work/err" </dev/null
+    [ $? = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE -- "$pattern" "$work/err"
+}
+start third -p "$demo" 127.0.0.1:0
+check "a port that is taken" refuses 'is taken' "127.0.0.1:$port"
+check "what is no port" refuses 'is no ADDR:PORT' 127.0.0.1:99999
+check "an address of another machine" refuses 'is no address of this machine' 192.0.2.1:0
+check "two addresses" refuses 'takes one ADDR:PORT' :0 :0
+check "no kernels" refuses '1 to 1000' --kernels 0
+check "odd buckets" refuses '1, 2 or 4' --buckets 3
+start everywhere -p "$demo" 0.0.0.0:0
+has "who listens on all addresses is warned" "$(cat "$work/everywhere.err")" '^rtl-top: whoever reaches'
+# systemd's way: descriptor 3, and who it is for
+cat >"$work/handover.pl" <<'PERL'
+use Socket;
+BEGIN { $^F = 10 } # descriptors up to here outlive exec
+my $s;
+socket($s, PF_INET, SOCK_STREAM, 0) && bind($s, sockaddr_in(0, INADDR_LOOPBACK)) && listen($s, 5) or die;
+use POSIX;
+POSIX::dup2(fileno($s), 3);
+$ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = $ENV{FDS} // 1;
+exec @ARGV;
+PERL
+perl "$work/handover.pl" "$top" serve -p "$demo" >"$work/handed.out" 2>&1 &
+tap_pids="$tap_pids $!"
+wait_until 60 grep -q '/metrics$' "$work/handed.out"
+port=$(sed -n 's,^serving http://.*:\([0-9]*\)/metrics$,\1,p' "$work/handed.out")
+check "a socket that systemd hands over is served" wait_until 60 at_least rtl_serve_processes 1
+has "two of them are refused" "$(FDS=2 timeout 60 perl "$work/handover.pl" "$top" serve 2>&1)" 'systemd handed over 2 descriptors'
+finish

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Kernels that compute: the interpreter's decoder against LLVM's disassembler, and a HIP program's results on both kinds
+# of GPU, with and without librtl.so; a bad address, and an instruction that isn't modelled.
+. "$(dirname "$0")/tap.sh"
+
+make --no-print-directory O="$O" vgpu programs all >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
+program=$O/tests/programs/hip_compute
+
+# ---- decoding ----
+mkdir "$work/objects"
+tests/vgpu/gcn/unbundle "$work/objects" "$program" "$O/tests/programs/hip_basic" "$O/tests/programs/serve" >"$work/count"
+check "code objects are found in programs" test "$(cat "$work/count")" -ge 6
+GCN_NAMES=$O/tests/programs/gcn_names
+export GCN_NAMES
+for target in gfx906 gfx90a; do
+    check "$target: names and lengths of all instructions are LLVM's" \
+        tests/vgpu/gcn/compare "$target" "$work/objects/$target"-*.co "$O/tests/programs/kernels-$target.co"
+done
+echo "s_endpgm BF810000" | "$GCN_NAMES" gfx90a >"$work/out"
+is "an instruction that agrees" "$? $(cat "$work/out")" "0 1 of 1"
+echo "s_nop BF810000" | "$GCN_NAMES" gfx90a >"$work/out"
+is "and one that doesn't" "$? $(tail -n 1 "$work/out")" "1 0 of 1"
+
+# ---- computing ----
+computes() { # how, options of run...
+    how=$1
+    shift
+    tests/vgpu/run --execute "$@" -- "$program" >"$work/out" 2>"$work/err"
+    is "$how: every result is right" "$? $(tail -n 1 "$work/out" | cut -d ' ' -f 2-4)" "0 PASS, ${checks:-88} checks,"
+    is "$how: and nothing is said" "$(cat "$work/err")" ""
+}
+computes "gfx90a"
+computes "gfx906" --gfx gfx906
+checks=90 && computes "three GPUs" --gpus 3
+checks=88
+VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS
+computes "one thread" --bar small
+HSA_TOOLS_LIB=$tap_top/$O/librtl.so && export HSA_TOOLS_LIB
+unset VGPU_EXECUTE_THREADS
+for way in native intercept; do
+    RTL_QUEUES=$way && export RTL_QUEUES
+    for mode in default auto; do
+        RTL_MODE=$mode && export RTL_MODE
+        computes "with librtl.so, $way, $mode"
+    done
+done
+unset HSA_TOOLS_LIB RTL_QUEUES RTL_MODE
+
+# times stay what they are without: to the tick what the script says
+echo '* fixed 7us' >"$work/script"
+tests/vgpu/run --execute --script "$work/script" --truth "$work/truth" -- "$program" >"$work/out" 2>"$work/err"
+is "durations are the script's" "$(awk -F '\t' '$7 ~ /^compute_|^_Z/ { print $5 - $4 }' "$work/truth" | sort -u)" 7000
+
+# ---- what can't be done ----
+tests/vgpu/run --execute -- "$program" fault >"$work/out" 2>"$work/err"
+is "an address that is no memory ends the program as the runtime does it" $? 134
+has "and is named with the kernel" "$(cat "$work/err")" \
+    '^vgpu: gpu 0 queue [0-9]+: compute_read touches address 0x123456789000 at \+0x[0-9a-f]+ of its code, which isn.t GPU memory'
+has "the runtime says so, too" "$(cat "$work/err")" '^Memory access fault by GPU node-1 .* on address 0x123456789000'
+tests/vgpu/run --execute -- "$program" gws >"$work/out" 2>"$work/err"
+has "an instruction that isn't modelled names itself, its encoding and its kernel" "$(cat "$work/err")" \
+    '^vgpu: .* NOT MODELLED: ds_gws_barrier \(encoding d93b0000 [0-9a-f]{8} at \+0x[0-9a-f]+ of compute_gws\).* NOT TO BE TRUSTED'
+has "and the last line says once more that results can't be trusted" "$(tail -n 1 "$work/err")" \
+    "^vgpu: 1 dispatch didn't compute what it should have: .* not to be trusted"
+tests/vgpu/run --execute --gfx gfx942 -- "$program" >"$work/out" 2>"$work/err"
+is "gfx942 can't compute" "$? $(cat "$work/err")" "2 vgpu: VGPU_EXECUTE: only gfx90a and gfx906 can compute"
+tests/vgpu/run -- "$program" gws >"$work/out" 2>"$work/err"
+is "without --execute nothing is executed" "$? $(cat "$work/err")" "0 "
+finish

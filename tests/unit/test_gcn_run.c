@@ -1,0 +1,293 @@
+/*
+ * The interpreter of the software GPU without the runtime: what instructions compute, which lanes they write, memory
+ * that isn't there, instructions that aren't known, barriers and workgroups. Code is in words, as LLVM's assembler made
+ * it.
+ */
+#include "../vgpu/gcn/gcn.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CODE_VA = 0x10000, DATA_VA = 0x20000, ARGS_VA = 0x30000, LANES = 64 };
+
+/* a kernel descriptor and its code behind it */
+static struct {
+    uint32_t descriptor[16];
+    uint32_t words[64];
+} code;
+static uint32_t data[8192];
+static uint64_t args[4];
+static size_t code_bytes;
+
+static bool find(uint64_t va, struct gcn_span *span)
+{
+    const struct gcn_span all[] = {{CODE_VA, code_bytes, (char *)&code},
+                                   {DATA_VA, sizeof data, (char *)data},
+                                   {ARGS_VA, sizeof args, (char *)args}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (va - all[i].va < all[i].bytes) {
+            *span = all[i];
+            return true;
+        }
+    return false;
+}
+
+/* s[0:1] the arguments, s2 the workgroup's number, v0 the work-item's; 16 vector registers */
+static enum gcn_end run(const uint32_t *words, size_t n, unsigned items, unsigned groups, struct gcn_report *report)
+{
+    struct gcn_launch launch = {.target = GCN_GFX906,
+                                .object = CODE_VA,
+                                .grid = {items * groups, 1, 1},
+                                .group = {(uint16_t)items, 1, 1},
+                                .lds_bytes = 1024,
+                                .kernarg = ARGS_VA,
+                                .find = find,
+                                .threads = 2};
+    memset(&code, 0, sizeof code);
+    code.descriptor[4] = 64;               /* the code's place */
+    code.descriptor[12] = 3;               /* vector registers */
+    code.descriptor[13] = 2 << 1 | 1 << 7; /* user registers, the workgroup's number behind them */
+    code.descriptor[14] = 1 << 3;          /* the arguments' address */
+    memcpy(code.words, words, n * 4);
+    code_bytes = sizeof code.descriptor + n * 4;
+    args[0] = DATA_VA;
+    return gcn_run(&launch, report);
+}
+
+/* the same around each instruction: v2, v3, v4 and v5 from memory, v5 back to memory */
+static const uint32_t before[] = {0xc0060080, 0x00000000, 0x24020082, 0xbf8cc07f, 0xdc508000, 0x02020001, 0xdc508100,
+                                  0x03020001, 0xdc508200, 0x04020001, 0xdc508300, 0x05020001, 0xbf8c0f70};
+static const uint32_t behind[] = {0xdc708400, 0x00020501, 0xbf810000};
+enum { BEFORE = sizeof before / sizeof *before, BEHIND = sizeof behind / sizeof *behind };
+
+static enum gcn_end run_one(const uint32_t *instruction, unsigned n, unsigned items, struct gcn_report *report)
+{
+    uint32_t words[BEFORE + 2 + BEHIND];
+    memcpy(words, before, sizeof before);
+    memcpy(words + BEFORE, instruction, n * 4);
+    memcpy(words + BEFORE + n, behind, sizeof behind);
+    return run(words, BEFORE + n + BEHIND, items, 1, report);
+}
+
+struct vector {
+    const char *text;
+    uint32_t code[2], a, b, c, want; /* v2, v3, v4; v5, which was 0xdeadbeef */
+};
+
+static const struct vector vectors[] = {
+    {"v_add_f32_e32 v5, v2, v3", {0x020a0702}, 0x3fc00000, 0x40100000, 0x0, 0x40700000},
+    {"v_add_f32_e64 v5, -v2, |v3| clamp", {0xd1018205, 0x20020702}, 0x3e800000, 0xbf400000, 0x0, 0x3f000000},
+    {"v_mul_f32_e64 v5, v2, v3 mul:4", {0xd1050005, 0x10020702}, 0x40400000, 0x40a00000, 0x0, 0x42700000},
+    {"v_fma_f32 v5, v2, v3, -v4", {0xd1cb0005, 0x84120702}, 0x40400000, 0x40a00000, 0x3f800000, 0x41600000},
+    {"v_min_f32_e32 v5, v2, v3", {0x140a0702}, 0x7fc00000, 0x40a00000, 0x0, 0x40a00000},
+    {"v_max_f32_e32 v5, v2, v3", {0x160a0702}, 0x80000000, 0x0, 0x0, 0x0},
+    {"v_med3_f32 v5, v2, v3, v4", {0xd1d60005, 0x04120702}, 0x41100000, 0xc0000000, 0x40800000, 0x40800000},
+    {"v_mul_lo_u32 v5, v2, v3", {0xd2850005, 0x00020702}, 0x12345678, 0x9abcdef0, 0x0, 0x242d2080},
+    {"v_mul_hi_u32 v5, v2, v3", {0xd2860005, 0x00020702}, 0x12345678, 0x9abcdef0, 0x0, 0xb00ea4e},
+    {"v_mul_hi_i32 v5, v2, v3", {0xd2870005, 0x00020702}, 0xffffffff, 0x5, 0x0, 0xffffffff},
+    {"v_mad_u32_u24 v5, v2, v3, v4", {0xd1c30005, 0x04120702}, 0xff000003, 0x11000005, 0x7, 0x16},
+    {"v_mad_i32_i24 v5, v2, v3, v4", {0xd1c20005, 0x04120702}, 0xffffff, 0x5, 0x7, 0x2},
+    {"v_bfe_u32 v5, v2, v3, v4", {0xd1c80005, 0x04120702}, 0xabcdef12, 0x8, 0xc, 0xdef},
+    {"v_bfe_i32 v5, v2, v3, v4", {0xd1c90005, 0x04120702}, 0xabcdef12, 0x8, 0xc, 0xfffffdef},
+    {"v_bfi_b32 v5, v2, v3, v4", {0xd1ca0005, 0x04120702}, 0xff00ff00, 0x12345678, 0x9abcdef0, 0x12bc56f0},
+    {"v_alignbit_b32 v5, v2, v3, v4", {0xd1ce0005, 0x04120702}, 0x1, 0x80000000, 0x1f, 0x3},
+    {"v_perm_b32 v5, v2, v3, v4", {0xd1ed0005, 0x04120702}, 0x33221100, 0x77665544, 0xd0c0105, 0xff005511},
+    {"v_lshl_add_u32 v5, v2, v3, v4", {0xd1fd0005, 0x04120702}, 0x3, 0x4, 0x5, 0x35},
+    {"v_xad_u32 v5, v2, v3, v4", {0xd1f30005, 0x04120702}, 0xf0, 0xf, 0x1, 0x100},
+    {"v_ashrrev_i32_e32 v5, v2, v3", {0x220a0702}, 0x24, 0x80000000, 0x0, 0xf8000000},
+    {"v_ffbh_u32_e32 v5, v2", {0x7e0a5b02}, 0x100000, 0x0, 0x0, 0xb},
+    {"v_ffbh_i32_e32 v5, v2", {0x7e0a5f02}, 0xfff00000, 0x0, 0x0, 0xc},
+    {"v_bfrev_b32_e32 v5, v2", {0x7e0a5902}, 0x5, 0x0, 0x0, 0xa0000000},
+    {"v_cvt_u32_f32_e32 v5, v2", {0x7e0a0f02}, 0xc0400000, 0x0, 0x0, 0x0},
+    {"v_cvt_i32_f32_e32 v5, v2", {0x7e0a1102}, 0x50df8476, 0x0, 0x0, 0x7fffffff},
+    {"v_cvt_f16_f32_e32 v5, v2", {0x7e0a1502}, 0x477ff000, 0x0, 0x0, 0x7c00},
+    {"v_cvt_f16_f32_e32 v5, v2", {0x7e0a1502}, 0x33c00000, 0x0, 0x0, 0x2},
+    {"v_cvt_f32_f16_e32 v5, v2", {0x7e0a1702}, 0x1, 0x0, 0x0, 0x33800000},
+    {"v_rndne_f32_e32 v5, v2", {0x7e0a3d02}, 0x40200000, 0x0, 0x0, 0x40000000},
+    {"v_fract_f32_e32 v5, v2", {0x7e0a3702}, 0xbe800000, 0x0, 0x0, 0x3f400000},
+    {"v_frexp_exp_i32_f32_e32 v5, v2", {0x7e0a6702}, 0x41400000, 0x0, 0x0, 0x4},
+    {"v_frexp_mant_f32_e32 v5, v2", {0x7e0a6902}, 0x41400000, 0x0, 0x0, 0x3f400000},
+    {"v_ldexp_f32 v5, v2, v3", {0xd2880005, 0x00020702}, 0x3f400000, 0x4, 0x0, 0x41400000},
+    {"v_rcp_f32_e32 v5, v2", {0x7e0a4502}, 0x40800000, 0x0, 0x0, 0x3e800000},
+    {"v_exp_f32_e32 v5, v2", {0x7e0a4102}, 0xc0400000, 0x0, 0x0, 0x3e000000},
+    {"v_log_f32_e32 v5, v2", {0x7e0a4302}, 0x41000000, 0x0, 0x0, 0x40400000},
+    {"v_sin_f32_e32 v5, v2", {0x7e0a5302}, 0x3e800000, 0x0, 0x0, 0x3f800000},
+    {"v_add_f16_e32 v5, v2, v3", {0x3e0a0702}, 0xffff3e00, 0x4080, 0x0, 0x4380},
+    {"v_fma_f16 v5, v2, v3, v4", {0xd2060005, 0x04120702}, 0x4200, 0x4500, 0x3c00, 0xdead4c00},
+    {"v_mad_u16 v5, v2, v3, v4 op_sel:[1,0,0,1]", {0xd2044805, 0x04120702}, 0x70000, 0x5, 0x1, 0x24beef},
+    {"v_pk_add_f16 v5, v2, v3", {0xd38f4005, 0x18020702}, 0x40003c00, 0x45004200, 0x0, 0x47004400},
+    {"v_pk_fma_f16 v5, v2, v3, v4 op_sel:[1,0,0] op_sel_hi:[0,1,1] neg_lo:[0,0,1]",
+     {0xd38e4805, 0x94120702},
+     0x42004000,
+     0x47004500,
+     0x3c003c00,
+     0x4b804b00},
+    {"v_pk_mul_lo_u16 v5, v2, v3", {0xd3814005, 0x18020702}, 0x30004, 0x50006, 0x0, 0xf0018},
+    {"v_pk_ashrrev_i16 v5, v2, v3", {0xd3864005, 0x18020702}, 0x10004, 0x80008000, 0x0, 0xc000f800},
+    {"v_dot4_i32_i8 v5, v2, v3, v4", {0xd3a84005, 0x1c120702}, 0x1ff0203, 0x2030405, 0x64, 0x7a},
+    {"v_dot2_f32_f16 v5, v2, v3, v4", {0xd3a34005, 0x1c120702}, 0x42004000, 0x47004500, 0x3f000000, 0x41fc0000},
+    {"v_fma_mix_f32 v5, v2, v3, v4 op_sel:[1,0,0] op_sel_hi:[1,0,0]",
+     {0xd3a00805, 0x0c120702},
+     0x40000000,
+     0x40a00000,
+     0x3f800000,
+     0x41300000},
+    {"v_fma_mixlo_f16 v5, v2, v3, v4", {0xd3a10005, 0x04120702}, 0x40400000, 0x40a00000, 0x3f800000, 0xdead4c00},
+    {"v_fma_mixhi_f16 v5, v2, v3, v4", {0xd3a20005, 0x04120702}, 0x40400000, 0x40a00000, 0x3f800000, 0x4c00beef},
+    {"v_add_u32_sdwa v5, v2, v3 dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_2 src1_sel:WORD_1",
+     {0x680a06f9, 0x05021102},
+     0x110000,
+     0x220000,
+     0x0,
+     0xdead33ef},
+    {"v_cvt_f32_f16_sdwa v5, v2 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1",
+     {0x7e0a16f9, 0x00050602},
+     0x3e000000,
+     0x0,
+     0x0,
+     0x3fc00000},
+    {"v_add_u32_sdwa v5, sext(v2), v3 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_0 src1_sel:DWORD",
+     {0x680a06f9, 0x06080602},
+     0xfe,
+     0xa,
+     0x0,
+     0x8},
+    {"v_add_u32_e64 v5, v2, v3 clamp", {0xd1348005, 0x00020702}, 0xfffffff0, 0x20, 0x0, 0xffffffff},
+    {"v_mov_b32_e32 v5, -16", {0x7e0a02d0}, 0x0, 0x0, 0x0, 0xfffffff0},
+    {"v_add_f16_e32 v5, 1.0, v2", {0x3e0a04f2}, 0x4000, 0x0, 0x0, 0x4200},
+    {"v_add_u16_e32 v5, 64, v2", {0x4c0a04c0}, 0xffffffff, 0x0, 0x0, 0x3f},
+    {"v_cvt_pkrtz_f16_f32 v5, v2, v3", {0xd2960005, 0x00020702}, 0x3fffffff, 0xbf800000, 0x0, 0xbc003fff},
+    {"v_mbcnt_lo_u32_b32 v5, -1, v3", {0xd28c0005, 0x000206c1}, 0x0, 0x64, 0x0, 0x64},
+    {"v_sad_u8 v5, v2, v3, v4", {0xd1d90005, 0x04120702}, 0x1050203, 0x2030405, 0x1, 0x8},
+    {"v_div_fixup_f32 v5, v2, v3, v4", {0xd1de0005, 0x04120702}, 0x40e00000, 0x0, 0xbf800000, 0xff800000},
+};
+
+static void each_instruction_computes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        const struct vector *v = &vectors[i];
+        struct gcn_report report;
+        for (unsigned l = 0; l < LANES; l++) {
+            data[l] = v->a;
+            data[64 + l] = v->b;
+            data[128 + l] = v->c;
+            data[192 + l] = 0xdeadbeef;
+            data[256 + l] = 0;
+        }
+        assert_int_equal(run_one(v->code, v->code[1] ? 2 : 1, LANES, &report), GCN_DONE);
+        for (unsigned l = 0; l < LANES; l += 63) {
+            /* the one that counts lanes below */
+            uint32_t want = v->want + (strstr(v->text, "mbcnt") ? (l < 32 ? l : 32) : 0);
+            if (data[256 + l] != want)
+                fail_msg("%s, lane %u: 0x%x instead of 0x%x", v->text, l, data[256 + l], want);
+        }
+    }
+}
+
+/* a workgroup of 40: lanes from 40 on are off */
+static void lanes_that_are_off_stay(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    const uint32_t add = 0x680a0702; /* v_add_u32 v5, v2, v3 */
+    for (unsigned i = 0; i < 5 * LANES; i++)
+        data[i] = i;
+    assert_int_equal(run_one(&add, 1, 40, &report), GCN_DONE);
+    assert_int_equal(report.waves, 1);
+    for (unsigned l = 0; l < LANES; l++)
+        assert_int_equal(data[256 + l], l < 40 ? l + 64 + l : 256 + l);
+}
+
+/* row_shr:1 without bound_ctrl: the first of each row has no source and keeps what it had */
+static void dpp_moves_within_rows(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    const uint32_t shift[] = {0x7e0a02fa, 0xff011102}, zero[] = {0x7e0a02fa, 0xff091102};
+    for (unsigned i = 0; i < 5 * LANES; i++)
+        data[i] = i;
+    assert_int_equal(run_one(shift, 2, LANES, &report), GCN_DONE);
+    for (unsigned l = 0; l < LANES; l++)
+        assert_int_equal(data[256 + l], l % 16 ? l - 1 : 192 + l);
+    assert_int_equal(run_one(zero, 2, LANES, &report), GCN_DONE);
+    for (unsigned l = 0; l < LANES; l++)
+        assert_int_equal(data[256 + l], l % 16 ? l - 1 : 0);
+}
+
+static void memory_that_isnt_there_is_a_fault(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    /* v_mov_b32 v6, 0x12345000; v_mov_b32 v7, 0; global_load_dword v5, v[6:7], off */
+    const uint32_t words[] = {0x7e0c02ff, 0x12345000, 0x7e0e0280, 0xdc508000, 0x057f0006, 0xbf810000};
+    assert_int_equal(run(words, 6, LANES, 3, &report), GCN_FAULT);
+    assert_int_equal(report.address, 0x12345000);
+    assert_int_equal(report.pc, CODE_VA + 64 + 12);
+    /* code that runs off its end */
+    const uint32_t off_the_end[] = {0xbf800000};
+    assert_int_equal(run(off_the_end, 1, LANES, 1, &report), GCN_FAULT);
+    assert_int_equal(report.address, CODE_VA + 64 + 4);
+    /* the last dword of the memory is there, the one across its end isn't */
+    uint32_t at_end[] = {0x7e0c02ff, DATA_VA + sizeof data - 4, 0x7e0e0280, 0xdc508000, 0x057f0006, 0xbf810000};
+    assert_int_equal(run(at_end, 6, 1, 1, &report), GCN_DONE);
+    at_end[1] += 1;
+    assert_int_equal(run(at_end, 6, 1, 1, &report), GCN_FAULT);
+}
+
+static void what_isnt_known_names_itself(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    const uint32_t barrier[] = {0xd93b0000, 0x00000004, 0xbf810000}; /* ds_gws_barrier */
+    assert_int_equal(run(barrier, 3, LANES, 1, &report), GCN_NOT_MODELLED);
+    assert_string_equal(report.what, "ds_gws_barrier");
+    assert_int_equal(report.raw[0], 0xd93b0000);
+    assert_int_equal(report.words, 2);
+    assert_int_equal(report.pc, CODE_VA + 64);
+    const uint32_t nonsense[] = {0xf0000000, 0, 0xbf810000}; /* an image instruction */
+    assert_int_equal(run(nonsense, 3, LANES, 1, &report), GCN_NOT_MODELLED);
+    assert_string_equal(report.what, "no instruction of this GPU");
+    assert_int_equal(run(nonsense + 2, 1, 2000, 1, &report), GCN_NOT_MODELLED); /* too large a workgroup */
+}
+
+/* Each wave writes its number into LDS, and behind the barrier reads that of the next one; many workgroups. */
+static void barriers_and_workgroups(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    static const uint32_t words[] = {
+        0xc0060180, 0x00000000, /* s_load_dwordx2 s[6:7], s[0:1], 0x0 */
+        0x24020082,             /* v_lshlrev_b32 v1, 2, v0 */
+        0xd81a0000, 0x00000001, /* ds_write_b32 v1, v0 */
+        0xbf8cc07f, 0xbf8a0000, /* s_waitcnt lgkmcnt(0); s_barrier */
+        0x680402ff, 0x00000100, /* v_add_u32 v2, 0x100, v1: 64 further */
+        0x260404ff, 0x000003ff, /* v_and_b32 v2, 0x3ff, v2: of 256 */
+        0xd86c0000, 0x03000002, /* ds_read_b32 v3, v2 */
+        0xbf8cc07f,             /* s_waitcnt lgkmcnt(0) */
+        0x8e058a02,             /* s_lshl_b32 s5, s2, 10: the workgroup's place */
+        0x68020205,             /* v_add_u32 v1, s5, v1 */
+        0xdc708000, 0x00060301, /* global_store_dword v1, v3, s[6:7] */
+        0xbf810000,
+    };
+    memset(data, 0xff, sizeof data);
+    assert_int_equal(run(words, sizeof words / sizeof *words, 256, 20, &report), GCN_DONE);
+    assert_int_equal(report.waves, 80);
+    for (unsigned g = 0; g < 20; g++)
+        for (unsigned i = 0; i < 256; i++)
+            assert_int_equal(data[g * 256 + i], (i + 64) % 256);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_instruction_computes),    cmocka_unit_test(lanes_that_are_off_stay),
+        cmocka_unit_test(dpp_moves_within_rows),        cmocka_unit_test(memory_that_isnt_there_is_a_fault),
+        cmocka_unit_test(what_isnt_known_names_itself), cmocka_unit_test(barriers_and_workgroups),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

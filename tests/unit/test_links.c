@@ -1,0 +1,244 @@
+/* Links between calls and what they submit: by whose reservation a packet is, whoever hands it on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "native_fixture.h"
+
+#include <sys/mman.h>
+
+#include "intercept/track/links.h"
+#include "shm/api_link.h"
+
+/* librtl-hip.so, played: each thread's call is what the test says. */
+rtl_api_link_function rtl_api_link;
+
+static __thread struct rtl_api_call mine;
+static struct rtl_api_call others;
+static pthread_t main_thread;
+static char *segment;
+
+static struct rtl_api_call *call_of_thread(void)
+{
+    return pthread_equal(pthread_self(), main_thread) ? &mine : &others;
+}
+
+__attribute__((visibility("default"))) const struct rtl_api_link *rtl_api_link(void)
+{
+    static struct rtl_api_link link;
+    link = (struct rtl_api_link){RTL_API_LINK_VERSION, sizeof link, call_of_thread, (void *)segment};
+    return &link;
+}
+
+static struct rtl_api_header *header(void)
+{
+    return (void *)segment;
+}
+
+static struct rtl_api_queue *counted(void)
+{
+    return (struct rtl_api_queue *)(void *)(segment + RTL_API_QUEUES_AT) + native_of()->tracker->slot;
+}
+
+static struct rtl_api_node *node(uint32_t number)
+{
+    return (struct rtl_api_node *)(void *)(segment + RTL_API_NODES_AT) + number;
+}
+
+static uint64_t launches(void)
+{
+    const struct rtl_api_counters *c = (const void *)(segment + RTL_API_LAUNCHES_AT);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < AT(header()->kernels_used); i++)
+        sum += AT(c[i].calls);
+    return sum;
+}
+
+/* As a reader copies it. */
+static const struct rtl_linked_event *event(uint64_t number)
+{
+    static struct rtl_linked_event copy;
+    const struct rtl_segment *s = &rtl_tool.segment;
+    uint64_t to[sizeof copy / 8];
+    const uint64_t *from = (const uint64_t *)(const void *)((const struct rtl_linked_event *)(const void *)s->events +
+                                                            ((number - 1) & s->event_mask));
+    for (unsigned i = 0; i < sizeof copy / 8; i++)
+        to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+    memcpy(&copy, to, sizeof copy);
+    assert_int_equal(copy.record.sequence, number);
+    return &copy;
+}
+
+static hsa_queue_t *queue;
+
+static int begin(void **state)
+{
+    (void)state;
+    native_size = SLOTS;
+    native_queue.hsa_queue.base_address = NULL;
+    memset(&mine, 0, sizeof mine);
+    memset(&others, 0, sizeof others);
+    queue = app_queue();
+    other_starts();
+    return native_of() ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    other_ends();
+    app_queue_destroy(queue);
+    return native_of() ? -1 : 0;
+}
+
+static uint64_t completed(void)
+{
+    return __atomic_load_n(&native_line()->completed, __ATOMIC_ACQUIRE); /* and all that was recorded before */
+}
+
+static void each_packet_is_its_reservers(void **state)
+{
+    (void)state;
+    uint64_t over = completed(), linked = counted()->linked, events = AT(rtl_tool.segment.ring->head), sum = launches();
+    uint64_t kernels[2] = {AT(node(5)->kernels), AT(node(6)->kernels)};
+    others = (struct rtl_api_call){.id = 100, .entry_ns = 7, .range = 50, .node = 5, .ordinal = 0};
+    mine = (struct rtl_api_call){.id = 200, .entry_ns = 8, .range = 60, .node = 6, .ordinal = 3};
+    other.object = 0x10000;
+    other_does(RESERVES);
+    uint64_t index = app_add(1);
+    assert_int_equal(index, other.index + 1);
+    assert_int_equal(mine.ordinal, 4);
+    put(index, 0x10040);
+    app_ring(index); /* the other's isn't written: nothing goes */
+    mine.id = 201;   /* and this thread goes on to another call */
+    other_does(WRITES);
+    other_does(RINGS); /* the other one hands both on */
+    assert_int_equal(gpu_takes(2), 2);
+    WAIT_UNTIL(completed() == over + 2);
+    assert_int_equal(counted()->linked, linked + 2);
+    assert_int_equal(AT(node(5)->kernels), kernels[0] + 1);
+    assert_int_equal(AT(node(6)->kernels), kernels[1] + 1);
+    assert_int_equal(AT(node(5)->kernels_ns), 10 * 7 * AT(node(5)->kernels));
+    assert_true(launches() <= sum + 2);
+    for (uint64_t n = events + 1; n <= events + 2; n++) {
+        const struct rtl_linked_event *e = event(n);
+        bool first = e->record.correlation == 100;
+        assert_true(first || e->record.correlation == 200);
+        assert_int_equal(e->link.range, first ? 50 : 60);
+        assert_int_equal(e->link.entry_ns, first ? 7 : 8);
+        assert_int_equal(e->link.node, first ? 5 : 6);
+        assert_int_equal(e->link.ordinal, first ? 0 : 3);
+    }
+}
+
+static void all_ways_to_reserve_are_seen(void **state)
+{
+    (void)state;
+    uint64_t over = completed(), linked = counted()->linked;
+    mine = (struct rtl_api_call){.id = 300};
+    assert_int_equal(app_cas(0, 2), 0);
+    app_store(5);
+    assert_int_equal(app_add(3), 5);
+    assert_int_equal(mine.ordinal, 8);
+    assert_int_not_equal(app_cas(0, 9), 0); /* in vain */
+    assert_int_equal(mine.ordinal, 8);
+    for (uint64_t i = 0; i < 8; i++)
+        put(i, 0x10000);
+    app_ring(7);
+    assert_int_equal(gpu_takes(8), 8);
+    WAIT_UNTIL(completed() == over + 8);
+    assert_int_equal(counted()->linked, linked + 8);
+}
+
+static void outside_of_calls_is_counted(void **state)
+{
+    (void)state;
+    uint64_t over = completed(), events = AT(rtl_tool.segment.ring->head);
+    struct rtl_api_queue before = *counted();
+    mine.range = 12; /* which means nothing without a call */
+    put(app_add(1), 0x10000);
+    app_ring(0);
+    __atomic_fetch_or(&header()->flags, RTL_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
+    put(app_add(1), 0x10000);
+    app_ring(1);
+    __atomic_fetch_and(&header()->flags, ~(uint64_t)RTL_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
+    assert_int_equal(gpu_takes(2), 2);
+    WAIT_UNTIL(completed() == over + 2);
+    assert_int_equal(counted()->linked, before.linked);
+    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_OUTSIDE], before.unlinked[RTL_API_UNLINKED_OUTSIDE] + 1);
+    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_QUEUE_THREAD],
+                     before.unlinked[RTL_API_UNLINKED_QUEUE_THREAD] + 1);
+    assert_int_equal(event(events + 1)->record.correlation, 0);
+    assert_int_equal(event(events + 1)->link.range, 0);
+}
+
+/* Far more is reserved than fits, before the first one is looked at: what was noted of that is gone, not another's. */
+static void overtaken_notes_are_nobodys(void **state)
+{
+    (void)state;
+    uint64_t over = completed();
+    struct rtl_api_queue before = *counted();
+    mine = (struct rtl_api_call){.id = 400};
+    put(app_add(1), 0x10000);
+    mine.id = 401;
+    app_add(1 << 13);
+    app_ring(0);
+    assert_int_equal(gpu_takes(1), 1);
+    WAIT_UNTIL(completed() == over + 1);
+    assert_int_equal(counted()->linked, before.linked);
+    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_OVERTAKEN], before.unlinked[RTL_API_UNLINKED_OVERTAKEN] + 1);
+}
+
+/* Another queue at the same address begins at index 0 again. */
+static void notes_of_a_queue_before_are_void(void **state)
+{
+    mine = (struct rtl_api_call){.id = 500};
+    put(app_add(1), 0x10000);
+    app_ring(0);
+    assert_int_equal(gpu_takes(1), 1);
+    end(state);
+    begin(state);
+    struct rtl_link link = {.call = 1};
+    uint64_t over = counted()->unlinked[RTL_API_UNLINKED_UNNOTED];
+    rtl_links_see(native_of()->tracker, 0, 0);
+    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_UNNOTED], over + 1);
+    assert_int_equal(rtl_links_of(0)->call, 0);
+    link = rtl_links_now();
+    assert_int_equal(link.call, 0);
+    mine.id = 501;
+    link = rtl_links_now();
+    assert_int_equal(link.call, 501);
+    assert_int_equal(rtl_links_now().ordinal, 1);
+}
+
+static int load_library(void **state)
+{
+    (void)state;
+    main_thread = pthread_self();
+    segment = mmap(NULL, RTL_API_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (segment == MAP_FAILED)
+        return -1;
+    setenv("RTL_MODE", "hip", 1);
+    setenv("RTL_TRACE", "64K", 1);
+    fill_native_tables();
+    return OnLoad(&root, 0, 0, NULL) && (header()->flags & RTL_API_FLAG_LINKED) && rtl_tool.segment.event_links ? 0
+                                                                                                                : -1;
+}
+
+static int unload_library(void **state)
+{
+    OnUnload();
+    return free_signals(state);
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(each_packet_is_its_reservers), TEST(all_ways_to_reserve_are_seen),     TEST(outside_of_calls_is_counted),
+        TEST(overtaken_notes_are_nobodys),  TEST(notes_of_a_queue_before_are_void),
+    };
+    return cmocka_run_group_tests(tests, load_library, unload_library);
+}

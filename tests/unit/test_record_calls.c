@@ -1,0 +1,282 @@
+/*
+ * Calls of HIP and ranges of roctx in recordings: what changed is kept, and replayed frame by frame in both directions
+ * it is what was recorded; files without them are read, and what can't be is said.
+ */
+#include "calls_fixture.h"
+
+#include <unistd.h>
+
+#include "record/recording.h"
+#include "record/replay.h"
+
+static char folder[64], path[96], why[512];
+static struct synth *p;
+static struct synth_calls c;
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/rtl-calls-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file.db", folder);
+    p = synth_create(1, 1);
+    memset(&c, 0, sizeof c);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    synth_free(p);
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+{
+    (void)context;
+    names->full = names->short_name = k->name;
+}
+
+static struct rtl_recording *record(const char *kind)
+{
+    const struct rtl_recording_info info = {.kind = kind,
+                                            .pid = 4711,
+                                            .title = "serve",
+                                            .recorder = "test",
+                                            .interval_ns = RTL_SEC,
+                                            .name_kernel = name_kernel};
+    struct rtl_recording *r;
+    if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
+        fail_msg("%s", why);
+    return r;
+}
+
+static void exec_sql(const char *sql)
+{
+    struct rtl_db *db;
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, sizeof why), RTL_DB_OK);
+    rtl_db_exec(db, sql);
+    if (rtl_db_status(db))
+        fail_msg("%s: %s", sql, rtl_db_why(db));
+    rtl_db_close(db);
+}
+
+static int64_t ask_sql(const char *sql)
+{
+    struct rtl_db *db;
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
+    int64_t answer = rtl_db_one(db, sql);
+    if (rtl_db_status(db))
+        fail_msg("%s: %s", sql, rtl_db_why(db));
+    rtl_db_close(db);
+    return answer;
+}
+
+static void same_histogram(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->total_ns, b->total_ns);
+    assert_int_equal(a->max_ns, b->max_ns);
+    assert_int_equal(a->octave_count, b->octave_count);
+    for (uint32_t i = 0; i < a->octave_count; i++) {
+        assert_int_equal(a->octaves[i].octave, b->octaves[i].octave);
+        assert_memory_equal(a->octaves[i].bucket, b->octaves[i].bucket, sizeof a->octaves[i].bucket);
+    }
+}
+
+static void same_calls(const struct rtl_calls *a, const struct rtl_calls *b)
+{
+    assert_true(!a == !b);
+    if (!a)
+        return;
+    assert_int_equal(a->count, b->count);
+    for (uint32_t i = 0; i < a->count; i++) {
+        assert_int_equal(rtl_call_compare(&a->rows[i], &b->rows[i]), 0);
+        assert_int_equal(a->rows[i].bytes, b->rows[i].bytes);
+        assert_int_equal(a->rows[i].errors, b->rows[i].errors);
+        assert_int_equal(a->rows[i].open, b->rows[i].open);
+        assert_int_equal(a->rows[i].in_use, b->rows[i].in_use);
+        same_histogram(&a->rows[i].histogram, &b->rows[i].histogram);
+    }
+    assert_int_equal(a->memory_count, b->memory_count);
+    assert_memory_equal(a->memory, b->memory, a->memory_count * sizeof *a->memory);
+    assert_int_equal(a->node_count, b->node_count);
+    for (uint32_t i = 0; i < a->node_count; i++)
+        assert_memory_equal(&a->nodes[i], &b->nodes[i], sizeof a->nodes[i]);
+    assert_int_equal(a->launch_count, b->launch_count);
+    for (uint32_t i = 0; i < a->launch_count; i++) {
+        assert_int_equal(a->launches[i].kernel, b->launches[i].kernel);
+        same_histogram(&a->launches[i].histogram, &b->launches[i].histogram);
+    }
+    assert_int_equal(a->linked, b->linked);
+    assert_int_equal(a->pops_unbalanced, b->pops_unbalanced);
+}
+
+enum { FRAMES = 238 }; /* more than two checkpoints of a replay */
+
+/* The process at a frame: functions, ranges and kernels come one after another; some frames have no calls at all. */
+static bool grow(int t)
+{
+    static int launch, copy, decode, kernel;
+    static uint32_t outer, inner;
+    if (t == 0) {
+        kernel = synth_kernel(p, "first_kernel");
+        launch = synth_call(&c, RTL_API_LAUNCH, "hipLaunchKernel");
+    }
+    if (t < 2)
+        return false;
+    synth_record(p, kernel, 1000, 5);
+    synth_add(&c.rows[launch].h, 5000 + (uint64_t)t * 700, 3);
+    if (t == 5) {
+        copy = synth_call(&c, RTL_API_COPY, "hipMemcpy");
+        c.memory[0] = (struct rtl_call_memory){4711, 0, 0, 0, 0};
+        c.memory[1] = (struct rtl_call_memory){4711, RTL_API_GPUS, 5, 5, 1};
+        c.memory_count = 2;
+    }
+    if (t >= 5 && t % 3 == 0) {
+        synth_add(&c.rows[copy].h, 90000, 1);
+        c.rows[copy].bytes += 4096;
+        c.rows[copy].errors += t % 2 == 0;
+        c.memory[0].in_use = (uint64_t)(t % 10) * 1000;
+        c.memory[0].peak = 9000;
+    }
+    if (t == 9) {
+        decode = synth_call(&c, RTL_API_RANGE, "decode");
+        outer = synth_node(&c, 0, "decode");
+        inner = synth_node(&c, outer, "attention");
+        c.launches[c.launch_count++].kernel = "first_kernel";
+    }
+    if (t == 30) /* before its sibling by name */
+        synth_node(&c, outer, "a");
+    if (t >= 9) {
+        synth_add(&c.rows[decode].h, 1000000, 1);
+        c.nodes[outer].count++;
+        c.nodes[outer].open = (uint64_t)t & 1;
+        c.nodes[inner].kernels_ns += 777;
+        synth_add(&c.launches[0].h, 12000 + (uint64_t)t, 2);
+        c.linked += 2;
+        c.unbalanced = (uint64_t)t / 50;
+    }
+    return t % 40 != 39;
+}
+
+static void calls_come_back(void **state)
+{
+    (void)state;
+    static struct rtl_snapshot all[FRAMES];
+    struct rtl_recording *r = record(RTL_RECORDING_SERIES);
+    for (int t = 0; t < FRAMES; t++) {
+        bool any = grow(t);
+        all[t] = synth_snapshot(p, (uint64_t)(t + 1) * RTL_SEC);
+        all[t].pid = 4711;
+        if (any)
+            synth_put_calls(p, &c, &all[t]);
+        assert_int_equal(rtl_recording_add(r, &all[t], (uint64_t)t, false), RTL_DB_OK);
+    }
+    rtl_recording_close(r);
+    struct rtl_replay *replay;
+    assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+    uint32_t at = 7;
+    for (int i = 0; i < 2 * FRAMES + 100; i++) { /* forward, back, and about */
+        uint32_t frame = i < FRAMES ? (uint32_t)i : i < 2 * FRAMES ? (uint32_t)(2 * FRAMES - 1 - i) : at;
+        struct rtl_snapshot s;
+        bool exited;
+        assert_int_equal(rtl_replay_read(replay, frame, &s, &exited), RTL_DB_OK);
+        same_calls(all[frame].calls, s.calls);
+        rtl_snapshot_free(&s);
+        at = (at * 101 + 17) % FRAMES;
+    }
+    rtl_replay_close(replay);
+    for (int t = 0; t < FRAMES; t++)
+        rtl_snapshot_free(&all[t]);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call"), 3);
+    assert_int_equal(ask_sql("SELECT sum(bytes) FROM rtl_calls WHERE kind = 'copy' AND name = 'hipMemcpy'"),
+                     (int64_t)c.rows[1].bytes);
+    assert_int_equal(ask_sql("SELECT count(DISTINCT path) FROM rtl_ranges"), 4);
+    assert_int_equal(ask_sql("SELECT sum(kernels_ns) FROM rtl_ranges WHERE path = 'decode > attention'"),
+                     (int64_t)c.nodes[2].kernels_ns);
+}
+
+static enum rtl_db_status replayed(void)
+{
+    struct rtl_replay *replay;
+    enum rtl_db_status status = rtl_replay_open(path, 0, 0, &replay, why, sizeof why);
+    for (uint32_t i = 0; !status && i < rtl_replay_info(replay)->frames; i++) {
+        struct rtl_snapshot s;
+        bool exited;
+        status = rtl_replay_read(replay, i, &s, &exited);
+        if (status)
+            snprintf(why, sizeof why, "%s", rtl_replay_why(replay));
+        rtl_snapshot_free(&s);
+    }
+    rtl_replay_close(replay);
+    return status;
+}
+
+/* What no recorder has written is refused, in words. */
+static void damage_is_said(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {
+        "UPDATE rtl_call SET call = 70000 WHERE call = 1",
+        "UPDATE rtl_call SET name = 'hipLaunchKernel', kind = 1",
+        "UPDATE rtl_call SET kind = -1",
+        "UPDATE rtl_call_sample SET call = -1 WHERE call = 1",
+        "UPDATE rtl_call_sample SET buckets = '[99999999,1]'",
+        "UPDATE rtl_range SET parent = 2 WHERE range = 1",
+        "UPDATE rtl_range SET parent = -1 WHERE range = 1",
+        "UPDATE rtl_range SET name = 'decode', parent = 0 WHERE range > 0",
+        "UPDATE rtl_range_sample SET range = 4096 WHERE range = 1",
+        "UPDATE rtl_call_memory SET place = 65 WHERE place = 0",
+        "UPDATE rtl_launch_sample SET kernel = 1 << 20",
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct rtl_recording *r = record(RTL_RECORDING_SNAPSHOT);
+        for (int t = 0; t < 35; t++)
+            grow(t);
+        struct rtl_snapshot s = synth_snapshot(p, 40 * RTL_SEC);
+        synth_put_calls(p, &c, &s);
+        assert_int_equal(rtl_recording_add(r, &s, 1, false), RTL_DB_OK);
+        rtl_snapshot_free(&s);
+        rtl_recording_close(r);
+        assert_int_equal(replayed(), RTL_DB_OK);
+        exec_sql(changes[i]);
+        if (replayed() != RTL_DB_CORRUPT || !strstr(why, "is damaged: "))
+            fail_msg("%s: '%s'", changes[i], why);
+        unlink(path);
+        memset(&c, 0, sizeof c);
+        synth_free(p);
+        p = synth_create(1, 1);
+    }
+}
+
+static void without_calls_there_are_no_tables(void **state)
+{
+    (void)state;
+    struct rtl_recording *r = record(RTL_RECORDING_SERIES);
+    struct rtl_snapshot s = synth_snapshot(p, RTL_SEC);
+    assert_int_equal(rtl_recording_add(r, &s, 1, false), RTL_DB_OK);
+    assert_int_equal(ask_sql("SELECT count(*) FROM sqlite_master WHERE name LIKE 'rtl_call%'"), 0);
+    assert_int_equal(replayed(), RTL_DB_OK);
+    rtl_snapshot_free(&s);
+    synth_call(&c, RTL_API_LAUNCH, "hipLaunchKernel");
+    synth_add(&c.rows[0].h, 5, 1);
+    s = synth_snapshot(p, 2 * RTL_SEC);
+    synth_put_calls(p, &c, &s);
+    assert_int_equal(rtl_recording_add(r, &s, 2, false), RTL_DB_OK);
+    rtl_snapshot_free(&s);
+    rtl_recording_close(r);
+    assert_int_equal(ask_sql("SELECT timed FROM rtl_calls"), 1);
+    assert_int_equal(replayed(), RTL_DB_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(calls_come_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damage_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_calls_there_are_no_tables, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* rtl-top serve: classes of histograms, series that are shown and hidden, pages, addresses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/page.h"
+#include "serve/parse.h"
+#include "serve/ranked.h"
+#include "stats/histogram.h"
+
+static void every_bucket_is_in_the_class_of_its_values(void **state)
+{
+    (void)state;
+    uint32_t last = 0;
+    for (uint32_t b = 0; b < 35 * 64; b++) {
+        uint64_t low = rtl_bucket_low(b), most = low + rtl_bucket_width(b) - 1;
+        uint32_t number = rtl_class_of(low);
+        assert_true(number == last || number == last + 1);
+        last = number;
+        if (number < RTL_CLASS_LAST)
+            assert_true(most <= rtl_class_most(number));
+        if (number)
+            assert_true(low > rtl_class_most(number - 1));
+    }
+    assert_int_equal(last, RTL_CLASS_LAST);
+    assert_int_equal(rtl_class_most(0), 511);
+    assert_int_equal(rtl_class_most(4), 1023);
+}
+
+static void what_shrinks_adds_nothing(void **state)
+{
+    (void)state;
+    struct rtl_octave then[2] = {{.octave = 5, .bucket = {[3] = 10}}, {.octave = 9, .bucket = {[1] = 4}}};
+    struct rtl_octave now[3] = {{.octave = 4, .bucket = {[0] = 1}},
+                                {.octave = 5, .bucket = {[3] = 12, [4] = 1}},
+                                {.octave = 9, .bucket = {[1] = 2}}};
+    uint64_t coarse[RTL_OCTAVES_MAX] = {[20] = 3};
+    struct rtl_histogram_copy a = {.count = 14, .total_ns = 500, .octave_count = 2, .octaves = then};
+    struct rtl_histogram_copy b = {.count = 19, .total_ns = 900, .octave_count = 3, .octaves = now, .coarse = coarse};
+    struct rtl_classes classes = {0};
+    rtl_classes_grow(&classes, &a, &b);
+    assert_int_equal(classes.values, 1 + 2 + 1 + 3);
+    assert_int_equal(classes.sum_ns, 400);
+    assert_int_equal(classes.count[rtl_class_of(rtl_bucket_low(5 * 64 + 3))], 3);
+    assert_int_equal(classes.count[rtl_class_of(rtl_bucket_low(9 * 64 + 1))], 0);
+    b.total_ns = 1;
+    b.count++;
+    rtl_classes_grow(&classes, &a, &b);
+    assert_int_equal(classes.sum_ns, 400);
+    struct rtl_classes whole = {0};
+    rtl_classes_grow(&whole, NULL, &a);
+    assert_int_equal(whole.values, 14);
+    assert_int_equal(whole.sum_ns, 500);
+}
+
+static void took(struct rtl_ranked *r, const char *name, uint64_t ns)
+{
+    struct rtl_tally *t = rtl_ranked_tally(r, rtl_ranked_find(r, name, strlen(name), 0));
+    t->calls++;
+    t->times.values++;
+    t->times.sum_ns += ns;
+}
+
+/* Of all series, whether they are shown or not. */
+static uint64_t sum_of(const struct rtl_ranked *r)
+{
+    uint64_t sum = r->other.times.sum_ns;
+    for (uint32_t i = 0; i < r->count; i++)
+        sum += r->series[i].own.times.sum_ns;
+    return sum;
+}
+
+static const struct rtl_series *series(struct rtl_ranked *r, const char *name)
+{
+    return &r->series[rtl_ranked_find(r, name, strlen(name), 0)];
+}
+
+static void the_first_are_shown_and_nothing_goes_back(void **state)
+{
+    (void)state;
+    const uint64_t minute = 60000000000ull;
+    struct rtl_ranked r;
+    rtl_ranked_init(&r, 2);
+    took(&r, "a", 10);
+    took(&r, "b", 1000);
+    took(&r, "c", 500);
+    rtl_ranked_settle(&r, 1);
+    assert_true(series(&r, "b")->shown && series(&r, "c")->shown && !series(&r, "a")->shown);
+    assert_int_equal(r.other.times.sum_ns, 10);
+    assert_int_equal(r.other.calls, 1);
+    /* within a minute nobody gives way; what comes counts for the others */
+    took(&r, "a", 100000);
+    rtl_ranked_settle(&r, 2);
+    assert_true(!series(&r, "a")->shown);
+    assert_int_equal(r.other.times.sum_ns, 100010);
+    uint64_t others = r.other.times.sum_ns, c = series(&r, "c")->own.times.sum_ns;
+    took(&r, "a", 7);
+    rtl_ranked_settle(&r, 1 + minute);
+    assert_true(series(&r, "a")->shown && series(&r, "b")->shown && !series(&r, "c")->shown);
+    assert_int_equal(r.shown, 2);
+    assert_int_equal(r.other.times.sum_ns, others);
+    assert_int_equal(series(&r, "a")->own.times.sum_ns, 7);
+    /* hidden it keeps what it had, and goes on from there */
+    took(&r, "c", 5000000);
+    rtl_ranked_settle(&r, 2 + 2 * minute);
+    assert_true(series(&r, "c")->shown);
+    assert_int_equal(series(&r, "c")->own.times.sum_ns, c + 5000000);
+    assert_int_equal(sum_of(&r), 10 + 1000 + 500 + 100000 + 7 + 5000000);
+    rtl_ranked_free(&r);
+}
+
+static void no_more_series_than_there_is_room_for(void **state)
+{
+    (void)state;
+    struct rtl_ranked r;
+    char name[32];
+    rtl_ranked_init(&r, 10);
+    for (int i = 0; i < RTL_SERIES_MAX + 100; i++) {
+        snprintf(name, sizeof name, "kernel %d", i);
+        took(&r, name, 1);
+    }
+    rtl_ranked_settle(&r, 1);
+    assert_int_equal(r.count, RTL_SERIES_MAX);
+    assert_int_equal(r.shown, 10);
+    assert_int_equal(sum_of(&r), RTL_SERIES_MAX + 100);
+    assert_int_equal(rtl_ranked_find(&r, "kernel 5", 8, 0), 5);
+    assert_int_equal(rtl_ranked_find(&r, "kernel 5", 8, 1), RTL_SERIES_OTHER);
+    rtl_ranked_free(&r);
+}
+
+static void labels_are_escaped_and_cut(void **state)
+{
+    (void)state;
+    struct rtl_page page;
+    char longest[400];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    memcpy(longest + RTL_PAGE_VALUE - 1, "\xc3\xa4", 2);
+    rtl_page_begin(&page, true, 2);
+    rtl_page_metric(&page, RTL_METRIC_PROCESS);
+    rtl_page_labels(&page, (const char *[]){"1", "", "say \"\\hi\"\n\xff", longest, "", ""});
+    rtl_page_info(&page);
+    assert_true(rtl_page_end(&page));
+    assert_non_null(strstr(page.text, "rtl_process_info{pid=\"1\",command=\"say \\\"\\\\hi\\\"\\n?\",user=\"x"));
+    assert_null(strchr(page.text, (char)0xc3)); /* half a character would be none */
+    assert_true(page.used < 900);
+    assert_non_null(strstr(page.text, "# TYPE rtl_process info\n"));
+    assert_string_equal(page.text + page.used - 6, "# EOF\n");
+    rtl_page_free(&page);
+}
+
+static void the_two_formats_name_things_their_way(void **state)
+{
+    (void)state;
+    struct rtl_page page;
+    struct rtl_classes classes = {.values = 3, .sum_ns = 1500000001};
+    classes.count[4] = 2;
+    classes.count[RTL_CLASS_LAST] = 1;
+    for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
+        rtl_page_begin(&page, openmetrics, 1);
+        rtl_page_metric(&page, RTL_METRIC_GPU_BUSY);
+        rtl_page_labels(&page, (const char *[]){"0000:03:00.0"});
+        rtl_page_seconds(&page, 2500000000);
+        rtl_page_metric(&page, RTL_METRIC_RANGES);
+        rtl_page_histogram(&page, &classes);
+        assert_true(rtl_page_end(&page));
+        assert_non_null(
+            strstr(page.text, openmetrics ? "# TYPE rtl_gpu_busy_seconds counter\n# UNIT rtl_gpu_busy_seconds seconds\n"
+                                          : "# TYPE rtl_gpu_busy_seconds_total counter\n"));
+        assert_non_null(strstr(page.text, "\nrtl_gpu_busy_seconds_total{gpu=\"0000:03:00.0\"} 2.5\n"));
+        assert_non_null(strstr(
+            page.text, "_bucket{le=\"0.000000511\"} 0\nrtl_range_duration_seconds_bucket{le=\"0.000001023\"} 2\n"));
+        assert_non_null(
+            strstr(page.text, "_bucket{le=\"17.179869183\"} 2\nrtl_range_duration_seconds_bucket{le=\"+Inf\"} 3\n"));
+        assert_non_null(strstr(page.text, "_sum 1.500000001\nrtl_range_duration_seconds_count 3\n"));
+        rtl_page_free(&page);
+    }
+}
+
+static void a_page_is_whole_or_none(void **state)
+{
+    (void)state;
+    struct rtl_page page;
+    rtl_page_begin(&page, true, 4);
+    for (int i = 0; i < 1 << 21; i++)
+        rtl_page_metric(&page, RTL_METRIC_SERVE);
+    assert_true(page.used <= RTL_PAGE_MAX);
+    assert_false(rtl_page_end(&page));
+    rtl_page_free(&page);
+}
+
+static void addresses_are_understood(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *host;
+        unsigned port;
+    } good[] = {{"127.0.0.1:9000", "127.0.0.1", 9000},  {":9000", RTL_SERVE_HOST, 9000}, {"9000", RTL_SERVE_HOST, 9000},
+                {"0.0.0.0", "0.0.0.0", RTL_SERVE_PORT}, {"localhost:0", "localhost", 0}, {"[::1]:65535", "::1", 65535},
+                {"[::]", "::", RTL_SERVE_PORT}};
+    static const char *const bad[] = {"",     ":",      "::1",    "1:2:3", "a:b",      "a:65536", "[::1",
+                                      "[]:1", "[::1]x", "[::1]:", "99999", "a:123456", "a: 1",    ":-1"};
+    struct rtl_address a;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(rtl_address_parse(good[i].text, &a));
+        assert_string_equal(a.host, good[i].host);
+        assert_int_equal(a.port, good[i].port);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (rtl_address_parse(bad[i], &a))
+            fail_msg("'%s' was taken for an address", bad[i]);
+    char longest[300];
+    memset(longest, 'h', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_false(rtl_address_parse(longest, &a));
+}
+
+static void who_wants_openmetrics_says_so(void **state)
+{
+    (void)state;
+    assert_true(
+        rtl_accepts_openmetrics("application/openmetrics-text;version=1.0.0,application/"
+                                "openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"));
+    assert_true(rtl_accepts_openmetrics("text/html, Application/OpenMetrics-Text"));
+    assert_false(rtl_accepts_openmetrics(NULL));
+    assert_false(rtl_accepts_openmetrics("*/*"));
+    assert_false(rtl_accepts_openmetrics("application/openmetrics-text;q=0"));
+    assert_false(rtl_accepts_openmetrics("application/openmetrics-text; q=0.2, text/plain"));
+    assert_false(rtl_accepts_openmetrics("application/openmetrics-textual"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_bucket_is_in_the_class_of_its_values),
+        cmocka_unit_test(what_shrinks_adds_nothing),
+        cmocka_unit_test(the_first_are_shown_and_nothing_goes_back),
+        cmocka_unit_test(no_more_series_than_there_is_room_for),
+        cmocka_unit_test(labels_are_escaped_and_cut),
+        cmocka_unit_test(the_two_formats_name_things_their_way),
+        cmocka_unit_test(a_page_is_whole_or_none),
+        cmocka_unit_test(addresses_are_understood),
+        cmocka_unit_test(who_wants_openmetrics_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/*
+ * The screens of the calls of HIP and of the ranges of roctx: pictures at the designed sizes, keys that rank, calls of
+ * several processes as one, copies of snapshots.
+ */
+#include "golden_fixture.h"
+
+#include "calls_fixture.h"
+#include "model/merge_calls.h"
+#include "text/text.h"
+
+static struct synth *p;
+static struct rtl_model *m;
+static struct synth_calls c;
+static int launch, copy, wait, allocate, idle, decode, attention, mark, evil;
+
+static void tick(uint64_t seconds)
+{
+    struct rtl_snapshot s = synth_snapshot(p, seconds * RTL_SEC);
+    synth_put_calls(p, &c, &s);
+    assert_true(rtl_model_add(m, &s, (1000 + seconds) * RTL_SEC));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&c, 0, sizeof c);
+    p = synth_create(1, 1);
+    m = rtl_model_create();
+    assert_non_null(m);
+    int kernel = synth_kernel(p, "paged_attention");
+    launch = synth_call(&c, RTL_API_LAUNCH, "hipLaunchKernel");
+    copy = synth_call(&c, RTL_API_COPY, "hipMemcpyAsync");
+    wait = synth_call(&c, RTL_API_WAIT, "hipStreamSynchronize");
+    allocate = synth_call(&c, RTL_API_ALLOCATE, "hipMalloc");
+    idle = synth_call(&c, RTL_API_MODULE, "hipModuleLoadData");
+    decode = synth_call(&c, RTL_API_RANGE, "decode");
+    attention = synth_call(&c, RTL_API_RANGE, "attention");
+    mark = synth_call(&c, RTL_API_MARK, "token");
+    evil = synth_call(&c, RTL_API_RANGE, "evil\033[2Jname");
+    synth_add(&c.rows[idle].h, 8300000, 3);
+    uint32_t outer = synth_node(&c, 0, "decode"), inner = synth_node(&c, outer, "attention");
+    uint32_t strange = synth_node(&c, 0, "evil\033[2Jname");
+    c.launches[c.launch_count++].kernel = "paged_attention";
+    c.linked = 1;
+    c.rows[allocate].in_use = 5ull << 30;
+    c.memory[0] = (struct rtl_call_memory){4711, 0, 5ull << 30, 6ull << 30, 214};
+    c.memory[1] = (struct rtl_call_memory){4711, RTL_API_GPUS, 0, 64 << 20, 0};
+    c.memory_count = 2;
+    c.unbalanced = 7;
+    for (uint64_t t = 1; t <= 12; t++) {
+        synth_record(p, kernel, 100000, 40);
+        synth_add(&c.rows[launch].h, 6200, 9000);
+        synth_add(&c.rows[launch].h, 41000, 200);
+        synth_add(&c.rows[copy].h, 11000, 300);
+        c.rows[copy].bytes += 300 << 20;
+        synth_add(&c.rows[wait].h, 7100000, 90);
+        synth_add(&c.rows[allocate].h, 120000, 2);
+        c.rows[allocate].bytes += 2 << 20;
+        c.rows[allocate].errors += t == 9;
+        synth_add(&c.rows[decode].h, 9500000, 100);
+        synth_add(&c.rows[attention].h, 2500000, 300);
+        synth_add(&c.rows[mark].h, 0, 100);
+        synth_add(&c.rows[evil].h, 1000, 1);
+        c.rows[decode].open = c.nodes[outer].open = 1;
+        c.nodes[outer].count += 100;
+        c.nodes[outer].total_ns += 950000000;
+        c.nodes[outer].kernels_ns += 100000000;
+        c.nodes[inner].count += 300;
+        c.nodes[inner].total_ns += 750000000;
+        c.nodes[inner].kernels_ns += 400000000;
+        c.nodes[strange].count++;
+        c.nodes[strange].total_ns += 1000;
+        synth_add(&c.launches[0].h, 14000, 39);
+        synth_add(&c.launches[0].h, 510000, 1);
+        tick(t);
+    }
+    rtl_ui_init(&ui, m, 4711, "python3 serve.py --model llama-70b --tp 1");
+    ui.now_mono_ns = SYNTH_START + 12 * RTL_SEC;
+    ui.now_real_s = 14 * 3600 + 2 * 60 + 31;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    return 0;
+}
+
+static void the_calls(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, 'a');
+    assert_int_equal(ui.view, RTL_VIEW_CALLS);
+    golden("calls-80x24", 24, 80);
+    golden("calls-200x60", 60, 200);
+    golden("calls-40x12", 12, 40);
+    ui.ascii = true;
+    golden("calls-ascii-80x24", 24, 80);
+    ui.ascii = false;
+    for (int cols = 1; cols < 140; cols++)
+        free(draw(24, cols));
+    for (int rows = 1; rows < 30; rows++)
+        free(draw(rows, 80));
+    rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
+    drawn(10, 80, "7 ends of ranges that nobody had begun");
+    rtl_ui_key(&ui, 'a');
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+}
+
+static void the_ranges(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, 'A');
+    assert_int_equal(ui.view, RTL_VIEW_RANGES);
+    golden("ranges-80x24", 24, 80);
+    golden("ranges-200x60", 60, 200);
+    golden("ranges-40x12", 12, 40);
+    not_drawn(24, 80, "memory of");
+    rtl_ui_key(&ui, 'a');
+    assert_int_equal(ui.view, RTL_VIEW_CALLS);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_RANGES);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+}
+
+/* What is nested stands below what it is in, whose GPU time has its own in it. */
+static void ranges_are_a_tree(void **state)
+{
+    (void)state;
+    const struct rtl_call_row *tree = m->calls.tree;
+    assert_int_equal(m->calls.tree_count, 4);
+    assert_string_equal(tree[0].call->name, "decode");
+    assert_string_equal(tree[1].call->name, "attention");
+    assert_int_equal(tree[0].depth, 0);
+    assert_int_equal(tree[1].depth, 1);
+    assert_int_equal(tree[0].gpu_ns, 12 * 500000000ull);
+    assert_int_equal(tree[1].gpu_ns, 12 * 400000000ull);
+    assert_true(tree[0].gpu_share > 0.49 && tree[0].gpu_share < 0.51);
+    assert_string_equal(tree[3].call->name, "token"); /* was never pushed */
+    assert_null(tree[3].node);
+    rtl_ui_key(&ui, 'z');
+    c.nodes[2].kernels_ns += 5;
+    tick(13);
+    assert_int_equal(m->calls.tree[0].gpu_ns, 5);
+    assert_int_equal(m->calls.tree[0].calls, 0);
+}
+
+static void kernels_say_how_long_they_took_to_start(void **state)
+{
+    (void)state;
+    assert_int_equal(m->rows[0].launches, 400);
+    assert_true(m->rows[0].launch_p50 > 13800 && m->rows[0].launch_p50 < 14200);
+    assert_true(m->rows[0].launch_p99 > 13800 && m->rows[0].launch_p99 < 520000);
+    drawn(24, 120, "LAUNCH");
+    not_drawn(24, 80, "LAUNCH");
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    drawn(24, 80, "launch 14.0\u00b5s p99 ");
+    drawn(40, 160, "launch 14.0\u00b5s p99 ");
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    struct rtl_snapshot s = synth_snapshot(p, 13 * RTL_SEC);
+    assert_true(rtl_model_add(m, &s, 1013 * RTL_SEC));
+    not_drawn(24, 120, "LAUNCH"); /* where none are recorded it isn't there */
+}
+
+static const char *first(void)
+{
+    return m->calls.rows[0].call->name;
+}
+
+static void they_are_ranked(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, 'a');
+    assert_string_equal(first(), "hipStreamSynchronize");
+    assert_true(m->calls.rows[0].share > 0.63 && m->calls.rows[0].share < 0.65);
+    rtl_ui_key(&ui, 'C');
+    assert_string_equal(first(), "hipLaunchKernel");
+    drawn(24, 80, "ranked by calls since the start");
+    rtl_ui_key(&ui, 'L');
+    assert_string_equal(first(), "hipStreamSynchronize");
+    rtl_ui_key(&ui, 'R');
+    assert_string_equal(first(), "hipModuleLoadData"); /* none in the window */
+    rtl_ui_key(&ui, '>');
+    assert_string_equal(first(), "hipLaunchKernel"); /* by name */
+    rtl_ui_key(&ui, '>');
+    assert_int_equal(m->calls.order, RTL_CALLS_BY_NAME);
+    rtl_ui_key(&ui, 'R');
+    assert_string_equal(first(), "hipStreamSynchronize");
+    rtl_ui_key(&ui, 'T');
+    assert_string_equal(first(), "hipStreamSynchronize");
+    rtl_ui_key(&ui, 'P');
+    rtl_ui_key(&ui, '<');
+    assert_int_equal(m->calls.order, RTL_CALLS_BY_SHARE);
+    assert_int_equal(m->sort, RTL_COLUMN_TIME); /* the kernels' order is theirs */
+    rtl_ui_key(&ui, RTL_KEY_DOWN);
+    free(draw(24, 80));
+    assert_int_equal(ui.calls_at[0], 1);
+    assert_int_equal(ui.calls_at[1], 0);
+}
+
+static void zero_and_the_window(void **state)
+{
+    (void)state;
+    rtl_ui_key(&ui, 'a');
+    rtl_ui_key(&ui, 'z');
+    synth_add(&c.rows[copy].h, 50000, 4);
+    c.rows[copy].bytes += 4000;
+    tick(13);
+    assert_string_equal(first(), "hipMemcpyAsync");
+    assert_int_equal(m->calls.rows[0].calls, 4);
+    assert_int_equal(m->calls.rows[0].total_ns, 200000);
+    assert_int_equal(m->calls.rows[0].bytes, 4000);
+    assert_int_equal(m->calls.rows[0].window.count, 4);
+    assert_true(m->calls.rows[0].rate == 4);
+    assert_true(m->calls.rows[0].bandwidth == 4000);
+    assert_true(m->calls.rows[0].p99 >= 49000 && m->calls.rows[0].p99 <= 51000);
+}
+
+static void without_any(void **state)
+{
+    (void)state;
+    struct rtl_snapshot s = synth_snapshot(p, 13 * RTL_SEC);
+    rtl_ui_key(&ui, 'a');
+    assert_true(rtl_model_add(m, &s, 1013 * RTL_SEC));
+    drawn(24, 80, "calls aren't recorded: start it with rtl-top run --mode hip");
+    ui.replay = true;
+    drawn(24, 80, "no calls were recorded up to here");
+    ui.replay = false;
+    memset(&c, 0, sizeof c);
+    tick(14);
+    drawn(24, 80, "no call of HIP so far");
+    rtl_ui_key(&ui, 'A');
+    drawn(24, 80, "no range and no mark of roctx so far");
+}
+
+static void several_processes_are_one(void **state)
+{
+    (void)state;
+    struct rtl_snapshot one = synth_snapshot(p, 0), two = synth_snapshot(p, 0), sum = {0}, copied;
+    synth_put_calls(p, &c, &one);
+    struct synth_calls other = {.memory = {{4712, 0, 10, 20, 1}}, .memory_count = 1, .unbalanced = 1};
+    int a = synth_call(&other, RTL_API_LAUNCH, "hipLaunchKernel"), b = synth_call(&other, RTL_API_LAUNCH, "hipAbove");
+    int d = synth_call(&other, RTL_API_MARK, "decode"); /* a mark of a range's name is another row */
+    synth_add(&other.rows[a].h, 100, 10);
+    synth_add(&other.rows[b].h, 100, 1);
+    synth_add(&other.rows[d].h, 0, 1);
+    other.rows[a].errors = 3;
+    synth_put_calls(p, &other, &two);
+    const struct rtl_calls *all[] = {one.calls, NULL, two.calls};
+    assert_true(rtl_merge_calls(all, 3, &sum));
+    assert_int_equal(sum.calls->count, one.calls->count + 2);
+    assert_int_equal(sum.calls->memory_count, 3);
+    assert_int_equal(sum.calls->memory[2].pid, 4712);
+    assert_int_equal(sum.calls->pops_unbalanced, 8);
+    assert_string_equal(sum.calls->rows[0].name, "hipAbove");
+    assert_string_equal(sum.calls->rows[1].name, "hipLaunchKernel");
+    assert_int_equal(sum.calls->rows[1].histogram.count, 12 * 9200 + 10);
+    assert_int_equal(sum.calls->rows[1].histogram.min_ns, 100);
+    assert_int_equal(sum.calls->rows[1].errors, 3);
+    for (uint32_t i = 1; i < sum.calls->count; i++)
+        assert_true(rtl_call_compare(&sum.calls->rows[i - 1], &sum.calls->rows[i]) < 0);
+    assert_true(rtl_snapshot_copy(&sum, &copied));
+    rtl_snapshot_free(&sum);
+    assert_int_equal(copied.calls->rows[1].histogram.count, 12 * 9200 + 10);
+    assert_int_equal(copied.calls->rows[1].histogram.octaves[0].bucket[rtl_bucket_of(100) % 64], 10);
+    rtl_snapshot_free(&copied);
+    rtl_snapshot_free(&one);
+    rtl_snapshot_free(&two);
+    const struct rtl_calls *none[] = {NULL, NULL};
+    assert_true(rtl_merge_calls(none, 2, &sum));
+    assert_null(sum.calls);
+    rtl_snapshot_free(&sum);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_calls, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_ranges, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranges_are_a_tree, setup, teardown),
+        cmocka_unit_test_setup_teardown(kernels_say_how_long_they_took_to_start, setup, teardown),
+        cmocka_unit_test_setup_teardown(they_are_ranked, setup, teardown),
+        cmocka_unit_test_setup_teardown(zero_and_the_window, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_any, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_processes_are_one, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/*
+ * All screens over rows x columns x GPUs x processes: whatever the terminal, no number is cut, nothing else is cut
+ * without a mark, and nothing stands outside. And the screens of several processes, and families, at the sizes that are
+ * designed.
+ */
+#include "ranks_fixture.h"
+
+#include "model/cells.h"
+#include "text/text.h"
+
+static const char *view_name(void)
+{
+    static const char *const words[] = {"kernels", "queues", "copies", "detail", "help", "processes", "ranks"};
+    return ui.view < sizeof words / sizeof *words ? words[ui.view] : "?";
+}
+
+/* One screen as it is drawn, looked at. */
+static void look(int rows, int cols)
+{
+    struct rtl_frame frame = {0};
+    char text[4096];
+    rtl_ui_fit(&ui, rows, cols);
+    assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
+    rtl_draw(&ui, &frame);
+    if (frame.numbers_cut) {
+        char *all = synth_text(&frame);
+        fail_msg("%d numbers have no room on %s, %dx%d:\n%s", frame.numbers_cut, view_name(), cols, rows, all);
+    }
+    assert_true(frame.cursor_row >= 0 && frame.cursor_row < rows && frame.cursor_col >= 0 && frame.cursor_col < cols);
+    bool state_shown = false;
+    for (int row = 0; row < rows; row++) {
+        rtl_frame_row_text(&frame, row, text, sizeof text);
+        if (rtl_text_columns(text) > cols)
+            fail_msg("a line of %s is wider than %d columns: %s", view_name(), cols, text);
+        for (const char *at = text; ui.ascii && *at; at++)
+            assert_true((unsigned char)*at < 0x80);
+        state_shown |= strstr(text, "[LIVE]") != NULL;
+    }
+    if (rows >= 3 && cols >= 24 && ui.view != RTL_VIEW_HELP && !state_shown)
+        fail_msg("%s at %dx%d doesn't say in which state the process is", view_name(), cols, rows);
+    rtl_frame_free(&frame);
+}
+
+static void every_screen_at_every_size(void **state)
+{
+    (void)state;
+    static const int gpus[] = {1, 8, 16}, counts[] = {1, 8, 64};
+    static const int rows[] = {1, 2, 3, 5, 9, 12, 24, 40, 61};
+    static const int cols[] = {1, 4, 5, 14, 20, 24, 33, 40, 47, 60, 72, 80, 95, 111, 131, 160, 200, 240};
+    for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++)
+        for (size_t p = 0; p < sizeof counts / sizeof *counts; p++) {
+            start(gpus[g], counts[p], 12);
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+                for (size_t c = 0; c < sizeof cols / sizeof *cols; c++)
+                    for (int view = 0; view <= RTL_VIEW_RANKS; view++) {
+                        ui.view = (enum rtl_view)view;
+                        ui.following = false;
+                        ui.selected = ui.model->rows[0].id;
+                        ui.ascii = (r + c) % 3 == 0;
+                        ui.units = (enum rtl_unit)((r * 7 + c) % RTL_UNIT_COUNT);
+                        ui.model->families = view == RTL_VIEW_KERNELS && c % 2;
+                        rtl_model_refresh(ui.model);
+                        look(rows[r], cols[c]);
+                    }
+            end();
+        }
+}
+
+/* The sizes that are designed, of each screen that others are measured by. */
+static void designed(const char *screen)
+{
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 45}, {200, 60}, {40, 12}, {20, 5}};
+    char name[64];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        snprintf(name, sizeof name, "%s-%dx%d", screen, sizes[i][0], sizes[i][1]);
+        golden(name, sizes[i][1], sizes[i][0]);
+    }
+}
+
+/* What the names are judged by (tests/e2e/names.t) is the room that they have. */
+static void names_have_their_room(void **state)
+{
+    (void)state;
+    int widths[RTL_COLUMN_COUNT];
+    for (int count = 1; count <= 8; count += 7) {
+        start(1, count, 12);
+        for (int cols = 80; cols <= 240; cols++) {
+            struct rtl_layout_wants wants = rtl_ui_wants(&ui, cols);
+            rtl_cell_widths(ui.model, ui.units, widths);
+            wants.widths = widths;
+            struct rtl_layout l = rtl_layout_main(24, cols, &wants);
+            if (l.column_width[RTL_COLUMN_NAME] < 30 + (cols == 80))
+                fail_msg("%d columns of %d for the name, %d processes", l.column_width[RTL_COLUMN_NAME], cols, count);
+        }
+        end();
+    }
+}
+
+static void a_server_of_eight_ranks(void **state)
+{
+    (void)state;
+    start(1, 8, 40);
+    ui.now_real_s = 14 * 3600 + 2 * 60 + 31;
+    designed("eight-ranks");
+    rtl_ui_key(&ui, 'p');
+    designed("eight-ranks-processes");
+    rtl_ui_key(&ui, 'p');
+    rtl_ui_key(&ui, 'e');
+    designed("eight-ranks-kernel");
+    rtl_ui_key(&ui, 'e');
+    rtl_ui_key(&ui, 'g');
+    designed("eight-ranks-families");
+    end();
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_screen_at_every_size),
+        cmocka_unit_test(names_have_their_room),
+        cmocka_unit_test(a_server_of_eight_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

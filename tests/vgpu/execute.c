@@ -1,0 +1,93 @@
+/*
+ * execute.c - kernels that compute (VGPU_EXECUTE): a dispatch packet becomes a launch of the interpreter in gcn/, and
+ * what it ran into becomes what the driver would report.
+ *
+ * The engine's thread runs a kernel when it is launched in simulated time, with helpers for its workgroups; until it is
+ * through the engine does nothing else. What it wrote is there before its signal is. Durations and timestamps stay what
+ * they are without execution.
+ */
+#include "vgpu.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "gcn/gcn.h"
+
+/* engine thread, but for `unsure`, which the thread that ends the process reads */
+static _Atomic uint64_t unsure; /* dispatches that didn't compute what they should */
+static uint64_t dispatches;
+
+static bool find(uint64_t va, struct gcn_span *span)
+{
+    const struct vg_alloc *a = vg_alloc_find(va);
+    if (!a)
+        return false;
+    *span = (struct gcn_span){a->va, a->size, a->host};
+    return true;
+}
+
+static void tell_unknown(const struct vg_queue *q, const struct vg_kernel *k, const struct gcn_report *r)
+{
+    char words[40] = "";
+    for (unsigned i = 0; i < r->words; i++)
+        snprintf(words + strlen(words), sizeof words - strlen(words), " %08" PRIx32, r->raw[i]);
+    vg_say("gpu %d queue %u: NOT MODELLED: %s (encoding%s at +0x%" PRIx64 " of %s): the kernel stopped there. "
+           "WHAT THIS PROCESS COMPUTES FROM NOW ON IS NOT TO BE TRUSTED.",
+           q->gpu, q->id, r->what, words[0] ? words : " none", r->pc - k->object, k->name);
+}
+
+bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struct vg_kernel *k, uint64_t packet,
+                uint64_t *bad)
+{
+    struct gcn_report report;
+    struct gcn_launch launch = {
+        .target = strcmp(vg_cfg.model->gfx, "gfx90a") == 0 ? GCN_GFX90A : GCN_GFX906,
+        .object = d->kernel_object,
+        .grid = {d->grid_size_x, d->grid_size_y, d->grid_size_z},
+        .group = {d->workgroup_size_x, d->workgroup_size_y, d->workgroup_size_z},
+        .lds_bytes = d->group_segment_size,
+        .private_bytes = d->private_segment_size,
+        .kernarg = (uint64_t)(uintptr_t)d->kernarg_address,
+        .packet = packet,
+        .queue = (uint64_t)(uintptr_t)q->amd,
+        .dispatch_id = ++dispatches,
+        .find = find,
+        .threads = vg_cfg.execute_threads,
+    };
+    switch (gcn_run(&launch, &report)) {
+    case GCN_FAULT:
+        *bad = report.address;
+        vg_say("gpu %d queue %u: %s touches address 0x%" PRIx64 " at +0x%" PRIx64
+               " of its code, which isn't GPU memory",
+               q->gpu, q->id, k->name, report.address, report.pc - k->object);
+        unsure++;
+        return false;
+    case GCN_NOT_MODELLED:
+        /* once a kernel and place: a loop of dispatches would say it forever; the last line counts them */
+        if (k->unknown_at != report.pc)
+            tell_unknown(q, k, &report);
+        k->unknown_at = report.pc;
+        unsure++;
+        break;
+    case GCN_DONE:
+        break;
+    }
+    if (vg_cfg.verbose)
+        vg_say("executed %s: %" PRIu64 " waves, %" PRIu64 " instructions", k->name, report.waves, report.instructions);
+    return true;
+}
+
+void vg_execute_end(void)
+{
+    uint64_t n = unsure;
+    if (n)
+        vg_say("%" PRIu64 " dispatch%s didn't compute what %s should have: the results of this process are not to be "
+               "trusted",
+               n, n == 1 ? "" : "es", n == 1 ? "it" : "they");
+}
+
+void vg_execute_reset_after_fork(void)
+{
+    gcn_reset_after_fork();
+    unsure = 0;
+}

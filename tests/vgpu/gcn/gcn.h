@@ -1,0 +1,51 @@
+/*
+ * gcn.h - runs the code of a kernel on the host: what whoever dispatches gives and gets.
+ *
+ * Nothing in this folder knows the software GPU or the driver: memory is what `find` finds.
+ */
+#ifndef VGPU_GCN_GCN_H
+#define VGPU_GCN_GCN_H
+
+#include "isa.h"
+
+/* a piece of GPU memory: addresses from va on lie in the host at `host` */
+struct gcn_span {
+    uint64_t va, bytes;
+    char *host;
+};
+
+/* what a dispatch packet and its kernel's descriptor say */
+struct gcn_launch {
+    enum gcn_target target;
+    uint64_t object; /* address of the kernel descriptor */
+    uint32_t grid[3];
+    uint16_t group[3];
+    uint32_t lds_bytes, private_bytes; /* of a workgroup, of a work-item */
+    uint64_t kernarg, packet, queue, dispatch_id;
+    /* which allocation has this address; false: none. Called by several threads. */
+    bool (*find)(uint64_t va, struct gcn_span *span);
+    unsigned threads; /* workgroups run on as many at a time */
+};
+
+enum gcn_end {
+    GCN_DONE,
+    GCN_FAULT,       /* an address that is no memory */
+    GCN_NOT_MODELLED /* an instruction or mode that this interpreter doesn't have */
+};
+
+struct gcn_report {
+    uint64_t address;      /* FAULT: the one that is no memory */
+    uint64_t pc;           /* where it happened */
+    uint32_t raw[3];       /* NOT_MODELLED: the instruction */
+    unsigned words;        /* of raw */
+    char what[96];         /* in words */
+    uint64_t instructions; /* executed, of waves */
+    uint64_t waves;
+};
+
+/* runs the whole grid; any thread, one dispatch at a time */
+enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report);
+/* the threads are gone in a child of fork */
+void gcn_reset_after_fork(void);
+
+#endif

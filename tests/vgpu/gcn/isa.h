@@ -1,0 +1,117 @@
+/*
+ * isa.h - GCN instructions as gfx906 and gfx90a have them: the names (enum gcn_op) and the decoded form.
+ *
+ * The tables isa_*.h are the only place where numbers of instructions are written down. A decoded instruction carries
+ * everything that its execution needs, so that code is decoded once and run often.
+ */
+#ifndef VGPU_GCN_ISA_H
+#define VGPU_GCN_ISA_H
+
+#include "isa_memory.h"
+#include "isa_scalar.h"
+#include "isa_vector.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GCN_ALL_OPS                                                                                         \
+    GCN_SOP2_OPS GCN_SOPK_OPS GCN_SOP1_OPS GCN_SOPC_OPS GCN_SOPP_OPS GCN_SMEM_OPS GCN_VOP2_OPS GCN_VOP1_OPS \
+        GCN_VOPC_OPS GCN_VOP3_OPS GCN_VOP3P_OPS GCN_DS_OPS GCN_FLAT_OPS GCN_MUBUF_OPS GCN_MTBUF_OPS
+
+enum gcn_op {
+    GCN_UNKNOWN,
+#define X(format, number, name)  GCN_##name,
+#define X6(format, number, name) GCN_##name,
+#define XA(format, number, name) GCN_##name,
+#define XS(format, number, name) /* another number of an instruction that is in the tables already */
+    GCN_ALL_OPS
+#undef X
+#undef X6
+#undef XA
+#undef XS
+        GCN_OPS
+};
+
+enum gcn_target { GCN_GFX906, GCN_GFX90A };
+
+enum gcn_format {
+    GCN_SOP2,
+    GCN_SOPK,
+    GCN_SOP1,
+    GCN_SOPC,
+    GCN_SOPP,
+    GCN_SMEM,
+    GCN_VOP2,
+    GCN_VOP1,
+    GCN_VOPC,
+    GCN_VOP3,
+    GCN_VOP3P,
+    GCN_DS,
+    GCN_FLAT,
+    GCN_MUBUF,
+    GCN_MTBUF,
+    GCN_OTHER, /* images, exports, interpolation: never in a compute kernel of these targets */
+};
+
+/* operand codes: as encoded up to 511, then the accumulation registers of gfx90a */
+enum {
+    GCN_FLAT_SCRATCH = 102,
+    GCN_XNACK_MASK = 104,
+    GCN_VCC = 106,
+    GCN_M0 = 124,
+    GCN_EXEC = 126,
+    GCN_INLINE_INT = 128, /* 0 to 64, then -1 to -16 */
+    GCN_SHARED_BASE = 235,
+    GCN_SHARED_LIMIT = 236,
+    GCN_PRIVATE_BASE = 237,
+    GCN_PRIVATE_LIMIT = 238,
+    GCN_INLINE_FLOAT = 240,
+    GCN_SDWA = 249,
+    GCN_DPP = 250,
+    GCN_VCCZ = 251,
+    GCN_EXECZ = 252,
+    GCN_SCC = 253,
+    GCN_LITERAL = 255,
+    GCN_VGPR = 256,
+    GCN_AGPR = 512,
+    GCN_NO_OPERAND = 0xffff
+};
+
+enum gcn_sub { GCN_PLAIN, GCN_BY_SDWA, GCN_BY_DPP };
+enum { GCN_SEL_BYTE0, GCN_SEL_BYTE1, GCN_SEL_BYTE2, GCN_SEL_BYTE3, GCN_SEL_WORD0, GCN_SEL_WORD1, GCN_SEL_DWORD };
+
+struct gcn_inst {
+    uint16_t op;     /* enum gcn_op */
+    uint8_t format;  /* enum gcn_format */
+    uint8_t bytes;   /* 4, 8 or 12 */
+    uint32_t raw[3]; /* what it was decoded from */
+    /* operands; memory: src[0] address, src[1] data, src[2] second data (DS) or offset register */
+    uint16_t dst, sdst, src[3];
+    uint16_t saddr;                   /* FLAT: base register; buffers: first register of the descriptor */
+    uint32_t literal;                 /* a constant of 32 bits, or a 16-bit constant, sign extended */
+    int32_t offset;                   /* of memory; DS: offset0 */
+    uint8_t offset1;                  /* DS: the second of two addresses */
+    uint8_t neg, abs;                 /* bit n: of src[n]; VOP3P: neg of the low and of the high half */
+    uint8_t op_sel, op_sel_hi;        /* bit n: of src[n]; bit 3: of the destination */
+    uint8_t clamp, omod;              /* omod: 0, 1: *2, 2: *4, 3: /2 */
+    uint8_t sub;                      /* enum gcn_sub */
+    uint8_t sel[2], sext, dst_sel;    /* SDWA */
+    uint8_t dst_unused;               /* SDWA: 0 zero, 1 sign extend, 2 preserve */
+    uint16_t dpp;                     /* DPP control */
+    uint8_t row_mask, bank_mask;      /* DPP */
+    bool bound_ctrl;                  /* DPP: lanes without a source read 0 */
+    uint8_t segment;                  /* FLAT: 0 flat, 1 scratch, 2 global */
+    bool glc, lds, offen, idxen, imm; /* imm: SMEM's offset is a constant */
+    uint8_t cbsz, abid, blgp;         /* MFMA */
+    uint8_t dfmt, nfmt;               /* MTBUF */
+};
+
+/* decodes what stands at `code`, of which `words` may be read (at most 3 are); false: it is cut off. What isn't known
+ * has the op GCN_UNKNOWN and a length that is right wherever its encoding says it. */
+bool gcn_decode(enum gcn_target target, const uint32_t *code, unsigned words, struct gcn_inst *in);
+const char *gcn_op_name(enum gcn_op op);
+/* as the assembler names it, with the encoding's suffix */
+void gcn_inst_name(const struct gcn_inst *in, char *name, size_t size);
+
+#endif

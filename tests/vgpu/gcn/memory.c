@@ -1,0 +1,200 @@
+/*
+ * memory.c - scalar loads and stores, flat, global and scratch instructions.
+ */
+#include "access.h"
+
+/* ---- scalar ---- */
+
+static unsigned dwords_of(enum gcn_op op)
+{
+    switch (op) {
+    case GCN_s_load_dword:
+    case GCN_s_buffer_load_dword:
+    case GCN_s_store_dword:
+        return 1;
+    case GCN_s_load_dwordx2:
+    case GCN_s_buffer_load_dwordx2:
+    case GCN_s_store_dwordx2:
+        return 2;
+    case GCN_s_load_dwordx4:
+    case GCN_s_buffer_load_dwordx4:
+    case GCN_s_store_dwordx4:
+        return 4;
+    case GCN_s_load_dwordx8:
+    case GCN_s_buffer_load_dwordx8:
+        return 8;
+    default:
+        return 16;
+    }
+}
+
+static uint64_t scalar_offset(const struct gcn_wave *w, const struct gcn_inst *in)
+{
+    return (uint64_t)(int64_t)in->offset + (in->src[2] == GCN_NO_OPERAND ? 0 : gcn_scalar(w, in, in->src[2]));
+}
+
+static void scalar_load(struct gcn_wave *w, const struct gcn_inst *in)
+{
+    unsigned n = dwords_of(in->op);
+    uint64_t va = (gcn_pair(w, in->saddr) + scalar_offset(w, in)) & ~3ull;
+    const char *at = gcn_reach(w, va, n * 4);
+    if (at && in->sdst + n <= 128)
+        memcpy(&w->s[in->sdst], at, n * 4);
+}
+
+static void scalar_store(struct gcn_wave *w, const struct gcn_inst *in)
+{
+    unsigned n = dwords_of(in->op);
+    uint64_t va = (gcn_pair(w, in->saddr) + scalar_offset(w, in)) & ~3ull;
+    char *at = gcn_reach(w, va, n * 4);
+    if (at && in->sdst + n <= 128)
+        memcpy(at, &w->s[in->sdst], n * 4);
+}
+
+/* what lies behind the buffer's end reads as 0 */
+static void scalar_buffer_load(struct gcn_wave *w, const struct gcn_inst *in)
+{
+    unsigned n = dwords_of(in->op), stride = w->s[in->saddr + 1] >> 16 & 0x3fff;
+    uint64_t base = gcn_pair(w, in->saddr) & 0xffffffffffffull, records = w->s[in->saddr + 2];
+    uint64_t size = stride ? records * stride : records, offset = scalar_offset(w, in) & ~3ull;
+    for (unsigned i = 0; i < n && in->sdst + n <= 128; i++, offset += 4) {
+        const char *at = offset + 4 <= size ? gcn_reach(w, base + offset, 4) : NULL;
+        uint32_t value = 0;
+        if (at)
+            memcpy(&value, at, 4);
+        w->s[in->sdst + i] = value;
+    }
+}
+
+/* ---- by lane ---- */
+
+enum place { MEMORY, LDS, PRIVATE };
+
+/* where a lane's address lies; *va becomes the offset in LDS or in the work-item's own memory */
+static enum place place_of(const struct gcn_wave *w, const struct gcn_inst *in, unsigned lane, uint64_t base,
+                           uint64_t *va)
+{
+    unsigned r = in->src[0] - GCN_VGPR;
+    if (in->segment == 1) {
+        uint32_t at = in->saddr != GCN_NO_OPERAND ? (uint32_t)base : w->v[r][lane].u;
+        *va = at + (uint32_t)in->offset;
+        return PRIVATE;
+    }
+    if (in->saddr != GCN_NO_OPERAND)
+        *va = base + w->v[r][lane].u;
+    else
+        *va = w->v[r][lane].u | (uint64_t)w->v[(r + 1) & 511][lane].u << 32;
+    *va += (uint64_t)(int64_t)in->offset;
+    if (in->segment)
+        return MEMORY;
+    if (*va >> 32 == GCN_SHARED_APERTURE >> 32) {
+        *va = (uint32_t)*va;
+        return LDS;
+    }
+    if (*va >> 32 == GCN_PRIVATE_APERTURE >> 32) {
+        *va = (uint32_t)*va;
+        return PRIVATE;
+    }
+    return MEMORY;
+}
+
+static char *reach(struct gcn_wave *w, enum place place, uint64_t va, unsigned bytes)
+{
+    if (place == MEMORY)
+        return gcn_reach(w, va, bytes);
+    if (va + bytes <= w->worker->lds_bytes)
+        return w->worker->lds + va;
+    return gcn_reach(w, GCN_SHARED_APERTURE | va, bytes); /* no memory is there: the fault */
+}
+
+static uint64_t base_of(const struct gcn_wave *w, const struct gcn_inst *in)
+{
+    if (in->saddr == GCN_NO_OPERAND)
+        return 0;
+    return in->segment == 1 ? gcn_scalar(w, in, in->saddr) : gcn_pair(w, in->saddr);
+}
+
+static void flat(struct gcn_wave *w, const struct gcn_inst *in)
+{
+    struct gcn_access what;
+    gcn_access_of(in->op, &what);
+    uint64_t exec = gcn_exec(w), base = base_of(w, in), va[GCN_LANES];
+    enum place place[GCN_LANES];
+    unsigned parts = what.bytes < 4 ? 1 : what.bytes / 4;
+    if (in->lds) {
+        gcn_not_modelled(w, in, "a load into LDS");
+        return;
+    }
+    /* all addresses before the first result: it may be stored over them */
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        if (exec >> l & 1)
+            place[l] = place_of(w, in, l, base, &va[l]);
+    for (unsigned l = 0; l < GCN_LANES; l++) {
+        if (!(exec >> l & 1))
+            continue;
+        if (place[l] == PRIVATE) {
+            for (unsigned i = 0; i < parts; i++) {
+                char *at = gcn_private(w, l, va[l] + i * 4);
+                if (at)
+                    gcn_access_part(w, in, &what, l, i, at);
+            }
+            continue;
+        }
+        char *at = reach(w, place[l], va[l], what.bytes);
+        if (!at)
+            return;
+        for (unsigned i = 0; i < parts; i++)
+            gcn_access_part(w, in, &what, l, i, at + i * 4);
+    }
+}
+
+static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
+{
+    struct gcn_access what;
+    gcn_access_of(in->op, &what);
+    uint64_t exec = gcn_exec(w), base = base_of(w, in), va[GCN_LANES];
+    enum place place[GCN_LANES];
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        if (exec >> l & 1)
+            place[l] = place_of(w, in, l, base, &va[l]);
+    for (unsigned l = 0; l < GCN_LANES; l++) {
+        if (!(exec >> l & 1))
+            continue;
+        if (place[l] == PRIVATE) {
+            gcn_not_modelled(w, in, "an atomic operation on a work-item's own memory");
+            return;
+        }
+        char *at = reach(w, place[l], va[l], what.bytes);
+        if (!at)
+            return;
+        gcn_access_atomic(w, in, &what, l, at);
+    }
+}
+
+gcn_execute *gcn_memory_execute(enum gcn_op op)
+{
+    struct gcn_access what;
+    switch (op) {
+    case GCN_s_load_dword:
+    case GCN_s_load_dwordx2:
+    case GCN_s_load_dwordx4:
+    case GCN_s_load_dwordx8:
+    case GCN_s_load_dwordx16:
+        return scalar_load;
+    case GCN_s_buffer_load_dword:
+    case GCN_s_buffer_load_dwordx2:
+    case GCN_s_buffer_load_dwordx4:
+    case GCN_s_buffer_load_dwordx8:
+    case GCN_s_buffer_load_dwordx16:
+        return scalar_buffer_load;
+    case GCN_s_store_dword:
+    case GCN_s_store_dwordx2:
+    case GCN_s_store_dwordx4:
+        return scalar_store;
+    default:
+        break;
+    }
+    if (op < GCN_flat_load_ubyte || op > GCN_flat_atomic_dec_x2 || !gcn_access_of(op, &what))
+        return NULL;
+    return what.atomic ? atomic : flat;
+}

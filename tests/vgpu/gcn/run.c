@@ -1,0 +1,417 @@
+/*
+ * run.c - runs workgroups: the state that a wave begins with, the loop over its instructions, barriers, and the threads
+ * that workgroups are spread over.
+ *
+ * A workgroup belongs to one thread, which runs its waves in turn: each until it ends, waits at a barrier, sleeps or
+ * has had its share. Workgroups are begun in the order of their numbers, so one may wait for an earlier one, as on
+ * hardware.
+ */
+#include "wave.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum { PAGE_WORDS = 1024, CODE_PAGES = 256, CODE_SLOTS = 1024, SHARE = 100000, THREADS_MAX = 64 };
+
+/* ---- decoded code: what was decoded is decoded once, and again when other code is there ---- */
+
+struct slot {
+    struct gcn_inst in;
+    gcn_execute *execute;
+};
+
+struct page {
+    uint64_t va; /* of its first word */
+    struct slot *slots;
+};
+
+struct gcn_code {
+    enum gcn_target target;
+    unsigned used;
+    struct page pages[CODE_SLOTS];
+};
+
+static void forget_code(struct gcn_code *c)
+{
+    for (unsigned i = 0; i < CODE_SLOTS; i++)
+        free(c->pages[i].slots);
+    memset(c->pages, 0, sizeof c->pages);
+    c->used = 0;
+}
+
+static gcn_execute *find_execute(enum gcn_op op)
+{
+    static gcn_execute *(*const files[])(enum gcn_op) = {gcn_scalar_execute, gcn_memory_execute, gcn_buffer_execute,
+                                                         gcn_lds_execute,    gcn_vector_execute, gcn_compare_execute,
+                                                         gcn_packed_execute, gcn_lanes_execute,  gcn_matrix_execute};
+    gcn_execute *f = NULL;
+    for (size_t i = 0; i < sizeof files / sizeof *files && !f; i++)
+        f = files[i](op);
+    return f;
+}
+
+static struct slot *slots_of(struct gcn_code *c, uint64_t va)
+{
+    va &= ~(uint64_t)(PAGE_WORDS * 4 - 1);
+    unsigned i = (unsigned)(va / (PAGE_WORDS * 4)) % CODE_SLOTS;
+    while (c->pages[i].slots && c->pages[i].va != va)
+        i = (i + 1) % CODE_SLOTS;
+    if (!c->pages[i].slots) {
+        if (c->used == CODE_PAGES) {
+            forget_code(c);
+            return slots_of(c, va);
+        }
+        c->pages[i].slots = calloc(PAGE_WORDS, sizeof *c->pages[i].slots);
+        c->pages[i].va = va;
+        c->used++;
+    }
+    return c->pages[i].slots;
+}
+
+/* the instruction at pc; NULL: there is no memory, or none is left */
+static struct slot *fetch(struct gcn_wave *w, uint64_t pc)
+{
+    struct gcn_worker *k = w->worker;
+    uint32_t words[3];
+    unsigned n = 3;
+    if (pc & 3) {
+        gcn_reach(w, UINT64_MAX, 1);
+        return NULL;
+    }
+    const char *at = gcn_reach(w, pc, 4);
+    if (!at)
+        return NULL;
+    struct slot *all = slots_of(k->code, pc), *s = all ? &all[pc / 4 % PAGE_WORDS] : NULL;
+    if (!s)
+        return NULL;
+    if (s->in.bytes && memcmp(at, s->in.raw, 4) == 0) {
+        if (s->in.bytes == 4)
+            return s;
+        at = gcn_reach(w, pc, s->in.bytes);
+        if (!at || memcmp(at, s->in.raw, s->in.bytes) == 0)
+            return at ? s : NULL;
+    }
+    /* code may end with its allocation */
+    struct gcn_span span;
+    while (n > 1 && !(k->launch->find(pc, &span) && span.bytes - (pc - span.va) >= n * 4))
+        n--;
+    memcpy(words, at, n * 4);
+    if (!gcn_decode(k->launch->target, words, n, &s->in)) {
+        gcn_reach(w, pc + n * 4, 4);
+        return NULL;
+    }
+    s->execute = find_execute(s->in.op);
+    return s;
+}
+
+/* s_set_gpr_idx_on: numbers of vector registers are moved by what m0 says, where its bits say so */
+static void indexed(struct gcn_wave *w, const struct slot *s)
+{
+    struct gcn_inst in = s->in;
+    uint32_t m0 = w->s[GCN_M0], by = m0 & 0xff, on = m0 >> 12;
+    for (unsigned n = 0; n < 3; n++)
+        if (on >> n & 1 && in.src[n] != GCN_NO_OPERAND && in.src[n] >= GCN_VGPR && in.src[n] + by < GCN_VGPR + 512)
+            in.src[n] = (uint16_t)(in.src[n] + by);
+    if (on & 8 && in.dst != GCN_NO_OPERAND && in.dst + by < GCN_VGPR + 512)
+        in.dst = (uint16_t)(in.dst + by);
+    s->execute(w, &in);
+}
+
+static bool is_vector(const struct gcn_inst *in)
+{
+    return in->format >= GCN_VOP2 && in->format <= GCN_VOP3P;
+}
+
+/* runs the wave until it ends, has to wait, or has had its share */
+static void run_wave(struct gcn_wave *w)
+{
+    struct gcn_worker *k = w->worker;
+    w->state = GCN_RUNS;
+    unsigned n = 0;
+    while (n < SHARE && w->state == GCN_RUNS && k->end == GCN_DONE) {
+        w->at = w->pc;
+        struct slot *s = fetch(w, w->pc);
+        if (!s)
+            break;
+        w->pc += s->in.bytes;
+        n++;
+        if (!s->execute) {
+            gcn_not_modelled(w, &s->in, s->in.op == GCN_UNKNOWN ? "no instruction of this GPU" : gcn_op_name(s->in.op));
+        } else if (w->index_on && is_vector(&s->in)) {
+            indexed(w, s);
+        } else {
+            s->execute(w, &s->in);
+        }
+    }
+    k->report.instructions += n;
+}
+
+/* ---- the state that a wave begins with: what the kernel descriptor asks for ---- */
+
+struct descriptor {
+    uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
+    int64_t entry;
+    uint32_t reserved1[5];
+    uint32_t rsrc3, rsrc1, rsrc2;
+    uint16_t properties, preload;
+    uint32_t reserved2;
+};
+_Static_assert(sizeof(struct descriptor) == 64, "kernel descriptor");
+
+static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uint32_t id[3], unsigned first)
+{
+    const struct gcn_launch *g = w->worker->launch;
+    unsigned registers = ((d->rsrc1 & 63) + 1) * (g->target == GCN_GFX90A ? 8 : 4), s = 0;
+    memset(w->v, 0, sizeof w->v[0] * (registers < 512 ? registers : 512));
+    memset(w->s, 0, sizeof w->s);
+    w->pc = g->object + (uint64_t)d->entry;
+    w->scc = w->index_on = false;
+    w->mode = d->rsrc1 >> 12 & 0xff;
+    w->state = GCN_RUNS;
+    /* one after the other, those that are asked for */
+    if (d->properties & 1) {
+        w->s[s] = (uint32_t)GCN_SCRATCH_BASE;
+        w->s[s + 1] = (uint32_t)(GCN_SCRATCH_BASE >> 32) | 1u << 31;
+        w->s[s + 2] = 0xffffffff;
+        w->s[s + 3] = 1u << 23;
+        s += 4;
+    }
+    const uint64_t pairs[] = {g->packet, g->queue, g->kernarg, g->dispatch_id, 0};
+    for (unsigned i = 0; i < 5; i++)
+        if (d->properties >> (i + 1) & 1) {
+            gcn_set_pair(w, s, pairs[i]);
+            s += 2;
+        }
+    if (d->properties >> 6 & 1)
+        w->s[s++] = g->private_bytes;
+    s = d->rsrc2 >> 1 & 31;
+    for (unsigned i = 0; i < 3; i++)
+        if (d->rsrc2 >> (7 + i) & 1)
+            w->s[s++] = id[i];
+    if (d->rsrc2 >> 10 & 1)
+        w->s[s++] = 0;
+    if (d->rsrc2 & 1)
+        w->s[s++] = 0; /* where this wave's own memory begins: it has memory of its own */
+    uint64_t exec = 0;
+    unsigned items = d->rsrc2 >> 11 & 3;
+    for (unsigned l = 0; l < GCN_LANES; l++) {
+        uint32_t n = first + l, size[3], at[3];
+        for (unsigned i = 0; i < 3; i++)
+            size[i] = g->group[i];
+        at[0] = n % size[0];
+        at[1] = n / size[0] % size[1];
+        at[2] = n / size[0] / size[1];
+        bool on = at[2] < size[2];
+        /* the last workgroup of a dimension may be cut off by the grid's end */
+        for (unsigned i = 0; i < 3; i++)
+            on = on && (uint64_t)id[i] * size[i] + at[i] < g->grid[i];
+        exec |= (uint64_t)on << l;
+        if (g->target == GCN_GFX90A) {
+            w->v[0][l].u = at[0] | (items > 0 ? at[1] << 10 : 0) | (items > 1 ? at[2] << 20 : 0);
+        } else {
+            for (unsigned i = 0; i <= items && i < 3; i++)
+                w->v[i][l].u = at[i];
+        }
+    }
+    gcn_set_pair(w, GCN_EXEC, exec);
+}
+
+/* ---- workgroups ---- */
+
+static bool prepare(struct gcn_worker *k, unsigned waves)
+{
+    const struct gcn_launch *g = k->launch;
+    k->lds_bytes = g->lds_bytes < GCN_LDS_MAX ? g->lds_bytes : GCN_LDS_MAX;
+    k->scratch_bytes = (((uint64_t)g->private_bytes + 3) & ~3ull) * GCN_LANES;
+    for (unsigned i = 0; i < waves; i++)
+        if (!k->waves[i] && !(k->waves[i] = calloc(1, sizeof *k->waves[i])))
+            return false;
+    if (!k->code && !(k->code = calloc(1, sizeof *k->code)))
+        return false;
+    if (k->code->target != g->target)
+        forget_code(k->code);
+    k->code->target = g->target;
+    uint64_t need = k->scratch_bytes * waves;
+    if (need > k->scratch_room) {
+        free(k->scratch);
+        k->scratch = malloc(need);
+        k->scratch_room = k->scratch ? need : 0;
+    }
+    return need <= k->scratch_room;
+}
+
+static void run_group(struct gcn_worker *k, const struct descriptor *d, const uint32_t id[3])
+{
+    const struct gcn_launch *g = k->launch;
+    unsigned items = (unsigned)g->group[0] * g->group[1] * g->group[2];
+    unsigned waves = (items + GCN_LANES - 1) / GCN_LANES, left = waves;
+    memset(k->lds, 0, k->lds_bytes);
+    for (unsigned i = 0; i < waves; i++) {
+        struct gcn_wave *w = k->waves[i];
+        w->worker = k;
+        w->scratch = k->scratch + k->scratch_bytes * i;
+        begin_wave(w, d, id, i * GCN_LANES);
+    }
+    k->report.waves += waves;
+    while (left && k->end == GCN_DONE) {
+        unsigned waiting = 0;
+        left = 0;
+        for (unsigned i = 0; i < waves && k->end == GCN_DONE; i++) {
+            struct gcn_wave *w = k->waves[i];
+            if (w->state == GCN_RUNS || w->state == GCN_YIELDS)
+                run_wave(w);
+            waiting += w->state == GCN_AT_BARRIER;
+            left += w->state != GCN_ENDED;
+        }
+        /* waves that have ended don't keep the others at a barrier */
+        for (unsigned i = 0; i < waves && waiting == left; i++)
+            if (k->waves[i]->state == GCN_AT_BARRIER)
+                k->waves[i]->state = GCN_RUNS;
+    }
+}
+
+/* ---- threads ---- */
+
+/* one dispatch at a time: all of this is its; under `lock` but for `next`, which the threads count up */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t begin = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static struct gcn_worker *workers[THREADS_MAX];
+static unsigned threads, wanted, busy;
+static uint64_t round_number;
+static _Atomic uint64_t next;
+static _Atomic bool stopped;
+static uint64_t groups[3], total;
+static struct descriptor descriptor;
+
+static void work(struct gcn_worker *k)
+{
+    for (uint64_t n; !stopped && (n = next++) < total;) {
+        uint32_t id[3] = {(uint32_t)(n % groups[0]), (uint32_t)(n / groups[0] % groups[1]),
+                          (uint32_t)(n / groups[0] / groups[1])};
+        run_group(k, &descriptor, id);
+        if (k->end != GCN_DONE)
+            stopped = true;
+    }
+}
+
+static void *thread_main(void *arg)
+{
+    unsigned me = (unsigned)(uintptr_t)arg;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (seen == round_number || me >= wanted)
+            pthread_cond_wait(&begin, &lock);
+        seen = round_number;
+        pthread_mutex_unlock(&lock);
+        work(workers[me]);
+        pthread_mutex_lock(&lock);
+        if (--busy == 0)
+            pthread_cond_signal(&done);
+    }
+    return NULL;
+}
+
+/* as many as are wanted and can be had; worker 0 is whoever calls */
+static unsigned have_threads(unsigned want)
+{
+    sigset_t all, old;
+    want = want > THREADS_MAX ? THREADS_MAX : want ? want : 1;
+    for (unsigned i = 0; i < want; i++)
+        if (!workers[i] && !(workers[i] = calloc(1, sizeof *workers[i])))
+            return i;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (!threads)
+        threads = 1;
+    while (threads < want) {
+        pthread_t t;
+        if (pthread_create(&t, NULL, thread_main, (void *)(uintptr_t)threads))
+            break;
+        pthread_setname_np(t, "vgpu-waves");
+        pthread_detach(t);
+        threads++;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return want < threads ? want : threads;
+}
+
+static enum gcn_end refuse(struct gcn_report *report, const char *why)
+{
+    memset(report, 0, sizeof *report);
+    strncpy(report->what, why, sizeof report->what - 1);
+    return GCN_NOT_MODELLED;
+}
+
+enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
+{
+    uint64_t items = (uint64_t)launch->group[0] * launch->group[1] * launch->group[2];
+    struct gcn_span span;
+    memset(report, 0, sizeof *report);
+    if (!launch->find(launch->object, &span) || span.bytes - (launch->object - span.va) < sizeof descriptor) {
+        report->address = launch->object;
+        return GCN_FAULT;
+    }
+    if (!items || items > GCN_WAVES_MAX * GCN_LANES)
+        return refuse(report, "a workgroup of no size or of more than 1024 work-items");
+    memcpy(&descriptor, span.host + (launch->object - span.va), sizeof descriptor);
+    total = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        groups[i] = (launch->grid[i] + launch->group[i] - 1ull) / launch->group[i];
+        total *= groups[i];
+    }
+    unsigned n = have_threads(total < launch->threads ? (unsigned)total : launch->threads);
+    unsigned waves = (unsigned)((items + GCN_LANES - 1) / GCN_LANES);
+    for (unsigned i = 0; i < n; i++) {
+        struct gcn_worker *k = workers[i];
+        k->launch = launch;
+        k->end = GCN_DONE;
+        memset(k->spans, 0, sizeof k->spans);
+        memset(&k->report, 0, sizeof k->report);
+        if (!prepare(k, waves))
+            n = i;
+    }
+    if (!n)
+        return refuse(report, "no memory for its waves");
+    next = 0;
+    stopped = false;
+    if (n > 1) {
+        pthread_mutex_lock(&lock);
+        wanted = n;
+        busy = n - 1;
+        round_number++;
+        pthread_cond_broadcast(&begin);
+        pthread_mutex_unlock(&lock);
+    }
+    work(workers[0]);
+    if (n > 1) {
+        pthread_mutex_lock(&lock);
+        while (busy)
+            pthread_cond_wait(&done, &lock);
+        wanted = 0;
+        pthread_mutex_unlock(&lock);
+    }
+    enum gcn_end end = GCN_DONE;
+    uint64_t instructions = 0, run = 0;
+    for (unsigned i = 0; i < n; i++) {
+        instructions += workers[i]->report.instructions;
+        run += workers[i]->report.waves;
+        if (workers[i]->end != GCN_DONE && end == GCN_DONE) {
+            end = workers[i]->end;
+            *report = workers[i]->report;
+        }
+    }
+    report->instructions = instructions;
+    report->waves = run;
+    return end;
+}
+
+void gcn_reset_after_fork(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&begin, NULL);
+    pthread_cond_init(&done, NULL);
+    threads = wanted = busy = 0;
+    round_number = 0;
+}

@@ -1,0 +1,140 @@
+/*
+ * wave.h - a wave of 64 work-items, its workgroup, and how instructions reach operands and memory.
+ *
+ * A wave belongs to one thread from its beginning to its end; what several threads share is the memory that `find`
+ * finds, and the dispatch (read only).
+ */
+#ifndef VGPU_GCN_WAVE_H
+#define VGPU_GCN_WAVE_H
+
+#include "gcn.h"
+
+#include <string.h>
+
+enum { GCN_LANES = 64, GCN_LDS_MAX = 65536, GCN_WAVES_MAX = 16, GCN_SPANS = 8 };
+
+union gcn_lane {
+    uint32_t u;
+    int32_t i;
+    float f;
+};
+
+union gcn_wide {
+    uint64_t u;
+    int64_t i;
+    double d;
+    uint32_t half[2];
+};
+
+enum gcn_wave_state { GCN_RUNS, GCN_AT_BARRIER, GCN_ENDED, GCN_YIELDS };
+
+/* where flat addresses lead to LDS and to a work-item's own memory instead of memory */
+#define GCN_SHARED_APERTURE  0x1000000000000ull
+#define GCN_PRIVATE_APERTURE 0x2000000000000ull
+/* the base of the buffer that a wave's own memory is reached by; never memory of anybody */
+#define GCN_SCRATCH_BASE 0x7e0000000000ull
+
+struct gcn_worker;
+
+struct gcn_wave {
+    union gcn_lane v[512][GCN_LANES]; /* the upper half: accumulation registers */
+    uint32_t s[128];                  /* with vcc, m0 and exec in their places */
+    uint64_t at;                      /* address of the instruction that runs */
+    uint64_t pc;                      /* of the instruction behind the one that runs */
+    bool scc;
+    bool index_on; /* s_set_gpr_idx_on */
+    uint32_t mode;
+    enum gcn_wave_state state;
+    struct gcn_worker *worker;
+    uint64_t written; /* DPP: lanes that are written, of the instruction that runs */
+    char *scratch;
+    uint64_t instructions;
+};
+
+struct gcn_worker {
+    const struct gcn_launch *launch;
+    struct gcn_span spans[GCN_SPANS]; /* found lately */
+    unsigned next_span;
+    uint32_t lds_bytes;
+    uint64_t scratch_bytes; /* of a wave */
+    enum gcn_end end;
+    struct gcn_report report;
+    struct gcn_code *code;
+    struct gcn_wave *waves[GCN_WAVES_MAX];
+    char *scratch;
+    uint64_t scratch_room;
+    char lds[GCN_LDS_MAX];
+};
+
+typedef void gcn_execute(struct gcn_wave *w, const struct gcn_inst *in);
+/* by enum gcn_op; each file fills in its own, gcn_find_execute asks them */
+gcn_execute *gcn_scalar_execute(enum gcn_op op);
+gcn_execute *gcn_memory_execute(enum gcn_op op);
+gcn_execute *gcn_buffer_execute(enum gcn_op op);
+gcn_execute *gcn_lds_execute(enum gcn_op op);
+gcn_execute *gcn_vector_execute(enum gcn_op op);
+gcn_execute *gcn_compare_execute(enum gcn_op op);
+gcn_execute *gcn_packed_execute(enum gcn_op op);
+gcn_execute *gcn_lanes_execute(enum gcn_op op);
+gcn_execute *gcn_matrix_execute(enum gcn_op op);
+
+/* ---- scalar operands (operand.c) ---- */
+
+static inline uint64_t gcn_pair(const struct gcn_wave *w, unsigned r)
+{
+    return w->s[r] | (uint64_t)w->s[r + 1] << 32;
+}
+
+static inline void gcn_set_pair(struct gcn_wave *w, unsigned r, uint64_t value)
+{
+    w->s[r] = (uint32_t)value;
+    w->s[r + 1] = (uint32_t)(value >> 32);
+}
+
+static inline uint64_t gcn_exec(const struct gcn_wave *w)
+{
+    return gcn_pair(w, GCN_EXEC);
+}
+
+uint32_t gcn_scalar(const struct gcn_wave *w, const struct gcn_inst *in, uint16_t code);
+/* 64 bits; a literal of 32 is extended with its sign if `is_signed` */
+uint64_t gcn_scalar64(const struct gcn_wave *w, const struct gcn_inst *in, uint16_t code, bool is_signed);
+
+/* ---- vector operands (operand.c): a value a lane ---- */
+
+/* f16 is handed over as float, 16-bit integers as 32-bit ones */
+enum gcn_kind { GCN_U32, GCN_I32, GCN_F32, GCN_U16, GCN_I16, GCN_F16, GCN_U64, GCN_I64, GCN_F64 };
+
+const union gcn_lane *gcn_slow_src(struct gcn_wave *w, const struct gcn_inst *in, unsigned n, enum gcn_kind kind,
+                                   union gcn_lane *buffer);
+const union gcn_wide *gcn_src64(struct gcn_wave *w, const struct gcn_inst *in, unsigned n, enum gcn_kind kind,
+                                union gcn_wide *buffer);
+/* the same without a modifier, SDWA and DPP */
+const union gcn_lane *gcn_plain(struct gcn_wave *w, const struct gcn_inst *in, uint16_t code, union gcn_lane *buffer);
+
+static inline const union gcn_lane *gcn_src(struct gcn_wave *w, const struct gcn_inst *in, unsigned n,
+                                            enum gcn_kind kind, union gcn_lane *buffer)
+{
+    if (kind <= GCN_F32 && in->src[n] >= GCN_VGPR && in->sub == GCN_PLAIN && !((in->neg | in->abs) >> n & 1))
+        return w->v[in->src[n] - GCN_VGPR];
+    return gcn_slow_src(w, in, n, kind, buffer);
+}
+
+/* stores for the lanes that are on */
+void gcn_put32(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_lane *value);
+void gcn_put_f32(struct gcn_wave *w, const struct gcn_inst *in, union gcn_lane *value);
+void gcn_put16(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_lane *value, bool keep);
+void gcn_put_f16(struct gcn_wave *w, const struct gcn_inst *in, union gcn_lane *value, bool keep);
+void gcn_put64(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_wide *value);
+void gcn_put_f64(struct gcn_wave *w, const struct gcn_inst *in, union gcn_wide *value);
+/* which lanes the instruction may write */
+uint64_t gcn_mask(const struct gcn_wave *w, const struct gcn_inst *in);
+
+/* ---- memory (reach.c) ---- */
+
+/* where the host finds these bytes; NULL: a fault, which ends the dispatch */
+char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes);
+/* the dispatch ends here: what it met isn't modelled */
+void gcn_not_modelled(struct gcn_wave *w, const struct gcn_inst *in, const char *what);
+
+#endif
