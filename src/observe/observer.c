@@ -374,6 +374,14 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
     return RTL_READER_OK;
 }
 
+bool rtl_observer_may(pid_t pid)
+{
+    struct rtl_target_memory memory;
+    bool may = rtl_target_memory_open(pid, &memory) == 0;
+    rtl_target_memory_close(&memory);
+    return may;
+}
+
 void rtl_observer_close(struct rtl_observer *o)
 {
     if (!o)
