@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "command/json_processes.h"
 #include "model/process_cells.h"
+#include "observe/observer.h"
 #include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
@@ -80,6 +81,7 @@ static bool print_json(const struct list *l)
         if (!o)
             break;
         put(&w, o, "traced", json_object_new_boolean(false));
+        put(&w, o, "observable", json_object_new_boolean(rtl_observer_may(info->pid)));
         put_number(&w, o, "pid", (uint64_t)info->pid);
         put_measured(&w, o, "rank", info->rank >= 0, (uint64_t)info->rank);
         put_text(&w, o, "command", info->title);
@@ -110,8 +112,11 @@ static void print_text(const struct list *l)
     }
     for (uint32_t i = 0; i < l->untraced.count; i++) {
         const struct rtl_member_info *info = &l->untraced.list[i];
-        printf("%7d %-6s %-12s %-12s  not traced: start it with HSA_TOOLS_LIB=librtl.so  %s\n", (int)info->pid,
-               *info->label ? info->label : RTL_NONE, "", *info->container ? info->container : RTL_NONE, info->title);
+        printf("%7d %-6s %-12s %-12s  not traced%s  %s\n", (int)info->pid, *info->label ? info->label : RTL_NONE, "",
+               *info->container ? info->container : RTL_NONE,
+               rtl_observer_may(info->pid) ? ", observable: rtl-top -p, from outside"
+                                           : ": start it with HSA_TOOLS_LIB=librtl.so",
+               info->title);
     }
 }
 

@@ -169,7 +169,8 @@ static size_t share_of(const struct rtl_merge *merge)
 static bool is_same(const struct rtl_kernel_snapshot *a, const struct rtl_kernel_snapshot *b)
 {
     return a->calls == b->calls && a->untimed == b->untimed && a->histogram.count == b->histogram.count &&
-           a->histogram.total_ns == b->histogram.total_ns && a->histogram.approximate == b->histogram.approximate;
+           a->histogram.total_ns == b->histogram.total_ns && a->estimated_ns == b->estimated_ns &&
+           a->histogram.approximate == b->histogram.approximate;
 }
 
 static bool has_name(const struct rtl_part *part, const struct rtl_kernel_snapshot *k)

@@ -87,6 +87,19 @@ static void add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogr
     sum->total_ns += h->total_ns;
 }
 
+/* What those that are observed estimate and the others measure; 0 when none of them is observed. */
+static uint64_t estimate_of(struct rtl_part *const *parts, uint32_t count)
+{
+    uint64_t sum = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rtl_kernel_snapshot *k = &parts[i]->kernel;
+        any |= k->estimated_ns != 0;
+        sum += k->estimated_ns ? k->estimated_ns : k->histogram.total_ns;
+    }
+    return any ? sum : 0;
+}
+
 struct rtl_group *rtl_group_make(struct rtl_part *const *parts, uint32_t count, struct rtl_packing *packing,
                                  size_t *charged)
 {
@@ -117,9 +130,9 @@ struct rtl_group *rtl_group_make(struct rtl_part *const *parts, uint32_t count, 
         parts[i]->references++;
         group->kernel.calls += parts[i]->kernel.calls;
         group->kernel.untimed += parts[i]->kernel.untimed;
-        group->kernel.estimated_ns += parts[i]->kernel.estimated_ns;
         add_scalars(&group->kernel.histogram, &parts[i]->kernel.histogram);
     }
+    group->kernel.estimated_ns = estimate_of(parts, count);
     rtl_packing_unpack(packing, coarsely, &group->kernel.histogram, (char *)group + head);
     return group;
 }

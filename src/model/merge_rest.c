@@ -145,6 +145,7 @@ static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, boo
         out->mode = RTL_MODE_MIXED;
     if (s->in_force > out->in_force) /* what is timed by one is timed */
         out->in_force = s->in_force;
+    out->convention = first || out->convention == s->convention ? s->convention : RTL_CONVENTION_UNKNOWN;
     out->notes |= s->notes;
     out->seals &= s->seals;
     if (s->start_mono_ns < out->start_mono_ns) {
@@ -169,6 +170,7 @@ static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, boo
     ADD(signals_peak);
     ADD(signals_limit);
     ADD(counted);
+    ADD(packets_lost);
     ADD(timed);
     ADD(untimed_total);
 #undef ADD

@@ -33,6 +33,9 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
                                          struct rtl_observer **observer, char *why, size_t why_bytes);
 void rtl_observer_close(struct rtl_observer *observer);
 
+/* Whether this user may look into the process. */
+bool rtl_observer_may(pid_t pid);
+
 /* False once the process has ended, or runs another program. */
 bool rtl_observer_alive(struct rtl_observer *observer);
 

@@ -55,7 +55,9 @@ wait_until 60 sh -c "test \$('$top' -p $demo --json -n 1 | jq '[.kernels[] | sel
 kill -STOP "$demo" # what it counts from now on nobody has asked for
 counted=$("$top" -p "$demo" --json -n 1 | jq '[.kernels[] | select(.family == "gemm").calls] | add')
 end_process "$demo" KILL
-wait_until 60 at_least rtl_serve_processes_ended_total 1
+# not asked before it has let go of it: a page would read it, too
+check "a process that has ended is let go" wait_until 60 sh -c "! ls -l /proc/$server/fd | grep -q rtl-segment"
+is "and counted" "$(sample rtl_serve_processes_ended_total)" 1
 page >"$work/page"
 is "what has ended is gone" "$(grep -c "pid=\"$demo\"" "$work/page")" 0
 is "and what it counted stays, to the last" "$(sed -n 's/^rtl_family_dispatches_total{family="gemm"} //p' "$work/page")" "$counted"
