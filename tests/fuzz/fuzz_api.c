@@ -15,6 +15,7 @@
 
 #include "command/api_output.h"
 #include "fuzz.h"
+#include "model/merge_calls.h"
 
 enum { RECORDS = 64 };
 
@@ -163,6 +164,28 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
+/* As a part of a snapshot: rows by name, each once, ranges below those that are before them. */
+static void take_into_snapshot(void)
+{
+    struct rtl_snapshot s = {.taken_mono_ns = 1}, other = {0};
+    struct rtl_calls_source source = {.fd = file};
+    rtl_calls_take(&source, 4711, &s);
+    const struct rtl_calls *c = s.calls;
+    for (uint32_t i = 0; c && i < c->count; i++) {
+        MUST(c->rows[i].name_bytes <= RTL_API_TEXT && (!i || rtl_call_compare(&c->rows[i - 1], &c->rows[i]) < 0));
+        for (uint32_t o = 0; o < c->rows[i].histogram.octave_count; o++)
+            MUST(c->rows[i].histogram.octaves[o].octave < RTL_OCTAVES_MAX);
+    }
+    for (uint32_t i = 0; c && i < c->node_count; i++)
+        MUST(i ? c->nodes[i].parent < i : !c->nodes[i].parent);
+    for (uint32_t i = 0; c && i < c->thread_count; i++)
+        MUST(c->threads[i].row <= c->count && c->threads[i].last_row <= c->count);
+    const struct rtl_calls *both[] = {c, c};
+    MUST(rtl_merge_calls(both, 2, &other));
+    rtl_snapshot_free(&other);
+    rtl_snapshot_free(&s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rtl_api_copy copy;
@@ -188,6 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rtl_api_print(&copy, 1, RTL_API_CSV);
     }
     rtl_api_free(&copy);
+    take_into_snapshot();
     read_events();
     return 0;
 }
