@@ -84,7 +84,7 @@ $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
 $(call obj,pic,$(VGPU)): | $(O)/.has-gpu
 # what kernels compute is what their instructions say: nothing is contracted
-$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -ffp-contract=off
+$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -O3 -ffp-contract=off
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm

@@ -1,5 +1,6 @@
 /*
- * rtl-top export: a trace in the rocpd schema, ours or another tool's, as JSON for Perfetto or as CSV.
+ * rtl-top export: a trace in the rocpd schema, ours or another tool's, as JSON for Perfetto or as
+ * rocprofv3's, or as CSV.
  *
  * Both stream: ops are sorted by start (by SQLite, which uses a temporary file for much) and written one by one; what
  * is kept is the names of kernels and the tracks.
@@ -82,5 +83,6 @@ void rtl_export_put(void *sink, const char *bytes, size_t count);
 /* Write everything to the sink. Errors stay in the database and the sink. */
 void rtl_export_perfetto(struct rtl_export *export);
 void rtl_export_csv(struct rtl_export *export);
+void rtl_export_rocprofv3(struct rtl_export *export);
 
 #endif

@@ -1,4 +1,4 @@
-/* rtl-top export FILE.db --perfetto OUT | --csv OUT: arguments and files. See export.h. */
+/* rtl-top export FILE.db --perfetto OUT | --csv OUT | --rocprofv3 OUT: arguments and files. See export.h. */
 #include "command/export.h"
 #include "record/rocpd.h"
 #include "session/arguments.h"
@@ -18,7 +18,7 @@ struct output {
     void (*write)(struct rtl_export *);
     struct rtl_sink *sink;
 };
-enum { OUTPUTS = 2 };
+enum { OUTPUTS = 3 };
 
 struct command {
     const char *file;
@@ -32,9 +32,10 @@ static int open_outputs(struct command *c)
 {
     char why[512];
     for (int i = 0; i < OUTPUTS; i++) {
-        struct rtl_outfile_options options = {.force = c->force, .others = {c->file, c->output[!i].path}};
-        if (options.others[1] && !strcmp(options.others[1], "-"))
-            options.others[1] = NULL;
+        struct rtl_outfile_options options = {.force = c->force, .others = {c->file}};
+        for (int other = 0, n = 1; other < OUTPUTS; other++)
+            if (other != i && c->output[other].path && strcmp(c->output[other].path, "-") != 0)
+                options.others[n++] = c->output[other].path;
         if (!c->output[i].path)
             continue;
         c->output[i].sink = rtl_sink_open(c->output[i].path, &options, why, sizeof why);
@@ -95,15 +96,17 @@ static int parse(struct command *c, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
-    *c = (struct command){.output = {{.write = rtl_export_perfetto}, {.write = rtl_export_csv}}};
+    *c = (struct command){
+        .output = {{.write = rtl_export_perfetto}, {.write = rtl_export_csv}, {.write = rtl_export_rocprofv3}}};
     rtl_arguments_begin(&a, RTL_COMMAND_EXPORT, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;)
         switch (o) {
         case RTL_EXPORT_PERFETTO:
         case RTL_EXPORT_CSV:
+        case RTL_EXPORT_ROCPROFV3:
             if (!*a.value)
-                return WRONG("%s wants a file to write, or - for standard output, not ''",
-                             o == RTL_EXPORT_CSV ? "--csv" : "--perfetto");
+                return WRONG("--%s wants a file to write, or - for standard output, not ''",
+                             rtl_command_option(RTL_COMMAND_EXPORT, o)->name);
             c->output[o - RTL_EXPORT_PERFETTO].path = a.value;
             break;
         case RTL_EXPORT_FORCE:
@@ -114,7 +117,7 @@ static int parse(struct command *c, int argc, char **argv)
         }
     if (rtl_arguments_done(&a, &status))
         return c->told = true, status;
-    if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path))
+    if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path && !c->output[2].path))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[a.first];
     return 0;

@@ -160,6 +160,9 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
             put(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_number(w, o, "busy_ns", agent->busy_ns);
         put_name(w, o, "verdict", m->previous ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
+        bool in_call = m->previous && *m->gpus[i].facts.call;
+        put_name(w, o, "host_call", in_call ? m->gpus[i].facts.call : NULL);
+        put_share(w, o, "host_call_share", in_call, m->gpus[i].facts.call_share);
         put_measured(w, o, "wait_p99_ns", m->previous && m->gpus[i].facts.waits, m->gpus[i].wait_p99);
         put_idle(w, o, agent);
         put_clock(w, o, agent);

@@ -10,6 +10,7 @@
 #include "record/outfile.h"
 #include "session/arguments.h"
 #include "session/complain.h"
+#include "session/group_recorder.h"
 #include "session/launch.h"
 #include "session/targets.h"
 #include "session/library.h"
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOON_NS = 10 * 1000000, LATER_NS = 100 * 1000000 };
+enum { SOON_NS = 10 * 1000000, LATER_NS = 100 * 1000000, SNAPSHOT_BUSY_MS = 5000 };
 static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then it is said what is missing; the wait goes on */
 
 static rtl_watcher *screen_watch;
@@ -175,13 +176,26 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
 
 /* --- */
 
-/* What is watched stays readable after its end: one of several that has gone is in the sum. */
+/* A rtl_targets_sink: of several processes each is written once, as it was when it ended. */
+static void take_at_end(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, uint64_t real_ns,
+                        bool ended)
+{
+    if (ended)
+        rtl_group_recorder_take(group, number, pid, snapshot, real_ns, ended);
+}
+
+/* What is watched stays readable after its end. */
 static int snapshot_at_end(const struct rtl_options *options, struct rtl_targets *targets)
 {
     struct rtl_snapshot snapshot = {0};
+    struct rtl_group_recorder group;
     uint64_t next_ns = 0;
-    while (rtl_targets_alive(targets)) {
-        if (rtl_mono_ns() >= next_ns) {
+    bool alive = true;
+    rtl_group_recorder_init(&group, options, RTL_RECORDING_SNAPSHOT, options->snapshot, SNAPSHOT_BUSY_MS);
+    rtl_targets_hand_to(targets, take_at_end, &group);
+    while (alive) {
+        alive = rtl_targets_alive(targets);
+        if (!alive || rtl_mono_ns() >= next_ns) {
             rtl_targets_heartbeat(targets, NULL);
             if (!rtl_targets_only(targets) && rtl_targets_snapshot(targets, &snapshot) == RTL_READER_OK)
                 rtl_snapshot_free(&snapshot);
@@ -189,7 +203,17 @@ static int snapshot_at_end(const struct rtl_options *options, struct rtl_targets
         }
         nanosleep(&(struct timespec){.tv_nsec = SOON_NS}, NULL);
     }
-    return rtl_snapshot_once(options, targets);
+    int status = (int)group.last;
+    if (status)
+        rtl_complain("%s", group.why);
+    else if (rtl_targets_only(targets))
+        status = rtl_snapshot_once(options, targets);
+    else
+        rtl_complain("%u process%s written to %s", (unsigned)group.count, group.count == 1 ? "" : "es",
+                     options->snapshot);
+    rtl_targets_hand_to(targets, NULL, NULL);
+    rtl_group_recorder_free(&group);
+    return status;
 }
 
 static int watch(struct run *r, struct rtl_launch *launch)

@@ -1,5 +1,6 @@
 /* GPUs: history, waits, copies, verdict. See model_gpus.h. */
 #include "model/model_gpus.h"
+#include "text/text.h"
 #include "stats/quantile.h"
 
 #include <string.h>
@@ -131,6 +132,19 @@ static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
         row->facts.long_waits[c] = rtl_sum_from(&sum, c ? ends[c - 1] : 0);
 }
 
+/* Where the host's threads were most of the window, if that was a tenth of one's time at least. */
+static void add_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
+{
+    const struct rtl_call_row *most = NULL;
+    for (uint32_t i = 0; i < model->calls.functions; i++)
+        if (!most || model->calls.rows[i].share > most->share)
+            most = &model->calls.rows[i];
+    if (!most || most->share < 0.1)
+        return;
+    rtl_text_escape(facts->call, sizeof facts->call, most->call->name, most->call->name_bytes);
+    facts->call_share = most->share;
+}
+
 void rtl_model_judge_gpus(struct rtl_model *model)
 {
     const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
@@ -151,6 +165,7 @@ void rtl_model_judge_gpus(struct rtl_model *model)
             if (model->copies[c].copies->gpu == row->agent->gpu && model->copies[c].window.count)
                 facts->copies = (facts->copies < 0 ? 0 : facts->copies) + model->copies[c].share;
         add_waits(model, row);
+        add_call(model, facts);
         add_looks(model, row->agent->gpu, facts);
         row->verdict = rtl_verdict_of(facts);
     }

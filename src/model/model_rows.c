@@ -447,9 +447,10 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_queues(model);
     make_copies(model);
     make_gpus(model);
+    bool calls = rtl_model_make_calls(model); /* which the verdict names */
     rtl_model_judge_gpus(model);
     make_sums(model);
-    return rtl_model_make_calls(model) && make_order(model);
+    return calls && make_order(model);
 }
 
 int rtl_model_position(const struct rtl_model *model, uint32_t id)

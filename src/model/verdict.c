@@ -91,7 +91,7 @@ void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, i
     const char *words = rtl_verdict_words(verdict);
     int gap_class = rtl_idle_class(f->idle);
     double idle = f->busy < 1 ? (1 - f->busy) * 100 : 0;
-    char begin[32] = "", gaps[32] = "", how[48] = "";
+    char begin[32] = "", gaps[32] = "", how[80] = "";
     if (verdict == RTL_VERDICT_UNKNOWN && f->untimed > 0.1)
         snprintf(how, sizeof how, "%.0f%% of dispatches not timed", f->untimed * 100);
     else if (verdict == RTL_VERDICT_UNKNOWN && f->users > 1)
@@ -102,6 +102,8 @@ void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, i
         snprintf(how, sizeof how, "%llu in flight", (unsigned long long)f->depth);
     else if (verdict == RTL_VERDICT_COPIES)
         snprintf(how, sizeof how, "took %.0f%% of the time", f->copies < 10 ? f->copies * 100 : 999);
+    else if (verdict == RTL_VERDICT_HOST_LATE && *f->call)
+        snprintf(how, sizeof how, "host in %s %.0f%%", f->call, f->call_share < 10 ? f->call_share * 100 : 999);
     else if (verdict == RTL_VERDICT_HOST_LATE)
         snprintf(how, sizeof how, "queue empty");
     else if (verdict == RTL_VERDICT_WAITING)
@@ -123,6 +125,8 @@ void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, i
         snprintf(out, size, "%s: %s%s%s %s", begin, gaps, *gaps ? ", " : "", words, how);
     else
         snprintf(out, size, "%s: %s%s%s%s%s", begin, gaps, *how ? ", " : "", how, *how ? ": " : " ", words);
+    if (!fits(out, columns) && verdict == RTL_VERDICT_HOST_LATE && *f->call)
+        snprintf(out, size, "%s: %s: %s", begin, how, words);
     if (!fits(out, columns) && *begin && *gaps)
         snprintf(out, size, "%s: %s: %s", begin, gaps, words);
     if (!fits(out, columns) && *begin)

@@ -59,6 +59,8 @@ struct rtl_gpu_facts {
     uint64_t long_waits[RTL_IDLE_COUNT]; /* those that waited at least as long as the shortest gap of the class */
     uint64_t dispatches, depth;          /* in the window; in flight now */
     double copies;                       /* share of the window, below 0 = none timed */
+    char call[48];                       /* in which the host was most of the time; "" = none is known */
+    double call_share;                   /* of the window, of one thread's time */
     uint32_t looks, empty_looks;         /* of the last minute; those that found nothing in flight */
     double looks_idle;                   /* mean idle share over them */
 };

@@ -317,9 +317,9 @@ static enum rtl_reader_status attach(struct rtl_observer *o, const struct rtl_pr
     if (!options->early && !o->queue_count && !rtl_kernel_names_objects(o->seen.names, &unread))
         return rtl_explain(
             RTL_READER_NOT_TRACED, why, why_bytes,
-            "process %d (%s) has the HSA runtime, but no queue and no kernel so far: there is nothing to "
-            "observe yet (--observe waits for it)",
-            (int)o->pid, p->name);
+            "process %d (%s) uses the GPU and is not traced: it has no queue and no kernel so far to be observed "
+            "(--observe waits for them); to have it traced, start it with rtl-top run -- %s",
+            (int)o->pid, p->name, p->name);
     pthread_mutex_lock(&o->lock);
     look(o);
     pthread_mutex_unlock(&o->lock);

@@ -64,6 +64,7 @@
 #define RTL_EXPORT_OPTIONS(X)                                                                                \
     X(EXPORT_PERFETTO, 0, "perfetto", "FILE", "write JSON for ui.perfetto.dev, compressed if FILE ends .gz") \
     X(EXPORT_CSV, 0, "csv", "FILE", "write a table, compressed if FILE ends .gz; - for standard output")     \
+    X(EXPORT_ROCPROFV3, 0, "rocprofv3", "FILE", "write JSON as rocprofv3 does, compressed if FILE ends .gz") \
     X(EXPORT_FORCE, 0, "force", "", "replace files that exist")
 #define RTL_NAMES_OPTIONS(X)                                                                              \
     X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \

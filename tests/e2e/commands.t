@@ -19,7 +19,7 @@ check "completions for no shell that there is" refuses 'one of bash, zsh, fish' 
 
 commands=$("$top" --help | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
 check "there are commands" test "$(echo "$commands" | wc -l)" -gt 7
-options() { "$top" ${1:+"$1"} --help | grep -oE '^  (-[A-Za-z], |    )--[a-z-]+' | grep -oE -e '--[a-z-]+'; }
+options() { "$top" ${1:+"$1"} --help | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
 
 # --- jobs, on a process ---
 "$O/tests/programs/segment_demo" --kernels 5 --seconds 600 >"$work/demo.out" &

@@ -62,6 +62,19 @@ is "Perfetto: it begins in a call of that thread" "$(jq -s '([.[] | select(.cat 
     [.[] | select(.ph == "s") | "\(.tid) \(.ts)"] | unique - $calls | length' "$work/events")" 0
 is "Perfetto: a track a thread" "$(jq -s -c '[.[] | select(.cat == "api") | .tid] | unique | length' "$work/events")" 9
 is "Perfetto: a range is drawn once" "$(grep -c '"name":"thread [0-7]"' "$work/events")" 8
+# as readers of rocprofv3's JSON find it: kinds and operations by their place, kernels by symbols, calls by correlation
+"$top" export "$db" --rocprofv3 "$work/links.v3.json" 2>/dev/null
+tool='."rocprofiler-sdk-tool"[0]'
+is "rocprofv3: every dispatch" "$(jq "$tool.buffer_records.kernel_dispatch | length" "$work/links.v3.json")" "$timed"
+is "rocprofv3: whose kernels have names" "$(jq -c "$tool | (.kernel_symbols | map({key: (.kernel_id | tostring), value: .kernel_name}) | from_entries) as \$k |
+    [.buffer_records.kernel_dispatch[].dispatch_info.kernel_id | \$k[tostring]] | unique" "$work/links.v3.json")" '["linked"]'
+is "rocprofv3: and calls, which began before" "$(jq "$tool.buffer_records | (.hip_api | map({key: (.correlation_id.internal | tostring), value: .}) | from_entries) as \$c |
+    [.kernel_dispatch[] | select((\$c[.correlation_id.internal | tostring].start_timestamp // 1e18) > .start_timestamp + 10000)] | length" "$work/links.v3.json")" 0
+is "rocprofv3: functions by their operation" "$(jq -r "$tool | .strings.buffer_records as \$s | .buffer_records.hip_api | map(\$s[.kind].operations[.operation]) |
+    group_by(.)[] | \"\(.[0])|\(length)\"" "$work/links.v3.json" | sort)" "$(sql "$db" "SELECT apiName, count(*) FROM api WHERE apiName GLOB 'hip*' GROUP BY 1 ORDER BY 1")"
+is "rocprofv3: ranges say what they are" "$(jq "$tool | (.strings.marker_api | map({key: (.key | tostring), value: .value}) | from_entries) as \$m |
+    [.buffer_records.marker_api[] | \$m[.correlation_id.internal | tostring] | select(test(\"^thread [0-7]$\"))] | length" "$work/links.v3.json")" 8
+is "rocprofv3: GPUs are agents" "$(jq -c "$tool | [.agents[] | select(.type == 2).id.handle] - [.buffer_records.kernel_dispatch[].dispatch_info.agent_id.handle]" "$work/links.v3.json")" '[]'
 close_play
 is "it ends as it would" "$status" 0
 

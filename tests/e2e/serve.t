@@ -51,16 +51,21 @@ has "and metrics by their own names" "$(page "$openmetrics")" '^# TYPE rtl_kerne
 
 # --- counters survive their process ---
 before=$(page | sed -n 's/^rtl_family_dispatches_total{family="gemm"} //p')
+wait_until 60 sh -c "test \$('$top' -p $demo --json -n 1 | jq '[.kernels[] | select(.family == \"gemm\").calls] | add') -gt $before"
+kill -STOP "$demo" # what it counts from now on nobody has asked for
+counted=$("$top" -p "$demo" --json -n 1 | jq '[.kernels[] | select(.family == "gemm").calls] | add')
 end_process "$demo" KILL
-wait_until 60 at_least rtl_serve_processes_ended_total 1
+# not asked before it has let go of it: a page would read it, too
+check "a process that has ended is let go" wait_until 60 sh -c "! ls -l /proc/$server/fd | grep -q rtl-segment"
+is "and counted" "$(sample rtl_serve_processes_ended_total)" 1
 page >"$work/page"
 is "what has ended is gone" "$(grep -c "pid=\"$demo\"" "$work/page")" 0
-check "and what it counted stays" test "$(sed -n 's/^rtl_family_dispatches_total{family="gemm"} //p' "$work/page")" -ge "$before"
+is "and what it counted stays, to the last" "$(sed -n 's/^rtl_family_dispatches_total{family="gemm"} //p' "$work/page")" "$counted"
 "$O/tests/programs/segment_demo" --kernels 12 --seconds 600 >/dev/null &
 demo=$!
 tap_pids="$tap_pids $demo"
 wait_until 60 at_least rtl_serve_processes 1
-check "and goes on from there" at_least 'rtl_family_dispatches_total{family="gemm"}' "$before"
+check "and goes on from there" at_least 'rtl_family_dispatches_total{family="gemm"}' "$counted"
 
 # --- what isn't there, and what isn't HTTP ---
 is "another path is not found" "$(get /metrics/../etc/passwd | status_of) $(get /nonsense | status_of) $(get / | status_of)" "404 404 200"

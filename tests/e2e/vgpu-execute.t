@@ -57,6 +57,9 @@ is "an address that is no memory ends the program as the runtime does it" $? 134
 has "and is named with the kernel" "$(cat "$work/err")" \
     '^vgpu: gpu 0 queue [0-9]+: compute_read touches address 0x123456789000 at \+0x[0-9a-f]+ of its code, which isn.t GPU memory'
 has "the runtime says so, too" "$(cat "$work/err")" '^Memory access fault by GPU node-1 .* on address 0x123456789000'
+tests/vgpu/run --execute -- "$program" unmapped >"$work/out" 2>"$work/err"
+is "registered memory is read, and no crash of the model's once it is unmapped" \
+    "$? $(cat "$work/out") $(grep -c '^vgpu: .*compute_read touches address' "$work/err")" "134 read 77 1"
 tests/vgpu/run --execute -- "$program" gws >"$work/out" 2>"$work/err"
 has "an instruction that isn't modelled names itself, its encoding and its kernel" "$(cat "$work/err")" \
     '^vgpu: .* NOT MODELLED: ds_gws_barrier \(encoding d93b0000 [0-9a-f]{8} at \+0x[0-9a-f]+ of compute_gws\).* NOT TO BE TRUSTED'

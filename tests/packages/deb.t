@@ -5,6 +5,7 @@
 version=$("$O/rtl-top" --version | sed -n '1s/^rtl-top \([0-9.]*\).*/\1/p')
 tarball=$O/packages/rtl-top-$version.tar.gz
 check "the tarball has the version" test -s "$tarball"
+tools/package dist >/dev/null
 before=$(sha256sum <"$tarball")
 tools/package dist >/dev/null
 is "made twice it is the same" "$(sha256sum <"$tarball")" "$before"

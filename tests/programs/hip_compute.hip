@@ -3,7 +3,7 @@
  *
  * Arithmetic of all widths, divisions and functions, divergence, LDS, atomics, lanes, private arrays, calls, several
  * streams and GPUs. hip_compute [--hold]: closes with "hip_compute: PASS, ..."; a line FAILED names what was wrong.
- * hip_compute fault: reads where no memory is. hip_compute gws: an instruction that the software GPU doesn't have.
+ * hip_compute fault: reads where no memory is; unmapped: where registered memory was. hip_compute gws: an instruction that the software GPU doesn't have.
  */
 #include "hip_check.h"
 #include "hip_compute_kernels.h"
@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include <sys/mman.h>
 
 namespace {
 verdict result;
@@ -365,6 +367,20 @@ int main(int argc, char **argv)
         compute_read<<<1, 64>>>((const int *)0x123456789000, out.p);
         HIP(hipDeviceSynchronize());
         return 1; /* the runtime should have ended the process */
+    }
+    if (argc > 1 && std::strcmp(argv[1], "unmapped") == 0) {
+        buffer<int> out(64);
+        void *device, *host = mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        HIP(hipHostRegister(host, 65536, hipHostRegisterDefault));
+        HIP(hipHostGetDevicePointer(&device, host, 0));
+        ((int *)host)[5] = 77;
+        compute_read<<<1, 64>>>((const int *)device, out.p);
+        std::printf("read %d\n", out.get()[5]);
+        std::fflush(stdout);
+        munmap(host, 65536);
+        compute_read<<<1, 64>>>((const int *)device, out.p);
+        HIP(hipDeviceSynchronize());
+        return 1;
     }
     if (argc > 1 && std::strcmp(argv[1], "gws") == 0) {
         buffer<int> out(64);

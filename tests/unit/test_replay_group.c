@@ -137,8 +137,8 @@ static int set_up(void **state)
         p[i] = synth_create(1 + i % 2, 2);
         for (int k = 0; k < 4; k++)
             synth_kernel(p[i], names[(k + i) % 4]);
-        if (i == 2)
-            synth_kernel(p[i], "its own");
+        if (i >= 2)
+            synth_kernel(p[i], i == 2 ? "its own" : "its own, and late");
     }
     watch_and_record();
     return 0;
@@ -213,6 +213,32 @@ static void whichever_way_it_comes_there(void **state)
         assert_shows(&player, frames[i]);
     assert_int_equal(rtl_player_find(&player, rtl_player_time(&player, 4) + 5), 4);
     assert_int_equal(rtl_player_find(&player, 0), 0);
+    stop(&player);
+}
+
+/* Without a player, which always comes from the past: the state of a moment is that of the moment. */
+static void a_moment_is_the_same_from_both_sides(void **state)
+{
+    (void)state;
+    struct rtl_player player;
+    uint64_t counted[MOMENTS];
+    uint32_t kernels[MOMENTS];
+    play(&player, 0);
+    for (uint32_t i = 0; i < 2 * MOMENTS; i++) {
+        uint32_t moment = i < MOMENTS ? i : 2 * MOMENTS - 1 - i;
+        struct rtl_snapshot s;
+        bool exited;
+        assert_int_equal(rtl_replay_group_read(player.group, moment, &s, &exited), RTL_DB_OK);
+        if (i < MOMENTS) {
+            counted[moment] = s.counted;
+            kernels[moment] = s.kernel_count;
+        }
+        assert_int_equal(s.counted, counted[moment]);
+        assert_int_equal(s.kernel_count, kernels[moment]);
+        assert_int_equal(s.parts != NULL, moment >= 2);
+        rtl_snapshot_free(&s);
+    }
+    assert_true(counted[4] < counted[9] && kernels[4] < kernels[9]);
     stop(&player);
 }
 
@@ -301,8 +327,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_replay_says_what_was_said), TEST(whichever_way_it_comes_there),          TEST(zero_holds),
-        TEST(one_can_be_chosen),           TEST(what_is_not_of_the_same_time_is_apart), TEST(odd_files_are_survived),
+        TEST(a_replay_says_what_was_said),
+        TEST(whichever_way_it_comes_there),
+        TEST(a_moment_is_the_same_from_both_sides),
+        TEST(zero_holds),
+        TEST(one_can_be_chosen),
+        TEST(what_is_not_of_the_same_time_is_apart),
+        TEST(odd_files_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

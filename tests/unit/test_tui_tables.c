@@ -353,7 +353,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
 static char *help_screen(struct rtl_ui *ui, int cols)
 {
     struct rtl_frame frame = {0};
-    assert_true(rtl_frame_reset(&frame, 1200, cols, false));
+    assert_true(rtl_frame_reset(&frame, 1000, cols, false));
     ui->view = RTL_VIEW_HELP;
     rtl_draw(ui, &frame);
     char *text = synth_text(&frame);

@@ -38,6 +38,13 @@ static void each_verdict(void **state)
     says(f, RTL_VERDICT_IDLE, "idle 31%: gaps 1-10ms"); /* 400 waited that long, 600 did not: either could be */
     f.long_waits[3] = 25;
     says(f, RTL_VERDICT_HOST_LATE, "idle 31%: gaps 1-10ms, queue empty: host late");
+    f.call_share = 0.634; /* where it was is known from its calls */
+    snprintf(f.call, sizeof f.call, "hipMalloc");
+    says(f, RTL_VERDICT_HOST_LATE, "idle 31%: gaps 1-10ms, host in hipMalloc 63%: host late");
+    char narrow[80];
+    rtl_verdict_text(RTL_VERDICT_HOST_LATE, &f, 45, narrow, sizeof narrow);
+    assert_string_equal(narrow, "idle 31%: host in hipMalloc 63%: host late"); /* the call before the gaps */
+    f.call[0] = 0;
     f.long_waits[3] = 26;
     says(f, RTL_VERDICT_IDLE, "idle 31%: gaps 1-10ms");
     f.long_waits[3] = 975;

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "gcn/gcn.h"
 
@@ -17,10 +18,24 @@
 static _Atomic uint64_t unsure; /* dispatches that didn't compute what they should */
 static uint64_t dispatches;
 
+/* Registered memory is the application's, which may have unmapped it since: then it is no memory for the GPU either. */
+static bool still_mapped(const char *host, uint64_t bytes)
+{
+    unsigned char pages[4096];
+    const uint64_t step = sizeof pages * 4096;
+    uint64_t inside = (uintptr_t)host & 4095;
+    host -= inside;
+    bytes += inside;
+    for (uint64_t at = 0; at < bytes; at += step)
+        if (mincore((void *)(uintptr_t)(host + at), bytes - at < step ? bytes - at : step, pages))
+            return false;
+    return true;
+}
+
 static bool find(uint64_t va, struct gcn_span *span)
 {
     const struct vg_alloc *a = vg_alloc_find(va);
-    if (!a)
+    if (!a || (a->kind == VG_MEM_USERPTR && !still_mapped(a->host, a->size)))
         return false;
     *span = (struct gcn_span){a->va, a->size, a->host};
     return true;

@@ -46,6 +46,13 @@ static gcn_execute *find_execute(enum gcn_op op)
                                                          gcn_lds_execute,    gcn_vector_execute, gcn_compare_execute,
                                                          gcn_packed_execute, gcn_lanes_execute,  gcn_matrix_execute};
     gcn_execute *f = NULL;
+#ifdef __x86_64__
+    static gcn_execute *(*const quick[])(enum gcn_op) = {gcn_vector_execute_avx2, gcn_compare_execute_avx2,
+                                                         gcn_packed_execute_avx2};
+    bool can = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    for (size_t i = 0; can && i < sizeof quick / sizeof *quick && !f; i++)
+        f = quick[i](op);
+#endif
     for (size_t i = 0; i < sizeof files / sizeof *files && !f; i++)
         f = files[i](op);
     return f;
@@ -69,40 +76,70 @@ static struct slot *slots_of(struct gcn_code *c, uint64_t va)
     return c->pages[i].slots;
 }
 
-/* the instruction at pc; NULL: there is no memory, or none is left */
-static struct slot *fetch(struct gcn_wave *w, uint64_t pc)
+/* the page of code that a wave is in: where the host has it, and how much of it there is */
+struct place {
+    uint64_t va;
+    uint32_t bytes;
+    const char *host;
+    struct slot *slots;
+};
+
+/* false: there is no memory, or none is left */
+static bool enter_page(struct gcn_wave *w, uint64_t pc, struct place *p)
+{
+    uint64_t va = pc & ~(uint64_t)(PAGE_WORDS * 4 - 1);
+    struct gcn_span span;
+    /* memory is made of pages, so this one is there as a whole or its end is the memory's */
+    if (pc & 3 || !w->worker->launch->find(pc, &span)) {
+        gcn_reach(w, pc & 3 ? UINT64_MAX : pc, 4);
+        return false;
+    }
+    if (va < span.va)
+        va = span.va;
+    uint64_t bytes = span.bytes - (va - span.va), whole = PAGE_WORDS * 4 - va % (PAGE_WORDS * 4);
+    p->va = va;
+    p->host = span.host + (va - span.va);
+    p->bytes = (uint32_t)(bytes < whole ? bytes : whole);
+    p->slots = slots_of(w->worker->code, va);
+    if (p->slots)
+        p->slots += va / 4 % PAGE_WORDS;
+    return p->slots;
+}
+
+static struct slot *decode(struct gcn_wave *w, uint64_t pc, struct slot *s)
 {
     struct gcn_worker *k = w->worker;
     uint32_t words[3];
     unsigned n = 3;
-    if (pc & 3) {
-        gcn_reach(w, UINT64_MAX, 1);
-        return NULL;
-    }
-    const char *at = gcn_reach(w, pc, 4);
-    if (!at)
-        return NULL;
-    struct slot *all = slots_of(k->code, pc), *s = all ? &all[pc / 4 % PAGE_WORDS] : NULL;
-    if (!s)
-        return NULL;
-    if (s->in.bytes && memcmp(at, s->in.raw, 4) == 0) {
-        if (s->in.bytes == 4)
-            return s;
-        at = gcn_reach(w, pc, s->in.bytes);
-        if (!at || memcmp(at, s->in.raw, s->in.bytes) == 0)
-            return at ? s : NULL;
-    }
     /* code may end with its allocation */
     struct gcn_span span;
-    while (n > 1 && !(k->launch->find(pc, &span) && span.bytes - (pc - span.va) >= n * 4))
+    while (n && !(k->launch->find(pc, &span) && span.bytes - (pc - span.va) >= n * 4))
         n--;
-    memcpy(words, at, n * 4);
+    if (n)
+        memcpy(words, span.host + (pc - span.va), n * 4);
     if (!gcn_decode(k->launch->target, words, n, &s->in)) {
+        s->in.bytes = 0;
         gcn_reach(w, pc + n * 4, 4);
         return NULL;
     }
     s->execute = find_execute(s->in.op);
     return s;
+}
+
+/* the instruction at pc; NULL: there is no memory, or none is left */
+static inline struct slot *fetch(struct gcn_wave *w, uint64_t pc, struct place *p)
+{
+    if ((pc - p->va >= p->bytes || pc & 3) && !enter_page(w, pc, p))
+        return NULL;
+    uint32_t at = (uint32_t)(pc - p->va), word[2] = {0, 0};
+    struct slot *s = &p->slots[at / 4];
+    /* what was decoded here may have been replaced since */
+    if (s->in.bytes && at + 8 <= p->bytes) {
+        memcpy(word, p->host + at, 8);
+        if (word[0] == s->in.raw[0] && (s->in.bytes == 4 || word[1] == s->in.raw[1]))
+            return s;
+    }
+    return decode(w, pc, s);
 }
 
 /* s_set_gpr_idx_on: numbers of vector registers are moved by what m0 says, where its bits say so */
@@ -129,9 +166,10 @@ static void run_wave(struct gcn_wave *w)
     struct gcn_worker *k = w->worker;
     w->state = GCN_RUNS;
     unsigned n = 0;
+    struct place place = {0};
     while (n < SHARE && w->state == GCN_RUNS && k->end == GCN_DONE) {
         w->at = w->pc;
-        struct slot *s = fetch(w, w->pc);
+        struct slot *s = fetch(w, w->pc, &place);
         if (!s)
             break;
         w->pc += s->in.bytes;

@@ -77,6 +77,10 @@ gcn_execute *gcn_compare_execute(enum gcn_op op);
 gcn_execute *gcn_packed_execute(enum gcn_op op);
 gcn_execute *gcn_lanes_execute(enum gcn_op op);
 gcn_execute *gcn_matrix_execute(enum gcn_op op);
+/* the same for processors that have AVX2 and FMA */
+gcn_execute *gcn_vector_execute_avx2(enum gcn_op op);
+gcn_execute *gcn_compare_execute_avx2(enum gcn_op op);
+gcn_execute *gcn_packed_execute_avx2(enum gcn_op op);
 
 /* ---- scalar operands (operand.c) ---- */
 

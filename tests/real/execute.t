@@ -1,0 +1,51 @@
+#!/bin/sh
+# Kernels that compute, as llama.cpp uses them (tests/vgpu/run --execute): its own test of operations, which compares the GPU with
+# the CPU, operation by operation; and what its server thinks of the next token, on the GPU and on the CPU.
+. "$(dirname "$0")/../e2e/tap.sh"
+. "$(dirname "$0")/look.sh"
+
+need llama
+check "a model of random weights" llama_make_model
+tool=$real_llama/usr/libexec/x86_64-linux-gnu/llama.cpp-tests/test-backend-ops
+
+# operations GFX OPERATIONS CASES: those of an operation's cases whose text a pattern fits; the others take too long here
+operations() {
+    (llama --execute --gfx "$1" -- "$tool" test -b ROCm0 -o "$2" -p "$3") >"$work/ops" 2>&1
+    status=$?
+    sed 's/\x1b\[[0-9;]*m//g' "$work/ops" >"$work/plain"
+    good=$(grep -cE '^ *[A-Z_0-9]+\(.*: OK$' "$work/plain")
+    bad=$(grep -cE '^ *[A-Z_0-9]+\(.*FAIL' "$work/plain")
+    echo "# $1 $2: $good of $((good + bad)) cases agree with the CPU"
+    is "$1 $2: agrees with the CPU" "$status $bad $(grep '^vgpu:' "$work/plain" | head -n 3)" "0 0 "
+    check "$1 $2: there were cases" test "$good" -gt 0
+}
+small='^(?!.*[0-9]{3})'
+simple='bs=\[1,1\],nr=\[1,1\],per=\[0,1,2,3\],k_v=0,o=1'
+for gfx in gfx90a gfx906; do
+    operations "$gfx" MUL_MAT "^type_a=(f32|f16|bf16|q4_0|q8_0|q4_K|q6_K),type_b=f32,m=16,n=(1|2|8|9|16),k=256,$simple"
+    operations "$gfx" SOFT_MAX 'ne=\[16,[0-9]+,1,1\].*'
+    operations "$gfx" ADD,MUL,DIV,SILU,GELU,TANH,EXP,SCALE,CONT,NORM,RMS_NORM,SUM_ROWS,ARGMAX,CONCAT "$small"
+done
+operations gfx90a ROPE 'ne_a=\[128,32,2,1\],n_dims=128,mode=[02],.*fs=1.0.*ef=0.0'
+operations gfx90a GET_ROWS 'type=(f32|f16|q4_0|q8_0),n=256,m=5,r=4,be1=1,be2=1'
+operations gfx90a SWIGLU "$small"
+
+# ---- the server: prompts a token at a time, which needs no matrix products of the library's ----
+logits() { # options of llama-server...
+    rm -f "$work/llama.sock"
+    (llama_server "$work/llama.sock" --execute -np 1 -ub 1 --no-warmup "$@" >"$work/out" 2>"$work/err" </dev/null) &
+    program=$!
+    tap_pids="$tap_pids $program"
+    (llama_python "$tap_top/tests/real/ask.py" "$work/llama.sock" ready "$program") || tail -n 5 "$work/err" >&2
+    (llama_python "$tap_top/tests/real/logits.py" ask "$work/llama.sock" 4)
+    kill "$program" 2>/dev/null
+    wait "$program"
+    tap_pids=
+}
+llama_compare() { (llama_python "$tap_top/tests/real/logits.py" compare "$@"); }
+logits -ngl 0 >"$work/cpu"
+logits -ngl 99 >"$work/gpu"
+is "the server on the GPU met nothing that isn't modelled" "$(grep '^vgpu:' "$work/err")" ""
+check "the next tokens: GPU and CPU agree" llama_compare "$work/cpu" "$work/gpu"
+sed 's/^/# /' "$work/check.out"
+finish

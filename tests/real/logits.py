@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""What a llama-server thinks of the next token, and how far two of them are apart.
+
+logits.py ask SOCKET TOKENS     a fixed prompt and so many tokens more; a line each: the likeliest tokens and their log
+                                probabilities, as JSON
+logits.py compare FILE FILE     of two such outputs: the normalised mean square error of the log probabilities and how many
+                                of the likeliest tokens agree. Exit status 1 if the error is 1e-5 or more, or another
+                                token is the likeliest one although the first's lead is larger than the error.
+"""
+import json
+import sys
+
+from ask import completion, prompt
+
+
+def asked(path, tokens):
+    status, answer = completion(path, prompt(3, 6), tokens, cache_prompt=False, n_probs=30)
+    if status != 200:
+        sys.exit("%d %s" % (status, json.dumps(answer)))
+    for position in answer["completion_probabilities"]:
+        print(json.dumps([[top["id"], top["logprob"]] for top in position["top_logprobs"]]))
+
+
+def compare(one, other):
+    square = power = 0.0
+    same = positions = 0
+    wrong = []
+    for a, b in zip(open(one), open(other)):
+        a, b = json.loads(a), json.loads(b)
+        found = dict(b)
+        both = [(p, found[token]) for token, p in a if token in found]
+        mean = sum(p for p, _ in both) / len(both)
+        square += sum((p - q) ** 2 for p, q in both)
+        power += sum((p - mean) ** 2 for p, _ in both)
+        worst = max(abs(p - q) for p, q in both)
+        positions += 1
+        same += a[0][0] == b[0][0]
+        if a[0][0] != b[0][0]:
+            if a[0][1] - a[1][1] > 2 * worst:
+                wrong.append(positions)
+            break  # from here on they read different texts
+    error = square / power if power else 1.0
+    print("NMSE %.2e, the likeliest token agrees at %d of %d" % (error, same, positions))
+    return 1 if error >= 1e-5 or wrong or not positions else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "ask":
+        asked(sys.argv[2], int(sys.argv[3]))
+    elif len(sys.argv) == 4 and sys.argv[1] == "compare":
+        sys.exit(compare(sys.argv[2], sys.argv[3]))
+    else:
+        sys.exit(__doc__)
