@@ -375,6 +375,33 @@ static void write_copies(struct rtl_recording *r, int64_t frame, const struct rt
     }
 }
 
+/* What was seen from outside, beside what a process that is traced has, too. */
+static void write_observed(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
+{
+    struct rtl_db_statement *st = rtl_db_prepare(
+        r->db, "INSERT INTO rtl_observed_frame(frame" RTL_FIELD_NAMES(OBSERVED) ") VALUES(?" RTL_FIELD_MARKS(OBSERVED) ")");
+    rtl_db_bind_int(st, 1, frame);
+    rtl_fields_bind(st, 2, rtl_observed_fields, RTL_OBSERVED_FIELD_COUNT, NULL, s);
+    rtl_db_run(st);
+    st = rtl_db_prepare(r->db, "INSERT INTO rtl_observed_sample(frame, kernel" RTL_FIELD_NAMES(ESTIMATE) ") VALUES(?, ?"
+                               RTL_FIELD_MARKS(ESTIMATE) ")");
+    uint32_t at = 0, old = r->has_last ? r->last.kernel_count : 0;
+    for (uint32_t i = 0; i < s->kernel_count && !rtl_db_status(r->db); i++) {
+        static const struct rtl_kernel_snapshot none;
+        const struct rtl_kernel_snapshot *k = &s->kernels[i], *was = &none;
+        while (at < old && r->last.kernels[at].id < k->id)
+            at++;
+        if (at < old && r->last.kernels[at].id == k->id)
+            was = &r->last.kernels[at];
+        if (!rtl_fields_differ(rtl_estimate_fields, RTL_ESTIMATE_FIELD_COUNT, was, k))
+            continue;
+        rtl_db_bind_int(st, 1, frame);
+        rtl_db_bind_int(st, 2, k->id);
+        rtl_fields_bind(st, 3, rtl_estimate_fields, RTL_ESTIMATE_FIELD_COUNT, was, k);
+        rtl_db_run(st);
+    }
+}
+
 /* The next frame starts a recording of its own. */
 static void begin_again(struct rtl_recording *r)
 {
@@ -392,6 +419,8 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
 {
     struct named named = r->named; /* kept until the commit: names of a transaction that fails are not in the file */
     enum rtl_db_status status = s->calls ? rtl_db_need(r->db, &rtl_calls_set) : RTL_DB_OK;
+    if (!status && rtl_is_observed(s))
+        status = rtl_db_need(r->db, &rtl_observed_set);
     if (status) {
         r->failed++;
         return status;
@@ -406,6 +435,8 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     write_kernels(r, frame, s);
     write_queues(r, frame, s);
     write_copies(r, frame, s);
+    if (rtl_is_observed(s))
+        write_observed(r, frame, s);
     const struct rtl_calls_writer writer = {r->db, r->id, frame, r->sequence, &r->calls, &r->delta,
                                             r->has_last ? &r->last : NULL, s};
     rtl_calls_write(&writer);

@@ -85,6 +85,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
     state->copies = rtl_db_has_set(db, &rtl_copies_set);
     state->ways = rtl_db_has_set(db, &rtl_ways_set);
+    state->observed = rtl_db_has_set(db, &rtl_observed_set);
     if (!s->queues || !s->agents || !s->copies)
         no_memory(state);
     load_names(state);
@@ -234,6 +235,19 @@ static void add_kernels(struct rtl_replay_state *state, int64_t frame)
     rtl_db_reset(st);
 }
 
+static void add_estimates(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_kernel_snapshot *k;
+    if (!state->observed)
+        return;
+    struct rtl_db_statement *st = rtl_db_prepare(
+        state->db, "SELECT kernel" RTL_FIELD_NAMES(ESTIMATE) " FROM rtl_observed_sample WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st) && (k = kernel_of(state, rtl_db_int(st, 0))))
+        rtl_fields_take(st, 1, rtl_estimate_fields, RTL_ESTIMATE_FIELD_COUNT, k);
+    rtl_db_reset(st);
+}
+
 static void add_queues(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_db_statement *st =
@@ -366,6 +380,16 @@ void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool 
         s->mode = rtl_mode_read(s->mode);
     }
     rtl_db_reset(st);
+    s->convention = 0;
+    s->packets_lost = 0;
+    if (state->observed) {
+        st = rtl_db_prepare(state->db,
+                            "SELECT frame" RTL_FIELD_NAMES(OBSERVED) " FROM rtl_observed_frame WHERE frame = ?");
+        rtl_db_bind_int(st, 1, frame);
+        if (rtl_db_step(st))
+            rtl_fields_take(st, 1, rtl_observed_fields, RTL_OBSERVED_FIELD_COUNT, s);
+        rtl_db_reset(st);
+    }
     memset(s->untimed, 0, sizeof s->untimed);
     for (uint32_t i = 0; i < s->queue_count; i++)
         for (int reason = 0; reason < RTL_UNTIMED_LIMIT; reason++)
@@ -379,6 +403,7 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
         return;
     add_gpus(state, frame);
     add_kernels(state, frame);
+    add_estimates(state, frame);
     add_queues(state, frame);
     add_ways(state, frame);
     add_copies(state, frame);

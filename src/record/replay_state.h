@@ -10,7 +10,7 @@ struct rtl_replay_state {
     struct rtl_snapshot snapshot; /* storage is not used: octaves are malloc'ed one histogram each */
     uint32_t kernel_size;         /* room in its arrays; queues and agents have room for all */
     uint32_t room, room_most;     /* octaves that may still be added; of how many */
-    bool copies, ways;            /* the file has their tables */
+    bool copies, ways, observed;  /* the file has their tables */
     struct rtl_replay_calls calls_sum;
     bool whole; /* holds the values of its frame, too */
     char *names[RTL_KERNELS_MAX];

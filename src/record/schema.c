@@ -13,10 +13,12 @@
 #define STRUCT struct rtl_snapshot
 const struct rtl_field rtl_recording_fields[] = {RTL_RECORDING_FIELDS(FIELD)};
 const struct rtl_field rtl_frame_fields[] = {RTL_FRAME_FIELDS(FIELD)};
+const struct rtl_field rtl_observed_fields[] = {RTL_OBSERVED_FIELDS(FIELD)};
 #undef STRUCT
 #define STRUCT struct rtl_kernel_snapshot
 const struct rtl_field rtl_kernel_fields[] = {RTL_KERNEL_FIELDS(FIELD)};
 const struct rtl_field rtl_launch_fields[] = {RTL_LAUNCH_FIELDS(FIELD)};
+const struct rtl_field rtl_estimate_fields[] = {RTL_ESTIMATE_FIELDS(FIELD)};
 #undef STRUCT
 #define STRUCT struct rtl_histogram_copy
 const struct rtl_field rtl_histogram_fields[] = {RTL_HISTOGRAM_FIELDS(FIELD)};
@@ -120,6 +122,12 @@ const struct rtl_db_set rtl_process_set = {
     "rtl_process",
     "CREATE TABLE rtl_process(recording INTEGER PRIMARY KEY, rank INTEGER, label TEXT NOT NULL, container TEXT NOT NULL"
     ");\n"};
+
+const struct rtl_db_set rtl_observed_set = {
+    "rtl_observed_frame",
+    "CREATE TABLE rtl_observed_frame(frame INTEGER PRIMARY KEY" RTL_OBSERVED_FIELDS(COLUMN) ");\n"
+    "CREATE TABLE rtl_observed_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_ESTIMATE_FIELDS(COLUMN)
+    ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"};
 
 static uint64_t get(const struct rtl_field *f, const void *from)
 {

@@ -94,6 +94,14 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(way, way, SET)      \
     X(reason, way_why, SET)
 
+/* in rtl_observed_frame, a row for each frame of a process that is seen from outside; of struct rtl_snapshot */
+#define RTL_OBSERVED_FIELDS(X)     \
+    X(read_index, convention, SET) \
+    X(packets_lost, packets_lost, SET)
+
+/* in rtl_observed_sample; of struct rtl_kernel_snapshot */
+#define RTL_ESTIMATE_FIELDS(X) X(estimated_ns, estimated_ns, GROW)
+
 /* in rtl_gpu, and in rtl_gpu_sample; of struct rtl_agent_snapshot. Some runtimes don't tell tick_hz: measured later. */
 #define RTL_GPU_FIELDS(X) \
     X(bdf, bdf, SET)      \
@@ -141,6 +149,8 @@ struct rtl_field {
     X(histogram, HISTOGRAM, struct rtl_histogram_copy) \
     X(queue, QUEUE, struct rtl_queue_snapshot)         \
     X(way, WAY, struct rtl_queue_snapshot)             \
+    X(observed, OBSERVED, struct rtl_snapshot)         \
+    X(estimate, ESTIMATE, struct rtl_kernel_snapshot)  \
     X(gpu, GPU, struct rtl_agent_snapshot)             \
     X(busy, BUSY, struct rtl_agent_snapshot)           \
     X(copies, COPIES, struct rtl_copies_snapshot)
@@ -162,6 +172,8 @@ enum { RTL_RECORDED_QUANTILES = 4 };
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
 /* What belongs to them and is not in files of older recorders: of copies, and the ways of the queues' packets. */
 extern const struct rtl_db_set rtl_copies_set, rtl_ways_set, rtl_process_set;
+/* Estimates, in files of processes that were seen from outside only. */
+extern const struct rtl_db_set rtl_observed_set;
 
 /* Binds the fields from parameter `at` on: of `now`, less `before` where they grow (NULL = nothing before). Returns the
  * next parameter. */

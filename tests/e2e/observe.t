@@ -36,6 +36,7 @@ has "in text" "$("$O/rtl-top" -p "$program" -b -n 1)" '^OBSERVED from outside: c
 has "in CSV" "$("$O/rtl-top" -p "$program" --csv -n 1)" 'fast00'
 check "recorded" "$O/rtl-top" -p "$program" -w "$work/run.db" -b -n 2 -d 0.2
 has "and replayed" "$("$O/rtl-top" -r "$work/run.db" -b -n 1)" 'fast00'
+is "as what it was" "$("$O/rtl-top" -r "$work/run.db" --json -n 1 | jq -r '.mode, .observed.packets_lost' | tr '\n' ' ')" "observed 0 "
 "$O/rtl-top" -p "$program" --no-observe -b -n 1 >"$work/no.out" 2>"$work/no.err"
 is "--no-observe: not traced" $? 3
 close_play
