@@ -27,8 +27,11 @@ for gfx in gfx90a gfx906; do
     operations "$gfx" ADD,MUL,DIV,SILU,GELU,TANH,EXP,SCALE,CONT,NORM,RMS_NORM,SUM_ROWS,ARGMAX,CONCAT "$small"
 done
 operations gfx90a ROPE 'ne_a=\[128,32,2,1\],n_dims=128,mode=[02],.*fs=1.0.*ef=0.0'
-operations gfx90a GET_ROWS 'type=(f32|f16|q4_0|q8_0),n=256,m=5,r=4,be1=1,be2=1'
 operations gfx90a SWIGLU "$small"
+operations gfx90a RMS_NORM,NORM,SCALE,L2_NORM 'ne=\[(64,5,4,3|10,10,10,10)\]'
+operations gfx90a SET_ROWS 'type_dst=(f32|f16|q8_0|q4_0),type_idx=i64,ne=\[256,5,1,3\],nr23=\[1,1\],r=1,v=0'
+operations gfx90a GET_ROWS 'type=(f32|f16|q4_0|q8_0),n=256,m=5,r=4,be1=1,be2=1,v=0'
+operations gfx90a MUL_MAT_ID 'type_a=(f32|f16|q4_0|q8_0|q4_K),type_b=f32,n_mats=4,n_used=2,b=0,m=512,n=1,k=256,.*m_v=0,ids_offset=0'
 
 # ---- the server: prompts a token at a time, which needs no matrix products of the library's ----
 logits() { # options of llama-server...
