@@ -21,14 +21,20 @@ operations() {
 }
 small='^(?!.*[0-9]{3})'
 simple='bs=\[1,1\],nr=\[1,1\],per=\[0,1,2,3\],k_v=0,o=1'
+# more columns than 8 are rocBLAS's on gfx906, whose kernels for it aren't unpacked
+columns='1|2|8|9|16'
 for gfx in gfx90a gfx906; do
-    operations "$gfx" MUL_MAT "^type_a=(f32|f16|bf16|q4_0|q8_0|q4_K|q6_K),type_b=f32,m=16,n=(1|2|8|9|16),k=256,$simple"
+    operations "$gfx" MUL_MAT "^type_a=(f32|f16|bf16|q4_0|q8_0|q4_K|q6_K),type_b=f32,m=16,n=($columns),k=256,$simple"
+    columns='1|8'
     operations "$gfx" SOFT_MAX 'ne=\[16,[0-9]+,1,1\].*'
     operations "$gfx" ADD,MUL,DIV,SILU,GELU,TANH,EXP,SCALE,CONT,NORM,RMS_NORM,SUM_ROWS,ARGMAX,CONCAT "$small"
 done
 operations gfx90a ROPE 'ne_a=\[128,32,2,1\],n_dims=128,mode=[02],.*fs=1.0.*ef=0.0'
-operations gfx90a GET_ROWS 'type=(f32|f16|q4_0|q8_0),n=256,m=5,r=4,be1=1,be2=1'
 operations gfx90a SWIGLU "$small"
+operations gfx90a RMS_NORM,NORM,SCALE,L2_NORM 'ne=\[(64,5,4,3|10,10,10,10)\]'
+operations gfx90a SET_ROWS 'type_dst=(f32|f16|q8_0|q4_0),type_idx=i64,ne=\[256,5,1,3\],nr23=\[1,1\],r=1,v=0'
+operations gfx90a GET_ROWS 'type=(f32|f16|q4_0|q8_0),n=256,m=5,r=4,be1=1,be2=1,v=0'
+operations gfx90a MUL_MAT_ID 'type_a=(f32|f16|q4_0|q8_0|q4_K),type_b=f32,n_mats=4,n_used=2,b=0,m=512,n=1,k=256,.*m_v=0,ids_offset=0'
 
 # ---- the server: prompts a token at a time, which needs no matrix products of the library's ----
 logits() { # options of llama-server...

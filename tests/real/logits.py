@@ -4,8 +4,9 @@
 logits.py ask SOCKET TOKENS     a fixed prompt and so many tokens more; a line each: the likeliest tokens and their log
                                 probabilities, as JSON
 logits.py compare FILE FILE     of two such outputs: the normalised mean square error of the log probabilities and how many
-                                of the likeliest tokens agree. Exit status 1 if the error is 1e-5 or more, or another
-                                token is the likeliest one although the first's lead is larger than the error.
+                                of the likeliest tokens agree. Exit status 1 if the error is 1e-3 or more (a whole
+                                model's: its layers add theirs up), or another token is the likeliest one although the
+                                first's lead is larger than the error.
 """
 import json
 import sys
@@ -41,7 +42,7 @@ def compare(one, other):
             break  # from here on they read different texts
     error = square / power if power else 1.0
     print("NMSE %.2e, the likeliest token agrees at %d of %d" % (error, same, positions))
-    return 1 if error >= 1e-5 or wrong or not positions else 0
+    return 1 if error >= 1e-3 or wrong or not positions else 0
 
 
 if __name__ == "__main__":
