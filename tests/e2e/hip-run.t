@@ -51,6 +51,7 @@ refused "an unknown mode" "^rtl-top: --mode knows the modes off lite default aut
 refused "a process that runs" 'in which a process has to begin: rtl-top run --mode hip' "$top" mode -p $$ hip
 
 # --- run ---
+# shellcheck disable=SC2016 # the command's own
 "$top" run -b -o "$work/frames" --mode hip -- sh -c 'echo "$RTL_MODE $LD_PRELOAD"' >"$work/out" 2>"$work/err"
 is "run: the command has it" "$(cat "$work/out")" "hip $hip"
 mkfifo "$work/in"

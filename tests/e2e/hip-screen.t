@@ -70,6 +70,7 @@ gpu="--gpus 2"
 # several: added up by name, memory apart
 for n in 1 2; do
     mkfifo "$work/in$n"
+    # shellcheck disable=SC2086 # several options
     (RTL_MODE=hip LD_PRELOAD=$hip_library HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec \
         tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu -- "$O/tests/programs/hip_api" --hold \
         <"$work/in$n" >"$work/out$n" 2>"$work/err$n") &
@@ -77,8 +78,8 @@ for n in 1 2; do
     tap_pids="$tap_pids $!"
 done
 exec 3>"$work/in1" 4>"$work/in2"
-# shellcheck disable=SC2154 # set above
 wait_until 120 sh -c "grep -q '^holding' '$work/out1' && grep -q '^holding' '$work/out2'"
+# shellcheck disable=SC2154 # set above
 "$top" -p "$program1,$program2" --json -n 1 >"$work/frame"
 is "two processes: calls and bytes are the sum" \
     "$(jq -r '.api.functions[] | "\(.name) \(.calls) \(.bytes)"' "$work/frame" | sort)" \

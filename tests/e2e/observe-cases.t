@@ -1,6 +1,7 @@
 #!/bin/sh
 # What an observed process may be like: many queues, queues that come and go, several GPUs, stopped, ended, another user's,
 # its runtime deleted, one of several of which some are traced.
+# shellcheck disable=SC2119 # observe: with options of rtl-top, or without
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
@@ -15,14 +16,14 @@ play 64 1024
 observe
 is "64 queues are found" "$(frame '[.queues[] | select(.depth == 0)] | length >= 64')" true
 tell_all run 12800 0 30 500
-tell_all done
-check "64 queues: exact" wait_until 30 counted_as_launched
+tell_all "done"
+check "64 queues: exact" wait_until 120 counted_as_launched
 ends_well "64 queues"
 
 play 1
 observe
 tell_all cycle 12
-tell_all done
+tell_all "done"
 # a queue is found within a second or so; what one did that came and went in between is not known
 check "queues that come and go: never more than was launched" sh -c "
     test \"\$(tail -n 2 '$work/json' | head -n 1 | jq '[.kernels[] | select(.name | startswith(\"(\") | not) | .calls] | add // 0')\" -le 120"
@@ -33,12 +34,12 @@ ends_well "queues that come and go"
 play 2
 observe
 kill -STOP "$program"
-wait_until 20 sh -c "test \$(wc -l <'$work/json') -gt 5"
+wait_until 120 sh -c "test \$(wc -l <'$work/json') -gt 5"
 check "a stopped process is looked at all the same" alive "$observer"
 kill -CONT "$program"
 tell_all run 3000 5 20 500
-tell_all done
-check "and counted when it goes on" wait_until 20 counted_as_launched
+tell_all "done"
+check "and counted when it goes on" wait_until 120 counted_as_launched
 kill -KILL "$program"
 wait "$program" 2>/dev/null
 wait "$observer"

@@ -42,7 +42,7 @@ observe() {
     "$O/rtl-top" -p "$program" --observe --no-children --json -d 0.2 "$@" >"$work/json" 2>"$work/observe.err" 3>&- &
     observer=$!
     tap_pids="$tap_pids $observer"
-    wait_until 30 sh -c "test -s '$work/json' || ! kill -0 $observer"
+    wait_until 60 sh -c "test -s '$work/json' || ! kill -0 $observer"
 }
 
 # frame FILTER: of the last whole frame

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A process that was started without the library, observed from outside: its kernels by name, counted exactly, its queues;
 # in all outputs, recorded and replayed; and what can't be observed, said at once.
+# shellcheck disable=SC2119 # observe: with options of rtl-top, or without
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
@@ -8,20 +9,20 @@ play 4
 observe
 has "it is observed" "$(frame .mode)" '^observed$'
 tell_all run 40000 7 60 1000
-tell_all done
-check "every dispatch is counted, by name" wait_until 20 counted_as_launched
+tell_all "done"
+check "every dispatch is counted, by name" wait_until 120 counted_as_launched
 is "nothing was lost" "$(frame .observed.packets_lost)" 0
 is "its four queues are there, beside the runtime's own" "$(frame '[.queues[] | select(.dispatches > 5000)] | length')" 4
 is "as observed ones" "$(frame '[.queues[].way] | unique | join(" ")')" observed
 is "nothing is in flight any more" "$(frame '[.queues[].depth] | add')" 0
 tell_all load
 tell_all run 3000 0 100 500
-tell_all done
+tell_all "done"
 sed -i '1,/^done/d' "$work/out" # the second tally holds the first
-check "kernels that are loaded later, too" wait_until 20 counted_as_launched
+check "kernels that are loaded later, too" wait_until 120 counted_as_launched
 close_play
 is "the program came to its end" "$status" 0
-wait_until 30 sh -c "! kill -0 $observer 2>/dev/null || grep -q zombie /proc/$observer/status"
+wait_until 120 sh -c "! kill -0 $observer 2>/dev/null || grep -q zombie /proc/$observer/status"
 wait "$observer"
 is "and so did rtl-top, with its own status for that" $? 6
 is "which said nothing on standard error" "$(cat "$work/observe.err")" ""
@@ -29,7 +30,7 @@ is "which said nothing on standard error" "$(cat "$work/observe.err")" ""
 # known at once: what the rings still have
 play 4
 tell_all run 8000 0 20 0
-tell_all done
+tell_all "done"
 "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
 check "without an option: what ran before, as far as the rings have it" counted_as_launched
 has "in text" "$("$O/rtl-top" -p "$program" -b -n 1)" '^OBSERVED from outside: calls exact'

@@ -12,8 +12,8 @@
 
 static const char *const names[] = {
     "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
-    "_Z38paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16hLN4vllm18Fp8KVCacheDataTypeE1ES0_"
-    "Li16ELi128ELi256ELb0ELi8EEvPKT_",
+    ("_Z38paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16hLN4vllm18Fp8KVCacheDataTypeE1ES0_"
+     "Li16ELi128ELi256ELb0ELi8EEvPKT_"),
     "_ZN4vllm25fused_add_rms_norm_kernelIN3c108BFloat16ELi8EEEvPT_S3_PKS2_fii",
     "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
     "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_5",
