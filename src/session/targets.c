@@ -18,7 +18,8 @@
 
 enum {
     TARGETS_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1,
-    LOOK_SHARE = 100, /* looking for new ones takes one part in so many of the time */
+    LOOK_SHARE = 100,        /* looking for new ones takes one part in so many of the CPU time, */
+    LOOK_PAUSE_SECONDS = 10, /* but nobody waits for longer than that */
 };
 
 struct target {
@@ -196,16 +197,17 @@ static bool is_watched(const struct rtl_targets *t, const struct rtl_process_ent
 /* Takes in whoever has come. */
 static void look_around(struct rtl_targets *t, bool first)
 {
-    uint64_t from = rtl_mono_ns();
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* how long it takes says how busy others are */
     if (look(t, first))
         for (uint32_t i = 0; i < t->known_count; i++) {
             struct rtl_source source;
             if (!is_watched(t, &t->known[i]) && rtl_source_try(t->options, t->known[i].pid, &source))
                 join(t, &t->known[i], source, !first);
         }
-    uint64_t now = rtl_mono_ns(), pause = (now - from) * LOOK_SHARE;
+    uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * LOOK_SHARE;
     uint64_t least = t->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses what nobody has looked at */
-    t->look_ns = now + (pause > least ? pause : least);
+    uint64_t most = LOOK_PAUSE_SECONDS * RTL_SEC;
+    t->look_ns = rtl_mono_ns() + (pause < least ? least : pause < most ? pause : most);
 }
 
 /* What was counted is in the merge; the first one's names are the model's from before there was one. */

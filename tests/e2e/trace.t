@@ -26,7 +26,7 @@ start() {
     tap_pids="$tap_pids $program"
     exec 3>"$work/in"
 }
-is_up() { "$top" -p "$program" --json -n 1; }
+is_up() { traced "$program" && "$top" -p "$program" --no-observe --json -n 1; }
 settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
 timed() { "$top" -p "$program" --json -n 1 | jq .dispatches.timed; }
 close_program() {
