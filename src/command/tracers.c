@@ -60,7 +60,8 @@ static void come(void *context, pid_t pid)
     char why[600];
     pthread_mutex_lock(&t->lock);
     int status = t->ending ? 0 : start(t, pid, why, sizeof why);
-    if (status && !t->status) {
+    bool gone = status == RTL_READER_NOT_TRACED || status == RTL_READER_NO_PROCESS; /* already, with nothing to tell */
+    if (status && !gone && !t->status) {
         t->status = status;
         snprintf(t->trouble, sizeof t->trouble, "%s", why);
     }

@@ -313,8 +313,11 @@ static enum rtl_reader_status attach(struct rtl_observer *o, const struct rtl_pr
     o->seen.names = rtl_kernel_names_create();
     o->seen.users = calloc(RTL_SIGNAL_USERS, sizeof *o->seen.users);
     if (!o->seen.names || !o->seen.users || !scan(o, true))
-        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
-    if (!options->early && !o->queue_count && !rtl_kernel_names_objects(o->seen.names, &unread))
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "process %d (%s) has just ended, or there is no memory",
+                           (int)o->pid, p->name);
+    /* of those that nobody named only who has a queue: a forked child has its parent's kernels, and none of its queues
+     */
+    if (!options->early && !o->queue_count && (!why || !rtl_kernel_names_objects(o->seen.names, &unread)))
         return rtl_explain(
             RTL_READER_NOT_TRACED, why, why_bytes,
             "process %d (%s) uses the GPU and is not traced: it has no queue and no kernel so far to be observed "

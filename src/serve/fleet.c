@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOK_SHARE = 100 };
+enum { LOOK_SHARE = 100, LOOK_PAUSE_SECONDS = 10 };
 static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000;
 
 struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only, bool wake)
@@ -222,7 +222,7 @@ static void look_at(struct rtl_fleet *fleet, const struct rtl_process_entry *e, 
 static void look(struct rtl_fleet *fleet)
 {
     struct rtl_process_entry *all;
-    uint64_t from = rtl_mono_ns();
+    uint64_t now = rtl_mono_ns(), from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int count = rtl_processes(&all);
     for (uint32_t i = fleet->count; count >= 0 && i-- > 0;)
         if (!is_running(all, count, fleet->served[i]))
@@ -230,11 +230,11 @@ static void look(struct rtl_fleet *fleet)
     fleet->left_out = 0;
     for (int i = 0; i < count; i++)
         if (is_asked_for(fleet, all, count, i))
-            look_at(fleet, &all[i], from);
+            look_at(fleet, &all[i], now);
     if (count >= 0)
         free(all);
-    uint64_t now = rtl_mono_ns(), pause = (now - from) * LOOK_SHARE;
-    fleet->look_ns = now + (pause > SECOND ? pause : SECOND);
+    uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * LOOK_SHARE, most = LOOK_PAUSE_SECONDS * SECOND;
+    fleet->look_ns = rtl_mono_ns() + (pause < SECOND ? SECOND : pause < most ? pause : most);
 }
 
 void rtl_fleet_tick(struct rtl_fleet *fleet)

@@ -30,10 +30,10 @@ once() {
     wait "$observer"
 }
 
-# A machine whose processes wait for each other is far from what a GPU does: within 3 points in one of six runs, or 8 in
+# A machine whose processes wait for each other is far from what a GPU does: within 3 points in one of four runs, or 8 in
 # the last one. Taken for the other convention, shares are off by more than 20.
 tries() {
-    for _ in 1 2 3 4 5 6; do
+    for _ in 1 2 3 4; do
         once "$@"
         shares_are_true 3 && return 0
     done

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
-play 4
+play 4 16384
 observe
 has "it is observed" "$(frame .mode)" '^observed$'
 tell_all run 40000 7 60 1000

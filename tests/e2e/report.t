@@ -7,7 +7,7 @@ top=$O/rtl-top
 program=$!
 tap_pids=$program
 wait_until 120 traced "$program"
-counted() { "$top" report -p "$program" | grep -qE '^  kernel [0-9a-f]{16} [a-z]+: calls [1-9]'; }
+counted() { "$top" report -p "$program" | grep -cE '^  kernel [0-9a-f]{16} [a-z]+: calls [1-9]|^  dispatches: .* timed [1-9]' | grep -q '[2-9]'; }
 check "a process's kernels are there, by a hash" wait_until 60 counted
 "$top" report -p "$program" >"$work/report"
 has "the version" "$(cat "$work/report")" "^rtl-top $("$top" --version | sed -n '1s/^rtl-top \([0-9.]*\).*/\1/p'), "
