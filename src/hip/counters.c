@@ -77,6 +77,8 @@ static void describe(struct rtl_api_row *row, uint32_t kind, const char *text, s
 static void fork_in_child(void)
 {
     atomic_store(&ready, NULL);
+    rtl_hip_thread.block = 0; /* that is its parent's thread's, in memory that both have */
+    rtl_hip_thread.line = &rtl_hip_thread.none;
 }
 
 /* The thread's block goes to the next one; what the thread still calls is counted in the shared block. */

@@ -106,7 +106,8 @@ static void load_frames(struct rtl_replay *r)
         *f = (struct rtl_replay_frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
         int64_t sequence = rtl_db_int(st, 3);
         /* time that runs backwards would make spans of centuries, and a circle of pages frames without end */
-        if (sequence <= last || (r->info.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX)))
+        if (sequence <= last || (r->info.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX ||
+                                                        (f->mono_ns == f[-1].mono_ns && f->time_ns < f[-1].time_ns))))
             rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: its frames are not in order", rtl_db_path(r->db));
         last = sequence;
     }
@@ -243,6 +244,10 @@ static void go_back(struct rtl_replay *r, uint32_t frame)
 enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct rtl_snapshot *snapshot, bool *exited)
 {
     memset(snapshot, 0, sizeof *snapshot);
+    if (frame >= r->info.frames) { /* of recordings whose times contradict each other, say */
+        rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: a frame is missing", rtl_db_path(r->db));
+        return rtl_db_status(r->db);
+    }
     if (frame < r->next && frame + 1 != r->next)
         go_back(r, frame);
     if (frame + 1 == r->next && !r->state.whole) /* a checkpoint: `exited` and the frame's own values are not in it */

@@ -83,12 +83,11 @@ static bool takes_process(const struct rtl_command_info *c)
 
 static void print_everything(FILE *out)
 {
-    fputs(
-        "usage: rtl-top [-p] [PID|NAME] [options]\n"
-        "       rtl-top COMMAND [options] ...\n"
-        "Shows which GPU kernels a process runs, how often and how long, while it runs. The process has to be started\n"
-        "with librtl.so: HSA_TOOLS_LIB=librtl.so program...\n\n",
-        out);
+    fputs("usage: rtl-top [-p] [PID|NAME] [options]\n"
+          "       rtl-top COMMAND [options] ...\n"
+          "Shows which GPU kernels a process runs, how often and how long, while it runs. A process that was\n"
+          "started with HSA_TOOLS_LIB=librtl.so is traced exactly; another one is observed from outside.\n\n",
+          out);
     print_options(out, RTL_COMMAND_NONE);
     fputs("\ncommands, each with a --help of its own:\n", out);
     for (int i = 0; i < RTL_COMMAND_NONE; i++)

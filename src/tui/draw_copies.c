@@ -170,7 +170,9 @@ void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const str
     draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, &w, NULL);
     if (!lines)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
-                      ui->replay ? "no copy was recorded up to here" : "no copy was asked of the runtime yet");
+                      m->latest && rtl_is_observed(&m->latest->snapshot) ? "copies can't be seen from outside"
+                      : ui->replay                                       ? "no copy was recorded up to here"
+                                                                         : "no copy was asked of the runtime yet");
     for (int i = 0; i < l->table.rows && ui->copies_top + i < lines; i++) {
         draw_line(ui, frame, l->table.row + i, l->table.cols, &w, ui->copies_top + i);
         if (ui->copies_top + i == ui->copies_at)

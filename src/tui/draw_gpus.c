@@ -5,6 +5,7 @@
  * less of it, the verdict last of all.
  */
 #include "model/trend.h"
+#include "shm/gpu_names.h"
 #include "text/text.h"
 #include "tui/draw.h"
 
@@ -106,8 +107,11 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
     rtl_frame_put(frame, row, col, c.label - 1, RTL_ROLE_LABEL, text);
     col += c.label;
     if (c.address) { /* bus and device, by which other tools name it */
-        rtl_frame_printf(frame, row, col, c.address - 1, RTL_ROLE_DIM, "%02x:%02x", gpu->agent->bdf >> 8 & 0xff,
-                         gpu->agent->bdf >> 3 & 0x1f);
+        if (gpu->agent->bdf == RTL_NO_BDF)
+            rtl_frame_put(frame, row, col, c.address - 1, RTL_ROLE_DIM, RTL_NONE);
+        else
+            rtl_frame_printf(frame, row, col, c.address - 1, RTL_ROLE_DIM, "%02x:%02x", gpu->agent->bdf >> 8 & 0xff,
+                             gpu->agent->bdf >> 3 & 0x1f);
         col += c.address;
     }
     draw_minute(ui->model, frame, row, col, c.minute, gpu->agent);

@@ -132,7 +132,7 @@ static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
 /* A queue that had these notes and was never closed: one that the runtime lends. Two of them would write to one. */
 static void take_away(const struct rtl_notes *notes)
 {
-    for (uint32_t at = 0; at < PLACES; at++)
+    for (uint32_t at = 0; notes && at < PLACES; at++)
         if (atomic_load_explicit(&places[at].queue, memory_order_relaxed) &&
             atomic_load_explicit(&places[at].notes, memory_order_relaxed) == notes)
             atomic_store_explicit(&places[at].queue, GONE, memory_order_release);
@@ -140,11 +140,13 @@ static void take_away(const struct rtl_notes *notes)
 
 void rtl_links_open(struct rtl_tracker *tracker, const hsa_queue_t *queue)
 {
+    pthread_mutex_lock(&rtl_tool.create);
+    take_away(tracker->notes); /* before they are used again: nobody begins to note there any more */
+    pthread_mutex_unlock(&rtl_tool.create);
     struct rtl_notes *notes = make_notes(tracker, queue->size);
     uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
     rtl_segment_populate(&queues[tracker->slot], sizeof *queues);
     pthread_mutex_lock(&rtl_tool.create);
-    take_away(notes);
     tracker->notes = notes;
     for (uint32_t i = 0; notes && i < PROBES; i++) {
         uint32_t at = (first + i) & (PLACES - 1);
