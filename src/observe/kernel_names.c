@@ -1,11 +1,11 @@
 /* Kernel objects and their names. See kernel_names.h. */
 #include "observe/kernel_names.h"
+#include "base/plain_file.h"
 #include "observe/debug_list.h"
 #include "observe/elf_symbols.h"
 #include "shm/hash.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -222,19 +222,12 @@ static bool take_symbol(void *context, const struct rtl_elf_symbol *s)
     return true;
 }
 
-/* A file where the process lives; nothing but plain files is opened for longer than it takes to see that. */
-static int open_file(int files, const char *path)
+/* A file where the process lives. Links are followed within its root only, so not at all without openat2 (Linux 5.6):
+ * what was loaded is then read from memory. */
+static int open_file(int files, const char *path, struct stat *st)
 {
-    struct stat st;
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT};
-    int fd = files < 0 ? -1 : (int)syscall(SYS_openat2, files, path, &how, sizeof how);
-    if (fd < 0 && files >= 0 && (errno == ENOSYS || errno == EPERM))
-        fd = openat(files, path + strspn(path, "/"), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    return files < 0 ? -1 : rtl_plain_file_open((int)syscall(SYS_openat2, files, path, &how, sizeof how), st);
 }
 
 static bool read_from(struct look *l, const char *uri)
@@ -249,10 +242,10 @@ static bool read_from(struct look *l, const char *uri)
     if (!*path)
         return rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
     image.memory = NULL;
-    image.fd = open_file(l->files, path);
+    image.fd = open_file(l->files, path, &st);
     if (image.fd < 0)
         return false;
-    if (fstat(image.fd, &st) == 0 && (uint64_t)st.st_size > offset) {
+    if ((uint64_t)st.st_size > offset) {
         uint64_t most = (uint64_t)st.st_size - offset;
         image.size = size && size < most ? size : most;
         ok = rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
