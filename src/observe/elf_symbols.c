@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, CHAIN_MAX = 4096, NAME_MAX_ = 128 };
+enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are left out: each symbol may point to the same one */
 
 struct tables {
     Elf64_Phdr header[HEADERS_MAX];
@@ -128,14 +129,18 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void
     bool ok = symbols && strings && fetch(image, t.symbols, symbols, count * sizeof *symbols) &&
               fetch(image, t.strings, strings, text);
     *bytes += count * sizeof *symbols + text;
-    for (uint64_t n = 0; ok && n < count; n++) {
+    /* Names may lie in each other: what is scanned is bounded by itself, not by what was read. */
+    for (uint64_t n = 0, scanned = 0; ok && n < count && scanned < RTL_ELF_STRINGS_MAX; n++) {
         const Elf64_Sym *s = &symbols[n];
         if (!s->st_name || s->st_name >= text)
             continue;
         struct rtl_elf_symbol symbol = {
             .name = strings + s->st_name, .value = s->st_value, .type = ELF64_ST_TYPE(s->st_info)};
-        symbol.length = strnlen(symbol.name, text - s->st_name);
-        if (symbol.length < text - s->st_name && !take(context, &symbol))
+        size_t most = text - s->st_name < NAME_SCAN_MAX ? text - s->st_name : NAME_SCAN_MAX;
+        symbol.length = strnlen(symbol.name, most);
+        scanned += symbol.length;
+        *bytes += symbol.length;
+        if (symbol.length < most && !take(context, &symbol))
             break;
     }
     free(symbols);
