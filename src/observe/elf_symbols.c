@@ -44,11 +44,14 @@ static uint64_t offset_of(const struct rtl_elf_image *i, const struct tables *t,
 
 static void read_dynamic(const struct rtl_elf_image *i, struct tables *t, const Elf64_Phdr *p)
 {
-    uint64_t at = i->loaded ? p->p_vaddr - t->base : p->p_offset;
-    for (uint64_t n = 0; n < DYNAMIC_MAX && (n + 1) * sizeof(Elf64_Dyn) <= p->p_memsz; n++) {
-        Elf64_Dyn d;
-        if (!fetch(i, at + n * sizeof d, &d, sizeof d) || d.d_tag == DT_NULL)
-            return;
+    Elf64_Dyn all[DYNAMIC_MAX];
+    uint64_t at = i->loaded ? p->p_vaddr - t->base : p->p_offset, count = p->p_memsz / sizeof *all;
+    if (count > DYNAMIC_MAX)
+        count = DYNAMIC_MAX;
+    if (!fetch(i, at, all, count * sizeof *all))
+        return;
+    for (uint64_t n = 0; n < count && all[n].d_tag != DT_NULL; n++) {
+        Elf64_Dyn d = all[n];
         if (d.d_tag == DT_SYMTAB)
             t->symbols = offset_of(i, t, d.d_un.d_ptr);
         else if (d.d_tag == DT_STRTAB)
@@ -78,8 +81,10 @@ static bool read_tables(const struct rtl_elf_image *i, struct tables *t)
     if (t->base == UINT64_MAX)
         return false;
     for (unsigned n = 0; n < t->headers; n++)
-        if (t->header[n].p_type == PT_DYNAMIC)
+        if (t->header[n].p_type == PT_DYNAMIC) { /* there is one at most */
             read_dynamic(i, t, &t->header[n]);
+            break;
+        }
     return t->symbols && t->symbols < i->size && t->strings && t->strings < i->size;
 }
 
