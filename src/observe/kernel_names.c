@@ -15,12 +15,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20 };
+enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20, UNSEEN_MAX = 8 };
 static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one look */
 
 struct code_object {
     uint64_t entry, load, uri; /* the last: a hash of its text */
-    bool seen;                 /* in the look that goes on */
+    uint32_t unseen;           /* looks since it was in the list */
     bool unread;
 };
 
@@ -209,6 +209,7 @@ struct look {
     uint64_t load;    /* of the code object at hand */
     uint32_t code;    /* its number */
     uint32_t kernels; /* of it */
+    uint32_t refused; /* code objects for which there was no room */
     uint32_t next;    /* where the code object that comes next was in the last look, most likely */
 };
 
@@ -273,10 +274,14 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
         at = at < n->code_count ? at : 0;
         struct code_object *c = &n->codes[at];
         if (c->entry == entry && c->load == load && c->uri == hash) {
-            c->seen = true;
+            c->unseen = 0;
             l->next = at + 1;
             return true;
         }
+    }
+    if (n->code_count == RTL_CODE_OBJECTS_MAX) { /* no honest list: once those that are gone are forgotten, maybe */
+        l->refused++;
+        return true;
     }
     if (n->code_count == n->code_room) {
         uint32_t room = n->code_room ? 2 * n->code_room : 64;
@@ -287,13 +292,14 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
         n->code_room = room;
     }
     l->code = n->code_count;
-    n->codes[n->code_count] = (struct code_object){.entry = entry, .load = load, .uri = hash, .seen = true};
+    n->codes[n->code_count] = (struct code_object){.entry = entry, .load = load, .uri = hash};
     read_code_object(l, &n->codes[n->code_count++], uri);
     return l->bytes < READ_MAX;
 }
 
-/* Addresses of code objects that are gone; the others keep theirs, with the number that their code object has now. */
-static bool forget_gone(struct rtl_kernel_names *n)
+/* Addresses of code objects that weren't in the list for so many looks; the others keep theirs, with the number that
+ * their code object has now. */
+static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
 {
     uint32_t *number = malloc((n->code_count ? n->code_count : 1) * sizeof *number), kept = 0;
     struct slot *old = n->by_object, *fresh = calloc(n->object_slots, sizeof *fresh);
@@ -304,8 +310,9 @@ static bool forget_gone(struct rtl_kernel_names *n)
     }
     uint32_t before = n->code_count;
     for (uint32_t i = 0; i < before; i++) {
-        number[i] = n->codes[i].seen ? kept : UINT32_MAX;
-        if (n->codes[i].seen)
+        bool there = n->codes[i].unseen < unseen;
+        number[i] = there ? kept : UINT32_MAX;
+        if (there)
             n->codes[kept++] = n->codes[i];
     }
     n->code_count = kept;
@@ -326,16 +333,18 @@ static bool forget_gone(struct rtl_kernel_names *n)
 bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_memory *memory, uint64_t head, int files)
 {
     struct look l = {.names = n, .memory = memory, .files = files};
-    bool gone = false;
+    uint32_t longest = 0;
     for (uint32_t i = 0; i < n->code_count; i++)
-        n->codes[i].seen = false;
+        n->codes[i].unseen++;
     bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l);
-    n->unread = 0;
+    n->unread = l.refused;
     for (uint32_t i = 0; i < n->code_count; i++) {
-        gone |= !n->codes[i].seen;
+        longest = n->codes[i].unseen > longest ? n->codes[i].unseen : longest;
         n->unread += n->codes[i].unread;
     }
-    if (whole && gone && l.bytes < READ_MAX)
-        forget_gone(n);
+    /* A list that was never whole says little of what is gone, but nothing is kept for ever on its word. */
+    uint32_t unseen = whole && l.bytes < READ_MAX ? 1 : UNSEEN_MAX;
+    if (longest >= unseen)
+        forget_gone(n, unseen);
     return whole;
 }
