@@ -22,6 +22,8 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = 1000000000;
 static const uint64_t BUSY_NS = 500000, IDLE_NS = 2000000, LEAST_NS = 50000; /* between two looks */
+static const uint64_t LONGEST_NS = 4000000000; /* and a quarter more, whatever the budget says: somebody watches */
+static const uint64_t FIRST_COST_NS = 1000000;
 static const uint64_t FIND_NS = 1000000000; /* how long queues are looked for at once */
 static const uint64_t STOP_NS = 5000000;    /* how soon the thread ends when it is asked */
 enum { SCAN_SHARE = 4, RING_LOOKS = 8 };    /* of the budget: a part in so many; looks while a ring fills */
@@ -55,8 +57,9 @@ struct rtl_observer {
 
     /* the thread's */
     uint64_t scan_at_ns, cpu_start_ns, cpu_ns;
-    double cost_ns; /* CPU of a look, smoothed */
-    double rate;    /* of the ring that fills fastest, rings a second */
+    uint64_t scan_not_before_ns; /* what the last scan cost has to be made up for, whatever asks for the next one */
+    double cost_ns;              /* CPU of a look, smoothed */
+    double rate;                 /* of the ring that fills fastest, rings a second */
     uint64_t random;
 };
 
@@ -219,8 +222,8 @@ static uint64_t pause_of(struct rtl_observer *o)
         wanted = (double)LEAST_NS;
     if (wanted < least)
         wanted = least;
-    if (wanted > (double)SECOND / 4)
-        wanted = (double)SECOND / 4;
+    if (wanted > (double)LONGEST_NS)
+        wanted = (double)LONGEST_NS;
     /* never in step with what is looked at */
     o->random = o->random * 6364136223846793005ull + 1442695040888963407ull;
     return (uint64_t)(wanted * (0.75 + 0.5 * (double)(o->random >> 40) / (double)(1 << 24)));
@@ -241,21 +244,24 @@ static void *poll_queues(void *context)
     prctl(PR_SET_TIMERSLACK, 1ul);
     while (!atomic_load_explicit(&o->stop, memory_order_relaxed)) {
         uint64_t cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
-        if (now >= o->scan_at_ns) {
+        if (now >= o->scan_at_ns && now >= o->scan_not_before_ns) {
             bool there = scan(o, false) && rtl_target_memory_there(&o->memory, o->head);
             uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu,
                      pause = (uint64_t)((double)cost / o->cpu * SCAN_SHARE);
             pthread_mutex_lock(&o->lock);
             o->gone |= !there;
             pthread_mutex_unlock(&o->lock);
-            o->scan_at_ns = rtl_mono_ns() + (pause > SECOND ? pause : SECOND);
+            o->scan_not_before_ns = rtl_mono_ns() + pause;
+            o->scan_at_ns = rtl_mono_ns() + SECOND;
             cpu += cost;
         }
         pthread_mutex_lock(&o->lock);
         look(o);
         pthread_mutex_unlock(&o->lock);
         uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-        o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05 : (double)used;
+        /* The first one sets it alone: if that was dear, it isn't made up for twenty times. */
+        o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05
+                                    : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
         nap(o, pause_of(o));
         __atomic_store_n(&o->cpu_ns, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     }
