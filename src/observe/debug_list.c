@@ -1,5 +1,6 @@
 /* The debugger's list of code objects. See debug_list.h. */
 #include "observe/debug_list.h"
+#include "base/clock.h"
 #include "observe/elf_symbols.h"
 
 #include <ctype.h>
@@ -11,6 +12,7 @@
 #define SYMBOL "_amdgpu_r_debug"
 enum { IMAGES_MAX = 4096 };
 static const uint64_t IMAGE_BYTES = 1ull << 32;
+static const uint64_t FIND_NS = 2000000000; /* honest libraries take milliseconds */
 
 static uint64_t find_in(const struct rtl_target_memory *memory, const struct rtl_mapping *m)
 {
@@ -22,8 +24,9 @@ static uint64_t find_in(const struct rtl_target_memory *memory, const struct rtl
 uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings)
 {
     int left = IMAGES_MAX;
+    uint64_t until = rtl_mono_ns() + FIND_NS;
     for (int others = 0; others < 2; others++) /* where it ought to be, then wherever it may be */
-        for (uint32_t i = 0; i < mappings->count && left; i++) {
+        for (uint32_t i = 0; i < mappings->count && left && rtl_mono_ns() < until; i++) {
             const struct rtl_mapping *m = &mappings->list[i];
             char magic[4];
             if (m->offset || !m->read || m->device || (strstr(m->name, "libhsa-runtime64") == NULL) != others)

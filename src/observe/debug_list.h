@@ -14,7 +14,8 @@
 
 enum { RTL_CODE_OBJECTS_MAX = 1 << 14, RTL_CODE_OBJECT_URI_MAX = 4095 };
 
-/* The address of the list's head; 0 when no library in the process has one: it has no ROCm runtime. */
+/* The address of the list's head; 0 when no library in the process has one, or none that is found within 2 s: it has no
+ * ROCm runtime. */
 uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings);
 
 /* Called for each code object: its entry in the list, where it was loaded, what it was loaded from. False ends it. */

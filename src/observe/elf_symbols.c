@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, CHAIN_MAX = 4096, NAME_MAX_ = 128 };
+enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are left out: each symbol may point to the same one */
 
 struct tables {
     Elf64_Phdr header[HEADERS_MAX];
@@ -43,11 +44,14 @@ static uint64_t offset_of(const struct rtl_elf_image *i, const struct tables *t,
 
 static void read_dynamic(const struct rtl_elf_image *i, struct tables *t, const Elf64_Phdr *p)
 {
-    uint64_t at = i->loaded ? p->p_vaddr - t->base : p->p_offset;
-    for (uint64_t n = 0; n < DYNAMIC_MAX && (n + 1) * sizeof(Elf64_Dyn) <= p->p_memsz; n++) {
-        Elf64_Dyn d;
-        if (!fetch(i, at + n * sizeof d, &d, sizeof d) || d.d_tag == DT_NULL)
-            return;
+    Elf64_Dyn all[DYNAMIC_MAX];
+    uint64_t at = i->loaded ? p->p_vaddr - t->base : p->p_offset, count = p->p_memsz / sizeof *all;
+    if (count > DYNAMIC_MAX)
+        count = DYNAMIC_MAX;
+    if (!fetch(i, at, all, count * sizeof *all))
+        return;
+    for (uint64_t n = 0; n < count && all[n].d_tag != DT_NULL; n++) {
+        Elf64_Dyn d = all[n];
         if (d.d_tag == DT_SYMTAB)
             t->symbols = offset_of(i, t, d.d_un.d_ptr);
         else if (d.d_tag == DT_STRTAB)
@@ -77,8 +81,10 @@ static bool read_tables(const struct rtl_elf_image *i, struct tables *t)
     if (t->base == UINT64_MAX)
         return false;
     for (unsigned n = 0; n < t->headers; n++)
-        if (t->header[n].p_type == PT_DYNAMIC)
+        if (t->header[n].p_type == PT_DYNAMIC) { /* there is one at most */
             read_dynamic(i, t, &t->header[n]);
+            break;
+        }
     return t->symbols && t->symbols < i->size && t->strings && t->strings < i->size;
 }
 
@@ -128,14 +134,18 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void
     bool ok = symbols && strings && fetch(image, t.symbols, symbols, count * sizeof *symbols) &&
               fetch(image, t.strings, strings, text);
     *bytes += count * sizeof *symbols + text;
-    for (uint64_t n = 0; ok && n < count; n++) {
+    /* Names may lie in each other: what is scanned is bounded by itself, not by what was read. */
+    for (uint64_t n = 0, scanned = 0; ok && n < count && scanned < RTL_ELF_STRINGS_MAX; n++) {
         const Elf64_Sym *s = &symbols[n];
         if (!s->st_name || s->st_name >= text)
             continue;
         struct rtl_elf_symbol symbol = {
             .name = strings + s->st_name, .value = s->st_value, .type = ELF64_ST_TYPE(s->st_info)};
-        symbol.length = strnlen(symbol.name, text - s->st_name);
-        if (symbol.length < text - s->st_name && !take(context, &symbol))
+        size_t most = text - s->st_name < NAME_SCAN_MAX ? text - s->st_name : NAME_SCAN_MAX;
+        symbol.length = strnlen(symbol.name, most);
+        scanned += symbol.length;
+        *bytes += symbol.length;
+        if (symbol.length < most && !take(context, &symbol))
             break;
     }
     free(symbols);

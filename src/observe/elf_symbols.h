@@ -31,7 +31,8 @@ struct rtl_elf_symbol {
 /* What is called for each dynamic symbol that has a name; false ends it. */
 typedef bool rtl_elf_take(void *context, const struct rtl_elf_symbol *symbol);
 
-/* All dynamic symbols. False when it is no such ELF file or can't be read. *bytes grows by what was read. */
+/* All dynamic symbols. False when it is no such ELF file or can't be read. *bytes grows by what was read and scanned.
+ */
 bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void *context, uint64_t *bytes);
 
 /* The address of one, in a library that is loaded, by its hash table. False when there is none. */

@@ -1,11 +1,11 @@
 /* Kernel objects and their names. See kernel_names.h. */
 #include "observe/kernel_names.h"
+#include "base/plain_file.h"
 #include "observe/debug_list.h"
 #include "observe/elf_symbols.h"
 #include "shm/hash.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20 };
+enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20, UNSEEN_MAX = 8 };
 static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one look */
 
 struct code_object {
     uint64_t entry, load, uri; /* the last: a hash of its text */
-    bool seen;                 /* in the look that goes on */
+    uint32_t unseen;           /* looks since it was in the list */
     bool unread;
 };
 
@@ -209,6 +209,7 @@ struct look {
     uint64_t load;    /* of the code object at hand */
     uint32_t code;    /* its number */
     uint32_t kernels; /* of it */
+    uint32_t refused; /* code objects for which there was no room */
     uint32_t next;    /* where the code object that comes next was in the last look, most likely */
 };
 
@@ -222,19 +223,12 @@ static bool take_symbol(void *context, const struct rtl_elf_symbol *s)
     return true;
 }
 
-/* A file where the process lives; nothing but plain files is opened for longer than it takes to see that. */
-static int open_file(int files, const char *path)
+/* A file where the process lives. Links are followed within its root only, so not at all without openat2 (Linux 5.6):
+ * what was loaded is then read from memory. */
+static int open_file(int files, const char *path, struct stat *st)
 {
-    struct stat st;
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT};
-    int fd = files < 0 ? -1 : (int)syscall(SYS_openat2, files, path, &how, sizeof how);
-    if (fd < 0 && files >= 0 && (errno == ENOSYS || errno == EPERM))
-        fd = openat(files, path + strspn(path, "/"), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    return files < 0 ? -1 : rtl_plain_file_open((int)syscall(SYS_openat2, files, path, &how, sizeof how), st);
 }
 
 static bool read_from(struct look *l, const char *uri)
@@ -249,10 +243,10 @@ static bool read_from(struct look *l, const char *uri)
     if (!*path)
         return rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
     image.memory = NULL;
-    image.fd = open_file(l->files, path);
+    image.fd = open_file(l->files, path, &st);
     if (image.fd < 0)
         return false;
-    if (fstat(image.fd, &st) == 0 && (uint64_t)st.st_size > offset) {
+    if ((uint64_t)st.st_size > offset) {
         uint64_t most = (uint64_t)st.st_size - offset;
         image.size = size && size < most ? size : most;
         ok = rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
@@ -280,10 +274,14 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
         at = at < n->code_count ? at : 0;
         struct code_object *c = &n->codes[at];
         if (c->entry == entry && c->load == load && c->uri == hash) {
-            c->seen = true;
+            c->unseen = 0;
             l->next = at + 1;
             return true;
         }
+    }
+    if (n->code_count == RTL_CODE_OBJECTS_MAX) { /* no honest list: once those that are gone are forgotten, maybe */
+        l->refused++;
+        return true;
     }
     if (n->code_count == n->code_room) {
         uint32_t room = n->code_room ? 2 * n->code_room : 64;
@@ -294,13 +292,14 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
         n->code_room = room;
     }
     l->code = n->code_count;
-    n->codes[n->code_count] = (struct code_object){.entry = entry, .load = load, .uri = hash, .seen = true};
+    n->codes[n->code_count] = (struct code_object){.entry = entry, .load = load, .uri = hash};
     read_code_object(l, &n->codes[n->code_count++], uri);
     return l->bytes < READ_MAX;
 }
 
-/* Addresses of code objects that are gone; the others keep theirs, with the number that their code object has now. */
-static bool forget_gone(struct rtl_kernel_names *n)
+/* Addresses of code objects that weren't in the list for so many looks; the others keep theirs, with the number that
+ * their code object has now. */
+static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
 {
     uint32_t *number = malloc((n->code_count ? n->code_count : 1) * sizeof *number), kept = 0;
     struct slot *old = n->by_object, *fresh = calloc(n->object_slots, sizeof *fresh);
@@ -311,8 +310,9 @@ static bool forget_gone(struct rtl_kernel_names *n)
     }
     uint32_t before = n->code_count;
     for (uint32_t i = 0; i < before; i++) {
-        number[i] = n->codes[i].seen ? kept : UINT32_MAX;
-        if (n->codes[i].seen)
+        bool there = n->codes[i].unseen < unseen;
+        number[i] = there ? kept : UINT32_MAX;
+        if (there)
             n->codes[kept++] = n->codes[i];
     }
     n->code_count = kept;
@@ -333,16 +333,18 @@ static bool forget_gone(struct rtl_kernel_names *n)
 bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_memory *memory, uint64_t head, int files)
 {
     struct look l = {.names = n, .memory = memory, .files = files};
-    bool gone = false;
+    uint32_t longest = 0;
     for (uint32_t i = 0; i < n->code_count; i++)
-        n->codes[i].seen = false;
+        n->codes[i].unseen++;
     bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l);
-    n->unread = 0;
+    n->unread = l.refused;
     for (uint32_t i = 0; i < n->code_count; i++) {
-        gone |= !n->codes[i].seen;
+        longest = n->codes[i].unseen > longest ? n->codes[i].unseen : longest;
         n->unread += n->codes[i].unread;
     }
-    if (whole && gone && l.bytes < READ_MAX)
-        forget_gone(n);
+    /* A list that was never whole says little of what is gone, but nothing is kept for ever on its word. */
+    uint32_t unseen = whole && l.bytes < READ_MAX ? 1 : UNSEEN_MAX;
+    if (longest >= unseen)
+        forget_gone(n, unseen);
     return whole;
 }

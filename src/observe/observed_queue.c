@@ -96,6 +96,8 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
 {
     struct taking t = {o, q};
     uint64_t wanted = rtl_ring_counter_wanted(&q->counter, head->write_index, head->read_index);
+    /* Honest indices need one round to leave behind what is overwritten, and then those of one ring. */
+    uint64_t rounds = q->found.size / RTL_OBSERVED_RING_AT_ONCE + 2;
     do {
         struct rtl_target_piece pieces[4];
         size_t n = 0;
@@ -116,12 +118,14 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
         for (size_t i = 0; i < n; i++)
             if (!pieces[i].ok)
                 return false;
+        if (after->write_index < head->write_index || after->read_index < head->read_index)
+            return false; /* indices only grow: that is no queue */
         uint64_t done = rtl_ring_counter_count(&q->counter, o->packets, count, head->read_index, after->write_index,
                                                after->read_index, take, &t);
         if (done < count || done > wanted)
             return true;
         wanted -= done;
-    } while (wanted);
+    } while (wanted && --rounds);
     return true;
 }
 

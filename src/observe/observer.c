@@ -22,9 +22,12 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = 1000000000;
 static const uint64_t BUSY_NS = 500000, IDLE_NS = 2000000, LEAST_NS = 50000; /* between two looks */
-static const uint64_t FIND_NS = 1000000000; /* how long queues are looked for at once */
-static const uint64_t STOP_NS = 5000000;    /* how soon the thread ends when it is asked */
-enum { SCAN_SHARE = 4, RING_LOOKS = 8 };    /* of the budget: a part in so many; looks while a ring fills */
+static const uint64_t LONGEST_NS = 4000000000; /* and a quarter more, whatever the budget says: somebody watches */
+static const uint64_t FIRST_COST_NS = 1000000;
+static const uint64_t WAIT_NS = 200000000, WAIT_LAST_NS = 2000000000; /* for the lock: who draws must not hang */
+static const uint64_t FIND_NS = 1000000000;                           /* how long queues are looked for at once */
+static const uint64_t STOP_NS = 5000000;                              /* how soon the thread ends when it is asked */
+enum { SCAN_SHARE = 4, RING_LOOKS = 8 }; /* of the budget: a part in so many; looks while a ring fills */
 
 static atomic_uint observers; /* they share the budget */
 
@@ -40,6 +43,7 @@ struct rtl_observer {
     pthread_t thread;
     bool running;
     atomic_bool stop;
+    atomic_bool gone; /* the program whose memory it was */
 
     /* under `lock`: the thread's, but for snapshots */
     pthread_mutex_t lock;
@@ -51,13 +55,17 @@ struct rtl_observer {
     uint32_t gpu_count;
     uint64_t looks, looked_ns;
     uint64_t lost_before; /* packets of queues that are gone */
-    bool gone;            /* the program whose memory it was */
 
     /* the thread's */
     uint64_t scan_at_ns, cpu_start_ns, cpu_ns;
-    double cost_ns; /* CPU of a look, smoothed */
-    double rate;    /* of the ring that fills fastest, rings a second */
+    uint64_t scan_not_before_ns; /* what the last scan cost has to be made up for, whatever asks for the next one */
+    double cost_ns;              /* CPU of a look, smoothed */
+    double rate;                 /* of the ring that fills fastest, rings a second */
     uint64_t random;
+
+    /* whose the snapshots are */
+    struct rtl_snapshot last; /* what is shown while the thread can't be had */
+    bool has_last;
 };
 
 /* --- queues and code objects: what comes and goes --- */
@@ -219,8 +227,8 @@ static uint64_t pause_of(struct rtl_observer *o)
         wanted = (double)LEAST_NS;
     if (wanted < least)
         wanted = least;
-    if (wanted > (double)SECOND / 4)
-        wanted = (double)SECOND / 4;
+    if (wanted > (double)LONGEST_NS)
+        wanted = (double)LONGEST_NS;
     /* never in step with what is looked at */
     o->random = o->random * 6364136223846793005ull + 1442695040888963407ull;
     return (uint64_t)(wanted * (0.75 + 0.5 * (double)(o->random >> 40) / (double)(1 << 24)));
@@ -241,21 +249,23 @@ static void *poll_queues(void *context)
     prctl(PR_SET_TIMERSLACK, 1ul);
     while (!atomic_load_explicit(&o->stop, memory_order_relaxed)) {
         uint64_t cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
-        if (now >= o->scan_at_ns) {
+        if (now >= o->scan_at_ns && now >= o->scan_not_before_ns) {
             bool there = scan(o, false) && rtl_target_memory_there(&o->memory, o->head);
             uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu,
                      pause = (uint64_t)((double)cost / o->cpu * SCAN_SHARE);
-            pthread_mutex_lock(&o->lock);
-            o->gone |= !there;
-            pthread_mutex_unlock(&o->lock);
-            o->scan_at_ns = rtl_mono_ns() + (pause > SECOND ? pause : SECOND);
+            if (!there)
+                atomic_store(&o->gone, true);
+            o->scan_not_before_ns = rtl_mono_ns() + pause;
+            o->scan_at_ns = rtl_mono_ns() + SECOND;
             cpu += cost;
         }
         pthread_mutex_lock(&o->lock);
         look(o);
         pthread_mutex_unlock(&o->lock);
         uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-        o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05 : (double)used;
+        /* The first one sets it alone: if that was dear, it isn't made up for twenty times. */
+        o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05
+                                    : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
         nap(o, pause_of(o));
         __atomic_store_n(&o->cpu_ns, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     }
@@ -359,6 +369,9 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
     if (!status && (rtl_process_read(pid, &again) != 0 || again.start_time != p.start_time))
         status =
             rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened", (int)pid);
+    struct rtl_snapshot s;
+    if (!status && rtl_observer_snapshot(o, &s) == RTL_READER_OK) /* so that there is a last one from the start */
+        rtl_snapshot_free(&s);
     if (!status) {
         o->scan_at_ns = rtl_mono_ns() + SECOND;
         sigset_t all, before; /* signals are for the thread that draws */
@@ -395,6 +408,8 @@ void rtl_observer_close(struct rtl_observer *o)
     atomic_fetch_sub(&observers, 1);
     for (uint32_t i = 0; i < o->queue_count; i++)
         rtl_observed_queue_end(&o->seen, &o->queues[i]);
+    if (o->has_last)
+        rtl_snapshot_free(&o->last);
     rtl_observed_rows_free(&o->seen.rows);
     rtl_kernel_names_free(o->seen.names);
     free(o->seen.users);
@@ -411,10 +426,7 @@ bool rtl_observer_alive(struct rtl_observer *o)
 {
     struct rtl_process p;
     struct pollfd wait = {.fd = o->pidfd, .events = POLLIN};
-    pthread_mutex_lock(&o->lock);
-    bool gone = o->gone;
-    pthread_mutex_unlock(&o->lock);
-    if (gone)
+    if (atomic_load(&o->gone))
         return false;
     if (o->pidfd >= 0)
         return poll(&wait, 1, 0) <= 0;
@@ -472,10 +484,36 @@ static bool copy_agents(const struct rtl_observer *o, enum rtl_convention conven
     return true;
 }
 
+/* The thread may hang in a page fault of the target's making, with the lock. The last state of all is worth waiting for
+ * longer: nothing comes after it. */
+static bool lock_for_snapshot(struct rtl_observer *o)
+{
+    uint64_t until = rtl_real_ns() + (rtl_observer_alive(o) ? WAIT_NS : WAIT_LAST_NS);
+    struct timespec t = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
+    return pthread_mutex_timedlock(&o->lock, &t) == 0;
+}
+
+static void keep(struct rtl_observer *o, const struct rtl_snapshot *s)
+{
+    if (o->has_last)
+        rtl_snapshot_free(&o->last);
+    o->has_last = rtl_snapshot_copy(s, &o->last);
+}
+
+/* As it was, its heartbeat included: that shows how old it is. */
+static enum rtl_reader_status give_last(const struct rtl_observer *o, struct rtl_snapshot *s)
+{
+    if (!o->has_last || !rtl_snapshot_copy(&o->last, s))
+        return RTL_READER_USAGE;
+    s->taken_mono_ns = rtl_mono_ns();
+    return RTL_READER_OK;
+}
+
 enum rtl_reader_status rtl_observer_snapshot(struct rtl_observer *o, struct rtl_snapshot *s)
 {
     memset(s, 0, sizeof *s);
-    pthread_mutex_lock(&o->lock);
+    if (!lock_for_snapshot(o))
+        return give_last(o, s);
     enum rtl_convention convention = rtl_convention_judge(&o->seen.evidence);
     s->taken_mono_ns = rtl_mono_ns();
     s->pid = o->pid_inside;
@@ -496,8 +534,10 @@ enum rtl_reader_status rtl_observer_snapshot(struct rtl_observer *o, struct rtl_
               rtl_observed_rows_copy(&o->seen.rows, o->seen.names, convention, s);
     s->notes |= s->packets_lost ? RTL_NOTE_PACKETS_UNSEEN : 0u;
     pthread_mutex_unlock(&o->lock);
-    if (ok)
+    if (ok) {
+        keep(o, s);
         return RTL_READER_OK;
+    }
     s->copies_count = 0;
     rtl_snapshot_free(s);
     return RTL_READER_USAGE;

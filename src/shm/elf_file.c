@@ -1,5 +1,6 @@
 /* Reads ELF files. See elf_file.h. */
 #include "shm/elf_file.h"
+#include "base/plain_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -26,18 +27,13 @@ struct file {
 static bool open_file(struct file *f, const char *path, char *why, size_t why_bytes)
 {
     struct stat st;
-    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (f->fd < 0 || fstat(f->fd, &st) != 0) {
-        snprintf(why, why_bytes, "%s", strerror(errno));
-    } else if (!S_ISREG(st.st_mode)) {
-        snprintf(why, why_bytes, "it is no file");
-    } else {
-        f->size = (uint64_t)st.st_size;
-        return true;
+    f->fd = rtl_plain_file_open(open(path, O_PATH | O_CLOEXEC), &st);
+    if (f->fd < 0) {
+        snprintf(why, why_bytes, "%s", errno ? strerror(errno) : "it is no file");
+        return false;
     }
-    if (f->fd >= 0)
-        close(f->fd);
-    return false;
+    f->size = (uint64_t)st.st_size;
+    return true;
 }
 
 static bool fetch(const struct file *f, uint64_t offset, void *to, size_t bytes)

@@ -5,13 +5,20 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/plain_file.h"
 #include "observe/debug_list.h"
+#include "observe/elf_symbols.h"
 #include "observe/kernel_names.h"
 #include "observe/mappings.h"
+#include "observe/observed_queue.h"
 #include "observe/queue_finder.h"
 #include "observe/read_convention.h"
 #include "observe/ring_counter.h"
@@ -379,6 +386,105 @@ static void what_looks_like_a_queue(void **state)
     WRONG(read_index_offset, 0x88);
 }
 
+static bool count_symbol(void *context, const struct rtl_elf_symbol *symbol)
+{
+    assert_true(symbol->length < 1 << 16);
+    ++*(uint64_t *)context;
+    return true;
+}
+
+/* Symbols that all name the same text of megabytes, and one with a short name behind them. */
+static void names_of_symbols_are_scanned_within_bounds(void **state)
+{
+    (void)state;
+    enum { SYMBOLS = 5000, TEXT = 4 << 20, HASH = 0x400, SYMTAB = 0x1000, STRINGS = 0x40000 };
+    size_t size = STRINGS + TEXT;
+    char *image = calloc(1, size);
+    const Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB},
+                               .e_phentsize = sizeof(Elf64_Phdr),
+                               .e_phnum = 2,
+                               .e_phoff = sizeof header};
+    const Elf64_Phdr headers[] = {{.p_type = PT_LOAD, .p_filesz = size, .p_memsz = size},
+                                  {.p_type = PT_DYNAMIC, .p_offset = 0x200, .p_memsz = 5 * sizeof(Elf64_Dyn)}};
+    const Elf64_Dyn dynamic[] = {{DT_SYMTAB, {SYMTAB}}, {DT_STRTAB, {STRINGS}}, {DT_STRSZ, {TEXT}}, {DT_HASH, {HASH}}};
+    const uint32_t hash[] = {1, SYMBOLS};
+    Elf64_Sym *symbols = (Elf64_Sym *)(void *)(image + SYMTAB);
+    memcpy(image, &header, sizeof header);
+    memcpy(image + sizeof header, headers, sizeof headers);
+    memcpy(image + 0x200, dynamic, sizeof dynamic);
+    memcpy(image + HASH, hash, sizeof hash);
+    memset(image + STRINGS + 1, 'x', TEXT - 5);
+    symbols[1].st_name = TEXT - 8; /* a short one */
+    for (int i = 2; i < SYMBOLS; i++)
+        symbols[i].st_name = 1;
+    symbols[SYMBOLS - 1].st_name = TEXT - 8; /* behind what is scanned */
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(fwrite(image, 1, size, file), size);
+    fflush(file);
+    uint64_t count = 0, bytes = 0;
+    const struct rtl_elf_image elf = {.fd = fileno(file), .size = size};
+    assert_true(rtl_elf_symbols(&elf, count_symbol, &count, &bytes));
+    assert_int_equal(count, 1);
+    assert_in_range(bytes, RTL_ELF_STRINGS_MAX, RTL_ELF_STRINGS_MAX + TEXT + SYMBOLS * sizeof *symbols + (1 << 16));
+    fclose(file);
+    free(image);
+}
+
+static void only_plain_files_are_opened(void **state)
+{
+    (void)state;
+    struct stat st;
+    int fd = rtl_plain_file_open(open("/proc/self/exe", O_PATH | O_CLOEXEC), &st);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(rtl_plain_file_open(open("/dev/null", O_PATH | O_CLOEXEC), &st), -1);
+    assert_int_equal(errno, 0);
+    assert_int_equal(rtl_plain_file_open(open("/dev", O_PATH | O_CLOEXEC), &st), -1);
+    assert_int_equal(errno, 0);
+    assert_int_equal(rtl_plain_file_open(open("/nowhere", O_PATH | O_CLOEXEC), &st), -1);
+    assert_int_equal(errno, ENOENT);
+}
+
+/* Indices near the end of all numbers, and one that goes back between two readings. */
+static void indices_that_go_back_end_a_queue(void **state)
+{
+    (void)state;
+    enum { SLOTS = 8, AT = 0x1000 };
+    struct rtl_queue_head head = {.features = 1,
+                                  .ring = 0x10000,
+                                  .doorbell_signal = 0x40,
+                                  .size = SLOTS,
+                                  .read_index_offset = 0x80,
+                                  .write_index = 3,
+                                  .read_index = 3};
+    const struct rtl_found_queue found = {.at = AT, .ring = 0x10000, .size = SLOTS};
+    static struct rtl_packet slots[SLOTS];
+    struct rtl_target_memory memory;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
+    assert_int_equal(pwrite(fileno(file), slots, sizeof slots, 0x10000), sizeof slots);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    struct rtl_observed *o = calloc(1, sizeof *o);
+    struct rtl_observed_queue q = {0};
+    o->memory = &memory;
+    o->names = rtl_kernel_names_create();
+    o->users = calloc(RTL_SIGNAL_USERS, sizeof *o->users);
+    assert_true(rtl_observed_queue_begin(&q, &found, &head, true));
+    assert_true(rtl_observed_queue_look(o, &q, &head, 1));
+    head.write_index = head.read_index = UINT64_MAX - 1; /* the one in the file stays 3 */
+    assert_false(rtl_observed_queue_look(o, &q, &head, 2));
+    assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
+    assert_true(rtl_observed_queue_look(o, &q, &head, 3)); /* and that ends */
+    rtl_observed_queue_end(o, &q);
+    rtl_kernel_names_free(o->names);
+    free(o->users);
+    rtl_target_memory_close(&memory);
+    fclose(file);
+    free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +501,9 @@ int main(void)
         cmocka_unit_test(uris_of_code_objects),
         cmocka_unit_test(names_have_one_row_each),
         cmocka_unit_test(what_looks_like_a_queue),
+        cmocka_unit_test(names_of_symbols_are_scanned_within_bounds),
+        cmocka_unit_test(only_plain_files_are_opened),
+        cmocka_unit_test(indices_that_go_back_end_a_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
