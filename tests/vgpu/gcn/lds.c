@@ -112,7 +112,7 @@ static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds
 
 static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    const struct lds_op *row = rows[in->op];
+    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* any thread fills it in */
     uint64_t exec = gcn_exec(w);
     uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8, address[GCN_LANES];
     /* the address may be overwritten by the first of two results */
@@ -148,7 +148,7 @@ static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
 
 static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    const struct lds_op *row = rows[in->op];
+    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* any thread fills it in */
     uint64_t exec = gcn_exec(w);
     uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8;
     unsigned d0 = in->src[1] - GCN_VGPR, d1 = in->src[2] - GCN_VGPR, to = in->dst - GCN_VGPR;
