@@ -44,6 +44,7 @@ static const char gone; /* its address: there was a queue, look on behind it */
 /* load; constant then */
 static const struct rtl_api_link *api;
 static struct rtl_api_queue *queues;
+static bool there[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
 static struct rtl_api_node *nodes;
 static struct rtl_api_counters *launches;
 static struct rtl_api_buckets *buckets;
@@ -145,7 +146,7 @@ void rtl_links_open(struct rtl_tracker *tracker, const hsa_queue_t *queue)
     pthread_mutex_unlock(&rtl_tool.create);
     struct rtl_notes *notes = make_notes(tracker, queue->size);
     uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
-    rtl_segment_populate(&queues[tracker->slot], sizeof *queues);
+    there[tracker->slot] = rtl_segment_populate(&queues[tracker->slot], sizeof *queues);
     pthread_mutex_lock(&rtl_tool.create);
     tracker->notes = notes;
     for (uint32_t i = 0; notes && i < PROBES; i++) {
@@ -203,6 +204,11 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint16_t number)
 {
     struct rtl_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
+    if (__builtin_expect(!there[tracker->slot], 0)) { /* a write would be a fault: nothing is linked on that queue */
+        if (number != RTL_NO_SIGNAL)
+            links[number] = link;
+        return;
+    }
     uint64_t *counter = &line->linked;
     enum found found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
     if (__builtin_expect(!link.call, 0)) {
