@@ -6,8 +6,10 @@ LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CLANG   ?= clang
-HIPCC   ?= hipcc
 ROCM_PATH ?= /opt/rocm
+HIPCC   ?= $(firstword $(wildcard $(ROCM_PATH)/bin/hipcc) hipcc)
+# the GPUs that programs of the tests are compiled for: those of the software GPU that hipcc of Debian 12 knows
+GFX     ?= gfx906 gfx90a
 
 WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
         -Wundef -Wvla -Wformat=2 -Wcast-qual $(if $(WERROR),-Werror)
@@ -16,6 +18,8 @@ OPT  ?= -O2 -g
 SAN  ?=
 # a vendor's ROCm, where there is one, comes with the headers that Debian has in /usr/include
 ROCM := $(if $(wildcard $(ROCM_PATH)/include/hsa/hsa.h),-isystem $(ROCM_PATH)/include)
+comma := ,
+ROCM_LIB := $(if $(wildcard $(ROCM_PATH)/lib/libhsa-runtime64.so),-L$(ROCM_PATH)/lib -Wl$(comma)-rpath$(comma)$(ROCM_PATH)/lib)
 BASE := -std=c11 -D_GNU_SOURCE -Isrc $(ROCM) $(WARN) $(OPT) $(SAN) $(CPPFLAGS) $(CFLAGS)
 
 # --- sources: each folder is a part; what goes into which binary is stated here and nowhere else ---
@@ -25,7 +29,8 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-VIEWER    := $(wildcard src/observe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
+VIEWER    := $(wildcard src/observe/*.c src/probe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
+PROBE     := $(wildcard src/probe/*.c)
 GCN       := $(wildcard tests/vgpu/gcn/*.c)
 VGPU      := $(wildcard tests/vgpu/*.c) $(GCN)
 UNIT      := $(wildcard tests/unit/test_*.c)
@@ -40,15 +45,17 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real bench fuzz soak stress asan tsan install uninstall \
-        dist deb wheel check-packages deps clean dist-clean help FORCE
+.PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
+        soak stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
 
+# What compiling needs of the system: `build`; all but rtl-top needs only `hardware`
+BASICS  ?= build
 # One line that names what is missing, instead of a cascade from the compiler; asked once a build folder.
 $(O)/.has-%: tools/deps
 	@mkdir -p $(@D)
-	@CC='$(CC)' CPPFLAGS='$(ROCM) $(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' tools/deps --check $*
+	@CC='$(CC)' CPPFLAGS='$(ROCM) $(CPPFLAGS)' LDFLAGS='$(ROCM_LIB) $(LDFLAGS)' HIPCC='$(HIPCC)' tools/deps --check $*
 	@touch $@
 
 # What was compiled with other flags or another compiler is compiled again; whether warnings are errors changes nothing
@@ -59,7 +66,7 @@ $(O)/.flags: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
 
 # librtl.so lives in other people's processes: only what it means to export is visible, libc and pthreads only
-$(O)/obj/pic/%.o: %.c $(O)/.flags | $(O)/.has-build
+$(O)/obj/pic/%.o: %.c $(O)/.flags | $(O)/.has-$(BASICS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -fPIC -fvisibility=hidden -ftls-model=initial-exec -c -o $@ $<
 $(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
@@ -71,7 +78,7 @@ $(O)/librtl-hip.so: $(call obj,pic,$(HIP_CALLS))
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,librtl-hip.so -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro \
 	    $(if $(SAN),,-Wl,-z,defs) -o $@ $^ -pthread -Wl,--as-needed -ldl
 
-$(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-build
+$(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-$(BASICS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
 # where the viewer looks for the library when it isn't beside it
@@ -79,6 +86,10 @@ $(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(LIB
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lmicrohttpd -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
+
+$(O)/.gfx: FORCE
+	@mkdir -p $(@D)
+	@echo '$(GFX)' | cmp -s - $@ || echo '$(GFX)' >$@
 
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
@@ -96,35 +107,50 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRI
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
 
 # the interpreter of the software GPU
-$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run: $(call obj,exe,$(GCN))
+$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/test_probe_patch: $(call obj,exe,$(GCN))
 
 # play runtimes whose functions are looked up by name
-$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links: LDFLAGS += -rdynamic
+$(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links \
+    $(O)/tests/unit/test_observer: LDFLAGS += -rdynamic
 
-# Programs of the tests: X.c is a C program (the HSA runtime, the reader of the segment and json-c are there for those
+# Programs of the tests: X.c is a C program (the HSA runtime and the reader of the segment are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
 programs: $(patsubst %_preload,%_preload.so,$(call bin,$(PROGRAM) $(wildcard tests/programs/*.hip))) ## build the test programs
 benches: $(call bin,$(BENCH) $(wildcard tests/bench/*.hip))
 $(O)/tests/programs/%_preload.so: $(O)/obj/pic/tests/programs/%_preload.o
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -o $@ $^ -pthread -ldl
+# what they need of the system: `gpu`, for the software GPU, or on a machine with a GPU `hardware`
+NEEDS ?= gpu
 define c_program
-$(O)/tests/$(1)/%: $(O)/obj/exe/tests/$(1)/%.o $(call obj,exe,$(WRITER) $(READER)) | $(O)/.has-gpu
+$(O)/tests/$(1)/%: $(O)/obj/exe/tests/$(1)/%.o $(call obj,exe,$(WRITER) $(READER)) | $(O)/.has-$(NEEDS)
 	@mkdir -p $$(@D)
-	$$(CC) $$(SAN) $$(LDFLAGS) -o $$@ $$^ -Wl,--as-needed -lhsa-runtime64 -ljson-c -pthread -ldl -lm
-# what runs on gfx906 and gfx90a: hipcc of Debian 12 knows no newer GPU that the software GPU models
-$(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags | $(O)/.has-gpu
+	$$(CC) $$(SAN) $$(ROCM_LIB) $$(LDFLAGS) -o $$@ $$^ -Wl,--as-needed -lhsa-runtime64 -pthread -ldl -lm
+$(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags $(O)/.gfx | $(O)/.has-$(NEEDS)
 	@mkdir -p $$(@D)
-	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra --offload-arch=gfx906 --offload-arch=gfx90a -Isrc -o $$@ $$< -Wl,--as-needed -lhsa-runtime64 -pthread
+	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra $$(addprefix --offload-arch=,$$(GFX)) -Isrc -o $$@ $$< $$(ROCM_LIB) -Wl,--as-needed -lhsa-runtime64 -pthread
 endef
 $(eval $(call c_program,programs))
 $(O)/tests/programs/gcn_names: $(call obj,exe,tests/vgpu/gcn/decode.c)
-# code objects alone, for the programs that load them without HIP
-CODE_OBJECTS := $(O)/tests/programs/kernels-gfx906.co $(O)/tests/programs/kernels-gfx90a.co
-programs: $(CODE_OBJECTS)
-$(O)/tests/programs/kernels-%.co: tests/programs/device/kernels.hip $(O)/.flags | $(O)/.has-gpu
+$(O)/tests/programs/probe_patch: $(call obj,exe,$(PROBE))
+$(O)/tests/programs/probe_live $(O)/tests/programs/probe_viewer: $(call obj,exe,$(PROBE) $(wildcard src/observe/*.c))
+$(O)/tests/programs/probe_swap_preload.so: $(call obj,pic,$(PROBE))
+# a program as a library, which observe_local begins
+programs: $(O)/tests/programs/observe_play.so
+$(O)/tests/programs/observe_play.so: $(O)/obj/pic/tests/programs/observe_play.o | $(O)/.has-$(NEEDS)
 	@mkdir -p $(@D)
-	$(HIPCC) -std=c++17 -O2 -c --cuda-device-only --no-gpu-bundle-output --offload-arch=$* -o $@ $<
+	$(CC) $(SAN) $(ROCM_LIB) $(LDFLAGS) -shared -o $@ $^ -lhsa-runtime64 -pthread -ldl
+# code objects alone, for the programs that load them without HIP
+CODE_OBJECTS := $(foreach gfx,$(GFX),$(O)/tests/programs/kernels-$(gfx).co $(O)/tests/programs/spin-$(gfx).co)
+programs: $(CODE_OBJECTS)
+DEVICE_CC = $(if $(shell command -v $(HIPCC)),$(HIPCC),$(CLANG) -x hip -nogpuinc -nogpulib)
+define code_object
+$(O)/tests/programs/$(1)-%.co: tests/programs/device/$(1).hip tests/programs/spin_clock.h $(O)/.flags | $(O)/.has-$(NEEDS)
+	@mkdir -p $$(@D)
+	$$(DEVICE_CC) -std=c++17 -O2 -c --cuda-device-only --no-gpu-bundle-output --offload-arch=$$* -o $$@ $$<
+endef
+$(eval $(call code_object,kernels))
+$(eval $(call code_object,spin))
 $(eval $(call c_program,bench))
 # this one measures the viewer
 $(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER))
@@ -162,6 +188,14 @@ check-releases: ## the same librtl.so on the newer releases of the runtime, fetc
 check-real: ## real programs of Debian's, a model server among them, on the software GPU, fetched as packages (REAL=all: more of them)
 	@tools/deps build gpu unit test
 	@REAL='$(REAL)' tests/run real
+
+# What check-hardware runs, for the GPUs of GFX; in a folder of its own, because GFX is another
+HARDWARE := hsa_dispatch observe_play intercept_dump hardware_gpus hardware_signals hardware_clocks intercept_noop_preload.so
+HARDWARE_HIP := hip_basic hip_compute hip_copies hip_graph hip_launches hardware_elapsed soak
+hardware: $(O)/librtl.so $(O)/librtl-hip.so $(addprefix $(O)/tests/programs/,$(HARDWARE)) $(O)/tests/bench/dispatch_hsa $(CODE_OBJECTS)
+hardware-hip: $(addprefix $(O)/tests/programs/,$(HARDWARE_HIP))
+check-hardware: ## on a machine with an AMD GPU, as any user: is all as it should be? Writes hardware-report.txt (QUICK=1: in two minutes)
+	@CC='$(CC)' HIPCC='$(HIPCC)' CLANG='$(CLANG)' O='$(O)' tests/hardware/run $(if $(QUICK),--quick)
 
 bench: ## what it costs, in one run; nothing is asserted
 	@tools/deps build gpu

@@ -3,6 +3,7 @@
 #include "record/db.h"
 #include "session/arguments.h"
 #include "session/complain.h"
+#include "shm/calls.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,19 +13,24 @@
 #include <unistd.h>
 
 struct wish {
-    pid_t pid;
+    pid_t pids[RTL_PIDS_MAX];
+    uint32_t count;
     enum rtl_api_form form;
     bool told; /* the help was asked for: that is all */
 };
 
-static bool parse_pid(const char *text, pid_t *pid)
+/* "4711" or "4711,4712"; the others of a list may have none. */
+static bool parse_pids(struct wish *wish, const char *text)
 {
     char *end;
-    long number = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    if (number <= 0 || *end || number > INT32_MAX)
-        return false;
-    *pid = (pid_t)number;
-    return true;
+    for (;; text = end + 1) {
+        long number = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
+        if (number <= 0 || (*end && *end != ',') || number > INT32_MAX || wish->count == RTL_PIDS_MAX)
+            return false;
+        wish->pids[wish->count++] = (pid_t)number;
+        if (!*end)
+            return true;
+    }
 }
 
 static int parse(struct wish *wish, int argc, char **argv)
@@ -35,8 +41,8 @@ static int parse(struct wish *wish, int argc, char **argv)
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         switch (o) {
         case RTL_API_PID:
-            if (!parse_pid(a.value, &wish->pid)) {
-                rtl_complain("-p wants the number of a process, not '%s'", a.value);
+            if (!parse_pids(wish, a.value)) {
+                rtl_complain("-p wants the number of a process, several as 4711,4712, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             break;
@@ -56,32 +62,64 @@ static int parse(struct wish *wish, int argc, char **argv)
         rtl_complain("rtl-top api takes no '%s': rtl-top api -p PID", argv[a.first]);
         return RTL_READER_USAGE;
     }
-    if (!wish->pid) {
+    if (!wish->count) {
         rtl_complain("which process? rtl-top api -p PID");
         return RTL_READER_USAGE;
     }
     return 0;
 }
 
-int rtl_api_command(int argc, char **argv)
+/* With the kernels of its ranges, where it has a segment of kernels that can be read. */
+static void print(struct rtl_api_copy *copy, pid_t pid, enum rtl_api_form form)
 {
-    struct wish wish = {0};
+    struct rtl_reader *reader = NULL;
+    struct rtl_snapshot snapshot = {0};
+    struct rtl_calls_source calls;
+    bool kernels =
+        rtl_reader_try(pid, &reader) == RTL_READER_OK && rtl_reader_snapshot(reader, &snapshot) == RTL_READER_OK;
+    if (kernels) {
+        rtl_calls_open(&calls);
+        rtl_calls_take(&calls, pid, reader, &snapshot);
+        rtl_calls_close(&calls);
+    }
+    rtl_api_print(copy, pid, kernels && snapshot.calls ? &snapshot : NULL, form);
+    if (kernels)
+        rtl_snapshot_free(&snapshot);
+    if (reader)
+        rtl_reader_close(reader);
+}
+
+/* One process; 0, or the exit status after it was said why not. */
+static int show(pid_t pid, enum rtl_api_form form)
+{
     struct rtl_api_copy copy;
     char why[512];
-    int fd, status = parse(&wish, argc, argv);
-    if (status || wish.told)
-        return status;
-    status = (int)rtl_api_open(wish.pid, &fd, why, sizeof why);
+    int fd, status = (int)rtl_api_open(pid, &fd, why, sizeof why);
     if (!status) {
         status = (int)rtl_api_read(fd, &copy, why, sizeof why);
         if (!status)
-            rtl_api_print(&copy, wish.pid, wish.form);
+            print(&copy, pid, form);
         rtl_api_free(&copy);
         close(fd);
     }
-    if (status) {
+    if (status)
         rtl_complain("%s", why);
+    return status;
+}
+
+int rtl_api_command(int argc, char **argv)
+{
+    struct wish wish = {0};
+    int first = 0, status = parse(&wish, argc, argv);
+    if (status || wish.told)
         return status;
+    for (uint32_t i = 0; i < wish.count; i++) {
+        if (i && wish.form == RTL_API_TABLE)
+            putchar('\n');
+        status = show(wish.pids[i], wish.form);
+        first = first ? first : status;
+        if (wish.form == RTL_API_CSV && !status)
+            wish.form = RTL_API_CSV_MORE;
     }
-    return rtl_stdout_written() ? 0 : RTL_DB_FULL;
+    return !rtl_stdout_written() ? (int)RTL_DB_FULL : first;
 }

@@ -2,7 +2,9 @@
  * What rtl-top api shows: functions first, then ranges and marks, the longest total first; then memory in use.
  */
 #include "command/api_output.h"
+#include "model/model_range.h"
 #include "stats/histogram.h"
+#include "text/names.h"
 #include "text/quote.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -163,7 +165,62 @@ static void print_memory(const struct rtl_api_copy *copy)
     }
 }
 
-static void print_table(const struct rtl_api_copy *copy)
+/* --- kernels by range --- */
+
+struct list {
+    struct rtl_names *names;
+    struct rtl_range_kernel *kernels;
+    uint32_t count;
+};
+
+static struct list list_of(const struct rtl_snapshot *snapshot)
+{
+    struct list list = {.names = snapshot ? rtl_names_create() : NULL};
+    if (list.names)
+        list.count = rtl_range_kernels(snapshot, &list.kernels);
+    return list;
+}
+
+static void free_list(struct list *list)
+{
+    free(list->kernels);
+    rtl_names_free(list->names);
+}
+
+static const char *kernel_name(const struct list *list, uint32_t i)
+{
+    const struct rtl_kernel_snapshot *k = list->kernels[i].kernel;
+    return rtl_names_form(list->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
+}
+
+static void quantiles_of(const struct rtl_histogram_copy *h, uint64_t out[2])
+{
+    static const double q[] = {0.5, 0.99};
+    out[0] = out[1] = 0;
+    rtl_quantiles(NULL, h, q, 2, out);
+}
+
+static void print_ranges(const struct list *list, const struct rtl_calls *calls)
+{
+    if (list->count)
+        puts("\n   TIMED  GPU TIME      P50      P99      MAX  KERNEL IN RANGE");
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
+        char range[2048];
+        uint64_t q[2];
+        quantiles_of(h, q);
+        if (!i || list->kernels[i].pair->node != list->kernels[i - 1].pair->node) {
+            rtl_range_node_text(calls, list->kernels[i].pair->node, range, sizeof range);
+            printf("%46s %s\n", "", range);
+        }
+        printf("%8s %9s %8s %8s %8s    %s\n", rtl_format_count(h->count).text,
+               rtl_format_time(h->total_ns, RTL_UNIT_AUTO).text, rtl_format_time(q[0], RTL_UNIT_AUTO).text,
+               rtl_format_time(q[1], RTL_UNIT_AUTO).text, rtl_format_time(h->max_ns, RTL_UNIT_AUTO).text,
+               kernel_name(list, i));
+    }
+}
+
+static void print_table(const struct rtl_api_copy *copy, const struct list *list, const struct rtl_calls *calls)
 {
     bool ranges = false;
     puts("   CALLS     TOTAL      P50      P99      MAX  ERRORS    BYTES  FUNCTION");
@@ -173,8 +230,11 @@ static void print_table(const struct rtl_api_copy *copy)
         ranges |= is_range(&copy->rows[i]);
         print_row(&copy->rows[i]);
     }
+    print_ranges(list, calls);
     print_memory(copy);
     const struct rtl_api_header *h = &copy->header;
+    if (h->pairs_over)
+        printf("\nkernels missing in the lists of their ranges %" PRIu64 "\n", h->pairs_over);
     if (h->ranges_other || h->ranges_deep || h->ranges_unfinished || h->pops_unbalanced || h->allocations_lost)
         printf("\nranges without a row of their own %" PRIu64 ", nested too deep %" PRIu64
                ", unfinished at a thread's end %" PRIu64 ", ends without a beginning %" PRIu64
@@ -187,9 +247,28 @@ static void put(void *out, const char *bytes, size_t count)
     fwrite(bytes, 1, count, out);
 }
 
-static void print_csv(const struct rtl_api_copy *copy, pid_t pid)
+static void csv_ranges(const struct list *list, const struct rtl_calls *calls, pid_t pid)
 {
-    puts("pid,name,kind,calls,total_ns,p50_ns,p99_ns,max_ns,errors,bytes,in_use_bytes,open");
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
+        char range[2048];
+        uint64_t q[2];
+        quantiles_of(h, q);
+        rtl_range_node_text(calls, list->kernels[i].pair->node, range, sizeof range);
+        printf("%d,", (int)pid);
+        rtl_quote_csv(put, stdout, kernel_name(list, i));
+        printf(",kernel,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,,,", h->count, h->total_ns, q[0],
+               q[1], h->max_ns);
+        rtl_quote_csv(put, stdout, range);
+        putchar('\n');
+    }
+}
+
+static void print_csv(const struct rtl_api_copy *copy, pid_t pid, const struct list *list,
+                      const struct rtl_calls *calls, bool head)
+{
+    if (head)
+        puts("pid,name,kind,calls,total_ns,p50_ns,p99_ns,max_ns,errors,bytes,in_use_bytes,open,range");
     for (uint32_t i = 0; i < copy->count; i++) {
         const struct rtl_api_row_copy *row = &copy->rows[i];
         char name[RTL_API_TEXT + 1];
@@ -203,8 +282,9 @@ static void print_csv(const struct rtl_api_copy *copy, pid_t pid)
                    quantile(row, 0.99), row->most_ns);
         else
             printf(",,,");
-        printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row->errors, row->bytes, row->in_use, row->open);
+        printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\n", row->errors, row->bytes, row->in_use, row->open);
     }
+    csv_ranges(list, calls, pid);
 }
 
 static void json_text(const char *text)
@@ -255,7 +335,32 @@ static void json_rows(const struct rtl_api_copy *copy, bool ranges)
     }
 }
 
-static void print_json(const struct rtl_api_copy *copy, pid_t pid)
+static void json_ranges(const struct list *list, const struct rtl_calls *calls)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
+        uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
+        uint64_t q[2];
+        quantiles_of(h, q);
+        fputs(i ? ",\n{\"range\":[" : "\n{\"range\":[", stdout);
+        for (uint32_t n = list->kernels[i].pair->node; n && depth < RTL_RANGE_PATH_MAX; n = calls->nodes[n].parent)
+            path[depth++] = n;
+        for (uint32_t d = depth; d--;) {
+            char name[4 * RTL_API_TEXT + 1];
+            rtl_text_escape(name, sizeof name, calls->nodes[path[d]].name, calls->nodes[path[d]].name_bytes);
+            json_text(name);
+            fputs(d ? "," : "", stdout);
+        }
+        fputs("],\"kernel\":", stdout);
+        json_text(kernel_name(list, i));
+        printf(",\"timed\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
+               ",\"max_ns\":%" PRIu64 "}",
+               h->count, h->total_ns, q[0], q[1], h->max_ns);
+    }
+}
+
+static void print_json(const struct rtl_api_copy *copy, pid_t pid, const struct list *list,
+                       const struct rtl_calls *calls)
 {
     const struct rtl_api_header *h = &copy->header;
     bool first = true;
@@ -263,6 +368,8 @@ static void print_json(const struct rtl_api_copy *copy, pid_t pid)
     json_rows(copy, false);
     fputs("],\n\"ranges\":[", stdout);
     json_rows(copy, true);
+    fputs("],\n\"range_kernels\":[", stdout);
+    json_ranges(list, calls);
     fputs("],\n\"memory\":[", stdout);
     for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
         const struct rtl_api_memory *m = &copy->memory[i];
@@ -276,19 +383,23 @@ static void print_json(const struct rtl_api_copy *copy, pid_t pid)
         first = false;
     }
     printf("],\n\"ranges_other\":%" PRIu64 ",\"ranges_deep\":%" PRIu64 ",\"ranges_unfinished\":%" PRIu64
-           ",\"ends_unbalanced\":%" PRIu64 ",\"allocations_lost\":%" PRIu64 ",\"shared_threads\":%" PRIu64 "}\n",
+           ",\"ends_unbalanced\":%" PRIu64 ",\"allocations_lost\":%" PRIu64 ",\"shared_threads\":%" PRIu64
+           ",\"pairs_over\":%" PRIu64 "}\n",
            h->ranges_other, h->ranges_deep, h->ranges_unfinished, h->pops_unbalanced, h->allocations_lost,
-           h->shared_threads);
+           h->shared_threads, h->pairs_over);
 }
 
-void rtl_api_print(struct rtl_api_copy *copy, pid_t pid, enum rtl_api_form form)
+void rtl_api_print(struct rtl_api_copy *copy, pid_t pid, const struct rtl_snapshot *kernels, enum rtl_api_form form)
 {
+    struct list list = list_of(kernels);
+    const struct rtl_calls *calls = kernels ? kernels->calls : NULL;
     if (copy->count)
         qsort(copy->rows, copy->count, sizeof *copy->rows, compare);
     if (form == RTL_API_JSON)
-        print_json(copy, pid);
-    else if (form == RTL_API_CSV)
-        print_csv(copy, pid);
+        print_json(copy, pid, &list, calls);
+    else if (form == RTL_API_CSV || form == RTL_API_CSV_MORE)
+        print_csv(copy, pid, &list, calls, form == RTL_API_CSV);
     else
-        print_table(copy);
+        print_table(copy, &list, calls);
+    free_list(&list);
 }

@@ -6,9 +6,10 @@
 
 #include "shm/api_reader.h"
 
-enum rtl_api_form { RTL_API_TABLE, RTL_API_JSON, RTL_API_CSV };
+enum rtl_api_form { RTL_API_TABLE, RTL_API_JSON, RTL_API_CSV, RTL_API_CSV_MORE /* without its head */ };
 
-/* On standard output; sorts the rows. */
-void rtl_api_print(struct rtl_api_copy *copy, pid_t pid, enum rtl_api_form form);
+/* On standard output; sorts the rows. `kernels` says which of them were launched in which range (its calls are those of
+ * the process); NULL: nothing is known of kernels. */
+void rtl_api_print(struct rtl_api_copy *copy, pid_t pid, const struct rtl_snapshot *kernels, enum rtl_api_form form);
 
 #endif

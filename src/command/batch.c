@@ -249,18 +249,21 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
 }
 
 /* Of a command that we started standard output is its own. */
-static void say_written(unsigned kernels, pid_t pid, unsigned processes, const struct rtl_options *options)
+static void say_written(unsigned kernels, pid_t pid, unsigned processes, bool observed,
+                        const struct rtl_options *options)
 {
+    const char *plural = kernels == 1 ? "" : "s";
     char name[4 * PATH_MAX + 1], who[40]; /* longer names can't be opened */
     rtl_text_line(name, sizeof name, options->snapshot, strlen(options->snapshot));
     if (processes)
-        snprintf(who, sizeof who, "%u processes", processes);
+        snprintf(who, sizeof who, "%u process%s", processes, processes == 1 ? "" : "es");
     else
         snprintf(who, sizeof who, "process %d", (int)pid);
+    const char *how = observed ? ", seen from outside: calls exact, times as far as they are known" : "";
     if (options->launch)
-        rtl_complain("%u kernels of %s written to %s", kernels, who, name);
+        rtl_complain("%u kernel%s of %s written to %s%s", kernels, plural, who, name, how);
     else
-        printf("%u kernels of %s written to %s\n", kernels, who, name);
+        printf("%u kernel%s of %s written to %s%s\n", kernels, plural, who, name, how);
 }
 
 int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *targets)
@@ -287,7 +290,7 @@ int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *tar
         if (status)
             rtl_complain("%s", recorder.why);
         else
-            say_written(snapshot.kernel_count, pid, snapshot.parts ? rtl_targets_count(targets) : 0, options);
+            say_written(recorder.saved_kernels, pid, recorder.saved_processes, rtl_is_observed(&snapshot), options);
     }
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);

@@ -5,6 +5,7 @@
 #include "session/runtime_release.h"
 #include "session/target.h"
 #include "shm/control_client.h"
+#include "shm/probe_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -254,6 +255,13 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
                       rtl_reader_events_capacity(reader));
     else
         rtl_check_say(check, RTL_FINDING_OPEN, "trace", "no event ring: --trace wants RTL_TRACE=1 at its start");
+    struct rtl_probe_link probe;
+    if (rtl_probe_open(reader, &probe, why, sizeof why) == RTL_READER_OK) {
+        rtl_check_say(check, RTL_FINDING_OK, "probe", "its kernels can be probed (rtl-top probe)");
+        rtl_probe_close(&probe);
+    } else {
+        rtl_check_say(check, RTL_FINDING_OPEN, "probe", "%s", why);
+    }
     say_notes(check, &s);
     rtl_check_hip_process(check, pid);
     rtl_snapshot_free(&s);

@@ -143,13 +143,14 @@ static void check_variable(struct rtl_check *check, const char *name, bool known
 
 void rtl_check_environment(struct rtl_check *check, const char *library)
 {
-    const char *mode = getenv("RTL_MODE"), *queues = getenv("RTL_QUEUES"), *both;
+    const char *mode = getenv("RTL_MODE"), *queues = getenv("RTL_QUEUES"), *probe = getenv("RTL_PROBE"), *both;
     int begin;
     check_tools(check, library);
     check_variable(check, "RTL_MODE", mode && rtl_begin_parse(mode, &begin), "default");
     check_variable(check, "RTL_QUEUES",
                    queues && (!strcmp(queues, "auto") || !strcmp(queues, "native") || !strcmp(queues, "intercept")),
                    "auto");
+    check_variable(check, "RTL_PROBE", probe && (!strcmp(probe, "1") || !strcmp(probe, "0")), "0");
     both = getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
     const char *profiler = getenv("ROCP_TOOL_LIBRARIES");
     if (profiler && *profiler && !(both && !strcmp(both, "1")))

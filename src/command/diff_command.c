@@ -6,6 +6,7 @@
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/progress.h"
+#include "shm/api.h"
 #include "text/names.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -36,6 +37,22 @@ struct command {
     double limit;
     uint64_t rows; /* 0 = all */
     struct rtl_names *names;
+};
+
+/* What is compared, one table after another; a limit is about kernels. X(symbol, kind in JSON, header) */
+#define TABLES(X)                    \
+    X(KERNELS, "kernel", "KERNEL")   \
+    X(CALLS, "function", "FUNCTION") \
+    X(RANGES, "range", "RANGE")
+#define ENUM(sym, key, header) TABLE_##sym,
+enum table { TABLES(ENUM) TABLE_COUNT };
+#undef ENUM
+static const struct {
+    const char *key, *header;
+} tables[] = {
+#define TABLE(sym, key, header) {key, header},
+    TABLES(TABLE)
+#undef TABLE
 };
 
 #define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
@@ -154,8 +171,14 @@ static void unload(struct side *side)
     rtl_replay_close(side->replay);
 }
 
-static const char *short_name(struct command *c, const struct rtl_diff_row *row, uint32_t n)
+/* As on the screen: of kernels short, of the others as they are. */
+static const char *short_name(struct command *c, enum table table, const struct rtl_diff_row *row, uint32_t n)
 {
+    static char safe[4 * RTL_API_TEXT + 1];
+    if (table != TABLE_KERNELS) {
+        rtl_text_escape(safe, sizeof safe, row->name, row->name_length);
+        return safe;
+    }
     return rtl_names_cell(c->names, n, row->name, row->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false);
 }
 
@@ -192,13 +215,13 @@ static const char *share_cell(const struct rtl_diff_side *side, struct rtl_numbe
     return n->text;
 }
 
-static void print_row(struct command *c, const struct rtl_diff_row *row, uint32_t at)
+static void print_row(struct command *c, enum table table, const struct rtl_diff_row *row, uint32_t at)
 {
     struct rtl_number n[7], calls_a = rtl_format_count(row->a.calls), calls_b = rtl_format_count(row->b.calls);
     double p50 = 0, p99 = 0;
     bool has50 = rtl_diff_p50(row, &p50), has99 = rtl_diff_p99(row, &p99);
     struct cell c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
-    const char *mark = c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
+    const char *mark = table == TABLE_KERNELS && c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
     const char *fate = !row->a.there ? "  (new)" : !row->b.there ? "  (gone)" : "";
     char cost[40];
     snprintf(cost, sizeof cost, "%s%s",
@@ -211,8 +234,8 @@ static void print_row(struct command *c, const struct rtl_diff_row *row, uint32_
     printf("%s%*s %5s %5s %6s %6s %*s %*s %7s %*s %*s %7s  %s%s\n", mark, rtl_text_pad(cost, 7), cost,
            share_cell(&row->a, &n[0]), share_cell(&row->b, &n[1]), row->a.there ? calls_a.text : RTL_NONE,
            row->b.there ? calls_b.text : RTL_NONE, rtl_text_pad(p50_a, 6), p50_a, rtl_text_pad(p50_b, 6), p50_b,
-           c50.text, rtl_text_pad(p99_a, 6), p99_a, rtl_text_pad(p99_b, 6), p99_b, c99.text, short_name(c, row, at),
-           fate);
+           c50.text, rtl_text_pad(p99_a, 6), p99_a, rtl_text_pad(p99_b, 6), p99_b, c99.text,
+           short_name(c, table, row, at), fate);
 }
 
 static void put(struct json_object *o, const char *key, struct json_object *value)
@@ -233,16 +256,21 @@ static void put_side(struct json_object *o, const char *key, const struct rtl_di
     put(s, "p99_ns", side->timed ? json_object_new_uint64(side->p99) : NULL);
 }
 
-static void print_json(struct command *c, const struct rtl_diff_row *row, uint32_t at)
+static void print_json(struct command *c, enum table table, const struct rtl_diff_row *row, uint32_t at)
 {
     struct json_object *o = json_object_new_object();
     double change;
-    put(o, "name", json_object_new_string(rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)));
-    put(o, "short", json_object_new_string(short_name(c, row, at)));
+    const char *name = table == TABLE_KERNELS
+                           ? rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)
+                           : short_name(c, table, row, at);
+    put(o, "kind", json_object_new_string(tables[table].key));
+    put(o, "name", json_object_new_string(name));
+    put(o, "short", json_object_new_string(short_name(c, table, row, at)));
     put(o, "cost_ns", json_object_new_int64((row->cost_ns < 0 ? -1 : 1) * (int64_t)whole_ns(fabs(row->cost_ns))));
     put(o, "p50_change", rtl_diff_p50(row, &change) ? json_object_new_double(change) : NULL);
     put(o, "p99_change", rtl_diff_p99(row, &change) ? json_object_new_double(change) : NULL);
-    put(o, "slower", c->has_limit ? json_object_new_boolean(rtl_diff_is_slower(row, c->limit)) : NULL);
+    put(o, "slower",
+        table == TABLE_KERNELS && c->has_limit ? json_object_new_boolean(rtl_diff_is_slower(row, c->limit)) : NULL);
     put_side(o, "a", &row->a, c->a.since);
     put_side(o, "b", &row->b, c->b.since);
     puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -265,14 +293,44 @@ static void print_head(const struct command *c, const struct rtl_diff *diff)
                (long long)f->id, (int)f->pid, f->snapshot ? "snapshot" : "series", sides[i]->since ? ", " : " of ",
                rtl_format_age(sides[i]->ns).text, since, time_cell(true, totals[i], &total), title);
     }
-    printf(" %7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s\n", "COST", "%A", "%B", "CALLSA", "CALLSB", "P50 A",
-           "P50 B", "CHANGE", "P99 A", "P99 B", "CHANGE", "KERNEL");
+}
+
+static void print_columns(enum table table)
+{
+    printf("%s %7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s\n", table == TABLE_KERNELS ? "" : "\n", "COST", "%A",
+           "%B", "CALLSA", "CALLSB", "P50 A", "P50 B", "CHANGE", "P99 A", "P99 B", "CHANGE", tables[table].header);
+}
+
+static void print_rows(struct command *c, enum table table, const struct rtl_diff *diff)
+{
+    if (!c->json && (diff->count || table == TABLE_KERNELS))
+        print_columns(table);
+    for (uint32_t i = 0; i < diff->count && !(c->rows && i >= c->rows); i++)
+        if (c->json)
+            print_json(c, table, &diff->rows[i], i);
+        else
+            print_row(c, table, &diff->rows[i], i);
+}
+
+/* False without memory. */
+static bool compare_calls(struct command *c)
+{
+    bool ok = true;
+    for (int table = TABLE_CALLS; ok && table < TABLE_COUNT; table++) {
+        struct rtl_diff diff;
+        ok = rtl_diff_make_calls(&c->a.span, &c->b.span, table == TABLE_CALLS ? RTL_DIFF_FUNCTIONS : RTL_DIFF_RANGES,
+                                 &diff);
+        if (ok)
+            print_rows(c, (enum table)table, &diff);
+        rtl_diff_free(&diff);
+    }
+    return ok;
 }
 
 static int compare(struct command *c)
 {
     struct rtl_diff diff;
-    uint32_t slower = 0;
+    uint32_t slower = 0, comparable = 0;
     c->names = rtl_names_create();
     if (!c->names || !rtl_diff_make(&c->a.span, &c->b.span, &diff)) {
         rtl_complain("out of memory");
@@ -281,18 +339,23 @@ static int compare(struct command *c)
     if (!c->json)
         print_head(c, &diff);
     for (uint32_t i = 0; i < diff.count; i++) {
+        double change;
+        comparable += rtl_diff_p50(&diff.rows[i], &change);
         slower += c->has_limit && rtl_diff_is_slower(&diff.rows[i], c->limit);
-        if (c->rows && i >= c->rows)
-            continue;
-        if (c->json)
-            print_json(c, &diff.rows[i], i);
-        else
-            print_row(c, &diff.rows[i], i);
     }
-    if (c->has_limit && !c->json)
-        printf("%u of %u kernels slower by more than %g%%%s\n", slower, diff.count, c->limit * 100,
-               slower ? ", marked !" : "");
+    print_rows(c, TABLE_KERNELS, &diff);
+    if (c->has_limit && !c->json && comparable)
+        printf("%u of %u kernel%s slower by more than %g%%%s\n", slower, diff.count, diff.count == 1 ? "" : "s",
+               c->limit * 100, slower ? ", marked !" : "");
     rtl_diff_free(&diff);
+    if (!compare_calls(c)) {
+        rtl_complain("out of memory");
+        return RTL_READER_USAGE;
+    }
+    if (c->has_limit && !comparable) { /* a test that compares nothing has not passed */
+        rtl_complain("nothing to compare: no kernel was timed at least %d times in both", RTL_DIFF_P50_LEAST);
+        return RTL_DB_MISSING;
+    }
     return slower ? (int)RTL_DB_SLOWER : 0;
 }
 

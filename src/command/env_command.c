@@ -118,7 +118,7 @@ struct request {
     const struct form *form;
     const char *library;
     int mode;
-    bool trace;
+    bool trace, probe;
 };
 
 static bool parse_form(struct request *r, const char *name)
@@ -153,6 +153,7 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
         if (o == RTL_ENV_LIBRARY)
             r->library = a.value;
         r->trace |= o == RTL_ENV_TRACE;
+        r->probe |= o == RTL_ENV_PROBE;
     }
     if (rtl_arguments_done(&a, status))
         return false;
@@ -201,7 +202,7 @@ int rtl_env_command(int argc, char **argv)
         return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
         (rtl_begin_is_hip(r.mode) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
-        !rtl_traced_env_make(&env, library, r.mode, r.trace, why, sizeof why)) {
+        !rtl_traced_env_make(&env, library, r.mode, r.trace, r.probe, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }

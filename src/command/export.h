@@ -45,6 +45,12 @@ struct rtl_export_queue {
     int64_t pid;    /* -1 = not known */
 };
 
+/* A process of a file of ours: the ids of its ops, calls and markers are number << RTL_ROCPD_SEQUENCE_BITS and up. */
+struct rtl_export_process {
+    int64_t number, pid;
+    char command[256]; /* its command line, or its name; as it stands there, cut */
+};
+
 struct rtl_export {
     struct rtl_db *db;
     struct rtl_sink *sink;
@@ -55,6 +61,9 @@ struct rtl_export {
     struct rtl_identities *name_index; /* by id: place in `name` */
     struct rtl_export_queues *queues;  /* what is known of them, read on first use */
     struct rtl_db_statement *ops;
+    bool begun;
+    bool bounded;     /* only ops whose ids lie from `from` to `to` are handed out */
+    int64_t from, to; /* to be changed only where ops have come to their end */
     int links;        /* ops have calls: 1, or -1: they don't; 0: not asked so far */
     uint64_t written; /* ops */
 };
@@ -75,7 +84,15 @@ bool rtl_export_has_links(struct rtl_export *export);
 /* NULL where the file says nothing. */
 const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *export, int64_t gpu);
 const struct rtl_export_queue *rtl_export_queue(struct rtl_export *export, int64_t gpu, int64_t queue);
+/* Processes of the file by number, at most RTL_EXPORT_PROCESSES of them; none in another tool's. */
+enum { RTL_EXPORT_PROCESSES = 256 };
+const struct rtl_export_process *rtl_export_processes(struct rtl_export *export, size_t *count);
+/* Whose op, call or marker that id is; NULL where the file doesn't say. */
+const struct rtl_export_process *rtl_export_process_of(struct rtl_export *export, int64_t id);
 void rtl_export_queues_free(struct rtl_export *export);
+
+/* Rows of rocpd_api that rtl-top --trace has made to name a process, as a condition on a (rocpd_api) and its args s. */
+#define RTL_EXPORT_OWN_MARKER "(a.id < 1 << 38 AND s.string GLOB 'rtl-top --trace: *')"
 
 /* For rtl_quote_json and rtl_quote_csv (text/quote.h). */
 void rtl_export_put(void *sink, const char *bytes, size_t count);

@@ -64,7 +64,9 @@ static int write_output(struct rtl_export *e, struct output *output)
         status = RTL_DB_FULL;
     }
     if (!status)
-        rtl_complain("%llu dispatches, copies and markers in %s", (unsigned long long)e->written, output->path);
+        rtl_complain("%llu row%s (dispatches, copies, markers) written to %s", (unsigned long long)e->written,
+                     e->written == 1 ? "" : "s",
+                     rtl_outfile_is_standard_output(output->path) ? "standard output" : output->path);
     return status;
 }
 
@@ -120,6 +122,16 @@ static int parse(struct command *c, int argc, char **argv)
     if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path && !c->output[2].path))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[a.first];
+    int printed = -1;
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (!c->output[i].path || !rtl_outfile_is_standard_output(c->output[i].path))
+            continue;
+        if (printed >= 0)
+            return WRONG("--%s and --%s can't both be standard output: one of them needs a file",
+                         rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + printed)->name,
+                         rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + i)->name);
+        printed = i;
+    }
     return 0;
 }
 

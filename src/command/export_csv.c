@@ -22,17 +22,26 @@ static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
         rtl_sink_write(e->sink, ",", 1);
         field(e->sink, text[i]);
     }
+    const struct rtl_export_process *process = rtl_export_process_of(e, op->id);
     if (queue && queue->pid >= 0)
-        rtl_sink_print(e->sink, ",%" PRId64 "\n", queue->pid);
+        rtl_sink_print(e->sink, ",%" PRId64, queue->pid);
+    else if (process)
+        rtl_sink_print(e->sink, ",%" PRId64, process->pid);
     else
-        rtl_sink_write(e->sink, ",\n", 2);
+        rtl_sink_write(e->sink, ",", 1);
+}
+
+/* Ranges and marks of the host: what they are called is no kernel's name. */
+static bool is_marker(const struct rtl_export_op *op)
+{
+    return op->gpu < 0;
 }
 
 void rtl_export_csv(struct rtl_export *e)
 {
     static const char header[] =
         "op,gpu,queue,sequence,start_ns,end_ns,duration_ns,workgroup_x,workgroup_y,workgroup_z,"
-        "grid_x,grid_y,grid_z,type,kernel,bytes,short,queue_name,gpu_pci,gpu_name,pid\n";
+        "grid_x,grid_y,grid_z,type,kernel,bytes,short,queue_name,gpu_pci,gpu_name,pid,marker\n";
     struct rtl_export_op op;
     rtl_sink_write(e->sink, header, sizeof header - 1);
     while (rtl_export_next(e, &op)) {
@@ -45,13 +54,17 @@ void rtl_export_csv(struct rtl_export *e)
                 rtl_sink_write(e->sink, ",", 1);
         field(e->sink, op.type ? op.type->raw : "");
         rtl_sink_write(e->sink, ",", 1);
-        field(e->sink, op.name ? op.name->raw : "");
+        bool marker = is_marker(&op);
+        field(e->sink, op.name && !marker ? op.name->raw : "");
         if (op.has_bytes)
             rtl_sink_print(e->sink, ",%" PRIu64 ",", op.bytes);
         else
             rtl_sink_write(e->sink, ",,", 2);
-        field(e->sink, op.name && *op.name->raw ? op.name->shown : "");
+        field(e->sink, op.name && *op.name->raw && !marker ? op.name->shown : "");
         put_names(e, &op);
+        rtl_sink_write(e->sink, ",", 1);
+        field(e->sink, op.name && marker ? op.name->raw : "");
+        rtl_sink_write(e->sink, "\n", 1);
         rtl_progress_at(++e->written, 0);
     }
 }

@@ -145,17 +145,24 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
         snprintf(sql, sizeof sql,
                  "SELECT id, ifnull(gpuId, -1), ifnull(queueId, 0), ifnull(sequenceId, 0), start,"
                  " end, description_id, opType_id, %s, %s, %s"
-                 " FROM rocpd_op%s WHERE start IS NOT NULL AND end >= start ORDER BY start",
+                 " FROM rocpd_op%s WHERE start IS NOT NULL AND end >= start%s ORDER BY start, id",
                  rtl_rocpd_signal(e->db), rtl_export_has_links(e) ? "ifnull(links.call, 0)" : "0",
                  marks_apis(e) ? "gpuId < 0 AND roctxId <> 0 AND EXISTS (SELECT 1 FROM rocpd_api WHERE rocpd_api.id ="
                                  " rocpd_op.roctxId)"
                                : "0",
-                 rtl_export_has_links(e) ? " LEFT JOIN (" RTL_EXPORT_LINKS ") links ON links.op = rocpd_op.id" : "");
+                 rtl_export_has_links(e) ? " LEFT JOIN (" RTL_EXPORT_LINKS ") links ON links.op = rocpd_op.id" : "",
+                 e->bounded ? " AND rocpd_op.id BETWEEN ?1 AND ?2" : "");
         e->ops = rtl_db_prepare(e->db, sql);
+        e->begun = false;
     }
+    if (!e->begun && e->bounded) {
+        rtl_db_bind_int(e->ops, 1, e->from);
+        rtl_db_bind_int(e->ops, 2, e->to);
+    }
+    e->begun = true;
     do {
         if (!rtl_db_step(e->ops))
-            return false;
+            return e->begun = false;
         *op = (struct rtl_export_op){.id = rtl_db_int(e->ops, 0),
                                      .gpu = rtl_db_int(e->ops, 1),
                                      .queue = rtl_db_int(e->ops, 2),

@@ -3,7 +3,7 @@
  * in it a track for each queue, counters for what rocpd_monitor holds, and the API calls and markers by thread.
  *
  * A track shows slices that nest or follow one another; kernels of a queue that overlap get further tracks. Times are
- * in us since the first op, with the ns behind the point; where the file's clock began is in otherData.
+ * in us since the first that is drawn, with the ns behind the point; where the file's clock began is in otherData.
  */
 #include "command/export.h"
 #include "command/export_tracks.h"
@@ -20,7 +20,6 @@
 
 enum {
     GPU_PID = 5000000, /* beyond the pids of Linux */
-    RECORDING_TID = 6000000,
 };
 
 struct perfetto {
@@ -205,27 +204,43 @@ static void put_counters(struct perfetto *p)
     }
 }
 
+static void describe_process(struct perfetto *p, int64_t pid, const char *command)
+{
+    char name[320];
+    snprintf(name, sizeof name, "process %" PRId64 "%s%s", pid, *command ? ": " : "", command);
+    describe(p, "process_name", pid, 0, name);
+}
+
+/* What the file says of its processes; others are described where they come. */
+static void put_processes(struct perfetto *p)
+{
+    size_t count;
+    const struct rtl_export_process *process = rtl_export_processes(p->export, &count);
+    for (size_t i = 0; i < count; i++)
+        describe_process(p, process[i].pid, process[i].command);
+}
+
 static void put_api(struct perfetto *p)
 {
     if (!rtl_db_has(p->export->db, "rocpd_api"))
         return;
     struct rtl_db_statement *get = rtl_db_prepare(
-        p->export->db, "SELECT a.pid, a.tid, a.start, a.end, n.string, s.string, ifnull(a.pid <> last.pid, 1)"
-                       " FROM (SELECT *, lag(id) OVER (ORDER BY pid, tid, start) AS before FROM rocpd_api) a"
-                       " LEFT JOIN rocpd_api last ON last.id = a.before"
+        p->export->db, "SELECT a.pid, a.tid, a.start, a.end, n.string, s.string,"
+                       " ifnull(a.pid <> last.pid, 1), ifnull(a.pid <> last.pid OR a.tid <> last.tid, 1), a.id"
+                       " FROM (SELECT *, lag(id) OVER (ORDER BY pid, tid, start) AS before FROM rocpd_api a"
+                       "  WHERE a.end >= a.start AND NOT EXISTS (SELECT 1 FROM rocpd_string s WHERE s.id = a.args_id "
+                       "AND " RTL_EXPORT_OWN_MARKER ")) a LEFT JOIN rocpd_api last ON last.id = a.before"
                        " LEFT JOIN rocpd_string n ON n.id = a.apiName_id LEFT JOIN rocpd_string s ON s.id = a.args_id"
-                       " WHERE a.end >= a.start ORDER BY a.pid, a.tid, a.start");
-    int64_t recordings = 0;
+                       " ORDER BY a.pid, a.tid, a.start, a.id");
     while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
         int64_t pid = rtl_db_int(get, 0), tid = rtl_db_int(get, 1), start = rtl_db_int(get, 2);
         bool marker = !strcmp(rtl_db_text(get, 4, NULL), "UserMarker");
-        /* recordings of one process may overlap without nesting: each has a track of its own */
-        if (marker && !strncmp(rtl_db_text(get, 5, NULL), "rtl-top --trace: ", 17))
-            tid = RECORDING_TID + ++recordings;
-        if (rtl_db_int(get, 6)) {
-            char name[60];
-            snprintf(name, sizeof name, "process %" PRId64, pid);
-            describe(p, "process_name", pid, 0, name);
+        if (rtl_db_int(get, 6) && !rtl_export_process_of(p->export, rtl_db_int(get, 8)))
+            describe_process(p, pid, "");
+        if (rtl_db_int(get, 7)) {
+            char name[40];
+            snprintf(name, sizeof name, "thread %" PRId64, tid);
+            describe(p, "thread_name", pid, tid, name);
         }
         begin_event(p, "X", pid, tid);
         put_span(p, start, rtl_db_int(get, 3));
@@ -252,15 +267,32 @@ static void put_links(struct perfetto *p)
     }
 }
 
+/* The first of all that is drawn: times are since then. */
+static int64_t base_of(struct rtl_export *e)
+{
+    static const char *const of[][2] = {
+        {"rocpd_op", "SELECT min(start) FROM rocpd_op WHERE end >= start"},
+        {"rocpd_monitor", "SELECT min(start) FROM rocpd_monitor"},
+        {"rocpd_api", "SELECT min(a.start) FROM rocpd_api a LEFT JOIN rocpd_string s ON s.id = a.args_id"
+                      " WHERE a.end >= a.start AND NOT ifnull(" RTL_EXPORT_OWN_MARKER ", 0)"}};
+    int64_t base = 0;
+    for (int i = 0; i < 3; i++) {
+        int64_t first = rtl_db_has(e->db, of[i][0]) ? rtl_db_one(e->db, of[i][1]) : 0;
+        base = first && (!base || first < base) ? first : base;
+    }
+    return base;
+}
+
 void rtl_export_perfetto(struct rtl_export *e)
 {
     struct perfetto p = {.export = e, .sink = e->sink};
     struct rtl_export_op op;
-    p.base = rtl_db_one(e->db, "SELECT min(start) FROM rocpd_op");
+    p.base = base_of(e);
     rtl_sink_print(
         p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\"},\"traceEvents\":[\n", p.base);
     while (rtl_export_next(e, &op) && !rtl_db_status(e->db))
         put_op(&p, &op);
+    put_processes(&p);
     put_counters(&p);
     put_api(&p);
     put_links(&p);

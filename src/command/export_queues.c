@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "record/identities.h"
+#include "record/rocpd.h"
 
 enum { MOST = 1 << 18, PROCESS = 1, GPU, QUEUE };
 
@@ -17,7 +18,8 @@ struct rtl_export_queues {
     struct rtl_identities *index; /* of a process its pid, of a GPU or queue the place in the arrays below */
     struct rtl_export_gpu *gpu;
     struct rtl_export_queue *queue;
-    size_t gpus, gpu_room, queues, queue_room;
+    struct rtl_export_process *process; /* by number */
+    size_t gpus, gpu_room, queues, queue_room, processes, process_room;
 };
 
 static struct rtl_identity identity(uint64_t kind, int64_t number, int64_t gpu)
@@ -80,11 +82,32 @@ static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t
     on->own = on->own == -1 || on->own == own ? own : -2; /* processes don't agree on it */
 }
 
+static void add_process(struct rtl_export *e, int64_t number, int64_t pid, const char *command)
+{
+    struct rtl_export_queues *q = e->queues;
+    if (number < 0 || number > INT64_MAX >> RTL_ROCPD_SEQUENCE_BITS || !is_new(q, PROCESS, number, 0, pid) ||
+        q->processes == RTL_EXPORT_PROCESSES)
+        return;
+    q->process = more(e, q->process, q->processes, &q->process_room, sizeof *q->process);
+    if (q->processes == q->process_room)
+        return;
+    struct rtl_export_process *process = &q->process[q->processes++];
+    *process = (struct rtl_export_process){.number = number, .pid = pid};
+    snprintf(process->command, sizeof process->command, "%s", command);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct rtl_export_process *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
 /* Reads processes and GPUs before queues, whose names need them, whatever order the file has. */
 static const char known_sql[] =
     "SELECT tag, json_extract(v, '$.pid'), json_extract(v, '$.pci'),"
     " ifnull(json_extract(v, '$.name'), iif(json_extract(v, '$.copies'), 'copies', '')),"
-    " json_extract(v, '$.process'), json_extract(v, '$.gpu'), ifnull(json_extract(v, '$.process_gpu'), -1)"
+    " json_extract(v, '$.process'), json_extract(v, '$.gpu'), ifnull(json_extract(v, '$.process_gpu'), -1),"
+    " ifnull(nullif(json_extract(v, '$.command'), ''), json_extract(v, '$.comm'))"
     " FROM (SELECT id, tag, iif(json_valid(value), value, '{}') AS v FROM rocpd_metadata WHERE tag GLOB ?1)";
 
 static void read_kind(struct rtl_export *e, const char *glob, size_t prefix, uint64_t kind)
@@ -99,7 +122,7 @@ static void read_kind(struct rtl_export *e, const char *glob, size_t prefix, uin
         snprintf(pci, sizeof pci, "%s", rtl_db_text(row, 2, NULL));
         snprintf(name, sizeof name, "%s", rtl_db_text(row, 3, NULL));
         if (kind == PROCESS)
-            is_new(e->queues, PROCESS, number, 0, rtl_db_int(row, 1));
+            add_process(e, number, rtl_db_int(row, 1), rtl_db_text(row, 7, NULL));
         else if (kind == GPU)
             add_gpu(e, number, pci, name);
         else
@@ -124,6 +147,8 @@ static bool ready(struct rtl_export *e)
         read_kind(e, "process [0-9]*", 8, PROCESS);
         read_kind(e, "gpu [0-9]*", 4, GPU);
         read_kind(e, "queue [0-9]*", 6, QUEUE);
+        if (e->queues->processes)
+            qsort(e->queues->process, e->queues->processes, sizeof *e->queues->process, by_number);
     }
     return true;
 }
@@ -140,6 +165,20 @@ const struct rtl_export_queue *rtl_export_queue(struct rtl_export *e, int64_t gp
     return place < 0 ? NULL : &e->queues->queue[place];
 }
 
+const struct rtl_export_process *rtl_export_processes(struct rtl_export *e, size_t *count)
+{
+    *count = ready(e) ? e->queues->processes : 0;
+    return *count ? e->queues->process : NULL;
+}
+
+const struct rtl_export_process *rtl_export_process_of(struct rtl_export *e, int64_t id)
+{
+    const struct rtl_export_process key = {.number = id >= 0 ? id >> RTL_ROCPD_SEQUENCE_BITS : -1};
+    size_t count;
+    const struct rtl_export_process *all = rtl_export_processes(e, &count);
+    return count ? bsearch(&key, all, count, sizeof key, by_number) : NULL;
+}
+
 void rtl_export_queues_free(struct rtl_export *e)
 {
     if (!e->queues)
@@ -147,6 +186,7 @@ void rtl_export_queues_free(struct rtl_export *e)
     rtl_identities_free(e->queues->index);
     free(e->queues->gpu);
     free(e->queues->queue);
+    free(e->queues->process);
     free(e->queues);
     e->queues = NULL;
 }

@@ -3,34 +3,45 @@
  * buffer records, which name kinds and operations by their place in "strings", kernels by "kernel_symbols" and GPUs by
  * "agents". What a trace doesn't know (code objects, counters, streams) is empty, or 0.
  *
- * Of a file with several processes all is in one: its numbers of GPUs, queues and calls are the file's.
+ * Each process has an entry of its own, as if rocprofv3 had written a file for each; what isn't known to be of a
+ * process has one, too, as all of another tool's file has. Numbers of GPUs, queues and calls are the file's.
  */
 #include "command/export.h"
+#include "record/rocpd.h"
 #include "session/progress.h"
 #include "text/quote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* X(symbol, kind as rocprofv3 calls it): places in "buffer_records" */
-#define KINDS(X)                 \
-    X(NONE, "NONE")              \
-    X(HIP, "HIP_RUNTIME_API")    \
-    X(MARKER, "MARKER_CORE_API") \
-    X(COPY, "MEMORY_COPY")       \
+/* X(symbol, kind as rocprofv3 calls it): places in "buffer_records", those that they have there, for readers that count
+ * on it */
+#define KINDS(X)                            \
+    X(NONE, "NONE")                         \
+    X(HSA_CORE, "HSA_CORE_API")             \
+    X(HSA_AMD, "HSA_AMD_EXT_API")           \
+    X(HSA_IMAGE, "HSA_IMAGE_EXT_API")       \
+    X(HSA_FINALIZE, "HSA_FINALIZE_EXT_API") \
+    X(HIP, "HIP_RUNTIME_API")               \
+    X(HIP_COMPILER, "HIP_COMPILER_API")     \
+    X(MARKER, "MARKER_CORE_API")            \
+    X(MARKER_CONTROL, "MARKER_CONTROL_API") \
+    X(MARKER_NAME, "MARKER_NAME_API")       \
+    X(COPY, "MEMORY_COPY")                  \
     X(DISPATCH, "KERNEL_DISPATCH")
 #define ENUM(sym, name) KIND_##sym,
 enum { KINDS(ENUM) KIND_COUNT };
 #undef ENUM
 
 /* X(opType of the trace, operation as rocprofv3 calls it, from the host, to the host) */
-#define COPIES(X)                                                         \
-    X("", "MEMORY_COPY_NONE", false, false)                               \
-    X("CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE", true, false)      \
-    X("CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST", false, true)      \
-    X("CopyDeviceToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE", false, false) \
-    X("CopyPeerToPeer", "MEMORY_COPY_DEVICE_TO_DEVICE_PEER", false, false)
+#define COPIES(X)                                                    \
+    X("", "MEMORY_COPY_NONE", false, false)                          \
+    X("CopyHostToHost", "MEMORY_COPY_HOST_TO_HOST", true, true)      \
+    X("CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE", true, false) \
+    X("CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST", false, true) \
+    X("CopyDeviceToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE", false, false)
 static const struct {
     const char *type, *operation;
     bool from_host, to_host;
@@ -41,12 +52,21 @@ static const struct {
 };
 enum { COPY_KINDS = sizeof copies / sizeof *copies };
 
+enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operations */
+
+/* Names by their row in rocpd_string, in the order of first sight. */
+struct names {
+    struct rtl_identities *index;
+    int64_t *id;
+    size_t count, room;
+};
+
 struct writer {
     struct rtl_export *export;
     struct rtl_sink *sink;
-    bool any;                     /* something stands before the next in this list */
-    struct rtl_identities *calls; /* names of functions, by their row in rocpd_string: place in "operations" */
-    int64_t call_count;
+    bool any;                    /* something stands before the next in this list */
+    bool entries;                /* an entry was written */
+    struct names calls, kernels; /* of the entry: functions, whose place is that in "operations"; kernels */
 };
 
 static void string(struct writer *w, const char *text)
@@ -94,6 +114,47 @@ static void put_record(struct writer *w, int kind, int64_t operation, int64_t th
                    kind, operation, thread, correlation, start, end);
 }
 
+/* The place of a name, which is new where it has none so far. */
+static int64_t name_of(struct writer *w, struct names *names, int64_t id)
+{
+    struct rtl_identity identity = {{(uint64_t)id}};
+    int64_t known = rtl_identities_find(names->index, &identity);
+    if (known >= 0)
+        return known;
+    if (names->count == names->room) {
+        size_t room = names->room ? 2 * names->room : 256;
+        int64_t *more = realloc(names->id, room * sizeof *more);
+        names->room = more ? room : names->room;
+        names->id = more ? more : names->id;
+    }
+    if (names->count < names->room && rtl_identities_add(names->index, &identity, (int64_t)names->count)) {
+        names->id[names->count] = id;
+        return (int64_t)names->count++;
+    }
+    rtl_db_fail(w->export->db, RTL_DB_FAILED, "out of memory");
+    return 0;
+}
+
+static bool begin_names(struct writer *w, struct names *names)
+{
+    *names = (struct names){.index = rtl_identities_new(SIZE_MAX)};
+    if (!names->index)
+        rtl_db_fail(w->export->db, RTL_DB_FAILED, "out of memory");
+    return names->index;
+}
+
+static void free_names(struct names *names)
+{
+    rtl_identities_free(names->index);
+    free(names->id);
+}
+
+static void bind_bounds(const struct writer *w, struct rtl_db_statement *st)
+{
+    rtl_db_bind_int(st, 1, w->export->from);
+    rtl_db_bind_int(st, 2, w->export->to);
+}
+
 /* --- ops --- */
 
 static bool is_dispatch(const struct rtl_export_op *op)
@@ -103,7 +164,8 @@ static bool is_dispatch(const struct rtl_export_op *op)
 
 static void put_dispatch(struct writer *w, const struct rtl_export_op *op)
 {
-    put_record(w, KIND_DISPATCH, 1, thread_of(w, op->call), op->call, op->start, op->end);
+    name_of(w, &w->kernels, op->name->id);
+    put_record(w, KIND_DISPATCH, DISPATCH_COMPLETE, thread_of(w, op->call), op->call, op->start, op->end);
     rtl_sink_print(w->sink,
                    ",\"stream_id\":{\"handle\":0},\"dispatch_info\":{\"agent_id\":{\"handle\":%" PRId64
                    "},\"queue_id\":{\"handle\":%" PRId64 "},\"kernel_id\":%" PRId64 ",\"dispatch_id\":%" PRId64
@@ -145,34 +207,31 @@ static void put_ops(struct writer *w, const char *name, bool dispatches)
 
 /* --- calls and markers --- */
 
-static int64_t operation_of(struct writer *w, int64_t name)
+/* Rows of rocpd_api of the entry, without those that only name a process. */
+#define CALLS_OF                                                                                     \
+    " FROM rocpd_api a JOIN rocpd_string n ON n.id = a.apiName_id"                                   \
+    " LEFT JOIN rocpd_string s ON s.id = a.args_id WHERE a.id BETWEEN ?1 AND ?2"                     \
+    " AND a.end >= a.start AND (n.string = 'UserMarker') = ?3 AND NOT (n.string = 'UserMarker' AND " \
+    "ifnull(" RTL_EXPORT_OWN_MARKER ", 0)) ORDER BY a.start, a.id"
+
+static struct rtl_db_statement *calls_of(struct writer *w, const char *sql, bool markers)
 {
-    struct rtl_identity identity = {{(uint64_t)name}};
-    int64_t known = rtl_identities_find(w->calls, &identity);
-    if (known >= 0)
-        return known;
-    if (rtl_identities_add(w->calls, &identity, w->call_count))
-        return w->call_count++;
-    rtl_db_fail(w->export->db, RTL_DB_FAILED, "out of memory");
-    return 0;
+    struct rtl_db_statement *get = rtl_db_has(w->export->db, "rocpd_api") ? rtl_db_prepare(w->export->db, sql) : NULL;
+    if (get) {
+        bind_bounds(w, get);
+        rtl_db_bind_int(get, 3, markers);
+    }
+    return get;
 }
 
 static void put_calls(struct writer *w, const char *list, bool markers)
 {
     begin_list(w, list);
-    struct rtl_db_statement *get =
-        rtl_db_has(w->export->db, "rocpd_api")
-            ? rtl_db_prepare(w->export->db,
-                             "SELECT a.id, a.tid, a.start, a.end, a.apiName_id, a.args_id FROM rocpd_api a"
-                             " JOIN rocpd_string n ON n.id = a.apiName_id"
-                             " WHERE a.end >= a.start AND (n.string = 'UserMarker') = ?1 ORDER BY a.start")
-            : NULL;
-    if (get)
-        rtl_db_bind_int(get, 1, markers);
+    struct rtl_db_statement *get = calls_of(w, "SELECT a.id, a.tid, a.start, a.end, a.apiName_id" CALLS_OF, markers);
     while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         int64_t id = rtl_db_int(get, 0), tid = rtl_db_int(get, 1), start = rtl_db_int(get, 2), end = rtl_db_int(get, 3);
-        int64_t name = rtl_db_int(get, markers ? 5 : 4);
-        put_record(w, markers ? KIND_MARKER : KIND_HIP, markers ? 0 : operation_of(w, name), tid, id, start, end);
+        int64_t operation = markers ? (start == end ? MARK : PUSH) : name_of(w, &w->calls, rtl_db_int(get, 4));
+        put_record(w, markers ? KIND_MARKER : KIND_HIP, operation, tid, id, start, end);
         rtl_sink_print(w->sink, "}");
     }
     if (get)
@@ -184,13 +243,7 @@ static void put_calls(struct writer *w, const char *list, bool markers)
 static void put_messages(struct writer *w)
 {
     begin_list(w, "marker_api");
-    struct rtl_db_statement *get =
-        rtl_db_has(w->export->db, "rocpd_api")
-            ? rtl_db_prepare(w->export->db, "SELECT a.id, s.string FROM rocpd_api a"
-                                            " JOIN rocpd_string n ON n.id = a.apiName_id AND n.string = 'UserMarker'"
-                                            " JOIN rocpd_string s ON s.id = a.args_id WHERE a.end >= a.start"
-                                            " ORDER BY a.start")
-            : NULL;
+    struct rtl_db_statement *get = calls_of(w, "SELECT a.id, s.string" CALLS_OF, true);
     while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         next(w);
         rtl_sink_print(w->sink, "{\"key\":%" PRId64 ",\"value\":", rtl_db_int(get, 0));
@@ -209,8 +262,9 @@ static void put_agents(struct writer *w)
     begin_list(w, "agents");
     next(w);
     rtl_sink_print(w->sink, "{\"id\":{\"handle\":0},\"type\":1,\"node_id\":0,\"logical_node_id\":0,\"name\":\"host\"}");
-    struct rtl_db_statement *get =
-        rtl_db_prepare(w->export->db, "SELECT DISTINCT gpuId FROM rocpd_op WHERE gpuId >= 0 ORDER BY 1");
+    struct rtl_db_statement *get = rtl_db_prepare(w->export->db, "SELECT DISTINCT gpuId FROM rocpd_op WHERE gpuId >= 0"
+                                                                 " AND id BETWEEN ?1 AND ?2 ORDER BY 1");
+    bind_bounds(w, get);
     while (rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         int64_t gpu = rtl_db_int(get, 0);
         const struct rtl_export_gpu *info = rtl_export_gpu(w->export, gpu);
@@ -228,15 +282,14 @@ static void put_agents(struct writer *w)
     rtl_sink_print(w->sink, "],\n");
 }
 
-/* Every name that ops have shown; types of ops are among them, and no dispatch has their number. */
+/* The kernels of the entry's dispatches. */
 static void put_symbols(struct writer *w)
 {
-    struct rtl_export *e = w->export;
     begin_list(w, "kernel_symbols");
-    for (size_t i = 0; i < e->name_count && !rtl_sink_failed(w->sink); i++) {
-        const struct rtl_export_name *name = e->name[i];
-        if (!*name->raw)
-            continue;
+    for (size_t i = 0; i < w->kernels.count && !rtl_sink_failed(w->sink); i++) {
+        const struct rtl_export_name *name = rtl_export_name(w->export, w->kernels.id[i]);
+        if (!name)
+            break;
         next(w);
         rtl_sink_print(w->sink, "{\"kernel_id\":%" PRId64 ",\"code_object_id\":0,\"kernel_name\":", name->id);
         string(w, name->raw);
@@ -259,23 +312,15 @@ static void put_operations(struct writer *w, int kind)
         string(w, copies[i].operation);
     }
     if (kind == KIND_DISPATCH)
-        rtl_sink_print(w->sink, "\"KERNEL_DISPATCH_NONE\",\"KERNEL_DISPATCH_COMPLETE\"");
+        rtl_sink_print(w->sink, "\"KERNEL_DISPATCH_NONE\",\"KERNEL_DISPATCH_ENQUEUE\",\"KERNEL_DISPATCH_COMPLETE\"");
     if (kind == KIND_MARKER)
-        rtl_sink_print(w->sink, "\"roctxRangePushA\"");
-    if (kind == KIND_HIP) {
-        /* in the order in which operation_of numbered them: by their first call */
-        struct rtl_db_statement *get =
-            w->call_count ? rtl_db_prepare(w->export->db,
-                                           "SELECT n.string FROM rocpd_api a JOIN rocpd_string n ON n.id = a.apiName_id"
-                                           " WHERE a.end >= a.start AND n.string <> 'UserMarker' GROUP BY a.apiName_id"
-                                           " ORDER BY min(a.start)")
-                          : NULL;
-        while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
-            next(w);
-            string(w, rtl_db_text(get, 0, NULL));
-        }
-        if (get)
-            rtl_db_reset(get);
+        rtl_sink_print(w->sink, "\"roctxMarkA\",\"roctxRangePushA\"");
+    for (size_t i = 0; kind == KIND_HIP && i < w->calls.count && !rtl_sink_failed(w->sink); i++) {
+        struct rtl_db_statement *get = rtl_db_prepare(w->export->db, "SELECT string FROM rocpd_string WHERE id = ?");
+        rtl_db_bind_int(get, 1, w->calls.id[i]);
+        next(w);
+        string(w, rtl_db_step(get) ? rtl_db_text(get, 0, NULL) : "");
+        rtl_db_reset(get);
     }
     rtl_sink_print(w->sink, "]");
 }
@@ -298,28 +343,97 @@ static void put_strings(struct writer *w)
     rtl_sink_print(w->sink, "},\n");
 }
 
-void rtl_export_rocprofv3(struct rtl_export *e)
+/* --- entries --- */
+
+/* The first start, or the last end, of all that the entry shows; 0 of nothing. */
+static int64_t moment(struct writer *w, const char *sql)
 {
-    struct writer w = {.export = e, .sink = e->sink, .calls = rtl_identities_new(SIZE_MAX)};
-    if (!w.calls) {
-        rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
+    struct rtl_db_statement *get = rtl_db_prepare(w->export->db, sql);
+    bind_bounds(w, get);
+    int64_t at = rtl_db_step(get) ? rtl_db_int(get, 0) : 0;
+    rtl_db_reset(get);
+    return at;
+}
+
+#define EITHER(of_ops, of_calls)                                                             \
+    "SELECT " of_ops " FROM rocpd_op WHERE id BETWEEN ?1 AND ?2 AND end >= start",           \
+        "SELECT " of_calls " FROM rocpd_api a LEFT JOIN rocpd_string s ON s.id = a.args_id " \
+        "WHERE a.id BETWEEN ?1 AND ?2 AND a.end >= a.start AND NOT ifnull(" RTL_EXPORT_OWN_MARKER ", 0)"
+
+static int64_t either(struct writer *w, const char *ops, const char *calls, bool last)
+{
+    int64_t a = moment(w, ops), b = rtl_db_has(w->export->db, "rocpd_api") ? moment(w, calls) : 0;
+    return !a ? b : !b ? a : (a > b) == last ? a : b;
+}
+
+static void put_entry(struct writer *w, int64_t pid, const char *command)
+{
+    if (!begin_names(w, &w->calls) || !begin_names(w, &w->kernels)) {
+        free_names(&w->calls);
         return;
     }
-    rtl_sink_print(w.sink,
-                   "{\"rocprofiler-sdk-tool\":[{\"metadata\":{\"pid\":%" PRId64 ",\"init_time\":%" PRId64
-                   ",\"fini_time\":%" PRId64 ",\"command\":[]},\n\"buffer_records\":{",
-                   rtl_db_one(e->db, "SELECT CAST(value AS INTEGER) FROM rocpd_metadata WHERE tag = 'pid'"),
-                   rtl_db_one(e->db, "SELECT min(start) FROM rocpd_op"),
-                   rtl_db_one(e->db, "SELECT max(end) FROM rocpd_op"));
-    put_ops(&w, "kernel_dispatch", true);
-    put_ops(&w, "memory_copy", false);
-    put_calls(&w, "hip_api", false);
-    put_calls(&w, "marker_api", true);
-    rtl_sink_print(w.sink, "\"hsa_api\":[],\"rccl_api\":[],\"memory_allocation\":[],\"scratch_memory\":[]},\n");
-    put_agents(&w);
-    put_symbols(&w);
-    put_strings(&w);
-    rtl_sink_print(w.sink, "\"callback_records\":{\"counter_collection\":[]},\"counters\":[],\"code_objects\":[],"
-                           "\"host_functions\":[]}]}\n");
-    rtl_identities_free(w.calls);
+    rtl_sink_print(w->sink,
+                   "%s{\"metadata\":{\"pid\":%" PRId64 ",\"init_time\":%" PRId64 ",\"fini_time\":%" PRId64
+                   ",\"command\":[",
+                   w->entries ? ",\n" : "", pid, either(w, EITHER("min(start)", "min(a.start)"), false),
+                   either(w, EITHER("max(end)", "max(a.end)"), true));
+    if (*command)
+        string(w, command);
+    rtl_sink_print(w->sink, "]},\n\"buffer_records\":{");
+    w->entries = true;
+    put_ops(w, "kernel_dispatch", true);
+    put_ops(w, "memory_copy", false);
+    put_calls(w, "hip_api", false);
+    put_calls(w, "marker_api", true);
+    rtl_sink_print(w->sink, "\"hsa_api\":[],\"rccl_api\":[],\"memory_allocation\":[],\"scratch_memory\":[]},\n");
+    put_agents(w);
+    put_symbols(w);
+    put_strings(w);
+    rtl_sink_print(w->sink, "\"callback_records\":{\"counter_collection\":[]},\"counters\":[],\"code_objects\":[],"
+                            "\"host_functions\":[]}");
+    free_names(&w->calls);
+    free_names(&w->kernels);
+}
+
+/* What lies between processes: of other tools, or of more processes than have an entry. */
+static void put_rest(struct writer *w, int64_t from, int64_t to, bool needed)
+{
+    static const char any_op[] = "SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN ?1 AND ?2)";
+    static const char any_call[] =
+        "SELECT EXISTS (SELECT 1 FROM rocpd_api a LEFT JOIN rocpd_string s ON s.id ="
+        " a.args_id WHERE a.id BETWEEN ?1 AND ?2 AND NOT ifnull(" RTL_EXPORT_OWN_MARKER ", 0))";
+    struct rtl_export *e = w->export;
+    e->from = from;
+    e->to = to;
+    bool calls = rtl_db_has(e->db, "rocpd_api");
+    if (from > to || !(needed || moment(w, any_op) || (calls && moment(w, any_call))))
+        return;
+    int64_t pid = calls ? moment(w, "SELECT min(pid) FROM rocpd_api WHERE id BETWEEN ?1 AND ?2") : 0;
+    put_entry(w, pid ? pid : rtl_db_one(e->db, "SELECT CAST(value AS INTEGER) FROM rocpd_metadata WHERE tag = 'pid'"),
+              "");
+}
+
+void rtl_export_rocprofv3(struct rtl_export *e)
+{
+    struct writer w = {.export = e, .sink = e->sink};
+    size_t count;
+    const struct rtl_export_process *process = rtl_export_processes(e, &count);
+    int64_t from = INT64_MIN;
+    e->ops = NULL; /* another statement */
+    e->bounded = true;
+    rtl_sink_print(w.sink, "{\"rocprofiler-sdk-tool\":[");
+    for (size_t i = 0; i < count && !rtl_db_status(e->db) && !rtl_sink_failed(w.sink); i++) {
+        int64_t first = process[i].number << RTL_ROCPD_SEQUENCE_BITS;
+        if (first > INT64_MIN)
+            put_rest(&w, from, first - 1, false);
+        e->from = first;
+        e->to = first + ((int64_t)1 << RTL_ROCPD_SEQUENCE_BITS) - 1;
+        from = e->to < INT64_MAX ? e->to + 1 : e->to;
+        put_entry(&w, process[i].pid, process[i].command);
+    }
+    if (!rtl_db_status(e->db))
+        put_rest(&w, from, INT64_MAX, !w.entries);
+    rtl_sink_print(w.sink, "]}\n");
+    e->ops = NULL;
+    e->bounded = false;
 }

@@ -1,6 +1,9 @@
 /* Calls, ranges and memory in use in JSON. See json_calls.h. */
 #include "command/json_calls.h"
+#include "model/model_range.h"
 #include "text/text.h"
+
+#include <stdlib.h>
 
 static void put_row(struct json_writer *w, struct json_object *array, const struct rtl_model *m,
                     const struct rtl_call_row *row)
@@ -72,6 +75,44 @@ static void put_nested(struct json_writer *w, struct json_object *api, const str
     }
 }
 
+/* What kernels took in the range that their calls were in, the innermost one. */
+static void put_range_kernels(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+{
+    static const double q[] = {0.5, 0.99};
+    const struct rtl_calls *calls = m->latest->snapshot.calls;
+    struct rtl_range_kernel *kernels;
+    uint32_t count = rtl_range_kernels(&m->latest->snapshot, &kernels);
+    struct json_object *array = array_in(w, api, "range_kernels");
+    for (uint32_t i = 0; array && i < count && !w->failed; i++) {
+        const struct rtl_histogram_copy *h = &kernels[i].pair->histogram;
+        uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
+        uint64_t v[2] = {0, 0};
+        char name[4 * RTL_API_TEXT + 1];
+        struct json_object *o = object_at_end(w, array), *range = o ? array_in(w, o, "range") : NULL;
+        for (uint32_t n = kernels[i].pair->node; n && depth < RTL_RANGE_PATH_MAX; n = calls->nodes[n].parent)
+            path[depth++] = n;
+        while (range && depth--) {
+            rtl_text_escape(name, sizeof name, calls->nodes[path[depth]].name, calls->nodes[path[depth]].name_bytes);
+            if (json_object_array_add(range, json_object_new_string(name)))
+                w->failed = true;
+        }
+        if (!range || w->failed)
+            break;
+        bool any = rtl_quantiles(NULL, h, q, 2, v);
+        put_text(w, o, "kernel",
+                 rtl_names_form(m->names, kernels[i].kernel->id, kernels[i].kernel->name,
+                                kernels[i].kernel->name_length, RTL_NAME_FULL));
+        put_number(w, o, "timed", h->count);
+        put_number(w, o, "total_ns", h->total_ns);
+        put_measured(w, o, "p50_ns", any, v[0]);
+        put_measured(w, o, "p99_ns", any, v[1]);
+        put_measured(w, o, "max_ns", any, h->max_ns);
+    }
+    if (!kernels)
+        w->failed = true;
+    free(kernels);
+}
+
 /* How many dispatches and copies belong to a known call, and why the others don't. */
 static void put_links(struct json_writer *w, struct json_object *api, const struct rtl_calls *calls)
 {
@@ -107,6 +148,8 @@ void rtl_json_calls(struct json_writer *w, struct json_object *root, const struc
         put_row(w, array, m, &rows->rows[rows->functions + i]);
     if (!w->failed)
         put_nested(w, api, m);
+    if (!w->failed)
+        put_range_kernels(w, api, m);
     if (!w->failed && calls->links)
         put_links(w, api, calls);
     array = w->failed ? NULL : array_in(w, api, "memory");

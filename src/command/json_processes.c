@@ -21,7 +21,7 @@ static void put_gpus(struct json_writer *w, struct json_object *o, const struct 
         if (!gpu)
             return;
         put_number(w, gpu, "id", s->agents[i].gpu);
-        put_text(w, gpu, "pci", rtl_pci_address(s->agents[i].bdf).text);
+        put_name(w, gpu, "pci", s->agents[i].bdf == RTL_NO_BDF ? NULL : rtl_pci_address(s->agents[i].bdf).text);
     }
 }
 

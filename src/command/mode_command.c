@@ -40,7 +40,9 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
         return (int)status;
     }
     rtl_target_title(pid, "", title, sizeof title);
-    const char *mode = rtl_mode_label((unsigned)options->mode), *was = rtl_mode_label(before.mode);
+    bool calls = rtl_reader_has_calls(reader); /* which are recorded in all modes: default is called hip there */
+    const char *mode = rtl_mode_label(rtl_mode_with(calls, (unsigned)options->mode)),
+               *was = rtl_mode_label(rtl_mode_with(calls, before.mode));
     uint16_t number = rtl_control_request_mode(reader, &link, (enum rtl_mode)options->mode);
     bool taken = before.mode != options->mode && wait_taken(reader, number, &now); /* the same: nothing to wait for */
     rtl_control_close(&link);
@@ -54,7 +56,7 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
         printf("process %d (%s): mode %s from its next dispatch on, %s until then\n", (int)pid, title, mode, was);
     else if (now.mode != options->mode)
         printf("process %d (%s): mode %s: somebody else asked for it meanwhile\n", (int)pid, title,
-               rtl_mode_label(now.mode));
+               rtl_mode_label(rtl_mode_with(calls, now.mode)));
     else
         printf("process %d (%s): mode %s, was %s\n", (int)pid, title, mode, was);
     return 0;

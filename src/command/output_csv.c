@@ -57,6 +57,7 @@ static void write_line(const struct rtl_output_frame *f, const struct rtl_row *r
     write_number(out, recent, line->p50);
     write_number(out, recent, line->p99);
     fprintf(out, ",%s", rtl_name_family_name(rtl_family_of(m, row)));
+    write_number(out, line->kernel->estimated_ns, line->kernel->estimated_ns);
     fputc('\n', out);
 }
 
@@ -83,7 +84,7 @@ bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_model *m = f->model;
     if (!f->number)
         fputs("time_ns,pid,state,name,short,calls,timed,untimed,total_ns,min_ns,max_ns,p50_ns,p90_ns,p99_ns,"
-              "window_ns,window_calls,window_timed,window_total_ns,window_p50_ns,window_p99_ns,family\n",
+              "window_ns,window_calls,window_timed,window_total_ns,window_p50_ns,window_p99_ns,family,estimated_ns\n",
               out);
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];

@@ -70,11 +70,12 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
     o = object_in(w, root, "signals");
     if (!o)
         return;
-    put_number(w, o, "in_use", s->signals_in_use);
-    put_number(w, o, "free", s->signals_free);
-    put_number(w, o, "created", s->signals_created);
-    put_number(w, o, "peak", s->signals_peak);
-    put_number(w, o, "limit", s->signals_limit);
+    bool ours = !rtl_is_observed(s); /* there is no library in it that would have signals */
+    put_measured(w, o, "in_use", ours, s->signals_in_use);
+    put_measured(w, o, "free", ours, s->signals_free);
+    put_measured(w, o, "created", ours, s->signals_created);
+    put_measured(w, o, "peak", ours, s->signals_peak);
+    put_measured(w, o, "limit", ours, s->signals_limit);
 }
 
 static void put_queues(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
@@ -99,14 +100,15 @@ static void put_queues(struct json_writer *w, struct json_object *root, const st
     }
 }
 
-static void put_idle(struct json_writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent)
+static void put_idle(struct json_writer *w, struct json_object *gpu, const struct rtl_agent_snapshot *agent, bool seen)
 {
     static const uint64_t below[] = {
 #define BELOW(number, below_ns, header) [number] = below_ns,
         RTL_IDLE_CLASSES(BELOW)
 #undef BELOW
     };
-    if (agent->users > 1) { /* gaps of one process are no gaps of a GPU that several have */
+    /* gaps of one process are no gaps of a GPU that several have; of one seen from outside they aren't measured */
+    if (agent->users > 1 || seen) {
         put_measured(w, gpu, "idle", false, 0);
         return;
     }
@@ -141,6 +143,8 @@ static void put_clock(struct json_writer *w, struct json_object *gpu, const stru
 static void put_gpus(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     struct json_object *array = array_in(w, root, "gpus");
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    bool seen = rtl_is_observed(s), busy = !seen || s->in_force == RTL_ACTIVITY_TIMING;
     for (uint32_t i = 0; array && i < m->gpu_count; i++) {
         struct json_object *o = object_at_end(w, array);
         if (!o)
@@ -148,23 +152,24 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         const struct rtl_agent_snapshot *agent = m->gpus[i].agent;
         put_number(w, o, "id", agent->gpu);
         put_text(w, o, "name", agent->name);
-        put_text(w, o, "pci", rtl_pci_address(agent->bdf).text);
+        const struct rtl_gpu_name address = rtl_pci_address(agent->bdf);
+        put_name(w, o, "pci", *address.text ? address.text : NULL);
         put_name(w, o, "uuid", *agent->uuid ? agent->uuid : NULL);
         char text[24];
         snprintf(text, sizeof text, "%.4f", m->gpus[i].busy);
-        if (m->previous && m->gpus[i].busy >= 0)
+        if (m->previous && m->gpus[i].busy >= 0 && busy)
             put(w, o, "busy", json_object_new_double_s(m->gpus[i].busy, text));
         else
             put_measured(w, o, "busy", false, 0);
         if (agent->users > 1) /* the sum of what several processes have of it */
             put(w, o, "busy_is_bound", json_object_new_boolean(true));
-        put_number(w, o, "busy_ns", agent->busy_ns);
-        put_name(w, o, "verdict", m->previous ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
+        put_measured(w, o, "busy_ns", busy, agent->busy_ns);
+        put_name(w, o, "verdict", m->previous && busy ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
         bool in_call = m->previous && *m->gpus[i].facts.call;
         put_name(w, o, "host_call", in_call ? m->gpus[i].facts.call : NULL);
         put_share(w, o, "host_call_share", in_call, m->gpus[i].facts.call_share);
         put_measured(w, o, "wait_p99_ns", m->previous && m->gpus[i].facts.waits, m->gpus[i].wait_p99);
-        put_idle(w, o, agent);
+        put_idle(w, o, agent, seen);
         put_clock(w, o, agent);
     }
 }
@@ -285,6 +290,11 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     bool seen = rtl_is_observed(&m->latest->snapshot);
     if (seen)
         put_measured(w, o, "estimated_ns", k->estimated_ns, k->estimated_ns);
+    const struct rtl_call_launch *launch = rtl_calls_launch(m->latest->snapshot.calls, k);
+    uint64_t from_call[2] = {0, 0};
+    bool launched = launch && rtl_quantiles(NULL, &launch->histogram, (const double[]){0.5, 0.99}, 2, from_call);
+    put_measured(w, o, "launch_p50_ns", launched, from_call[0]);
+    put_measured(w, o, "launch_p99_ns", launched, from_call[1]);
     struct json_object *recently = object_in(w, o, "window");
     if (!recently)
         return;

@@ -1,7 +1,9 @@
 /* One frame as plain text: sums, GPUs, queues, copies, kernels in the order of the screen; columns as in the table. */
 #include "command/output.h"
+#include "model/coverage.h"
 #include "model/cells.h"
 #include "model/labels.h"
+#include "shm/gpu_names.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -35,6 +37,19 @@ static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_ro
     fprintf(out, "  gaps %s/s  clock off %s drift %s ppm\n", measured ? rtl_format_rate(gpu->idle_rate).text : RTL_NONE,
             time_text(f, a->clock_residuals, a->clock_residual_ns).text,
             a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb).text : RTL_NONE);
+}
+
+/* Of several processes: rows that can't be put together, because nobody knows whether they are the same GPU. */
+static void write_nameless_gpus(const struct rtl_model *m, FILE *out)
+{
+    uint32_t nameless = 0;
+    for (uint32_t i = 0; i < m->gpu_count; i++)
+        nameless += m->gpus[i].agent->bdf == RTL_NO_BDF;
+    if (nameless && m->queue_count && m->queues[0].queue->pid)
+        fprintf(
+            out,
+            "%u of these GPUs %s no known address: a row of each process, which may be the same GPU as another row\n",
+            nameless, nameless == 1 ? "has" : "have");
 }
 
 static void write_sums(const struct rtl_output_frame *f, FILE *out)
@@ -71,6 +86,7 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
                 rtl_format_exact(gpu->depth, 20).text, time_text(f, gpu->facts.waits, gpu->wait_p99).text, verdict);
         write_idle(f, gpu, out);
     }
+    write_nameless_gpus(m, out);
 }
 
 static void write_queues(const struct rtl_output_frame *f, FILE *out)

@@ -5,6 +5,7 @@
  * Nothing private: no name of a user or a machine, no command line, no path; names of kernels as hashes, unless asked
  * for.
  */
+#include "base/plain_file.h"
 #include "base/version.h"
 #include "model/labels.h"
 #include "record/db.h"
@@ -17,11 +18,16 @@
 #include "text/names.h"
 #include "text/text.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 enum { LINE = 512, NODES = 64, MAPS_LINES = 1 << 16 };
 
@@ -89,10 +95,29 @@ static void print_system(void)
     }
 }
 
+/* ROCm where the process lives, a container perhaps: links are followed below its root only, and not at all without
+ * openat2 (Linux 5.6). */
+static void read_rocm(pid_t pid, char *out, size_t size)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    char path[64], bytes[LINE] = "";
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), file = -1;
+    if (root >= 0)
+        file = rtl_plain_file_open((int)syscall(SYS_openat2, root, "opt/rocm/.info/version", &how, sizeof how), &st);
+    ssize_t n = file < 0 ? 0 : read(file, bytes, sizeof bytes - 1);
+    rtl_text_escape(out, size, bytes, n > 0 ? strcspn(bytes, "\n") : 0);
+    if (file >= 0)
+        close(file);
+    if (root >= 0)
+        close(root);
+}
+
 /* Of which release the runtime is that the process has loaded. */
 static void print_runtime(pid_t pid)
 {
-    char path[64], line[LINE], inside[LINE];
+    char path[64], line[LINE], inside[LINE], rocm[LINE];
     struct rtl_runtime_release release = {.name = ""};
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");
@@ -106,7 +131,8 @@ static void print_runtime(pid_t pid)
     }
     if (maps)
         fclose(maps);
-    printf("  runtime loaded: %s\n", or_none(release.name));
+    read_rocm(pid, rocm, sizeof rocm);
+    printf("  runtime loaded: %s; ROCm there: %s\n", or_none(release.name), or_none(rocm));
 }
 
 static void print_queues(const struct rtl_snapshot *s)

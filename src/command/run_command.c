@@ -40,6 +40,7 @@ struct run {
     const char *library;
     int mode; /* to begin in */
     char **command;
+    bool probe;  /* its kernels may be */
     bool screen; /* else a stream, or a trace alone */
 };
 
@@ -50,6 +51,8 @@ static enum rtl_parsed set(struct run *r, int option, const char *value, char **
 {
     if (option == RTL_RUN_LIBRARY) {
         r->library = value;
+    } else if (option == RTL_RUN_PROBE) {
+        r->probe = true;
     } else if (option == RTL_RUN_MODE) {
         if (rtl_begin_parse(value, &r->mode))
             return RTL_PARSED_RUN;
@@ -84,6 +87,10 @@ static bool parse(struct run *r, int argc, char **argv, int *status)
         parsed = RTL_PARSED_WRONG;
         text = strdup("which command? rtl-top run [options] -- COMMAND [ARGUMENTS]");
     }
+    if (parsed == RTL_PARSED_RUN && r->options.snapshot && r->options.trace) {
+        parsed = RTL_PARSED_WRONG;
+        text = strdup("--trace and --snapshot exclude one another; -w FILE records the statistics beside a trace");
+    }
     r->options.pid_count = r->options.snapshot != NULL; /* the command's, which is not known yet */
     if (parsed == RTL_PARSED_RUN)
         parsed = rtl_options_check(&r->options, &text);
@@ -114,6 +121,14 @@ static int choose_place(struct run *r)
             return RTL_DB_PATH;
         }
         rtl_outfile_close(file);
+    }
+    const char *const recordings[] = {o->write, o->trace, o->snapshot};
+    for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
+        enum rtl_db_status status = recordings[i] ? rtl_db_check(recordings[i], o->force, why, sizeof why) : RTL_DB_OK;
+        if (status) {
+            rtl_complain("%s", why);
+            return (int)status;
+        }
     }
     r->screen = o->output == RTL_OUTPUT_SCREEN && !alone && isatty(STDOUT_FILENO);
     if (r->screen || o->output != RTL_OUTPUT_SCREEN || alone)
@@ -243,6 +258,11 @@ static int watch(struct run *r, struct rtl_launch *launch)
                                : rtl_batch(o, targets);
         rtl_targets_close(targets);
     }
+    const char *missing = o->snapshot ? o->snapshot : o->trace ? o->trace : o->write;
+    if (!reader && !left && missing) { /* it was said why; what was asked for is not there */
+        rtl_complain("nothing is written to %s: no process was traced", missing);
+        status = RTL_READER_NOT_TRACED;
+    }
     return status == RTL_READER_EXITED ? 0 : status;
 }
 
@@ -258,7 +278,7 @@ int rtl_run_command(int argc, char **argv)
     if ((status = choose_place(&r)) != 0)
         return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        !rtl_traced_env_make(&env, library, r.mode, r.options.trace != NULL, why, sizeof why)) {
+        !rtl_traced_env_make(&env, library, r.mode, r.options.trace != NULL, r.probe, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }

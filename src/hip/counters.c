@@ -18,7 +18,6 @@
 #include "shm/hash.h"
 #include "shm/tables.h"
 #include "shm/trace_size.h"
-#include "stats/histogram.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -38,8 +37,8 @@ enum {
 
 __thread struct rtl_hip_thread rtl_hip_thread;
 
-static struct rtl_api api;                          /* once, then read-only */
-static _Atomic(struct rtl_api *) ready;             /* once, release; NULL again in a forked child */
+static struct rtl_api api; /* once, then read-only */
+_Atomic(struct rtl_api *) rtl_api_ready;
 static _Atomic(uint32_t) taken[RTL_API_BLOCKS];     /* any: block n belongs to a thread */
 static _Atomic(uint64_t) range_key[RTL_API_RANGES]; /* any: hash of the name that has this row, 0 = free */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -76,7 +75,7 @@ static void describe(struct rtl_api_row *row, uint32_t kind, const char *text, s
 
 static void fork_in_child(void)
 {
-    atomic_store(&ready, NULL);
+    atomic_store(&rtl_api_ready, NULL);
     rtl_hip_thread.block = 0; /* that is its parent's thread's, in memory that both have */
     rtl_hip_thread.line = &rtl_hip_thread.none;
 }
@@ -85,7 +84,7 @@ static void fork_in_child(void)
 static void thread_ends(void *unused)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    struct rtl_api *a = atomic_load(&ready);
+    struct rtl_api *a = atomic_load(&rtl_api_ready);
     (void)unused;
     uint32_t block = t->block;
     t->block = 0;
@@ -143,7 +142,7 @@ static void describe_nodes(struct rtl_api_node *nodes)
         nodes[i].state = 1;
 }
 
-static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t records)
+static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs_at, uint64_t records)
 {
     h->major = RTL_API_MAJOR;
     h->minor = RTL_API_MINOR;
@@ -155,6 +154,7 @@ static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t recor
     h->memory_at = RTL_API_MEMORY_AT;
     h->counters_at = RTL_API_COUNTERS_AT;
     h->buckets_at = RTL_API_BUCKETS_AT;
+    h->pairs_at = pairs_at;
     h->pid = (uint64_t)getpid();
     h->start_mono_ns = rtl_mono_ns();
     h->start_real_ns = rtl_real_ns();
@@ -173,6 +173,32 @@ static uint64_t records_of(const char *trace)
     return share < RTL_EVENTS_MIN ? RTL_EVENTS_MIN : share < RTL_API_EVENTS_MAX ? share : RTL_API_EVENTS_MAX;
 }
 
+/* NULL where there is no room for as much, by the limits of the process or the system. */
+static char *make_segment(uint64_t size)
+{
+    int fd = make_memfd(size);
+    if (fd < 0)
+        return NULL;
+    /* as the segment: without access at first, so that mlockall doesn't fill it; sparse; not in core dumps */
+    char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (base == MAP_FAILED) {
+        close(fd);
+        return NULL;
+    }
+    munlock(base, size);
+    madvise(base, size, MADV_NOHUGEPAGE);
+    madvise(base, size, MADV_DONTDUMP);
+    if (mprotect(base, size, PROT_READ | PROT_WRITE) != 0) {
+        munmap(base, size);
+        close(fd);
+        return NULL;
+    }
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
+        fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
+    return base;
+}
+
 /* Without a segment the application runs on as if we weren't there: nothing is said, the viewer says what is missing.
  */
 static void start(void)
@@ -181,27 +207,15 @@ static void start(void)
     if (!mode || strcmp(mode, RTL_MODE_HIP) != 0)
         return;
     uint64_t records = records_of(getenv("RTL_TRACE"));
-    uint64_t size = records ? RTL_API_EVENTS_OF(RTL_API_BLOCKS, records) : RTL_API_SIZE;
-    int fd = make_memfd(size);
-    if (fd < 0)
-        return;
-    /* as the segment: without access at first, so that mlockall doesn't fill it; sparse; not in core dumps */
-    char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (base == MAP_FAILED) {
-        close(fd);
-        return;
+    uint64_t pairs_at = RTL_API_EVENTS_OF(RTL_API_BLOCKS, records), size = pairs_at + RTL_API_PAIRS_SIZE;
+    char *base = make_segment(size);
+    if (!base) { /* without room for pairs, then: librtl.so counts each as one that found none */
+        size = pairs_at;
+        pairs_at = 0;
+        base = make_segment(size);
     }
-    munlock(base, size);
-    madvise(base, size, MADV_NOHUGEPAGE);
-    madvise(base, size, MADV_DONTDUMP);
-    if (mprotect(base, size, PROT_READ | PROT_WRITE) != 0) {
-        munmap(base, size);
-        close(fd);
+    if (!base)
         return;
-    }
-    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
-        fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
     api.header = (void *)base;
     api.rows = (void *)(base + RTL_API_ROWS_AT);
     api.memory = (void *)(base + RTL_API_MEMORY_AT);
@@ -216,23 +230,22 @@ static void start(void)
     describe(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
     atomic_store(&range_key[0], 1); /* nobody else gets this row */
     describe_nodes(api.nodes);
-    write_header(api.header, size, records);
+    write_header(api.header, size, pairs_at, records);
     has_key = pthread_key_create(&thread_end, thread_ends) == 0;
     pthread_atfork(NULL, NULL, fork_in_child);
-    atomic_store_explicit(&ready, &api, memory_order_release);
+    atomic_store_explicit(&rtl_api_ready, &api, memory_order_release);
 }
 
-struct rtl_api *rtl_api(void)
+struct rtl_api *rtl_api_first(void)
 {
-    struct rtl_api *a = atomic_load_explicit(&ready, memory_order_acquire);
     static _Atomic(bool) asked;
-    if (a || atomic_load_explicit(&asked, memory_order_acquire))
-        return a;
+    if (atomic_load_explicit(&asked, memory_order_acquire))
+        return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
     int error = errno;
     pthread_once(&once, start);
     atomic_store_explicit(&asked, true, memory_order_release);
     errno = error;
-    return atomic_load_explicit(&ready, memory_order_acquire);
+    return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
 }
 
 /* Off the steady path: once a thread. Without a key nobody would give the block back. */
@@ -281,7 +294,7 @@ static void raise_to(uint64_t *most, uint64_t value)
         ;
 }
 
-static void add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t bytes, bool error)
+void rtl_api_add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t bytes, bool error)
 {
     struct rtl_api_counters *c = &a->counters[row];
     rtl_api_add(&c->calls, 1);
@@ -294,7 +307,7 @@ static void add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t by
     __atomic_fetch_add(&a->buckets[row].count[rtl_bucket_of(ns)], 1, __ATOMIC_RELEASE);
 }
 
-static void count_code(struct rtl_api_row *row, uint32_t code)
+void rtl_api_count_code(struct rtl_api_row *row, uint32_t code)
 {
     for (uint32_t i = 0; i < RTL_API_CODES; i++) {
         uint32_t is = __atomic_load_n(&row->code[i].code, __ATOMIC_RELAXED);
@@ -309,40 +322,9 @@ static void count_code(struct rtl_api_row *row, uint32_t code)
     rtl_api_add(&row->codes_more, 1);
 }
 
-static inline void add_own(uint64_t *counter, uint64_t by, int order)
-{
-    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, order);
-}
-
-void rtl_api_call(struct rtl_api *a, uint32_t row, uint64_t from_ns, uint64_t to_ns, uint64_t bytes, int code)
-{
-    struct rtl_hip_thread *t = &rtl_hip_thread;
-    uint64_t ns = to_ns - from_ns;
-    if (__builtin_expect(!t->known, 0))
-        take_block(t, a);
-    bool error = code != 0 && code != RTL_API_NOT_READY;
-    if (__builtin_expect(code != 0, 0))
-        count_code(&a->rows[row], (uint32_t)code);
-    if (__builtin_expect(!t->block, 0)) {
-        add_shared(a, row, ns, bytes, error);
-        return;
-    }
-    uint32_t cell = RTL_API_CELL(t->block, row);
-    struct rtl_api_counters *c = &a->counters[cell];
-    add_own(&c->calls, 1, __ATOMIC_RELAXED);
-    add_own(&c->total_ns, ns, __ATOMIC_RELAXED);
-    if (ns > __atomic_load_n(&c->most_ns, __ATOMIC_RELAXED))
-        __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
-    if (bytes)
-        add_own(&c->bytes, bytes, __ATOMIC_RELAXED);
-    if (error)
-        add_own(&c->errors, 1, __ATOMIC_RELAXED);
-    add_own(&a->buckets[cell].count[rtl_bucket_of(ns)], 1, __ATOMIC_RELEASE);
-}
-
 void rtl_api_range(struct rtl_api *a, uint32_t row, uint64_t ns)
 {
-    add_shared(a, row, ns, 0, false);
+    rtl_api_add_shared(a, row, ns, 0, false);
 }
 
 uint32_t rtl_api_range_row(struct rtl_api *a, const char *name, enum rtl_api_kind kind)

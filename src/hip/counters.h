@@ -7,10 +7,12 @@
 #ifndef RTL_HIP_COUNTERS_H
 #define RTL_HIP_COUNTERS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "shm/api_link.h"
+#include "stats/histogram.h"
 
 enum { RTL_RANGES_DEEP = 64 }; /* ranges of a thread, one in the other, that are timed */
 
@@ -29,6 +31,7 @@ struct rtl_hip_thread {
     uintptr_t inside; /* stack of the call that is recorded; 0 in none: what HIP calls itself isn't the application's */
     uint32_t block;   /* 0: the shared one */
     uint32_t tid;
+    uint64_t latest_ns;          /* the latest time that it was told (now.h) */
     bool known;                  /* has asked for a block */
     uint32_t depth;              /* of its open ranges; those beyond RTL_RANGES_DEEP are only counted */
     uint64_t next_id, ids_end;   /* ids that nobody else has */
@@ -50,8 +53,16 @@ struct rtl_api {
     uint64_t records;             /* in each block's */
 };
 
+/* once, release; NULL again in a forked child: through rtl_api */
+extern _Atomic(struct rtl_api *) rtl_api_ready __attribute__((visibility("hidden")));
+struct rtl_api *rtl_api_first(void);
+
 /* NULL when nothing is recorded: another mode, no memory, a forked child. Makes the segment when it is first asked. */
-struct rtl_api *rtl_api(void);
+static inline struct rtl_api *rtl_api(void)
+{
+    struct rtl_api *api = atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
+    return __builtin_expect(api != NULL, 1) ? api : rtl_api_first();
+}
 
 /* Has the end of this thread noticed, and gives it a block. */
 void rtl_api_thread(struct rtl_api *api);
@@ -83,8 +94,6 @@ static inline void rtl_api_end(struct rtl_hip_thread *thread, uint32_t row, uint
     __atomic_store_n(&thread->line->now, 0, __ATOMIC_RELAXED);
 }
 
-/* One call of a function, from `from` to `to`. */
-void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t from_ns, uint64_t to_ns, uint64_t bytes, int code);
 /* One range or mark that has ended. */
 void rtl_api_range(struct rtl_api *api, uint32_t row, uint64_t ns);
 /* The row of a range's name, RTL_API_FUNCTIONS for those that find none; its kind is RANGE or MARK. */
@@ -93,6 +102,43 @@ uint32_t rtl_api_range_row(struct rtl_api *api, const char *name, enum rtl_api_k
 static inline void rtl_api_add(uint64_t *counter, uint64_t by)
 {
     __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
+}
+
+/* To one that only this thread writes. */
+static inline void rtl_api_add_own(uint64_t *counter, uint64_t by)
+{
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+}
+
+/* What rtl_api_call seldom needs: a return code other than 0; counters that threads share. */
+void rtl_api_count_code(struct rtl_api_row *row, uint32_t code);
+void rtl_api_add_shared(struct rtl_api *api, uint32_t row, uint64_t ns, uint64_t bytes, bool error);
+
+/* One call of a function by this thread, which has been noticed. The bucket last: it says that the rest is there. */
+static inline void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t ns, uint64_t bytes, int code)
+{
+    const struct rtl_hip_thread *t = &rtl_hip_thread;
+    bool error = false;
+    if (__builtin_expect(code != 0, 0)) {
+        error = code != RTL_API_NOT_READY;
+        rtl_api_count_code(&api->rows[row], (uint32_t)code);
+    }
+    if (__builtin_expect(!t->block, 0)) {
+        rtl_api_add_shared(api, row, ns, bytes, error);
+        return;
+    }
+    uint32_t cell = RTL_API_CELL(t->block, row);
+    struct rtl_api_counters *c = &api->counters[cell];
+    rtl_api_add_own(&c->calls, 1);
+    rtl_api_add_own(&c->total_ns, ns);
+    if (ns > __atomic_load_n(&c->most_ns, __ATOMIC_RELAXED))
+        __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
+    if (bytes)
+        rtl_api_add_own(&c->bytes, bytes);
+    if (__builtin_expect(error, 0))
+        rtl_api_add_own(&c->errors, 1);
+    uint64_t *bucket = &api->buckets[cell].count[rtl_bucket_of(ns)];
+    __atomic_store_n(bucket, __atomic_load_n(bucket, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "hip/counters.h"
+#include "hip/now.h"
 
 __attribute__((visibility("default"))) rtl_api_link_function rtl_api_link;
 
@@ -22,6 +23,6 @@ const struct rtl_api_link *rtl_api_link(void)
         return NULL;
     if (direct && direct[0] == '0')
         __atomic_fetch_or(&api->header->flags, RTL_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
-    link = (struct rtl_api_link){RTL_API_LINK_VERSION, sizeof link, call_of_this_thread, api->header};
+    link = (struct rtl_api_link){RTL_API_LINK_VERSION, sizeof link, call_of_this_thread, api->header, &rtl_hip_clock};
     return &link;
 }

@@ -207,7 +207,7 @@ static void *look(enum rtl_hip_function function, const struct object *o, bool *
 }
 
 /* full: it isn't there and can't be added. Of two that were added at once the first one is found, always. */
-static struct caller *caller_around(uintptr_t address, bool *full)
+static inline struct caller *caller_around(uintptr_t address, bool *full)
 {
     *full = false;
     for (unsigned i = 0; i < CALLERS_MAX; i++) {
@@ -276,13 +276,25 @@ static void *shared_answer(enum rtl_hip_function function, bool child)
     return child || !atomic_load_explicit(&several[is_roctx(function)], memory_order_acquire) ? f : NULL;
 }
 
+/*
+ * What roctx's functions return goes together: a pop returns the level that a push has left. So a caller that was told
+ * once that there is no libroctx64 behind one of them stays without it, also where one is loaded later.
+ */
+static bool stays_without(enum rtl_hip_function function, const struct caller *c)
+{
+    bool without = false;
+    for (int f = RTL_FN_hipGetProcAddress + 1; is_roctx(function) && f < RTL_FN_COUNT; f++)
+        without |= atomic_load_explicit(c ? &c->next[f] : &last[f], memory_order_acquire) == NONE;
+    return without;
+}
+
 static void *look_first(enum rtl_hip_function function, const void *address)
 {
     int error = errno;
     struct object o = {.address = (uintptr_t)address};
     bool everybody = false;
-    bool known = find_object(&o); /* code that was made at run time is in no object */
-    void *f = look(function, &o, &everybody);
+    bool known = find_object(&o), full; /* code that was made at run time is in no object */
+    void *f = stays_without(function, caller_around(o.address, &full)) ? NULL : look(function, &o, &everybody);
     bool keeps = f ? rtl_pin(f) : is_roctx(function); /* roctx works without a library behind it */
     if (keeps) {
         struct caller *c = known ? add_caller(&o) : NULL;
@@ -296,25 +308,30 @@ static void *look_first(enum rtl_hip_function function, const void *address)
     return f;
 }
 
-void *rtl_next(enum rtl_hip_function function, const void *address)
+/* For a caller that has no answer of its own so far. */
+static __attribute__((noinline)) void *next_without(enum rtl_hip_function function, const void *address, bool known,
+                                                    bool full)
 {
-    bool full, child = atomic_load_explicit(&forked, memory_order_relaxed);
+    bool child = atomic_load_explicit(&forked, memory_order_relaxed);
     uintptr_t at = (uintptr_t)address;
-    struct caller *c = caller_around(at, &full);
-    void *f = c ? atomic_load_explicit(&c->next[function], memory_order_acquire) : NULL;
-    if (!f &&
-        (child || full || (!c && atomic_load_explicit(outside_place(at), memory_order_relaxed) == at >> PAGE_BITS)))
+    void *f = NULL;
+    if (child || full || (!known && atomic_load_explicit(outside_place(at), memory_order_relaxed) == at >> PAGE_BITS))
         f = shared_answer(function, child);
-    if (f)
-        return f == NONE ? NULL : f;
-    return look_first(function, address);
+    return f ? f : look_first(function, address);
 }
 
-void *rtl_next_or_end(enum rtl_hip_function function, const void *address)
+void *rtl_next(enum rtl_hip_function function, const void *address)
 {
-    void *f = rtl_next(function, address);
-    if (__builtin_expect(f != NULL, 1))
-        return f;
+    bool full;
+    struct caller *c = caller_around((uintptr_t)address, &full);
+    void *f = c ? atomic_load_explicit(&c->next[function], memory_order_acquire) : NULL;
+    if (__builtin_expect(!f, 0))
+        f = next_without(function, address, c, full);
+    return f == NONE ? NULL : f;
+}
+
+void rtl_next_is_missing(enum rtl_hip_function function, const void *address)
+{
     struct object o = {.address = (uintptr_t)address};
     find_object(&o);
     dprintf(STDERR_FILENO, "%s: symbol lookup error: %s: undefined symbol: %s\n", program_invocation_name,

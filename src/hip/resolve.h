@@ -12,8 +12,17 @@
 /* What the code around `caller` would be bound to; NULL when there is no such function. The first time looks it up. */
 void *rtl_next(enum rtl_hip_function function, const void *caller);
 
-/* The same for what must be there: without it the process ends, as the dynamic linker would have ended it. */
-void *rtl_next_or_end(enum rtl_hip_function function, const void *caller);
+/* Ends the process as the dynamic linker would have ended it. */
+_Noreturn void rtl_next_is_missing(enum rtl_hip_function function, const void *caller);
+
+/* rtl_next for what must be there. */
+static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *caller)
+{
+    void *f = rtl_next(function, caller);
+    if (__builtin_expect(!f, 0))
+        rtl_next_is_missing(function, caller);
+    return f;
+}
 
 /* libc's own dlsym; NULL where it can't be found. */
 typedef void *rtl_dlsym(void *handle, const char *name);

@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "hip/counters.h"
 #include "hip/events.h"
 #include "hip/nodes.h"
+#include "hip/now.h"
 #include "hip/resolve.h"
 
 #define RTL_EXPORT __attribute__((visibility("default")))
@@ -28,12 +28,12 @@ static struct {
     _Atomic(uint64_t) start_ns;
     _Atomic(uint64_t) number; /* ours: what the id is in the segment, where libroctx64 gives ids of its own */
 } started[STARTED_MAX];
-static const uint64_t BUSY = UINT64_MAX;
+static const uint64_t BUSY = UINT64_MAX, OURS = 1ull << 62;
 static _Atomic(uint64_t) ids;
 
 static const char *named(const char *message)
 {
-    return message ? message : "(no name)";
+    return message && *message ? message : "(no name)";
 }
 
 /* The thread is noticed; its id in the segment. */
@@ -52,7 +52,7 @@ static void mark(void (*real)(const char *), const char *message)
         if (api->events) {
             const struct rtl_hip_thread *t = &rtl_hip_thread;
             struct rtl_api_event event = {.id = new_id(api),
-                                          .start_ns = rtl_mono_ns(),
+                                          .start_ns = rtl_hip_now(&rtl_hip_thread),
                                           .range = t->call.range,
                                           .tid = t->tid,
                                           .row = (uint16_t)row,
@@ -84,7 +84,7 @@ static int push(int (*real)(const char *), const char *message)
         t->call.range = range->id;
         t->call.node = range->node;
         __atomic_store_n(&t->line->node, range->node, __ATOMIC_RELAXED);
-        range->start_ns = rtl_mono_ns();
+        range->start_ns = rtl_hip_now(t);
     } else if (api) {
         rtl_api_add(&api->header->ranges_deep, 1);
     }
@@ -95,7 +95,7 @@ static int push(int (*real)(const char *), const char *message)
 static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    uint64_t now = rtl_mono_ns();
+    uint64_t now = rtl_hip_now_behind(t);
     t->call.range = range->around;
     t->call.node = range->above;
     __atomic_store_n(&t->line->node, range->above, __ATOMIC_RELAXED);
@@ -128,13 +128,20 @@ static int pop(int (*real)(void))
     return real ? real() : level;
 }
 
+/* An id as it is kept: one of ours is none of libroctx64's, which a part of the process may have beside us. */
+static uint64_t kept_as(uint64_t id, bool its_own)
+{
+    return its_own ? id : id | OURS;
+}
+
 static uint64_t start(uint64_t (*real)(const char *), const char *message)
 {
     struct rtl_api *api = rtl_api();
     uint64_t id = real ? real(message) : atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed) + 1;
+    uint64_t key = kept_as(id, real != NULL);
     uint32_t row = api ? rtl_api_range_row(api, named(message), RTL_API_RANGE) : 0;
     for (uint32_t i = 0; api && i < PROBES; i++) {
-        uint32_t at = (uint32_t)((id + i) % STARTED_MAX);
+        uint32_t at = (uint32_t)((key + i) % STARTED_MAX);
         uint64_t none = 0;
         if (!atomic_compare_exchange_strong_explicit(&started[at].id, &none, BUSY, memory_order_acquire,
                                                      memory_order_relaxed))
@@ -142,9 +149,9 @@ static uint64_t start(uint64_t (*real)(const char *), const char *message)
         atomic_store_explicit(&started[at].row, row, memory_order_relaxed);
         atomic_store_explicit(&started[at].number, new_id(api), memory_order_relaxed);
         atomic_store_explicit(&started[at].tid, rtl_hip_thread.tid, memory_order_relaxed);
-        atomic_store_explicit(&started[at].start_ns, rtl_mono_ns(), memory_order_relaxed);
+        atomic_store_explicit(&started[at].start_ns, rtl_hip_now(&rtl_hip_thread), memory_order_relaxed);
         rtl_api_add(&api->rows[row].open, 1);
-        atomic_store_explicit(&started[at].id, id, memory_order_release);
+        atomic_store_explicit(&started[at].id, key, memory_order_release);
         return id;
     }
     if (api)
@@ -156,10 +163,11 @@ static void stop(void (*real)(uint64_t), uint64_t id)
 {
     struct rtl_api *api = rtl_api();
     bool found = false;
+    uint64_t key = kept_as(id, real != NULL);
     for (uint32_t i = 0; api && !found && id && id != BUSY && i < PROBES; i++) {
-        uint32_t at = (uint32_t)((id + i) % STARTED_MAX);
+        uint32_t at = (uint32_t)((key + i) % STARTED_MAX);
         uint64_t is = atomic_load_explicit(&started[at].id, memory_order_acquire);
-        if (is != id)
+        if (is != key)
             continue;
         uint32_t row = atomic_load_explicit(&started[at].row, memory_order_relaxed);
         uint32_t tid = atomic_load_explicit(&started[at].tid, memory_order_relaxed);
@@ -167,7 +175,8 @@ static void stop(void (*real)(uint64_t), uint64_t id)
         uint64_t number = atomic_load_explicit(&started[at].number, memory_order_relaxed);
         if (!atomic_compare_exchange_strong(&started[at].id, &is, 0))
             break; /* another thread stops it, too */
-        now = rtl_mono_ns();
+        now = rtl_hip_now_behind(&rtl_hip_thread);
+        now = now > from ? now : from; /* another thread's, which may have had it by another line */
         rtl_api_range(api, row, now - from);
         rtl_api_add(&api->rows[row].open, UINT64_MAX);
         if (api->events) {

@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "hip/counters.h"
 #include "hip/events.h"
 #include "hip/memory.h"
+#include "hip/now.h"
 #include "hip/resolve.h"
 #include "hip/roctx.h"
 
@@ -56,7 +56,7 @@ static inline void enter(struct entered *e, uint32_t row, uintptr_t stack, const
     if (__builtin_expect(!t->known, 0))
         rtl_api_thread(e->api);
     t->inside = stack;
-    e->from = rtl_mono_ns();
+    e->from = rtl_hip_now(t);
     rtl_api_begin(t, row, e->from);
 }
 
@@ -80,7 +80,7 @@ static inline void leave(const struct entered *e, uint32_t row, uint64_t to, uin
     struct rtl_hip_thread *t = &rtl_hip_thread;
     if (__builtin_expect(e->api->events != NULL, 0))
         put_event(e, row, to, bytes, code);
-    rtl_api_call(e->api, row, e->from, to, bytes, code);
+    rtl_api_call(e->api, row, to - e->from, bytes, code);
     rtl_api_end(t, row, to);
     t->inside = e->around;
     if (__builtin_expect(e->around != 0, 0))
@@ -143,7 +143,7 @@ static void *beside_next(enum rtl_hip_function function, const void *caller)
             return real arguments;                                                     \
         before;                                                                        \
         int code = real arguments;                                                     \
-        uint64_t ended = rtl_mono_ns();                                                \
+        uint64_t ended = rtl_hip_now_behind(&rtl_hip_thread);                          \
         uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                              \
         (void)get_device;                                                              \
         after;                                                                         \

@@ -100,6 +100,7 @@ static bool make_segment(void)
     char why[256];
     struct rtl_segment_config config = {
         .mode = rtl_tool.settings.mode,
+        .calls = rtl_hot.linked,
         .runtime_major = rtl_tool.hsa.root_major,
         .runtime_minor = 0,
         .table_core_bytes = rtl_tool.hsa.core_bytes,
@@ -108,6 +109,7 @@ static bool make_segment(void)
         .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
         .links = rtl_hot.linked,
         .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to change */
+        .probe = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_tool.settings.probe && rtl_hsa_can_probe(&rtl_tool.hsa),
         .library_version = RTL_VERSION,
     };
     uint16_t major = 0, minor = 0;
@@ -126,6 +128,9 @@ static bool make_segment(void)
     if (config.control && rtl_tool.segment.control == &rtl_control_none)
         rtl_say("no control page (memory, descriptors): the mode can't be changed%s",
                 rtl_tool.settings.mode == RTL_MODE_AUTO ? ", and auto never times" : "");
+    if (rtl_tool.settings.probe && config.control && !rtl_tool.segment.probe)
+        rtl_say("RTL_PROBE=1: %s: no kernel can be probed",
+                config.probe ? "no probe page (memory, descriptors)" : "this runtime lacks what it takes");
     rtl_mode_start(rtl_tool.settings.mode);
     if (rtl_tool.settings.mode_unknown)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_MODE_UNKNOWN);
@@ -149,6 +154,8 @@ static void read_environment(void)
     if (!rtl_trace_parse(getenv("RTL_TRACE"), &rtl_tool.settings.trace))
         rtl_say("RTL_TRACE=%.40s is neither 0, 1 nor a size from 64K to 1G, such as 64M: there is no event ring",
                 getenv("RTL_TRACE"));
+    if (!rtl_probe_setting_parse(getenv("RTL_PROBE"), &rtl_tool.settings.probe))
+        rtl_say("RTL_PROBE=%.40s is neither 0 nor 1: no kernel can be probed", getenv("RTL_PROBE"));
 }
 
 static void hook(void *table)
@@ -210,6 +217,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
     rtl_hot.linked = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_links_find();
+    atomic_store(&rtl_hot.more, rtl_hot.linked ? RTL_MORE_LINKED : 0);
     if (!load.segment) {
         if (!make_segment())
             goto done;

@@ -7,14 +7,14 @@
 #include "shm/calls.h"
 #include "stats/quantile.h"
 
-/* X(symbol, meaning): what calls and ranges can be ranked by */
-#define RTL_CALL_ORDERS(X)            \
-    X(SHARE, "share of the window")   \
-    X(TOTAL, "time since the start")  \
-    X(CALLS, "calls since the start") \
-    X(P99, "p99 in the window")       \
-    X(NAME, "name")
-#define RTL_ENUM_CALL_ORDER(sym, meaning) RTL_CALLS_BY_##sym,
+/* X(symbol, header, meaning): what calls and ranges can be ranked by */
+#define RTL_CALL_ORDERS(X)                     \
+    X(SHARE, "%TIME", "share of the window")   \
+    X(TOTAL, "TOTAL", "time since the start")  \
+    X(CALLS, "CALLS", "calls since the start") \
+    X(P99, "P99", "p99 in the window")         \
+    X(NAME, "NAME", "name")
+#define RTL_ENUM_CALL_ORDER(sym, header, meaning) RTL_CALLS_BY_##sym,
 enum rtl_call_order { RTL_CALL_ORDERS(RTL_ENUM_CALL_ORDER) RTL_CALLS_BY_COUNT };
 #undef RTL_ENUM_CALL_ORDER
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(RTL_COLUMN_NAME == RTL_COLUMN_COUNT - 1, "the name is the last one");
+
 #define COLUMN(sym, key_, header_, width_, from, order_, meaning_) \
     [RTL_COLUMN_##sym] = {.key = key_,                             \
                           .header = header_,                       \
@@ -23,6 +25,21 @@ bool rtl_column_parse(const char *key, enum rtl_column *column, bool *reverse)
             return true;
         }
     return false;
+}
+
+struct rtl_column_order rtl_column_order(const uint8_t *places)
+{
+    struct rtl_column_order order;
+    int count = 0;
+    for (int place = 1; places && place <= UINT8_MAX && count < RTL_COLUMN_NAME; place++)
+        for (int i = 0; i < RTL_COLUMN_NAME; i++)
+            if (places[i] == place)
+                order.column[count++] = i;
+    for (int i = 0; i < RTL_COLUMN_NAME; i++)
+        if (!places || !places[i])
+            order.column[count++] = i;
+    order.column[count] = RTL_COLUMN_NAME;
+    return order;
 }
 
 enum rtl_column rtl_column_step(enum rtl_column column, int step)

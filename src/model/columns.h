@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * X(symbol, sort key, header, width, least terminal width that shows it, order, meaning)
@@ -52,6 +53,15 @@ struct rtl_column_info {
     enum rtl_order order;
 };
 extern const struct rtl_column_info rtl_columns[RTL_COLUMN_COUNT];
+
+/*
+ * The order of the columns from left to right: those that have a place (from 1 on) by it, then the others as in the
+ * table; the name, which takes what is left, is always the last. `places` may be NULL.
+ */
+struct rtl_column_order {
+    int column[RTL_COLUMN_COUNT];
+};
+struct rtl_column_order rtl_column_order(const uint8_t *places);
 
 /* A sort key, with "-" in front for the reverse order. False if there is none of that name that can be sorted by. */
 bool rtl_column_parse(const char *key, enum rtl_column *column, bool *reverse);

@@ -15,6 +15,8 @@ const char *rtl_mode_label(unsigned mode)
     };
     if (mode == RTL_MODE_MIXED)
         return "mixed";
+    if (mode == RTL_MODE_CALLS)
+        return RTL_MODE_HIP;
     if (mode == RTL_MODE_OBSERVED)
         return "observed";
     return mode < sizeof names / sizeof *names && names[mode] ? names[mode] : "unknown";

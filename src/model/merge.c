@@ -246,7 +246,7 @@ static void describe(struct rtl_member *member, const struct rtl_snapshot *s, co
     member->depth = member->busy_ns = member->gpus = 0;
     for (uint32_t i = 0; i < s->queue_count; i++)
         member->depth += s->queues[i].live ? s->queues[i].depth : 0;
-    member->stale_ns = rtl_stale_ns(s, member->depth, moved, &member->stuck_since_ns);
+    member->stale_ns = rtl_stale_ns(s, rtl_stale_in_flight(s), moved, &member->stuck_since_ns);
     for (uint32_t i = 0; i < rest->agent_count; i++) {
         member->busy_ns += rest->agents[i].busy_ns;
         if (rest->agents[i].users)
@@ -408,9 +408,9 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 
 /* --- snapshots --- */
 
-static bool make_groups(struct rtl_merge *merge)
+static bool make_groups(struct rtl_merge *merge, uint32_t most)
 {
-    while (merge->dirty_count) {
+    while (merge->dirty_count && most--) {
         struct rtl_merged_kernel *k = &merge->kernels[merge->dirty[merge->dirty_count - 1]];
         struct rtl_group *group = NULL;
         if (k->count && !(group = rtl_group_make(k->parts, k->count, &merge->packing, &merge->groups_charged)))
@@ -488,7 +488,7 @@ bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapsh
     memset(out, 0, sizeof *out);
     fold_ended(merge, RTL_MEMBERS_ENDED_MAX);
     number_gpus(merge);
-    if (!make_groups(merge) || !sum_rests(merge, out))
+    if (!make_groups(merge, UINT32_MAX) || !sum_rests(merge, out))
         return false;
     uint32_t count = 0;
     for (uint32_t id = 0; id < merge->next_id; id++)
@@ -510,6 +510,18 @@ bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapsh
         out->kernels[out->kernel_count++] = group->kernel;
     }
     return true;
+}
+
+bool rtl_merge_sum_some(struct rtl_merge *merge, uint32_t kernels)
+{
+    return make_groups(merge, kernels) && merge->dirty_count;
+}
+
+bool rtl_merge_make_partly(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out)
+{
+    bool numbered = merge->numbered, made = rtl_merge_make(merge, mono_ns, out);
+    merge->numbered = numbered;
+    return made;
 }
 
 const struct rtl_group *rtl_group_of(const struct rtl_snapshot *snapshot, const struct rtl_kernel_snapshot *kernel)

@@ -33,6 +33,14 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number);
 bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out);
 
 /*
+ * For many processes with many kernels, whose first sum takes long: makes the sums of at most so many kernels, which
+ * rtl_merge_make then has. False when there are no more.
+ */
+bool rtl_merge_sum_some(struct rtl_merge *merge, uint32_t kernels);
+/* As rtl_merge_make, of those that were taken so far; the GPUs' numbers are not final. */
+bool rtl_merge_make_partly(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out);
+
+/*
  * As before the first process came in, but for names, ids and the GPUs' numbers: earlier states follow, from the same
  * processes, which join in the same order. Snapshots that were made stay.
  */

@@ -77,6 +77,45 @@ static void add_node(struct rtl_call_node *to, const struct rtl_call_node *node)
     to->copies_ns += node->copies_ns;
 }
 
+/* Pairs of all of them, in their order: those of one node and kernel are added up. */
+static bool merge_pairs(const struct rtl_calls *const *from, uint32_t count, const struct rtl_histogram_copy **list,
+                        struct rtl_snapshot *out)
+{
+    struct rtl_calls *to = out->calls;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        most = from[i] && from[i]->node_count > most ? from[i]->node_count : most;
+    uint32_t *place = calloc((size_t)most + 1, sizeof *place), kept = 0;
+    for (uint32_t i = 0; place && i < count; i++) {
+        for (uint32_t n = 1; from[i] && from[i]->pair_count && n < from[i]->node_count; n++) {
+            const struct rtl_call_node *node = &from[i]->nodes[n];
+            place[n] = rtl_calls_child(to, place[node->parent], node->name, node->name_bytes);
+        }
+        for (uint32_t p = 0; from[i] && p < from[i]->pair_count; p++) {
+            to->pairs[to->pair_count] = from[i]->pairs[p];
+            to->pairs[to->pair_count++].node = place[from[i]->pairs[p].node];
+        }
+    }
+    bool ok = place != NULL;
+    free(place);
+    rtl_calls_sort_pairs(to);
+    for (uint32_t i = 0, next; ok && i < to->pair_count; i = next) {
+        uint32_t found = 0; /* not more than there are processes */
+        for (next = i; next < to->pair_count && found < count && to->pairs[next].node == to->pairs[i].node &&
+                       to->pairs[next].kernel == to->pairs[i].kernel;
+             next++)
+            list[found++] = &to->pairs[next].histogram;
+        struct rtl_call_pair sum = to->pairs[i];
+        void *storage = rtl_snapshot_allocate(out, rtl_histogram_sum_bytes(list, found) + 1);
+        ok = storage != NULL;
+        if (ok)
+            sum.histogram = rtl_histogram_sum(list, found, storage);
+        to->pairs[kept++] = sum;
+    }
+    to->pair_count = kept;
+    return ok;
+}
+
 static bool merge_nodes(const struct rtl_calls *const *from, uint32_t count, struct rtl_calls *to)
 {
     uint32_t most = 0, all = 1;
@@ -140,6 +179,7 @@ bool rtl_merge_calls(const struct rtl_calls *const *from, uint32_t count, struct
             room.memory += from[i]->memory_count;
             room.nodes += from[i]->node_count;
             room.launches += from[i]->launch_count;
+            room.pairs += from[i]->pair_count;
         }
     if (!any)
         return true;
@@ -148,7 +188,8 @@ bool rtl_merge_calls(const struct rtl_calls *const *from, uint32_t count, struct
     bool ok = at && list && rtl_calls_make(out, &room);
     for (const struct rtl_call *least; ok && (least = least_of(from, count, at));)
         ok = add_row(from, count, at, least, list, out);
-    ok = ok && merge_nodes(from, count, out->calls) && merge_launches(from, count, at, list, out);
+    ok = ok && merge_nodes(from, count, out->calls) && merge_launches(from, count, at, list, out) &&
+         merge_pairs(from, count, list, out);
     for (uint32_t i = 0; ok && i < count; i++) {
         if (!from[i])
             continue;

@@ -3,6 +3,7 @@
  */
 #include "model/model.h"
 #include "model/model_gpus.h"
+#include "model/model_range.h"
 #include "model/stale.h"
 #include "text/units.h"
 
@@ -84,6 +85,7 @@ void rtl_model_free(struct rtl_model *model)
     free(model->rows);
     free(model->calls.rows);
     free(model->calls.tree);
+    rtl_range_free(model->range);
     free(model->order);
     free(model->rank);
     free(model);
@@ -209,7 +211,7 @@ static void watch_worker(struct rtl_model *model)
     const struct rtl_snapshot *now = &model->latest->snapshot;
     const struct rtl_snapshot *before = model->previous ? &model->previous->snapshot : NULL;
     bool moved = before && (before->passes != now->passes || before->heartbeat_mono_ns != now->heartbeat_mono_ns);
-    model->stale_ns = rtl_stale_ns(now, rtl_model_in_flight(model), moved, &model->stuck_since_ns);
+    model->stale_ns = rtl_stale_ns(now, rtl_stale_in_flight(now), moved, &model->stuck_since_ns);
     model->state = model->stale_ns ? RTL_TARGET_STALE : RTL_TARGET_LIVE;
 }
 
@@ -347,6 +349,29 @@ void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool o
 {
     model->families_open = open ? model->families_open | 1u << family : model->families_open & ~(1u << family);
     show_families(model);
+}
+
+/* The old choice goes when no row points to its kernels any more. */
+static bool choose_range(struct rtl_model *model, struct rtl_range_choice *range)
+{
+    struct rtl_range_choice *before = model->range;
+    model->range = range;
+    model->held_until_ns = 0;
+    bool fine = rtl_model_refresh(model);
+    rtl_range_free(before);
+    return fine;
+}
+
+bool rtl_model_enter_range(struct rtl_model *model, const struct rtl_call_row *row)
+{
+    struct rtl_range_choice *range = rtl_range_choose(model, row);
+    return range && choose_range(model, range);
+}
+
+void rtl_model_leave_range(struct rtl_model *model)
+{
+    if (model->range)
+        choose_range(model, NULL);
 }
 
 void rtl_model_hold(struct rtl_model *model)

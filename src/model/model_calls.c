@@ -9,7 +9,7 @@ enum { RTL_CALL_DEPTH_MAX = 256 };
 const char *rtl_call_order_text(enum rtl_call_order order)
 {
     static const char *const texts[] = {
-#define TEXT(sym, meaning) meaning,
+#define TEXT(sym, header, meaning) meaning,
         RTL_CALL_ORDERS(TEXT)
 #undef TEXT
     };
@@ -217,7 +217,7 @@ static void make_launches(struct rtl_model *model)
     static const double q[] = {0.5, 0.99};
     const struct rtl_calls *calls = model->latest->snapshot.calls,
                            *base = model->base ? model->base->snapshot.calls : NULL;
-    model->calls.launches = calls && calls->launch_count;
+    model->calls.launches = calls && calls->launch_count && !model->range; /* of a range they aren't known */
     for (uint32_t i = 0; model->calls.launches && i < model->row_count; i++) {
         struct rtl_row *row = &model->rows[i];
         const struct rtl_call_launch *now = rtl_calls_launch(calls, row->kernel);

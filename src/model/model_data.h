@@ -41,6 +41,8 @@ enum {
 enum rtl_target_state { RTL_TARGET_STATES(RTL_ENUM_TARGET) RTL_TARGET_COUNT };
 #undef RTL_ENUM_TARGET
 
+struct rtl_range_choice;
+
 /* A snapshot and when it was taken; shared by the roles it has (latest, previous, zero, ring). */
 struct rtl_sample {
     struct rtl_snapshot snapshot;
@@ -118,6 +120,7 @@ struct rtl_model {
     bool families;          /* kernels stand below rows of their families */
     uint32_t families_open; /* bits: those whose kernels are shown */
     char filter[RTL_FILTER_MAX];
+    struct rtl_range_choice *range; /* rows are of this range's kernels (model_range.h); NULL: of all */
 
     /* derived by rtl_model_refresh */
     const struct rtl_sample *base;   /* where the window starts; NULL = the process's start */

@@ -132,17 +132,40 @@ static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
         row->facts.long_waits[c] = rtl_sum_from(&sum, c ? ends[c - 1] : 0);
 }
 
-/* Where the host's threads were most of the window, if that was a tenth of one's time at least. */
+/* What threads have spent of the window in a call that hasn't ended, as a share of one's time: it counts when it ends.
+ */
+static double open_share(const struct rtl_model *model, const struct rtl_call *call)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    const struct rtl_calls *calls = now->calls;
+    double share = 0;
+    for (uint32_t i = 0; calls && model->span_ns && i < calls->thread_count; i++) {
+        const struct rtl_call_thread *thread = &calls->threads[i];
+        if (!thread->row || &calls->rows[thread->row - 1] != call)
+            continue;
+        uint64_t ns = grown(now->taken_mono_ns, thread->since_ns);
+        share += (double)(ns < model->span_ns ? ns : model->span_ns) / (double)model->span_ns;
+    }
+    return share;
+}
+
+/* Where the host's threads were most of the window, those that still are too, if that was a tenth of one's time. */
 static void add_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
 {
     const struct rtl_call_row *most = NULL;
-    for (uint32_t i = 0; i < model->calls.functions; i++)
-        if (!most || model->calls.rows[i].share > most->share)
-            most = &model->calls.rows[i];
-    if (!most || most->share < 0.1)
+    double share = 0.1;
+    for (uint32_t i = 0; i < model->calls.functions; i++) {
+        const struct rtl_call_row *row = &model->calls.rows[i];
+        double its = row->share + open_share(model, row->call);
+        if (its >= share && (!most || its > share)) {
+            most = row;
+            share = its;
+        }
+    }
+    if (!most)
         return;
     rtl_text_escape(facts->call, sizeof facts->call, most->call->name, most->call->name_bytes);
-    facts->call_share = most->share;
+    facts->call_share = share;
 }
 
 void rtl_model_judge_gpus(struct rtl_model *model)

@@ -10,6 +10,7 @@
 #include "model/ranks.h"
 #include "model/model_families.h"
 #include "model/model_gpus.h"
+#include "model/model_range.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -80,7 +81,7 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
     row->window = (struct rtl_window){0};
     row->estimated_ns = grown(k->estimated_ns, zero ? zero->estimated_ns : 0);
     row->window_estimated_ns = estimated_between(row->base, k);
-    row->history = k->id < RTL_KERNELS_MAX ? model->history[k->id] : NULL;
+    row->history = k->id < RTL_KERNELS_MAX && !model->range ? model->history[k->id] : NULL;
     const struct rtl_histogram_copy *from = row->base ? &row->base->histogram : NULL;
     if (from && from->count == k->histogram.count)
         return;
@@ -101,7 +102,10 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
 
 static void make_kernels(struct rtl_model *model)
 {
-    const struct rtl_snapshot *now = &model->latest->snapshot;
+    const struct rtl_range_choice *range = model->range; /* its snapshots have the kernels of that range only */
+    const struct rtl_snapshot *now = range ? &range->latest.snapshot : &model->latest->snapshot;
+    const struct rtl_sample *base = range ? &range->base : model->base, *zero = range ? &range->zero : model->zero,
+                            *before = range ? &range->before : model->before;
     uint32_t base_at = 0, before_at = 0, zero_at = 0;
     uint64_t window_total = 0;
     model->row_count = now->kernel_count;
@@ -110,15 +114,15 @@ static void make_kernels(struct rtl_model *model)
     for (uint32_t i = 0; i < now->kernel_count; i++) {
         struct rtl_row *row = &model->rows[i];
         *row = (struct rtl_row){.id = now->kernels[i].id, .kernel = &now->kernels[i]};
-        row->base = find_next(model->base, &base_at, row->id);
-        row->before = find_next(model->before, &before_at, row->id);
-        row->zero = find_next(model->zero, &zero_at, row->id);
+        row->base = find_next(base, &base_at, row->id);
+        row->before = find_next(before, &before_at, row->id);
+        row->zero = find_next(zero, &zero_at, row->id);
         make_row(model, row);
         window_total += rtl_row_window_ns(row);
         model->estimated |= rtl_row_window_estimated(row);
         /* of a process that is seen from outside the timed ones are no sample of all */
-        model->no_shares |= !row->window_estimated_ns && now->mode == RTL_MODE_OBSERVED &&
-                            row->window.count < row->window_calls && row->id != RTL_KERNEL_UNKNOWN;
+        model->no_shares |= now->in_force != RTL_ACTIVITY_TIMING && now->mode == RTL_MODE_OBSERVED &&
+                            row->window.count < row->window_calls && row->kernel->name[0] != '(';
         if (row->window.count && (!model->worst || row->p99 > model->worst->p99))
             model->worst = row;
     }
@@ -278,7 +282,7 @@ static void make_gpus(struct rtl_model *model)
 /* Reasons that lie in the mode or in the application: the others are time that we meant to take and lost. */
 static bool is_by_design(int reason)
 {
-    if (reason == RTL_UNTIMED_OBSERVED)
+    if (reason == RTL_UNTIMED_OBSERVED || reason == RTL_UNTIMED_PROBED)
         return true;
     return reason == RTL_UNTIMED_OWN_SIGNAL || reason == RTL_UNTIMED_BATCH || reason == RTL_UNTIMED_UNSAFE_SIGNAL ||
            reason == RTL_UNTIMED_SHARED_SIGNAL || reason == RTL_UNTIMED_SIGNAL_GONE ||
@@ -381,7 +385,8 @@ static int by_name_down(const void *a, const void *b)
 
 static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
 {
-    if (model->hide_idle && !row->window_calls)
+    if (!row->kernel->calls ||
+        (model->hide_idle && !row->window_calls)) /* the first: its calls are in another row by now */
         return false;
     return !model->filter[0] ||
            rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, model->filter);
@@ -390,6 +395,10 @@ static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
 static bool make_order(struct rtl_model *model)
 {
     bool held = rtl_model_is_held(model);
+    /* where no share is known the order by it says nothing: then by what is */
+    enum rtl_column sort = model->sort != RTL_COLUMN_TIME || !model->no_shares ? model->sort
+                           : model->span_ns                                    ? RTL_COLUMN_RATE
+                                                                               : RTL_COLUMN_CALLS;
     bool ascending = (rtl_columns[model->sort].order == RTL_ORDER_ASC) != model->reverse;
     model->shown = 0;
     for (uint32_t i = 0; i < model->row_count; i++)
@@ -410,7 +419,7 @@ static bool make_order(struct rtl_model *model)
             uint32_t rank = row->id < RTL_MODEL_IDS ? model->rank[row->id] : 0;
             item->value = rank ? -(double)rank : -1e18;
         } else {
-            double value = column_value(model, row, model->sort);
+            double value = column_value(model, row, sort);
             item->value = value < 0 ? -1e300 : ascending ? -value : value;
             if (model->sort == RTL_COLUMN_NAME)
                 item->name = rtl_model_form(model, row, RTL_NAME_SHORT);
@@ -440,6 +449,10 @@ bool rtl_model_is_held(const struct rtl_model *model)
 bool rtl_model_make_rows(struct rtl_model *model)
 {
     if (!make_room(model, model->latest->snapshot.kernel_count + RTL_FAMILY_COUNT)) {
+        model->row_count = model->shown = 0;
+        return false;
+    }
+    if (model->range && !rtl_range_make(model)) {
         model->row_count = model->shown = 0;
         return false;
     }

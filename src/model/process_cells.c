@@ -30,7 +30,8 @@ void rtl_process_cells(const struct rtl_model *model, const struct rtl_process_r
                        uint64_t real_ns, struct rtl_process_cells *out)
 {
     const struct rtl_member *member = row->member;
-    bool window = model->span_ns > 0;
+    bool known = member->start_mono_ns; /* what it has was read */
+    bool window = model->span_ns > 0 && known;
     memset(out, 0, sizeof *out);
     snprintf(out->pid, sizeof out->pid, "%d", (int)member->info.pid);
     snprintf(out->label, sizeof out->label, "%s", *member->info.label ? member->info.label : RTL_NONE);
@@ -41,6 +42,7 @@ void rtl_process_cells(const struct rtl_model *model, const struct rtl_process_r
     snprintf(out->worst, sizeof out->worst, "%s", row->worst ? rtl_format_time(row->worst_p99, units).text : RTL_NONE);
     snprintf(out->mode, sizeof out->mode, "%s",
              member->ended      ? "exited"
+             : !known           ? RTL_NONE
              : member->stale_ns ? "stale"
                                 : rtl_mode_label(member->mode));
     snprintf(out->age, sizeof out->age, "%s",

@@ -6,6 +6,16 @@
 
 #define RTL_STALE_AFTER_NS (2 * 1000000000ull)
 
+/* What the worker has to see to: not what goes past the library. */
+static inline uint64_t rtl_stale_in_flight(const struct rtl_snapshot *now)
+{
+    uint64_t depth = 0;
+    for (uint32_t i = 0; i < now->queue_count; i++)
+        if (now->queues[i].live && now->queues[i].way_why != RTL_WHY_PAST_LIBRARY)
+            depth += now->queues[i].depth;
+    return depth;
+}
+
 /*
  * Stale means: something is in flight and the worker has not made a pass for a while (it hangs, or the process is
  * stopped). A parked worker is idle; a dispatch that has just woken it up must not raise an alarm, so what is parked

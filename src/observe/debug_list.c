@@ -2,6 +2,7 @@
 #include "observe/debug_list.h"
 #include "base/clock.h"
 #include "observe/elf_symbols.h"
+#include "shm/hash.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #define SYMBOL "_amdgpu_r_debug"
+_Static_assert(offsetof(struct link_map, l_addr) == 0 && offsetof(struct link_map, l_name) == 8 &&
+                   offsetof(struct link_map, l_next) == 24,
+               "as struct rtl_debug_list_answer has it");
 enum { IMAGES_MAX = 4096 };
 static const uint64_t IMAGE_BYTES = 1ull << 32;
 static const uint64_t FIND_NS = 2000000000; /* honest libraries take milliseconds */
@@ -44,10 +48,13 @@ uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struc
 }
 
 bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_take *take,
-                         void *context)
+                         void *context, struct rtl_debug_list_end *end)
 {
     struct r_debug list;
     char uri[RTL_CODE_OBJECT_URI_MAX + 1];
+    struct rtl_debug_list_end last = {.link = head + offsetof(struct r_debug, r_map)};
+    if (end)
+        *end = last;
     if (!rtl_target_read(memory, head, &list, sizeof list))
         return false;
     uint64_t before = 0, at = (uint64_t)(uintptr_t)list.r_map;
@@ -57,13 +64,50 @@ bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, 
             !rtl_target_read(memory, at, &map, offsetof(struct link_map, l_prev) + sizeof map.l_prev) ||
             (uint64_t)(uintptr_t)map.l_prev != before)
             return false;
-        if (rtl_target_read_string(memory, (uint64_t)(uintptr_t)map.l_name, uri, sizeof uri) &&
-            !take(context, at, map.l_addr, uri))
-            return true;
+        bool more = !rtl_target_read_string(memory, (uint64_t)(uintptr_t)map.l_name, uri, sizeof uri) ||
+                    take(context, at, map.l_addr, uri);
+        last = (struct rtl_debug_list_end){.at = at,
+                                           .link = before ? before + offsetof(struct link_map, l_next) : last.link,
+                                           .next = (uint64_t)(uintptr_t)map.l_next,
+                                           .load = map.l_addr,
+                                           .name = (uint64_t)(uintptr_t)map.l_name,
+                                           .length = strlen(uri)};
+        last.text = rtl_hash(uri, last.length);
+        if (!more)
+            break;
         before = at;
         at = (uint64_t)(uintptr_t)map.l_next;
     }
+    last.known = true;
+    if (end)
+        *end = last;
     return true;
+}
+
+size_t rtl_debug_list_ask(const struct rtl_debug_list_end *end, struct rtl_debug_list_answer *answer,
+                          struct rtl_target_piece pieces[RTL_DEBUG_LIST_PIECES])
+{
+    size_t n = 0;
+    if (end->known)
+        pieces[n++] = (struct rtl_target_piece){end->link, &answer->to, sizeof answer->to, false};
+    if (end->known && end->at)
+        pieces[n++] = (struct rtl_target_piece){end->at, &answer->entry, sizeof answer->entry, false};
+    if (end->known && end->at && end->length)
+        pieces[n++] = (struct rtl_target_piece){end->name, answer->uri, end->length + 1, false};
+    return n;
+}
+
+bool rtl_debug_list_changed(const struct rtl_debug_list_end *end, const struct rtl_debug_list_answer *answer,
+                            const struct rtl_target_piece *pieces)
+{
+    if (!end->known || (!end->at && !pieces[0].ok))
+        return false;
+    if (!end->at)
+        return answer->to != 0;
+    return !pieces[0].ok || answer->to != end->at || !pieces[1].ok || answer->entry.load != end->load ||
+           answer->entry.name != end->name || answer->entry.next != end->next ||
+           (end->length &&
+            (!pieces[2].ok || answer->uri[end->length] || rtl_hash(answer->uri, end->length) != end->text));
 }
 
 static bool number_after(const char *text, const char *word, uint64_t *value)

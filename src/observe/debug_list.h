@@ -21,9 +21,31 @@ uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struc
 /* Called for each code object: its entry in the list, where it was loaded, what it was loaded from. False ends it. */
 typedef bool rtl_debug_list_take(void *context, uint64_t entry, uint64_t load, const char *uri);
 
-/* False when the list couldn't be followed to its end: it is being changed, or lies. */
+/* How the list ended when it was walked. What comes is put there, what goes changes the one before it. */
+struct rtl_debug_list_end {
+    uint64_t at, link, next; /* the last entry, the word that leads to it, where it leads itself; 0 = none */
+    uint64_t load, name;
+    uint64_t text; /* of its name: a hash */
+    size_t length;
+    bool known;
+};
+
+/* False when the list couldn't be followed to its end: it is being changed, or lies. `end` may be NULL. */
 bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_take *take,
-                         void *context);
+                         void *context, struct rtl_debug_list_end *end);
+/* Whether it ends otherwise by now: what is to be read for that, and what it says then; not when that isn't known. */
+enum { RTL_DEBUG_LIST_PIECES = 3 };
+struct rtl_debug_list_answer {
+    uint64_t to;
+    struct {
+        uint64_t load, name, dynamic, next; /* a struct link_map, but for what is behind that */
+    } entry;
+    char uri[RTL_CODE_OBJECT_URI_MAX + 1];
+};
+size_t rtl_debug_list_ask(const struct rtl_debug_list_end *end, struct rtl_debug_list_answer *answer,
+                          struct rtl_target_piece pieces[RTL_DEBUG_LIST_PIECES]);
+bool rtl_debug_list_changed(const struct rtl_debug_list_end *end, const struct rtl_debug_list_answer *answer,
+                            const struct rtl_target_piece *pieces);
 
 /*
  * What a URI says: "file:///path#offset=1&size=2" or "memory://PID#offset=1&size=2". `path` gets the file's name,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, CHAIN_MAX = 4096, NAME_MAX_ = 128 };
+enum { LINKS_AT_ONCE = 256 };
 enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are left out: each symbol may point to the same one */
 
 struct tables {
@@ -95,9 +96,9 @@ struct gnu_hash {
 };
 
 /* One more than the highest number of a symbol; 0 when it can't be told. */
-static uint32_t count_symbols(const struct rtl_elf_image *i, const struct tables *t)
+static uint32_t count_symbols(const struct rtl_elf_image *i, const struct tables *t, uint64_t *bytes)
 {
-    uint32_t sysv[2], most = 0, link;
+    uint32_t sysv[2], most = 0;
     struct gnu_hash g;
     if (t->hash && fetch(i, t->hash, sysv, sizeof sysv))
         return sysv[1];
@@ -107,16 +108,25 @@ static uint32_t count_symbols(const struct rtl_elf_image *i, const struct tables
     uint32_t *all = malloc(g.buckets ? g.buckets * sizeof *all : 1);
     if (!all || !fetch(i, buckets, all, g.buckets * sizeof *all))
         g.buckets = 0;
+    *bytes += g.buckets * sizeof *all;
     for (uint32_t n = 0; n < g.buckets; n++)
         most = all[n] > most ? all[n] : most;
     free(all);
     if (most < g.first || !most)
         return 0;
-    for (uint32_t n = 0; n < RTL_ELF_SYMBOLS_MAX && fetch(i, chains + 4ull * (most - g.first), &link, sizeof link);
-         n++) {
-        most++;
-        if (link & 1)
-            return most;
+    for (uint32_t links[LINKS_AT_ONCE], n = 0; n < RTL_ELF_SYMBOLS_MAX; n += LINKS_AT_ONCE) {
+        uint64_t at = chains + 4ull * (most - g.first), left = at < i->size ? i->size - at : 0;
+        size_t count = left / sizeof *links < LINKS_AT_ONCE ? (size_t)(left / sizeof *links) : LINKS_AT_ONCE;
+        if (!fetch(i, at, links, count * sizeof *links)) /* what lies behind its end may not be there */
+            count = fetch(i, at, links, sizeof *links);
+        *bytes += count * sizeof *links;
+        for (size_t k = 0; k < count; k++) {
+            most++;
+            if (links[k] & 1)
+                return most;
+        }
+        if (!count)
+            break;
     }
     return 0;
 }
@@ -126,7 +136,7 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void
     struct tables t;
     if (!read_tables(image, &t))
         return false;
-    uint64_t count = count_symbols(image, &t), text = t.strings_bytes;
+    uint64_t count = count_symbols(image, &t, bytes), text = t.strings_bytes;
     if (!count || count > RTL_ELF_SYMBOLS_MAX || !text || text > RTL_ELF_STRINGS_MAX)
         return false;
     Elf64_Sym *symbols = malloc(count * sizeof *symbols);
@@ -198,7 +208,8 @@ bool rtl_elf_find(const struct rtl_elf_image *image, const char *name, uint64_t 
         }
         return false;
     }
-    uint32_t count = count_symbols(image, &t);
+    uint64_t bytes = 0;
+    uint32_t count = count_symbols(image, &t, &bytes);
     for (uint32_t n = 0; n < count && n < CHAIN_MAX; n++)
         if (is_symbol(image, &t, n, name, address))
             return true;

@@ -1,19 +1,14 @@
 /* Kernel objects and their names. See kernel_names.h. */
 #include "observe/kernel_names.h"
-#include "base/plain_file.h"
 #include "observe/debug_list.h"
 #include "observe/elf_symbols.h"
+#include "observe/target_file.h"
 #include "shm/hash.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20, UNSEEN_MAX = 8 };
 static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one look */
@@ -34,13 +29,17 @@ struct rtl_kernel_names {
     char *name[RTL_KERNELS_MAX];
     uint32_t length[RTL_KERNELS_MAX];
     uint32_t rows;
+    uint32_t own; /* the row of the runtime's own kernels; 0 = none so far */
     size_t bytes; /* of names */
     bool full;
+    bool no_room;         /* for another object */
+    bool whole;           /* the list was, when it was read last */
     struct slot *by_name; /* key: the name's hash */
     struct slot *by_object;
     uint32_t objects, object_slots;
     struct code_object *codes;
     uint32_t code_count, code_room, unread;
+    struct rtl_debug_list_end end; /* of the list, when it was read last */
 };
 
 enum { NAME_SLOTS = 4 * RTL_KERNELS_MAX };
@@ -144,10 +143,17 @@ static bool grow(struct rtl_kernel_names *n)
 
 static void put_object(struct rtl_kernel_names *n, uint64_t object, uint32_t row, uint32_t code)
 {
-    if (!object || n->objects == OBJECTS_MAX || (2 * n->objects >= n->object_slots && !grow(n)))
+    if (!object)
         return;
     struct slot *s = slot_of(n, object);
-    n->objects += !s->key;
+    if (!s->key) {
+        if (n->objects == OBJECTS_MAX || (2 * n->objects >= n->object_slots && !grow(n))) {
+            n->full = n->no_room = true;
+            return;
+        }
+        n->objects++;
+        s = slot_of(n, object); /* it may have grown */
+    }
     *s = (struct slot){.key = object, .row = row, .code = code};
 }
 
@@ -156,14 +162,25 @@ static void add_kernel(struct rtl_kernel_names *n, const char *name, size_t leng
     put_object(n, object, row_of_name(n, name, length), code);
 }
 
+/* All kernels that a program loads are in the list: what is in none of its code objects, while all could be read, the
+ * runtime has made for itself. */
 void rtl_kernel_names_nameless(struct rtl_kernel_names *n, uint64_t object)
 {
-    put_object(n, object, RTL_KERNEL_UNKNOWN, UINT32_MAX);
+    static const char own[] = "(runtime's own kernel)";
+    uint32_t row = n->whole && !n->unread ? row_of_name(n, own, sizeof own - 1) : RTL_KERNEL_OTHER;
+    if (row != RTL_KERNEL_OTHER)
+        n->own = row;
+    put_object(n, object, row != RTL_KERNEL_OTHER ? row : RTL_KERNEL_UNKNOWN, UINT32_MAX);
+}
+
+bool rtl_kernel_names_is_own(const struct rtl_kernel_names *n, uint32_t row)
+{
+    return n->own && row == n->own;
 }
 
 bool rtl_kernel_names_known(const struct rtl_kernel_names *n, uint64_t object)
 {
-    return object && slot_of(n, object)->key;
+    return object && (slot_of(n, object)->key || n->no_room);
 }
 
 void rtl_kernel_names_add(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object)
@@ -223,14 +240,6 @@ static bool take_symbol(void *context, const struct rtl_elf_symbol *s)
     return true;
 }
 
-/* A file where the process lives. Links are followed within its root only, so not at all without openat2 (Linux 5.6):
- * what was loaded is then read from memory. */
-static int open_file(int files, const char *path, struct stat *st)
-{
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-    return files < 0 ? -1 : rtl_plain_file_open((int)syscall(SYS_openat2, files, path, &how, sizeof how), st);
-}
-
 static bool read_from(struct look *l, const char *uri)
 {
     char path[RTL_CODE_OBJECT_URI_MAX + 1];
@@ -243,7 +252,7 @@ static bool read_from(struct look *l, const char *uri)
     if (!*path)
         return rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
     image.memory = NULL;
-    image.fd = open_file(l->files, path, &st);
+    image.fd = rtl_target_file_open(l->files, path, &st);
     if (image.fd < 0)
         return false;
     if ((uint64_t)st.st_size > offset) {
@@ -318,6 +327,7 @@ static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
     n->code_count = kept;
     n->by_object = fresh;
     n->objects = 0;
+    n->no_room = false;
     for (uint32_t i = 0; i < n->object_slots; i++) {
         if (!old[i].key || old[i].code >= before || number[old[i].code] == UINT32_MAX)
             continue;
@@ -336,15 +346,21 @@ bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_m
     uint32_t longest = 0;
     for (uint32_t i = 0; i < n->code_count; i++)
         n->codes[i].unseen++;
-    bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l);
+    bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l, &n->end);
     n->unread = l.refused;
     for (uint32_t i = 0; i < n->code_count; i++) {
         longest = n->codes[i].unseen > longest ? n->codes[i].unseen : longest;
         n->unread += n->codes[i].unread;
     }
+    n->whole = whole && l.bytes < READ_MAX;
     /* A list that was never whole says little of what is gone, but nothing is kept for ever on its word. */
-    uint32_t unseen = whole && l.bytes < READ_MAX ? 1 : UNSEEN_MAX;
+    uint32_t unseen = n->whole ? 1 : UNSEEN_MAX;
     if (longest >= unseen)
         forget_gone(n, unseen);
     return whole;
+}
+
+const struct rtl_debug_list_end *rtl_kernel_names_end(const struct rtl_kernel_names *n)
+{
+    return &n->end;
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "observe/target_memory.h"
+#include "observe/debug_list.h"
 #include "shm/segment.h"
 
 struct rtl_kernel_names;
@@ -27,12 +27,18 @@ void rtl_kernel_names_free(struct rtl_kernel_names *names);
 bool rtl_kernel_names_read(struct rtl_kernel_names *names, const struct rtl_target_memory *memory, uint64_t head,
                            int files);
 
+/* How the list ended then: while it ends so nothing has come or gone. */
+const struct rtl_debug_list_end *rtl_kernel_names_end(const struct rtl_kernel_names *names);
+
 /* The row of a kernel object; RTL_KERNEL_UNKNOWN where no code object has it. */
 uint32_t rtl_kernel_names_row(const struct rtl_kernel_names *names, uint64_t object);
 
-/* Whether it is known what the object is, be it that it has no name; and that it has none, until code objects go. */
+/* Whether it is known what the object is, be it that it has no name, or that there is no room for one; and that it has
+ * none, until code objects go. */
 bool rtl_kernel_names_known(const struct rtl_kernel_names *names, uint64_t object);
 void rtl_kernel_names_nameless(struct rtl_kernel_names *names, uint64_t object);
+/* Whether it is the row of such kernels that no code object has although all are known: "(runtime's own kernel)". */
+bool rtl_kernel_names_is_own(const struct rtl_kernel_names *names, uint32_t row);
 
 /* Rows so far, the fixed ones included; a row's name, terminated. */
 uint32_t rtl_kernel_names_count(const struct rtl_kernel_names *names);

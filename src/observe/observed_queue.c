@@ -14,10 +14,14 @@ bool rtl_observed_queue_begin(struct rtl_observed_queue *q, const struct rtl_fou
                               const struct rtl_queue_head *head, bool whole)
 {
     uint64_t generation = q->generation, before = q->dispatches_before + q->dispatches, timed = q->timed;
+    bool same = q->used && q->found.at == found->at && q->found.id == found->id && q->found.size == found->size;
+    uint64_t next = q->counter.next;
     *q = (struct rtl_observed_queue){
         .found = *found, .used = true, .live = true, .dispatches_before = before, .timed = timed};
     q->generation = (uint32_t)generation + 2;
     rtl_ring_counter_begin(&q->counter, found->size, head->write_index, whole);
+    if (same) /* it was given up for what it showed for a moment: no packet counts twice, or as lost */
+        q->counter = (struct rtl_ring_counter){.next = next, .size = found->size, .ours = next};
     q->first = q->counter.next;
     if (found->size <= RTL_SEEN_RING_MAX && !(q->seen = calloc(2 * (size_t)found->size, sizeof *q->seen)))
         return false;
@@ -33,6 +37,13 @@ void rtl_observed_queue_end(struct rtl_observed *o, struct rtl_observed_queue *q
     q->awaited = NULL;
     q->seen = NULL;
     q->live = false;
+}
+
+bool rtl_observed_queue_is_own(const struct rtl_observed *o, const struct rtl_observed_queue *q)
+{
+    uint32_t unread;
+    rtl_kernel_names_objects(o->names, &unread);
+    return q->unnamed && q->unnamed == q->dispatches && !unread;
 }
 
 /* --- counting --- */
@@ -75,9 +86,12 @@ static bool take(void *context, uint64_t number, const struct rtl_packet *p, enu
         t->o->rows.at[row].calls++;
         t->o->rows.at[row].last = *p;
         q->dispatches++;
+        q->unnamed += row == RTL_KERNEL_UNKNOWN || rtl_kernel_names_is_own(t->o->names, row);
     } else {
         q->others++;
     }
+    if (t->o->counts_only)
+        return true;
     await(t->o, q, number, row, p->signal);
     if (q->seen)
         q->seen[number & (2ull * q->found.size - 1)] =
@@ -264,11 +278,13 @@ bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *
     q->profiles = head->properties & RTL_QUEUE_PROFILES;
     bool idle = head->write_index == q->counter.next && head->read_index == head->write_index &&
                 head->read_index == q->read_index && !(q->awaited && q->awaited->first < q->awaited->end);
-    if (!idle || o->evidence.late < LATE_IS_SURE) {
+    if (!idle || (!o->counts_only && o->evidence.late < LATE_IS_SURE)) {
         if (!count_new(o, q, head, &at_index, &after))
             return false;
-        settle(o, q, now_ns);
-        see_heads(o, q, head, &at_index, &after, now_ns);
+        if (!o->counts_only) {
+            settle(o, q, now_ns);
+            see_heads(o, q, head, &at_index, &after, now_ns);
+        }
     }
     if (!o->unknown) /* what comes from now on wasn't there, or stood behind one that wasn't */
         q->clear_ns = now_ns;

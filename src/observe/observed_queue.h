@@ -26,6 +26,7 @@ struct rtl_observed_queue {
     bool used, live;
     bool profiles;
     uint64_t dispatches, dispatches_before, others; /* packets that were counted, of either kind */
+    uint64_t unnamed;                               /* dispatches of kernels that no code object has */
     uint64_t first;                                 /* number of the first packet that could be counted */
     uint64_t write_index, read_index;               /* as seen last */
     uint64_t looked_ns;                             /* when */
@@ -37,6 +38,7 @@ struct rtl_observed_queue {
 
 /* What the queues of a process share. */
 struct rtl_observed {
+    bool counts_only; /* no times */
     const struct rtl_target_memory *memory;
     struct rtl_kernel_names *names;
     struct rtl_observed_rows rows;
@@ -50,10 +52,14 @@ struct rtl_observed {
     struct rtl_packet packets[RTL_OBSERVED_RING_AT_ONCE];
 };
 
-/* Takes up a queue that was found; `whole`: it was made while we looked. False without memory. */
+/* Takes up a queue that was found; `whole`: it was made while we looked. One that is in its own old slot goes on where
+ * it was. False without memory. */
 bool rtl_observed_queue_begin(struct rtl_observed_queue *q, const struct rtl_found_queue *found,
                               const struct rtl_queue_head *head, bool whole);
 void rtl_observed_queue_end(struct rtl_observed *o, struct rtl_observed_queue *q);
+
+/* So far it had the runtime's own kernels, and no other. */
+bool rtl_observed_queue_is_own(const struct rtl_observed *o, const struct rtl_observed_queue *q);
 
 /* A look at the queue, whose head was read at `now_ns`. False when it is that queue no more. */
 bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,

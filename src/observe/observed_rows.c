@@ -96,7 +96,7 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
         return false;
     bool estimated = false, all_timed = true; /* those that can be, and a name has to be */
     for (uint32_t i = RTL_KERNEL_FIRST; i < count; i++)
-        all_timed &= rows->at[i].timed || !rows->at[i].calls;
+        all_timed &= rows->at[i].timed || !rows->at[i].calls || rtl_kernel_names_is_own(names, i);
     for (uint32_t i = 0; i < count; i++) {
         struct rtl_observed_row *row = &rows->at[i];
         struct rtl_kernel_snapshot *k = &s->kernels[s->kernel_count];

@@ -46,9 +46,10 @@ bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_
 struct search {
     const struct rtl_target_memory *memory;
     const struct rtl_mappings *mappings;
+    struct rtl_queue_search *at; /* where it is */
     struct rtl_found_queue *queues;
     uint32_t found, most;
-    uint64_t until_ns;
+    uint64_t until_cpu_ns, until_ns;
     struct rtl_queue_head heads[AT_ONCE];
     struct rtl_target_piece pieces[AT_ONCE];
     size_t count;
@@ -57,18 +58,28 @@ struct search {
 static void look_at_pages(struct search *s)
 {
     rtl_target_read_pieces(s->memory, s->pieces, s->count);
-    for (size_t i = 0; i < s->count && s->found < s->most; i++)
-        if (s->pieces[i].ok && rtl_queue_plausible(&s->heads[i]))
-            s->found += rtl_queue_confirm(s->memory, s->mappings, s->pieces[i].at, &s->queues[s->found]);
+    for (size_t i = 0; i < s->count; i++) {
+        struct rtl_found_queue queue;
+        if (!s->pieces[i].ok || !rtl_queue_plausible(&s->heads[i]) ||
+            !rtl_queue_confirm(s->memory, s->mappings, s->pieces[i].at, &queue))
+            continue;
+        queue.looked_before = s->at->rounds > 0;
+        if (s->found < s->most)
+            s->queues[s->found++] = queue;
+        else
+            s->at->beyond++;
+    }
     s->count = 0;
 }
 
+/* On a busy machine it may take longer than its CPU, but nobody waits for ever for pages that are swapped out. */
 static bool is_over(const struct search *s)
 {
-    return s->found >= s->most || rtl_mono_ns() > s->until_ns;
+    return rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) > s->until_cpu_ns || rtl_mono_ns() > s->until_ns;
 }
 
-static void look_at_region(struct search *s, const struct rtl_target_region *region)
+/* False when time was over before its end; some pages have been looked at in any case. */
+static bool look_at_region(struct search *s, const struct rtl_target_region *region)
 {
     for (uint64_t at = region->from; at < region->to; at += PAGE) {
         s->pieces[s->count] =
@@ -76,27 +87,58 @@ static void look_at_region(struct search *s, const struct rtl_target_region *reg
         if (++s->count < AT_ONCE)
             continue;
         look_at_pages(s);
+        s->at->next = at + PAGE;
         if (is_over(s))
-            return;
+            return false;
     }
+    return true;
+}
+
+/* What lies in [from, to), which are starts of pages. False when time was over: s->at->next is where to go on. */
+static bool look_between(struct search *s, uint64_t from, uint64_t to)
+{
+    bool in_time = true;
+    for (uint32_t i = 0; i < s->mappings->count && in_time; i++) {
+        const struct rtl_mapping *m = &s->mappings->list[i];
+        uint64_t end = m->to < to ? m->to : to;
+        if (!m->dontfork || !m->read || !m->write || m->device || !m->resident)
+            continue;
+        for (uint64_t at = m->from > from ? m->from : from; at < end && in_time;) {
+            struct rtl_target_region regions[RTL_TARGET_REGIONS];
+            uint32_t n = rtl_target_regions(s->memory, &at, end, regions);
+            for (uint32_t r = 0; r < n && in_time; r++)
+                in_time = look_at_region(s, &regions[r]);
+            if (!in_time)
+                break;
+            s->at->next = at;
+            in_time = !is_over(s);
+        }
+    }
+    look_at_pages(s);
+    return in_time;
 }
 
 uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
-                         struct rtl_found_queue *queues, uint32_t most, uint64_t budget_ns)
+                         struct rtl_queue_search *search, struct rtl_found_queue *queues, uint32_t most,
+                         uint64_t budget_ns)
 {
-    struct search s = {
-        .memory = memory, .mappings = mappings, .queues = queues, .most = most, .until_ns = rtl_mono_ns() + budget_ns};
-    for (uint32_t i = 0; i < mappings->count && !is_over(&s); i++) {
-        const struct rtl_mapping *m = &mappings->list[i];
-        if (!m->dontfork || !m->read || !m->write || m->device || !m->resident)
-            continue;
-        for (uint64_t at = m->from; at < m->to && !is_over(&s);) {
-            struct rtl_target_region regions[RTL_TARGET_REGIONS];
-            uint32_t n = rtl_target_regions(memory, &at, m->to, regions);
-            for (uint32_t r = 0; r < n && !is_over(&s); r++)
-                look_at_region(&s, &regions[r]);
-        }
-    }
-    look_at_pages(&s);
+    uint64_t from = search->next;
+    struct search s = {.memory = memory,
+                       .mappings = mappings,
+                       .at = search,
+                       .queues = queues,
+                       .most = most,
+                       .until_cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) + budget_ns,
+                       .until_ns = rtl_mono_ns() + 3 * budget_ns};
+    search->beyond = 0;
+    search->whole = false;
+    if (!look_between(&s, from, UINT64_MAX))
+        return s.found;
+    search->rounds++;
+    search->next = 0;
+    if (!look_between(&s, 0, from))
+        return s.found;
+    search->next = from;
+    search->whole = true;
     return s.found;
 }

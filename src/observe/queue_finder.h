@@ -44,9 +44,18 @@ _Static_assert(sizeof(struct rtl_signal_image) == 64, "as the runtime has it");
 
 struct rtl_found_queue {
     uint64_t at, ring, id;
-    uint64_t doorbell; /* the hardware's, in a page of its GPU's */
-    uint32_t size;     /* packets */
-    bool device_ring;  /* its ring lies in a device's memory */
+    uint64_t doorbell;  /* the hardware's, in a page of its GPU's */
+    uint32_t size;      /* packets */
+    bool device_ring;   /* its ring lies in a device's memory */
+    bool looked_before; /* all memory had been looked at before: it wasn't there, or it was found then */
+};
+
+/* Where a search is: what had no time goes on there. Zero-initialised: at the start. */
+struct rtl_queue_search {
+    uint64_t next;   /* address */
+    uint32_t rounds; /* how often it has come to the end of all memory */
+    uint32_t beyond; /* queues that the last call found and had no place for */
+    bool whole;      /* it has looked at all memory */
 };
 
 /* What an amd_queue_t can look like. Pure. */
@@ -54,8 +63,12 @@ bool rtl_queue_plausible(const struct rtl_queue_head *head);
 /* The one at an address; false when there is none (any more). */
 bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
                        struct rtl_found_queue *queue);
-/* All, up to `most`, ascending addresses; looks for at most `budget_ns` or so. */
+/*
+ * All, up to `most`, from search->next on and round by the start of memory; takes at most `budget_ns` of CPU or so, and
+ * three times that of time, but never looks at nothing: called again and again it comes to everything.
+ */
 uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
-                         struct rtl_found_queue *queues, uint32_t most, uint64_t budget_ns);
+                         struct rtl_queue_search *search, struct rtl_found_queue *queues, uint32_t most,
+                         uint64_t budget_ns);
 
 #endif

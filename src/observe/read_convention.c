@@ -4,17 +4,18 @@
 enum { EARLY_ENOUGH = 4, EARLY_SHARE = 20, LATE_ENOUGH = 8, LATE_SHARE = 100 };
 
 /*
- * The packet before the index still runs: early, and nothing else. It has ended, and with it all before it, and the
- * next one stands there though it was submitted before: late. (One that comes to an idle queue may not have been
- * noticed yet.)
+ * It says something when the index has just moved on, to a packet that was there before: of a packet that was left
+ * behind long ago the signal may be gone, and something else in its place. The packet before the index still runs:
+ * early, and nothing else. It has ended, and with it all before it, and the next one stands there though it was
+ * submitted before: late. (One that comes to an idle queue may not have been noticed yet.)
  */
 void rtl_convention_see(struct rtl_evidence *e, const struct rtl_queue_look *look)
 {
-    if (!look->before_signalled)
+    if (!look->before_signalled || !look->waiting || !look->queued)
         return;
     if (look->before_pending)
         e->early++;
-    else if (look->before_in_order && look->waiting && look->queued)
+    else if (look->before_in_order)
         e->late++;
 }
 

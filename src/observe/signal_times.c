@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { LEARN = 8 };                        /* times that only serve to know the clock */
+enum { LEARN = 8, RELEARN = 256 };         /* times that only serve to know the clock; and not to have known it */
 static const uint64_t NEAR_NS = 100000000; /* how long a known clock is measured, */
 static const uint64_t ANY_NS = 2000000000; /* and any other */
 static const double SLACK_NS = 200000;     /* the clocks' drift, and the order of two readings */
-static const double NEAR = 0.03;
+static const double NEAR = 0.03, DRIFT = 0.001;
 
 static struct rtl_signal_user *user_of(struct rtl_signal_user *users, uint64_t signal)
 {
@@ -50,24 +50,38 @@ void rtl_await_forget(struct rtl_signal_user users[RTL_SIGNAL_USERS], const stru
             users[i] = (struct rtl_signal_user){0};
 }
 
-/* The length of a tick, once enough time has gone by. */
-static void learn_rate(struct rtl_tick_clock *c, uint64_t tick, uint64_t now_ns)
+/* The length of a tick, once enough time has gone by. What is read at `now_ns` had ended then, and not yet at
+ * `after_ns`: so the time between two ends lies within bounds, and a known clock is taken when it alone is within them.
+ */
+static void learn_rate(struct rtl_tick_clock *c, uint64_t tick, uint64_t after_ns, uint64_t now_ns)
 {
     static const uint64_t known[] = {100000000, 25000000, 27000000, 48000000, 19200000, 1000000000};
-    if (!c->first_ns || tick <= c->first_tick) {
+    if (!c->first_ns || tick <= c->first_tick || now_ns <= c->first_ns) {
         c->first_tick = tick;
         c->first_ns = now_ns;
+        c->first_after_ns = after_ns < now_ns ? after_ns : now_ns;
         return;
     }
-    uint64_t over = now_ns - c->first_ns;
+    uint64_t over = now_ns - c->first_ns, longest = now_ns - c->first_after_ns;
     if (over < NEAR_NS)
         return;
-    double hz = (double)(tick - c->first_tick) * 1e9 / (double)over;
-    for (unsigned i = 0; i < sizeof known / sizeof *known && !c->hz; i++)
-        if (fabs(hz / (double)known[i] - 1) < NEAR)
+    double ticks = (double)(tick - c->first_tick) * 1e9, hz = ticks / (double)over;
+    double least = ticks / (double)longest * (1 - DRIFT);
+    double most = after_ns > c->first_ns ? ticks / (double)(after_ns - c->first_ns) * (1 + DRIFT) : INFINITY;
+    uint64_t near = 0;
+    unsigned fitting = 0;
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+        double k = (double)known[i];
+        fitting += k >= least && k <= most;
+        if (fabs(hz / k - 1) < NEAR)
+            near = known[i];
+        if (k >= least && k <= most && fitting == 1)
             c->hz = known[i];
-    if (!c->hz && over >= ANY_NS && hz >= 1e6 && hz <= 1e10)
-        c->hz = (uint64_t)hz;
+    }
+    if (fitting)
+        c->hz = fitting == 1 ? c->hz : 0;
+    else if (over >= ANY_NS && most / least < 1 + NEAR && hz >= 1e6 && hz <= 1e10)
+        c->hz = near ? near : (uint64_t)hz;
 }
 
 uint64_t rtl_tick_duration(struct rtl_tick_clock *c, uint64_t start, uint64_t end, uint64_t after_ns, uint64_t now_ns)
@@ -75,7 +89,7 @@ uint64_t rtl_tick_duration(struct rtl_tick_clock *c, uint64_t start, uint64_t en
     if (!start || end < start || end >> 62)
         return UINT64_MAX;
     if (!c->hz) {
-        learn_rate(c, end, now_ns);
+        learn_rate(c, end, after_ns, now_ns);
         return UINT64_MAX;
     }
     double ns = 1e9 / (double)c->hz, high = (double)now_ns - (double)end * ns;
@@ -85,8 +99,12 @@ uint64_t rtl_tick_duration(struct rtl_tick_clock *c, uint64_t start, uint64_t en
         return UINT64_MAX;
     }
     if ((double)start * ns + c->high < (double)after_ns - SLACK_NS ||
-        (double)end * ns + c->low > (double)now_ns + SLACK_NS)
+        (double)end * ns + c->low > (double)now_ns + SLACK_NS) {
+        if (++c->rejected >= RELEARN) /* so many in a row: it is the clock that is wrong */
+            *c = (struct rtl_tick_clock){0};
         return UINT64_MAX; /* of something before it, or of the future */
+    }
+    c->rejected = 0;
     double low = (double)after_ns - (double)start * ns;
     c->high = high < c->high ? high : c->high + SLACK_NS / 1e4;
     c->low = low > c->low ? low : c->low - SLACK_NS / 1e4;

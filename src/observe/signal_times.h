@@ -6,8 +6,9 @@
  * So a dispatch is timed only if no other packet was submitted with its signal until its times were read, and if they
  * lie between the moment before it was submitted and then. Everything else stays untimed. Pure, but for memory.
  *
- * The ticks' length is measured against the host's clock, and taken for that of the hardware's known clocks when it is
- * near one; until then nothing is timed.
+ * The ticks' length is measured against the host's clock, and taken for that of the one of the hardware's known clocks
+ * that it can be, however late what was read was read; until then nothing is timed. A clock by which nothing comes out
+ * right any more is learnt anew.
  */
 #ifndef RTL_OBSERVE_SIGNAL_TIMES_H
 #define RTL_OBSERVE_SIGNAL_TIMES_H
@@ -18,9 +19,10 @@
 /* Ticks of one GPU in the host's time. Zero-initialised: nothing is known. */
 struct rtl_tick_clock {
     uint64_t hz; /* 0 = not known so far */
-    uint64_t first_tick, first_ns;
-    double high, low; /* ns of tick 0 are between them */
-    uint32_t seen;    /* times that made it better */
+    uint64_t first_tick, first_ns, first_after_ns;
+    double high, low;  /* ns of tick 0 are between them */
+    uint32_t seen;     /* times that made it better */
+    uint32_t rejected; /* in a row */
 };
 
 /* A dispatch that carries a signal and whose times are awaited. */

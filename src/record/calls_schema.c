@@ -10,6 +10,7 @@
 
 #define STRUCT struct rtl_calls
 const struct rtl_field rtl_calls_fields[] = {RTL_CALLS_FIELDS(FIELD)};
+const struct rtl_field rtl_pairs_fields[] = {RTL_PAIRS_FIELDS(FIELD)};
 #undef STRUCT
 #define STRUCT struct rtl_call
 const struct rtl_field rtl_call_fields[] = {RTL_CALL_FIELDS(FIELD)};
@@ -54,3 +55,10 @@ const struct rtl_db_set rtl_calls_set = {
     "SELECT f.recording, f.sequence, f.time_ns, p.path, s.* "
     "FROM rtl_range_sample s JOIN rtl_frame f ON f.id = s.frame "
     "JOIN path p ON p.recording = f.recording AND p.range = s.range;\n"};
+
+const struct rtl_db_set rtl_pairs_set = {
+    "rtl_pair_sample",
+    "CREATE TABLE rtl_pair_frame(frame INTEGER PRIMARY KEY" RTL_PAIRS_FIELDS(COLUMN) ");\n"
+    "CREATE TABLE rtl_pair_sample(frame INTEGER NOT NULL, range INTEGER NOT NULL, kernel INTEGER NOT NULL" HISTOGRAM_COLUMNS
+    ", PRIMARY KEY(frame, range, kernel)) WITHOUT ROWID;\n"
+    "INSERT INTO rtl_label VALUES ('version', 1, 'pairs');\n"};

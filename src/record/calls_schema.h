@@ -49,13 +49,18 @@
     X(copies, copies, GROW)         \
     X(copies_ns, copies_ns, GROW)
 
+/* in rtl_pair_frame; of struct rtl_calls */
+#define RTL_PAIRS_FIELDS(X) X(pairs_over, pairs_over, SET)
+
 #define RTL_CALL_FIELD_LISTS(X)               \
     X(calls, CALLS, struct rtl_calls)         \
     X(call, CALL, struct rtl_call)            \
     X(memory, MEMORY, struct rtl_call_memory) \
-    X(node, NODE, struct rtl_call_node)
+    X(node, NODE, struct rtl_call_node)       \
+    X(pairs, PAIRS, struct rtl_calls)
 RTL_CALL_FIELD_LISTS(RTL_DECLARE_FIELDS)
 
 extern const struct rtl_db_set rtl_calls_set;
+extern const struct rtl_db_set rtl_pairs_set; /* kernels by range: numbers of rtl_range and of rtl_kernel */
 
 #endif

@@ -67,6 +67,13 @@ struct rtl_db_set {
  */
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **db, char *why,
                                size_t why_bytes);
+/*
+ * Whether a recording can be made at that path, or go on there: what opening it for writing would say. Nothing stays of
+ * a file that was not there, and with `force` nothing of one that was is changed.
+ */
+enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t why_bytes);
+/* From now on: busy_ms of the options. */
+void rtl_db_wait(struct rtl_db *db, unsigned busy_ms);
 void rtl_db_close(struct rtl_db *db); /* what was not committed is lost; NULL is nothing */
 
 const char *rtl_db_path(const struct rtl_db *db);

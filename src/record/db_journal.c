@@ -171,6 +171,8 @@ static enum rtl_journal take_records(struct reading *r, struct rtl_undo *undo, b
 {
     uint64_t record = undo->page_bytes + 8ull;
     uint32_t locks = 0x40000000 / undo->page_bytes + 1; /* the page of the lock bytes is never saved */
+    if (!r->records && stop(context))
+        return RTL_JOURNAL_STOPPED;
     for (uint32_t i = 0; i < r->records; i++, r->at += record) {
         unsigned char word[4];
         if (i % STOP_EVERY == 0 && stop(context))

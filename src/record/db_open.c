@@ -217,6 +217,11 @@ static void remove_if_empty(struct rtl_db *db)
         unlink(db->path);
 }
 
+void rtl_db_wait(struct rtl_db *db, unsigned busy_ms)
+{
+    db->busy_ms = busy_ms ? busy_ms : BUSY_MS;
+}
+
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **out, char *why,
                                size_t why_bytes)
 {
@@ -229,7 +234,7 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
         return refuse(RTL_DB_FAILED, why, why_bytes, "out of memory");
     }
     db->write = options->write;
-    db->busy_ms = options->busy_ms ? options->busy_ms : BUSY_MS;
+    rtl_db_wait(db, options->busy_ms);
     db->meter = &db->work;
     pthread_mutex_lock(&one);
     /* the count of what is allocated isn't used and takes locks; later calls are refused, harmlessly */
@@ -241,6 +246,20 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
         rtl_db_close(db);
     else
         *out = db;
+    return status;
+}
+
+enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t why_bytes)
+{
+    struct rtl_db *db;
+    struct stat info;
+    if (force && !stat(path, &info)) { /* it would be emptied */
+        bool made;
+        return find(path, &(struct rtl_db_options){.write = true}, &made, &info, why, why_bytes);
+    }
+    enum rtl_db_status status = rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, why_bytes);
+    if (!status)
+        rtl_db_close(db);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* Two spans side by side. See diff.h. */
 #include "record/diff.h"
+#include "shm/calls.h"
 #include "stats/quantile.h"
 
 #include <stdlib.h>
@@ -126,6 +127,54 @@ bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b, struct rt
         finish(&diff->rows[i], diff->total_a, diff->total_b);
     qsort(diff->rows, diff->count, sizeof *diff->rows, by_cost);
     return true;
+}
+
+/* --- functions and ranges, as if they were kernels --- */
+
+/* A row for each of the later snapshot, numbered in its order; of the earlier one those that have the same number. */
+static bool as_kernels(const struct rtl_snapshot *from, const struct rtl_snapshot *later, bool ranges,
+                       struct rtl_snapshot *to)
+{
+    const struct rtl_calls *calls = from ? from->calls : NULL, *all = later->calls;
+    uint32_t at = 0;
+    *to = (struct rtl_snapshot){0};
+    if (!calls || !all)
+        return true;
+    to->kernels = calloc((size_t)calls->count + 1, sizeof *to->kernels);
+    for (uint32_t i = 0; to->kernels && i < all->count; i++) {
+        while (at < calls->count && rtl_call_compare(&calls->rows[at], &all->rows[i]) < 0)
+            at++;
+        if (at == calls->count)
+            break;
+        const struct rtl_call *call = &calls->rows[at];
+        if (rtl_call_compare(call, &all->rows[i]) != 0 || rtl_call_is_range(call) != ranges)
+            continue;
+        to->kernels[to->kernel_count++] = (struct rtl_kernel_snapshot){.id = i,
+                                                                       .name = call->name,
+                                                                       .name_length = call->name_bytes,
+                                                                       .calls = call->histogram.count,
+                                                                       .histogram = call->histogram};
+    }
+    return to->kernels;
+}
+
+bool rtl_diff_make_calls(const struct rtl_span *a, const struct rtl_span *b, enum rtl_diff_calls what,
+                         struct rtl_diff *diff)
+{
+    const struct rtl_span *span[] = {a, b};
+    struct rtl_snapshot made[2][2] = {0};
+    struct rtl_span of[2];
+    bool ok = true;
+    *diff = (struct rtl_diff){0};
+    for (int i = 0; i < 2; i++) {
+        ok = ok && as_kernels(span[i]->earlier, span[i]->later, what == RTL_DIFF_RANGES, &made[i][0]) &&
+             as_kernels(span[i]->later, span[i]->later, what == RTL_DIFF_RANGES, &made[i][1]);
+        of[i] = (struct rtl_span){span[i]->earlier ? &made[i][0] : NULL, &made[i][1]};
+    }
+    ok = ok && rtl_diff_make(&of[0], &of[1], diff);
+    for (int i = 0; i < 4; i++)
+        free(made[i / 2][i % 2].kernels); /* rows have the names, which are the spans' */
+    return ok;
 }
 
 void rtl_diff_free(struct rtl_diff *diff)

@@ -2,8 +2,8 @@
  * Which kernels got slower or faster between two recordings. Pure but for memory: spans of snapshots in, rows out.
  *
  * A span is what lies between two snapshots of a process, or everything up to one. Kernels are matched by their full
- * names. A kernel's cost is what its change costs in the second span: (mean B - mean A) times the timed dispatches of
- * B; one that is new costs all of its time, one that is gone saves it.
+ * names, functions and ranges likewise. A kernel's cost is what its change costs in the second span: (mean B - mean A)
+ * times the timed dispatches of B; one that is new costs all of its time, one that is gone saves it.
  */
 #ifndef RTL_RECORD_DIFF_H
 #define RTL_RECORD_DIFF_H
@@ -44,6 +44,11 @@ struct rtl_diff {
 
 bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b,
                    struct rtl_diff *diff); /* false without memory */
+/* The same of the functions of HIP, or of the ranges and marks of roctx, by their names: a row's calls are all timed.
+ * Of spans without any there are no rows. */
+enum rtl_diff_calls { RTL_DIFF_FUNCTIONS, RTL_DIFF_RANGES };
+bool rtl_diff_make_calls(const struct rtl_span *a, const struct rtl_span *b, enum rtl_diff_calls what,
+                         struct rtl_diff *diff);
 void rtl_diff_free(struct rtl_diff *diff);
 
 /* Change of p50 and p99 as a share of A's: 0.1 = ten percent slower. False when one of them was not measured, or on too

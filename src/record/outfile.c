@@ -147,6 +147,11 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
+bool rtl_outfile_is_standard_output(const char *path)
+{
+    return descriptor_of(path) == STDOUT_FILENO;
+}
+
 /* --- opening --- */
 
 /* A new file beside the place, under a name that nobody has. */

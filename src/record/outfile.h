@@ -24,6 +24,9 @@ struct rtl_outfile_options {
     const char *others[RTL_OUTFILE_OTHERS]; /* what this must not be: recordings that are read or written, or NULL */
 };
 
+/* "-" and the other names of standard output. */
+bool rtl_outfile_is_standard_output(const char *path);
+
 /* NULL and one line in `why` when it can't be had; nothing was changed then. `path` may go. */
 struct rtl_outfile *rtl_outfile_open(const char *path, const struct rtl_outfile_options *options, char *why,
                                      size_t why_bytes);

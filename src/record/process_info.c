@@ -1,7 +1,9 @@
 /* What /proc says of a process. See process_info.h. */
 #include "record/process_info.h"
+#include "base/clock.h"
 
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,19 +43,44 @@ static void read_runtime(pid_t pid, char *out, size_t size)
         fclose(f);
 }
 
+/* Asking may take minutes where users' names are on another machine that doesn't answer: once for each of so many. */
+enum { USERS_KEPT = 256 };
+static const uint64_t UNKNOWN_NS = 600000000000ull;
+
+void rtl_user_name(uid_t uid, char *out, size_t size)
+{
+    static struct known {
+        bool any;
+        uid_t uid;
+        uint64_t again_ns; /* when to ask again for one that has no name; 0: it has one */
+        char name[64];
+    } users[USERS_KEPT];
+    static uint32_t next;
+    struct known *k = NULL;
+    for (uint32_t i = 0; !k && i < USERS_KEPT && users[i].any; i++)
+        if (users[i].uid == uid)
+            k = &users[i];
+    if (!k || (k->again_ns && rtl_mono_ns() >= k->again_ns)) {
+        if (!k)
+            k = &users[next++ % USERS_KEPT];
+        const struct passwd *user = getpwuid(uid);
+        *k = (struct known){.any = true, .uid = uid, .again_ns = user ? 0 : rtl_mono_ns() + UNKNOWN_NS};
+        if (user)
+            snprintf(k->name, sizeof k->name, "%s", user->pw_name);
+        else
+            snprintf(k->name, sizeof k->name, "%u", (unsigned)uid);
+    }
+    snprintf(out, size, "%s", k->name);
+}
+
 void rtl_process_user(pid_t pid, char *out, size_t size)
 {
     char path[48];
     struct stat process;
     *out = 0;
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (stat(path, &process))
-        return;
-    const struct passwd *user = getpwuid(process.st_uid);
-    if (user)
-        snprintf(out, size, "%s", user->pw_name);
-    else
-        snprintf(out, size, "%u", (unsigned)process.st_uid);
+    if (!stat(path, &process))
+        rtl_user_name(process.st_uid, out, size);
 }
 
 void rtl_process_info_read(pid_t pid, struct rtl_process_info *info)

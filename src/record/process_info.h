@@ -11,6 +11,9 @@ struct rtl_process_info {
  * release. */
 void rtl_process_info_read(pid_t pid, struct rtl_process_info *info);
 
+/* The name of a user, cut to 63 bytes, or the number. The system is asked once for each, after ten minutes again for
+ * one without a name: that may take long, and is done in one thread. */
+void rtl_user_name(uid_t uid, char *out, size_t size);
 /* The name of its owner, as the system has it, or the number; empty when there is no such process. */
 void rtl_process_user(pid_t pid, char *out, size_t size);
 

@@ -411,7 +411,7 @@ static void begin_again(struct rtl_recording *r)
     r->id = 0;
     r->sequence = 0;
     memset(&r->named, 0, sizeof r->named);
-    r->calls.call_count = r->calls.node_count = 0;
+    rtl_call_numbers_take_back(&r->calls, 0, 0);
 }
 
 enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
@@ -419,13 +419,15 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
 {
     struct named named = r->named; /* kept until the commit: names of a transaction that fails are not in the file */
     enum rtl_db_status status = s->calls ? rtl_db_need(r->db, &rtl_calls_set) : RTL_DB_OK;
+    if (!status && s->calls && (s->calls->pair_count || s->calls->pairs_over))
+        status = rtl_db_need(r->db, &rtl_pairs_set);
     if (!status && rtl_is_observed(s))
         status = rtl_db_need(r->db, &rtl_observed_set);
     if (status) {
         r->failed++;
         return status;
     }
-    uint32_t calls = r->calls.call_count, nodes = r->calls.node_count;
+    uint32_t calls = r->calls.calls.count, nodes = r->calls.nodes.count;
     int64_t id = r->id;
     rtl_db_begin(r->db);
     if (!r->id)
@@ -443,8 +445,7 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     status = rtl_db_commit(r->db);
     if (status) {
         r->named = named;
-        r->calls.call_count = calls;
-        r->calls.node_count = nodes;
+        rtl_call_numbers_take_back(&r->calls, calls, nodes);
         r->id = id;
         r->failed++;
         return status;
@@ -468,6 +469,11 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     if (!r->has_last)
         begin_again(r);
     return RTL_DB_OK;
+}
+
+void rtl_recording_wait(struct rtl_recording *r, unsigned busy_ms)
+{
+    rtl_db_wait(r->db, busy_ms);
 }
 
 const char *rtl_recording_why(const struct rtl_recording *r)

@@ -43,6 +43,9 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
                                       char *why, size_t why_bytes);
 void rtl_recording_close(struct rtl_recording *recording); /* NULL is nothing */
 
+/* From now on other writers are waited for that long; 0: as long as by default. */
+void rtl_recording_wait(struct rtl_recording *recording, unsigned busy_ms);
+
 /* Writes one frame. `exited`: the process has ended, this is its last state. */
 enum rtl_db_status rtl_recording_add(struct rtl_recording *recording, const struct rtl_snapshot *snapshot,
                                      uint64_t real_ns, bool exited);

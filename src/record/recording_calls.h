@@ -5,12 +5,18 @@
 #include "record/buckets.h"
 #include "record/calls_schema.h"
 
-/* The numbers that a recording has given. */
+/* The numbers that a recording has given: as many as a replay takes. What comes later is left out, and counted. */
+struct rtl_call_names {
+    struct rtl_call_number *list;
+    uint32_t count, room;
+    uint32_t head[1024]; /* by hash: the newest of a chain, + 1 */
+};
 struct rtl_call_numbers {
-    struct rtl_call_number *calls, *nodes;
-    uint32_t call_count, node_count, call_room, node_room;
+    struct rtl_call_names calls, nodes;
 };
 void rtl_call_numbers_free(struct rtl_call_numbers *numbers);
+/* Only the first so many were given after all. */
+void rtl_call_numbers_take_back(struct rtl_call_numbers *numbers, uint32_t calls, uint32_t nodes);
 
 struct rtl_calls_writer {
     struct rtl_db *db;
@@ -22,7 +28,7 @@ struct rtl_calls_writer {
 };
 
 /* Writes a frame's. Errors are latched in the database; the caller takes back what was numbered in a transaction that
- * failed by setting the two counts to what they were. */
+ * failed. */
 void rtl_calls_write(const struct rtl_calls_writer *writer);
 
 #endif

@@ -12,6 +12,11 @@ struct rtl_replay_launch {
     struct rtl_histogram_copy histogram;
 };
 
+struct rtl_replay_pair {
+    uint32_t node, kernel;
+    struct rtl_histogram_copy histogram;
+};
+
 static void damaged(struct rtl_replay_calls *c, const char *what)
 {
     rtl_replay_damaged(c->db, what);
@@ -96,6 +101,7 @@ void rtl_replay_calls_begin(struct rtl_replay_calls *c, struct rtl_db *db, int64
     *c = (struct rtl_replay_calls){.db = db};
     if (!rtl_db_has_set(db, &rtl_calls_set))
         return;
+    c->has_pairs = rtl_db_has_set(db, &rtl_pairs_set);
     c->calls = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->calls);
     c->nodes.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->nodes.nodes);
     c->call_there = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->call_there);
@@ -130,6 +136,9 @@ static void empty(struct rtl_replay_calls *c)
     for (uint32_t i = 0; i < c->launch_count; i++)
         rtl_replay_free_histogram(&c->launches[i].histogram);
     c->launch_count = 0;
+    for (uint32_t i = 0; i < c->pair_count; i++)
+        rtl_replay_free_histogram(&c->pairs[i].histogram);
+    c->pair_count = 0;
     memset(c->memory_there, 0, sizeof c->memory_there);
     c->values = (struct rtl_calls){0};
     c->any = false;
@@ -149,6 +158,8 @@ void rtl_replay_calls_end(struct rtl_replay_calls *c)
     free(c->view.nodes);
     free(c->view.memory);
     free(c->view.launches);
+    free(c->pairs);
+    free(c->view.pairs);
 }
 
 /* --- sums --- */
@@ -182,6 +193,65 @@ static struct rtl_histogram_copy *launch_of(struct rtl_replay_calls *c, int64_t 
     return &c->launches[at].histogram;
 }
 
+/* The pair of a node's place and a kernel's row: made if it isn't there. NULL: latched. */
+static struct rtl_histogram_copy *pair_of(struct rtl_replay_calls *c, uint32_t node, int64_t kernel)
+{
+    uint32_t low = 0, high = c->pair_count;
+    if (kernel < 0 || kernel >= RTL_KERNELS_MAX || !node) {
+        damaged(c, "a kernel of a range is out of bounds");
+        return NULL;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct rtl_replay_pair *p = &c->pairs[middle];
+        if (p->node < node || (p->node == node && p->kernel < kernel))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < c->pair_count && c->pairs[low].node == node && c->pairs[low].kernel == kernel)
+        return &c->pairs[low].histogram;
+    if (c->pair_count == RTL_REPLAY_PAIRS_MAX) {
+        damaged(c, "ranges have too many kernels");
+        return NULL;
+    }
+    if (c->pair_count == c->pair_room) {
+        uint32_t room = 2 * c->pair_room + 64;
+        struct rtl_replay_pair *more = realloc(c->pairs, room * sizeof *more);
+        struct rtl_call_pair *view = more ? realloc(c->view.pairs, room * sizeof *view) : NULL;
+        c->pairs = more ? more : c->pairs;
+        if (!view) {
+            rtl_replay_no_memory(c->db);
+            return NULL;
+        }
+        c->view.pairs = view;
+        c->pair_room = room;
+    }
+    memmove(&c->pairs[low + 1], &c->pairs[low], (c->pair_count - low) * sizeof *c->pairs);
+    c->pair_count++;
+    c->pairs[low] = (struct rtl_replay_pair){.node = node, .kernel = (uint32_t)kernel};
+    return &c->pairs[low].histogram;
+}
+
+/* Those of a snapshot, whose nodes are at `place` here. */
+static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *from, const uint32_t *place,
+                      uint32_t *room)
+{
+    const struct rtl_calls *calls = from->calls;
+    for (uint32_t k = 0; calls->pair_count && k < from->kernel_count; k++) {
+        uint64_t hash = rtl_hash(from->kernels[k].name, from->kernels[k].name_length);
+        for (uint32_t i = 0; i < calls->pair_count; i++) {
+            struct rtl_histogram_copy *h = NULL;
+            if (calls->pairs[i].kernel == hash && place[calls->pairs[i].node])
+                h = pair_of(c, place[calls->pairs[i].node], from->kernels[k].id);
+            if (h) {
+                *h = calls->pairs[i].histogram;
+                rtl_replay_own_histogram(c->db, h, room);
+            }
+        }
+    }
+}
+
 void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot *from, uint32_t *room)
 {
     const struct rtl_calls *calls = from ? from->calls : NULL;
@@ -209,6 +279,7 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
         c->nodes.nodes[place[i]].parent = parent;
         c->node_there[place[i]] = true;
     }
+    set_pairs(c, from, place, room);
     free(place);
     for (uint32_t i = 0; calls->launch_count && i < from->kernel_count; i++) {
         const struct rtl_call_launch *launch = rtl_calls_launch(calls, &from->kernels[i]);
@@ -293,6 +364,34 @@ static void add_launches(struct rtl_replay_calls *c, int64_t frame, uint32_t *ro
     rtl_db_reset(st);
 }
 
+static void add_pairs(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
+{
+    struct rtl_db_statement *st =
+        rtl_db_prepare(c->db, "SELECT frame" RTL_FIELD_NAMES(PAIRS) " FROM rtl_pair_frame WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    if (rtl_db_step(st))
+        rtl_fields_take(st, 1, rtl_pairs_fields, RTL_PAIRS_FIELD_COUNT, &c->values);
+    rtl_db_reset(st);
+    st = rtl_db_prepare(c->db, "SELECT range, kernel" RTL_FIELD_NAMES(HISTOGRAM)
+                               ", buckets, coarse FROM rtl_pair_sample WHERE frame = ?");
+    rtl_db_bind_int(st, 1, frame);
+    while (rtl_db_step(st)) {
+        int64_t number = rtl_db_int(st, 0);
+        if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_place[number]) {
+            damaged(c, "a kernel's range is out of bounds");
+            break;
+        }
+        uint32_t at = c->node_place[number] - 1;
+        struct rtl_histogram_copy *h = pair_of(c, at, rtl_db_int(st, 1));
+        if (!h)
+            break;
+        rtl_replay_take_histogram(c->db, st, 2, h, room);
+        for (; !c->node_there[at]; at = c->nodes.nodes[at].parent)
+            c->node_there[at] = true;
+    }
+    rtl_db_reset(st);
+}
+
 void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
 {
     if (!c->calls || rtl_db_status(c->db))
@@ -310,6 +409,30 @@ void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *r
     add_memory(c, frame);
     add_nodes(c, frame);
     add_launches(c, frame, room);
+    if (c->has_pairs && !rtl_db_status(c->db))
+        add_pairs(c, frame, room);
+}
+
+static void view_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels, const uint32_t *place)
+{
+    struct rtl_calls *v = &c->view;
+    for (uint32_t i = 0; i < c->pair_count; i++) {
+        const struct rtl_replay_pair *p = &c->pairs[i];
+        uint32_t low = 0, high = kernels->kernel_count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (kernels->kernels[middle].id < p->kernel)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == kernels->kernel_count || kernels->kernels[low].id != p->kernel || !place[p->node])
+            continue;
+        const struct rtl_kernel_snapshot *k = &kernels->kernels[low];
+        v->pairs[v->pair_count++] =
+            (struct rtl_call_pair){place[p->node], rtl_hash(k->name, k->name_length), p->histogram};
+    }
+    rtl_calls_sort_pairs(v);
 }
 
 struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels)
@@ -324,8 +447,9 @@ struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct
     v->nodes = arrays.nodes;
     v->memory = arrays.memory;
     v->launches = arrays.launches;
+    v->pairs = arrays.pairs;
     v->threads = NULL;
-    v->count = v->memory_count = v->node_count = v->launch_count = v->thread_count = 0;
+    v->count = v->memory_count = v->node_count = v->launch_count = v->pair_count = v->thread_count = 0;
     for (uint32_t i = 0; i < c->known_calls; i++)
         if (c->call_there[i])
             v->rows[v->count++] = c->calls[i];
@@ -335,6 +459,7 @@ struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct
             v->nodes[v->node_count] = c->nodes.nodes[i];
             v->nodes[v->node_count++].parent = place[c->nodes.nodes[i].parent];
         }
+    view_pairs(c, kernels, place);
     free(place);
     for (uint32_t i = 0; i < RTL_API_PLACES; i++)
         if (c->memory_there[i])

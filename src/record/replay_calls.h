@@ -5,7 +5,11 @@
 #include "record/calls_schema.h"
 
 /* Bounds of numbers in a file, which are what a segment may have. */
-enum { RTL_REPLAY_CALLS_MAX = RTL_API_ROWS, RTL_REPLAY_NODES_MAX = RTL_API_NODES };
+enum {
+    RTL_REPLAY_CALLS_MAX = RTL_API_ROWS,
+    RTL_REPLAY_NODES_MAX = RTL_API_NODES,
+    RTL_REPLAY_PAIRS_MAX = RTL_API_PAIRS
+};
 
 struct rtl_replay_calls {
     struct rtl_db *db;
@@ -18,6 +22,9 @@ struct rtl_replay_calls {
     bool *call_there, *node_there;
     uint32_t *call_place, *node_place;  /* by number: where above, + 1 */
     struct rtl_replay_launch *launches; /* by kernel */
+    bool has_pairs;                     /* the file has a table of them */
+    uint32_t pair_count, pair_room;
+    struct rtl_replay_pair *pairs; /* by place of the node, then kernel */
     struct rtl_call_memory memory[RTL_API_PLACES];
     bool memory_there[RTL_API_PLACES];
     struct rtl_calls values; /* the frame's own */

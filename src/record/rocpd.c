@@ -70,7 +70,9 @@ static void find_process(struct rtl_rocpd *r, const char *title)
         RTL_MODES(MODE)
 #undef MODE
     };
-    add_metadata(r->db, "rtl_mode", s->mode < sizeof modes / sizeof *modes ? modes[s->mode] : "unknown");
+    const char *mode = s->mode < sizeof modes / sizeof *modes ? modes[s->mode] : NULL;
+    mode = s->mode == RTL_MODE_CALLS ? RTL_MODE_HIP : mode;
+    add_metadata(r->db, "rtl_mode", mode ? mode : "unknown");
 }
 
 /* A marker over the whole recording: readers take a file without API rows for empty, and it names the process. */

@@ -37,6 +37,7 @@ struct rtl_rocpd_calls {
         int copy; /* hipMemcpyKind by its name, or 4: default */
     } row[RTL_API_ROWS];
     int64_t marker, domain_hip, domain_roctx, category[RTL_API_KIND_COUNT];
+    int64_t *come;           /* room for the ids of what is written at a time */
     struct waiting *waiting; /* a ring */
     uint32_t waiting_first, waiting_count;
     struct rtl_rocpd_calls_sums sums;
@@ -49,8 +50,9 @@ struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_
     if (c) {
         c->buffer = malloc(BUFFER * sizeof *c->buffer);
         c->waiting = malloc(WAITING_MAX * sizeof *c->waiting);
+        c->come = malloc(BUFFER * sizeof *c->come);
     }
-    if (!c || !c->buffer || !c->waiting) {
+    if (!c || !c->buffer || !c->waiting || !c->come) {
         rtl_rocpd_calls_free(c);
         return NULL;
     }
@@ -69,6 +71,7 @@ void rtl_rocpd_calls_free(struct rtl_rocpd_calls *c)
         return;
     free(c->buffer);
     free(c->waiting);
+    free(c->come);
     free(c);
 }
 
@@ -275,14 +278,25 @@ void rtl_rocpd_calls_op(struct rtl_rocpd_calls *c, int64_t op, int64_t kernel, c
     c->waiting[(c->waiting_first + c->waiting_count++) % WAITING_MAX] = w;
 }
 
-/* Those whose call has come leave; the others keep their order. */
-static void look_again(struct rtl_rocpd_calls *c)
+static int compare_ids(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Those whose call has just been written leave; the others keep their order. The database isn't asked for each of them:
+ * there may be many, for as long as a call takes. */
+static void look_again(struct rtl_rocpd_calls *c, uint32_t come)
 {
     uint32_t kept = 0;
+    c->sums.waiting = c->waiting_count;
+    if (!come || !c->waiting_count)
+        return;
+    qsort(c->come, come, sizeof *c->come, compare_ids);
     for (uint32_t i = 0; i < c->waiting_count && !rtl_db_status(c->db); i++) {
         struct waiting w = c->waiting[(c->waiting_first + i) % WAITING_MAX];
         int64_t call = rtl_rocpd_calls_link(c, &w.event).call;
-        if (has_come(c, call))
+        if (bsearch(&call, c->come, come, sizeof *c->come, compare_ids))
             link_op(c, &w, call);
         else
             c->waiting[(c->waiting_first + kept++) % WAITING_MAX] = w;
@@ -298,10 +312,12 @@ void rtl_rocpd_calls_write(struct rtl_rocpd_calls *c)
         c->domain_hip = rtl_rocpd_string(c->db, "hip");
         c->domain_roctx = rtl_rocpd_string(c->db, "roctx");
     }
+    uint32_t come = 0;
     for (uint32_t i = 0; i < c->count && !rtl_db_status(c->db); i++) {
         const struct rtl_api_event *e = &c->buffer[i];
         if (e->row >= RTL_API_ROWS || !e->id)
             continue;
+        c->come[come++] = id_of(c, e->id);
         if (!c->row[e->row].name)
             look_up(c, e->row);
         if (c->row[e->row].kind == RTL_API_RANGE || c->row[e->row].kind == RTL_API_MARK)
@@ -310,7 +326,7 @@ void rtl_rocpd_calls_write(struct rtl_rocpd_calls *c)
             add_call(c, e);
     }
     c->count = 0;
-    look_again(c);
+    look_again(c, come);
 }
 
 void rtl_rocpd_calls_end(struct rtl_rocpd_calls *c)

@@ -69,7 +69,7 @@ const struct rtl_db_set rtl_series_set = {
     "CREATE TABLE rtl_gpu_sample(frame INTEGER NOT NULL, gpu INTEGER NOT NULL" RTL_BUSY_FIELDS(COLUMN)
     ", PRIMARY KEY(frame, gpu)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_label(kind TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL);\n"
-    "INSERT INTO rtl_label VALUES " RTL_MODES(MODE) RTL_ACTIVITIES(FORCE) RTL_UNTIMED_REASONS(REASON) RTL_STATES(STATE)
+    "INSERT INTO rtl_label VALUES " RTL_MODES(MODE) "('mode', 4092, '" RTL_MODE_HIP "'), " RTL_ACTIVITIES(FORCE) RTL_UNTIMED_REASONS(REASON) RTL_STATES(STATE)
     RTL_NOTES(NOTE) "('version', 1, 'rtl-top-db');\n"
     "CREATE VIEW rtl_kernels AS SELECT f.recording, f.sequence, f.time_ns, k.name, k.short_name, s.* "
     "FROM rtl_kernel_sample s JOIN rtl_frame f ON f.id = s.frame "

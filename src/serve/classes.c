@@ -21,11 +21,21 @@ uint64_t rtl_class_most(uint32_t number)
     return (1ull << log2) + ((uint64_t)((number - 1) % RTL_CLASS_PARTS + 1) << (log2 - 2)) - 1;
 }
 
+/* No process comes near that: a damaged segment would make the sum go round, back to small numbers. */
+static const uint64_t VALUES_MAX = 1ull << 62;
+
+static bool has_room(const struct rtl_classes *classes, uint64_t more)
+{
+    return more <= VALUES_MAX && classes->values <= VALUES_MAX - more;
+}
+
 static void grow(struct rtl_classes *classes, uint32_t bucket, uint64_t earlier, uint64_t later)
 {
-    if (later <= earlier)
+    if (later <= earlier || !has_room(classes, later - earlier))
         return;
+    int native = rtl_native_of(bucket);
     classes->count[rtl_class_of(rtl_bucket_low(bucket))] += later - earlier;
+    *(native < 0 ? &classes->zero : &classes->native[native]) += later - earlier;
     classes->values += later - earlier;
 }
 
@@ -52,7 +62,7 @@ void rtl_classes_grow(struct rtl_classes *classes, const struct rtl_histogram_co
         grow(classes, i * RTL_CHUNK_BUCKETS + RTL_CHUNK_BUCKETS - 1,
              earlier && earlier->coarse ? earlier->coarse[i] : 0, later->coarse[i]);
     uint64_t total = earlier ? earlier->total_ns : 0;
-    classes->sum_ns += later->total_ns > total ? later->total_ns - total : 0;
+    rtl_count_up(&classes->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
 }
 
 void rtl_classes_grow_buckets(struct rtl_classes *classes, const uint64_t *earlier, const uint64_t *later,
@@ -60,13 +70,18 @@ void rtl_classes_grow_buckets(struct rtl_classes *classes, const uint64_t *earli
 {
     for (uint32_t i = 0; i < buckets; i++)
         grow(classes, i, earlier ? earlier[i] : 0, later[i]);
-    classes->sum_ns += grown_ns;
+    rtl_count_up(&classes->sum_ns, grown_ns);
 }
 
 void rtl_classes_add(struct rtl_classes *classes, const struct rtl_classes *more)
 {
+    rtl_count_up(&classes->sum_ns, more->sum_ns);
+    if (!more->values || !has_room(classes, more->values))
+        return;
     for (uint32_t i = 0; i < RTL_CLASS_COUNT; i++)
         classes->count[i] += more->count[i];
+    for (uint32_t i = 0; i < RTL_NATIVE_COUNT; i++)
+        classes->native[i] += more->native[i];
+    classes->zero += more->zero;
     classes->values += more->values;
-    classes->sum_ns += more->sum_ns;
 }

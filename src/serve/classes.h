@@ -1,12 +1,14 @@
 /*
  * A histogram in the classes of a page: four in each factor of two from 512 ns to 17 s, one below and one above. Edges
- * of classes are edges of the segment's buckets, so that no value is in a wrong class. Pure.
+ * of classes are edges of the segment's buckets, so that no value is in a wrong class. And the same once more in the
+ * buckets of native histograms (native.h). Pure.
  */
 #ifndef RTL_SERVE_CLASSES_H
 #define RTL_SERVE_CLASSES_H
 
 #include <stdint.h>
 
+#include "serve/native.h"
 #include "shm/segment_reader.h"
 
 enum {
@@ -20,8 +22,15 @@ enum {
 /* Only ever grows. */
 struct rtl_classes {
     uint64_t count[RTL_CLASS_COUNT];
-    uint64_t values, sum_ns;
+    uint64_t native[RTL_NATIVE_COUNT], zero;
+    uint64_t values, sum_ns; /* `values` is the sum of the classes, and of the native buckets */
 };
+
+/* A counter that stays at its end instead of going back to nothing. */
+static inline void rtl_count_up(uint64_t *counter, uint64_t more)
+{
+    *counter = *counter + more < more ? UINT64_MAX : *counter + more;
+}
 
 /* The class of values in the bucket that begins with `low_ns`. */
 uint32_t rtl_class_of(uint64_t low_ns);

@@ -1,17 +1,17 @@
 /* The traced processes of the machine. See fleet.h. */
 #include "serve/fleet.h"
 #include "base/clock.h"
-#include "session/processes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOOK_SHARE = 100, LOOK_PAUSE_SECONDS = 10 };
-static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000;
+static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000, LOOK_FREE_NS = 1000000; /* that nobody is charged */
 
-struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only, bool wake)
+struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only, bool wake, bool observe)
 {
     struct rtl_fleet *fleet = calloc(1, sizeof *fleet);
     if (!fleet || !rtl_totals_init(&fleet->totals, most)) {
@@ -20,34 +20,43 @@ struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only
     }
     fleet->only = only;
     fleet->wake = wake;
+    fleet->observe = observe;
+    fleet->users.own = geteuid();
+    rtl_options_default(&fleet->outside);
+    fleet->outside.observe = 1;
     return fleet;
 }
 
-static void close_kernels(struct rtl_served *s)
+static void close_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    if (!s->reader)
-        return;
-    rtl_snapshot_free(&s->snapshot); /* has the reader's names */
-    s->has_snapshot = false;
-    rtl_heartbeat_close(&s->heartbeat);
-    rtl_reader_close(s->reader);
-    s->reader = NULL;
+    if (s->series)
+        rtl_totals_let_go(&fleet->totals, s->series);
     free(s->series);
     s->series = NULL;
+    rtl_user_gave_back(s->user, s->names);
+    rtl_user_may_hold(s->user, &s->bytes, 0);
+    s->names = 0;
+    rtl_snapshot_free(&s->snapshot); /* has the source's names */
+    s->has_snapshot = false;
+    if (s->source.reader)
+        rtl_heartbeat_close(&s->heartbeat);
+    rtl_source_close(&s->source);
 }
 
 static void close_calls(struct rtl_served *s)
 {
+    rtl_user_may_hold(s->user, &s->api_bytes, 0);
     rtl_api_free(&s->calls);
     if (s->api >= 0)
         close(s->api);
     s->api = -1;
 }
 
-static void drop(struct rtl_served *s)
+static void drop(struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    close_kernels(s);
+    close_kernels(fleet, s);
     close_calls(s);
+    s->user->processes--;
     free(s);
 }
 
@@ -56,27 +65,122 @@ void rtl_fleet_free(struct rtl_fleet *fleet)
     if (!fleet)
         return;
     for (uint32_t i = 0; i < fleet->count; i++)
-        drop(fleet->served[i]);
+        drop(fleet, fleet->served[i]);
     rtl_totals_free(&fleet->totals);
+    free(fleet->all);
     free(fleet);
 }
 
 /* --- reading --- */
 
+static bool has_kernels(const struct rtl_served *s)
+{
+    return s->source.reader || s->source.observer;
+}
+
+/* What is said of times from outside is an estimate, but for those that signals tell: nobody may take it for measured.
+ */
+static void leave_out_estimates(struct rtl_snapshot *s)
+{
+    for (uint32_t i = 0; i < s->agent_count; i++) {
+        s->agents[i].busy_ns = 0;
+        memset(s->agents[i].idle, 0, sizeof s->agents[i].idle);
+    }
+}
+
+/* An observed process's names are its observer's, which has them anyway. */
+static uint64_t memory_of(const struct rtl_served *s, const struct rtl_snapshot *now)
+{
+    uint64_t bytes = RTL_KERNELS_MAX * sizeof *s->series + rtl_snapshot_memory(now);
+    return bytes + (s->source.reader ? rtl_reader_memory(s->source.reader) : 0);
+}
+
+static uint64_t memory_of_calls(const struct rtl_api_copy *copy)
+{
+    uint64_t bytes = RTL_API_ROWS * sizeof *copy->rows +
+                     copy->node_count * (sizeof *copy->nodes + sizeof *copy->node_text + 1) +
+                     copy->launch_count * sizeof *copy->launches + copy->pair_count * sizeof *copy->pairs;
+    for (uint32_t i = 0; i < copy->count; i++)
+        bytes += copy->rows[i].buckets ? sizeof *copy->rows[i].buckets : 0;
+    return bytes;
+}
+
+/* Who has taken too much, in which case nothing is read of him any more; what he counted stays. */
+static void leave_out(struct rtl_fleet *fleet, struct rtl_served *s)
+{
+    if (has_kernels(s))
+        close_kernels(fleet, s);
+    close_calls(s);
+    s->damaged = s->too_large = true;
+}
+
+/* All users' shares together are more than there is: of whoever holds the most the largest gives way. */
+static void make_room(struct rtl_fleet *fleet)
+{
+    for (const struct rtl_user *user; (user = rtl_users_too_much(&fleet->users));) {
+        struct rtl_served *most = NULL;
+        for (uint32_t i = 0; i < fleet->count; i++) {
+            struct rtl_served *s = fleet->served[i];
+            if (s->user == user && (!most || s->bytes + s->api_bytes > most->bytes + most->api_bytes))
+                most = s;
+        }
+        if (!most)
+            return;
+        leave_out(fleet, most);
+    }
+}
+
+/* The first time all since it began, as /proc says. */
+static void give_credit(struct rtl_served *s)
+{
+    uint64_t now = rtl_clock_ns(CLOCK_BOOTTIME), from = s->credited_ns;
+    if (!from)
+        from = s->start_time * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+    rtl_credit_add(&s->credit, from < now ? now - from : s->credited_ns ? 0 : now);
+    s->credited_ns = now;
+}
+
+/* What it has counted goes into the totals by what it may still bring, of which it then has less. */
+static struct rtl_share begin_share(struct rtl_served *s)
+{
+    struct rtl_share share = rtl_user_share(s->user, s->names);
+    give_credit(s);
+    share.credit = s->credit;
+    return share;
+}
+
+static void end_share(struct rtl_fleet *fleet, struct rtl_served *s, const struct rtl_share *before,
+                      const struct rtl_share *after)
+{
+    rtl_user_brought(s->user, &s->names, before, after);
+    s->credit = after->credit;
+    fleet->refused += after->refused;
+    fleet->untrue += after->untrue;
+}
+
 /* A damaged segment adds nothing from then on. */
 static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     struct rtl_snapshot now = {0};
-    if (!s->reader)
+    if (!has_kernels(s))
         return;
-    enum rtl_reader_status status = rtl_reader_snapshot(s->reader, &now);
+    enum rtl_reader_status status = rtl_source_snapshot(&s->source, &now);
     if (status == RTL_READER_VERSION) {
-        close_kernels(s);
+        close_kernels(fleet, s);
         s->damaged = true;
     }
     if (status != RTL_READER_OK)
         return;
-    rtl_totals_add(&fleet->totals, s->has_snapshot ? &s->snapshot : NULL, &now, s->series);
+    if (!rtl_user_may_hold(s->user, &s->bytes, memory_of(s, &now))) {
+        rtl_snapshot_free(&now);
+        leave_out(fleet, s);
+        return;
+    }
+    if (s->source.observer)
+        leave_out_estimates(&now);
+    struct rtl_share share = begin_share(s), before = share;
+    rtl_totals_add(&fleet->totals, s->has_snapshot ? &s->snapshot : NULL, &now, s->series, &share);
+    end_share(fleet, s, &before, &share);
     rtl_snapshot_free(&s->snapshot);
     s->snapshot = now;
     s->has_snapshot = true;
@@ -87,33 +191,77 @@ static void read_calls(struct rtl_fleet *fleet, struct rtl_served *s)
     struct rtl_api_copy now;
     if (s->api < 0)
         return;
-    if (rtl_api_read(s->api, &now, NULL, 0) != RTL_READER_OK) {
+    bool fine = rtl_api_read(s->api, &now, NULL, 0) == RTL_READER_OK;
+    if (!fine || !rtl_user_may_hold(s->user, &s->api_bytes, memory_of_calls(&now))) {
         rtl_api_free(&now);
+        s->too_large |= fine;
+        if (fine)
+            close_calls(s);
         return;
     }
-    rtl_totals_add_calls(&fleet->totals, s->calls.rows ? &s->calls : NULL, &now);
+    struct rtl_share share = begin_share(s), before = share;
+    rtl_user_share_calls(s->user, &fleet->totals, &share);
+    rtl_totals_add_calls(&fleet->totals, s->calls.rows ? &s->calls : NULL, &now, &share);
+    end_share(fleet, s, &before, &share);
     rtl_api_free(&s->calls);
     s->calls = now;
 }
 
+static void read_process(struct rtl_fleet *fleet, struct rtl_served *s)
+{
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    read_kernels(fleet, s);
+    read_calls(fleet, s);
+    make_room(fleet);
+    s->cost_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+    s->read_ns = rtl_mono_ns();
+    s->late = false;
+    rtl_user_charge(s->user, s->cost_ns);
+}
+
+/* Those that take as long as one another by when they were read last; as long: within a factor of two. */
+static int by_turn(const void *a, const void *b)
+{
+    const struct rtl_served *x = *(struct rtl_served *const *)a, *y = *(struct rtl_served *const *)b;
+    int of_x = 64 - __builtin_clzll(x->cost_ns | 1 << 20), of_y = 64 - __builtin_clzll(y->cost_ns | 1 << 20);
+    return of_x != of_y ? of_x - of_y : (x->read_ns > y->read_ns) - (x->read_ns < y->read_ns);
+}
+
 void rtl_fleet_collect(struct rtl_fleet *fleet)
 {
+    struct rtl_served *turn[RTL_SERVED_MAX];
+    uint64_t until = rtl_mono_ns() + RTL_COLLECT_NS;
+    memcpy(turn, fleet->served, fleet->count * sizeof *turn);
+    qsort(turn, fleet->count, sizeof *turn, by_turn);
     for (uint32_t i = 0; i < fleet->count; i++) {
-        read_kernels(fleet, fleet->served[i]);
-        read_calls(fleet, fleet->served[i]);
+        uint64_t now = rtl_mono_ns();
+        if (turn[i]->ended_ns)
+            continue;
+        turn[i]->late = now >= until || !rtl_user_may_read(turn[i]->user, now);
+        if (!turn[i]->late)
+            read_process(fleet, turn[i]);
     }
     rtl_totals_settle(&fleet->totals, rtl_mono_ns());
 }
 
 /* --- coming and going --- */
 
+/* What it counted last is read when its user's share allows it; one that has to wait for long goes without. */
 static void end(struct rtl_fleet *fleet, uint32_t at)
 {
     struct rtl_served *s = fleet->served[at];
-    read_kernels(fleet, s);
-    read_calls(fleet, s);
-    rtl_totals_settle(&fleet->totals, rtl_mono_ns());
-    drop(s);
+    uint64_t now = rtl_mono_ns();
+    s->ended_ns = s->ended_ns ? s->ended_ns : now;
+    bool may_read = rtl_user_may_read(s->user, now);
+    if (!may_read && now - s->ended_ns < RTL_ENDED_KEPT_NS)
+        return;
+    if (may_read) {
+        read_process(fleet, s);
+        rtl_totals_settle(&fleet->totals, rtl_mono_ns());
+    } else {
+        fleet->unread++;
+    }
+    drop(fleet, s);
     fleet->served[at] = fleet->served[--fleet->count];
     fleet->ended++;
 }
@@ -128,7 +276,7 @@ static uint64_t inode_of(int fd)
 static void look_for_calls(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     int fd;
-    if (rtl_api_open(s->pid, &fd, NULL, 0) != RTL_READER_OK)
+    if (s->too_large || rtl_api_open(s->pid, &fd, NULL, 0) != RTL_READER_OK)
         return;
     if (s->api >= 0 && inode_of(fd) == s->api_inode) {
         close(fd);
@@ -142,19 +290,26 @@ static void look_for_calls(struct rtl_fleet *fleet, struct rtl_served *s)
 
 static void look_for_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    if (s->reader && !rtl_reader_alive(s->reader)) {
-        read_kernels(fleet, s);
-        close_kernels(s);
+    if (has_kernels(s) && !rtl_source_alive(&s->source)) { /* another program in its place */
+        if (rtl_user_may_read(s->user, rtl_mono_ns()))
+            read_process(fleet, s);
+        else
+            fleet->unread++;
+        close_kernels(fleet, s);
     }
-    if (s->reader || s->damaged || rtl_reader_try(s->pid, &s->reader) != RTL_READER_OK)
+    if (has_kernels(s) || s->damaged)
+        return;
+    enum rtl_reader_status status = rtl_reader_try(s->pid, &s->source.reader);
+    if (status != RTL_READER_OK && (!fleet->observe || status != RTL_READER_NOT_TRACED ||
+                                    !rtl_source_try(&fleet->outside, s->pid, s->start_time, &s->source)))
         return;
     s->series = calloc(RTL_KERNELS_MAX, sizeof *s->series);
     if (!s->series) {
-        rtl_reader_close(s->reader);
-        s->reader = NULL;
+        rtl_source_close(&s->source);
         return;
     }
-    rtl_heartbeat_open(&s->heartbeat, s->reader);
+    if (s->source.reader)
+        rtl_heartbeat_open(&s->heartbeat, s->source.reader);
     memset(&s->snapshot, 0, sizeof s->snapshot);
 }
 
@@ -195,57 +350,123 @@ static bool is_running(const struct rtl_process_entry *all, int count, const str
     return false;
 }
 
-static void look_at(struct rtl_fleet *fleet, const struct rtl_process_entry *e, uint64_t now)
+static uid_t owner_of(pid_t pid)
 {
-    struct rtl_served *s = find(fleet, e), fresh = {.pid = e->pid, .start_time = e->start_time, .api = -1};
-    struct rtl_served *one = s ? s : &fresh;
-    look_for_kernels(fleet, one);
-    look_for_calls(fleet, one);
-    if (one->info_ns <= now && (one->reader || one->api >= 0)) {
-        rtl_process_info(one->pid, &one->info);
-        one->info_ns = now + INFO_NS;
-    }
-    if (s || (!fresh.reader && fresh.api < 0))
-        return;
-    s = fleet->count < RTL_SERVED_MAX ? malloc(sizeof *s) : NULL;
+    struct stat st;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(path, &st) ? (uid_t)-1 : st.st_uid;
+}
+
+/* Takes in whoever is new, as there is room. */
+static void take_in(struct rtl_fleet *fleet, struct rtl_served *fresh)
+{
+    struct rtl_served *s = fleet->count < RTL_SERVED_MAX && rtl_user_has_place(fresh->user) ? malloc(sizeof *s) : NULL;
     if (!s) {
-        close_kernels(&fresh);
-        close_calls(&fresh);
-        fleet->left_out++;
+        close_kernels(fleet, fresh);
+        close_calls(fresh);
+        fleet->leaving_out++;
         return;
     }
-    *s = fresh;
-    s->heartbeat.reader = s->reader;
+    *s = *fresh;
+    s->heartbeat.reader = s->source.reader;
+    s->user->processes++;
     fleet->served[fleet->count++] = s;
 }
 
-static void look(struct rtl_fleet *fleet)
+/* What a look takes is its user's to pay, like reading; most are paid by nobody: they have nothing, and take nothing.
+ */
+static void look_at(struct rtl_fleet *fleet, const struct rtl_process_entry *e)
 {
-    struct rtl_process_entry *all;
-    uint64_t now = rtl_mono_ns(), from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    int count = rtl_processes(&all);
-    for (uint32_t i = fleet->count; count >= 0 && i-- > 0;)
-        if (!is_running(all, count, fleet->served[i]))
-            end(fleet, i);
-    fleet->left_out = 0;
-    for (int i = 0; i < count; i++)
-        if (is_asked_for(fleet, all, count, i))
-            look_at(fleet, &all[i], now);
-    if (count >= 0)
-        free(all);
-    uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * LOOK_SHARE, most = LOOK_PAUSE_SECONDS * SECOND;
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
+    struct rtl_served *s = find(fleet, e), fresh = {.pid = e->pid, .start_time = e->start_time, .api = -1};
+    struct rtl_served *one = s ? s : &fresh;
+    struct rtl_user nobody = {0}, *user;
+    uid_t uid = s ? s->user->uid : owner_of(e->pid);
+    user = s ? s->user : rtl_user_known(&fleet->users, uid);
+    fresh.user = &nobody;
+    if (one->ended_ns || (user && !rtl_user_may_read(user, now)))
+        return;
+    look_for_kernels(fleet, one);
+    look_for_calls(fleet, one);
+    bool has_any = has_kernels(one) || one->api >= 0;
+    if (one->info_ns <= now && has_any) {
+        rtl_process_info(one->pid, &one->info);
+        one->info_ns = now + INFO_NS;
+    }
+    uint64_t took = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+    if (!user && (has_any || took >= LOOK_FREE_NS))
+        user = rtl_user_of(&fleet->users, uid, now);
+    if (user)
+        rtl_user_charge(user, took);
+    if (!s && has_any) {
+        fresh.user = user;
+        take_in(fleet, &fresh);
+    }
+}
+
+static void begin_look(struct rtl_fleet *fleet)
+{
+    fleet->look_took_ns = 0;
+    fleet->all_at = 0;
+    fleet->leaving_out = 0;
+    fleet->all_count = rtl_processes(&fleet->all);
+    if (fleet->all_count < 0)
+        fleet->all = NULL;
+    for (uint32_t i = fleet->count; fleet->all && i-- > 0;) {
+        struct rtl_served *s = fleet->served[i];
+        if (!s->ended_ns && !is_running(fleet->all, fleet->all_count, s))
+            s->ended_ns = rtl_mono_ns();
+    }
+}
+
+/* As far as there is time. What it takes, over all its parts, decides when the next one is. */
+static void look(struct rtl_fleet *fleet, uint64_t until)
+{
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (!fleet->all)
+        begin_look(fleet);
+    while (fleet->all && fleet->all_at < fleet->all_count && rtl_mono_ns() < until) {
+        int at = fleet->all_at++;
+        if (is_asked_for(fleet, fleet->all, fleet->all_count, at))
+            look_at(fleet, &fleet->all[at]);
+    }
+    fleet->look_took_ns += rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+    if (fleet->all && fleet->all_at < fleet->all_count)
+        return;
+    free(fleet->all);
+    fleet->all = NULL;
+    fleet->left_out = fleet->leaving_out;
+    uint64_t pause = fleet->look_took_ns * LOOK_SHARE, most = LOOK_PAUSE_SECONDS * SECOND;
     fleet->look_ns = rtl_mono_ns() + (pause < SECOND ? SECOND : pause < most ? pause : most);
 }
 
-void rtl_fleet_tick(struct rtl_fleet *fleet)
+/* One that has closed its descriptor is found in its maps, which it can make long. */
+static bool has_ended(struct rtl_served *s)
 {
+    if (s->ended_ns || !has_kernels(s) || !rtl_user_may_read(s->user, rtl_mono_ns()))
+        return s->ended_ns;
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool alive = rtl_source_alive(&s->source);
+    rtl_user_charge(s->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
+    return !alive;
+}
+
+bool rtl_fleet_tick(struct rtl_fleet *fleet)
+{
+    uint64_t until = rtl_mono_ns() + RTL_TICK_NS;
+    bool more = false;
     for (uint32_t i = fleet->count; i-- > 0;) {
         struct rtl_served *s = fleet->served[i];
-        if (s->reader && !rtl_reader_alive(s->reader))
+        bool over = has_ended(s);
+        if (over && rtl_mono_ns() < until)
             end(fleet, i);
-        else if (s->reader && fleet->wake)
+        else if (over)
+            more = true;
+        else if (s->source.reader && fleet->wake)
             rtl_heartbeat_send(&s->heartbeat, NULL);
     }
     if (rtl_mono_ns() >= fleet->look_ns)
-        look(fleet);
+        look(fleet, until);
+    return more || fleet->all;
 }

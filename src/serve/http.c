@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,58 +12,134 @@
 struct connection {
     int fd; /* -1: free */
     uint64_t since_ns;
+    const struct rtl_http_body *body; /* that it is being sent */
+    unsigned char from[16];           /* whose it is: the address */
 };
 
 struct rtl_http {
     struct MHD_Daemon *daemon;
     rtl_http_answer *answer;
     void *context;
+    unsigned bodies; /* that somebody has */
     struct connection connections[RTL_HTTP_CONNECTIONS];
 };
 
-static const struct {
-    unsigned status;
-    const char *text;
-} errors[] = {{MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are answered here\n"}};
+struct rtl_http_body {
+    struct rtl_http *http;
+    struct MHD_Response *response; /* counts who has it */
+    char *text;
+};
 
-static enum MHD_Result send_reply(struct MHD_Connection *connection, const struct rtl_http_reply *reply)
+static void add_headers(struct MHD_Response *response, const char *type)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(reply->bytes, (void *)(uintptr_t)reply->text, MHD_RESPMEM_MUST_COPY);
-    if (!response)
-        return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (reply->status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-    enum MHD_Result result = MHD_queue_response(connection, reply->status, response);
-    MHD_destroy_response(response);
-    return result;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *data, size_t *data_size, void **state)
+/* --- bodies --- */
+
+static void free_body(void *context)
 {
-    struct rtl_http *http = context;
-    struct rtl_http_reply reply = {.status = errors[0].status, .type = "text/plain; charset=utf-8"};
-    (void)version;
-    (void)data;
-    (void)data_size;
-    (void)state;
-    reply.text = errors[0].text;
-    reply.bytes = strlen(reply.text);
-    /* answered before a body is read: nobody has to listen to one */
-    if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
-        http->answer(http->context, url, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept"), &reply);
-    return send_reply(connection, &reply);
+    struct rtl_http_body *body = context;
+    body->http->bodies--;
+    free(body->text);
+    free(body);
 }
+
+struct rtl_http_body *rtl_http_body_make(struct rtl_http *http, const char *type, char *text, size_t bytes)
+{
+    struct rtl_http_body *body = malloc(sizeof *body);
+    if (body) {
+        *body = (struct rtl_http_body){.http = http, .text = text};
+        body->response = MHD_create_response_from_buffer_with_free_callback_cls(bytes, text, free_body, body);
+    }
+    if (!body || !body->response) {
+        free(body);
+        free(text);
+        return NULL;
+    }
+    http->bodies++;
+    add_headers(body->response, type);
+    return body;
+}
+
+void rtl_http_body_free(struct rtl_http_body *body)
+{
+    if (body)
+        MHD_destroy_response(body->response);
+}
+
+bool rtl_http_has_room(struct rtl_http *http)
+{
+    const struct connection *oldest = NULL;
+    if (http->bodies < RTL_HTTP_BODIES)
+        return true;
+    for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
+        const struct connection *c = &http->connections[i];
+        if (c->fd >= 0 && c->body && (!oldest || c->since_ns < oldest->since_ns))
+            oldest = c;
+    }
+    if (oldest)
+        shutdown(oldest->fd, SHUT_RDWR);
+    return false;
+}
+
+/* --- connections --- */
 
 static int descriptor(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
+}
+
+static struct connection *find(struct rtl_http *http, int fd)
+{
+    for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++)
+        if (http->connections[i].fd == fd)
+            return &http->connections[i];
+    return NULL;
+}
+
+static void note_address(struct connection *c, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *at = info ? info->client_addr : NULL;
+    if (at && at->sa_family == AF_INET)
+        memcpy(c->from, &((const struct sockaddr_in *)(const void *)at)->sin_addr, 4);
+    else if (at && at->sa_family == AF_INET6)
+        memcpy(c->from, &((const struct sockaddr_in6 *)(const void *)at)->sin6_addr, 16);
+}
+
+/* How many there are of its address. */
+static int siblings(const struct rtl_http *http, const struct connection *of)
+{
+    int count = 0;
+    for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
+        const struct connection *c = &http->connections[i];
+        count += c->fd >= 0 && !memcmp(c->from, of->from, sizeof c->from);
+    }
+    return count;
+}
+
+static void make_place(struct rtl_http *http)
+{
+    const struct connection *out = NULL;
+    int used = 0, most = 0;
+    for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
+        const struct connection *c = &http->connections[i];
+        if (c->fd < 0)
+            continue;
+        int alike = siblings(http, c);
+        used++;
+        if (!out || alike > most || (alike == most && c->since_ns < out->since_ns)) {
+            out = c;
+            most = alike;
+        }
+    }
+    if (used > RTL_HTTP_CONNECTIONS - RTL_HTTP_SPARE)
+        shutdown(out->fd, SHUT_RDWR);
 }
 
 static void connected(void *context, struct MHD_Connection *connection, void **state,
@@ -71,15 +148,53 @@ static void connected(void *context, struct MHD_Connection *connection, void **s
     struct rtl_http *http = context;
     int fd = descriptor(connection);
     (void)state;
-    for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
-        struct connection *c = &http->connections[i];
-        if (code == MHD_CONNECTION_NOTIFY_STARTED && c->fd < 0) {
-            *c = (struct connection){fd, rtl_mono_ns()};
-            return;
-        }
-        if (code == MHD_CONNECTION_NOTIFY_CLOSED && c->fd == fd)
-            c->fd = -1;
-    }
+    struct connection *c = find(http, code == MHD_CONNECTION_NOTIFY_STARTED ? -1 : fd);
+    if (!c)
+        return;
+    *c = (struct connection){.fd = -1};
+    if (code != MHD_CONNECTION_NOTIFY_STARTED)
+        return;
+    c->fd = fd;
+    c->since_ns = rtl_mono_ns();
+    note_address(c, connection);
+    make_place(http);
+}
+
+/* --- answers --- */
+
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status, const char *text)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO;
+    add_headers(response, "text/plain; charset=utf-8");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *data, size_t *data_size, void **state)
+{
+    struct rtl_http *http = context;
+    struct rtl_http_reply reply = {.status = MHD_HTTP_METHOD_NOT_ALLOWED,
+                                   .text = "only GET and HEAD are answered here\n"};
+    (void)version;
+    (void)data;
+    (void)data_size;
+    (void)state;
+    /* answered before a body is read: nobody has to listen to one */
+    if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
+        http->answer(http->context, url, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept"), &reply);
+    if (!reply.body)
+        return send_text(connection, reply.status, reply.text);
+    struct connection *c = find(http, descriptor(connection));
+    if (c)
+        c->body = reply.body;
+    return MHD_queue_response(connection, reply.status, reply.body->response);
 }
 
 struct rtl_http *rtl_http_start(int listening, rtl_http_answer *answer, void *context)

@@ -27,10 +27,12 @@
     X(COPY_DURATION, "rtl_copy_duration_seconds", HISTOGRAM, "gpu,direction", "how long timed copies took")         \
     X(QUEUE_DISPATCHES, "rtl_queue_dispatches", COUNTER, "pid,gpu,queue,way", "kernel dispatches of a live queue")  \
     X(QUEUE_DEPTH, "rtl_queue_depth", GAUGE, "pid,gpu,queue,way", "dispatches in flight in a live queue")           \
-    X(PROCESS, "rtl_process", INFO, "pid,rank,command,user,container,mode", "traced processes")                     \
+    X(PROCESS, "rtl_process", INFO, "pid,rank,command,user,container,mode", "traced and observed processes")        \
     X(PROCESS_START, "rtl_process_start_time_seconds", GAUGE, "pid,rank", "when tracing began, since 1970")         \
     X(PROCESS_DISPATCHES, "rtl_process_dispatches", COUNTER, "pid,rank", "kernel dispatches of a process")          \
     X(PROCESS_UNTIMED, "rtl_process_untimed_dispatches", COUNTER, "pid,rank", "its dispatches that were not timed") \
+    X(PROCESS_LOST, "rtl_process_packets_lost", COUNTER, "pid,rank",                                                \
+      "packets of an observed process that were overwritten before they were counted")                              \
     X(PROCESS_IN_FLIGHT, "rtl_process_in_flight", GAUGE, "pid,rank", "its dispatches that have not ended")          \
     X(PROCESS_BUSY, "rtl_process_gpu_busy_seconds", COUNTER, "pid,rank,gpu", "time in which its timed kernels ran") \
     X(PROCESS_KERNEL, "rtl_process_kernel_duration_seconds", SUMMARY, "pid,rank,kernel,id,family",                  \
@@ -41,9 +43,17 @@
     X(MEMORY, "rtl_memory_in_use_bytes", GAUGE, "pid,rank,place", "memory that was allocated and not given back")   \
     X(SERVE, "rtl_serve", INFO, "version", "the rtl-top that serves this")                                          \
     X(SERVE_PROCESSES, "rtl_serve_processes", GAUGE, "", "processes that it watches")                               \
-    X(SERVE_REFUSED, "rtl_serve_processes_left_out", GAUGE, "", "processes that find no room")                      \
+    X(SERVE_REFUSED, "rtl_serve_processes_left_out", GAUGE, "", "processes that find no room, or take too much")    \
+    X(SERVE_LATE, "rtl_serve_processes_late", GAUGE, "",                                                            \
+      "processes whose numbers are those of an earlier page: reading them takes too long")                          \
     X(SERVE_ENDED, "rtl_serve_processes_ended", COUNTER, "", "processes that have ended; what they counted stays")  \
-    X(SERVE_KERNELS, "rtl_serve_kernels", GAUGE, "", "kernels that it has seen, with a series of their own or not") \
+    X(SERVE_UNREAD, "rtl_serve_processes_unread", COUNTER, "",                                                      \
+      "processes that have ended and whose last numbers were not read: it would have taken too long")               \
+    X(SERVE_KERNELS, "rtl_serve_kernels", GAUGE, "", "kernels that it knows, with a series of their own or not")    \
+    X(SERVE_KERNELS_REFUSED, "rtl_serve_kernels_left_out", COUNTER, "",                                             \
+      "kernels that can never have a series of their own: too many of one process or user")                         \
+    X(SERVE_UNTRUE, "rtl_serve_numbers_left_out", COUNTER, "",                                                      \
+      "numbers that no process can have counted in its time: they are in no sum")                                   \
     X(SERVE_SCRAPES, "rtl_serve_scrapes", COUNTER, "", "pages that were asked for")                                 \
     X(SERVE_TOOK, "rtl_serve_last_scrape_seconds", GAUGE, "", "how long the page before this one took to make")     \
     X(SERVE_CPU, "rtl_serve_cpu_seconds", COUNTER, "", "CPU time of the server")
@@ -52,13 +62,14 @@
 enum rtl_metric { RTL_METRICS(RTL_ENUM_METRIC) RTL_METRIC_COUNT };
 #undef RTL_ENUM_METRIC
 
-/* X(symbol, OpenMetrics type, type in the text format of before) */
-#define RTL_METRIC_TYPES(X)                \
-    X(COUNTER, "counter", "counter")       \
-    X(GAUGE, "gauge", "gauge")             \
-    X(HISTOGRAM, "histogram", "histogram") \
-    X(SUMMARY, "summary", "summary")       \
-    X(INFO, "info", "gauge")
+/* X(symbol, OpenMetrics type, type in the text format of before; in Protocol Buffers the type's number, and the field
+ * of a metric that holds its value) */
+#define RTL_METRIC_TYPES(X)                      \
+    X(COUNTER, "counter", "counter", 0, 3)       \
+    X(GAUGE, "gauge", "gauge", 1, 2)             \
+    X(HISTOGRAM, "histogram", "histogram", 4, 7) \
+    X(SUMMARY, "summary", "summary", 2, 4)       \
+    X(INFO, "info", "gauge", 1, 2)
 #define RTL_ENUM_TYPE(sym, ...) RTL_METRIC_TYPE_##sym,
 enum rtl_metric_type { RTL_METRIC_TYPES(RTL_ENUM_TYPE) RTL_METRIC_TYPE_COUNT };
 #undef RTL_ENUM_TYPE

@@ -1,5 +1,6 @@
-/* A page of metrics as text. See page.h. */
+/* A page of metrics. See page.h. */
 #include "serve/page.h"
+#include "serve/proto.h"
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -17,11 +18,32 @@ const struct rtl_metric_info rtl_metrics[RTL_METRIC_COUNT] = {
 
 static const struct {
     const char *openmetrics, *text;
+    unsigned number, field;
 } types[] = {
-#define TYPE(sym, openmetrics_, text_) [RTL_METRIC_TYPE_##sym] = {openmetrics_, text_},
+#define TYPE(sym, openmetrics_, text_, number_, field_) \
+    [RTL_METRIC_TYPE_##sym] = {openmetrics_, text_, number_, field_},
     RTL_METRIC_TYPES(TYPE)
 #undef TYPE
 };
+
+/* Numbers of the fields of io.prometheus.client's messages. */
+enum { FAMILY_NAME = 1, FAMILY_HELP, FAMILY_TYPE, FAMILY_METRIC };
+enum { METRIC_LABEL = 1 }; /* the others are with the types */
+enum { LABEL_NAME = 1, LABEL_VALUE };
+enum { VALUE = 1 }; /* of a counter, of a gauge */
+enum { SUMMARY_COUNT = 1, SUMMARY_SUM };
+enum {
+    HISTOGRAM_COUNT = 1,
+    HISTOGRAM_SUM,
+    HISTOGRAM_BUCKET,
+    HISTOGRAM_SCHEMA = 5,
+    HISTOGRAM_ZERO_THRESHOLD,
+    HISTOGRAM_ZERO_COUNT,
+    HISTOGRAM_SPAN = 12,
+    HISTOGRAM_DELTA,
+};
+enum { BUCKET_COUNT = 1, BUCKET_MOST };
+enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
 static bool has_room(struct rtl_page *page, size_t bytes)
 {
@@ -53,14 +75,28 @@ static void put(struct rtl_page *page, const char *format, ...)
     page->used += page->failed ? 0 : (size_t)n;
 }
 
-void rtl_page_begin(struct rtl_page *page, bool openmetrics, unsigned parts)
+void rtl_page_begin(struct rtl_page *page, enum rtl_format format, unsigned parts)
 {
-    *page = (struct rtl_page){.openmetrics = openmetrics, .parts = parts};
+    *page = (struct rtl_page){.format = format, .parts = parts};
+}
+
+/* A family is preceded by its length. */
+static void end_family(struct rtl_page *page)
+{
+    char head[RTL_PROTO_VARINT];
+    size_t length = page->used - page->family, n = rtl_proto_varint(head, length);
+    if (!page->in_family || !has_room(page, n))
+        return;
+    memmove(page->text + page->family + n, page->text + page->family, length);
+    memcpy(page->text + page->family, head, n);
+    page->used += n;
+    page->in_family = false;
 }
 
 bool rtl_page_end(struct rtl_page *page)
 {
-    if (page->openmetrics)
+    end_family(page);
+    if (page->format == RTL_FORMAT_OPENMETRICS)
         put(page, "# EOF\n");
     return !page->failed;
 }
@@ -83,21 +119,43 @@ static bool ends(const char *name, const char *with)
     return length > end && !strcmp(name + length - end, with);
 }
 
+static void begin_family(struct rtl_page *page, const struct rtl_metric_info *m)
+{
+    char name[96];
+    size_t meaning = strlen(m->meaning);
+    end_family(page);
+    if (!has_room(page, sizeof name + meaning + 3 * RTL_PROTO_FIELD))
+        return;
+    page->family = page->used;
+    page->in_family = true;
+    int length = snprintf(name, sizeof name, "%s%s", m->name, suffix(m->type));
+    page->used += rtl_proto_bytes(page->text + page->used, FAMILY_NAME, name, (size_t)length);
+    page->used += rtl_proto_bytes(page->text + page->used, FAMILY_HELP, m->meaning, meaning);
+    page->used += rtl_proto_number(page->text + page->used, FAMILY_TYPE, types[m->type].number);
+}
+
 void rtl_page_metric(struct rtl_page *page, enum rtl_metric metric)
 {
     const struct rtl_metric_info *m = &rtl_metrics[metric];
+    bool openmetrics = page->format == RTL_FORMAT_OPENMETRICS;
     /* OpenMetrics names the metric, the older format its samples */
-    const char *end = page->openmetrics ? "" : suffix(m->type);
+    const char *end = openmetrics ? "" : suffix(m->type);
     page->metric = metric;
+    page->labels_used = 0;
     *page->labels = '\0';
+    if (page->format == RTL_FORMAT_PROTOBUF) {
+        begin_family(page, m);
+        return;
+    }
     put(page, "# HELP %s%s %s\n", m->name, end, m->meaning);
-    put(page, "# TYPE %s%s %s\n", m->name, end, page->openmetrics ? types[m->type].openmetrics : types[m->type].text);
-    if (page->openmetrics && (ends(m->name, "_seconds") || ends(m->name, "_bytes")))
+    put(page, "# TYPE %s%s %s\n", m->name, end, openmetrics ? types[m->type].openmetrics : types[m->type].text);
+    if (openmetrics && (ends(m->name, "_seconds") || ends(m->name, "_bytes")))
         put(page, "# UNIT %s %s\n", m->name, strrchr(m->name, '_') + 1);
 }
 
-/* As much of the value as RTL_PAGE_VALUE bytes hold, no character cut in two; what is no UTF-8 is a question mark. */
-static size_t escape(char *out, const char *value)
+/* As much of the value as RTL_PAGE_VALUE bytes hold, no character cut in two; what is no UTF-8 is a question mark. In
+ * text what ends a value is escaped. */
+static size_t clean(char *out, const char *value, bool text)
 {
     size_t used = 0, left = strlen(value), taken = 0;
     while (left) {
@@ -106,7 +164,7 @@ static size_t escape(char *out, const char *value)
         size_t bytes = n ? n : 1;
         if (taken + bytes > RTL_PAGE_VALUE)
             break;
-        if (*value == '\\' || *value == '"' || *value == '\n') {
+        if (text && (*value == '\\' || *value == '"' || *value == '\n')) {
             out[used++] = '\\';
             out[used++] = *value == '\n' ? 'n' : *value;
         } else if (!n) {
@@ -122,6 +180,22 @@ static size_t escape(char *out, const char *value)
     return used;
 }
 
+static size_t put_text_label(char *out, bool first, const char *name, size_t length, const char *value)
+{
+    size_t used = (size_t)sprintf(out, "%s%.*s=\"", first ? "" : ",", (int)length, name);
+    used += clean(out + used, value, true);
+    out[used++] = '"';
+    return used;
+}
+
+static size_t put_label_pair(char *out, const char *name, size_t length, const char *value)
+{
+    char text[RTL_PAGE_VALUE];
+    size_t used = rtl_proto_bytes(out, LABEL_NAME, name, length);
+    used += rtl_proto_bytes(out + used, LABEL_VALUE, text, clean(text, value, false));
+    return rtl_proto_wrap(out, METRIC_LABEL, used);
+}
+
 void rtl_page_labels(struct rtl_page *page, const char *const *values)
 {
     const char *at = rtl_metrics[page->metric].labels;
@@ -129,15 +203,17 @@ void rtl_page_labels(struct rtl_page *page, const char *const *values)
     for (int i = 0; *at && i < RTL_PAGE_LABELS; i++) {
         size_t length = strcspn(at, ",");
         /* a label without a value is none */
-        if (*values[i]) {
-            used += (size_t)sprintf(page->labels + used, "%s%.*s=\"", used ? "," : "", (int)length, at);
-            used += escape(page->labels + used, values[i]);
-            page->labels[used++] = '"';
-        }
+        if (*values[i] && page->format == RTL_FORMAT_PROTOBUF)
+            used += put_label_pair(page->labels + used, at, length, values[i]);
+        else if (*values[i])
+            used += put_text_label(page->labels + used, !used, at, length, values[i]);
         at += length + (at[length] == ',');
     }
     page->labels[used] = '\0';
+    page->labels_used = used;
 }
+
+/* --- samples as text --- */
 
 /* NAME{LABELS,MORE} and a blank. */
 static void name_sample(struct rtl_page *page, const char *end, const char *more)
@@ -162,24 +238,7 @@ static void put_seconds(struct rtl_page *page, uint64_t ns)
     put(page, "%s\n", text);
 }
 
-void rtl_page_count(struct rtl_page *page, uint64_t value)
-{
-    name_sample(page, suffix(rtl_metrics[page->metric].type), "");
-    put(page, "%" PRIu64 "\n", value);
-}
-
-void rtl_page_seconds(struct rtl_page *page, uint64_t ns)
-{
-    name_sample(page, suffix(rtl_metrics[page->metric].type), "");
-    put_seconds(page, ns);
-}
-
-void rtl_page_info(struct rtl_page *page)
-{
-    rtl_page_count(page, 1);
-}
-
-void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
+static void put_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
 {
     name_sample(page, "_sum", "");
     put_seconds(page, sum_ns);
@@ -187,7 +246,7 @@ void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
     put(page, "%" PRIu64 "\n", values);
 }
 
-void rtl_page_histogram(struct rtl_page *page, const struct rtl_classes *classes)
+static void put_buckets(struct rtl_page *page, const struct rtl_classes *classes)
 {
     uint64_t below = 0;
     for (uint32_t i = 0; i < RTL_CLASS_LAST; i++) {
@@ -202,5 +261,141 @@ void rtl_page_histogram(struct rtl_page *page, const struct rtl_classes *classes
     }
     name_sample(page, "_bucket", "le=\"+Inf\"");
     put(page, "%" PRIu64 "\n", classes->values);
-    rtl_page_summary(page, classes->values, classes->sum_ns);
+}
+
+/* --- samples as messages --- */
+
+enum {
+    METRIC_MOST = 2 * (RTL_PAGE_LABELS * (2 * RTL_PAGE_VALUE + 24)) + RTL_CLASS_COUNT * 3 * RTL_PROTO_FIELD +
+                  RTL_NATIVE_SPANS * 3 * RTL_PROTO_FIELD + RTL_NATIVE_COUNT * RTL_PROTO_VARINT + 1024,
+};
+
+/* Where the message of the sample begins, behind its labels; NULL when there is no room. */
+static char *begin_metric(struct rtl_page *page)
+{
+    if (!has_room(page, METRIC_MOST))
+        return NULL;
+    memcpy(page->text + page->used, page->labels, page->labels_used);
+    return page->text + page->used + page->labels_used;
+}
+
+static void end_metric(struct rtl_page *page, char *at, size_t used)
+{
+    used = rtl_proto_wrap(at, types[rtl_metrics[page->metric].type].field, used);
+    page->used += rtl_proto_wrap(page->text + page->used, FAMILY_METRIC, page->labels_used + used);
+}
+
+static void encode_value(struct rtl_page *page, double value)
+{
+    char *at = begin_metric(page);
+    if (at)
+        end_metric(page, at, rtl_proto_double(at, VALUE, value));
+}
+
+static double seconds_of(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static void encode_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
+{
+    char *at = begin_metric(page);
+    if (!at)
+        return;
+    size_t n = rtl_proto_number(at, SUMMARY_COUNT, values);
+    end_metric(page, at, n + rtl_proto_double(at + n, SUMMARY_SUM, seconds_of(sum_ns)));
+}
+
+static size_t encode_buckets(const struct rtl_page *page, const struct rtl_classes *classes, char *at)
+{
+    size_t used = 0;
+    uint64_t below = 0;
+    for (uint32_t i = 0; i < RTL_CLASS_LAST; i++) {
+        below += classes->count[i];
+        if (i % (RTL_CLASS_PARTS / page->parts))
+            continue;
+        size_t n = rtl_proto_number(at + used, BUCKET_COUNT, below);
+        n += rtl_proto_double(at + used + n, BUCKET_MOST, seconds_of(rtl_class_most(i)));
+        used += rtl_proto_wrap(at + used, HISTOGRAM_BUCKET, n);
+    }
+    return used;
+}
+
+/* Each bucket is said as what it has more than the one before it. */
+static size_t encode_native(const struct rtl_classes *classes, char *at)
+{
+    struct rtl_native_span spans[RTL_NATIVE_SPANS];
+    uint32_t from[RTL_NATIVE_SPANS], count = rtl_native_spans(classes->native, spans, from);
+    size_t used = rtl_proto_signed(at, HISTOGRAM_SCHEMA, RTL_NATIVE_SCHEMA), deltas = 0;
+    uint64_t before = 0;
+    used += rtl_proto_double(at + used, HISTOGRAM_ZERO_THRESHOLD, RTL_NATIVE_ZERO);
+    used += rtl_proto_number(at + used, HISTOGRAM_ZERO_COUNT, classes->zero);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t n = rtl_proto_signed(at + used, SPAN_OFFSET, spans[i].offset);
+        n += rtl_proto_number(at + used + n, SPAN_LENGTH, spans[i].length);
+        used += rtl_proto_wrap(at + used, HISTOGRAM_SPAN, n);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t n = from[i]; n < from[i] + spans[i].length; n++) {
+            int64_t delta = (int64_t)(classes->native[n] - before);
+            deltas += rtl_proto_varint(at + used + deltas, rtl_proto_zigzag(delta));
+            before = classes->native[n];
+        }
+    return used + (deltas ? rtl_proto_wrap(at + used, HISTOGRAM_DELTA, deltas) : 0);
+}
+
+static void encode_histogram(struct rtl_page *page, const struct rtl_classes *classes)
+{
+    char *at = begin_metric(page);
+    if (!at)
+        return;
+    size_t n = rtl_proto_number(at, HISTOGRAM_COUNT, classes->values);
+    n += rtl_proto_double(at + n, HISTOGRAM_SUM, seconds_of(classes->sum_ns));
+    n += encode_buckets(page, classes, at + n);
+    end_metric(page, at, n + encode_native(classes, at + n));
+}
+
+/* --- samples --- */
+
+void rtl_page_count(struct rtl_page *page, uint64_t value)
+{
+    if (page->format == RTL_FORMAT_PROTOBUF) {
+        encode_value(page, (double)value);
+        return;
+    }
+    name_sample(page, suffix(rtl_metrics[page->metric].type), "");
+    put(page, "%" PRIu64 "\n", value);
+}
+
+void rtl_page_seconds(struct rtl_page *page, uint64_t ns)
+{
+    if (page->format == RTL_FORMAT_PROTOBUF) {
+        encode_value(page, seconds_of(ns));
+        return;
+    }
+    name_sample(page, suffix(rtl_metrics[page->metric].type), "");
+    put_seconds(page, ns);
+}
+
+void rtl_page_info(struct rtl_page *page)
+{
+    rtl_page_count(page, 1);
+}
+
+void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
+{
+    if (page->format == RTL_FORMAT_PROTOBUF)
+        encode_summary(page, values, sum_ns);
+    else
+        put_summary(page, values, sum_ns);
+}
+
+void rtl_page_histogram(struct rtl_page *page, const struct rtl_classes *classes)
+{
+    if (page->format == RTL_FORMAT_PROTOBUF) {
+        encode_histogram(page, classes);
+        return;
+    }
+    put_buckets(page, classes);
+    put_summary(page, classes->values, classes->sum_ns);
 }

@@ -48,42 +48,94 @@ bool rtl_address_parse(const char *text, struct rtl_address *address)
     return parse_port(colon + 1, &address->port) && copy_host(address, text, (size_t)(colon - text));
 }
 
-/* The weight of one entry, "text/plain;version=0.0.4;q=0.5", in thousandths. */
-static unsigned weight(const char *entry, size_t length)
+/* An entry of the header, "TYPE; NAME=VALUE; ...": what is between two of its ends, without blanks around it. */
+struct piece {
+    const char *text;
+    size_t length;
+};
+
+static bool is(struct piece piece, const char *word)
 {
-    for (size_t i = 0; i + 3 < length; i++) {
-        if (entry[i] != ';')
-            continue;
-        size_t at = i + 1;
-        while (at < length && entry[at] == ' ')
-            at++;
-        if (at + 2 >= length || (entry[at] | 0x20) != 'q' || entry[at + 1] != '=')
-            continue;
-        unsigned value = 0, scale = 1000;
-        for (at += 2; at < length && scale && ((entry[at] >= '0' && entry[at] <= '9') || entry[at] == '.'); at++) {
-            if (entry[at] == '.')
-                continue;
-            value += (unsigned)(entry[at] - '0') * scale;
-            scale /= 10;
-        }
-        return value;
-    }
-    return 1000;
+    return piece.length == strlen(word) && !strncasecmp(piece.text, word, piece.length);
 }
 
-bool rtl_accepts_openmetrics(const char *accept)
+/* Up to the next one of `ends`, from `*at` on, which goes behind it or to `stop`. What is in quotes ends nothing. */
+static struct piece next_piece(const char **at, const char *stop, char end)
 {
-    static const char openmetrics[] = "application/openmetrics-text", text[] = "text/plain";
-    unsigned wants = 0, else_wants = 0;
-    for (const char *at = accept ? accept : ""; *at;) {
-        at += strspn(at, " \t,");
-        size_t length = strcspn(at, ","), type = strcspn(at, ";, \t");
-        unsigned w = weight(at, length);
-        if (type == sizeof openmetrics - 1 && !strncasecmp(at, openmetrics, type))
-            wants = w > wants ? w : wants;
-        else if (type == sizeof text - 1 && !strncasecmp(at, text, type))
-            else_wants = w > else_wants ? w : else_wants;
-        at += length;
+    const char *from = *at, *to;
+    bool quoted = false;
+    for (to = from; to < stop && (quoted || *to != end); to++) {
+        if (*to == '"')
+            quoted = !quoted;
+        else if (quoted && *to == '\\' && to + 1 < stop)
+            to++;
     }
-    return wants && wants >= else_wants;
+    *at = to < stop ? to + 1 : stop;
+    while (from < to && (*from == ' ' || *from == '\t'))
+        from++;
+    while (to > from && (to[-1] == ' ' || to[-1] == '\t'))
+        to--;
+    return (struct piece){from, (size_t)(to - from)};
+}
+
+/* "0.75" in thousandths. */
+static unsigned weight(struct piece value)
+{
+    unsigned sum = 0, scale = 1000;
+    for (size_t i = 0; i < value.length && scale; i++) {
+        if (value.text[i] == '.')
+            continue;
+        if (value.text[i] < '0' || value.text[i] > '9')
+            break;
+        sum += (unsigned)(value.text[i] - '0') * scale;
+        scale /= 10;
+    }
+    return sum;
+}
+
+static struct piece unquoted(struct piece value)
+{
+    bool quoted = value.length > 1 && *value.text == '"' && value.text[value.length - 1] == '"';
+    return quoted ? (struct piece){value.text + 1, value.length - 2} : value;
+}
+
+/* Which format an entry is about and how much it is wanted; RTL_FORMAT_COUNT: none that is served. */
+static enum rtl_format read_entry(struct piece entry, unsigned *wanted)
+{
+    const char *at = entry.text, *stop = entry.text + entry.length;
+    struct piece type = next_piece(&at, stop, ';');
+    bool families = false, delimited = false;
+    *wanted = 1000;
+    while (at < stop) {
+        struct piece parameter = next_piece(&at, stop, ';');
+        const char *value_at = parameter.text, *end = parameter.text + parameter.length;
+        struct piece name = next_piece(&value_at, end, '=');
+        struct piece value = unquoted(next_piece(&value_at, end, '\0'));
+        if (is(name, "q"))
+            *wanted = weight(value);
+        families |= is(name, "proto") && is(value, "io.prometheus.client.MetricFamily");
+        delimited |= is(name, "encoding") && is(value, "delimited");
+    }
+    if (is(type, "application/vnd.google.protobuf") && families && delimited)
+        return RTL_FORMAT_PROTOBUF;
+    if (is(type, "application/openmetrics-text"))
+        return RTL_FORMAT_OPENMETRICS;
+    return is(type, "text/plain") ? RTL_FORMAT_TEXT : RTL_FORMAT_COUNT;
+}
+
+enum rtl_format rtl_accepted(const char *accept)
+{
+    unsigned wanted[RTL_FORMAT_COUNT] = {0};
+    const char *at = accept ? accept : "", *stop = at + strlen(at);
+    enum rtl_format best = RTL_FORMAT_TEXT;
+    while (at < stop) {
+        unsigned w;
+        enum rtl_format format = read_entry(next_piece(&at, stop, ','), &w);
+        if (format < RTL_FORMAT_COUNT && w > wanted[format])
+            wanted[format] = w;
+    }
+    for (int f = RTL_FORMAT_TEXT + 1; f < RTL_FORMAT_COUNT; f++)
+        if (wanted[f] && wanted[f] >= wanted[best])
+            best = (enum rtl_format)f;
+    return best;
 }

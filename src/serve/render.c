@@ -53,6 +53,17 @@ static void put_tally(struct rtl_page *page, const struct rtl_tally *t)
         rtl_page_count(page, page->metric == RTL_METRIC_API_ERRORS ? t->errors : t->calls);
 }
 
+static const struct rtl_tally *own_of(const struct rtl_series *series)
+{
+    static const struct rtl_tally none;
+    return series->own ? series->own : &none;
+}
+
+static bool is_any(const struct rtl_tally *t)
+{
+    return t->calls || t->errors || t->times.values;
+}
+
 static void kernels(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
 {
     const struct rtl_ranked *r = &fleet->totals.kernels;
@@ -64,11 +75,15 @@ static void kernels(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_met
             continue;
         kernel_labels(fleet, i, labels, &id);
         rtl_page_labels(page, labels);
-        put_tally(page, &r->series[i].own);
+        put_tally(page, own_of(&r->series[i]));
     }
     kernel_labels(fleet, RTL_SERIES_OTHER, labels, &id);
     rtl_page_labels(page, labels);
     put_tally(page, &r->other);
+    if (!is_any(&r->ended))
+        return;
+    rtl_page_labels(page, (const char *[]){RTL_ENDED_LABEL, "", ""});
+    put_tally(page, &r->ended);
 }
 
 static const char *kind_name(unsigned kind)
@@ -88,12 +103,16 @@ static void calls(const struct rtl_ranked *r, struct rtl_page *page, enum rtl_me
         if (!r->series[i].shown)
             continue;
         rtl_page_labels(page, (const char *[]){r->series[i].name, kind_name(r->series[i].kind)});
-        put_tally(page, &r->series[i].own);
+        put_tally(page, own_of(&r->series[i]));
     }
     if (!r->count)
         return;
     rtl_page_labels(page, (const char *[]){RTL_OTHER_LABEL, ""});
     put_tally(page, &r->other);
+    if (!is_any(&r->ended))
+        return;
+    rtl_page_labels(page, (const char *[]){RTL_ENDED_LABEL, ""});
+    put_tally(page, &r->ended);
 }
 
 /* --- what there is a fixed number of --- */
@@ -191,7 +210,7 @@ static void queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rt
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct rtl_served *s = fleet->served[i];
-        for (uint32_t n = 0; s->has_snapshot && n < s->snapshot.queue_count; n++) {
+        for (uint32_t n = 0; s->has_snapshot && !s->ended_ns && n < s->snapshot.queue_count; n++) {
             const struct rtl_queue_snapshot *q = &s->snapshot.queues[n];
             const char *way = rtl_way_key(q->way);
             struct rtl_gpu_name bdf = gpu_label(rtl_bdf_of(&s->snapshot, q->agent));
@@ -229,6 +248,7 @@ static void process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s,
     struct sum {
         uint64_t values, sum_ns;
     } *sums = calloc((size_t)r->count + 1, sizeof *sums);
+    uint32_t left = RTL_SERVED_PROCESS_KERNELS / fleet->count;
     if (!sums) {
         page->failed = true;
         return;
@@ -242,11 +262,12 @@ static void process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s,
         sums[of].values += k->histogram.count;
         sums[of].sum_ns += k->histogram.total_ns;
     }
-    for (uint32_t i = 0; i < r->count; i++) {
+    for (uint32_t i = 0; i < r->count && left; i++) {
         const char *labels[5] = {pid, rank};
         struct text id;
         if (!sums[i].values)
             continue;
+        left--;
         kernel_labels(fleet, i, labels + 2, &id);
         rtl_page_labels(page, labels);
         rtl_page_summary(page, sums[i].values, sums[i].sum_ns);
@@ -287,10 +308,14 @@ static void process(struct rtl_fleet *fleet, const struct rtl_served *s, struct 
     }
     if (page->metric != RTL_METRIC_PROCESS && !s->has_snapshot)
         return;
+    bool observed = rtl_is_observed(snapshot);
     if (page->metric == RTL_METRIC_PROCESS_BUSY) {
-        process_busy(s, pid.text, rank.text, page);
+        if (!observed)
+            process_busy(s, pid.text, rank.text, page);
         return;
     }
+    if (page->metric == RTL_METRIC_PROCESS_LOST && !observed)
+        return;
     if (page->metric == RTL_METRIC_PROCESS_KERNEL) {
         process_kernels(fleet, s, pid.text, rank.text, page);
         return;
@@ -304,6 +329,8 @@ static void process(struct rtl_fleet *fleet, const struct rtl_served *s, struct 
         rtl_page_count(page, snapshot->counted);
     else if (page->metric == RTL_METRIC_PROCESS_UNTIMED)
         rtl_page_count(page, snapshot->untimed_total);
+    else if (page->metric == RTL_METRIC_PROCESS_LOST)
+        rtl_page_count(page, snapshot->packets_lost);
     else
         rtl_page_count(page, in_flight(snapshot));
 }
@@ -312,7 +339,8 @@ static void processes(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_m
 {
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < fleet->count; i++)
-        process(fleet, fleet->served[i], page);
+        if (!fleet->served[i]->ended_ns)
+            process(fleet, fleet->served[i], page);
 }
 
 /* --- the server --- */
@@ -322,13 +350,23 @@ static void server(const struct rtl_fleet *fleet, const struct rtl_serve_facts *
     rtl_page_metric(page, RTL_METRIC_SERVE);
     rtl_page_labels(page, (const char *[]){RTL_VERSION});
     rtl_page_info(page);
+    uint32_t living = 0, late = 0, left_out = fleet->left_out;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        living += !fleet->served[i]->ended_ns;
+        late += !fleet->served[i]->ended_ns && fleet->served[i]->late;
+        left_out += !fleet->served[i]->ended_ns && fleet->served[i]->too_large;
+    }
     const struct {
         enum rtl_metric metric;
         uint64_t value;
-    } counts[] = {{RTL_METRIC_SERVE_PROCESSES, fleet->count},
-                  {RTL_METRIC_SERVE_REFUSED, fleet->left_out},
+    } counts[] = {{RTL_METRIC_SERVE_PROCESSES, living},
+                  {RTL_METRIC_SERVE_REFUSED, left_out},
+                  {RTL_METRIC_SERVE_LATE, late},
                   {RTL_METRIC_SERVE_ENDED, fleet->ended},
-                  {RTL_METRIC_SERVE_KERNELS, fleet->totals.kernels.count},
+                  {RTL_METRIC_SERVE_UNREAD, fleet->unread},
+                  {RTL_METRIC_SERVE_KERNELS, rtl_ranked_living(&fleet->totals.kernels)},
+                  {RTL_METRIC_SERVE_KERNELS_REFUSED, fleet->refused},
+                  {RTL_METRIC_SERVE_UNTRUE, fleet->untrue},
                   {RTL_METRIC_SERVE_SCRAPES, facts->scrapes}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         rtl_page_metric(page, counts[i].metric);

@@ -5,7 +5,8 @@
 #include "serve/fleet.h"
 #include "serve/page.h"
 
-enum { RTL_SERVED_QUEUES = 1024 }; /* live queues with series of their own, of all processes together */
+/* With series of their own, of all processes together: live queues; kernels of processes, each process's as many. */
+enum { RTL_SERVED_QUEUES = 1024, RTL_SERVED_PROCESS_KERNELS = 16384 };
 
 /* What the server says of itself. */
 struct rtl_serve_facts {

@@ -1,13 +1,13 @@
 /*
- * rtl-top serve: the numbers of all traced processes of this machine over HTTP, for Prometheus. One thread: it looks
- * after the processes once a second and answers in between.
+ * rtl-top serve: the numbers of all traced and observed processes of this machine over HTTP, for Prometheus. One
+ * thread: it looks after the processes once a second and answers in between.
  */
 #include "base/clock.h"
 #include "record/db.h"
 #include "serve/fleet.h"
 #include "serve/http.h"
 #include "serve/listen.h"
-#include "serve/render.h"
+#include "serve/pages.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 
@@ -17,15 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { SHOWN = 40, PARTS = 2, TICK_MS = 1000 };
-/* Pages are made no oftener: who asks all the time gets the same one again, and costs next to nothing. */
-static const uint64_t PAGE_NS = 250000000;
-
-#define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
-#define TEXT        "text/plain; version=0.0.4; charset=utf-8"
 
 struct server {
     struct rtl_options options; /* which processes */
@@ -35,9 +30,9 @@ struct server {
     unsigned parts;
     bool wake;
     struct rtl_fleet *fleet;
-    struct rtl_page pages[2]; /* text, OpenMetrics */
-    uint64_t made_ns[2];
-    struct rtl_serve_facts facts;
+    bool observe;
+    struct rtl_http *http;
+    struct rtl_pages pages;
 };
 
 static volatile sig_atomic_t asked_to_end;
@@ -48,57 +43,23 @@ static void on_signal(int number)
     asked_to_end = 1;
 }
 
-static uint64_t cpu_ns(void)
-{
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000000ull +
-           (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1000ull;
-}
-
-static bool make_page(struct server *s, bool openmetrics)
-{
-    struct rtl_page *page = &s->pages[openmetrics];
-    uint64_t from = rtl_mono_ns();
-    if (page->text && from - s->made_ns[openmetrics] < PAGE_NS)
-        return true;
-    rtl_page_free(page);
-    s->facts.cpu_ns = cpu_ns();
-    rtl_fleet_collect(s->fleet);
-    rtl_page_begin(page, openmetrics, s->parts);
-    rtl_render(s->fleet, &s->facts, page);
-    bool fine = rtl_page_end(page);
-    if (!fine)
-        rtl_page_free(page);
-    s->made_ns[openmetrics] = rtl_mono_ns();
-    s->facts.took_ns = s->made_ns[openmetrics] - from;
-    return fine;
-}
-
-static void say(struct rtl_http_reply *reply, unsigned status, const char *text)
-{
-    *reply = (struct rtl_http_reply){status, "text/plain; charset=utf-8", text, strlen(text)};
-}
-
 static void answer(void *context, const char *path, const char *accept, struct rtl_http_reply *reply)
 {
     struct server *s = context;
-    bool openmetrics = rtl_accepts_openmetrics(accept);
     if (!strcmp(path, "/")) {
-        say(reply, 200, "rtl-top serve: the metrics are at /metrics\n");
+        *reply = (struct rtl_http_reply){.status = 200, .text = "rtl-top serve: the metrics are at /metrics\n"};
         return;
     }
     if (strcmp(path, "/metrics") != 0) {
-        say(reply, 404, "there is nothing here: the metrics are at /metrics\n");
+        *reply = (struct rtl_http_reply){.status = 404, .text = "there is nothing here: the metrics are at /metrics\n"};
         return;
     }
-    s->facts.scrapes++;
-    if (!make_page(s, openmetrics)) {
-        say(reply, 500, "no memory for all metrics: fewer kernels (--kernels) make less of them\n");
-        return;
-    }
-    const struct rtl_page *page = &s->pages[openmetrics];
-    *reply = (struct rtl_http_reply){200, openmetrics ? OPENMETRICS : TEXT, page->text, page->used};
+    s->pages.facts.scrapes++;
+    *reply = (struct rtl_http_reply){
+        .status = 200, .body = rtl_pages_get(&s->pages, s->fleet, s->http, rtl_accepted(accept), s->parts)};
+    if (!reply->body)
+        *reply = (struct rtl_http_reply){
+            .status = 500, .text = "no memory for all metrics: fewer kernels (--kernels) make less of them\n"};
 }
 
 static bool parse_number(const char *text, uint32_t most, uint32_t *number)
@@ -121,6 +82,8 @@ static int parse(struct server *s, int argc, char **argv, bool *done)
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_SERVE_WAKE) {
             s->wake = true;
+        } else if (o == RTL_SERVE_OBSERVE) {
+            s->observe = true;
         } else if (o == RTL_SERVE_KERNELS && !parse_number(a.value, RTL_SERIES_SHOWN_MAX, &s->shown)) {
             rtl_complain("--kernels wants a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
             return RTL_READER_USAGE;
@@ -155,6 +118,31 @@ static int parse(struct server *s, int argc, char **argv, bool *done)
     return 0;
 }
 
+/* Pids don't come later, names do. */
+static int check_processes(const struct server *s)
+{
+    const struct rtl_options *o = &s->options;
+    struct rtl_process_entry *all;
+    int count = rtl_processes(&all);
+    uint32_t missing = 0;
+    bool named = !o->process;
+    for (uint32_t p = 0; count >= 0 && p < o->pid_count; p++) {
+        bool there = false;
+        for (int i = 0; i < count && !there; i++)
+            there = all[i].pid == o->pids[p];
+        missing += !there;
+        if (!there)
+            rtl_complain("no process %d: rtl-top list shows which are traced", (int)o->pids[p]);
+    }
+    for (int i = 0; i < count && !named; i++)
+        named = all[i].pid != getpid() && rtl_process_has_name(all[i].pid, o->process);
+    if (count >= 0 && !named)
+        rtl_complain("no process is called '%s' so far: it is served when there is one", o->process);
+    if (count >= 0)
+        free(all);
+    return missing && missing == o->pid_count ? RTL_READER_NO_PROCESS : 0;
+}
+
 static int open_socket(const struct server *s)
 {
     char why[512], name[96];
@@ -175,8 +163,9 @@ static int open_socket(const struct server *s)
     return listening;
 }
 
-static void loop(struct server *s, struct rtl_http *http)
+static void loop(struct server *s)
 {
+    struct rtl_http *http = s->http;
     struct sigaction act = {.sa_handler = on_signal};
     sigset_t ours, before;
     sigemptyset(&ours);
@@ -189,11 +178,11 @@ static void loop(struct server *s, struct rtl_http *http)
     for (uint64_t tick_ns = 0; !asked_to_end;) {
         uint64_t now = rtl_mono_ns();
         if (now >= tick_ns) {
-            rtl_fleet_tick(s->fleet);
+            bool more = rtl_fleet_tick(s->fleet);
             now = rtl_mono_ns();
-            tick_ns = now + TICK_MS * 1000000ull;
+            tick_ns = more ? now : now + TICK_MS * 1000000ull; /* who asks comes in between */
         }
-        int wait = (int)((tick_ns - now) / 1000000) + 1, sooner = rtl_http_timeout_ms(http);
+        int wait = tick_ns > now ? (int)((tick_ns - now) / 1000000) + 1 : 0, sooner = rtl_http_timeout_ms(http);
         wait = sooner >= 0 && sooner < wait ? sooner : wait;
         struct pollfd p = {.fd = rtl_http_fd(http), .events = POLLIN};
         struct timespec timeout = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1000000};
@@ -210,20 +199,22 @@ int rtl_serve_command(int argc, char **argv)
     int status = parse(&s, argc, argv, &done);
     if (status || done)
         return status;
+    if ((status = check_processes(&s)))
+        return status;
     int listening = open_socket(&s);
     if (listening < 0)
         return RTL_READER_USAGE;
     if (!rtl_stdout_written())
         return RTL_DB_FULL;
-    s.fleet = rtl_fleet_create(s.shown, &s.options, s.wake);
-    struct rtl_http *http = s.fleet ? rtl_http_start(listening, answer, &s) : NULL;
-    if (http)
-        loop(&s, http);
+    s.fleet = rtl_fleet_create(s.shown, &s.options, s.wake, s.observe);
+    s.http = s.fleet ? rtl_http_start(listening, answer, &s) : NULL;
+    if (s.http)
+        loop(&s);
     else
         rtl_complain("the server could not be started: out of memory or of descriptors");
-    rtl_http_stop(http);
-    for (int i = 0; i < 2; i++)
-        rtl_page_free(&s.pages[i]);
+    rtl_pages_free(&s.pages);
+    status = s.http ? 0 : RTL_READER_USAGE;
+    rtl_http_stop(s.http);
     rtl_fleet_free(s.fleet);
-    return http ? 0 : RTL_READER_USAGE;
+    return status;
 }

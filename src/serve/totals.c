@@ -10,9 +10,9 @@ enum { FUNCTIONS_SHOWN = RTL_API_FUNCTIONS };
 bool rtl_totals_init(struct rtl_totals *totals, uint32_t most)
 {
     memset(totals, 0, sizeof *totals);
-    rtl_ranked_init(&totals->kernels, most);
-    rtl_ranked_init(&totals->functions, FUNCTIONS_SHOWN);
-    rtl_ranked_init(&totals->ranges, most);
+    rtl_ranked_init(&totals->kernels, most, 0);
+    rtl_ranked_init(&totals->functions, FUNCTIONS_SHOWN, RTL_RANGES_KEPT_NS);
+    rtl_ranked_init(&totals->ranges, most, RTL_RANGES_KEPT_NS);
     totals->names = rtl_names_create();
     return totals->names != NULL;
 }
@@ -31,6 +31,57 @@ static uint64_t grown(uint64_t earlier, uint64_t later)
     return later > earlier ? later - earlier : 0;
 }
 
+static void add_times(uint64_t *credit, uint64_t ns, uint64_t factor)
+{
+    uint64_t more;
+    rtl_count_up(credit, __builtin_mul_overflow(ns, factor, &more) ? UINT64_MAX : more);
+}
+
+void rtl_credit_add(struct rtl_credit *credit, uint64_t ns)
+{
+    add_times(&credit->events, ns, 1);
+    add_times(&credit->busy_ns, ns, RTL_CREDIT_BUSY);
+    add_times(&credit->waited_ns, ns, RTL_CREDIT_WAITING);
+    add_times(&credit->bytes, ns, RTL_CREDIT_BYTES);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    rtl_count_up(&a, b);
+    return a;
+}
+
+/* Whether that much can be true; then it is used up. */
+static bool can_be(struct rtl_share *share, struct rtl_credit need)
+{
+    struct rtl_credit *c = &share->credit;
+    if (need.events > c->events || need.busy_ns > c->busy_ns || need.waited_ns > c->waited_ns ||
+        need.bytes > c->bytes) {
+        share->untrue++;
+        return false;
+    }
+    c->events -= need.events;
+    c->busy_ns -= need.busy_ns;
+    c->waited_ns -= need.waited_ns;
+    c->bytes -= need.bytes;
+    return true;
+}
+
+/* What a counter of events grew by. */
+static void count_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share)
+{
+    uint64_t more = grown(earlier, later);
+    if (more && can_be(share, (struct rtl_credit){.events = more}))
+        rtl_count_up(counter, more);
+}
+
+static void time_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share)
+{
+    uint64_t more = grown(earlier, later);
+    if (more && can_be(share, (struct rtl_credit){.busy_ns = more}))
+        rtl_count_up(counter, more);
+}
+
 const char *rtl_totals_kernel(struct rtl_totals *totals, uint32_t number)
 {
     const struct rtl_series *s = &totals->kernels.series[number];
@@ -45,24 +96,45 @@ enum rtl_name_family rtl_totals_family(struct rtl_totals *totals, uint32_t numbe
     return rtl_names_family(totals->names, number, s->name, s->length);
 }
 
+/* A kernel's series, + 1: found once for each row of a process, and held. */
+static uint32_t find_series(struct rtl_totals *totals, const struct rtl_kernel_snapshot *kernel,
+                            struct rtl_share *share)
+{
+    bool added = false;
+    uint32_t cost = (uint32_t)(1 + kernel->name_length / RTL_SERIES_TEXT_EACH);
+    uint32_t found =
+        rtl_ranked_find(&totals->kernels, kernel->name, kernel->name_length, 0, share->names >= cost ? &added : NULL);
+    rtl_ranked_hold(&totals->kernels, found);
+    share->names -= added ? cost : 0;
+    share->refused += found == RTL_SERIES_OTHER;
+    return found == RTL_SERIES_OTHER ? found : found + 1;
+}
+
 static void add_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapshot *earlier,
-                       const struct rtl_kernel_snapshot *later, uint32_t *series)
+                       const struct rtl_kernel_snapshot *later, uint32_t *series, struct rtl_share *share)
 {
     if (earlier && earlier->calls == later->calls && earlier->histogram.count == later->histogram.count)
         return;
-    if (!*series) {
-        uint32_t found = rtl_ranked_find(&totals->kernels, later->name, later->name_length, 0);
-        *series = found == RTL_SERIES_OTHER ? found : found + 1;
-    }
-    uint32_t number = *series == RTL_SERIES_OTHER ? *series : *series - 1;
     struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls)};
     rtl_classes_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
+    if (!can_be(share, (struct rtl_credit){.events = sum(more.calls, more.times.values), .busy_ns = more.times.sum_ns}))
+        return;
+    if (!*series)
+        *series = find_series(totals, later, share);
+    uint32_t number = *series == RTL_SERIES_OTHER ? *series : *series - 1;
     struct rtl_tally *of[] = {rtl_ranked_tally(&totals->kernels, number),
                               &totals->families[rtl_totals_family(totals, number)]};
     for (int i = 0; i < 2; i++) {
-        of[i]->calls += more.calls;
+        rtl_count_up(&of[i]->calls, more.calls);
         rtl_classes_add(&of[i]->times, &more.times);
     }
+}
+
+void rtl_totals_let_go(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_MAX])
+{
+    for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
+        if (series[i] && series[i] != RTL_SERIES_OTHER)
+            rtl_ranked_let_go(&totals->kernels, series[i] - 1);
 }
 
 uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent)
@@ -73,16 +145,19 @@ uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent)
     return RTL_NO_BDF;
 }
 
-static struct rtl_served_gpu *gpu_of(struct rtl_totals *totals, uint32_t bdf)
+static struct rtl_served_gpu *gpu_of(struct rtl_totals *totals, uint32_t bdf, struct rtl_share *share)
 {
     uint32_t i = 0;
     while (i < totals->gpu_count && totals->gpus[i].bdf != bdf)
         i++;
-    if (i >= RTL_SERVED_GPUS - 1)
-        bdf = RTL_NO_BDF;
-    if (i == totals->gpu_count && i < RTL_SERVED_GPUS)
-        totals->gpus[totals->gpu_count++].bdf = bdf;
-    return &totals->gpus[i < RTL_SERVED_GPUS ? i : RTL_SERVED_GPUS - 1];
+    if (i < totals->gpu_count)
+        return &totals->gpus[i];
+    if (bdf != RTL_NO_BDF && (!share->gpus || i >= RTL_SERVED_GPUS - 1))
+        return gpu_of(totals, RTL_NO_BDF, share); /* for which there is always room */
+    if (bdf != RTL_NO_BDF)
+        share->gpus--;
+    totals->gpus[totals->gpu_count++].bdf = bdf;
+    return &totals->gpus[i];
 }
 
 static const struct rtl_agent_snapshot *agent_before(const struct rtl_snapshot *earlier, uint32_t agent)
@@ -94,21 +169,22 @@ static const struct rtl_agent_snapshot *agent_before(const struct rtl_snapshot *
 }
 
 static void add_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot *earlier,
-                      const struct rtl_agent_snapshot *later)
+                      const struct rtl_agent_snapshot *later, struct rtl_share *share)
 {
-    struct rtl_served_gpu *gpu = gpu_of(totals, later->bdf);
+    struct rtl_served_gpu *gpu = gpu_of(totals, later->bdf, share);
     if (!*gpu->name && gpu->bdf == later->bdf) {
         snprintf(gpu->name, sizeof gpu->name, "%s", later->name);
         snprintf(gpu->uuid, sizeof gpu->uuid, "%s", later->uuid);
     }
-    gpu->busy_ns += grown(earlier ? earlier->busy_ns : 0, later->busy_ns);
+    time_grown(&gpu->busy_ns, earlier ? earlier->busy_ns : 0, later->busy_ns, share);
     for (int i = 0; i < RTL_IDLE_COUNT; i++) {
-        gpu->idle[i].count += grown(earlier ? earlier->idle[i].count : 0, later->idle[i].count);
-        gpu->idle[i].total_ns += grown(earlier ? earlier->idle[i].total_ns : 0, later->idle[i].total_ns);
+        count_grown(&gpu->idle[i].count, earlier ? earlier->idle[i].count : 0, later->idle[i].count, share);
+        time_grown(&gpu->idle[i].total_ns, earlier ? earlier->idle[i].total_ns : 0, later->idle[i].total_ns, share);
     }
 }
 
-static void add_queues(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later)
+static void add_queues(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
+                       struct rtl_share *share)
 {
     uint32_t at = 0, before = earlier ? earlier->queue_count : 0;
     for (uint32_t i = 0; i < later->queue_count; i++) {
@@ -116,12 +192,16 @@ static void add_queues(struct rtl_totals *totals, const struct rtl_snapshot *ear
         while (at < before && earlier->queues[at].slot < queue->slot)
             at++;
         bool same = at < before && earlier->queues[at].slot == queue->slot;
-        rtl_classes_grow(&gpu_of(totals, rtl_bdf_of(later, queue->agent))->wait,
-                         same ? &earlier->queues[at].wait : NULL, &queue->wait);
+        struct rtl_served_gpu *gpu = gpu_of(totals, rtl_bdf_of(later, queue->agent), share);
+        struct rtl_classes more = {0};
+        rtl_classes_grow(&more, same ? &earlier->queues[at].wait : NULL, &queue->wait);
+        if (can_be(share, (struct rtl_credit){.events = more.values, .waited_ns = more.sum_ns}))
+            rtl_classes_add(&gpu->wait, &more);
     }
 }
 
-static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later)
+static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
+                       struct rtl_share *share)
 {
     for (uint32_t i = 0; i < later->copies_count; i++) {
         const struct rtl_copies_snapshot *now = &later->copies[i], *then = NULL;
@@ -130,15 +210,21 @@ static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *ear
                 then = &earlier->copies[n];
         if (now->direction >= RTL_DIRECTION_COUNT)
             continue;
-        struct rtl_served_copies *c = &gpu_of(totals, rtl_bdf_of(later, now->agent))->copies[now->direction];
-        c->count += grown(then ? then->count : 0, now->count);
-        c->bytes += grown(then ? then->bytes : 0, now->bytes);
-        rtl_classes_grow(&c->times, then ? &then->histogram : NULL, &now->histogram);
+        struct rtl_served_copies *c = &gpu_of(totals, rtl_bdf_of(later, now->agent), share)->copies[now->direction];
+        uint64_t count = grown(then ? then->count : 0, now->count), bytes = grown(then ? then->bytes : 0, now->bytes);
+        struct rtl_classes more = {0};
+        rtl_classes_grow(&more, then ? &then->histogram : NULL, &now->histogram);
+        if (!can_be(share,
+                    (struct rtl_credit){.events = sum(count, more.values), .busy_ns = more.sum_ns, .bytes = bytes}))
+            continue;
+        rtl_count_up(&c->count, count);
+        rtl_count_up(&c->bytes, bytes);
+        rtl_classes_add(&c->times, &more);
     }
 }
 
 void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
-                    uint32_t series[RTL_KERNELS_MAX])
+                    uint32_t series[RTL_KERNELS_MAX], struct rtl_share *share)
 {
     uint32_t at = 0, before = earlier ? earlier->kernel_count : 0;
     for (uint32_t i = 0; i < later->kernel_count; i++) {
@@ -147,14 +233,14 @@ void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlie
             at++;
         bool same = at < before && earlier->kernels[at].id == kernel->id;
         if (kernel->id < RTL_KERNELS_MAX)
-            add_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id]);
+            add_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id], share);
     }
     for (uint32_t i = 0; i < RTL_UNTIMED_LIMIT; i++)
-        totals->untimed[i] += grown(earlier ? earlier->untimed[i] : 0, later->untimed[i]);
+        count_grown(&totals->untimed[i], earlier ? earlier->untimed[i] : 0, later->untimed[i], share);
     for (uint32_t i = 0; i < later->agent_count; i++)
-        add_agent(totals, agent_before(earlier, later->agents[i].agent), &later->agents[i]);
-    add_queues(totals, earlier, later);
-    add_copies(totals, earlier, later);
+        add_agent(totals, agent_before(earlier, later->agents[i].agent), &later->agents[i], share);
+    add_queues(totals, earlier, later, share);
+    add_copies(totals, earlier, later, share);
 }
 
 /* --- calls of HIP and ranges --- */
@@ -178,36 +264,60 @@ static const struct rtl_api_row_copy *row_before(const struct rtl_api_copy *earl
     return NULL;
 }
 
+/* Its series among the functions or ranges; a new one is its user's. */
+static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_api_row_copy *row, unsigned kind, uint32_t *left,
+                          uint32_t by)
+{
+    char label[RTL_API_TEXT + 1]; /* escaped and cut: by what it is shown as it is told apart */
+    bool added = false;
+    rtl_text_escape(label, sizeof label, row->text, row->text_bytes);
+    if (!*label || !strcmp(label, RTL_OTHER_LABEL) || !strcmp(label, RTL_ENDED_LABEL))
+        return RTL_SERIES_OTHER;
+    uint32_t number = rtl_ranked_find(ranked, label, strlen(label), kind, *left ? &added : NULL);
+    if (added)
+        ranked->series[number].by = by;
+    *left -= added;
+    return number;
+}
+
 static void add_row(struct rtl_totals *totals, const struct rtl_api_row_copy *earlier,
-                    const struct rtl_api_row_copy *later)
+                    const struct rtl_api_row_copy *later, struct rtl_share *share)
 {
     bool range = later->kind == RTL_API_RANGE || later->kind == RTL_API_MARK;
     struct rtl_ranked *ranked = range ? &totals->ranges : &totals->functions;
-    unsigned kind = later->kind < RTL_API_KIND_COUNT ? later->kind : 0;
-    char label[RTL_API_TEXT + 1]; /* escaped and cut: by what it is shown as it is told apart */
-    rtl_text_escape(label, sizeof label, later->text, later->text_bytes);
-    bool other = !*label || !strcmp(label, RTL_OTHER_LABEL);
-    struct rtl_tally *tally = rtl_ranked_tally(
-        ranked, other ? RTL_SERIES_OTHER : rtl_ranked_find(ranked, label, strlen(label), range ? 0 : kind));
-    tally->calls += grown(earlier ? earlier->calls : 0, later->calls);
-    tally->errors += grown(earlier ? earlier->errors : 0, later->errors);
+    unsigned kind = later->kind < RTL_API_KIND_COUNT && !range ? later->kind : 0;
+    struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls),
+                             .errors = grown(earlier ? earlier->errors : 0, later->errors)};
     if (later->buckets)
-        rtl_classes_grow_buckets(&tally->times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
+        rtl_classes_grow_buckets(&more.times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
                                  later->buckets->count, RTL_API_BUCKETS,
                                  grown(earlier ? earlier->total_ns : 0, later->total_ns));
+    uint64_t events = sum(sum(more.calls, more.errors), more.times.values);
+    if (!can_be(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
+        return;
+    uint32_t number = find_call(ranked, later, kind, range ? &share->ranges : &share->functions, share->by);
+    struct rtl_tally *tally = rtl_ranked_tally(ranked, number);
+    rtl_count_up(&tally->calls, more.calls);
+    rtl_count_up(&tally->errors, more.errors);
+    rtl_classes_add(&tally->times, &more.times);
 }
 
 void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_api_copy *earlier,
-                          const struct rtl_api_copy *later)
+                          const struct rtl_api_copy *later, struct rtl_share *share)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < later->count; i++)
-        add_row(totals, row_before(earlier, &at, &later->rows[i]), &later->rows[i]);
+        add_row(totals, row_before(earlier, &at, &later->rows[i]), &later->rows[i], share);
+}
+
+static void forget_name(void *names, uint32_t number)
+{
+    rtl_names_forget(names, number);
 }
 
 void rtl_totals_settle(struct rtl_totals *totals, uint64_t now_ns)
 {
-    rtl_ranked_settle(&totals->kernels, now_ns);
-    rtl_ranked_settle(&totals->functions, now_ns);
-    rtl_ranked_settle(&totals->ranges, now_ns);
+    rtl_ranked_settle(&totals->kernels, now_ns, forget_name, totals->names);
+    rtl_ranked_settle(&totals->functions, now_ns, NULL, NULL);
+    rtl_ranked_settle(&totals->ranges, now_ns, NULL, NULL);
 }

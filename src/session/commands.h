@@ -30,9 +30,12 @@
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")       \
     COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")         \
     COMMAND(API, "api", rtl_api_command, "-p PID", "what calls of HIP and ranges of roctx cost a process's threads")   \
+    COMMAND(PROBE, "probe", rtl_probe_command, "-p PID -k NAME",                                                       \
+            "how long a kernel's waves take, how even its GPU is")                                                     \
     COMMAND(SERVE, "serve", rtl_serve_command, "[ADDR:PORT]", "serve the numbers of all processes to Prometheus")      \
     COMMAND(REPORT, "report", rtl_report_command, "", "what to attach to a question: versions, queues, notes, counts") \
-    COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")
+    COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")         \
+    COMMAND(HELP, "help", rtl_help_command, "[COMMAND]", "what rtl-top or one of its commands takes, as --help")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
 #define RTL_RECORD_OPTIONS(X)
@@ -44,11 +47,13 @@
     X(RUN_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
     X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                               \
     X(RUN_SNAPSHOT, 0, "snapshot", "FILE", "add its statistics to FILE when it has ended")                  \
+    X(RUN_PROBE, 0, "probe", "", "let its kernels be probed (RTL_PROBE=1)")                                 \
     X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_ENV_OPTIONS(X)                                                                                  \
     X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)")             \
     X(ENV_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
     X(ENV_TRACE, 0, "trace", "", "with an event ring, for traces")                                          \
+    X(ENV_PROBE, 0, "probe", "", "let its kernels be probed (RTL_PROBE=1)")                                 \
     X(ENV_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_CHECK_OPTIONS(X)                                                                                  \
     X(CHECK_PID, 'p', "pid", "PID", "say it of a process, in place of a command")                             \
@@ -74,16 +79,29 @@
     X(API_TABLES, 'b', "batch", "", "plain text tables (what it prints anyway)")    \
     X(API_AS_JSON, 0, "json", "", "one JSON object")                                \
     X(API_AS_CSV, 0, "csv", "", "comma-separated values, a line for each call and range")
+#define RTL_PROBE_OPTIONS(X)                                                                            \
+    X(PROBE_PID, 'p', "pid", "PID", "the process that runs it, started with RTL_PROBE=1 (run --probe)") \
+    X(PROBE_KERNEL, 'k', "kernel", "NAME", "the kernel: its name, or a part that no other one's has")   \
+    X(PROBE_WANTED, 'n', "dispatches", "N", "probe so many dispatches, and end (default 100)")          \
+    X(PROBE_ONE_IN, 0, "every", "N", "one in N of them (default: a tenth, at most 100 a second)")       \
+    X(PROBE_GPU, 0, "gpu", "G", "on that GPU, counted from 0 (default: the first that ran it)")         \
+    X(PROBE_TIMEOUT, 0, "timeout", "SECS", "end after so long, whatever was probed (default 60)")       \
+    X(PROBE_AS_JSON, 0, "json", "", "one JSON object")                                                  \
+    X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code there, and what was made of it")     \
+    X(PROBE_FORCE, 0, "force", "", "let --keep replace files that exist")
 #define RTL_SERVE_OPTIONS(X)                                                                                   \
     X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \
     X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels, and N ranges; the rest is one (default 40)")    \
     X(SERVE_BUCKETS, 0, "buckets", "N", "buckets of a histogram in each factor of two: 1, 2 or 4 (default 2)") \
-    X(SERVE_WAKE, 0, "wake", "", "have processes in mode auto time all the time, as if somebody watched")
+    X(SERVE_WAKE, 0, "wake", "", "have processes in mode auto time all the time, as if somebody watched")      \
+    X(SERVE_OBSERVE, 0, "observe", "", "also processes that aren't traced, from outside (5% of a core)")
 #define RTL_REPORT_OPTIONS(X)                                                                  \
     X(REPORT_PID, 'p', "pid", "PID", "only of that process (default: of all that are traced)") \
     X(REPORT_NAMES, 0, "names", "", "with the names of kernels, which are hashes otherwise")
 #define RTL_COMPLETIONS_OPTIONS(X) \
     X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
+
+#define RTL_HELP_OPTIONS(X)
 
 /* What each takes of options.h. */
 #define RTL_RECORD_SHARED                                                                                          \
@@ -113,9 +131,11 @@
 #define RTL_EXPORT_SHARED      RTL_OPTION_HELP
 #define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
 #define RTL_API_SHARED         RTL_OPTION_HELP
+#define RTL_PROBE_SHARED       RTL_OPTION_UNITS, RTL_OPTION_ASCII, RTL_OPTION_HELP
 #define RTL_SERVE_SHARED       RTL_OPTION_HELP
 #define RTL_REPORT_SHARED      RTL_OPTION_HELP
 #define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
+#define RTL_HELP_SHARED        RTL_OPTION_HELP
 
 #define RTL_NO_COMMAND(...)
 #define RTL_ENUM_COMMAND(sym, ...)    RTL_COMMAND_##sym,

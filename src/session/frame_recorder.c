@@ -1,6 +1,7 @@
 /* Frames of a model into a recording. See frame_recorder.h. */
 #include "session/frame_recorder.h"
 #include "base/version.h"
+#include "model/merge.h"
 #include "session/group_recorder.h"
 #include "session/target.h"
 
@@ -52,20 +53,45 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
 }
 
 /* From now on each of several processes goes into a recording of its own; the first one's has begun. */
-static void start_group(struct rtl_frame_recorder *recorder, unsigned busy_ms)
+static void start_group(struct rtl_frame_recorder *recorder)
 {
-    rtl_group_recorder_init(&recorder->group, recorder->options, RTL_RECORDING_SERIES, recorder->path, busy_ms);
-    if (!rtl_group_recorder_lend(&recorder->group, recorder->pid, recorder->recording))
-        return;
-    rtl_targets_hand_to(recorder->targets, rtl_group_recorder_take, &recorder->group);
-    recorder->grouped = true;
+    rtl_group_recorder_init(&recorder->group, recorder->options, RTL_RECORDING_SERIES, recorder->path,
+                            recorder->busy_ms);
+    recorder->grouped = rtl_group_recorder_lend(&recorder->group, recorder->pid, recorder->recording);
+}
+
+/* A rtl_targets_sink: from the very frame in which there are several, the last state of the first perhaps. */
+static void take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, uint64_t real_ns,
+                 bool ended)
+{
+    struct rtl_frame_recorder *recorder = context;
+    if (recorder->recording && !recorder->grouped)
+        start_group(recorder);
+    if (recorder->recording && recorder->grouped)
+        rtl_group_recorder_take(&recorder->group, number, pid, snapshot, real_ns, ended);
+    if (recorder->once)
+        rtl_group_recorder_take(recorder->once, number, pid, snapshot, real_ns, ended);
+}
+
+static enum rtl_db_status fail(struct rtl_frame_recorder *recorder, const char *why)
+{
+    snprintf(recorder->why, sizeof recorder->why, "%s", why);
+    return RTL_DB_FAILED;
+}
+
+static bool all_have_ended(const struct rtl_frame_recorder *recorder)
+{
+    return recorder->targets && !rtl_targets_only(recorder->targets) && !rtl_targets_count(recorder->targets);
 }
 
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms)
 {
+    if (all_have_ended(recorder))
+        return recorder->last = fail(recorder, "all processes have ended: there is nothing to record any more");
+    recorder->busy_ms = busy_ms;
     recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
-    if (!recorder->last && recorder->targets && !rtl_targets_only(recorder->targets))
-        start_group(recorder, busy_ms);
+    if (!recorder->last && recorder->targets)
+        rtl_targets_hand_to(recorder->targets, take, recorder);
     return recorder->last;
 }
 
@@ -76,11 +102,11 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
         return RTL_DB_OK;
     if (snapshot->parts && recorder->targets) { /* each was handed over on its way into this one */
         if (!recorder->grouped)
-            start_group(recorder, 0);
-        recorder->last = recorder->group.last;
-        if (recorder->last)
+            start_group(recorder);
+        recorder->last =
+            recorder->grouped ? rtl_group_recorder_end_frame(&recorder->group) : fail(recorder, "out of memory");
+        if (recorder->last && recorder->grouped)
             snprintf(recorder->why, sizeof recorder->why, "%s", recorder->group.why);
-        recorder->group.last = RTL_DB_OK;
         return recorder->last;
     }
     recorder->last = rtl_recording_add(recorder->recording, snapshot, real_ns, exited);
@@ -91,13 +117,34 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
 
 void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder)
 {
-    if (recorder->grouped) {
-        rtl_targets_hand_to(recorder->targets, NULL, NULL);
-        rtl_group_recorder_free(&recorder->group);
-        recorder->grouped = false;
+    if (!recorder->recording)
+        return;
+    if (recorder->last && !recorder->missing) {
+        recorder->missing = recorder->last;
+        snprintf(recorder->missing_why, sizeof recorder->missing_why, "%s", recorder->why);
     }
+    if (recorder->targets)
+        rtl_targets_hand_to(recorder->targets, NULL, NULL);
+    if (recorder->grouped)
+        rtl_group_recorder_free(&recorder->group);
+    recorder->grouped = false;
     rtl_recording_close(recorder->recording);
     recorder->recording = NULL;
+}
+
+/* Kernels of a merged snapshot that one of those who were recorded has: the sums know those who have ended, too. */
+static uint32_t kernels_of(const struct rtl_group_recorder *group, const struct rtl_snapshot *merged)
+{
+    uint32_t count = 0;
+    for (uint32_t g = 0; merged->parts && g < merged->parts->group_count; g++) {
+        const struct rtl_group *kernel = merged->parts->groups[g];
+        bool there = false;
+        for (uint32_t i = 0; kernel && i < kernel->count && !there; i++)
+            for (uint32_t m = 0; m < group->count && !there; m++)
+                there = group->members[m].number == kernel->parts[i]->member;
+        count += there;
+    }
+    return count;
 }
 
 /* Of several processes: one of each, as they are now. */
@@ -106,17 +153,24 @@ static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, con
     struct rtl_group_recorder once;
     struct rtl_snapshot merged = {0};
     rtl_group_recorder_init(&once, recorder->options, RTL_RECORDING_SNAPSHOT, path, busy_ms);
-    rtl_targets_hand_to(recorder->targets, rtl_group_recorder_take, &once);
-    if (rtl_targets_snapshot(recorder->targets, &merged) != RTL_READER_OK && !once.last) {
-        once.last = RTL_DB_FAILED;
-        snprintf(once.why, sizeof once.why, "out of memory");
-    }
-    rtl_snapshot_free(&merged);
-    rtl_targets_hand_to(recorder->targets, recorder->grouped ? rtl_group_recorder_take : NULL, &recorder->group);
-    rtl_group_recorder_free(&once);
-    if (once.last)
+    recorder->once = &once;
+    rtl_targets_hand_to(recorder->targets, take, recorder); /* a series goes on: who ends now ends in it, too */
+    bool read = rtl_targets_snapshot(recorder->targets, &merged) == RTL_READER_OK;
+    recorder->once = NULL;
+    if (!recorder->recording)
+        rtl_targets_hand_to(recorder->targets, NULL, NULL);
+    recorder->saved_processes = once.taken;
+    recorder->saved_kernels = kernels_of(&once, &merged);
+    enum rtl_db_status status = rtl_group_recorder_end_frame(&once);
+    if (status)
         snprintf(recorder->why, sizeof recorder->why, "%s", once.why);
-    return once.last;
+    else if (!read)
+        status = fail(recorder, "out of memory");
+    else if (!recorder->saved_processes)
+        status = fail(recorder, "all processes have ended: only their sum is known");
+    rtl_snapshot_free(&merged);
+    rtl_group_recorder_free(&once);
+    return status;
 }
 
 enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *recorder, const char *path,
@@ -125,6 +179,8 @@ enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *record
     struct rtl_recording *recording;
     if (snapshot->parts && recorder->targets)
         return snapshot_each(recorder, path, busy_ms);
+    recorder->saved_processes = 0;
+    recorder->saved_kernels = snapshot->kernel_count;
     enum rtl_db_status status = open_recording(recorder, RTL_RECORDING_SNAPSHOT, path, busy_ms, &recording);
     if (!status) {
         status = rtl_recording_add(recording, snapshot, real_ns, false);

@@ -1,6 +1,7 @@
 /*
  * Records what the viewer has seen into a file, kernels named as on screen: -w, --snapshot and the keys x and S. When
- * frames fail one after another only the first is reported, and the viewer goes on.
+ * frames fail one after another only the first is reported, and the viewer goes on; what a recording that is over lacks
+ * at its end stays known.
  */
 #ifndef RTL_SESSION_FRAME_RECORDER_H
 #define RTL_SESSION_FRAME_RECORDER_H
@@ -24,6 +25,11 @@ struct rtl_frame_recorder {
     struct rtl_targets *targets;     /* who is watched: several are recorded one by one; or NULL */
     struct rtl_group_recorder group;
     bool grouped;
+    struct rtl_group_recorder *once; /* a snapshot of several that is being taken; or NULL */
+    unsigned busy_ms;
+    uint32_t saved_kernels, saved_processes; /* by the last snapshot; processes: 0 of one alone */
+    enum rtl_db_status missing;              /* the end of a recording that is over: why it could not be written */
+    char missing_why[512];
 };
 
 void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_model *model,
@@ -33,8 +39,10 @@ enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder,
 /* Adds a frame if it is on. The status of the frame; recorder->last is that of the one before until this returns. */
 enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, const struct rtl_snapshot *snapshot,
                                           uint64_t real_ns, bool exited);
+/* Nothing when it is off. What the last frame could not write is `missing` from then on. */
 void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder);
-/* Adds a snapshot to the file, whether a series is being recorded into it or not. */
+/* Adds a snapshot to the file, whether a series is being recorded into it or not. Of several processes those that run:
+ * when there is none, nothing is written, which is a failure. */
 enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *recorder, const char *path,
                                                const struct rtl_snapshot *snapshot, uint64_t real_ns, unsigned busy_ms);
 

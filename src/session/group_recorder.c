@@ -26,6 +26,7 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
 static void fail(struct rtl_group_recorder *group, enum rtl_db_status status, const char *why)
 {
     group->last = status;
+    group->busy |= status == RTL_DB_BUSY;
     snprintf(group->why, sizeof group->why, "%s", why);
 }
 
@@ -54,6 +55,12 @@ void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info)
     snprintf(info->container, sizeof info->container, "%s", member.container);
 }
 
+/* How long whoever has the file locked may hold up this frame. */
+static unsigned patience(const struct rtl_group_recorder *group)
+{
+    return group->busy ? 1 : group->busy_ms;
+}
+
 static void open_recording(struct rtl_group_recorder *group, struct rtl_member_recording *m)
 {
     char title[160], why[512];
@@ -67,10 +74,105 @@ static void open_recording(struct rtl_group_recorder *group, struct rtl_member_r
                                       .context = m};
     rtl_recording_describe(m->pid, &info);
     enum rtl_db_status status =
-        rtl_recording_open(group->path, group->options->force, group->busy_ms, &info, &m->recording, why, sizeof why);
+        rtl_recording_open(group->path, group->options->force, patience(group), &info, &m->recording, why, sizeof why);
     if (status)
         fail(group, status, why);
 }
+
+static bool write_frame(struct rtl_group_recorder *group, struct rtl_member_recording *m,
+                        const struct rtl_snapshot *snapshot, uint64_t real_ns, bool ended)
+{
+    if (!m->recording)
+        open_recording(group, m);
+    if (!m->recording)
+        return false;
+    rtl_recording_wait(m->recording, patience(group));
+    enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, real_ns, ended);
+    if (status)
+        fail(group, status, rtl_recording_why(m->recording));
+    return !status;
+}
+
+/* --- last states that could not be written --- */
+
+/* With its names, which go with the process. NULL without memory. */
+static struct rtl_snapshot *copy_with_names(const struct rtl_snapshot *snapshot)
+{
+    struct rtl_snapshot *copy = malloc(sizeof *copy);
+    size_t bytes = 1;
+    if (!copy || !rtl_snapshot_copy(snapshot, copy)) {
+        free(copy);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < copy->kernel_count; i++)
+        bytes += copy->kernels[i].name_length + 1;
+    char *at = rtl_snapshot_allocate(copy, bytes);
+    for (uint32_t i = 0; at && i < copy->kernel_count; i++) {
+        struct rtl_kernel_snapshot *k = &copy->kernels[i];
+        memcpy(at, k->name, k->name_length);
+        at[k->name_length] = 0;
+        k->name = at;
+        at += k->name_length + 1;
+    }
+    if (at)
+        return copy;
+    rtl_snapshot_free(copy);
+    free(copy);
+    return NULL;
+}
+
+static void drop_late(struct rtl_member_recording *m)
+{
+    if (m->late)
+        rtl_snapshot_free(m->late);
+    free(m->late);
+    m->late = NULL;
+}
+
+static void keep(struct rtl_group_recorder *group, struct rtl_member_recording *m, const struct rtl_snapshot *snapshot,
+                 uint64_t real_ns)
+{
+    uint32_t late = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        late += group->members[i].late != NULL;
+    /* what the names know is the process's own, which goes now */
+    struct rtl_names *names = late < RTL_GROUP_LATE ? rtl_names_create() : NULL;
+    m->late = names ? copy_with_names(snapshot) : NULL;
+    m->late_real_ns = real_ns;
+    if (!m->late) {
+        group->lost = group->last;
+        rtl_names_free(names);
+        return;
+    }
+    rtl_names_free(m->names);
+    m->names = names;
+}
+
+static void finish(struct rtl_member_recording *m)
+{
+    if (m->lent)
+        return;
+    rtl_recording_close(m->recording);
+    m->recording = NULL;
+}
+
+enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct rtl_member_recording *m = &group->members[i];
+        if (m->late && write_frame(group, m, m->late, m->late_real_ns, true)) {
+            drop_late(m);
+            finish(m);
+        }
+    }
+    enum rtl_db_status status = group->lost ? group->lost : group->last;
+    group->last = RTL_DB_OK;
+    group->busy = false;
+    group->taken = 0;
+    return status;
+}
+
+/* --- frames --- */
 
 bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording)
 {
@@ -93,17 +195,18 @@ void rtl_group_recorder_take(void *context, uint32_t number, pid_t pid, const st
     }
     if (m->ended)
         return;
-    if (!m->recording)
-        open_recording(group, m);
-    if (!m->recording)
-        return;
-    enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, real_ns, ended);
-    if (status)
-        fail(group, status, rtl_recording_why(m->recording));
+    group->taken++;
+    enum rtl_db_status before = group->last;
+    bool written = write_frame(group, m, snapshot, real_ns, ended);
     m->ended = ended;
-    if (ended && !m->lent) { /* the names that it points to go with the process */
-        rtl_recording_close(m->recording);
-        m->recording = NULL;
+    if (!ended)
+        return;
+    if (written) {
+        finish(m); /* the names that it points to go with the process */
+    } else {
+        keep(group, m, snapshot, real_ns);
+        if (m->late)
+            group->last = before; /* it is tried again, and how that goes is what counts */
     }
 }
 
@@ -112,6 +215,7 @@ void rtl_group_recorder_free(struct rtl_group_recorder *group)
     for (uint32_t i = 0; i < group->count; i++) {
         if (!group->members[i].lent)
             rtl_recording_close(group->members[i].recording);
+        drop_late(&group->members[i]);
         rtl_names_free(group->members[i].names);
     }
     free(group->members);

@@ -1,7 +1,7 @@
 /*
  * Records several processes into one file, each as a recording of its own, which looks as if it had been watched alone.
  * Their frames of one moment have the same times. What fails for one of them is told, and tried again at the next
- * frame.
+ * frame; the last state of one that has ended is kept for that. Who has the file locked is waited for once a frame.
  */
 #ifndef RTL_SESSION_GROUP_RECORDER_H
 #define RTL_SESSION_GROUP_RECORDER_H
@@ -11,7 +11,10 @@
 #include "session/targets.h"
 #include "text/names.h"
 
-enum { RTL_GROUP_MAX = 1024 }; /* processes in one recording, those that have ended too */
+enum {
+    RTL_GROUP_MAX = 1024, /* processes in one recording, those that have ended too */
+    RTL_GROUP_LATE = 64, /* last states that wait for a frame that succeeds; beyond that they are lost, which is told */
+};
 
 struct rtl_member_recording {
     uint32_t number;
@@ -20,6 +23,8 @@ struct rtl_member_recording {
     struct rtl_names *names;
     bool lent, ended; /* lent: the caller's recording, which it closes */
     bool ascii;
+    struct rtl_snapshot *late; /* its last state, which could not be written so far, with names of its own; or NULL */
+    uint64_t late_real_ns;
 };
 
 struct rtl_group_recorder {
@@ -28,7 +33,10 @@ struct rtl_group_recorder {
     unsigned busy_ms;
     struct rtl_member_recording *members;
     uint32_t count;
-    enum rtl_db_status last; /* of the frame: the last failure of one of them */
+    uint32_t taken;          /* of the frame so far: who was handed over */
+    enum rtl_db_status last; /* of the frame so far: the last failure of one of them */
+    enum rtl_db_status lost; /* a last state that could not be kept: every frame fails from then on */
+    bool busy;               /* somebody has the file locked in this frame: the others of it don't wait for him, too */
     char why[512];
 };
 
@@ -40,6 +48,8 @@ bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct
 /* A rtl_targets_sink. */
 void rtl_group_recorder_take(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
                              uint64_t real_ns, bool ended);
+/* All of a frame were handed over: tries again what is late, and says how the frame went. `why` is of a failure. */
+enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group);
 void rtl_group_recorder_free(struct rtl_group_recorder *group);
 
 /* What tells a process from its like, as it is now. */

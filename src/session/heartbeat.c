@@ -34,6 +34,8 @@ void rtl_heartbeat_read(struct rtl_heartbeat *heartbeat, struct rtl_model *model
     }
     model->watcher = rtl_control_writer(&heartbeat->link);
     model->wanted = rtl_mode_read(rtl_control_requested_mode(heartbeat->reader, &heartbeat->link));
+    if (model->latest && model->latest->snapshot.mode == RTL_MODE_CALLS)
+        model->wanted = rtl_mode_with(true, model->wanted);
     if (!heartbeat->link.page)
         snprintf(model->no_heartbeat, sizeof model->no_heartbeat, "%s",
                  heartbeat->refused ? "another user's process" : "no control page");

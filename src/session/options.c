@@ -86,7 +86,7 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
 {
     char one[16];
     uint64_t value;
-    if (!*arg || *arg == '-' || strlen(arg) >= RTL_FILTER_MAX)
+    if (!*arg || *arg == '-' || (strlen(arg) >= RTL_FILTER_MAX && strspn(arg, "0123456789,") != strlen(arg)))
         return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
                      arg);
     const char *word = "";

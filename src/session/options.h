@@ -86,7 +86,8 @@ struct rtl_options {
     bool no_mouse;
     enum rtl_theme theme;
     uint32_t columns; /* those to show, bits by enum rtl_column; 0 = as many as there is room for */
-    uint64_t asked;   /* which options were given, bits: rtl_option_asked */
+    uint8_t column_places[RTL_COLUMN_COUNT]; /* columns.h */
+    uint64_t asked;                          /* which options were given, bits: rtl_option_asked */
     bool no_color, ascii;
     struct rtl_launch *launch; /* what is watched was started by us (launch.h), or NULL */
 };

@@ -174,6 +174,14 @@ pid_t rtl_replay_group_pid(const struct rtl_replay_group *g)
     return g->members[0].info.pid;
 }
 
+int64_t rtl_replay_group_recording(const struct rtl_replay_group *g, pid_t pid)
+{
+    for (uint32_t i = g->count; i-- > 0;) /* of a number that was used again the last one */
+        if (g->members[i].info.pid == pid)
+            return rtl_replay_info(g->members[i].replay)->id;
+    return 0;
+}
+
 const char *rtl_replay_group_why(const struct rtl_replay_group *g)
 {
     return g->why;

@@ -20,7 +20,8 @@ void rtl_replay_group_close(struct rtl_replay_group *group); /* NULL is nothing 
 uint32_t rtl_replay_group_frames(const struct rtl_replay_group *group);
 uint64_t rtl_replay_group_time(const struct rtl_replay_group *group, uint32_t frame);
 uint64_t rtl_replay_group_mono(const struct rtl_replay_group *group, uint32_t frame);
-pid_t rtl_replay_group_pid(const struct rtl_replay_group *group); /* the first one's */
+pid_t rtl_replay_group_pid(const struct rtl_replay_group *group);                    /* the first one's */
+int64_t rtl_replay_group_recording(const struct rtl_replay_group *group, pid_t pid); /* of that process; 0 = none */
 const char *rtl_replay_group_why(const struct rtl_replay_group *group);
 
 /* As rtl_replay_read, of all that had come by then. `exited`: all had ended. */

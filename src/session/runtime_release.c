@@ -26,7 +26,8 @@ void rtl_runtime_release_read(const char *path, struct rtl_runtime_release *rele
     char real[PATH_MAX];
     unsigned major = 0, minor = 0, build = 0;
     *release = (struct rtl_runtime_release){.name = "HSA runtime"};
-    if (!realpath(path, real))
+    /* below another process's root a path is as it was mapped; resolved it would be one below ours */
+    if (!strncmp(path, "/proc/", 6) || !realpath(path, real))
         snprintf(real, sizeof real, "%s", path);
     const char *version = strstr(real, "libhsa-runtime64.so.");
     if (version)

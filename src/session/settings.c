@@ -35,9 +35,11 @@ static int column_of(const char *key, size_t length)
     return -1;
 }
 
-static bool take_columns(uint32_t *columns, const char *value, char why[200])
+static bool take_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], const char *value, char why[200])
 {
+    uint8_t place = 0;
     *columns = 0;
+    memset(places, 0, RTL_COLUMN_COUNT);
     if (!strcmp(value, "auto"))
         return true;
     *columns = 1u << RTL_COLUMN_NAME; /* without it the others say nothing */
@@ -50,6 +52,8 @@ static bool take_columns(uint32_t *columns, const char *value, char why[200])
                      (int)(length < 40 ? length : 40), value);
             return false;
         }
+        if (!(*columns & 1u << column))
+            places[column] = ++place;
         *columns |= 1u << column;
     }
     return true;
@@ -77,7 +81,7 @@ bool rtl_setting_take(struct rtl_settings *settings, enum rtl_setting setting, c
         return false;
     switch (setting) {
     case RTL_SETTING_COLUMNS:
-        taken = take_columns(&new.columns, value, why);
+        taken = take_columns(&new.columns, new.column_places, value, why);
         break;
     case RTL_SETTING_SORT:
         taken = rtl_column_parse(value, &new.sort, &new.reverse);
@@ -132,13 +136,15 @@ void rtl_setting_line(const struct rtl_settings *settings, enum rtl_setting sett
     char text[32] = "";
     snprintf(line, size, "%s", forms[setting].word);
     switch (setting) {
-    case RTL_SETTING_COLUMNS:
+    case RTL_SETTING_COLUMNS: {
+        struct rtl_column_order order = rtl_column_order(settings->column_places);
         for (int i = 0; i < RTL_COLUMN_COUNT; i++)
-            if (settings->columns & 1u << i)
-                rtl_text_append(line, size, " %s", rtl_columns[i].key);
+            if (settings->columns & 1u << order.column[i])
+                rtl_text_append(line, size, " %s", rtl_columns[order.column[i]].key);
         if (!settings->columns)
             rtl_text_append(line, size, " auto");
         return;
+    }
     case RTL_SETTING_SORT:
         snprintf(text, sizeof text, "%s%s", settings->reverse ? "-" : "", rtl_columns[settings->sort].key);
         break;
@@ -168,8 +174,10 @@ void rtl_settings_apply(const struct rtl_settings *settings, struct rtl_options 
     const bool *has = settings->has;
     if (options->output != RTL_OUTPUT_SCREEN)
         return;
-    if (has[RTL_SETTING_COLUMNS])
+    if (has[RTL_SETTING_COLUMNS]) {
         options->columns = settings->columns;
+        memcpy(options->column_places, settings->column_places, sizeof options->column_places);
+    }
     if (has[RTL_SETTING_SORT] && !rtl_option_asked(options, RTL_OPTION_SORT)) {
         options->sort = settings->sort;
         options->reverse = settings->reverse;

@@ -12,13 +12,14 @@
 #include "session/options.h"
 
 /* X(symbol, first word of a line, what follows it, meaning) */
-#define RTL_SETTINGS(X)                                                                                       \
-    X(COLUMNS, "columns", "KEY ...", "the columns of the kernels: keys of -s, trend, grid, wg, lds; or auto") \
-    X(SORT, "sort", "KEY", "the column to sort by, -KEY reverses")                                            \
-    X(THEME, "theme", "THEME", "default, contrast, mono or light")                                            \
-    X(WINDOW, "window", "SECS", "what the table ranks by: the last SECS, or 'all'")                           \
-    X(INTERVAL, "interval", "SECS", "seconds between frames: 0.5, 2, 500ms")                                  \
-    X(UNITS, "units", "UNIT", "times in auto, ns, us, ms or s")                                               \
+#define RTL_SETTINGS(X)                                                                             \
+    X(COLUMNS, "columns", "KEY ...",                                                                \
+      "the columns of the kernels in their order: keys of -s, trend, heat, grid, wg, lds; or auto") \
+    X(SORT, "sort", "KEY", "the column to sort by, -KEY reverses")                                  \
+    X(THEME, "theme", "THEME", "default, contrast, mono or light")                                  \
+    X(WINDOW, "window", "SECS", "what the table ranks by: the last SECS, or 'all'")                 \
+    X(INTERVAL, "interval", "SECS", "seconds between frames: 0.5, 2, 500ms")                        \
+    X(UNITS, "units", "UNIT", "times in auto, ns, us, ms or s")                                     \
     X(MOUSE, "mouse", "on|off", "whether the mouse is for rtl-top, or the terminal's own")
 
 #define RTL_ENUM_SETTING(sym, ...) RTL_SETTING_##sym,
@@ -27,7 +28,8 @@ enum rtl_setting { RTL_SETTINGS(RTL_ENUM_SETTING) RTL_SETTING_COUNT };
 
 struct rtl_settings {
     bool has[RTL_SETTING_COUNT];
-    uint32_t columns; /* bits by enum rtl_column */
+    uint32_t columns;                        /* bits by enum rtl_column */
+    uint8_t column_places[RTL_COLUMN_COUNT]; /* columns.h */
     enum rtl_column sort;
     bool reverse;
     enum rtl_theme theme;

@@ -1,6 +1,6 @@
 /*
  * Where the snapshots of a process come from: its segment, when it runs with the library, or its memory, looked at from
- * outside (src/observe). One of the two.
+ * outside (src/observe); both where the library may not see all of its queues.
  */
 #ifndef RTL_SESSION_SOURCE_H
 #define RTL_SESSION_SOURCE_H
@@ -12,13 +12,25 @@
 struct rtl_source {
     struct rtl_reader *reader;
     struct rtl_observer *observer;
+    uint64_t start_time; /* of the process; 0: it was asked for by its number */
 };
 
 /* Of a process that was named: what the options allow, its segment first; `why` gets one line when there is nothing. */
 enum rtl_reader_status rtl_source_open(const struct rtl_options *options, pid_t pid, struct rtl_source *source,
                                        char *why, size_t why_bytes);
-/* Of one that was met: false when there is nothing of it, or nothing so far. */
-bool rtl_source_try(const struct rtl_options *options, pid_t pid, struct rtl_source *source);
+/* Of one that was met, and when it had started: false when there is nothing of it, or nothing so far. */
+bool rtl_source_try(const struct rtl_options *options, pid_t pid, uint64_t start_time, struct rtl_source *source);
+/*
+ * The steps of that: whether it is traced, and whether it could be observed at all, which are cheap to ask; whether
+ * there is something to be observed, which is not, and keeps the caller waiting for up to a second.
+ */
+bool rtl_source_try_traced(const struct rtl_options *options, pid_t pid, uint64_t start_time,
+                           struct rtl_source *source);
+bool rtl_source_is_observable(const struct rtl_options *options, pid_t pid);
+bool rtl_source_try_observed(const struct rtl_options *options, pid_t pid, uint64_t start_time,
+                             struct rtl_source *source);
+/* Of one whose segment is open already; takes over the reader. */
+struct rtl_source rtl_source_of(const struct rtl_options *options, pid_t pid, struct rtl_reader *reader);
 void rtl_source_close(struct rtl_source *source);
 
 /* As rtl_reader_alive and rtl_reader_snapshot. */

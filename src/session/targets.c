@@ -5,11 +5,12 @@
 #include "model/merge.h"
 #include "session/heartbeat.h"
 #include "session/processes.h"
+#include "session/refusals.h"
 #include "session/source.h"
 #include "session/target.h"
 #include "shm/calls.h"
+#include "shm/process.h"
 #include "text/text.h"
-#include "text/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,9 @@ struct target {
     struct rtl_calls_source calls;
     uint32_t member; /* in the merge, once there is one */
     bool alive;
+    bool end_due; /* it ended while it was alone: nobody has been told, as others are waited for */
+    bool taken;   /* into the merge: once, or since t->begun_ns */
+    bool again;   /* and it failed */
 };
 
 struct rtl_targets {
@@ -37,11 +41,13 @@ struct rtl_targets {
     struct target *targets[TARGETS_MAX]; /* the first one stays, ended or not: its names are in use */
     uint32_t count;
     struct rtl_merge *merge; /* once there were two */
-    uint64_t real_ns;        /* of the last snapshot */
+    uint64_t real_ns;        /* of the last snapshot, or of the one that is read in slices */
+    uint64_t begun_ns;       /* when reading in slices began; 0 when nobody does */
     uint64_t look_ns;        /* when to look for new ones next */
     /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
     struct rtl_process_entry *known;
     uint32_t known_count;
+    struct rtl_refusals refusals;
     rtl_targets_sink *sink;
     void *sink_context;
     rtl_targets_listener *listener;
@@ -138,7 +144,7 @@ static enum rtl_reader_status snapshot_of(struct target *target, struct rtl_snap
     enum rtl_reader_status status =
         whole ? rtl_source_snapshot(&target->source, snapshot) : rtl_source_changes(&target->source, snapshot);
     if (status == RTL_READER_OK)
-        rtl_calls_take(&target->calls, target->pid, snapshot);
+        rtl_calls_take(&target->calls, target->pid, target->source.reader, snapshot);
     return status;
 }
 
@@ -156,6 +162,8 @@ static bool start_merge(struct rtl_targets *t, bool watched)
         rtl_merge_adopt(t->merge, t->targets[0]->member, &snapshot);
         rtl_snapshot_free(&snapshot);
     }
+    /* rtl_targets_snapshot takes its last state, and tells the sink */
+    t->targets[0]->alive |= t->targets[0]->end_due;
     if (!t->targets[0]->alive)
         rtl_merge_leave(t->merge, t->targets[0]->member);
     return true;
@@ -194,16 +202,27 @@ static bool is_watched(const struct rtl_targets *t, const struct rtl_process_ent
     return false;
 }
 
+/* One that was opened by its number. With when it started it is known at the next look, and not taken in again. */
+static struct rtl_process_entry entry_of(pid_t pid)
+{
+    struct rtl_process process = {0};
+    rtl_process_read(pid, &process);
+    return (struct rtl_process_entry){.pid = pid, .start_time = process.start_time};
+}
+
 /* Takes in whoever has come. */
 static void look_around(struct rtl_targets *t, bool first)
 {
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* how long it takes says how busy others are */
-    if (look(t, first))
+    if (look(t, first)) {
+        rtl_refusals_begin(&t->refusals, t->known, t->known_count);
         for (uint32_t i = 0; i < t->known_count; i++) {
             struct rtl_source source;
-            if (!is_watched(t, &t->known[i]) && rtl_source_try(t->options, t->known[i].pid, &source))
+            if (!is_watched(t, &t->known[i]) &&
+                rtl_refusals_try(&t->refusals, t->options, &t->known[i], first, &source))
                 join(t, &t->known[i], source, !first);
         }
+    }
     uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * LOOK_SHARE;
     uint64_t least = t->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses what nobody has looked at */
     uint64_t most = LOOK_PAUSE_SECONDS * RTL_SEC;
@@ -245,7 +264,7 @@ static enum rtl_reader_status explain(struct rtl_targets *t, char *why, size_t w
     else
         status = rtl_source_open(o, pid, &source, why, why_bytes);
     if (!status) { /* it has come meanwhile */
-        struct rtl_process_entry entry = {.pid = pid};
+        struct rtl_process_entry entry = entry_of(pid);
         return join(t, &entry, source, false);
     }
     return status;
@@ -272,7 +291,7 @@ enum rtl_reader_status rtl_targets_open(const struct rtl_options *options, struc
         if (there)
             continue;
         status = rtl_source_open(options, options->pids[i], &source, why, why_bytes);
-        struct rtl_process_entry entry = {.pid = options->pids[i]};
+        struct rtl_process_entry entry = entry_of(options->pids[i]);
         if (status == RTL_READER_NOT_TRACED && t->count) {
             status = RTL_READER_OK;
             t->launcher[i] = true;
@@ -292,17 +311,13 @@ enum rtl_reader_status rtl_targets_open(const struct rtl_options *options, struc
 struct rtl_targets *rtl_targets_adopt(const struct rtl_options *options, pid_t pid, struct rtl_reader *reader)
 {
     struct rtl_targets *t = calloc(1, sizeof *t);
-    struct rtl_process_entry entry = {.pid = pid};
+    struct rtl_process_entry entry = entry_of(pid);
     if (!t) {
         rtl_reader_close(reader);
         return NULL;
     }
     t->options = options;
-    if (look(t, true)) {
-        const struct rtl_process_entry *known = find(t->known, (int)t->known_count, pid);
-        entry.start_time = known ? known->start_time : 0;
-    }
-    if (join(t, &entry, (struct rtl_source){.reader = reader}, false)) {
+    if (join(t, &entry, rtl_source_of(options, pid, reader), false)) {
         rtl_targets_close(t);
         return NULL;
     }
@@ -318,6 +333,7 @@ void rtl_targets_close(struct rtl_targets *t)
     for (uint32_t i = 0; i < t->count; i++)
         drop(t->targets[i]);
     rtl_merge_free(t->merge);
+    rtl_refusals_free(&t->refusals);
     free(t->known);
     free(t);
 }
@@ -342,8 +358,10 @@ bool rtl_targets_alive(struct rtl_targets *t)
     for (uint32_t i = 0; i < t->count; i++) {
         struct target *target = t->targets[i];
         bool alive = target->alive && rtl_source_alive(&target->source);
-        if (!t->merge)
-            target->alive = alive; /* with one the caller takes the last snapshot; of several that is taken below */
+        if (!t->merge) { /* with one the caller takes the last snapshot; of several that is taken below */
+            target->end_due |= target->alive && !alive;
+            target->alive = alive;
+        }
         any |= alive;
     }
     bool wanted = t->options->all || t->options->process || !t->options->no_children;
@@ -372,10 +390,13 @@ bool rtl_targets_go_on(struct rtl_targets *t)
 
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_snapshot *snapshot)
 {
-    t->real_ns = rtl_real_ns();
+    bool begun = t->begun_ns != 0;
+    if (!begun)
+        t->real_ns = rtl_real_ns();
     if (!t->merge)
         return snapshot_of(t->targets[0], snapshot, true);
-    uint64_t now = rtl_mono_ns();
+    uint64_t now = begun ? t->begun_ns : rtl_mono_ns();
+    t->begun_ns = 0;
     for (uint32_t i = t->count; i-- > 0;) {
         struct target *target = t->targets[i];
         struct rtl_snapshot one;
@@ -383,6 +404,8 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             continue;
         /* asked first: a snapshot after the end is the last state */
         bool alive = rtl_source_alive(&target->source);
+        if (begun && target->taken && !target->again && alive && !t->sink)
+            continue;
         /* a recording compares whole ones itself; and the last state is to be right, whatever the writer's sums say */
         enum rtl_reader_status status = snapshot_of(target, &one, t->sink || !alive);
         if (!status)
@@ -400,6 +423,73 @@ enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *t, struct rtl_sn
             end(t, i);
     }
     return rtl_merge_make(t->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
+}
+
+/* Takes what one has. What fails is left to rtl_targets_snapshot, which says so. */
+static bool take_one(struct rtl_targets *t, struct target *target, uint64_t now)
+{
+    struct rtl_snapshot one;
+    if (snapshot_of(target, &one, false) != RTL_READER_OK)
+        return false;
+    one.taken_mono_ns = now;
+    bool taken = rtl_merge_take(t->merge, target->member, &one);
+    if (!taken)
+        rtl_source_forget(&target->source);
+    rtl_snapshot_free(&one);
+    return taken;
+}
+
+/* Of those that were not taken one at least, and sums, until that time is over. False when there are no more. */
+static bool take_slice(struct rtl_targets *t, uint64_t ns, uint64_t mono_ns)
+{
+    enum { SUMS_AT_ONCE = 100 };
+    uint64_t from = rtl_mono_ns();
+    bool any = false;
+    for (uint32_t i = t->count; i-- > 0;) {
+        struct target *target = t->targets[i];
+        if (!target->alive || target->taken)
+            continue;
+        if (any && rtl_mono_ns() - from >= ns)
+            return true;
+        any = target->taken = true;
+        target->again = !take_one(t, target, mono_ns);
+    }
+    while (rtl_merge_sum_some(t->merge, SUMS_AT_ONCE))
+        if (rtl_mono_ns() - from >= ns)
+            return true;
+    return false;
+}
+
+bool rtl_targets_take_some(struct rtl_targets *t, uint64_t ns)
+{
+    return t->merge && take_slice(t, ns, rtl_mono_ns());
+}
+
+bool rtl_targets_read_some(struct rtl_targets *t, uint64_t ns)
+{
+    if (!t->merge || t->sink)
+        return false;
+    if (!t->begun_ns) {
+        t->begun_ns = rtl_mono_ns();
+        t->real_ns = rtl_real_ns();
+        for (uint32_t i = 0; i < t->count; i++)
+            t->targets[i]->taken = false;
+    }
+    return take_slice(t, ns, t->begun_ns);
+}
+
+uint32_t rtl_targets_taken(const struct rtl_targets *t)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        count += t->targets[i]->alive && t->targets[i]->taken;
+    return count;
+}
+
+enum rtl_reader_status rtl_targets_snapshot_partly(struct rtl_targets *t, struct rtl_snapshot *snapshot)
+{
+    t->real_ns = rtl_real_ns();
+    return rtl_merge_make_partly(t->merge, rtl_mono_ns(), snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
 }
 
 uint64_t rtl_targets_real_ns(const struct rtl_targets *t)
@@ -434,24 +524,40 @@ void rtl_targets_heartbeat(struct rtl_targets *t, struct rtl_model *model)
             rtl_heartbeat_send(&t->targets[i]->heartbeat, NULL);
 }
 
-enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *t, enum rtl_mode mode, char *why, size_t why_bytes)
+enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *t, enum rtl_mode mode, uint32_t *asked, char *why,
+                                                size_t why_bytes)
 {
     enum rtl_reader_status last = RTL_READER_EXITED;
-    bool any = false;
+    *asked = 0;
     snprintf(why, why_bytes, "there is no process any more");
     for (uint32_t i = 0; i < t->count; i++) {
         struct rtl_control_link link;
         const struct rtl_reader *reader = t->targets[i]->source.reader;
-        if (!reader || !t->targets[i]->alive || !rtl_source_alive(&t->targets[i]->source))
+        if (!t->targets[i]->alive || !rtl_source_alive(&t->targets[i]->source))
+            continue;
+        if (!reader && last == RTL_READER_EXITED)
+            last =
+                rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
+                            "process %d is only observed: without librtl.so it has no mode", (int)t->targets[i]->pid);
+        if (!reader)
             continue;
         last = rtl_control_open(reader, &link, why, why_bytes);
         if (last != RTL_READER_OK)
             continue;
         rtl_control_request_mode(reader, &link, mode);
         rtl_control_close(&link);
-        any = true;
+        ++*asked;
     }
-    return any ? RTL_READER_OK : last;
+    return *asked ? RTL_READER_OK : last;
+}
+
+uint32_t rtl_targets_observed(const struct rtl_targets *t, pid_t *pids, uint32_t room)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->count && count < room; i++)
+        if (t->targets[i]->alive && !t->targets[i]->source.reader)
+            pids[count++] = t->targets[i]->pid;
+    return count;
 }
 
 struct rtl_reader *rtl_targets_reader(const struct rtl_targets *t, uint32_t at, pid_t *pid)

@@ -26,6 +26,20 @@ bool rtl_targets_alive(struct rtl_targets *targets);
 
 /* As rtl_reader_snapshot. A process of several whose segment is damaged is left out from then on. */
 enum rtl_reader_status rtl_targets_snapshot(struct rtl_targets *targets, struct rtl_snapshot *snapshot);
+/*
+ * Many processes with many kernels take long at first: some of them, one at least, until that time is over. False when
+ * all that there are have been taken; then rtl_targets_snapshot takes what has changed since.
+ */
+bool rtl_targets_take_some(struct rtl_targets *targets, uint64_t ns);
+uint32_t rtl_targets_taken(const struct rtl_targets *targets);
+/* Of those that were taken; not to be compared with what comes later. */
+enum rtl_reader_status rtl_targets_snapshot_partly(struct rtl_targets *targets, struct rtl_snapshot *snapshot);
+/*
+ * Begins a frame of several, or goes on with it: some of them, one at least, until that time is over. False when there
+ * are no more, or no use in slices; rtl_targets_snapshot then has what was read, of the moment when it began, and reads
+ * the rest whenever it is called.
+ */
+bool rtl_targets_read_some(struct rtl_targets *targets, uint64_t ns);
 uint64_t rtl_targets_real_ns(const struct rtl_targets *targets); /* when the last one was taken, ns since 1970 */
 
 /*
@@ -46,9 +60,11 @@ bool rtl_targets_go_on(struct rtl_targets *targets);
 void rtl_targets_heartbeat(struct rtl_targets *targets, struct rtl_model *model);
 void rtl_targets_read_heartbeat(struct rtl_targets *targets, struct rtl_model *model);
 
-/* Asks all of them for a mode. OK when one at least could be asked. */
-enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *targets, enum rtl_mode mode, char *why,
-                                                size_t why_bytes);
+/* Asks all of them for a mode that have one; how many those were. OK when one at least could be asked. */
+enum rtl_reader_status rtl_targets_request_mode(struct rtl_targets *targets, enum rtl_mode mode, uint32_t *asked,
+                                                char *why, size_t why_bytes);
+/* Those that are only observed: so many of their numbers at most; how many it wrote. */
+uint32_t rtl_targets_observed(const struct rtl_targets *targets, pid_t *pids, uint32_t room);
 
 /* Of those that are traced one after another; NULL after the last. */
 struct rtl_reader *rtl_targets_reader(const struct rtl_targets *targets, uint32_t at, pid_t *pid);

@@ -27,7 +27,7 @@ static void add(struct rtl_traced_env *env, const char *name, char *value)
     env->variable[env->count++].value = value;
 }
 
-bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int begin, bool ring, char *why,
+bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int begin, bool ring, bool probe, char *why,
                          size_t why_bytes)
 {
     const char *tools = getenv("HSA_TOOLS_LIB"), *trace = getenv("RTL_TRACE");
@@ -47,6 +47,8 @@ bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int be
         add(env, "LD_PRELOAD", rtl_preload_append(getenv("LD_PRELOAD"), hip));
     if (ring)
         add(env, "RTL_TRACE", strdup(trace && *trace && strcmp(trace, "0") != 0 ? trace : "1"));
+    if (probe)
+        add(env, "RTL_PROBE", strdup("1"));
     for (unsigned i = 0; i < env->count; i++)
         if (!env->variable[i].value) {
             snprintf(why, why_bytes, "out of memory");

@@ -38,7 +38,7 @@
 #define RTL_API_NAME "rtl-api"
 #define RTL_API_MAGIC 0x3149504c5452ff00ull /* 0x00 0xff "RTLPI1" read as little-endian */
 #define RTL_API_MAJOR 1u
-#define RTL_API_MINOR 1u /* 1: threads, links, nodes, launches, events */
+#define RTL_API_MINOR 2u /* 1: threads, links, nodes, launches, events; 2: pairs */
 
 enum {
     RTL_API_FUNCTIONS = 256,                 /* rows of functions; state FREE where there is none */
@@ -58,6 +58,7 @@ enum {
     RTL_API_NODE_FIRST = 2,
     RTL_API_KERNELS = 16384,                 /* rows of kernels in the segment of kernels */
     RTL_API_QUEUES = 128,                    /* slots of queues there */
+    RTL_API_PAIRS = 4096,                    /* of a node and a kernel */
     RTL_API_EVENTS_MAX = 1 << 18,            /* records in each block's ring */
 };
 
@@ -184,6 +185,18 @@ struct rtl_api_node {
 };
 
 /*
+ * What a kernel took that was launched in that very node, those that were timed; in no range there are none. Its
+ * buckets lie behind all pairs, as those of functions. The worker takes pairs one after another and gives none back:
+ * node and kernel are there before pairs_used (release) counts it.
+ */
+struct rtl_api_pair { /* worker */
+    uint32_t node;
+    uint32_t kernel;      /* row in the segment of kernels */
+    uint64_t calls;       /* only that a reader may leave out those without; the number is the sum of the buckets */
+    uint64_t total_ns, most_ns;
+};
+
+/*
  * A call, range or mark that has ended. Ids of all three are one sequence of the process, without an order between
  * threads; dispatches and copies have the call's in `correlation` (segment.h).
  */
@@ -220,7 +233,10 @@ struct rtl_api_header {
     uint64_t events_dropped; /* of threads without a block, that met one another */
     /* worker */
     uint64_t kernels_used; /* highest row that has a launch, + 1 */
-    uint64_t pad0[3];
+    uint64_t pairs_used;
+    uint64_t pairs_over;   /* timed kernels whose pair found no room */
+    /* whoever makes it */
+    uint64_t pairs_at;     /* bytes from the start; behind the event rings; 0: there was no room for them */
     /* any */
     uint64_t blocks_used; /* highest block that a thread ever had, + 1 */
     uint64_t shared_threads;       /* threads that found no block of their own */
@@ -245,7 +261,10 @@ struct rtl_api_header {
 #define RTL_API_EVENTS_AT (RTL_API_LAUNCH_BUCKETS_AT + (uint64_t)RTL_API_KERNELS * sizeof(struct rtl_api_buckets))
 #define RTL_API_EVENTS_OF(block, records) \
     (RTL_API_EVENTS_AT + (uint64_t)(block) * (records) * sizeof(struct rtl_api_event))
-#define RTL_API_SIZE RTL_API_EVENTS_AT /* without events */
+#define RTL_API_SIZE RTL_API_EVENTS_AT /* of version 1.1, without events */
+/* From pairs_at on */
+#define RTL_API_PAIR_BUCKETS_AT ((uint64_t)RTL_API_PAIRS * sizeof(struct rtl_api_pair))
+#define RTL_API_PAIRS_SIZE      (RTL_API_PAIR_BUCKETS_AT + (uint64_t)RTL_API_PAIRS * sizeof(struct rtl_api_buckets))
 
 static_assert(sizeof(struct rtl_api_code) == 16, "code");
 static_assert(sizeof(struct rtl_api_row) == 448 && offsetof(struct rtl_api_row, open) == 208, "row");
@@ -257,6 +276,9 @@ static_assert(offsetof(struct rtl_api_header, pid) == 56 && offsetof(struct rtl_
 static_assert(sizeof(struct rtl_api_header) == 256, "header");
 static_assert(offsetof(struct rtl_api_header, events) == 112 && offsetof(struct rtl_api_header, kernels_used) == 160,
               "header: links");
+static_assert(offsetof(struct rtl_api_header, pairs_used) == 168 && offsetof(struct rtl_api_header, pairs_at) == 184,
+              "header: pairs");
+static_assert(sizeof(struct rtl_api_pair) == 32 && offsetof(struct rtl_api_pair, calls) == 8, "pair");
 static_assert(sizeof(struct rtl_api_thread) == 64 && RTL_API_BLOCKS * sizeof(struct rtl_api_thread) == 4096, "threads");
 static_assert(offsetof(struct rtl_api_thread, now) == 8 && offsetof(struct rtl_api_thread, events) == 24, "thread");
 static_assert(sizeof(struct rtl_api_queue) == 64 && RTL_API_QUEUES * sizeof(struct rtl_api_queue) == 8192, "queues");
@@ -266,5 +288,6 @@ static_assert(sizeof(struct rtl_api_event) == 64 && offsetof(struct rtl_api_even
               "event");
 static_assert((int)RTL_API_FUNCTIONS <= 256, "a function's row fits RTL_API_NOW");
 static_assert(RTL_API_EVENTS_AT % 64 == 0 && RTL_API_THREADS_AT % 64 == 0, "whole lines");
+static_assert(RTL_API_PAIRS_SIZE % 64 == 0 && RTL_API_PAIR_BUCKETS_AT % 4096 == 0, "whole pages");
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * What librtl-hip.so tells librtl.so in the same process: which call the calling thread is in, and where the API
- * segment lies, in which librtl.so counts what it links. librtl.so looks the function up by its name when it is loaded;
- * neither library needs the other.
+ * segment lies, in which librtl.so counts what it links; and the clock that librtl.so tells it in return. librtl.so
+ * looks the function up by its name when it is loaded; neither library needs the other.
  */
 #ifndef RTL_SHM_API_LINK_H
 #define RTL_SHM_API_LINK_H
@@ -22,11 +22,14 @@ struct rtl_api_call {
     uint32_t ordinal;  /* packets and copies that were submitted in this call so far; librtl.so counts it on */
 };
 
+struct rtl_api_clock;
+
 struct rtl_api_link {
     uint32_t version; /* RTL_API_LINK_VERSION: another one isn't used */
     uint32_t bytes;
     struct rtl_api_call *(*call)(void); /* the calling thread's; no lock, no allocation */
     struct rtl_api_header *header;      /* the segment: the rest lies at RTL_API_*_AT behind it */
+    struct rtl_api_clock *clock; /* for the worker to set (api_clock.h); only where `bytes` say that it is there */
 };
 
 /* The exported function: NULL where no calls are recorded (another mode, a forked child, no memory). */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/file_data.h"
 #include "shm/process.h"
 #include "shm/reader_private.h"
 
@@ -97,11 +98,29 @@ bool rtl_api_read_launches(int fd, uint32_t kernel, struct rtl_api_buckets *out)
            read_at(fd, out, sizeof *out, RTL_API_LAUNCH_BUCKETS_AT + (uint64_t)kernel * sizeof *out);
 }
 
+bool rtl_api_read_pair(int fd, const struct rtl_api_copy *copy, uint32_t number, struct rtl_api_buckets *out)
+{
+    return number < RTL_API_PAIRS &&
+           read_at(fd, out, sizeof *out,
+                   copy->header.pairs_at + RTL_API_PAIR_BUCKETS_AT + (uint64_t)number * sizeof *out);
+}
+
+/* What the process never wrote isn't read, whatever it says about it. */
+static bool is_there(int fd, struct rtl_file_data *known, uint64_t at, size_t bytes)
+{
+    uint64_t from, to;
+    return !rtl_file_data_next(fd, known, at, &from, &to) || from < at + bytes;
+}
+
 /* Adds one cell to a row: what other threads counted of it. */
-static bool add_cell(int fd, struct rtl_api_row_copy *row, const struct rtl_api_counters *c, uint32_t cell)
+static bool add_cell(int fd, struct rtl_file_data *known, struct rtl_api_row_copy *row,
+                     const struct rtl_api_counters *c, uint32_t cell)
 {
     struct rtl_api_buckets buckets;
-    if (!read_at(fd, &buckets, sizeof buckets, RTL_API_BUCKETS_AT + (uint64_t)cell * sizeof buckets))
+    uint64_t at = RTL_API_BUCKETS_AT + (uint64_t)cell * sizeof buckets;
+    if (!is_there(fd, known, at, sizeof buckets))
+        return true;
+    if (!read_at(fd, &buckets, sizeof buckets, at))
         return false;
     if (!row->buckets && !(row->buckets = calloc(1, sizeof *row->buckets)))
         return false;
@@ -116,31 +135,68 @@ static bool add_cell(int fd, struct rtl_api_row_copy *row, const struct rtl_api_
     return true;
 }
 
-static bool read_row(int fd, struct rtl_api_row_copy *row, uint32_t number, uint64_t blocks)
+static void take_row(struct rtl_api_row_copy *row, const struct rtl_api_row *r)
 {
-    struct rtl_api_row r;
-    if (!read_at(fd, &r, sizeof r, RTL_API_ROWS_AT + (uint64_t)number * sizeof r))
-        return false;
-    if (r.state != 1)
-        return true;
-    memcpy(row->text, r.text, sizeof row->text);
-    row->text_bytes = r.text_bytes < RTL_API_TEXT ? r.text_bytes : RTL_API_TEXT;
-    row->kind = r.kind;
-    row->open = r.open;
-    row->in_use = r.in_use;
-    row->codes_more = r.codes_more;
-    memcpy(row->code, r.code, sizeof row->code);
-    if (number >= RTL_API_FUNCTIONS)
-        blocks = 1;
-    for (uint64_t block = 0; block < blocks; block++) {
-        struct rtl_api_counters c;
-        uint32_t cell = RTL_API_CELL(block, number);
-        if (!read_at(fd, &c, sizeof c, RTL_API_COUNTERS_AT + (uint64_t)cell * sizeof c))
+    memcpy(row->text, r->text, sizeof row->text);
+    row->text_bytes = r->text_bytes < RTL_API_TEXT ? r->text_bytes : RTL_API_TEXT;
+    row->kind = r->kind;
+    row->open = r->open;
+    row->in_use = r->in_use;
+    row->codes_more = r->codes_more;
+    memcpy(row->code, r->code, sizeof row->code);
+}
+
+/* The cells of one block: its counters before its buckets, as the contract has it. */
+static bool read_block(int fd, struct rtl_file_data *known, struct rtl_api_row_copy *rows, const bool *ready,
+                       uint32_t block)
+{
+    struct rtl_api_counters counters[RTL_API_FUNCTIONS];
+    uint32_t count = block ? RTL_API_FUNCTIONS : RTL_API_ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t n = i % RTL_API_FUNCTIONS, cell = RTL_API_CELL(block, i);
+        if (!n && !read_at(fd, counters, sizeof counters, RTL_API_COUNTERS_AT + (uint64_t)cell * sizeof *counters))
             return false;
-        if (c.calls && !add_cell(fd, row, &c, cell))
+        if (ready[i] && counters[n].calls && !add_cell(fd, known, &rows[i], &counters[n], cell))
             return false;
     }
     return true;
+}
+
+static bool read_rows(int fd, struct rtl_api_row_copy *rows, uint64_t blocks)
+{
+    struct rtl_api_row r[16];
+    const uint32_t at_once = sizeof r / sizeof *r;
+    struct rtl_file_data known = {0, 0, 0};
+    bool ready[RTL_API_ROWS];
+    for (uint32_t i = 0; i < RTL_API_ROWS; i += at_once) {
+        if (!read_at(fd, r, sizeof r, RTL_API_ROWS_AT + (uint64_t)i * sizeof *r))
+            return false;
+        for (uint32_t n = 0; n < at_once; n++) {
+            ready[i + n] = r[n].state == 1;
+            if (ready[i + n])
+                take_row(&rows[i + n], &r[n]);
+        }
+    }
+    for (uint32_t block = 0; block < blocks; block++)
+        if (!read_block(fd, &known, rows, ready, block))
+            return false;
+    return true;
+}
+
+/* Rows that were neither called nor are open are left out. */
+static void compact_rows(struct rtl_api_copy *copy)
+{
+    for (uint32_t i = 0; i < RTL_API_ROWS; i++) {
+        struct rtl_api_row_copy *row = &copy->rows[i];
+        bool used = row->calls || row->open || row->in_use;
+        if (!used)
+            free(row->buckets);
+        else if (copy->count != i)
+            copy->rows[copy->count] = *row;
+        if (!used || copy->count != i)
+            memset(row, 0, sizeof *row);
+        copy->count += used;
+    }
 }
 
 /* A parent's number is smaller than its child's, whatever the segment says: nobody who goes up goes round. */
@@ -188,7 +244,29 @@ static bool read_launches(int fd, struct rtl_api_copy *copy)
     return fine;
 }
 
-static bool read_links(int fd, struct rtl_api_copy *copy)
+/* Where the header says that there are none, or that they lie where they can't, there are none. */
+static bool read_pairs(int fd, struct rtl_api_copy *copy, uint64_t size)
+{
+    const struct rtl_api_header *h = &copy->header;
+    uint64_t used = h->pairs_used < RTL_API_PAIRS ? h->pairs_used : RTL_API_PAIRS;
+    if (h->minor < 2 || !used || h->pairs_at < RTL_API_SIZE || h->pairs_at % 64 || size < RTL_API_PAIRS_SIZE ||
+        h->pairs_at > size - RTL_API_PAIRS_SIZE)
+        return true;
+    struct rtl_api_pair *pairs = malloc(used * sizeof *pairs);
+    copy->pairs = calloc(used, sizeof *copy->pairs);
+    bool fine = pairs && copy->pairs && read_at(fd, pairs, used * sizeof *pairs, h->pairs_at);
+    for (uint32_t i = 0; fine && i < used; i++) {
+        const struct rtl_api_pair *pair = &pairs[i];
+        if (pair->calls && pair->node != RTL_API_NODE_NONE && pair->node < copy->node_count &&
+            copy->nodes[pair->node].state == 1 && pair->kernel < RTL_API_KERNELS)
+            copy->pairs[copy->pair_count++] =
+                (struct rtl_api_pair_copy){i, pair->node, pair->kernel, pair->total_ns, pair->most_ns};
+    }
+    free(pairs);
+    return fine;
+}
+
+static bool read_links(int fd, struct rtl_api_copy *copy, uint64_t size)
 {
     struct rtl_api_queue queues[RTL_API_QUEUES];
     copy->links = true;
@@ -200,7 +278,7 @@ static bool read_links(int fd, struct rtl_api_copy *copy)
         for (uint32_t j = 0; j < RTL_API_UNLINKED_LIMIT; j++)
             copy->linked.unlinked[j] += queues[i].unlinked[j];
     }
-    return read_nodes(fd, copy) && read_launches(fd, copy);
+    return read_nodes(fd, copy) && read_launches(fd, copy) && read_pairs(fd, copy, size);
 }
 
 /* A library of minor version 0 made a segment that ends where those of today have their threads. */
@@ -230,17 +308,10 @@ enum rtl_reader_status rtl_api_read(int fd, struct rtl_api_copy *copy, char *why
     blocks = blocks ? blocks : 1;
     copy->rows = calloc(RTL_API_ROWS, sizeof *copy->rows);
     bool fine = copy->rows && read_at(fd, copy->memory, sizeof copy->memory, RTL_API_MEMORY_AT);
-    fine = fine && (!h->minor || read_links(fd, copy));
-    for (uint32_t i = 0; fine && i < RTL_API_ROWS; i++) {
-        struct rtl_api_row_copy *row = &copy->rows[copy->count];
-        fine = read_row(fd, row, i, blocks);
-        if (row->calls || row->open || row->in_use) {
-            copy->count++;
-        } else {
-            free(row->buckets);
-            memset(row, 0, sizeof *row);
-        }
-    }
+    fine = fine && (!h->minor || read_links(fd, copy, (uint64_t)st.st_size));
+    fine = fine && read_rows(fd, copy->rows, blocks);
+    if (fine)
+        compact_rows(copy);
     return fine ? RTL_READER_OK
                 : rtl_explain(RTL_READER_VERSION, why, why_bytes, "the API segment could not be read: %s",
                               copy->rows ? "it is shorter than it says" : "out of memory");
@@ -255,5 +326,6 @@ void rtl_api_free(struct rtl_api_copy *copy)
     free(copy->node_text);
     free(copy->node_text_bytes);
     free(copy->launches);
+    free(copy->pairs);
     memset(copy, 0, sizeof *copy);
 }

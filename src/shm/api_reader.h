@@ -26,6 +26,12 @@ struct rtl_api_launches_copy { /* of one kernel; the buckets are asked for (rtl_
     uint64_t total_ns, most_ns;
 };
 
+struct rtl_api_pair_copy {
+    uint32_t number;       /* for its buckets (rtl_api_read_pair) */
+    uint32_t node, kernel; /* the node is READY */
+    uint64_t total_ns, most_ns;
+};
+
 struct rtl_api_copy {
     struct rtl_api_header header;
     bool links; /* what follows `memory` is there: a library older than 1.1 writes none of it */
@@ -40,6 +46,8 @@ struct rtl_api_copy {
     uint8_t *node_text_bytes;
     uint32_t launch_count;
     struct rtl_api_launches_copy *launches; /* by row of the kernel, ascending */
+    uint32_t pair_count;
+    struct rtl_api_pair_copy *pairs; /* those that have counted; none of a library older than 1.2 */
 };
 
 /* The descriptor of a process's API segment, which the caller closes; statuses as of rtl_reader_open. */
@@ -51,6 +59,9 @@ void rtl_api_free(struct rtl_api_copy *copy);
 
 /* How long it took from a call's begin to the start of that kernel. False: it can't be read. */
 bool rtl_api_read_launches(int fd, uint32_t kernel, struct rtl_api_buckets *out);
+
+/* How long the kernel of a pair took in its range. False: it can't be read. */
+bool rtl_api_read_pair(int fd, const struct rtl_api_copy *copy, uint32_t number, struct rtl_api_buckets *out);
 
 /* The text of a row by its number (a function, range or mark), up to RTL_API_TEXT bytes; 0 when there is none. */
 uint32_t rtl_api_read_text(int fd, uint32_t row, char text[RTL_API_TEXT], unsigned *kind);

@@ -41,9 +41,10 @@ struct rtl_calls *rtl_calls_make(struct rtl_snapshot *snapshot, const struct rtl
         .memory = rtl_snapshot_allocate(snapshot, (room->memory + 1) * sizeof *made.memory),
         .nodes = rtl_snapshot_allocate(snapshot, (room->nodes + 1) * sizeof *made.nodes),
         .launches = rtl_snapshot_allocate(snapshot, (room->launches + 1) * sizeof *made.launches),
+        .pairs = rtl_snapshot_allocate(snapshot, (room->pairs + 1) * sizeof *made.pairs),
         .threads = rtl_snapshot_allocate(snapshot, (room->threads + 1) * sizeof *made.threads),
     };
-    if (!calls || !made.rows || !made.memory || !made.nodes || !made.launches || !made.threads)
+    if (!calls || !made.rows || !made.memory || !made.nodes || !made.launches || !made.pairs || !made.threads)
         return NULL;
     *calls = made;
     snapshot->calls = calls;
@@ -144,7 +145,11 @@ bool rtl_calls_copy(const struct rtl_calls *from, struct rtl_snapshot *to)
     to->calls = NULL;
     if (!from)
         return true;
-    const struct rtl_calls_room room = {from->count, from->memory_count, from->node_count, from->launch_count, 0};
+    const struct rtl_calls_room room = {.rows = from->count,
+                                        .memory = from->memory_count,
+                                        .nodes = from->node_count,
+                                        .launches = from->launch_count,
+                                        .pairs = from->pair_count};
     struct rtl_calls *calls = rtl_calls_make(to, &room);
     if (!calls)
         return false;
@@ -154,17 +159,21 @@ bool rtl_calls_copy(const struct rtl_calls *from, struct rtl_snapshot *to)
     calls->memory = own.memory;
     calls->nodes = own.nodes;
     calls->launches = own.launches;
+    calls->pairs = own.pairs;
     calls->threads = own.threads;
     calls->thread_count = 0;
     copy_array(own.rows, from->rows, from->count, sizeof *own.rows);
     copy_array(own.memory, from->memory, from->memory_count, sizeof *own.memory);
     copy_array(own.nodes, from->nodes, from->node_count, sizeof *own.nodes);
     copy_array(own.launches, from->launches, from->launch_count, sizeof *own.launches);
+    copy_array(own.pairs, from->pairs, from->pair_count, sizeof *own.pairs);
     bool ok = true;
     for (uint32_t i = 0; ok && i < calls->count; i++)
         ok = own_histogram(to, &own.rows[i].histogram);
     for (uint32_t i = 0; ok && i < calls->launch_count; i++)
         ok = own_histogram(to, &own.launches[i].histogram);
+    for (uint32_t i = 0; ok && i < calls->pair_count; i++)
+        ok = own_histogram(to, &own.pairs[i].histogram);
     if (!ok)
         to->calls = NULL;
     return ok;
@@ -241,17 +250,42 @@ static bool take_rows(const struct rtl_api_copy *copy, struct rtl_snapshot *to)
     return true;
 }
 
-/* Nodes that were never entered are left out, and what is below them goes to their parents: the segment's fault. */
-static bool take_nodes(const struct rtl_api_copy *copy, struct rtl_calls *calls)
+/* Siblings of one name: the first stands for all, as of rows and pairs. 0: there is none so far. */
+struct siblings {
+    uint32_t head[1024], *next; /* by hash, by place */
+};
+
+static uint32_t find_sibling(struct siblings *s, const struct rtl_calls *calls, uint32_t parent, const char *name,
+                             uint32_t name_bytes, uint32_t **head)
 {
-    uint32_t *place = calloc(copy->node_count + 1, sizeof *place);
-    if (!place)
+    *head = &s->head[(rtl_hash(name, name_bytes) + parent) % (sizeof s->head / sizeof *s->head)];
+    uint32_t i = **head;
+    while (i && (calls->nodes[i].parent != parent ||
+                 compare_names(calls->nodes[i].name, calls->nodes[i].name_bytes, name, name_bytes) != 0))
+        i = s->next[i];
+    return i;
+}
+
+/* Nodes that were never entered are left out, and what is below them goes to their parents: the segment's fault, as are
+ * two of one place. */
+static bool take_nodes(const struct rtl_api_copy *copy, struct rtl_calls *calls, uint32_t *place)
+{
+    struct siblings siblings = {.next = calloc(copy->node_count + 1, sizeof *siblings.next)};
+    if (!siblings.next)
         return false;
     for (uint32_t i = 0; i < copy->node_count; i++) {
         const struct rtl_api_node *from = &copy->nodes[i];
         place[i] = i ? place[from->parent] : 0;
         if (i && (from->state != 1 || !copy->node_text_bytes[i]))
             continue;
+        uint32_t *head = NULL, there = 0;
+        if (i)
+            there = find_sibling(&siblings, calls, place[from->parent], copy->node_text[i], copy->node_text_bytes[i],
+                                 &head);
+        if (there) {
+            place[i] = there;
+            continue;
+        }
         struct rtl_call_node *node = &calls->nodes[calls->node_count];
         *node = (struct rtl_call_node){.parent = place[from->parent],
                                        .name_bytes = i ? copy->node_text_bytes[i] : 0,
@@ -264,10 +298,24 @@ static bool take_nodes(const struct rtl_api_copy *copy, struct rtl_calls *calls)
                                        .copies = from->copies,
                                        .copies_ns = from->copies_ns};
         memcpy(node->name, copy->node_text[i], node->name_bytes);
+        if (head) {
+            siblings.next[calls->node_count] = *head;
+            *head = calls->node_count;
+        }
         place[i] = calls->node_count++;
     }
-    free(place);
-    return rtl_calls_sort_nodes(calls->nodes, calls->node_count);
+    free(siblings.next);
+    if (!rtl_calls_sort_nodes(calls->nodes, calls->node_count))
+        return false;
+    for (uint32_t i = 1; i < copy->node_count; i++) { /* where it is now; a parent's comes first */
+        const struct rtl_api_node *from = &copy->nodes[i];
+        place[i] = place[from->parent];
+        if (from->state == 1 && copy->node_text_bytes[i])
+            place[i] = rtl_calls_child(calls, place[i], copy->node_text[i], copy->node_text_bytes[i]);
+        if (place[i] >= calls->node_count) /* never: it is one of them */
+            place[i] = 0;
+    }
+    return true;
 }
 
 static int compare_launches(const void *left, const void *right)
@@ -290,31 +338,116 @@ const struct rtl_call_launch *rtl_calls_launch(const struct rtl_calls *calls, co
                : NULL;
 }
 
-static bool take_launches(int fd, const struct rtl_api_copy *copy, struct rtl_snapshot *to)
+static int compare_pairs(const void *left, const void *right)
 {
-    struct rtl_api_buckets *buckets = malloc(sizeof *buckets);
-    bool ok = buckets != NULL;
-    uint32_t at = 0;
-    for (uint32_t i = 0; ok && i < copy->launch_count; i++) {
-        const struct rtl_api_launches_copy *from = &copy->launches[i];
-        while (at < to->kernel_count && to->kernels[at].id < from->kernel)
-            at++;
-        if (at == to->kernel_count || to->kernels[at].id != from->kernel)
-            continue; /* it has come since the kernels were copied */
-        const struct rtl_kernel_snapshot *kernel = &to->kernels[at];
-        struct rtl_call_launch *launch = &to->calls->launches[to->calls->launch_count];
-        *launch = (struct rtl_call_launch){.kernel = rtl_hash(kernel->name, kernel->name_length),
-                                           .histogram = {.total_ns = from->total_ns, .max_ns = from->most_ns}};
-        if (!rtl_api_read_launches(fd, from->kernel, buckets))
-            break;
-        ok = take_buckets(to, buckets, &launch->histogram);
-        for (uint32_t b = 0; b < RTL_API_BUCKETS; b++)
-            launch->histogram.count += buckets->count[b];
-        launch->histogram.min_ns = least_of(&launch->histogram);
-        to->calls->launch_count += ok;
+    const struct rtl_call_pair *a = left, *b = right;
+    return a->node != b->node ? (a->node > b->node) - (a->node < b->node)
+                              : (a->kernel > b->kernel) - (a->kernel < b->kernel);
+}
+
+void rtl_calls_sort_pairs(struct rtl_calls *calls)
+{
+    if (calls->pair_count)
+        qsort(calls->pairs, calls->pair_count, sizeof *calls->pairs, compare_pairs);
+}
+
+const struct rtl_call_pair *rtl_calls_pair(const struct rtl_calls *calls, uint32_t node, uint64_t kernel)
+{
+    const struct rtl_call_pair key = {.node = node, .kernel = kernel};
+    return calls && calls->pair_count ? bsearch(&key, calls->pairs, calls->pair_count, sizeof key, compare_pairs)
+                                      : NULL;
+}
+
+/* Where a process's calls are copied from, and what its kernels are called. */
+struct taking {
+    int fd;
+    const struct rtl_api_copy *copy;
+    struct rtl_reader *reader; /* or NULL */
+    struct rtl_snapshot *to;
+    struct rtl_api_buckets *buckets; /* room for one histogram */
+    uint64_t *hash;                  /* by row of the kernel; 0 = not asked for so far */
+    uint32_t *place;                 /* of nodes */
+};
+
+/* The kernel of a row as its name's hash. False: it has none, or has come since the kernels were copied. */
+static bool kernel_of(struct taking *t, uint32_t row, uint64_t *kernel)
+{
+    const struct rtl_kernel_snapshot *kernels = t->to->kernels;
+    uint32_t low = 0, high = t->to->kernel_count;
+    if (!t->hash[row] && t->reader) { /* a snapshot of what has changed hasn't all of them */
+        const char *name = rtl_reader_kernel_name(t->reader, row);
+        t->hash[row] = name ? rtl_hash(name, strlen(name)) : 0;
     }
-    free(buckets);
-    rtl_calls_sort_launches(to->calls);
+    while (!t->hash[row] && low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (kernels[middle].id == row)
+            t->hash[row] = rtl_hash(kernels[middle].name, kernels[middle].name_length);
+        else if (kernels[middle].id < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *kernel = t->hash[row];
+    return t->hash[row] != 0;
+}
+
+/* What was read into the room for buckets. */
+static bool take_histogram(struct taking *t, uint64_t total_ns, uint64_t most_ns, struct rtl_histogram_copy *h)
+{
+    *h = (struct rtl_histogram_copy){.total_ns = total_ns, .max_ns = most_ns};
+    if (!take_buckets(t->to, t->buckets, h))
+        return false;
+    for (uint32_t b = 0; b < RTL_API_BUCKETS; b++)
+        h->count += t->buckets->count[b];
+    h->min_ns = least_of(h);
+    return true;
+}
+
+static bool take_launches(struct taking *t)
+{
+    struct rtl_calls *calls = t->to->calls;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < t->copy->launch_count; i++) {
+        const struct rtl_api_launches_copy *from = &t->copy->launches[i];
+        struct rtl_call_launch *launch = &calls->launches[calls->launch_count];
+        if (!kernel_of(t, from->kernel, &launch->kernel))
+            continue;
+        if (!rtl_api_read_launches(t->fd, from->kernel, t->buckets))
+            break;
+        ok = take_histogram(t, from->total_ns, from->most_ns, &launch->histogram);
+        calls->launch_count += ok;
+    }
+    rtl_calls_sort_launches(calls);
+    return ok;
+}
+
+/* Two of one node and kernel, which only a damaged segment has, would be one elsewhere. */
+static void drop_doubles(struct rtl_calls *calls)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < calls->pair_count; i++)
+        if (!kept || compare_pairs(&calls->pairs[kept - 1], &calls->pairs[i]) != 0)
+            calls->pairs[kept++] = calls->pairs[i];
+    calls->pair_count = kept;
+}
+
+static bool take_pairs(struct taking *t)
+{
+    struct rtl_calls *calls = t->to->calls;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < t->copy->pair_count; i++) {
+        const struct rtl_api_pair_copy *from = &t->copy->pairs[i];
+        struct rtl_call_pair *pair = &calls->pairs[calls->pair_count];
+        pair->node = t->place[from->node];
+        if (!pair->node || !kernel_of(t, from->kernel, &pair->kernel))
+            continue;
+        if (!rtl_api_read_pair(t->fd, t->copy, from->number, t->buckets))
+            break;
+        ok = take_histogram(t, from->total_ns, from->most_ns, &pair->histogram);
+        calls->pair_count += ok;
+    }
+    rtl_calls_sort_pairs(calls);
+    drop_doubles(calls);
     return ok;
 }
 
@@ -348,10 +481,24 @@ static void take_threads(int fd, const struct rtl_api_copy *copy, struct rtl_cal
     }
 }
 
-static bool take(int fd, const struct rtl_api_copy *copy, uint64_t pid, struct rtl_snapshot *to)
+static bool take_links(struct taking *t)
 {
-    const struct rtl_calls_room room = {copy->count, RTL_API_PLACES, copy->node_count, copy->launch_count,
-                                        RTL_API_BLOCKS};
+    t->buckets = malloc(sizeof *t->buckets);
+    t->hash = calloc(RTL_API_KERNELS, sizeof *t->hash);
+    t->place = calloc(t->copy->node_count + 1, sizeof *t->place);
+    bool ok = t->buckets && t->hash && t->place && take_nodes(t->copy, t->to->calls, t->place) && take_launches(t) &&
+              take_pairs(t);
+    free(t->buckets);
+    free(t->hash);
+    free(t->place);
+    return ok;
+}
+
+static bool take(int fd, const struct rtl_api_copy *copy, uint64_t pid, struct rtl_reader *reader,
+                 struct rtl_snapshot *to)
+{
+    const struct rtl_calls_room room = {copy->count,        RTL_API_PLACES,   copy->node_count,
+                                        copy->launch_count, copy->pair_count, RTL_API_BLOCKS};
     struct rtl_calls *calls = rtl_calls_make(to, &room);
     if (!calls || !take_rows(copy, to))
         return false;
@@ -371,7 +518,8 @@ static bool take(int fd, const struct rtl_api_copy *copy, uint64_t pid, struct r
     calls->linked = copy->linked.linked;
     memcpy(calls->unlinked, copy->linked.unlinked, sizeof calls->unlinked);
     take_threads(fd, copy, calls);
-    return take_nodes(copy, calls) && take_launches(fd, copy, to);
+    struct taking taking = {.fd = fd, .copy = copy, .reader = reader, .to = to};
+    return take_links(&taking);
 }
 
 void rtl_calls_open(struct rtl_calls_source *source)
@@ -386,7 +534,8 @@ void rtl_calls_close(struct rtl_calls_source *source)
     source->fd = -1;
 }
 
-void rtl_calls_take(struct rtl_calls_source *source, pid_t pid, struct rtl_snapshot *snapshot)
+void rtl_calls_take(struct rtl_calls_source *source, pid_t pid, struct rtl_reader *reader,
+                    struct rtl_snapshot *snapshot)
 {
     struct rtl_api_copy copy = {0};
     uint64_t now = snapshot->taken_mono_ns;
@@ -399,7 +548,8 @@ void rtl_calls_take(struct rtl_calls_source *source, pid_t pid, struct rtl_snaps
     }
     if (source->fd < 0)
         return;
-    if (rtl_api_read(source->fd, &copy, NULL, 0) != RTL_READER_OK || !take(source->fd, &copy, (uint64_t)pid, snapshot))
+    if (rtl_api_read(source->fd, &copy, NULL, 0) != RTL_READER_OK ||
+        !take(source->fd, &copy, (uint64_t)pid, reader, snapshot))
         snapshot->calls = NULL;
     rtl_api_free(&copy);
 }

@@ -42,6 +42,13 @@ struct rtl_call_launch {
     struct rtl_histogram_copy histogram;
 };
 
+/* What a kernel took in a range: those that were timed, of calls in this very place. */
+struct rtl_call_pair {
+    uint32_t node;   /* its place, never the first one's */
+    uint64_t kernel; /* as above */
+    struct rtl_histogram_copy histogram;
+};
+
 /* What a thread is in, or was in last; 0 = none */
 struct rtl_call_thread {
     uint32_t tid;
@@ -55,16 +62,19 @@ struct rtl_call_thread {
     X(ranges_deep, "ranges_deep", "ranges were nested too deep to be timed")                    \
     X(ranges_unfinished, "ranges_unfinished", "ranges were still open when their thread ended") \
     X(pops_unbalanced, "ends_unbalanced", "ends of ranges that nobody had begun")               \
-    X(allocations_lost, "allocations_lost", "allocations could not be followed")
+    X(allocations_lost, "allocations_lost", "allocations could not be followed")                \
+    X(pairs_over, "pairs_over",                                                                 \
+      "kernels are missing in the lists of their ranges: there are too many, or there was no memory")
 
 struct rtl_calls {
     uint32_t count, memory_count;
     struct rtl_call *rows;
     struct rtl_call_memory *memory;
     bool links; /* what follows is known: a library of version 1.0 links nothing */
-    uint32_t node_count, launch_count, thread_count;
+    uint32_t node_count, launch_count, pair_count, thread_count;
     struct rtl_call_node *nodes;      /* parents first; those of one parent by name */
     struct rtl_call_launch *launches; /* by kernel */
+    struct rtl_call_pair *pairs;      /* by node, then kernel */
     struct rtl_call_thread *threads;  /* live only: neither copied nor merged */
     uint64_t flags, linked, copies_linked, copies_unlinked;
     uint64_t unlinked[RTL_API_UNLINKED_LIMIT];
@@ -84,7 +94,7 @@ static inline bool rtl_call_is_range(const struct rtl_call *call)
 }
 
 struct rtl_calls_room {
-    uint32_t rows, memory, nodes, launches, threads;
+    uint32_t rows, memory, nodes, launches, pairs, threads;
 };
 /* Room for so many in the snapshot, counts 0; NULL without memory. */
 struct rtl_calls *rtl_calls_make(struct rtl_snapshot *snapshot, const struct rtl_calls_room *room);
@@ -94,6 +104,9 @@ uint32_t rtl_calls_child(const struct rtl_calls *calls, uint32_t parent, const c
 /* The launches of a kernel; NULL where there are none. */
 const struct rtl_call_launch *rtl_calls_launch(const struct rtl_calls *calls, const struct rtl_kernel_snapshot *kernel);
 void rtl_calls_sort_launches(struct rtl_calls *calls);
+void rtl_calls_sort_pairs(struct rtl_calls *calls);
+/* The pair of a node and a kernel (rtl_hash of its name); NULL where there is none. */
+const struct rtl_call_pair *rtl_calls_pair(const struct rtl_calls *calls, uint32_t node, uint64_t kernel);
 /* Puts nodes of any order into theirs: parents first, by name. The parents' places are changed with them. */
 bool rtl_calls_sort_nodes(struct rtl_call_node *nodes, uint32_t count);
 
@@ -107,7 +120,9 @@ struct rtl_calls_source {
 };
 void rtl_calls_open(struct rtl_calls_source *source);
 void rtl_calls_close(struct rtl_calls_source *source);
-/* Puts them into the snapshot that was just taken, or leaves it without. */
-void rtl_calls_take(struct rtl_calls_source *source, pid_t pid, struct rtl_snapshot *snapshot);
+/* Puts them into the snapshot that was just taken, or leaves it without. The reader knows the kernels' names; NULL:
+ * only those are known that the snapshot has. */
+void rtl_calls_take(struct rtl_calls_source *source, pid_t pid, struct rtl_reader *reader,
+                    struct rtl_snapshot *snapshot);
 
 #endif

@@ -16,7 +16,11 @@
 
 #include "shm/taking.h"
 
-enum { QUIET_FRAMES = 60 }; /* so long after a row changed it is looked at first */
+enum {
+    QUIET_FRAMES = 60, /* so long after a row changed it is looked at first */
+    NEAR = 2,
+    FAR = 6, /* rows ahead that are expected */
+};
 
 /* What was handed out of a row. */
 struct seen_row {
@@ -153,6 +157,24 @@ static bool sum_completions(struct changes *c, uint64_t *sum)
     return true;
 }
 
+/* Rows of a list are far from one another in memory: while one is read, those that follow are on their way. */
+static void expect_histogram(const struct changes *c, uint32_t at)
+{
+    const struct rtl_seen *seen = c->seen;
+    const struct rtl_reader *r = c->t.reader;
+    if (at + FAR < seen->hot_count) {
+        rtl_expect_entry(r, RTL_SECTION_HISTOGRAMS, seen->hot[at + FAR], sizeof(struct rtl_histogram));
+        rtl_expect_entry(r, RTL_SECTION_DIRECTORY, seen->hot[at + FAR], sizeof(struct rtl_directory));
+    }
+    struct rtl_directory directory;
+    if (at + NEAR >= seen->hot_count || !seen->row[seen->hot[at + NEAR]].count ||
+        !rtl_fetch_entry(r, RTL_SECTION_DIRECTORY, seen->hot[at + NEAR], 0, &directory, sizeof directory))
+        return;
+    for (uint32_t o = 0; o < RTL_OCTAVES_MAX; o++)
+        if (directory.chunk[o])
+            rtl_expect_entry(r, RTL_SECTION_CHUNKS, directory.chunk[o], sizeof(struct rtl_chunk));
+}
+
 static bool look_at_histograms(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
@@ -160,8 +182,10 @@ static bool look_at_histograms(struct changes *c)
     bool ok = true;
     for (uint32_t i = 0; ok && i < c->rows && !seen->any; i++)
         ok = list(c, i);
-    for (uint32_t i = 0; ok && i < seen->hot_count && seen->any; i++)
+    for (uint32_t i = 0; ok && i < seen->hot_count && seen->any; i++) {
+        expect_histogram(c, i);
         ok = look_at_histogram(c, seen->hot[i]);
+    }
     if (!ok || !seen->any || !sum_completions(c, &accounted) || accounted == seen->accounted)
         return ok && !c->t.damaged;
     for (uint32_t i = 0; ok && i < c->rows; i++)
@@ -170,6 +194,15 @@ static bool look_at_histograms(struct changes *c)
 }
 
 /* --- cells --- */
+
+static void expect_cells(const struct changes *c, uint32_t at)
+{
+    const struct rtl_snapshot *s = c->t.out;
+    for (uint32_t q = 0; q < s->queue_count && at < s->kernel_count; q++)
+        rtl_expect_entry(c->t.reader, RTL_SECTION_DISPATCHES,
+                         s->queues[q].slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + s->kernels[at].id,
+                         sizeof(struct rtl_dispatches));
+}
 
 /* All cells of a row into `k`, as far as there is something in them. */
 static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot *k)
@@ -277,8 +310,10 @@ static bool look_at_cells(struct changes *c)
     c->t.there = seen->there;
     if (!seen->any || seen->hot_count > c->rows / 2 || c->t.out->kernel_count > c->rows / 2)
         return look_at_all_cells(c);
-    for (uint32_t i = 0; ok && i < c->t.out->kernel_count; i++)
+    for (uint32_t i = 0; ok && i < c->t.out->kernel_count; i++) {
+        expect_cells(c, i + NEAR);
         ok = complete(c, &c->t.out->kernels[i]);
+    }
     for (uint32_t i = 0; ok && i < seen->hot_count; i++) {
         struct rtl_kernel_snapshot k = {.id = seen->hot[i]};
         if (!seen->row[k.id].listed)

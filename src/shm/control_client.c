@@ -2,21 +2,15 @@
 #include "shm/control_client.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/page_open.h"
 #include "shm/process.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
-enum {
-    TRIES = 64, /* somebody else changes the word meanwhile: another viewer, or the process itself, if it is hostile */
-    SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
-};
+enum { TRIES = 64 }; /* somebody else changes the word meanwhile: another viewer, or the process, if it is hostile */
 
 bool rtl_reader_in_force(const struct rtl_reader *reader, struct rtl_in_force *in_force)
 {
@@ -25,26 +19,9 @@ bool rtl_reader_in_force(const struct rtl_reader *reader, struct rtl_in_force *i
            rtl_in_force_read(word, in_force);
 }
 
-/* The descriptor's link in /proc: beside the one where the segment was found. */
-static void link_of(const struct rtl_reader *reader, char *path, size_t bytes)
+bool rtl_reader_has_calls(const struct rtl_reader *reader)
 {
-    const char *slash = strstr(reader->link, "/fd/");
-    if (slash)
-        snprintf(path, bytes, "%.*s%u", (int)(slash - reader->link + 4), reader->link, reader->header.control_fd);
-    else
-        snprintf(path, bytes, "/proc/%d/fd/%u", (int)reader->pid, reader->header.control_fd);
-}
-
-/* Only what the library makes: a page that nobody can cut off under a mapping. */
-static bool is_page(int fd, const struct rtl_reader *reader)
-{
-    struct stat st;
-    struct rtl_control page;
-    int seals = fcntl(fd, F_GET_SEALS);
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == RTL_CONTROL_BYTES &&
-           st.st_ino == reader->header.control_inode && seals >= 0 && (seals & SEALS) == SEALS &&
-           pread(fd, &page, sizeof page, 0) == (ssize_t)sizeof page && page.magic == RTL_CONTROL_MAGIC &&
-           page.version == RTL_CONTROL_VERSION && page.pid == reader->header.pid;
+    return reader->header.minor >= 6 && reader->header.calls == 1;
 }
 
 /* None was ever made. */
@@ -71,13 +48,13 @@ static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char
 enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct rtl_control_link *link, char *why,
                                         size_t why_bytes)
 {
-    char path[96];
     struct rtl_process process;
+    struct rtl_control first;
     link->page = NULL;
     if (!reader->pid || !reader->header.control_inode)
         return explain_none(reader, why, why_bytes);
-    link_of(reader, path, sizeof path);
-    int fd = rtl_open_memfd_link(path, O_RDWR, true);
+    int fd = rtl_page_open(reader, reader->header.control_fd, reader->header.control_inode, RTL_CONTROL_BYTES, &first,
+                           sizeof first);
     if (fd == -EACCES || fd == -EPERM || fd == -EROFS) {
         if (rtl_process_read(reader->pid, &process) != 0)
             process.euid = (uid_t)-1;
@@ -86,7 +63,8 @@ enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct 
                            "its mode or wake its timing",
                            (int)reader->pid, reader->comm, process.euid, geteuid());
     }
-    if (fd >= 0 && is_page(fd, reader)) {
+    if (fd >= 0 && first.magic == RTL_CONTROL_MAGIC && first.version == RTL_CONTROL_VERSION &&
+        first.pid == reader->header.pid) {
         void *page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (page != MAP_FAILED)
             link->page = page;

@@ -32,6 +32,8 @@ uint16_t rtl_control_request_mode(const struct rtl_reader *reader, struct rtl_co
 /* The mode that was asked for and not taken up so far, or RTL_MODE_NONE. */
 uint32_t rtl_control_requested_mode(const struct rtl_reader *reader, const struct rtl_control_link *link);
 
+/* Whether calls of HIP are recorded in the process. */
+bool rtl_reader_has_calls(const struct rtl_reader *reader);
 /* The mode in force as the segment has it now. False when it doesn't say. */
 bool rtl_reader_in_force(const struct rtl_reader *reader, struct rtl_in_force *in_force);
 

@@ -41,6 +41,7 @@ struct search {
     enum rtl_reader_status status;
     pid_t inherited_from;  /* the maker of a segment that came here by fork; 0 = none */
     int candidates, error; /* error: errno of the first refusal */
+    int left;              /* descriptors and tasks that are still looked at, of all its tasks together */
     bool being_made;       /* a segment is there that has no mark yet */
     char *why;
     size_t why_bytes;
@@ -138,7 +139,8 @@ static void try_link(struct search *s, const char *path)
         s->error = -fd;
 }
 
-/* All descriptors of one task. */
+/* The descriptors of one task, as far as there is something left to look at: each of a thousand threads shows all of
+ * the process's. */
 static void search_descriptors(struct search *s, const char *directory)
 {
     char path[sizeof "/proc/2147483647/task/2147483647/fd/2147483647"];
@@ -148,7 +150,7 @@ static void search_descriptors(struct search *s, const char *directory)
             s->error = errno;
         return;
     }
-    for (struct dirent *e; (e = readdir(dir));) {
+    for (struct dirent *e; s->left > 0 && (e = readdir(dir)); s->left--) {
         if (e->d_name[0] < '0' || e->d_name[0] > '9')
             continue;
         if (snprintf(path, sizeof path, "%s/%s", directory, e->d_name) < (int)sizeof path)
@@ -182,13 +184,14 @@ static void search_process(struct search *s)
     if (s->best)
         return;
     s->candidates = 0;
+    s->left = RTL_FILES_MAX;
     snprintf(path, sizeof path, "/proc/%d/fd", pid);
     search_descriptors(s, path);
     if (!s->best && s->process->state == 'Z' && !rtl_process_is_zombie(s->process)) {
         /* the main thread has ended, the others have the descriptors */
         snprintf(path, sizeof path, "/proc/%d/task", pid);
         DIR *dir = opendir(path);
-        for (struct dirent *e; dir && !s->best && (e = readdir(dir));) {
+        for (struct dirent *e; dir && !s->best && s->left > 0 && (e = readdir(dir)); s->left--) {
             if (atoi(e->d_name) <= 0 || atoi(e->d_name) == pid)
                 continue;
             snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, atoi(e->d_name));

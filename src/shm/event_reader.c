@@ -87,3 +87,11 @@ const char *rtl_reader_kernel_name(struct rtl_reader *reader, uint32_t kernel)
     bool damaged = false;
     return rtl_reader_name(reader, kernel, &damaged);
 }
+
+uint64_t rtl_reader_kernel_object(const struct rtl_reader *reader, uint32_t kernel)
+{
+    struct rtl_kernel row;
+    if (kernel >= reader->kernels || !rtl_fetch_entry(reader, RTL_SECTION_KERNELS, kernel, 0, &row, sizeof row))
+        return 0;
+    return row.state == RTL_KERNEL_READY ? row.kernel_object : 0;
+}

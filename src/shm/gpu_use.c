@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEVICE "/dev/kfd"
@@ -20,13 +21,33 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 
 /* --- the environment it was started with --- */
 
-/* Whether there is something at the path, as the process sees its files; true where that can't be looked at. */
-static bool there(pid_t pid, const char *path)
+/*
+ * What is at the path as the process sees its files, links followed in its root folder and not in ours: a descriptor
+ * (O_PATH), or -1, and then in *missing whether there is nothing. Who has no root any more, as a zombie, says nothing,
+ * nor does a kernel without openat2 (before 5.6).
+ */
+static int open_theirs(pid_t pid, const char *path, bool *missing)
 {
-    char seen[PATH_MAX + 64];
-    struct stat st;
-    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
-    return stat(seen, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
+    char folder[64];
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    *missing = false;
+    snprintf(folder, sizeof folder, "/proc/%d/root", (int)pid);
+    int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return -1;
+    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    *missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+    close(root);
+    return fd;
+}
+
+static bool is_missing(pid_t pid, const char *path)
+{
+    bool missing;
+    int fd = open_theirs(pid, path, &missing);
+    if (fd >= 0)
+        close(fd);
+    return missing;
 }
 
 /* The names of the list are taken apart by blanks alone here: quotes and escapes only ever hide that one is ours. */
@@ -43,7 +64,7 @@ static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, con
         start--;
     if (*start == '/' && end - start < PATH_MAX) {
         snprintf(path, sizeof path, "%.*s", (int)(end - start), start);
-        use->missing = !there(p->pid, path);
+        use->missing = is_missing(p->pid, path);
     }
 }
 
@@ -109,13 +130,14 @@ static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *us
 static void look_at_device(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     char path[64];
-    struct stat st;
-    snprintf(path, sizeof path, "/proc/%d/root" DEVICE, (int)p->pid);
-    use->no_device = use->no_right = false;
-    if (stat(path, &st) != 0)
-        use->no_device = errno == ENOENT;
-    else if (p->euid == geteuid() && p->egid == getegid() && p->euid)
+    use->no_right = false;
+    int fd = open_theirs(p->pid, DEVICE, &use->no_device);
+    if (fd < 0)
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (p->euid == geteuid() && p->egid == getegid() && p->euid)
         use->no_right = access(path, R_OK | W_OK) != 0;
+    close(fd);
 }
 
 static void look_at_program(const struct rtl_process *p, struct rtl_gpu_use *use)

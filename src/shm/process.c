@@ -57,10 +57,10 @@ static ssize_t read_file(pid_t pid, const char *file, char *buffer, size_t bytes
     return (ssize_t)used;
 }
 
-static const char *field(const char *status, const char *name)
+static const char *field(const char *line, const char *name)
 {
-    const char *at = strstr(status, name);
-    return at ? at + strlen(name) : NULL;
+    size_t length = strlen(name);
+    return strncmp(line, name, length) == 0 ? line + length : NULL;
 }
 
 static int parse_stat(struct rtl_process *p, const char *stat)
@@ -80,17 +80,17 @@ static int parse_stat(struct rtl_process *p, const char *stat)
     return 0;
 }
 
-static void parse_status(struct rtl_process *p, const char *status)
+static void parse_status_line(struct rtl_process *p, const char *line)
 {
-    const char *at = field(status, "\nTgid:");
-    p->tgid = at ? (pid_t)atol(at) : p->pid;
-    if ((at = field(status, "\nUid:")))
+    const char *at;
+    if ((at = field(line, "Tgid:")))
+        p->tgid = p->innermost = (pid_t)atol(at);
+    if ((at = field(line, "Uid:")))
         sscanf(at, "%u %u %u", &p->ruid, &p->euid, &p->suid);
-    if ((at = field(status, "\nGid:")))
+    if ((at = field(line, "Gid:")))
         sscanf(at, "%u %u %u", &p->rgid, &p->egid, &p->sgid);
     /* "NStgid: 4711 12 1": outermost first; kernels before 4.1 have none, nor namespaces worth it here */
-    p->innermost = p->tgid;
-    for (at = field(status, "\nNStgid:"); at && *at && *at != '\n';) {
+    for (at = field(line, "NStgid:"); at && *at && *at != '\n';) {
         char *end;
         if (*at < '0' || *at > '9') {
             at++;
@@ -99,6 +99,23 @@ static void parse_status(struct rtl_process *p, const char *status)
         p->innermost = (pid_t)strtol(at, &end, 10);
         at = end;
     }
+}
+
+/* To its end: 65,536 groups alone are a line of 700 kB, and what counts stands behind it. 0 or -errno. */
+static int read_status(struct rtl_process *p)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)p->pid);
+    FILE *status = fopen(path, "re");
+    if (!status)
+        return -errno;
+    while (getline(&line, &room, status) > 0)
+        parse_status_line(p, line);
+    int error = ferror(status) ? -errno : 0;
+    free(line);
+    fclose(status);
+    return error;
 }
 
 int rtl_process_read(pid_t pid, struct rtl_process *process)
@@ -116,11 +133,8 @@ int rtl_process_read(pid_t pid, struct rtl_process *process)
     int error = parse_stat(process, buffer);
     if (error)
         return error;
-    n = read_file(pid, "status", buffer, sizeof buffer);
-    if (n < 0)
-        return n == -ENOENT ? -ESRCH : (int)n;
-    parse_status(process, buffer);
-    return 0;
+    error = read_status(process);
+    return error == -ENOENT ? -ESRCH : error;
 }
 
 bool rtl_process_is_zombie(const struct rtl_process *process)

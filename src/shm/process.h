@@ -11,7 +11,7 @@
 
 #include "shm/segment_reader.h"
 
-enum { RTL_FILES_MAX = 1 << 16 }; /* open files of one process that are looked at, at most */
+enum { RTL_FILES_MAX = 1 << 16 }; /* open files of one process that are looked at, at most; of all tasks */
 
 struct rtl_process {
     pid_t pid;       /* as asked for; may be a thread's */

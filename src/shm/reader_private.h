@@ -26,6 +26,7 @@ struct rtl_reader {
     struct rtl_view view[RTL_SECTION_KNOWN];
     bool events;                      /* RING and EVENTS are there */
     bool copies;                      /* COPIES is there */
+    bool probe;                       /* PROBE is there */
     uint32_t kernels, queues, agents; /* rows used: capacity, but never more than this version knows */
     char comm[RTL_COMM_MAX + 1];
     struct rtl_header header; /* copy from when it was opened: the fields written at load */
@@ -68,6 +69,10 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
 /* Likewise for a bounded number of bytes of one entry of a section. */
 bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t skip,
                      void *to, size_t bytes);
+
+/* Has the start of an entry, so many bytes, on its way into the cache: it is asked for soon. Reads nothing, so that no
+ * hole becomes a page. */
+void rtl_expect_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t bytes);
 
 /* The row's name in the cache, read on first sight. NULL when the row isn't ready; *damaged when it lies. */
 const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged);

@@ -54,15 +54,16 @@
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
 /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring;
- * 4: the way that packets of a queue come; 5: links of events */
-#define RTL_SEGMENT_MINOR 5u
+ * 4: the way that packets of a queue come; 5: links of events; 6: whether calls are recorded; 7: the probe, reason 14 */
+#define RTL_SEGMENT_MINOR 7u
 /* bits that a reader must know */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
 /* bits that a reader may ignore */
 #define RTL_FEATURE_EVENTS 1ull /* the sections RING and EVENTS are there: the process was started with RTL_TRACE */
 #define RTL_FEATURE_COPIES 2ull /* the section COPIES is there, and a histogram for each of its entries */
-#define RTL_FEATURES_OPTIONAL (RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES)
+#define RTL_FEATURE_PROBE 4ull  /* the section PROBE is there: the process was started with RTL_PROBE=1 */
+#define RTL_FEATURES_OPTIONAL (RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES | RTL_FEATURE_PROBE)
 
 enum {
     RTL_STRIDE_GROWTH = 4,   /* a later minor version's entries are at most that many times as long as this one's */
@@ -108,6 +109,8 @@ enum rtl_section_id {
     RTL_SECTION_EVENTS,                   /* struct rtl_event_record[a power of two], or struct rtl_linked_event */
     /* only with RTL_FEATURE_COPIES */
     RTL_SECTION_COPIES,                   /* struct rtl_copies[agents * RTL_DIRECTION_COUNT] */
+    /* only with RTL_FEATURE_PROBE */
+    RTL_SECTION_PROBE,                    /* struct rtl_probe_state[1]: probe_state.h */
     RTL_SECTION_KNOWN,
     RTL_SECTION_LIMIT = 16
 };
@@ -176,7 +179,7 @@ struct rtl_queue {
     uint64_t dispatches_before; /* dispatches of earlier queues in this slot */
     uint32_t way;              /* RTL_WAY_WORD; create, dispatch or worker when it changes; 0: an older library, shared */
     uint32_t pad0;
-    uint64_t pad1;
+    uint64_t real_id;          /* hsa_queue_t.id + 1, as whoever looks into the process finds it; 0: an older library, shared */
     /* dispatch */
     uint64_t dispatches;       /* every kernel dispatch */
     uint64_t injected;         /* those that the worker accounts for: on a signal of ours or the application's */
@@ -308,7 +311,7 @@ struct rtl_header {
     char comm[RTL_COMM_MAX];
     char library_version[32];
     uint32_t control_fd;       /* the process's descriptor of the control page (control.h), */
-    uint32_t pad3;
+    uint32_t calls;            /* 1: librtl-hip.so records calls of HIP, too: mode hip */
     uint64_t control_inode;    /* and what tells that it still is that; 0 = there is no control page */
     uint64_t pad1[6];
     /* any */

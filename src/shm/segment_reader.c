@@ -18,6 +18,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "shm/probe_state.h"
 #include "shm/reader_private.h"
 
 #define TMPFS_MAGIC_NUMBER 0x01021994
@@ -36,6 +37,7 @@ static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_RING] = sizeof(struct rtl_ring),
     [RTL_SECTION_EVENTS] = sizeof(struct rtl_event_record),
     [RTL_SECTION_COPIES] = sizeof(struct rtl_copies),
+    [RTL_SECTION_PROBE] = sizeof(struct rtl_probe_state),
 };
 
 __attribute__((format(printf, 4, 5))) static enum rtl_reader_status fail(enum rtl_reader_status status, char *why,
@@ -96,6 +98,18 @@ bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id sectio
     return rtl_fetch(reader, view->offset + (uint64_t)entry * view->stride + skip, to, bytes);
 }
 
+void rtl_expect_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t bytes)
+{
+    const struct rtl_view *view = &reader->view[section];
+    if (!reader->base || entry >= view->capacity)
+        return;
+    uint64_t offset = view->offset + (uint64_t)entry * view->stride;
+    if (offset > reader->size || bytes > reader->size - offset)
+        return;
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(reader->base + offset + at);
+}
+
 const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged)
 {
     if (kernel >= reader->kernels)
@@ -148,8 +162,11 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
         return damaged(why, why_bytes, "wrong number of sections");
     reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count > RTL_SECTION_EVENTS;
     reader->copies = (h->features_optional & RTL_FEATURE_COPIES) && h->section_count > RTL_SECTION_COPIES;
+    reader->probe = (h->features_optional & RTL_FEATURE_PROBE) && h->section_count > RTL_SECTION_PROBE;
     for (uint32_t i = 0; i < RTL_SECTION_KNOWN; i++) {
-        bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES ? reader->copies : reader->events);
+        bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES  ? reader->copies
+                                               : i == RTL_SECTION_PROBE ? reader->probe
+                                                                        : reader->events);
         if (!there)
             continue; /* its view stays empty: nothing overlaps it */
         const struct rtl_section *s = &h->section[i];
@@ -269,6 +286,14 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
     }
     *out = reader;
     return RTL_READER_OK;
+}
+
+uint64_t rtl_reader_memory(const struct rtl_reader *reader)
+{
+    uint64_t bytes = sizeof *reader + reader->kernels * (sizeof *reader->name + sizeof *reader->name_length);
+    for (uint32_t i = 0; i < reader->kernels; i++)
+        bytes += reader->name[i] ? RTL_ALIGN_UP(reader->name_length[i], 8) + 8 : 0; /* at least */
+    return bytes;
 }
 
 void rtl_reader_close(struct rtl_reader *reader)

@@ -16,16 +16,18 @@
 #include "shm/segment.h"
 
 /* X(symbol, exit status of rtl-top, what it means); the messages themselves name pid, user and remedy */
-#define RTL_READER_ERRORS(X)                                          \
-    X(OK, 0, "success")                                               \
-    X(USAGE, 1, "wrong usage or an unexpected failure of the system") \
-    X(NO_PROCESS, 2, "no such process")                               \
-    X(NOT_TRACED, 3, "the process is not traced")                     \
-    X(PERMISSION, 4, "not permitted to look into the process")        \
-    X(VERSION, 5, "the segment is of another version, or damaged")    \
-    X(EXITED, 6, "the process exited while it was watched")           \
-    X(NO_RING, 7, "the process has no event ring to trace")           \
-    X(NO_CONTROL, 8, "the mode of the process cannot be changed while it runs")
+#define RTL_READER_ERRORS(X)                                                    \
+    X(OK, 0, "success")                                                         \
+    X(USAGE, 1, "wrong usage or an unexpected failure of the system")           \
+    X(NO_PROCESS, 2, "no such process")                                         \
+    X(NOT_TRACED, 3, "the process is not traced")                               \
+    X(PERMISSION, 4, "not permitted to look into the process")                  \
+    X(VERSION, 5, "the segment is of another version, or damaged")              \
+    X(EXITED, 6, "the process exited while it was watched")                     \
+    X(NO_RING, 7, "the process has no event ring to trace")                     \
+    X(NO_CONTROL, 8, "the mode of the process cannot be changed while it runs") \
+    X(NO_PROBE, 9, "the process loads no probes")                               \
+    X(NOT_PROBED, 17, "probe: not as many dispatches as were wanted")
 
 #define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
 enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) };
@@ -84,6 +86,7 @@ struct rtl_kernel_snapshot {
 struct rtl_queue_snapshot {
     uint32_t slot, agent, gpu; /* gpu: number on screen */
     uint64_t queue_id;
+    uint64_t real_id; /* of a live snapshot: as struct rtl_queue has it */
     bool live, shared;
     uint32_t size_packets;
     uint64_t dispatches, injected, completed, packets;
@@ -123,6 +126,7 @@ struct rtl_copies_snapshot {
 struct rtl_parts;
 struct rtl_calls;
 #define RTL_MODE_MIXED    0xffeu /* of a merged snapshot: they have several */
+#define RTL_MODE_CALLS    0xffcu /* default in a process whose calls of HIP are recorded: RTL_MODE_HIP */
 #define RTL_MODE_OBSERVED 0xffdu /* of a process without the library, seen from outside (src/observe) */
 
 struct rtl_snapshot {
@@ -154,6 +158,12 @@ struct rtl_snapshot {
     void (*release_parts)(struct rtl_parts *parts);
 };
 
+/* What a process's mode is shown as, where its calls are recorded or not. */
+static inline uint32_t rtl_mode_with(bool calls, uint32_t mode)
+{
+    return calls && mode == RTL_MODE_DEFAULT ? RTL_MODE_CALLS : mode;
+}
+
 /* Whether some of it was seen from outside (src/observe): in a merged snapshot one process at least. */
 static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
 {
@@ -177,6 +187,9 @@ static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
  */
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);
+/* Bytes of memory that one holds, and a reader: names most of all. */
+uint64_t rtl_snapshot_memory(const struct rtl_snapshot *snapshot);
+uint64_t rtl_reader_memory(const struct rtl_reader *reader);
 
 /*
  * The same, but of the kernels only those that changed since the last one that this handed out; at first all. What it
@@ -220,5 +233,8 @@ uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_ev
 
 /* The full name of a kernel's row, as in snapshots; NULL when the row has none. */
 const char *rtl_reader_kernel_name(struct rtl_reader *reader, uint32_t kernel);
+
+/* What packets said that meant this row at first: of the GPU that had it first; 0 when the row says nothing. */
+uint64_t rtl_reader_kernel_object(const struct rtl_reader *reader, uint32_t kernel);
 
 #endif

@@ -65,6 +65,7 @@ static const struct {
     [RTL_SECTION_RING] = {sizeof(struct rtl_ring), 1},
     [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* as many as are asked for */
     [RTL_SECTION_COPIES] = {sizeof(struct rtl_copies), RTL_COPIES_MAX},
+    [RTL_SECTION_PROBE] = {sizeof(struct rtl_probe_state), 1},
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size_t why_bytes, const char *format, ...)
@@ -78,14 +79,16 @@ __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size
 }
 
 /* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself. */
-static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events, bool links)
+static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events, bool links, bool probe)
 {
     uint64_t at = 4096;
     /* the largest that is touched whole lies last */
-    static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_RING, RTL_SECTION_EVENTS};
-    int count = RTL_SECTION_COUNT + (events ? 3 : 1);
+    static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_PROBE, RTL_SECTION_RING, RTL_SECTION_EVENTS};
+    int count = RTL_SECTION_COUNT + (events ? 4 : 2);
     for (int n = 0; n < count; n++) {
         int i = n < RTL_SECTION_COUNT ? n : order[n - RTL_SECTION_COUNT];
+        if (i == RTL_SECTION_PROBE && !probe)
+            continue;
         uint32_t capacity = i == RTL_SECTION_EVENTS ? events : sections[i].capacity;
         uint32_t stride = i == RTL_SECTION_EVENTS && links ? sizeof(struct rtl_linked_event) : sections[i].stride;
         section[i] = (struct rtl_section){.offset = at, .stride = stride, .capacity = capacity};
@@ -164,9 +167,32 @@ static void read_comm(char comm[RTL_COMM_MAX])
 }
 
 /*
- * The page that viewers write to and the library only reads: so it is mapped read-only, and its constant part is
- * written before through the descriptor.
+ * A page that viewers write to and the library only reads: so it is mapped read-only, and its constant part, `first`,
+ * is written before through the descriptor. NULL when it can't be had; else *fd and *inode say which descriptor it is.
  */
+static const void *make_page(const char *name, const void *first, size_t first_bytes, size_t bytes, uint32_t *fd_out,
+                             uint64_t *inode)
+{
+    struct stat identity;
+    int fd = make_memfd(name);
+    if (fd < 0)
+        return NULL;
+    fd = move_up(fd);
+    void *page = MAP_FAILED;
+    if (fchmod(fd, S_IRUSR | S_IWUSR) == 0 && ftruncate(fd, (off_t)bytes) == 0 &&
+        pwrite(fd, first, first_bytes, 0) == (ssize_t)first_bytes &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 && fstat(fd, &identity) == 0)
+        page = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED) {
+        close(fd);
+        return NULL;
+    }
+    madvise(page, bytes, MADV_DONTDUMP);
+    *fd_out = (uint32_t)fd;
+    *inode = identity.st_ino;
+    return page;
+}
+
 static void make_control(struct rtl_segment *segment)
 {
     struct rtl_control first = {.magic = RTL_CONTROL_MAGIC,
@@ -174,25 +200,31 @@ static void make_control(struct rtl_segment *segment)
                                 .bytes = RTL_CONTROL_BYTES,
                                 .pid = (uint64_t)getpid(),
                                 .word = rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE})};
-    struct stat identity;
-    int fd = make_memfd(RTL_CONTROL_NAME);
-    if (fd < 0)
+    struct rtl_header *h = segment->header;
+    const void *page =
+        make_page(RTL_CONTROL_NAME, &first, sizeof first, RTL_CONTROL_BYTES, &h->control_fd, &h->control_inode);
+    if (!page)
         return;
-    fd = move_up(fd);
-    void *page = MAP_FAILED;
-    if (fchmod(fd, S_IRUSR | S_IWUSR) == 0 && ftruncate(fd, RTL_CONTROL_BYTES) == 0 &&
-        pwrite(fd, &first, sizeof first, 0) == (ssize_t)sizeof first &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 && fstat(fd, &identity) == 0)
-        page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-    if (page == MAP_FAILED) {
-        close(fd);
-        return;
-    }
-    madvise(page, RTL_CONTROL_BYTES, MADV_DONTDUMP);
     segment->control = page;
     (void)__atomic_load_n(&segment->control->word, __ATOMIC_RELAXED); /* so that no dispatch is the first to touch it */
-    segment->header->control_fd = (uint32_t)fd;
-    segment->header->control_inode = identity.st_ino;
+}
+
+/* Where a probe stands, at `state` in the segment, and the page on which one is asked for. Both or neither. */
+static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *state)
+{
+    struct rtl_probe_page first = {.magic = RTL_PROBE_MAGIC,
+                                   .version = RTL_PROBE_VERSION,
+                                   .bytes = RTL_PROBE_PAGE_BYTES,
+                                   .pid = (uint64_t)getpid(),
+                                   .word = rtl_probe_encode((struct rtl_probe_word){.ask = RTL_PROBE_ASK_NOTHING})};
+    if (!rtl_segment_populate(state, sizeof *state))
+        return;
+    segment->probe_page =
+        make_page(RTL_PROBE_NAME, &first, sizeof first, RTL_PROBE_PAGE_BYTES, &state->page_fd, &state->page_inode);
+    if (!segment->probe_page)
+        return;
+    state->kernel = RTL_KERNEL_UNKNOWN;
+    segment->probe = state;
 }
 
 static void write_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
@@ -204,15 +236,19 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->header_bytes = sizeof *h;
     h->size = segment->size;
     h->features_required = segment->ring ? RTL_FEATURE_COPY_EVENTS : 0;
-    h->features_optional = RTL_FEATURE_COPIES | (segment->ring ? RTL_FEATURE_EVENTS : 0);
+    h->features_optional =
+        RTL_FEATURE_COPIES | (segment->ring ? RTL_FEATURE_EVENTS : 0) | (segment->probe ? RTL_FEATURE_PROBE : 0);
     h->section_count = RTL_SECTION_KNOWN;
-    for (int i = 0; i < RTL_SECTION_KNOWN; i++)
-        if (segment->ring || (i != RTL_SECTION_RING && i != RTL_SECTION_EVENTS))
+    for (int i = 0; i < RTL_SECTION_KNOWN; i++) {
+        bool events = i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS;
+        if (events ? segment->ring != NULL : i != RTL_SECTION_PROBE || segment->probe)
             h->section[i] = section[i];
+    }
     h->pid = (uint64_t)getpid();
     h->start_mono_ns = rtl_mono_ns();
     h->start_real_ns = rtl_real_ns();
     h->mode = config->mode;
+    h->calls = config->calls;
     h->in_force = RTL_IN_FORCE(config->mode, config->mode == RTL_MODE_OFF ? RTL_ACTIVITY_OFF : RTL_ACTIVITY_TIMING,
                                0); /* until rtl_segment_set_in_force */
     h->seals = seals;
@@ -232,7 +268,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
                        size_t why_bytes)
 {
     struct rtl_section section[RTL_SECTION_LIMIT] = {{0}};
-    uint64_t size = lay_out(section, config->events, config->links);
+    uint64_t size = lay_out(section, config->events, config->links, config->probe);
     struct rlimit limit;
 
     memset(segment, 0, sizeof *segment);
@@ -313,6 +349,8 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
 
     if (config->control)
         make_control(segment);
+    if (config->probe)
+        make_probe(segment, (void *)(at + section[RTL_SECTION_PROBE].offset));
     write_header(segment, config, section, seal(fd));
     return 0;
 }

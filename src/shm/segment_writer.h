@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 #include "shm/control.h"
+#include "shm/probe_page.h"
+#include "shm/probe_state.h"
 #include "shm/segment.h"
 
 struct rtl_segment {
@@ -27,14 +29,16 @@ struct rtl_segment {
     struct rtl_dispatches *dispatches; /* [slot * RTL_KERNELS_MAX + kernel] */
     char *names;
     struct rtl_copies *copies;
-    struct rtl_ring *ring; /* NULL: no event ring */
+    struct rtl_probe_state *probe; /* NULL: there is none */
+    struct rtl_ring *ring;         /* NULL: no event ring */
     struct rtl_event_record *events;
     uint64_t event_mask; /* records - 1 */
     bool event_links;    /* each record has a link behind it (struct rtl_linked_event) */
     uint64_t event_next; /* worker: records written, ever */
     uint64_t size;
     int fd;
-    const struct rtl_control *control; /* read-only; zeros of the library's own where there is no control page */
+    const struct rtl_control *control;       /* read-only; zeros of the library's own where there is no control page */
+    const struct rtl_probe_page *probe_page; /* read-only; NULL: there is none */
     /* private copies: never read back from the segment */
     _Atomic uint32_t kernel_count;
     _Atomic uint64_t names_used;
@@ -42,19 +46,21 @@ struct rtl_segment {
 
 struct rtl_segment_config {
     enum rtl_mode mode;
+    bool calls; /* of HIP are recorded */
     uint32_t runtime_major, runtime_minor;
     uint32_t table_core_bytes, table_ext_bytes;
     uint64_t signals_limit;
     uint32_t events; /* records of the event ring, a power of two; 0 = none */
     bool links;      /* and those with links */
     bool control;    /* with a control page */
+    bool probe;      /* with a probe's state, and its page */
     const char *library_version;
 };
 
 /*
  * Makes, sizes, maps and seals the memfd and fills in the header; the state stays STARTING. 0 or -errno. When there is
  * no memory for the event ring alone, the segment is made without it: look at segment->ring. Likewise the control page:
- * then it is rtl_control_none.
+ * then it is rtl_control_none; and the probe: then segment->probe is NULL.
  */
 int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why,
                        size_t why_bytes);

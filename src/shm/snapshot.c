@@ -31,7 +31,7 @@ enum {
 #define ROWS_BYTES                                 \
     (RTL_KERNELS_MAX * sizeof(struct rtl_kernel) + \
      RTL_HISTOGRAMS_MAX *                          \
-         (2 * sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) + sizeof(struct rtl_coarse)))
+         (2 * sizeof(struct rtl_histogram) + 2 * sizeof(struct rtl_directory) + sizeof(struct rtl_coarse)))
 /* of changes alone: half of the rows, then all, then those that changed meanwhile one by one */
 #define AGAIN_BYTES (3 * (LINES_BYTES / RTL_STRIDE_GROWTH) / 2)
 static_assert(LINES_BYTES + AGAIN_BYTES + 2 * ROWS_BYTES + RETRIES_ALLOWED * TRY_BYTES +
@@ -207,6 +207,9 @@ bool rtl_take_header(struct rtl_taking *t, struct rtl_reader *reader, struct rtl
         s->mode = in_force.mode;
         s->in_force = in_force.activity;
     }
+    bool calls = h->minor >= 6 && h->calls == 1;
+    s->mode = rtl_mode_with(calls, s->mode);
+    s->mode_started = rtl_mode_with(calls, s->mode_started);
     s->state = h->state;
     s->notes = h->notes;
     s->seals = h->seals;
@@ -289,6 +292,7 @@ static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_sna
     out->agent = out->gpu = q.agent;
     out->generation = q.generation;
     out->queue_id = q.queue_id;
+    out->real_id = q.real_id;
     out->live = q.live == 1;
     out->shared = slot == RTL_QUEUE_SHARED;
     out->size_packets = q.size_packets;
@@ -385,19 +389,14 @@ static bool add_queue_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t sl
     uint64_t end = view->offset + (uint64_t)last * view->stride;
 
     for (uint32_t first = row; first < last;) {
-        uint64_t at = view->offset + (uint64_t)first * view->stride;
-        off_t data = lseek(t->reader->fd, (off_t)at, SEEK_DATA), hole = -1;
-        if (data < 0 && errno == ENXIO)
-            return true; /* nothing but a hole up to the end of the file */
-        if (data >= 0)
-            hole = lseek(t->reader->fd, data, SEEK_HOLE);
-        if (data < 0 || hole < 0) /* a file system that knows no holes */
+        uint64_t at = view->offset + (uint64_t)first * view->stride, data, hole;
+        if (!rtl_file_data_next(t->reader->fd, &t->data, at, &data, &hole))
             return add_lines(t, busiest, row, first, last);
-        if ((uint64_t)data >= end)
+        if (data >= end)
             return true;
-        if ((uint64_t)data > at) /* to the first cell that reaches into data */
-            first = (uint32_t)(((uint64_t)data - view->offset) / view->stride);
-        uint64_t lines = ((uint64_t)hole - view->offset + view->stride - 1) / view->stride;
+        if (data > at) /* to the first cell that reaches into data */
+            first = (uint32_t)((data - view->offset) / view->stride);
+        uint64_t lines = (hole - view->offset + view->stride - 1) / view->stride;
         uint32_t stop = lines < last ? (uint32_t)lines : last;
         if (stop <= first)
             stop = first + 1;
@@ -437,6 +436,10 @@ static void compact_kernels(struct rtl_snapshot *s)
         s->kernels[kept++] = *k;
     }
     s->kernel_count = kept;
+    /* who says that there are many and has called few would be given megabytes for nothing */
+    struct rtl_kernel_snapshot *fitting = realloc(s->kernels, (kept ? kept : 1) * sizeof *s->kernels);
+    if (fitting)
+        s->kernels = fitting;
 }
 
 bool rtl_take_copies(struct rtl_taking *t)
@@ -540,6 +543,15 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
     }
     compact_kernels(snapshot);
     return RTL_READER_OK;
+}
+
+uint64_t rtl_snapshot_memory(const struct rtl_snapshot *s)
+{
+    uint64_t bytes = s->kernel_count * sizeof *s->kernels + s->agent_count * sizeof *s->agents +
+                     (s->queues ? RTL_QUEUES_MAX * sizeof *s->queues : 0) + s->copies_count * sizeof *s->copies;
+    for (const struct rtl_block *b = s->storage; b; b = b->next)
+        bytes += sizeof *b + b->size;
+    return bytes;
 }
 
 void rtl_snapshot_free(struct rtl_snapshot *snapshot)

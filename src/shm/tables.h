@@ -20,7 +20,8 @@
     X("full", DEFAULT)
 
 /* In RTL_MODE only: as default, and librtl-hip.so, where it is preloaded, records the calls of HIP. */
-#define RTL_MODE_HIP "hip"
+#define RTL_MODE_HIP       "hip"
+#define RTL_MODE_HIP_MEANS "as default, and the calls of HIP are recorded; a process has to begin in it"
 
 /* The activity: what happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
 #define RTL_ACTIVITIES(X)      \
@@ -49,6 +50,7 @@
     X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                              \
     X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER)    \
     X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)    \
+    X(PROBED, 14, "probed", "ran a probe's copy of its kernel: counted apart", WORKER)                         \
     X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)                           \
     X(DEMOTED, 17, "demoted", "its queue was given up: somebody else writes its index or doorbell", DISPATCH)  \
     X(LET_GO, 18, "let_go", "its doorbell was rung by another thread only: it went as it was", DISPATCH)       \
@@ -72,7 +74,9 @@
     X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                                       \
     X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")                       \
     X(RING_ELSEWHERE, 9, "ring_elsewhere", "its ring was to lie in the GPU's memory")                                \
-    X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")
+    X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")                                   \
+    X(RUNTIMES_OWN, 11, "runtimes_own", "the runtime's own: copies and fills by kernels")                            \
+    X(PAST_LIBRARY, 12, "past_library", "the library sees nothing of it: counted from outside")
 
 /*
  * When the read index of a queue moves, as far as whoever observes it from outside can tell. X(symbol, number, JSON
@@ -113,22 +117,23 @@
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
  * Bits are only ever set.
  */
-#define RTL_NOTES(X)                                                                                             \
-    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")        \
-    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")    \
-    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")               \
-    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                   \
-    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")             \
-    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                      \
-    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                      \
-    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                         \
-    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                        \
-    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                           \
-    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")          \
-    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's")  \
-    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")                  \
-    X(PACKETS_UNSEEN, 13, "packets_unseen", "packets of such a queue were overwritten before they were counted") \
-    X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not looked into from outside")
+#define RTL_NOTES(X)                                                                                               \
+    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")          \
+    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")      \
+    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")                 \
+    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                     \
+    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")               \
+    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                        \
+    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                        \
+    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                           \
+    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                          \
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                             \
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")            \
+    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's")    \
+    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")                    \
+    X(PACKETS_UNSEEN, 13, "packets_unseen", "packets were overwritten in their queues before they were counted")   \
+    X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not looked into from outside") \
+    X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)

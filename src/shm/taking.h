@@ -4,6 +4,7 @@
 #ifndef RTL_SHM_TAKING_H
 #define RTL_SHM_TAKING_H
 
+#include "shm/file_data.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
@@ -21,6 +22,7 @@ struct rtl_taking {
     /* changes.c: where cells of (queue slot, kernel) are more than zeros, a bit for RTL_CELLS_AT_ONCE of them; or NULL
      */
     uint64_t *there;
+    struct rtl_file_data data; /* of the cells */
     struct rtl_octave octaves[RTL_OCTAVES_MAX];
     uint64_t coarse[RTL_OCTAVES_MAX];
 };

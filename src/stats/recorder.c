@@ -96,9 +96,9 @@ bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram,
         rest->max_ns = ns;
         __atomic_store_n(&shared->max_ns, ns, __ATOMIC_RELEASE);
     }
-    uint64_t min = ~rest->inverted_min;
-    row->low_ns = min > RTL_CHUNK_BUCKETS ? min - 1 : RTL_CHUNK_BUCKETS - 1;
-    row->high_ns = rest->max_ns < HOT_LIMIT ? rest->max_ns + 1 : HOT_LIMIT;
+    uint64_t end = rest->max_ns < HOT_LIMIT ? rest->max_ns + 1 : HOT_LIMIT;
+    row->low_ns = ~rest->inverted_min;
+    row->known = end > row->low_ns ? end - row->low_ns : 0;
     add_release(&shared->total_ns, ns);
     add_release(&shared->count, 1);
     return true;

@@ -18,12 +18,11 @@
 
 enum { RTL_RECORDER_HOT_OCTAVES = 24 }; /* up to 2^29 ns, half a second */
 
-/* What decides how a value is recorded, one cache line a histogram. Values above low and below high take the short way:
- * neither a new minimum nor a new maximum, at least 64 (below that the buckets follow another rule), within the octaves
- * here. At the start both are zero, and no value takes it. */
+/* What decides how a value is recorded, one cache line a histogram. The `known` values from low on take the short way:
+ * neither a new minimum nor a new maximum, within the octaves here. At the start there are none. */
 struct rtl_recorder_row {
     _Alignas(64) uint64_t low_ns;
-    uint64_t high_ns;
+    uint64_t known;
     uint16_t chunk[RTL_RECORDER_HOT_OCTAVES]; /* 0 = none yet, or coarse */
 };
 static_assert(sizeof(struct rtl_recorder_row) == 64, "one cache line, and the same step as the segment's histograms");
@@ -93,14 +92,14 @@ static inline bool rtl_recorder_record(struct rtl_recorder *recorder, uint32_t h
 {
     struct rtl_recorder_row *row = &recorder->rows[histogram];
     __asm__("" : "+r"(row)); /* computed once: gcc would do it again for the chunk */
-    if (__builtin_expect(ns > row->low_ns && ns < row->high_ns, 1)) {
-        /* the rule of rtl_bucket_of for 64 and more, in half the instructions */
-        uint64_t log2 = rtl_log2(ns);
-        uint32_t chunk = row->chunk[log2 - 5];
+    if (__builtin_expect(ns - row->low_ns < row->known, 1)) {
+        /* rtl_bucket_of, its index already split into octave and bucket */
+        uint64_t shift = rtl_log2(ns | 64u) - 6, top = ns >> shift;
+        uint32_t chunk = row->chunk[shift + (top >> 6)];
         if (__builtin_expect(chunk != 0, 1)) {
-            uint64_t bucket = (RTL_CHUNK_BUCKETS * ns >> log2) - RTL_CHUNK_BUCKETS;
             struct rtl_histogram *shared = &recorder->histograms[histogram];
-            rtl_recorder_add(&recorder->chunks[chunk].bucket[bucket], 1); /* in this order: shm/segment.h */
+            /* in this order: shm/segment.h */
+            rtl_recorder_add(&recorder->chunks[chunk].bucket[top % RTL_CHUNK_BUCKETS], 1);
             rtl_recorder_add(&shared->total_ns, ns);
             rtl_recorder_add(&shared->count, 1);
             return true;

@@ -176,13 +176,21 @@ void rtl_names_free(struct rtl_names *names)
         column_clear(&names->columns[i]);
         free(names->columns[i].seen);
     }
-    for (size_t i = 0; i < RTL_KERNELS_MAX; i++) {
-        for (int f = 0; f < RTL_NAME_FORM_COUNT; f++)
-            free(names->entries[i].forms[f]);
-        free(names->entries[i].pieces);
-        free(names->entries[i].spelled);
-    }
+    for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
+        rtl_names_forget(names, i);
     free(names);
+}
+
+void rtl_names_forget(struct rtl_names *names, uint32_t id)
+{
+    if (id >= RTL_KERNELS_MAX)
+        return;
+    struct entry *e = &names->entries[id];
+    for (int f = 0; f < RTL_NAME_FORM_COUNT; f++)
+        free(e->forms[f]);
+    free(e->pieces);
+    free(e->spelled);
+    *e = (struct entry){0};
 }
 
 /* The whole short form; its pieces stay with the entry. */

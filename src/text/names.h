@@ -36,6 +36,8 @@ bool rtl_name_form_parse(const char *name, enum rtl_name_form *form);
 struct rtl_names;
 struct rtl_names *rtl_names_create(void);
 void rtl_names_free(struct rtl_names *names);
+/* The id may mean another kernel from now on; none of its cells may have been asked for. */
+void rtl_names_forget(struct rtl_names *names, uint32_t id);
 
 /* What a name is when there is no memory for it: this very string. */
 extern const char rtl_name_missing[];

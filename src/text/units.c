@@ -172,6 +172,15 @@ struct rtl_number rtl_format_bytes(uint64_t bytes)
     return n;
 }
 
+struct rtl_number rtl_format_size(uint64_t bytes)
+{
+    struct rtl_number n = rtl_format_bytes(bytes);
+    size_t length = strlen(n.text);
+    bool scaled = length && (n.text[length - 1] < '0' || n.text[length - 1] > '9');
+    snprintf(n.text + length, sizeof n.text - length, scaled ? "iB" : "B");
+    return n;
+}
+
 struct rtl_number rtl_format_age(uint64_t ns)
 {
     struct rtl_number n;

@@ -39,10 +39,12 @@ struct rtl_number rtl_format_count(uint64_t count);                 /* 143, 10.3
 struct rtl_number rtl_format_exact(uint64_t count, int columns);    /* 4096; as a count when that is longer */
 struct rtl_number rtl_format_rate(double per_second);               /* 0, 0.25, 3.21, 53.1k */
 struct rtl_number rtl_format_share(double share);                   /* 0..1 -> 31.2, <0.1, 100 */
-struct rtl_number rtl_format_bytes(uint64_t bytes);                 /* 512, 32K, 1.5M */
-struct rtl_number rtl_format_age(uint64_t ns);                      /* 0:07, 4:12, 1:02:03, 3d04h */
-struct rtl_number rtl_format_interval(uint64_t ns);                 /* 50ms, 0.5s, 10s, 17min */
-struct rtl_number rtl_format_ppb(int64_t ppb);                      /* parts per million with a sign: +50.0, -0.31 */
+/* The same within a sentence, with its unit: "512B", "5GiB". */
+struct rtl_number rtl_format_size(uint64_t bytes);
+struct rtl_number rtl_format_bytes(uint64_t bytes); /* 512, 32K, 1.5M */
+struct rtl_number rtl_format_age(uint64_t ns);      /* 0:07, 4:12, 1:02:03, 3d04h */
+struct rtl_number rtl_format_interval(uint64_t ns); /* 50ms, 0.5s, 10s, 17min */
+struct rtl_number rtl_format_ppb(int64_t ppb);      /* parts per million with a sign: +50.0, -0.31 */
 
 /* Text with such a time in ASCII, in place: "us" for the micro sign. */
 void rtl_units_ascii(char *text);

@@ -112,5 +112,5 @@ unsigned rtl_ui_search(struct rtl_ui *ui, int step)
 pid_t rtl_ui_process(const struct rtl_ui *ui)
 {
     const struct rtl_member *member = rtl_process_at(ui, ui->process_at);
-    return member && !member->ended ? member->info.pid : 0;
+    return member && (ui->replay || !member->ended) ? member->info.pid : 0;
 }

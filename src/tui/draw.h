@@ -49,7 +49,14 @@ void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols);
 /* The name in its column, scrolled sideways as far as the user did. */
 void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int col, int width,
                         enum rtl_role role, const struct rtl_row *row);
+/* What a probe on the kernel has found out, in lines from `at` on. */
+void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at); /* all on one line */
+
+/* A recording is made: in the first line of every screen. */
+#define RTL_RECORD_MARK "REC"
+/* Some dispatches of this kernel run a probed copy: before its name. */
+#define RTL_PROBED_MARK "probed "
 
 /* A list to choose a process from; `chosen` is the marked line. */
 struct rtl_draw_choice {

@@ -5,6 +5,7 @@
 #include "tui/draw_calls.h"
 #include "model/cells.h"
 #include "text/text.h"
+#include "tui/calls_keys.h"
 #include "tui/tables.h"
 
 #include <stdio.h>
@@ -69,7 +70,7 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_call_ro
         c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
         return c;
     }
-    c.text[i++] = row->errors ? rtl_format_count(row->errors) : none;
+    c.text[i++] = rtl_format_count(row->errors);
     c.text[i++] = row->call->bytes && span ? rtl_format_rate(row->bandwidth) : none;
     c.text[i++] = rtl_format_count(row->calls);
     c.text[i++] = time_or_none(row->calls, row->total_ns, ui->units);
@@ -77,17 +78,6 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_call_ro
     c.text[i++] = row->call->in_use ? rtl_format_bytes(row->call->in_use) : none;
     c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
     return c;
-}
-
-static const struct rtl_call_row *rows_of(const struct rtl_ui *ui, int *count)
-{
-    const struct rtl_call_rows *calls = &ui->model->calls;
-    *count = (int)(shows_ranges(ui) ? calls->ranges : calls->functions);
-    if (shows_ranges(ui) && calls->tree_count) {
-        *count = (int)calls->tree_count;
-        return calls->tree;
-    }
-    return shows_ranges(ui) ? calls->rows + calls->functions : calls->rows;
 }
 
 /* --- lines --- */
@@ -102,7 +92,7 @@ static struct places make_places(const struct rtl_ui *ui, int cols)
     struct places p;
     int columns, rows, at = 1;
     const struct column *column = columns_of(ui, &columns);
-    const struct rtl_call_row *row = rows_of(ui, &rows);
+    const struct rtl_call_row *row = rtl_ui_call_rows(ui, &rows);
     for (int i = 0; i < columns; i++)
         p.width[i] = column[i].width;
     for (int r = 0; r < rows; r++) {
@@ -124,7 +114,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
 {
     int columns, rows, row = l->head.row;
     const struct column *column = columns_of(ui, &columns);
-    rows_of(ui, &rows);
+    rtl_ui_call_rows(ui, &rows);
     int order = (int)ui->model->calls.order;
     rtl_frame_fill(frame, row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
     for (int i = 0; i < columns; i++)
@@ -205,7 +195,7 @@ int rtl_draw_calls_lines(const struct rtl_ui *ui)
 {
     struct trouble troubles[TROUBLES_MAX];
     int rows, below = memory_lines(ui) + troubles_of(calls_of(ui), troubles);
-    rows_of(ui, &rows);
+    rtl_ui_call_rows(ui, &rows);
     return rows + (below ? 1 + below : 0);
 }
 
@@ -220,9 +210,9 @@ static void draw_memory(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         snprintf(place + used, sizeof place - (size_t)used, "GPU %u", m->place);
     else
         snprintf(place + used, sizeof place - (size_t)used, "host");
-    rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_LABEL, "memory of %s: %s in use, %s at most, %s allocations",
-                     place, rtl_format_bytes(m->in_use).text, rtl_format_bytes(m->peak).text,
-                     rtl_format_count(m->allocations).text);
+    rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_LABEL, "memory of %s: %s in use, %s at most, %s allocation%s",
+                     place, rtl_format_size(m->in_use).text, rtl_format_size(m->peak).text,
+                     rtl_format_count(m->allocations).text, m->allocations == 1 ? "" : "s");
 }
 
 /* Line i of those there are to scroll through: the rows, an empty one, the memory, what could not be recorded. */
@@ -231,7 +221,7 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
 {
     struct trouble troubles[TROUBLES_MAX];
     int rows, memory = memory_lines(ui), count = troubles_of(calls_of(ui), troubles);
-    const struct rtl_call_row *row = rows_of(ui, &rows);
+    const struct rtl_call_row *row = rtl_ui_call_rows(ui, &rows);
     int below = i - rows - 1;
     if (i < rows)
         draw_row(ui, frame, line, cols, p, &row[i]);
@@ -247,7 +237,7 @@ void rtl_draw_calls(const struct rtl_ui *ui, struct rtl_frame *frame, const stru
     struct places p = make_places(ui, l->table.cols);
     int lines = rtl_draw_calls_lines(ui), rows, at = ui->calls_at[shows_ranges(ui)],
         top = ui->calls_top[shows_ranges(ui)];
-    rows_of(ui, &rows);
+    rtl_ui_call_rows(ui, &rows);
     draw_head(ui, frame, l, &p);
     if (!ui->model->calls.any)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,

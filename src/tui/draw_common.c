@@ -1,10 +1,13 @@
 /* What all views share: header, coverage, status and key lines, cells of the table. See draw.h. */
 #include "tui/draw.h"
+#include "model/coverage.h"
 #include "model/cells.h"
 #include "model/labels.h"
 #include "model/merge.h"
 #include "model/model_gpus.h"
+#include "model/model_range.h"
 #include "text/text.h"
+#include "tui/probe_key.h"
 #include "tui/process_list.h"
 
 #include <stdio.h>
@@ -32,6 +35,10 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
     if (m->damaged) {
         snprintf(out, size, "[DAMAGED]");
         return RTL_ROLE_ALERT;
+    }
+    if (ui->loading) {
+        snprintf(out, size, "[LOADING %u/%u]", ui->loaded, ui->loaded_of);
+        return RTL_ROLE_WARN;
     }
     if (ui->replay) {
         if (ui->frame + 1 == ui->frames) /* nothing follows, held or not */
@@ -114,6 +121,10 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     }
     right -= (int)strlen(state);
     rtl_frame_put(frame, at.row, right, 48, role, state);
+    if (ui->record[0]) { /* into which file is on the status line, where there is one and nothing louder */
+        right -= (int)strlen(RTL_RECORD_MARK) + 1;
+        rtl_frame_put(frame, at.row, right, 8, RTL_ROLE_ALERT, RTL_RECORD_MARK);
+    }
     char every[32];
     snprintf(every, sizeof every, "%s", rtl_format_interval(ui->interval_ns).text);
     if (at.cols >= 56) {
@@ -147,19 +158,18 @@ void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         snprintf(age, sizeof age, "  nothing written yet");
     else if (!parked && rtl_model_in_flight(m) && ns >= RTL_SEC) /* it should have been written anew since */
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
-    rtl_coverage_line(m, at.cols, text, sizeof text);
-    rtl_ways_text(m, ways, sizeof ways);
-    int columns = rtl_text_columns(text), age_columns = (int)strlen(age), room = at.cols - age_columns;
-    if (*ways && columns + 2 + rtl_text_columns(ways) <= room) { /* good to know: whole, where there is room */
-        rtl_text_append(text, sizeof text, "; %s", ways);
-        columns = rtl_text_columns(text);
+    int age_columns = (int)strlen(age), room = at.cols - age_columns;
+    bool whole = rtl_coverage_line(m, room, text, sizeof text);
+    if (!whole && room < at.cols && at.cols < 60) { /* too narrow for both: what was not measured matters more */
+        room = at.cols;
+        whole = rtl_coverage_line(m, room, text, sizeof text);
     }
+    rtl_ways_text(m, ways, sizeof ways);
+    /* good to know: whole, where there is room */
+    if (whole && *ways && rtl_text_columns(text) + 2 + rtl_text_columns(ways) <= room)
+        rtl_text_append(text, sizeof text, "; %s", ways);
     const struct rtl_snapshot *s = &m->latest->snapshot;
     bool loud = m->window_untimed > m->window_untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
-    if (room < columns && at.cols < 60)
-        room = at.cols; /* too narrow for both: what was not measured matters more */
-    if (columns > room)
-        snprintf(text + rtl_text_offset(text, room - 4), 5, " [?]");
     rtl_frame_put(frame, at.row, 0, room, loud ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
     if (room < at.cols)
         rtl_frame_right(frame, at.row, room, age_columns, m->state == RTL_TARGET_STALE ? RTL_ROLE_ALERT : RTL_ROLE_DIM,
@@ -191,6 +201,17 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
     window_text(m, window, sizeof window);
     if (ui->record[0])
         rtl_text_append(out, size, "rec %s | ", ui->record);
+    if (ui->file[0])
+        rtl_text_append(out, size, "of %s | ", ui->file);
+    if (ui->probe.runs && ui->probe.every)
+        rtl_text_append(out, size, "probed: 1 in %u | ", (unsigned)ui->probe.every);
+    else if (ui->probe.runs)
+        rtl_text_append(out, size, "probed | ");
+    if (m->range && (ui->view == RTL_VIEW_KERNELS || ui->view == RTL_VIEW_DETAIL)) {
+        char range[1024];
+        rtl_range_text(m->range, range, sizeof range);
+        rtl_text_append(out, size, "timed in range %s | ", range);
+    }
     if (ui->view == RTL_VIEW_KERNELS) {
         bool ascending = (rtl_columns[m->sort].order == RTL_ORDER_ASC) != m->reverse;
         rtl_text_append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
@@ -221,22 +242,27 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
 
 void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
-    static const char *const questions[] = {
-        [RTL_PROMPT_FIND] = "find: ",
-        [RTL_PROMPT_FILTER] = "filter: ",
-        [RTL_PROMPT_INTERVAL] = "interval in seconds: ",
-        [RTL_PROMPT_TIME] = "time (14:02:31, +30, -5m): ",
-        [RTL_PROMPT_SORT] = "sort by: Up and Down choose, Enter sorts, Esc leaves",
-        [RTL_PROMPT_MODE] = "mode: Up and Down choose, Enter asks the process for it, "
-                            "Esc leaves",
-        [RTL_PROMPT_COLUMNS] = "columns: Up, Down, Space shows or hides, a as there is room, Enter",
-        [RTL_PROMPT_LEAVE] = "Enter chooses, Esc stays; its output: "};
+    static const struct {
+        const char *wide, *narrow;
+    } questions[] = {
+        [RTL_PROMPT_FIND] = {"find: ", "find: "},
+        [RTL_PROMPT_FILTER] = {"filter: ", "filter: "},
+        [RTL_PROMPT_INTERVAL] = {"interval in seconds: ", "seconds: "},
+        [RTL_PROMPT_TIME] = {"time (14:02:31, +30, -5m): ", "time: "},
+        [RTL_PROMPT_SORT] = {"sort by: Up and Down choose, Enter sorts, Esc leaves", "Enter sorts, Esc leaves"},
+        [RTL_PROMPT_MODE] = {"mode: Up and Down choose, Enter asks the process for it, Esc leaves",
+                             "Enter asks for it, Esc leaves"},
+        [RTL_PROMPT_COLUMNS] = {"columns: Space shows or hides, < > move, a as there is room, Enter, Esc undoes",
+                                "Space: on/off, < > move, a: auto, Enter"},
+        [RTL_PROMPT_LEAVE] = {"Enter chooses, Esc stays; its output: ", "Enter chooses, Esc stays"}};
     if (ui->prompt != RTL_PROMPT_NONE) {
         /* without a status line the question goes over the last line there is */
         int row = at.rows ? at.row : frame->rows - 1;
         rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, ' ');
-        int col = rtl_frame_put(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, questions[ui->prompt]);
-        if (ui->prompt == RTL_PROMPT_LEAVE)
+        bool narrow = rtl_text_columns(questions[ui->prompt].wide) > frame->cols - 1;
+        int col = rtl_frame_put(frame, row, 0, frame->cols, RTL_ROLE_PROMPT,
+                                narrow ? questions[ui->prompt].narrow : questions[ui->prompt].wide);
+        if (ui->prompt == RTL_PROMPT_LEAVE && !narrow)
             rtl_frame_put(frame, row, col, frame->cols - col, RTL_ROLE_PROMPT, ui->log);
         if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE || ui->prompt == RTL_PROMPT_LEAVE ||
             ui->prompt == RTL_PROMPT_COLUMNS)
@@ -275,33 +301,38 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 
 void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
-    /* the way out is always there; the others as far as they fit, in the order of the table */
+    /* the way out is always there; the others as far as they fit */
     const char *quit = rtl_keys[RTL_ACTION_QUIT].label;
     int end = at.cols - (int)strlen(quit) - 2, col = 0;
-    if (!at.rows)
+    enum rtl_action actions[RTL_ACTION_COUNT];
+    if (!at.rows || ui->prompt != RTL_PROMPT_NONE) /* which has keys of its own */
         return;
-    bool nested = ui->view != RTL_VIEW_KERNELS;
+    bool nested = ui->view != RTL_VIEW_KERNELS || ui->opened || ui->model->range;
     if (nested && col + 9 < end) {
         rtl_frame_put(frame, at.row, col, 3, RTL_ROLE_KEY, "Esc");
         col += 3 + rtl_frame_put(frame, at.row, col + 3, 4, RTL_ROLE_LABEL, "Back") + 1;
     }
-    for (int i = 1; i < RTL_ACTION_COUNT; i++) {
-        const struct rtl_key_info *k = &rtl_keys[i];
-        if (!*k->label || !(k->where & rtl_ui_where(ui)) || i == RTL_ACTION_QUIT)
-            continue;
+    int count = rtl_key_line(rtl_ui_where(ui), actions);
+    for (int i = 0; i < count; i++) {
+        const struct rtl_key_info *k = &rtl_keys[actions[i]];
         struct rtl_key_name name = rtl_key_name(k->keys[0]);
-        const char *shown = k->keys[0] == ' ' ? "Spc" : name.text;
-        int wants = (int)strlen(shown) + (int)strlen(k->label) + 1;
-        if (col + wants > end)
-            break;
+        if (actions[i] == RTL_ACTION_RANKS && !(ui->model->latest && ui->model->latest->snapshot.parts))
+            continue; /* of one process there is nobody to compare it with */
+        const char *shown = k->keys[0] == ' ' ? "Spc" : name.text, *label = k->label;
+        int other = strchr("]>}-", *label) ? 1 : 0; /* the second one of two keys */
+        if (col + (int)strlen(shown) + (int)strlen(label) + 1 > end)
+            continue;
         col += rtl_frame_put(frame, at.row, col, 8, RTL_ROLE_KEY, shown);
-        col += rtl_frame_put(frame, at.row, col, 10, RTL_ROLE_LABEL, k->label) + 1;
+        const char second[2] = {*label};
+        col += other ? rtl_frame_put(frame, at.row, col, 1, RTL_ROLE_KEY, second) : 0;
+        col += rtl_frame_put(frame, at.row, col, 10, RTL_ROLE_LABEL, label + other) + 1;
     }
     if (end >= 0) {
         rtl_frame_put(frame, at.row, end + 1, 1, RTL_ROLE_KEY, rtl_key_name(rtl_keys[RTL_ACTION_QUIT].keys[0]).text);
         rtl_frame_put(frame, at.row, end + 2, 8, RTL_ROLE_LABEL, quit);
     }
 }
+
 void rtl_draw_name(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
     if (!at.rows || !row)
@@ -341,6 +372,11 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         col += INDENT;
         width -= INDENT;
     }
+    if (rtl_ui_is_probed(ui, row) && width > 2 * (int)strlen(RTL_PROBED_MARK)) {
+        int mark = rtl_frame_put(frame, line, col, width, RTL_ROLE_WARN, RTL_PROBED_MARK);
+        col += mark;
+        width -= mark;
+    }
     if (!ui->name_left) {
         rtl_frame_put(frame, line, col, width, role, rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
         return;
@@ -365,6 +401,7 @@ void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     int col = 0;
     if (!quiet)
         rtl_draw_piece(frame, at, &col, role, "", state);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_ALERT, "", ui->record[0] ? RTL_RECORD_MARK : "");
     if (m->busy >= 0)
         snprintf(busy, sizeof busy, "%s%.0f%%", rtl_model_busy_is_bound(m) ? "<" : "", m->busy * 100);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", busy);

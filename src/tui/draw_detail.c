@@ -7,6 +7,7 @@
 #include "tui/draw_bars.h"
 #include "model/cells.h"
 #include "text/text.h"
+#include "tui/probe_key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -119,8 +120,8 @@ static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "grid", text);
         rtl_cell_text(ui->model, row, RTL_COLUMN_WORKGROUP, ui->units, text, sizeof text);
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "wg", text);
-        rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "lds", rtl_format_bytes(row->kernel->lds_bytes).text);
-        rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "scratch", rtl_format_bytes(row->kernel->scratch_bytes).text);
+        rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "lds", rtl_format_size(row->kernel->lds_bytes).text);
+        rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "scratch", rtl_format_size(row->kernel->scratch_bytes).text);
     }
     snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
              rtl_format_age(rtl_model_since(ui->model)).text);
@@ -143,7 +144,8 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
         name_rows = 0;                             /* the title has it */
     if (!ui->wrap && name_rows > frame->rows / 12) /* all of it where there is plenty of room, or when asked for */
         name_rows = frame->rows / 12;
-    struct rtl_layout_detail l = rtl_layout_detail(frame->rows, frame->cols, name_rows, number);
+    struct rtl_layout_detail l =
+        rtl_layout_detail(frame->rows, frame->cols, name_rows, number, row && rtl_ui_has_probe(ui, row));
     if (l.kind == RTL_LAYOUT_NOTHING)
         return;
     if (l.kind == RTL_LAYOUT_LINE || !row) {
@@ -184,6 +186,7 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_plot(ui, frame, l.plot, row);
     }
     rtl_draw_trend(ui, frame, l.trend, row);
+    rtl_draw_probe(ui, frame, l.probe, row);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);
 }

@@ -3,6 +3,7 @@
  * is on top, with the figures.
  */
 #include "tui/draw.h"
+#include "model/coverage.h"
 #include "model/cells.h"
 #include "model/labels.h"
 #include "text/text.h"
@@ -95,10 +96,11 @@ static void write_keys(struct page *p)
         {RTL_IN_RANKED, "Keys on kernels, calls and ranges"},
         {RTL_IN_KERNELS, "Keys on kernels"},
         {RTL_IN_RANKED | RTL_IN_PROCESSES, "Keys on kernels, calls, ranges and processes"},
-        {RTL_IN_KERNELS | RTL_IN_HELP, "Keys on kernels and in this help"},
+        {RTL_IN_RANKED | RTL_IN_HELP, "Keys on kernels, calls, ranges and in this help"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
         {RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "Keys on kernels, in the detail and on a kernel's processes"},
         {RTL_IN_PROCESSES, "Keys on processes"},
+        {RTL_IN_RANGES, "Keys on ranges"},
         {RTL_IN_DETAIL, "Keys in the detail"},
         {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space holds it"},
     };
@@ -204,6 +206,8 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
     line_put(p, RTL_ROLE_NORMAL, "%c %-14s %s", s && s->mode == (num) ? '*' : ' ', name, text);
     RTL_MODES(MODE)
 #undef MODE
+    line_put(p, RTL_ROLE_NORMAL, "%c %-14s %s", s && s->mode == RTL_MODE_CALLS ? '*' : ' ', RTL_MODE_HIP,
+             RTL_MODE_HIP_MEANS);
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     write_ways(m, p);
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
@@ -275,6 +279,8 @@ void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame)
     write_page(ui, &p);
     rtl_frame_fill(frame, 0, 0, frame->cols, RTL_ROLE_HEADER, ' ');
     rtl_frame_put(frame, 0, 1, frame->cols - 1, RTL_ROLE_HEADER, "rtl-top help");
+    if (ui->record[0])
+        rtl_frame_right(frame, 0, frame->cols - 6, 5, RTL_ROLE_HEADER, RTL_RECORD_MARK);
     int last = p.top + p.rows < p.line ? p.top + p.rows : p.line, row = frame->rows - 1;
     bool message = ui->message[0] && ui->now_mono_ns - ui->message_ns < RTL_MESSAGE_NS;
     rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_STATUS, ' ');

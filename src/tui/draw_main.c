@@ -4,6 +4,7 @@
 #include "tui/draw_calls.h"
 #include "model/cells.h"
 #include "model/heat.h"
+#include "model/model_range.h"
 #include "model/ranks.h"
 #include "model/row_times.h"
 #include "model/trend.h"
@@ -18,10 +19,16 @@ enum rtl_role rtl_draw_load_role(double share)
 }
 
 /* What the header of a column says beyond its name: the trend how far it goes back, the strip its axis. */
-static void head_text(const struct rtl_model *m, int column, int width, struct rtl_heat_axis axis, char *out,
-                      size_t size)
+static void head_text(const struct rtl_model *m, int column, int width, struct rtl_heat_axis axis, bool ascii,
+                      char *out, size_t size)
 {
     snprintf(out, size, "%s", rtl_columns[column].header);
+    if (column == RTL_COLUMN_NAME && m->range) {
+        char range[512];
+        int before = snprintf(out, size, "%s in ", rtl_columns[column].header);
+        rtl_range_text(m->range, range, sizeof range);
+        rtl_text_cut(out + before, size - (size_t)before, range, width - before - 10, 0, ascii);
+    }
     if (column == RTL_COLUMN_TREND && rtl_model_history_length(m)) {
         char span[32];
         snprintf(span, sizeof span, "P99 %s", rtl_format_interval(rtl_trend_span(m, width)).text);
@@ -60,8 +67,8 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
         if (l->column_at[i] < 0)
             continue;
         enum rtl_role role = i == (int)m->sort ? RTL_ROLE_HEADER_SORT : RTL_ROLE_HEADER;
-        char text[128];
-        head_text(m, i, l->column_width[i], axis, text, sizeof text);
+        char text[256];
+        head_text(m, i, l->column_width[i], axis, frame->ascii, text, sizeof text);
         if (i == RTL_COLUMN_TREND || i == RTL_COLUMN_HEAT || i == RTL_COLUMN_SLOWEST || i == RTL_COLUMN_NAME)
             rtl_frame_put(frame, l->head.row, l->column_at[i], l->column_width[i], role, text);
         else
@@ -167,9 +174,10 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
         axis = axis_of(m);
     draw_head(ui, frame, l, axis);
     if (!m->shown) {
-        const char *why = !m->row_count  ? "no kernel was dispatched yet"
-                          : m->filter[0] ? "no kernel matches the filter; = clears it"
-                                         : "no kernel was called in the window; i shows the idle ones";
+        const char *why = !m->row_count && m->range ? "no kernel of this range was timed so far; Esc leaves it"
+                          : !m->row_count           ? "no kernel was dispatched yet"
+                          : m->filter[0]            ? "no kernel matches the filter; = clears it"
+                                                    : "no kernel was called in the window; i shows the idle ones";
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM, why);
         return;
     }

@@ -1,6 +1,7 @@
 /* What lies over a view: menus of columns and modes; and the list of processes, which comes before any view. */
 #include "tui/draw.h"
 #include "text/text.h"
+#include "tui/calls_keys.h"
 #include "tui/leave.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static void draw_lines(struct rtl_frame *frame, const struct line *line, int lin
     int row = (frame->rows - 1 - shown) / 3, col = bordered ? (frame->cols - width) / 2 : 0;
     row = row < border ? border : row;
     char head[64];
-    snprintf(head, sizeof head, shown < lines ? " %s %d/%d " : " %s ", title, chosen + 1, lines);
+    snprintf(head, sizeof head, shown < lines ? " %s, %d of %d " : " %s ", title, chosen + 1, lines);
     if (bordered)
         rtl_frame_box(frame, (struct rtl_rect){row - 1, col - 1, shown + 2, width + 2}, RTL_ROLE_MENU, head);
     for (int at = 0; at < shown; at++) {
@@ -51,8 +52,17 @@ static void draw_lines(struct rtl_frame *frame, const struct line *line, int lin
 
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
+    static const struct line calls[] = {
+#define ORDER(sym, header, meaning) {header, meaning, RTL_CALLS_BY_##sym},
+        RTL_CALL_ORDERS(ORDER)
+#undef ORDER
+    };
     struct line line[RTL_COLUMN_COUNT];
     int lines = 0;
+    if (rtl_ui_shows_calls(ui)) {
+        draw_lines(frame, calls, sizeof calls / sizeof *calls, ui->menu, "sort by");
+        return;
+    }
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         if (rtl_columns[i].order != RTL_ORDER_NO)
             line[lines++] = (struct line){rtl_columns[i].header, rtl_columns[i].meaning, i};
@@ -64,17 +74,21 @@ void rtl_draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
     struct line line[RTL_COLUMN_COUNT];
     char names[RTL_COLUMN_COUNT][24];
     uint32_t shown = ui->columns ? ui->columns : ui->columns_shown;
-    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+    struct rtl_column_order order = rtl_column_order(ui->column_places);
+    for (int at = 0; at < RTL_COLUMN_COUNT; at++) {
+        int i = order.column[at];
         snprintf(names[i], sizeof names[i], "[%c] %.18s", shown >> i & 1 ? 'x' : ' ', rtl_columns[i].header);
-        line[i] = (struct line){names[i], rtl_columns[i].meaning, i};
+        line[at] = (struct line){names[i], rtl_columns[i].meaning, i};
     }
-    draw_lines(frame, line, RTL_COLUMN_COUNT, ui->menu, ui->columns ? "columns" : "columns: as there is room");
+    draw_lines(frame, line, RTL_COLUMN_COUNT, ui->menu, ui->columns ? "columns" : "columns that have room");
 }
 
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
-    static const struct line line[] = {
-#define MODE(sym, num, name, text) {name, text, num},
+    const struct rtl_sample *now = ui->model->latest;
+    bool calls = now && now->snapshot.calls; /* they go on being recorded: default is called hip then */
+    const struct line line[] = {
+#define MODE(sym, num, name, text) {calls && (num) == RTL_MODE_DEFAULT ? RTL_MODE_HIP : name, text, num},
         RTL_MODES(MODE)
 #undef MODE
     };

@@ -4,6 +4,7 @@
  * how well their clocks are known.
  */
 #include "tui/draw.h"
+#include "model/coverage.h"
 #include "model/cells.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"

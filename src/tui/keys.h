@@ -49,79 +49,96 @@ enum {
     RTL_IN_COPIES = 32,
     RTL_IN_PROCESSES = 64,
     RTL_IN_RANKS = 128,
-    RTL_IN_CALLS = 256, /* of HIP, and ranges of roctx */
+    RTL_IN_CALLS = 256,  /* of HIP, and ranges of roctx */
+    RTL_IN_RANGES = 512, /* the latter alone */
 };
 #define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES | RTL_IN_PROCESSES | RTL_IN_RANKS | RTL_IN_CALLS)
 #define RTL_IN_RANKED (RTL_IN_KERNELS | RTL_IN_CALLS)
 #define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
+#define RTL_ANY       (~0u) /* wherever it is bound */
 
 /* Keys of a replay come first in the table: there they are asked before those that mean something else elsewhere. */
-/* X(symbol, key, second key, third key, where, label in the key line ("" = not there), meaning) */
-#define RTL_KEYS(X)                                                                                                   \
-    X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, "Next", "the next frame")                                                  \
-    X(STEP_BEFORE, 'T', 0, 0, RTL_IN_REPLAY, "Before", "the frame before")                                            \
-    X(SEEK, 'b', 0, 0, RTL_IN_REPLAY, "Time", "go to a time: 14:02:31, +30, -5m")                                     \
-    X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, "Help", "this help")                                                  \
-    X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, "", "back to the screen before; never quits")                              \
-    X(FIND, '/', RTL_KEY_F(3), 0, RTL_IN_KERNELS | RTL_IN_HELP, "Find",                                               \
-      "find a kernel by a part of its name, or a text in the help")                                                   \
-    X(FIND_NEXT, 'n', 0, 0, RTL_IN_KERNELS | RTL_IN_HELP, "", "next match")                                           \
-    X(FIND_BEFORE, 'N', 0, 0, RTL_IN_KERNELS | RTL_IN_HELP, "",                                                       \
-      "match before; among kernels before any search: sort by name")                                                  \
-    X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, "Filter", "show only kernels whose name has the text")         \
-    X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, "", "clear filter and search")                                                \
-    X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_KERNELS, "Sort", "choose the column to sort by")                        \
-    X(SORT_LEFT, '<', 0, 0, RTL_IN_RANKED | RTL_IN_PROCESSES, "", "sort by the column to the left")                   \
-    X(SORT_RIGHT, '>', 0, 0, RTL_IN_RANKED | RTL_IN_PROCESSES, "", "sort by the column to the right")                 \
-    X(SORT_TIME, 'P', 0, 0, RTL_IN_RANKED, "", "sort by share of time")                                               \
-    X(SORT_TOTAL, 'T', 0, 0, RTL_IN_RANKED, "", "sort by total time")                                                 \
-    X(SORT_CALLS, 'C', 0, 0, RTL_IN_RANKED, "", "sort by calls")                                                      \
-    X(SORT_P99, 'L', 0, 0, RTL_IN_RANKED, "", "sort by p99")                                                          \
-    X(COLUMNS, 'o', RTL_KEY_F(2), 0, RTL_IN_KERNELS, "", "choose the columns; W keeps them")                          \
-    X(REVERSE, 'R', 'I', 0, RTL_IN_RANKED | RTL_IN_PROCESSES, "", "reverse the order")                                \
-    X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, "Detail", "histogram and quantiles of the kernel; opens a family") \
-    X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, "Before", "kernel before")                                             \
-    X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, "Next", "next kernel")                                                   \
-    X(LOG, 'L', 0, 0, RTL_IN_DETAIL, "Log/Lin", "bars of the histogram logarithmic or linear")                        \
-    X(GO_IN, RTL_KEY_ENTER, 0, 0, RTL_IN_PROCESSES, "Go in", "the kernels of this process alone; p comes back")       \
-    X(PROCESSES, 'p', 0, 0, RTL_IN_DATA, "", "the processes that use a GPU, or back to the kernels")                  \
-    X(RANKS, 'e', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "", "a kernel in each process: who is slow")   \
-    X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, "Queues", "queues or kernels")                                      \
-    X(COPIES, 'm', 0, 0, RTL_IN_TABLES, "Copies", "copies from and to the GPUs, or kernels")                          \
-    X(CALLS, 'a', 0, 0, RTL_IN_TABLES, "", "calls of HIP and memory in use, or kernels")                              \
-    X(RANGES, 'A', 0, 0, RTL_IN_TABLES, "", "ranges and marks of roctx, or kernels")                                  \
-    X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, "", "shorter window")                                                   \
-    X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, "", "longer window")                                                     \
-    X(ZERO, 'z', 'r', 0, RTL_IN_DATA, "Zero", "count from now on (the target's counters are not touched)")            \
-    X(PAUSE, ' ', 'Z', 0, RTL_IN_DATA, "Pause", "hold the screen, or go on")                                          \
-    X(INTERVAL, 'd', 0, 0, RTL_IN_DATA, "", "set the interval between frames")                                        \
-    X(SLOWER, '+', 0, 0, RTL_IN_DATA, "", "longer interval")                                                          \
-    X(FASTER, '-', 0, 0, RTL_IN_DATA, "", "shorter interval")                                                         \
-    X(NAMES, 'c', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "names short, template, full or mangled")                 \
-    X(WRAP, 'w', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "the whole name of the kernel, wrapped")                   \
-    X(UNITS, 'E', 'u', 0, RTL_IN_DATA, "Units", "times in automatic units, ns, us, ms or s")                          \
-    X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, "", "hide or show kernels that were not called in the window")                 \
-    X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, "", "one line a GPU, or several in a line")                                \
-    X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, "", "copy the full name (OSC 52)")                             \
-    X(RECORD, 'x', 0, 0, RTL_IN_DATA, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)")             \
-    X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, "", "add a snapshot to that file")                                            \
-    X(MODE, 'M', 0, 0, RTL_IN_DATA, "", "have the process go on in another mode")                                     \
-    X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, "", "up")                                                                   \
-    X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, "", "down")                                                             \
-    X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, "", "a page up")                                    \
-    X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, "", "a page down")                              \
-    X(FAMILIES, 'g', RTL_KEY_F(5), 0, RTL_IN_KERNELS, "Families",                                                     \
-      "kernels by family with sums: gemm, attention, comm ...")                                                       \
-    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, "", "scroll the names back; close the family")                  \
-    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, "",                                                           \
-      "scroll the names sideways, to their ends; open the family")                                                    \
-    X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, "", "why no process is ended from here, and what ends one")     \
-    X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, "", "to the top, and stay there")                                         \
-    X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, "", "to the end")                                                         \
-    X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, "", "draw the screen afresh")                                      \
-    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, "", "write what was chosen here to the configuration")                 \
-    X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, "Quit", "quit")
+/*
+ * X(symbol, key, second key, third key, where, rank in the key line, where it stands in that, label there, meaning)
+ * In the key line stands what has room, in the order of the ranks; 0 = never. A label that begins with a sign is that
+ * of two keys.
+ */
+#define RTL_KEYS(X)                                                                                                    \
+    X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Next", "the next frame")                                       \
+    X(STEP_BEFORE, 'T', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Before", "the frame before")                                 \
+    X(SEEK, 'b', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Time", "go to a time: 14:02:31, +30, -5m")                          \
+    X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, 1, RTL_ANY, "Help", "this help")                                       \
+    X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "back to the screen before; never quits")                   \
+    X(FIND, '/', RTL_KEY_F(3), 0, RTL_IN_RANKED | RTL_IN_HELP, 2, RTL_ANY, "Find",                                     \
+      "find a kernel, call or range by a part of its name, or a text in the help")                                     \
+    X(FIND_NEXT, 'n', 0, 0, RTL_IN_RANKED | RTL_IN_HELP, 0, RTL_ANY, "", "next match")                                 \
+    X(FIND_BEFORE, 'N', 0, 0, RTL_IN_RANKED | RTL_IN_HELP, 0, RTL_ANY, "",                                             \
+      "match before; before any search: sort by name")                                                                 \
+    X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, 3, RTL_ANY, "Filter",                                           \
+      "show only kernels whose name has the text")                                                                     \
+    X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "clear filter and search, leave the range")                    \
+    X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_RANKED, 4, RTL_ANY, "Sort", "choose the column to sort by")              \
+    X(SORT_LEFT, '<', 0, 0, RTL_IN_RANKED | RTL_IN_PROCESSES, 6, RTL_IN_CALLS | RTL_IN_PROCESSES, ">Sort",             \
+      "sort by the column to the left")                                                                                \
+    X(SORT_RIGHT, '>', 0, 0, RTL_IN_RANKED | RTL_IN_PROCESSES, 0, RTL_ANY, "", "sort by the column to the right")      \
+    X(SORT_TIME, 'P', 0, 0, RTL_IN_RANKED, 6, RTL_IN_CALLS, "Time", "sort by share of time")                           \
+    X(SORT_TOTAL, 'T', 0, 0, RTL_IN_RANKED, 6, RTL_IN_CALLS, "Total", "sort by total time")                            \
+    X(SORT_CALLS, 'C', 0, 0, RTL_IN_RANKED, 6, RTL_IN_CALLS, "Count", "sort by calls")                                 \
+    X(SORT_P99, 'L', 0, 0, RTL_IN_RANKED, 6, RTL_IN_CALLS, "P99", "sort by p99")                                       \
+    X(COLUMNS, 'o', RTL_KEY_F(2), 0, RTL_IN_KERNELS, 8, RTL_ANY, "Cols", "choose the columns; W keeps them")           \
+    X(REVERSE, 'R', 'I', 0, RTL_IN_RANKED | RTL_IN_PROCESSES, 0, RTL_ANY, "", "reverse the order")                     \
+    X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, 5, RTL_ANY, "Detail",                                               \
+      "histogram and quantiles of the kernel; opens a family")                                                         \
+    X(RANGE_KERNELS, RTL_KEY_ENTER, 0, 0, RTL_IN_RANGES, 5, RTL_ANY, "Kernels",                                        \
+      "the kernels of this range alone; Esc comes back")                                                               \
+    X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, 5, RTL_ANY, "]Kernel", "kernel before")                                 \
+    X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, 0, RTL_ANY, "", "next kernel")                                            \
+    X(LOG, 'L', 0, 0, RTL_IN_DETAIL, 6, RTL_ANY, "Log/Lin", "bars of the histogram logarithmic or linear")             \
+    X(PROBE, 'P', 0, 0, RTL_IN_DETAIL, 8, RTL_ANY, "Probe", "probe this kernel's waves, or take the probe back")       \
+    X(GO_IN, RTL_KEY_ENTER, 0, 0, RTL_IN_PROCESSES, 5, RTL_ANY, "Go in",                                               \
+      "the kernels of this process alone; p comes back")                                                               \
+    X(PROCESSES, 'p', 0, 0, RTL_IN_DATA, 7, RTL_ANY, "Procs", "the processes that use a GPU, or back to the kernels")  \
+    X(RANKS, 'e', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, 18, RTL_ANY, "Ranks",                           \
+      "a kernel in each process: who is slow")                                                                         \
+    X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, 12, RTL_ANY, "Queues", "queues or kernels")                          \
+    X(COPIES, 'm', 0, 0, RTL_IN_TABLES, 11, RTL_ANY, "Copies", "copies from and to the GPUs, or kernels")              \
+    X(CALLS, 'a', 0, 0, RTL_IN_TABLES, 9, RTL_ANY, "Calls", "calls of HIP and memory in use, or kernels")              \
+    X(RANGES, 'A', 0, 0, RTL_IN_TABLES, 10, RTL_ANY, "Ranges", "ranges and marks of roctx, or kernels")                \
+    X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, 17, RTL_ANY, "}Window", "shorter window")                                \
+    X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, 0, RTL_ANY, "", "longer window")                                          \
+    X(ZERO, 'z', 'r', 0, RTL_IN_DATA, 16, RTL_ANY, "Zero",                                                             \
+      "count from now on (the target's counters are not touched)")                                                     \
+    X(PAUSE, ' ', 'Z', 0, RTL_IN_DATA, 14, RTL_ANY, "Pause", "hold the screen, or go on")                              \
+    X(INTERVAL, 'd', 0, 0, RTL_IN_DATA, 0, RTL_ANY, "", "set the interval between frames")                             \
+    X(SLOWER, '+', 0, 0, RTL_IN_DATA, 23, RTL_ANY, "-Interval", "longer interval")                                     \
+    X(FASTER, '-', 0, 0, RTL_IN_DATA, 0, RTL_ANY, "", "shorter interval")                                              \
+    X(NAMES, 'c', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, 20, RTL_ANY, "Names",                                          \
+      "names short, template, full or mangled")                                                                        \
+    X(WRAP, 'w', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, 24, RTL_ANY, "Wrap", "the whole name of the kernel, wrapped")   \
+    X(UNITS, 'E', 'u', 0, RTL_IN_DATA, 19, RTL_ANY, "Units", "times in automatic units, ns, us, ms or s")              \
+    X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, 21, RTL_ANY, "Idle", "hide or show kernels that were not called in the window") \
+    X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, 0, RTL_ANY, "", "one line a GPU, or several in a line")                     \
+    X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, 0, RTL_ANY, "", "copy the full name (OSC 52)")                  \
+    X(RECORD, 'x', 0, 0, RTL_IN_DATA, 15, RTL_ANY, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)") \
+    X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, 25, RTL_ANY, "Snapshot", "add a snapshot to that file")                        \
+    X(MODE, 'M', 0, 0, RTL_IN_DATA, 22, RTL_ANY, "Mode", "have the process go on in another mode")                     \
+    X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, 0, RTL_ANY, "", "up")                                                        \
+    X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, 0, RTL_ANY, "", "down")                                                  \
+    X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, 0, RTL_ANY, "", "a page up")                         \
+    X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, 0, RTL_ANY, "", "a page down")                   \
+    X(FAMILIES, 'g', RTL_KEY_F(5), 0, RTL_IN_KERNELS, 13, RTL_ANY, "Families",                                         \
+      "kernels by family with sums: gemm, attention, comm ...")                                                        \
+    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll the names back; close the family")       \
+    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "",                                                \
+      "scroll the names sideways, to their ends; open the family")                                                     \
+    X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, 0, RTL_ANY, "",                                                  \
+      "why no process is ended from here, and what ends one")                                                          \
+    X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "to the top, and stay there")                              \
+    X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, 0, RTL_ANY, "", "to the end")                                              \
+    X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "draw the screen afresh")                           \
+    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, 26, RTL_ANY, "Save", "write what was chosen here to the configuration") \
+    X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, 1, RTL_ANY, "Quit", "quit")
 
 #define RTL_ENUM_ACTION(sym, ...) RTL_ACTION_##sym,
 enum rtl_action { RTL_ACTION_NONE, RTL_KEYS(RTL_ENUM_ACTION) RTL_ACTION_COUNT };
@@ -130,11 +147,15 @@ enum rtl_action { RTL_ACTION_NONE, RTL_KEYS(RTL_ENUM_ACTION) RTL_ACTION_COUNT };
 struct rtl_key_info {
     uint32_t keys[3];
     unsigned where;
+    unsigned rank, shown; /* in the key line */
     const char *label, *meaning;
 };
 extern const struct rtl_key_info rtl_keys[RTL_ACTION_COUNT]; /* [RTL_ACTION_NONE] is empty */
 
 enum rtl_action rtl_key_action(uint32_t key, unsigned where);
+
+/* What stands in the key line `where`, in its order, without the way out; how many. */
+int rtl_key_line(unsigned where, enum rtl_action actions[RTL_ACTION_COUNT]);
 
 /* "q", "Space", "F10", "Ctrl-L", "PgUp". */
 struct rtl_key_name {

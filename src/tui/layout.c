@@ -84,11 +84,13 @@ static bool lines_for(int rows, const struct rtl_layout_wants *wants)
     return few != wants->gpu_lines;
 }
 
-static void place_at(struct rtl_layout *l)
+static void place_at(struct rtl_layout *l, const uint8_t *places)
 {
+    struct rtl_column_order order = rtl_column_order(places);
     int at = 2; /* the marks of the selection and of what got worse */
     l->bar_at = 0;
-    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+    for (int n = 0; n < RTL_COLUMN_COUNT; n++) {
+        int i = order.column[n];
         l->column_at[i] = l->column_width[i] || i == RTL_COLUMN_NAME ? at : -1;
         if (l->column_width[i])
             at += l->column_width[i] + 1;
@@ -119,12 +121,12 @@ static int place_columns_of(struct rtl_layout *l, int cols, int from, const stru
         l->column_width[i] = !shown ? 0 : wants->widths ? wants->widths[i] : rtl_columns[i].width;
     }
     l->bar_width = from >= (wants->slowest ? BAR_BESIDE : BAR_FROM) && l->column_width[RTL_COLUMN_TIME] ? BAR_LEAST : 0;
-    place_at(l);
+    place_at(l, wants->places);
     return l->column_at[RTL_COLUMN_NAME];
 }
 
 /* What is left is shared between name and marks, which say more the longer they are. */
-static void grow(struct rtl_layout *l, int spare)
+static void grow(struct rtl_layout *l, int spare, const uint8_t *places)
 {
     int *trend = &l->column_width[RTL_COLUMN_TREND], *heat = &l->column_width[RTL_COLUMN_HEAT];
     if (spare <= 0)
@@ -135,7 +137,7 @@ static void grow(struct rtl_layout *l, int spare)
         *heat = least(HEAT_MOST, *heat + spare / 5);
     if (*trend)
         *trend = least(TREND_MOST, *trend + spare / 2);
-    place_at(l);
+    place_at(l, places);
 }
 
 static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layout_wants *wants)
@@ -143,7 +145,7 @@ static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layou
     int from = cols, at = place_columns_of(l, cols, from, wants);
     while ((wants->widths || wants->columns || wants->slowest || wants->launch) && at + NAME_LEAST > cols && from > 0)
         at = place_columns_of(l, cols, --from, wants);
-    grow(l, cols - at - NAME_WANTED);
+    grow(l, cols - at - NAME_WANTED, wants->places);
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);
 }
 
@@ -189,7 +191,7 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
     return l;
 }
 
-struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number)
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number, bool probe)
 {
     struct rtl_layout_detail l = {.kind = kind_of(rows, cols)};
     if (l.kind == RTL_LAYOUT_LINE)
@@ -198,13 +200,15 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
         return l;
     int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
     bool beside = cols >= figures + HISTOGRAM_LEAST && rows >= FIGURES_FROM_ROWS;
-    bool plotted = rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
+    bool plotted = !probe && rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
     int left = rows - 2; /* header, and counts or quantiles, are always there */
     int counts = beside ? 1 : give(&left, 1);
     int bars = give(&left, 3);
     int head = bars ? give(&left, 1) : 0;
-    int trend = plotted ? 0 : give(&left, 1), status = give(&left, 1), keys = give(&left, 1);
+    int trend = plotted || probe ? 0 : give(&left, 1), line = probe ? give(&left, 1) : 0;
+    int status = give(&left, 1), keys = give(&left, 1);
     int plot = plotted ? give(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
+    int pane = line ? line + give(&left, rows < 30 ? rows / 2 - 1 : rows * 2 / 5 - 1) : 0;
     int name = give(&left, least(name_rows, most(1, rows / 4)));
     int row = 0;
     l.header = take(&row, 1, cols);
@@ -222,6 +226,7 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     l.plot_head = take(&row, plot ? 1 : 0, cols);
     l.plot = take(&row, plot ? plot - 1 : 0, cols);
     l.trend = take(&row, trend, cols);
+    l.probe = take(&row, pane, cols);
     l.status = take(&row, status, cols);
     l.keys = take(&row, keys, cols);
     return l;

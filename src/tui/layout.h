@@ -37,13 +37,14 @@ struct rtl_layout {
 /* What is to be shown, as far as the geometry depends on it. */
 struct rtl_layout_wants {
     int gpus;
-    bool gpu_lines;    /* one line a GPU where there would be cells, and the other way round */
-    int name_rows;     /* for a wrapped name */
-    bool pane;         /* something below the table, on terminals of RTL_PANE_FROM_ROWS rows and more */
-    bool slowest;      /* the column SLOWEST has something to say */
-    bool launch;       /* the column LAUNCH */
-    unsigned columns;  /* those of the table to show, bits by enum rtl_column; 0 = as the terminal's width says */
-    const int *widths; /* of the table's columns, where they are not those of model/columns.h; NULL = they are */
+    bool gpu_lines;        /* one line a GPU where there would be cells, and the other way round */
+    int name_rows;         /* for a wrapped name */
+    bool pane;             /* something below the table, on terminals of RTL_PANE_FROM_ROWS rows and more */
+    bool slowest;          /* the column SLOWEST has something to say */
+    bool launch;           /* the column LAUNCH */
+    unsigned columns;      /* those of the table to show, bits by enum rtl_column; 0 = as the terminal's width says */
+    const uint8_t *places; /* of them, columns.h; or NULL */
+    const int *widths;     /* of the table's columns, where they are not those of model/columns.h; NULL = they are */
 };
 enum { RTL_PANE_FROM_ROWS = 40 };
 
@@ -59,11 +60,12 @@ struct rtl_layout_detail {
     struct rtl_rect figures;         /* to the right of it, or not there */
     struct rtl_rect plot_head, plot; /* p99 over time, */
     struct rtl_rect trend;           /* or in one line, where a plot has no room */
+    struct rtl_rect probe;           /* in place of these, if asked for; its first line is its head */
     struct rtl_rect status, keys;
 };
 /* With figures beside the histogram the line of quantiles, which says the same, is not there. `number`: columns of the
  * figures' numbers, 12 at least. */
-struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number);
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number, bool probe);
 
 static inline int rtl_clamp(int value, int low, int high)
 {

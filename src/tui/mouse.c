@@ -4,6 +4,7 @@
 #include "model/merge.h"
 #include "tui/cursor.h"
 #include "tui/draw.h"
+#include "tui/draw_calls.h"
 #include "tui/process_list.h"
 
 enum { WHEEL_LINES = 3 };
@@ -84,6 +85,15 @@ static unsigned click_line(int *marked, int at, int lines)
     return RTL_UI_DRAW;
 }
 
+static unsigned click_call(struct rtl_ui *ui, int at)
+{
+    int ranges = ui->view == RTL_VIEW_RANGES;
+    at += ui->calls_top[ranges];
+    if (ranges && at == ui->calls_at[ranges])
+        return rtl_ui_key(ui, RTL_KEY_ENTER);
+    return click_line(&ui->calls_at[ranges], at, rtl_draw_calls_lines(ui));
+}
+
 static bool inside(const struct rtl_rect *r, int row, int col)
 {
     return row >= r->row && row < r->row + r->rows && col >= r->col && col < r->col + r->cols;
@@ -122,6 +132,9 @@ unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
         return head ? 0 : click_line(&ui->queue_at, ui->queue_top + at, rtl_draw_queue_lines(ui->model));
     case RTL_VIEW_COPIES:
         return head ? 0 : click_line(&ui->copies_at, ui->copies_top + at, rtl_draw_copies_lines(ui->model));
+    case RTL_VIEW_CALLS:
+    case RTL_VIEW_RANGES:
+        return head ? 0 : click_call(ui, at);
     default:
         return 0;
     }

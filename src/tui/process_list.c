@@ -84,6 +84,12 @@ void rtl_process_follow(struct rtl_ui *ui)
         return;
     struct rtl_process_row rows[RTL_MEMBERS_MAX];
     uint32_t count = rtl_process_list(ui, rows);
+    for (uint32_t i = 0; ui->process_from && i < count; i++)
+        if (rows[i].member->info.pid == ui->process_from) {
+            ui->process_from = 0;
+            ui->process_at = (int)i;
+            ui->process_held = false;
+        }
     for (uint32_t i = 0; ui->process_held && i < count; i++)
         if (rows[i].member->number == ui->process_selected)
             ui->process_at = (int)i;
@@ -96,6 +102,7 @@ void rtl_process_move(struct rtl_ui *ui, int to)
 {
     ui->process_at = to < 0 ? 0 : to < 1 << 20 ? to : 1 << 20; /* rtl_ui_fit knows how many there are */
     ui->process_held = false;
+    ui->process_from = 0;
 }
 
 void rtl_process_sort(struct rtl_ui *ui, int column)

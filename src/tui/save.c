@@ -15,6 +15,7 @@ void rtl_ui_save(struct rtl_ui *ui, const struct rtl_options *options)
     s.units = ui->units;
     s.has[RTL_SETTING_SORT] = s.has[RTL_SETTING_WINDOW] = s.has[RTL_SETTING_UNITS] = true;
     s.columns = ui->columns;
+    memcpy(s.column_places, ui->column_places, sizeof s.column_places);
     s.has[RTL_SETTING_COLUMNS] |= ui->columns != 0; /* as many as there is room for goes without saying */
     if (!ui->replay) {                              /* the interval of a replay is the recorder's */
         s.interval_ns = ui->interval_ns;

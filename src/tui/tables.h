@@ -122,6 +122,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("wait p99", "99 % of a GPU's packets waited at most that long to start")                                   \
     X("copy", "share of the window that copies from and to the GPU took")                                        \
     X("!", "p50 or p99 is longer than in the window before by a tenth or more; a GPU is held up")                \
+    X("~", "an estimate: of a process that is seen from outside (OBSERVED)")                                     \
     X("signals", "of ours in use, when nearly all that there may be are")                                        \
     X("disp/s", "dispatches a second, timed or not")                                                             \
     X("▄1x █2x", "marks of a trend: the median of what is shown, and twice that or more")                        \
@@ -129,7 +130,8 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("drop", "dispatches of the window that should have been timed and were not; earlier: before it")           \
     X("<88%", "at most: the times of several processes on that GPU added up, which may overlap")                 \
     X("age", "how long ago the library last wrote anything, when that is late")                                  \
-    X("rec", "recording, and into which file")                                                                   \
+    X("REC", "a recording is made, here or behind this screen; rec: into which file")                            \
+    X("LOADING", "of many processes those that have been read so far; keys are answered meanwhile")              \
     X("pid", "the process; inside: its number in its own container")                                             \
     X("p99.9", "99.9 % of the durations are at most this; p50, p90, p99 likewise")                               \
     X("min, max", "the shortest and the longest duration")                                                       \

@@ -4,7 +4,9 @@
 #include "session/player.h"
 #include "text/text.h"
 #include "tui/calls_keys.h"
+#include "tui/columns_menu.h"
 #include "tui/leave.h"
+#include "tui/probe_key.h"
 #include "tui/process_list.h"
 #include "tui/views.h"
 
@@ -15,38 +17,6 @@ static const uint64_t windows[] = {RTL_WINDOW_INTERVAL, 5 * RTL_SEC,   10 * RTL_
                                    60 * RTL_SEC,        300 * RTL_SEC, RTL_WINDOW_ALL};
 static const uint64_t intervals[] = {100000000ull, 200000000ull, 500000000ull, RTL_SEC,     2 * RTL_SEC,
                                      5 * RTL_SEC,  10 * RTL_SEC, 30 * RTL_SEC, 60 * RTL_SEC};
-
-void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const char *title)
-{
-    memset(ui, 0, sizeof *ui);
-    ui->model = model;
-    ui->pid = pid;
-    ui->interval_ns = RTL_SEC;
-    ui->following = true;
-    ui->page = 10;
-    ui->speed = 1;
-    snprintf(ui->title, sizeof ui->title, "%s", title);
-}
-
-unsigned rtl_ui_where(const struct rtl_ui *ui)
-{
-    static const unsigned where[] = {
-        [RTL_VIEW_KERNELS] = RTL_IN_KERNELS, [RTL_VIEW_QUEUES] = RTL_IN_QUEUES, [RTL_VIEW_COPIES] = RTL_IN_COPIES,
-        [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,   [RTL_VIEW_HELP] = RTL_IN_HELP,     [RTL_VIEW_PROCESSES] = RTL_IN_PROCESSES,
-        [RTL_VIEW_RANKS] = RTL_IN_RANKS,     [RTL_VIEW_CALLS] = RTL_IN_CALLS,   [RTL_VIEW_RANGES] = RTL_IN_CALLS};
-    return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
-}
-
-struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
-{
-    return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
-                                     .gpu_lines = ui->gpu_lines,
-                                     .slowest = ui->model->latest && ui->model->latest->snapshot.parts,
-                                     .launch = ui->model->calls.launches,
-                                     .columns = ui->columns,
-                                     .pane = ui->view == RTL_VIEW_KERNELS && rtl_ui_selected(ui),
-                                     .name_rows = ui->view == RTL_VIEW_KERNELS ? rtl_ui_name_rows(ui, cols) : 0};
-}
 
 static unsigned step_window(struct rtl_ui *ui, int step)
 {
@@ -109,11 +79,16 @@ static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
     ui->typed[0] = 0;
     ui->help_from = ui->help_top;
     ui->kept_columns = ui->columns;
+    memcpy(ui->kept_places, ui->column_places, sizeof ui->kept_places);
     if (prompt == RTL_PROMPT_FILTER) {
         snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
         snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
     }
-    ui->menu = prompt == RTL_PROMPT_MODE ? (int)ui->model->latest->snapshot.mode : (int)ui->model->sort;
+    ui->menu = rtl_ui_shows_calls(ui) ? (int)ui->model->calls.order : (int)ui->model->sort;
+    if (prompt == RTL_PROMPT_MODE) {
+        uint32_t mode = ui->model->latest->snapshot.mode;
+        ui->menu = mode == RTL_MODE_CALLS ? RTL_MODE_DEFAULT : (int)mode; /* calls are recorded in all of them */
+    }
     return RTL_UI_DRAW;
 }
 
@@ -121,6 +96,10 @@ static unsigned open_modes(struct rtl_ui *ui)
 {
     if (ui->replay || !ui->model->latest || ui->model->state == RTL_TARGET_EXITED) {
         rtl_ui_say(ui, ui->replay ? "this is a recording: its mode was what it was" : "there is no process any more");
+        return RTL_UI_DRAW;
+    }
+    if (ui->model->latest->snapshot.mode == RTL_MODE_OBSERVED) {
+        rtl_ui_say(ui, "only observed: without librtl.so there is no mode to ask for");
         return RTL_UI_DRAW;
     }
     return open_prompt(ui, RTL_PROMPT_MODE);
@@ -141,8 +120,10 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     if (!accept) {
         if (prompt == RTL_PROMPT_FILTER)
             set_filter(ui, ui->kept_filter);
-        if (prompt == RTL_PROMPT_COLUMNS)
+        if (prompt == RTL_PROMPT_COLUMNS) {
             ui->columns = ui->kept_columns;
+            memcpy(ui->column_places, ui->kept_places, sizeof ui->column_places);
+        }
         if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
             ui->help_search[0] = 0;
             ui->help_top = ui->help_from;
@@ -169,13 +150,19 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
         }
         return RTL_UI_DRAW | RTL_UI_SEEK;
     }
-    if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP)
-        return RTL_UI_DRAW; /* it was found while it was typed */
+    if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
+        ui->help_find = RTL_FIND_HERE; /* it was found while it was typed, or is told now not to be there */
+        return RTL_UI_DRAW;
+    }
+    if (prompt == RTL_PROMPT_FIND && rtl_ui_shows_calls(ui))
+        return rtl_ui_search_calls(ui, ui->typed, 0);
     if (prompt == RTL_PROMPT_FIND) {
         snprintf(ui->search, sizeof ui->search, "%s", ui->typed);
         if (ui->search[0] && rtl_model_search(ui->model, ui->search, ui->position, 1) < 0)
             rtl_ui_say(ui, "no kernel name has '%s'", ui->search);
     }
+    if (prompt == RTL_PROMPT_SORT && rtl_ui_shows_calls(ui))
+        return rtl_ui_order_calls(ui, (enum rtl_call_order)ui->menu);
     if (prompt == RTL_PROMPT_SORT)
         return sort_by(ui, (enum rtl_column)ui->menu);
     return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
@@ -197,7 +184,9 @@ static int step_mode(int mode, int step)
 
 static void step_menu(struct rtl_ui *ui, int step)
 {
-    if (ui->prompt == RTL_PROMPT_SORT)
+    if (ui->prompt == RTL_PROMPT_SORT && rtl_ui_shows_calls(ui))
+        ui->menu = rtl_clamp(ui->menu + step, 0, RTL_CALLS_BY_COUNT - 1);
+    else if (ui->prompt == RTL_PROMPT_SORT)
         ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
     else
         ui->menu = step_mode(ui->menu, step);
@@ -211,6 +200,9 @@ static unsigned typed(struct rtl_ui *ui)
     if (ui->prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
         snprintf(ui->help_search, sizeof ui->help_search, "%s", ui->typed);
         ui->help_find = RTL_FIND_HERE;
+    } else if (ui->prompt == RTL_PROMPT_FIND && rtl_ui_shows_calls(ui)) {
+        rtl_ui_search_calls(ui, ui->typed, 0);
+        ui->message[0] = 0; /* it is not whole yet */
     } else if (ui->prompt == RTL_PROMPT_FIND && ui->typed[0]) {
         int at = rtl_model_search(ui->model, ui->typed, ui->position, 1);
         if (at >= 0)
@@ -236,23 +228,6 @@ static unsigned answer_leave(struct rtl_ui *ui, enum rtl_leave_answer answer)
     return answer == RTL_LEAVE_RUNNING ? RTL_UI_QUIT : answer == RTL_LEAVE_END ? RTL_UI_DRAW | RTL_UI_END : RTL_UI_DRAW;
 }
 
-/* What is chosen is shown at once, under the menu. */
-static unsigned choose_columns(struct rtl_ui *ui, uint32_t key)
-{
-    int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
-    int from = key == RTL_KEY_HOME ? 0 : key == RTL_KEY_END || key == 'G' ? RTL_COLUMN_COUNT : ui->menu;
-    ui->menu = rtl_clamp(from + step, 0, RTL_COLUMN_COUNT - 1);
-    if (key == ' ' && ui->menu == RTL_COLUMN_NAME)
-        rtl_ui_say(ui, "the name stays: without it the others say nothing");
-    else if (key == ' ')
-        ui->columns = ((ui->columns ? ui->columns : ui->columns_shown) ^ 1u << ui->menu) | 1u << RTL_COLUMN_NAME;
-    else if (key == 'a')
-        ui->columns = 0;
-    else if (key == 'q')
-        return close_prompt(ui, false);
-    return RTL_UI_DRAW;
-}
-
 static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
 {
     size_t length = strlen(ui->typed);
@@ -263,7 +238,7 @@ static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
     if (key == RTL_KEY_ENTER || key == '\n')
         return close_prompt(ui, true);
     if (ui->prompt == RTL_PROMPT_COLUMNS)
-        return choose_columns(ui, key);
+        return key == 'q' ? close_prompt(ui, false) : (rtl_columns_menu_key(ui, key), RTL_UI_DRAW);
     if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE) {
         int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
         if (step)
@@ -290,9 +265,14 @@ static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
 
 static unsigned go_back(struct rtl_ui *ui)
 {
+    bool scrolled = ui->name_left && ui->view == RTL_VIEW_KERNELS;
     ui->name_left = 0;
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
+    else if (ui->view == RTL_VIEW_KERNELS && ui->model->range)
+        rtl_ui_leave_range(ui);
+    else if (ui->opened && !ui->under_count && !scrolled)
+        return RTL_UI_DRAW | RTL_UI_PROCESSES;
     else
         rtl_ui_close_view(ui);
     return RTL_UI_DRAW;
@@ -317,6 +297,8 @@ static unsigned show_ranks(struct rtl_ui *ui)
         rtl_ui_close_view(ui);
     } else if (!ui->model->latest || !ui->model->latest->snapshot.parts) {
         rtl_ui_say(ui, "there is one process only: nobody to compare it with");
+    } else if (ui->model->range) {
+        rtl_ui_say(ui, "of a range processes aren't compared: Esc leaves it");
     } else if (row && row->kernels) {
         rtl_ui_say(ui, "this is a family: a kernel of it (Enter) is compared");
     } else if (row) {
@@ -384,8 +366,6 @@ static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
     if (ui->view == RTL_VIEW_PROCESSES)
         return order_processes(ui, action);
     switch (action) {
-    case RTL_ACTION_FIND:
-        return open_prompt(ui, RTL_PROMPT_FIND);
     case RTL_ACTION_FIND_NEXT:
         return rtl_ui_search(ui, 1);
     case RTL_ACTION_FIND_BEFORE:
@@ -394,16 +374,15 @@ static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
         return open_prompt(ui, RTL_PROMPT_FILTER);
     case RTL_ACTION_CLEAR:
         ui->search[0] = 0;
+        rtl_model_leave_range(m);
         set_filter(ui, "");
         return RTL_UI_DRAW;
-    case RTL_ACTION_SORT_MENU:
-        return open_prompt(ui, RTL_PROMPT_SORT);
     case RTL_ACTION_COLUMNS:
         return open_prompt(ui, RTL_PROMPT_COLUMNS);
     case RTL_ACTION_SORT_LEFT:
-        return sort_by(ui, rtl_column_step(m->sort, -1));
+        return sort_by(ui, rtl_columns_beside(ui, m->sort, -1));
     case RTL_ACTION_SORT_RIGHT:
-        return sort_by(ui, rtl_column_step(m->sort, 1));
+        return sort_by(ui, rtl_columns_beside(ui, m->sort, 1));
     case RTL_ACTION_SORT_TIME:
         return sort_by(ui, RTL_COLUMN_TIME);
     case RTL_ACTION_SORT_TOTAL:
@@ -447,8 +426,14 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         ui->help_line = -1;
         ui->help_search[0] = 0;
         return RTL_UI_DRAW;
+    case RTL_ACTION_FIND:
+        return open_prompt(ui, RTL_PROMPT_FIND);
+    case RTL_ACTION_SORT_MENU:
+        return open_prompt(ui, RTL_PROMPT_SORT);
     case RTL_ACTION_DETAIL:
         return show_detail(ui, 0);
+    case RTL_ACTION_RANGE_KERNELS:
+        return rtl_ui_enter_range(ui);
     case RTL_ACTION_KERNEL_BEFORE:
         return show_detail(ui, -1);
     case RTL_ACTION_KERNEL_NEXT:
@@ -469,20 +454,21 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         rtl_ui_toggle_view(ui, RTL_VIEW_COPIES);
         return RTL_UI_DRAW;
     case RTL_ACTION_PROCESSES:
+        if (ui->opened && (ui->view == RTL_VIEW_PROCESSES || !m->latest || !m->latest->snapshot.parts))
+            return RTL_UI_DRAW | RTL_UI_PROCESSES;
         if (!m->latest || (!m->latest->snapshot.parts && ui->replay))
             rtl_ui_say(ui, "this is a recording of one process");
         else if (!m->latest->snapshot.parts)
             return RTL_UI_DRAW | RTL_UI_PROCESSES;
         else
             rtl_ui_toggle_view(ui, RTL_VIEW_PROCESSES);
+        rtl_model_leave_range(m); /* of a range it isn't known whose they are */
         return RTL_UI_DRAW;
     case RTL_ACTION_RANKS:
         return show_ranks(ui);
     case RTL_ACTION_GO_IN:
         ui->go_in = rtl_ui_process(ui);
-        if (ui->replay)
-            rtl_ui_say(ui, "replay -p PID shows one process of a recording");
-        else if (!ui->go_in)
+        if (!ui->go_in)
             rtl_ui_say(ui, "it can't be watched: it isn't traced, or has ended");
         else
             return RTL_UI_DRAW | RTL_UI_GO_IN;
@@ -509,6 +495,8 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
             return RTL_UI_DRAW;
         }
         return RTL_UI_DRAW | (action == RTL_ACTION_RECORD ? RTL_UI_RECORD : RTL_UI_SNAPSHOT);
+    case RTL_ACTION_PROBE:
+        return rtl_ui_ask_for_probe(ui);
     case RTL_ACTION_MODE:
         return open_modes(ui);
     case RTL_ACTION_INTERVAL:
@@ -563,13 +551,24 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
     }
 }
 
+/* A key that means something on other screens is not left without a word. */
+static unsigned nothing_here(struct rtl_ui *ui, uint32_t key)
+{
+    enum rtl_action action = rtl_key_action(key, RTL_IN_ALL | (ui->replay ? RTL_IN_REPLAY : 0));
+    if (action != RTL_ACTION_NONE)
+        rtl_ui_say(ui, "not on this screen: %s, %s", rtl_key_name(key).text, rtl_keys[action].meaning);
+    return action != RTL_ACTION_NONE ? RTL_UI_DRAW : 0;
+}
+
 unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key)
 {
     if (key == RTL_KEY_IGNORED || key == RTL_KEY_NONE)
         return 0;
     bool had_message = ui->message[0];
     ui->message[0] = 0;
-    unsigned asked =
-        ui->prompt != RTL_PROMPT_NONE ? prompt_key(ui, key) : act(ui, rtl_key_action(key, rtl_ui_where(ui)));
+    enum rtl_action action = rtl_key_action(key, rtl_ui_where(ui));
+    unsigned asked = ui->prompt != RTL_PROMPT_NONE ? prompt_key(ui, key)
+                     : action == RTL_ACTION_NONE   ? nothing_here(ui, key)
+                                                   : act(ui, action);
     return asked | (had_message ? RTL_UI_DRAW : 0);
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "model/model.h"
+#include "shm/probe_state.h"
 #include "text/units.h"
 
 /* What rtl_ui_key asks for, bits. */
@@ -27,6 +28,7 @@ enum {
     RTL_UI_GO_IN = 2048,     /* watch ui->go_in alone */
     RTL_UI_PROCESSES = 4096, /* from one process alone to all of them */
     RTL_UI_END = 8192,       /* end the command that was started (leave.h) */
+    RTL_UI_PROBE = 16384,    /* probe the selected kernel, or take the probe back */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
@@ -60,6 +62,18 @@ enum rtl_launched { RTL_LAUNCHED_NO, RTL_LAUNCHED_RUNS, RTL_LAUNCHED_ENDING };
 /* A search in the help that is still to be made. */
 enum { RTL_FIND_BEFORE = -1, RTL_FIND_NOTHING, RTL_FIND_NEXT, RTL_FIND_HERE };
 
+/* A probe on a kernel, as the screen shows it. */
+struct rtl_ui_probe {
+    bool there;      /* one was asked for: its numbers stay when it is over */
+    bool runs;       /* it isn't over */
+    uint32_t kernel; /* row */
+    char stage[64];  /* where it stands, while it runs */
+    char over[240];  /* why it is over, once it is */
+    bool counted;    /* there are numbers: */
+    struct rtl_probe_state state;
+    uint32_t every, compute_units; /* 0: not known */
+};
+
 struct rtl_untraced;
 
 struct rtl_ui {
@@ -74,8 +88,9 @@ struct rtl_ui {
     enum rtl_name_form names;
     enum rtl_unit units;
     bool gpu_lines, wrap, log_bars, ascii;
-    uint32_t columns;       /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
-    uint32_t columns_shown; /* those that had room, from the last rtl_ui_fit */
+    uint32_t columns; /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
+    uint8_t column_places[RTL_COLUMN_COUNT]; /* columns.h */
+    uint32_t columns_shown;                  /* those that had room, from the last rtl_ui_fit */
 
     bool following;    /* the cursor stays at the top until it is moved; then it stays with its kernel */
     uint32_t selected; /* kernel id */
@@ -91,7 +106,10 @@ struct rtl_ui {
     bool process_sorted, process_reverse, process_held;
     int process_sort;
     uint32_t process_selected;
+    pid_t process_from; /* the process that one came from, where the cursor goes when it is in the list; 0: none, any
+                           more */
     pid_t go_in;
+    bool opened;                         /* from another screen, to which Esc and p go back from here */
     const struct rtl_untraced *untraced; /* processes that use a GPU and aren't traced, or NULL */
 
     char help_search[RTL_FILTER_MAX];
@@ -103,8 +121,11 @@ struct rtl_ui {
     uint32_t frame, frames;
     double speed;
     int step;
-    uint64_t seek_ns; /* since 1970 */
-    char record[48];  /* what is being recorded into, for the status line; "" = nothing */
+    uint64_t seek_ns;           /* since 1970 */
+    bool loading;               /* of many processes only some are shown so far */
+    uint32_t loaded, loaded_of; /* how many, of how many */
+    char file[48];              /* of the recording that is shown; "" = none */
+    char record[48];            /* what is being recorded into, for the status line; "" = nothing */
 
     bool paused;
     uint64_t paused_ns; /* monotonic */
@@ -113,11 +134,13 @@ struct rtl_ui {
     char typed[RTL_FILTER_MAX];
     char kept_filter[RTL_FILTER_MAX]; /* what Esc in the filter prompt goes back to */
     uint32_t kept_columns;            /* likewise in the menu of columns */
+    uint8_t kept_places[RTL_COLUMN_COUNT];
     char search[RTL_FILTER_MAX];
     int menu; /* chosen line of a menu: a column to sort by, or a mode */
 
     char message[160];   /* one line for the user, until the next key or for RTL_MESSAGE_NS */
     uint64_t message_ns; /* monotonic */
+    struct rtl_ui_probe probe;
     const char *copy;
     enum rtl_launched launched;
     char log[200]; /* where its output goes, safe text; "" = nothing was started */

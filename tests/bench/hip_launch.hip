@@ -2,7 +2,8 @@
  * What a HIP launch costs its caller: hip_launch LAUNCHES prints "ns_per_launch MEDIAN P99", over chunks of 256 launches
  * of 100 kernels in turn on one stream (of each chunk's mean). The wait after each chunk isn't part of the time; it keeps
  * the queue from filling up. hip_launch REPLAYS graph: the same of a captured graph of 20 kernels, of which a replay is
- * one launch and a chunk one replay.
+ * one launch and a chunk one replay. With `marked` as the last word a breakpoint instruction stands before and behind one
+ * launch of each of a few chunks, for tests/bench/instructions, without which the program dies of it.
  */
 #include "../programs/hip_check.h"
 
@@ -42,6 +43,22 @@ static hipGraphExec_t capture(hipStream_t stream, float *out)
     return exec;
 }
 
+#define MARK __asm__ volatile("int3")
+
+/* Behind one that isn't marked: what is awake while a program launches is awake then, too. */
+static void launch_marked(hipStream_t stream, hipGraphExec_t exec, unsigned kernel, float *out)
+{
+    kernels[kernel]<<<64, 64, 0, stream>>>(out);
+    HIP(hipStreamSynchronize(stream));
+    MARK;
+    if (exec)
+        HIP(hipGraphLaunch(exec, stream));
+    else
+        kernels[kernel]<<<64, 64, 0, stream>>>(out);
+    MARK;
+    HIP(hipStreamSynchronize(stream));
+}
+
 int main(int argc, char **argv)
 {
     enum { KERNELS = sizeof kernels / sizeof kernels[0] };
@@ -69,6 +86,8 @@ int main(int argc, char **argv)
             means.push_back((now_ns() - start) / CHUNK);
         HIP(hipStreamSynchronize(stream));
     }
+    for (unsigned i = 0; i < (graphs ? 3 : 15) && std::strcmp(argv[argc - 1], "marked") == 0; i++)
+        launch_marked(stream, exec, i, out);
     std::sort(means.begin(), means.end());
     std::printf("ns_per_launch %.0f %.0f\n", means[means.size() / 2], means[means.size() * 99 / 100]);
     return 0;

@@ -68,6 +68,14 @@ is "for an option, too" "$(cd "$work" && completed export --csv tw)" two.db
 is "nothing for a number" "$(completed record -n '')" ""
 is "processes that can be watched: none here is no trouble" "$(completed -p 999999999)" ""
 
+# --- help ---
+is "help is --help" "$("$top" help)" "$("$top" --help)"
+is "of a command, too" "$("$top" help diff; "$top" help help)" "$("$top" diff --help; "$top" help --help)"
+is "of no command" "$("$top" help dif 2>&1; echo $?)" "rtl-top: no command 'dif'; did you mean diff? 'rtl-top --help' lists them
+1"
+is "of nothing like one" "$("$top" help zzzzzz 2>&1; echo $?)" "rtl-top: no command 'zzzzzz'; 'rtl-top help' lists them
+1"
+
 # --- zsh and fish, where they are ---
 if command -v zsh >/dev/null; then
     "$top" completions zsh >"$work/_rtl-top"

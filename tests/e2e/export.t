@@ -32,13 +32,19 @@ INSERT INTO rocpd_monitor VALUES (1, 'gpu', 0, 'sclk', 1000000, 1010000, '1700.5
 EOF
 "$top" export "$work/other.db" --perfetto "$work/other.json" --csv "$work/other.csv" 2>"$work/said"
 is "another tool's file: 0" "$?" 0
-has "it says how much" "$(cat "$work/said")" '^rtl-top: 6 dispatches, copies and markers in .*other.json$'
+has "it says how much" "$(cat "$work/said")" '^rtl-top: 6 rows \(dispatches, copies, markers\) written to .*other.json$'
+"$top" export "$work/other.db" --csv - 2>"$work/said" >"$work/printed"
+has "and where it went" "$(cat "$work/said")" 'written to standard output$'
+is "two can't be standard output" "$("$top" export "$work/other.db" --perfetto - --csv /dev/stdout 2>&1 >"$work/printed"; echo $?)" \
+    "rtl-top: --perfetto and --csv can't both be standard output: one of them needs a file
+1"
+is "and nothing is printed" "$(wc -c <"$work/printed")" 0
 events() { jq -r ".traceEvents[] | select($1) | $2" "$work/other.json"; }
 is "slices are where they belong, in us, with their names" "$(events '.ph == "X" and .cat == "KernelExecution"' \
-    '[.pid - 5000000, .ts, .dur, .name] | @tsv' | sed -n '1p; 2p; 4p')" "$(printf '0\t0\t5\tbasic_template<f32,3>\n0\t0.5\t0\tbasic_template<f32,3>\n0\t7\t13\tbasic_template<f32,3>')"
+    '[.pid - 5000000, .ts, .dur, .name] | @tsv' | sed -n '1p; 2p; 4p')" "$(printf '0\t1\t5\tbasic_template<f32,3>\n0\t1.5\t0\tbasic_template<f32,3>\n0\t8\t13\tbasic_template<f32,3>')"
 is "the full name is there, too" "$(events '.args.op? == 1' .args.kernel)" 'void basic_template<float, 3>(float*)'
 is "grid and workgroup" "$(events '.args.op? == 1' '.args.grid + " " + .args.workgroup')" "640,2,1 64,1,1"
-is "GPUs are processes, queues are tracks, overlaps further tracks" "$(events '.name == "thread_name"' '[.pid - 5000000, .args.name] | @tsv' | sort)" \
+is "GPUs are processes, queues are tracks, overlaps further tracks" "$(events '.name == "thread_name" and .pid >= 4999999' '[.pid - 5000000, .args.name] | @tsv' | sort)" \
     "$(printf '%s\n' '-1	queue 0' '0	queue 8' '0	queue 8 (overlapping 1)' '0	queue 9' '1	queue 8')"
 is "counters and API calls" "$(events '.ph == "C"' '"\(.name) \(.args.value)"') $(events '.cat == "api" or .cat == "marker"' .name | tr '\n' ' ')" \
     "sclk 1700.5 step 1 hipLaunchKernel "

@@ -24,7 +24,7 @@ has "and memory" "$(api)" '^GPU 0 '
 csv=$(api --csv)
 has "CSV has a heading" "$csv" '^pid,name,kind,calls,total_ns,'
 is "and a line a function" "$(echo "$csv" | wc -l)" "$(($(grep -c '^called' "$work/out") + 1))"
-is "kernels are watched as by default" "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.mode')" default
+is "the mode is hip" "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.mode')" hip
 close_play
 is "it ends as it would" "$status" 0
 # what it says without us, but for what depends on luck: how often an event wasn't ready

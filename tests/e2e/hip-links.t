@@ -57,6 +57,20 @@ pair hipMemsetAsync __amd_rocclr_fillBufferAligned 20"
         "/copy count 1 kernels 20 copies 40;/fill count 1 kernels 20 copies 0;/replay count 1 kernels 200 copies 0;"
     close_play
 
+    play "$programs/hip_links" --ways --module "$programs/kernels-gfx90a.co" --hold
+    linked
+    sed -n 's/^without /# this release has no /p' "$work/out"
+    # (a cooperative queue is the runtime's own where only intercept queues may be: what goes there is not seen)
+    seen=$([ $way = native ] && echo '^way ' || echo '^way [A-Za-z]*Launch[KM]')
+    is "$way: in every way that the release has, launches belong to their calls" \
+        "$(said pair | awk '$2 == "linked" || $2 == "hsa_00" { print "way", $1, $3 }' | sort)" "$(grep "$seen" "$work/out" | sort)"
+    check "$way: four ways at least, hipExtModuleLaunchKernel among them" \
+        sh -c "[ \$(grep -c '^way ' '$work/out') -ge 4 ] && grep -q '^way hipExtModuleLaunchKernel 10' '$work/out'"
+    is "$way: each is counted as a call" "$(api --json | jq -r '.api[] | select(.kind == "launch" and .calls > .errors) | "way \(.name) \(.calls - .errors)"' | sort)" \
+        "$(grep '^way ' "$work/out" | sort)"
+    has "$way: none is unlinked" "$(said counted)" '^linked [1-9][0-9]* outside 0 queue_thread 0 overtaken 0 unnoted 0$'
+    close_play
+
     export AMD_DIRECT_DISPATCH=0
     play "$programs/hip_links" --launches 800 --threads 2 --hold
     linked
@@ -74,4 +88,17 @@ linked
 is "without a trace all is counted as well" "$(number counted linked) $(said launches | awk '{ sum += $2 } END { print sum }')" \
     "8000 $("$O/rtl-top" -p "$program" --json -n 1 | jq .dispatches.timed)"
 close_play
+
+# a limit under which all but the pairs of ranges and kernels has room
+mib=$((1 << 20))
+play prlimit --fsize=$((640 * mib)) "$programs/hip_links" --launches 1600 --threads 2 --hold
+linked
+is "no room for pairs: all else is recorded" "$(number counted linked) $(api --json | jq '[.api[] | select(.kind == "launch").calls] | add')" "1600 1600"
+"$O/rtl-top" -p "$program" --json -n 1 >"$work/frame"
+is "no room for pairs: ranges have their kernels" "$(jq '[.api.nested[].kernels] | add' "$work/frame")" "$(jq .dispatches.timed "$work/frame")"
+is "no room for pairs: what their lists lack is counted" "$(jq -c '.api | [.range_kernels, .pairs_over]' "$work/frame")" \
+    "[[],$(jq .dispatches.timed "$work/frame")]"
+has "no room for pairs: and said" "$(api)" 'kernels missing in the lists of their ranges [1-9]'
+close_play
+is "no room for pairs: it ends as it would" "$status" 0
 finish

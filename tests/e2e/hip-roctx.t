@@ -3,6 +3,7 @@
 # in the process and without, and each range is counted by name, without a GPU.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/hip.sh"
+cc=${CC:-gcc}
 program_path=$O/tests/programs/roctx_ranges
 
 cat >"$work/wanted" <<'END'
@@ -12,6 +13,7 @@ levels: 0 1 2, 2 1 0
 pop of nothing: -1
 lengthy: 0
 pop: 0
+nameless: 0 0
 deep: 199
 back: 0
 ids: 1 1
@@ -40,6 +42,7 @@ for behind in "" $real; do
     is "$name: ranges by name" "$(jq -r '.ranges[] | "\(.kind) \(.name | .[0:9] | gsub("[^a-zA-Z ]"; "_")) \(.calls) \(.open)"' "$work/json" | sort)" \
         'mark token 10 0
 range ____mred_ 10 0
+range _no name_ 1 0
 range attention 10 0
 range decode 10 0
 range deep 64 0
@@ -59,6 +62,32 @@ range xxxxxxxxx 1 0'
     wait "$program"
     is "$name: it ends as it would" "$?" 0
 done
+# a limit under which all but the pairs of ranges and kernels has room
+mib=$((1 << 20))
+play prlimit --as=$((630 * mib)) "$program_path" --hold
+is "no room for pairs: ranges are recorded" "$(api --json | jq '[.ranges[] | select(.name == "attention").calls]' -c)" '[10]'
+close_play
+
+# a libroctx64 that is loaded in the middle: what was begun without it ends without it
+cat >"$work/late.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int roctxRangePushA(const char *), roctxRangePop(void);
+int main(int argc, char **argv)
+{
+    int outer = roctxRangePushA("outer"), inner = roctxRangePushA("inner");
+    printf("%d %d %d", outer, inner, argc > 1 && dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL));
+    inner = roctxRangePop();
+    printf(" %d %d\n", inner, roctxRangePop());
+    return 0;
+}
+END
+echo 'int roctxRangePushA(const char *m) { return m ? 70 : 71; } int roctxRangePop(void) { return 77; }' >"$work/other.c"
+"$cc" -shared -fPIC -o "$work/libroctx64.so" "$work/other.c"
+"$cc" -o "$work/late" "$work/late.c" "$hip_library"
+is "libroctx64 that comes late gets no end of what it saw no begin of" \
+    "$(RTL_MODE=hip LD_PRELOAD=$hip_library "$work/late" "$work/libroctx64.so")" "0 1 1 1 0"
+is "where it is there before, it answers" "$(RTL_MODE=hip LD_PRELOAD=$hip_library:$work/libroctx64.so "$work/late")" "70 70 0 77 77"
 "$program_path" >"$work/out"
 is "without either there are none" "$?" 3
 LD_PRELOAD=$hip_library "$program_path" >"$work/out"

@@ -55,14 +55,31 @@ is "ranges: what was launched in them" "$(jq '[.api.nested[].kernels] | add' "$w
 is "ranges: is where it was" "$(jq -c '[.api.nested[] | select(.depth == 1)] | [length, ([.[].count] | unique)]' "$work/frame")" '[16,[1]]'
 is "ranges: their kernels' time is all there is" "$(jq '[.api.nested[].kernels_ns] | add' "$work/frame")" \
     "$(jq '[.kernels[].total_ns // 0] | add' "$work/frame")"
+is "ranges: each one's kernels are in its list" \
+    "$(jq -c '[.api.range_kernels | group_by(.range)[] | [.[0].range, (map(.timed) | add), (map(.total_ns) | add)]] | sort' "$work/frame")" \
+    "$(jq -c '[foreach .api.nested[] as $n ([]; .[:$n.depth] + [$n.name]; [., $n.kernels, $n.kernels_ns])] | map(select(.[1] > 0)) | sort' "$work/frame")"
+is "ranges: no pair found no room" "$(jq .api.pairs_over "$work/frame")" 0
+is "ranges: rtl-top api has the same lists" "$(api --json | jq -Sc .range_kernels)" "$(jq -Sc .api.range_kernels "$work/frame")"
+is "ranges: its CSV, too" "$(api --csv | grep -c ',kernel,')" "$(jq '.api.range_kernels | length' "$work/frame")"
+has "ranges: and its table" "$(api)" 'KERNEL IN RANGE'
 is "every dispatch is linked" "$(jq -c '.api.links | [.dispatches, (.unlinked | add)]' "$work/frame")" '[1600,0]'
+is "how long kernels take to start, since the start" "$(jq '[.kernels[] | .launch_p50_ns > 0 and .launch_p99_ns >= .launch_p50_ns] | all' "$work/frame")" true
 "$top" snapshot -p "$program" "$work/links.db"
+"$top" diff "$work/once.db" "$work/links.db" >"$work/diff"
+has "diff: functions beside the kernels" "$(tr '\n' ' ' <"$work/diff")" ' KERNEL .* FUNCTION .* hipLaunchKernel .* RANGE .* thread 0'
+is "diff: in JSON, too" "$("$top" diff --json "$work/once.db" "$work/links.db" | jq -r 'select(.kind == "function" and .name == "hipExtLaunchKernel").b.calls')" \
+    "$(jq '.api.functions[] | select(.name == "hipExtLaunchKernel").calls' "$work/frame")"
+has "list and serve call the mode hip" "$(jq -r .mode "$work/frame") $("$top" list | grep hip_links)" '^hip .* hip '
 same='.api | del(.functions[].window) | del(.ranges[].window)'
 is "a snapshot has all of it" "$("$top" replay "$work/links.db" --json | jq -Sc "$same")" "$(jq -Sc "$same" "$work/frame")"
 terminal 120 40 "exec '$top' -p $program -d 0.2 --window all"
 check "screen: how long kernels take to start" shows "LAUNCH"
 keys A
 check "screen: ranges in ranges" shows "^.*thread [01]\$" "^.*  part [0-9]\$"
+keys Down Enter
+check "screen: Enter has the kernels of a range" shows "KERNEL in thread [01] > part [0-9]" "timed in range thread"
+keys Escape
+check "screen: Esc leads back to the ranges" shows "^.*  part [0-9]\$"
 term kill-server
 close_play
 gpu="--gpus 2"

@@ -62,6 +62,15 @@ is "Perfetto: it begins in a call of that thread" "$(jq -s '([.[] | select(.cat 
     [.[] | select(.ph == "s") | "\(.tid) \(.ts)"] | unique - $calls | length' "$work/events")" 0
 is "Perfetto: a track a thread" "$(jq -s -c '[.[] | select(.cat == "api") | .tid] | unique | length' "$work/events")" 9
 is "Perfetto: a range is drawn once" "$(grep -c '"name":"thread [0-7]"' "$work/events")" 8
+is "Perfetto: nothing is before the beginning" "$(jq -s '[.[] | select(.ts != null and .ts < 0)] | length' "$work/events")" 0
+is "Perfetto: threads have names" "$(jq -s '[.[] | select(.cat == "api") | .tid] | unique' "$work/events")" \
+    "$(jq -s "[.[] | select(.name == \"thread_name\" and .pid == $program) | .tid] | unique" "$work/events")"
+is "Perfetto: the process has its command" "$(jq -rs "[.[] | select(.name == \"process_name\" and .pid == $program) | .args.name | test(\"^process $program: .*hip_links\")] | tostring" "$work/events")" '[true]'
+is "Perfetto: what rtl-top has noted for itself isn't drawn" "$(grep -c 'rtl-top --trace' "$work/events")" 0
+"$top" export "$db" --csv "$work/links.csv" 2>/dev/null
+is "CSV: markers are no kernels and have their process" "$(csvcut() { python3 -c 'import csv, sys
+print(sorted({(r["kernel"], r["short"], r["pid"], r["marker"][:7]) for r in csv.DictReader(open(sys.argv[1])) if r["gpu"] == "-1"}))' "$1"; }; csvcut "$work/links.csv")" \
+    "[('', '', '$program', 'part 0'), ('', '', '$program', 'part 1'), ('', '', '$program', 'part 2'), ('', '', '$program', 'part 3'), ('', '', '$program', 'part 4'), ('', '', '$program', 'part 5'), ('', '', '$program', 'part 6'), ('', '', '$program', 'part 7'), ('', '', '$program', 'part 8'), ('', '', '$program', 'part 9'), ('', '', '$program', 'thread ')]"
 # as readers of rocprofv3's JSON find it: kinds and operations by their place, kernels by symbols, calls by correlation
 "$top" export "$db" --rocprofv3 "$work/links.v3.json" 2>/dev/null
 tool='."rocprofiler-sdk-tool"[0]'
@@ -74,6 +83,12 @@ is "rocprofv3: functions by their operation" "$(jq -r "$tool | .strings.buffer_r
     group_by(.)[] | \"\(.[0])|\(length)\"" "$work/links.v3.json" | sort)" "$(sql "$db" "SELECT apiName, count(*) FROM api WHERE apiName GLOB 'hip*' GROUP BY 1 ORDER BY 1")"
 is "rocprofv3: ranges say what they are" "$(jq "$tool | (.strings.marker_api | map({key: (.key | tostring), value: .value}) | from_entries) as \$m |
     [.buffer_records.marker_api[] | \$m[.correlation_id.internal | tostring] | select(test(\"^thread [0-7]$\"))] | length" "$work/links.v3.json")" 8
+is "rocprofv3: nothing else is a kernel" "$(jq -c "[$tool.kernel_symbols[].kernel_name]" "$work/links.v3.json")" '["linked"]'
+is "rocprofv3: what rtl-top has noted for itself is no marker" "$(jq -c "[$tool.strings.marker_api[].value | select(test(\"rtl-top\"))]" "$work/links.v3.json")" '[]'
+has "rocprofv3: the command is there" "$(jq -r "$tool.metadata.command[0]" "$work/links.v3.json")" 'hip_links'
+is "rocprofv3: it begins with the first and ends with the last" "$(jq "$tool | ([.buffer_records[][] | .start_timestamp] | min) == .metadata.init_time and
+    ([.buffer_records[][] | .end_timestamp] | max) == .metadata.fini_time" "$work/links.v3.json")" true
+is "rocprofv3: kinds are where rocprofiler-sdk has them" "$(jq -c "[$tool.strings.buffer_records | to_entries[] | select(.value.kind | IN(\"KERNEL_DISPATCH\", \"HIP_RUNTIME_API\", \"MEMORY_COPY\")) | .key]" "$work/links.v3.json")" '[5,10,11]'
 is "rocprofv3: GPUs are agents" "$(jq -c "$tool | [.agents[] | select(.type == 2).id.handle] - [.buffer_records.kernel_dispatch[].dispatch_info.agent_id.handle]" "$work/links.v3.json")" '[]'
 close_play
 is "it ends as it would" "$status" 0
@@ -82,6 +97,12 @@ is "it ends as it would" "$status" 0
 play "$programs/hip_links" --kinds --hold
 settled
 check "graphs and copies" "$top" trace -p "$program" "$work/kinds.db" -n 1 -d 0.1
+"$top" trace -p "$program" "$db" -n 1 -d 0.1 2>/dev/null # beside the process before
+"$top" export "$db" --rocprofv3 "$work/both.v3.json" 2>/dev/null
+is "rocprofv3: of two processes each has an entry" "$(jq '."rocprofiler-sdk-tool" | length' "$work/both.v3.json") $(jq '."rocprofiler-sdk-tool"[1].metadata.pid' "$work/both.v3.json")" "2 $program"
+is "rocprofv3: the first one's is what it was" "$(jq -c '."rocprofiler-sdk-tool"[0]' "$work/both.v3.json" | md5sum)" "$(jq -c '."rocprofiler-sdk-tool"[0]' "$work/links.v3.json" | md5sum)"
+is "rocprofv3: nothing is lost between them" "$(jq '[."rocprofiler-sdk-tool"[].buffer_records | .kernel_dispatch, .memory_copy | length] | add' "$work/both.v3.json")" \
+    "$(sql "$db" 'SELECT count(*) FROM rocpd_op WHERE gpuId >= 0')"
 consistent "kinds" "$work/kinds.db"
 is "a graph's kernels are its launch's, the first one describes it" \
     "$(sql "$work/kinds.db" "SELECT count(*), count(k.api_id) FROM rocpd_api a JOIN rocpd_string s ON s.id = a.apiName_id AND s.string = 'hipGraphLaunch'

@@ -210,7 +210,7 @@ refused "started with off" 8 'RTL_MODE=off hooks nothing, so its mode cannot be 
 stop
 is "started with off: ends well" "$status" 0
 
-if [ "$(id -u)" = 0 ]; then # a viewer that may look into the process but is neither its user nor root
+if as_others "another user"; then # a viewer that may look into the process but is neither its user nor root
     start auto
     tell run 10
     may=+sys_ptrace,+dac_read_search

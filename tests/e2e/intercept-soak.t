@@ -34,7 +34,9 @@ jq -c --unbuffered '[.state, .dispatches.counted, .dispatches.timed, (.dispatche
 reader=$!
 tap_pids="$tap_pids $reader"
 
-# what the watcher holds, every second while there is work
+# what the watcher holds, every second while there is work, once it has all that it needs for a frame
+frames() { [ "$(wc -l <"$work/frames")" -ge "$1" ]; }
+check "frames come" wait_until 60 frames 3
 over=$(($(date +%s) + seconds + 300))
 while alive "$program" && ! grep -q '^holding' "$work/out" && [ "$(date +%s)" -lt "$over" ]; do
     awk -v page="$(getconf PAGESIZE)" '{ print $2 * page / 1024 }' "/proc/$watcher/statm" >>"$work/watcher.rss" 2>/dev/null

@@ -6,7 +6,6 @@
 
 unset HSA_TOOLS_LIB RTL_MODE RTL_TRACE
 play=$tap_top/$O/tests/programs/launch_play
-skip() { echo "ok $((tap_number += 1)) - $1 # SKIP $2"; }
 
 # container OPTIONS OF unshare...: a container with its own /proc and a librtl.so that only it has; $inner is the host's
 # number of its program, $outer that of unshare
@@ -55,7 +54,7 @@ if unshare -Ur true 2>/dev/null; then
     sleep 600 &
     sleeper=$!
     tap_pids="$tap_pids $sleeper"
-    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    if as_others "a container's root on a process of the host's: status"; then
         chmod 755 "$work"
         cp "$top" "$O/librtl.so" "$work"
         found=$(setpriv --reuid 54321 --regid 54321 --clear-groups unshare -Ur "$work/rtl-top" -p "$sleeper" -b 2>&1)

@@ -57,6 +57,25 @@ is "a snapshot, and nothing else" "$(sqlite3 "$work/once.db" "SELECT DISTINCT ki
 check "it can be compared" "$top" diff --cumulative "$work/once.db" "$work/once.db"
 ran_refused=$("$top" run --snapshot "$work/once.db" --json -- true 2>&1)
 has "not beside a stream" "$ran_refused" 'does not go with'
+refused=$("$top" run --snapshot "$work/once.db" --trace "$work/two.db" -- true 2>&1)
+has "nor beside a trace" "$refused" '^rtl-top: --trace and --snapshot exclude one another'
+for output in '--snapshot' '--trace' '-b -w' '-b -o'; do
+    # shellcheck disable=SC2086 # options
+    "$top" run $output "$work/nowhere/x.db" -- touch "$work/started" 2>"$work/err"
+    is "$output: what can't be written is refused" "$? $(cat "$work/err")" \
+        "10 rtl-top: cannot write $work/nowhere/x.db: No such file or directory"
+    check "before the command runs" test ! -e "$work/started"
+done
+echo text >"$work/no.db"
+"$top" run --snapshot "$work/no.db" -- touch "$work/started" 2>"$work/err"
+is "so is what is no recording" "$? $(ls "$work/started" 2>/dev/null)" "11 "
+is "with --force it stays until there is something to replace it" \
+    "$("$top" run --force --snapshot "$work/no.db" -- sh -c "cat '$work/no.db'" 2>/dev/null; echo $?)" "text
+3"
+"$top" run --snapshot "$work/nothing.db" -- true 2>"$work/err"
+is "nothing that could be traced is no success" "$?" 3
+has "and it says so" "$(cat "$work/err")" "^rtl-top: nothing is written to $work/nothing.db: no process was traced$"
+check "nor a file" test ! -e "$work/nothing.db"
 begin "$top" run --trace "$work/trace.db" -- $scenes
 written '^holding' "$work/out"
 end

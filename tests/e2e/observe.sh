@@ -15,12 +15,13 @@ more*  fixed 20us
 EOF
 
 # play ARGS...: until it is ready; $program is its process. Options of the software GPU in $gpu.
+# Loaded as tools: $tools. Another way to begin observe_play: $begin. What it runs under: $under.
 play() {
     rm -f "$work/in" "$work/truth" "$work/out"
     mkfifo "$work/in"
     # shellcheck disable=SC2086 # several options, or none
-    (exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --script "$work/script" --truth "$work/truth" \
-        ${gpu:-} -- "$O/tests/programs/observe_play" "$@" <"$work/in" >"$work/out" 2>"$work/err") &
+    (HSA_TOOLS_LIB=${tools:-} exec ${under:-} tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --script "$work/script" --truth "$work/truth" \
+        ${gpu:-} -- ${begin:-"$O/tests/programs/observe_play"} "$@" <"$work/in" >"$work/out" 2>"$work/err") &
     program=$!
     tap_pids="$tap_pids $program"
     exec 3>"$work/in"

@@ -96,6 +96,53 @@ check "the end is missing: 12, and why" shows 'the end of the recording is missi
 is "the file is sound" "$(sqlite3 "$work/full.db" 'PRAGMA integrity_check')" ok
 check "with the frames before" test "$("$top" -r "$work/full.db" --json | wc -l)" -ge 1
 
+# --- and so it is when the process has ended, or its screen was left ---
+keep=$demo
+demo --kernels 12 --gpus 2 --rate 4000
+gone=$demo
+terminal 100 24 "cd $work; ulimit -f 900; $top -p $gone -d 0.1 -w gone.db; echo status \$?; exec cat"
+check "a full disk again" shows 'rec FAILS gone.db'
+end_process "$gone" KILL
+check "the process ends" shows '\[EXITED\]'
+keys q
+check "the end is missing all the same" shows 'the end of the recording is missing' 'status 12'
+
+demo --kernels 12 --gpus 2 --rate 4000
+terminal 100 24 "cd $work; ulimit -f 900; $top -p $keep,$demo -d 0.1; echo status \$?; exec cat"
+check "two" shows '2 processes'
+keys p
+check "their list" shows '^ +PID  RANK'
+keys Enter
+check "one of them" shows "pid ($keep|$demo) "
+keys x
+check "is recorded onto a full disk" shows 'rec FAILS rtl-top-'
+keys p
+check "it was left" shows '^ +PID  RANK'
+keys q
+check "what is missing is said at the end" shows 'the end of the recording is missing' 'status 12'
+end_process "$demo" KILL
+demo=$keep
+
+# --- two of which one has ended, then both ---
+demo --kernels 35 --gpus 2 --rate 4000
+terminal 100 24 "cd $work; $top -p $keep,$demo -d 0.2; echo status \$?; exec cat"
+check "two again" shows '2 processes'
+keys S
+check "S: of both" shows 'snapshot of 35 kernels of 2 processes added to '
+end_process "$demo" KILL
+check "one has ended" shows '1 process:'
+keys S
+check "S: of the other one" shows 'snapshot of 12 kernels of 1 process added to '
+end_process "$keep" KILL
+check "both have ended" shows '\[EXITED\]'
+keys S
+check "S says that there is nothing to save" shows 'no snapshot: all processes have ended'
+keys x
+check "x says so, too" shows 'not recording: all processes have ended'
+keys q
+check "and that is no error" shows 'status 0'
+demo --kernels 12 --gpus 2 --rate 4000
+
 # --- wrong from the start ---
 echo text >"$work/text"
 terminal 100 24 "$top -p $demo -w $work/text; echo status \$?; exec cat"

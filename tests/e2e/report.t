@@ -20,6 +20,19 @@ has "names come when they are asked for" "$("$top" report -p "$program" --names)
 has "without a process it is about all" "$("$top" report)" "^process $program: librtl.so [0-9.]+, mode default"
 end_process "$program" KILL
 tap_pids=
+# a container's ROCm is its own, also where a link in it begins with /
+cat >"$work/in-container" <<'END'
+mount -t tmpfs none /opt && mkdir -p /opt/rocm-9/.info && ln -s /opt/rocm-9 /opt/rocm && echo 9.8.7-1 >/opt/rocm-9/.info/version && exec "$@"
+END
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+    unshare -m sh "$work/in-container" "$O/tests/programs/segment_demo" --seconds 600 >/dev/null &
+    contained=$!
+    tap_pids=$contained
+    wait_until 60 traced "$contained"
+    has "of a process in a container it is the container's ROCm" "$("$top" report -p "$contained")" '^  runtime loaded: .*; ROCm there: 9\.8\.7-1$'
+    end_process "$contained" KILL
+    tap_pids=
+fi
 "$top" report -p "$program" >"$work/report" 2>"$work/err"
 is "what can't be read is told, with its status" "$? $(wc -l <"$work/err")" "2 1"
 has "and the system is reported still" "$(cat "$work/report")" '^system: Linux '

@@ -7,7 +7,7 @@ demo --kernels 60 --gpus 2 --rate 5000
 terminal 80 24 "$top -p $demo -d 0.2 -s name; echo status \$?; exec cat"
 
 check "the main screen" shows 'rtl-top  segment_demo.*pid '"$demo"'.*\[LIVE\]' '[0-9][kM]? disp/s' '^G0 .*%  wait p99 .* copy ' \
-    '^G1 ' 'mode default: .*NOT timed' '%TIME      CALL/s    P50    P99 P99CHG P99 [0-9.ms]+ +KERNEL +60/60' '^>' \
+    '^G1 ' '[0-9.]+% NOT timed' '%TIME      CALL/s    P50    P99 P99CHG P99 [0-9.ms]+ +KERNEL +60/60' '^>' \
     'win .*s$' 'sort KERNEL \^ \| filter none \| names short \| units auto' '\?Help .*qQuit'
 [ "$tap_failed" = 0 ] || finish # nothing else can work
 check "numbers move" sh -c "a=\$(tmux -L $tap_tmux capture-pane -p); for i in 1 2 3 4 5 6 7 8; do sleep 0.3

@@ -1,29 +1,8 @@
 #!/bin/bash
 # rtl-top serve: metrics of processes that come and go, over HTTP; bad input, and clients that mean harm.
-# shellcheck source-path=SCRIPTDIR
+# shellcheck source-path=SCRIPTDIR disable=SC2016,SC2119
 . "$(dirname "$0")/tap.sh"
-top=$tap_top/$O/rtl-top
-
-start() { # NAME ARGS...: serves in the background; server, port
-    local name=$1
-    shift
-    "$top" serve "$@" >"$work/$name.out" 2>"$work/$name.err" &
-    server=$!
-    tap_pids="$tap_pids $server"
-    wait_until 60 grep -q '/metrics$' "$work/$name.out"
-    port=$(sed -n 's,^serving http://.*:\([0-9]*\)/metrics$,\1,p' "$work/$name.out")
-}
-ask() { # TEXT: sends it, with CR LF for each line, and prints what comes back
-    exec 7<>"/dev/tcp/127.0.0.1/$port" || return
-    printf '%b' "$1" >&7 2>/dev/null
-    timeout 60 cat <&7
-    exec 7>&-
-}
-get() { ask "GET $1 HTTP/1.1\r\nHost: here\r\n${2:+$2\r\n}\r\n"; }
-page() { get /metrics "${1:-}" | tr -d '\r' | sed '1,/^$/d'; }
-status_of() { head -n 1 | cut -d ' ' -f 2; }
-sample() { page | sed -n "s/^$1 //p"; } # NAME{LABELS}
-at_least() { [ "$(sample "$1")" -ge "$2" ] 2>/dev/null; }
+. "$(dirname "$0")/serve.sh"
 
 "$O/tests/programs/segment_demo" --kernels 12 --seconds 600 >/dev/null &
 demo=$!
@@ -37,6 +16,7 @@ has "a process is there with its command" "$(cat "$work/page")" "^rtl_process_in
 is "each kernel has a series, and the rest one" "$(grep -c '^rtl_kernel_dispatches_total' "$work/page")" 13
 is "every metric is said once" "$(grep '^# TYPE' "$work/page" | sort | uniq -d)" ""
 is "every sample, too" "$(grep -v '^#' "$work/page" | sed 's/ [^ ]*$//' | sort | uniq -d)" ""
+is "and none of its numbers is taken for one that can't be" "$(sed -n 's/^rtl_serve_numbers_left_out_total //p' "$work/page")" 0
 # a histogram: buckets grow towards +Inf, which is the count
 # shellcheck disable=SC2016 # awk's
 check "buckets add up" awk '
@@ -47,6 +27,14 @@ has "without being asked for it is no OpenMetrics" "$(get /metrics)" '^Content-T
 openmetrics='Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
 has "who asks for OpenMetrics gets it" "$(get /metrics "$openmetrics")" '^Content-Type: application/openmetrics-text; version=1.0.0'
 is "with its end" "$(page "$openmetrics" | tail -n 1)" "# EOF"
+families='Accept: application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,text/plain;q=0.5'
+has "who asks for Protocol Buffers gets those" "$(get /metrics "$families" | tr -d '\0' | sed '/^\r*$/q')" \
+    '^Content-Type: application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited'
+get /metrics "$families" | sed '1,/^\r*$/d' >"$work/families"
+# each message behind its length, to the last byte
+check "whole ones" perl -0777 -ne 'my $at = 0; while ($at < length) { my ($n, $shift, $byte) = (0, 0);
+    do { $byte = ord substr $_, $at++, 1; $n |= ($byte & 127) << $shift; $shift += 7 } while $byte & 128;
+    substr($_, $at, 1) eq "\n" or die "no family at $at"; $at += $n; $count++ } die "$at of " . length if $at != length; exit($count < 30)' "$work/families"
 has "and metrics by their own names" "$(page "$openmetrics")" '^# TYPE rtl_kernel_dispatches counter$'
 
 # --- counters survive their process ---
@@ -65,7 +53,7 @@ is "and what it counted stays, to the last" "$(sed -n 's/^rtl_family_dispatches_
 demo=$!
 tap_pids="$tap_pids $demo"
 wait_until 60 at_least rtl_serve_processes 1
-check "and goes on from there" at_least 'rtl_family_dispatches_total{family="gemm"}' "$counted"
+check "and goes on from there" wait_until 60 at_least 'rtl_family_dispatches_total{family="gemm"}' "$((counted + 1))"
 
 # --- what isn't there, and what isn't HTTP ---
 is "another path is not found" "$(get /metrics/../etc/passwd | status_of) $(get /nonsense | status_of) $(get / | status_of)" "404 404 200"
@@ -81,6 +69,29 @@ check "after all of that it serves" at_least rtl_serve_scrapes_total 1
 for i in $(seq 40); do eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port"; done 2>/dev/null
 check "clients that say nothing are sent away, and others come in again" wait_until 120 at_least rtl_serve_processes 1
 for i in $(seq 40); do eval "exec $((i + 20))>&-"; done
+
+# --- a process without the library, from outside ---
+echo '* 200us' >"$work/script"
+tests/vgpu/run --script "$work/script" -- "$O/tests/programs/intercept_paced" 3 2000 >"$work/plain.log" 2>&1 &
+plain=$!
+tap_pids="$tap_pids $plain"
+check "a program without the library runs" wait_until 120 sh -c "grep -q libhsa-runtime64 /proc/$plain/maps || { cat $work/plain.log; false; }"
+first_port=$port
+start outside --observe -p "$plain"
+observed() { at_least 'rtl_kernel_dispatches_total{kernel="pace03",.*}' "$1"; }
+check "its dispatches are counted" wait_until 60 observed 100
+page >"$work/page"
+has "it is said to be observed" "$(cat "$work/page")" "^rtl_process_info\{pid=\"$plain\",.*mode=\"observed\"\}"
+is "no time is made up: none was measured" "$(sed -n 's/^rtl_kernel_duration_seconds_count{kernel="pace03",.*} //p; s/^rtl_gpu_busy_seconds_total{.*} //p' "$work/page" | tr '\n' ' ')" "0 0.0 "
+has "and why is said" "$(cat "$work/page")" '^rtl_untimed_dispatches_total\{reason="observed"\} [1-9]'
+is "nor does the process have a time" "$(grep -c "^rtl_process_gpu_busy_seconds_total{pid=\"$plain\"" "$work/page")" 0
+counted=$(sed -n 's/^rtl_kernel_dispatches_total{kernel="pace03",.*} //p' "$work/page")
+end_process "$plain"
+check "it is let go when it ends" wait_until 60 at_least rtl_serve_processes_ended_total 1
+check "what it counted stays" observed "$counted"
+port=$first_port
+is "without --observe it isn't there" "$(page | grep -c "pid=\"$plain\"")" 0
+end_process "$server"
 
 # --- one process of several; fewer series; the other format of an address ---
 start second -p "$demo" --kernels 3 --buckets 1 ":0"
@@ -104,6 +115,14 @@ check "what is no port" refuses 'is no ADDR:PORT' 127.0.0.1:99999
 check "an address of another machine" refuses 'is no address of this machine' 192.0.2.1:0
 check "two addresses" refuses 'takes one ADDR:PORT' :0 :0
 check "no kernels" refuses '1 to 1000' --kernels 0
+timeout 60 "$top" serve -p 4194305 :0 >"$work/out" 2>"$work/err" </dev/null
+is "a process that there isn't is no process" "$? $(cat "$work/err")" "2 rtl-top: no process 4194305: rtl-top list shows which are traced"
+start hopeful -p "$demo,4194305" :0
+has "one of several is told" "$(cat "$work/hopeful.err")" '^rtl-top: no process 4194305: '
+end_process "$server"
+start named -p nonesuch :0
+has "of a name that nobody has so far it is said that it is waited for" "$(cat "$work/named.err")" "^rtl-top: no process is called 'nonesuch' so far"
+end_process "$server"
 check "odd buckets" refuses '1, 2 or 4' --buckets 3
 start everywhere -p "$demo" 0.0.0.0:0
 has "who listens on all addresses is warned" "$(cat "$work/everywhere.err")" '^rtl-top: whoever reaches'

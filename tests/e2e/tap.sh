@@ -51,6 +51,19 @@ has() {
     check "$1" grep -qE -e "$3" "$work/has.txt"
 }
 
+# skip NAME WHY: what cannot be tried here; tests/run counts it apart and names it
+skip() {
+    tap_number=$((tap_number + 1))
+    echo "ok $tap_number - $1 # SKIP $2"
+}
+
+# as_others NAME: can the test be another user as well? Otherwise NAME stands for what is skipped.
+as_others() {
+    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then return 0; fi
+    skip "$1" "needs root and setpriv"
+    return 1
+}
+
 # wait_until SECONDS COMMAND...: polls the command; fails when the time is over. A long time costs nothing but where the
 # test fails: it is for the slowest machine.
 wait_until() {

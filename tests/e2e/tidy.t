@@ -29,9 +29,9 @@ check "the lists of small faults fit the code" tests/mutants/run --list
 
 # the direction between the parts (CONTRIBUTING.md)
 is "the library includes nothing of the viewer" "$(grep -rn '#include "' src/intercept src/shm/segment_writer.c src/stats/recorder.c |
-    grep -vE '"(intercept/.*|base/.*|shm/(api|api_link|control|event_ring|hash|segment|segment_writer|tables|trace_size)\.h|stats/(histogram|recorder)\.h)"$')" ""
+    grep -vE '"(intercept/.*|base/.*|shm/(api|api_clock|api_link|control|event_ring|hash|probe|probe_page|probe_state|segment|segment_writer|tables|trace_size)\.h|stats/(histogram|recorder)\.h)"$')" ""
 is "librtl-hip.so includes nothing but contracts and arithmetic" "$(grep -rn '#include "' src/hip |
-    grep -vE '"(hip/.*|base/.*|shm/(api|api_link|hash|tables|trace_size)\.h|stats/histogram\.h)"$')" ""
+    grep -vE '"(hip/.*|base/.*|shm/(api|api_clock|api_link|hash|tables|trace_size)\.h|stats/histogram\.h)"$')" ""
 # its rooms, from the bottom to the top: load.c alone knows all of them
 while read -r room above; do
     is "src/intercept/$room includes nothing of what is built on it" \
@@ -66,20 +66,21 @@ echo '#include "low/a.h"' >"$work/src/high/d.c"
 is "two folders that need each other are one" "$(circles)$(circles --folders)" "src/high src/low"
 echo '#include "low/a.h"' >"$work/src/high/c.h"
 is "and three files that do, too" "$(circles)" "src/high/c src/low/a src/low/b"
-viewer='src/observe src/text src/model src/session src/command src/serve src/tui src/main.c'
+viewer='src/observe src/probe src/text src/model src/session src/command src/serve src/tui src/main.c'
 # shellcheck disable=SC2086 # a list
 is "the viewer includes nothing of the library" "$(grep -rnE '#include "intercept/|shm/segment_writer|stats/recorder' $viewer)" ""
 # each room of the viewer, and what is built on it, which it must not look into
 while read -r room above; do
     is "src/$room includes nothing of what is built on it" "$(grep -rnE "#include \"($above)/" "src/$room")" ""
 done <<'EOF'
-base shm|stats|observe|text|model|session|command|serve|tui|record|intercept
-shm stats|observe|text|model|session|command|serve|tui|record|intercept
-stats observe|text|model|session|command|serve|tui|record|intercept
-observe text|model|session|command|serve|tui|record|intercept
-text observe|model|session|command|serve|tui|record
-model observe|session|command|serve|tui|record
-record observe|text|model|session|command|serve|tui
+base shm|stats|observe|probe|text|model|session|command|serve|tui|record|intercept
+shm stats|observe|probe|text|model|session|command|serve|tui|record|intercept
+stats observe|probe|text|model|session|command|serve|tui|record|intercept
+observe probe|text|model|session|command|serve|tui|record|intercept
+probe stats|observe|text|model|session|command|serve|tui|record|intercept
+text observe|probe|model|session|command|serve|tui|record
+model observe|probe|session|command|serve|tui|record
+record observe|probe|text|model|session|command|serve|tui
 session command|serve|tui
 command serve|tui
 serve command|tui

@@ -50,9 +50,15 @@ has "a vendor packet of unknown format too" "$seen" '^vgpu: .* vendor packet wit
 seen=$(hsa bad-packet kernel 2>&1)
 has "a kernel object of 0 too" "$seen" '^vgpu: .* kernel object is 0'
 
-used=$(hsa idle 3)
+# The least of three: what else the machine does makes it more, and nothing makes it less.
+used_idle() { # COMMAND...
+    for _ in 1 2 3; do
+        "$@"
+    done | sort -n | head -n 1
+}
+used=$(used_idle hsa idle 3)
 check "idle: below 2 % of a core ($used us of 3 s)" test "$used" -lt 60000
-used=$(VGPU_NAP=1 "$0" --case idle 3)
+used=$(used_idle env VGPU_NAP=1 "$0" --case idle 3)
 check "idle without userfaultfd: below 2 % of a core ($used us of 3 s)" test "$used" -lt 60000
 check "threads without userfaultfd" env VGPU_NAP=1 "$0" --case threads 20
 finish

@@ -3,12 +3,13 @@
  * leaves it with words of it patched, or cut short.
  *
  * The input is patches of 12 bytes: the part (header, rows, memory, counters, buckets, threads, queues, nodes,
- * launches, events, size), number of the entry (2 bytes), word in it (1 byte), value (8 bytes). Size is what the file
- * is cut to.
+ * launches, events, pairs, their buckets, size), number of the entry (2 bytes), word in it (1 byte), value (8 bytes).
+ * Size is what the file is cut to.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=480
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,8 +17,11 @@
 #include "command/api_output.h"
 #include "fuzz.h"
 #include "model/merge_calls.h"
+#include "model/model_range.h"
 
 enum { RECORDS = 64 };
+
+#define PAIRS_AT RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS)
 
 static int file;
 
@@ -37,7 +41,9 @@ static void lay_out(void)
                                .nodes_used = 5,
                                .kernels_used = 8,
                                .header_bytes = sizeof h,
-                               .size = RTL_API_SIZE,
+                               .size = PAIRS_AT + RTL_API_PAIRS_SIZE,
+                               .pairs_at = PAIRS_AT,
+                               .pairs_used = 3,
                                .rows_at = RTL_API_ROWS_AT,
                                .memory_at = RTL_API_MEMORY_AT,
                                .counters_at = RTL_API_COUNTERS_AT,
@@ -45,7 +51,7 @@ static void lay_out(void)
                                .pid = 1,
                                .blocks_used = 3};
     struct rtl_api_memory memory = {.in_use = 8192, .peak = 1 << 20, .allocations = 2};
-    MUST(ftruncate(file, 0) == 0 && ftruncate(file, (off_t)RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS)) == 0);
+    MUST(ftruncate(file, 0) == 0 && ftruncate(file, (off_t)(PAIRS_AT + RTL_API_PAIRS_SIZE)) == 0);
     put(&h, sizeof h, 0);
     put(&memory, sizeof memory, RTL_API_MEMORY_AT);
     for (uint32_t i = 0; i < 4; i++) {
@@ -77,6 +83,13 @@ static void lay_out_links(void)
     struct rtl_api_counters c = {.calls = 3, .total_ns = 5000, .most_ns = 4000};
     struct rtl_api_queue queue = {.linked = 3, .unlinked = {1, 2, 3, 4}};
     put(&c, sizeof c, RTL_API_LAUNCHES_AT + 7 * sizeof c);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rtl_api_pair pair = {.node = 1 + i, .kernel = 7, .calls = 3, .total_ns = 5000, .most_ns = 4000};
+        uint64_t count = 3;
+        put(&pair, sizeof pair, PAIRS_AT + i * sizeof pair);
+        put(&count, sizeof count,
+            PAIRS_AT + RTL_API_PAIR_BUCKETS_AT + i * sizeof(struct rtl_api_buckets) + 8 * (100 + i));
+    }
     put(&queue, sizeof queue, RTL_API_QUEUES_AT);
     for (uint32_t block = 0; block < 2; block++) {
         uint64_t written = block ? RECORDS + 10 : 10;
@@ -94,6 +107,9 @@ static void read_links(const struct rtl_api_copy *copy)
 {
     static struct rtl_api_buckets buckets;
     MUST(copy->node_count <= RTL_API_NODES && copy->launch_count <= RTL_API_KERNELS);
+    MUST(copy->pair_count <= RTL_API_PAIRS);
+    for (uint32_t i = 0; i < copy->pair_count; i++)
+        MUST(copy->pairs[i].node && copy->pairs[i].node < copy->node_count && copy->pairs[i].kernel < RTL_API_KERNELS);
     for (uint32_t i = 0; i < copy->node_count; i++)
         MUST((copy->nodes[i].parent < i || copy->nodes[i].parent == 0) && copy->node_text_bytes[i] <= RTL_API_TEXT);
     for (uint32_t i = 0; i < copy->launch_count && i < 10; i++)
@@ -132,13 +148,15 @@ static void patch(const uint8_t *data)
                  {RTL_API_QUEUES_AT, RTL_API_QUEUES, sizeof(struct rtl_api_queue)},
                  {RTL_API_NODES_AT, 8, sizeof(struct rtl_api_node)},
                  {RTL_API_LAUNCHES_AT, 8, sizeof(struct rtl_api_counters)},
-                 {RTL_API_EVENTS_AT, 2 * RECORDS, sizeof(struct rtl_api_event)}};
+                 {RTL_API_EVENTS_AT, 2 * RECORDS, sizeof(struct rtl_api_event)},
+                 {PAIRS_AT, 8, sizeof(struct rtl_api_pair)},
+                 {PAIRS_AT + RTL_API_PAIR_BUCKETS_AT, 4, sizeof(struct rtl_api_buckets)}};
     enum { PARTS = sizeof parts / sizeof *parts };
     uint64_t value, number = (uint64_t)(data[1] | data[2] << 8);
     memcpy(&value, data + 4, sizeof value);
     unsigned part = data[0] % (PARTS + 1);
     if (part == PARTS)
-        MUST(ftruncate(file, (off_t)(value % RTL_API_SIZE)) == 0);
+        MUST(ftruncate(file, (off_t)(value % (PAIRS_AT + RTL_API_PAIRS_SIZE))) == 0);
     else
         put(&value, sizeof value,
             parts[part].at + number % parts[part].entries * parts[part].bytes + data[3] * 8u % parts[part].bytes);
@@ -165,11 +183,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* As a part of a snapshot: rows by name, each once, ranges below those that are before them. */
-static void take_into_snapshot(void)
+static void take_into_snapshot(struct rtl_api_copy *copy)
 {
-    struct rtl_snapshot s = {.taken_mono_ns = 1}, other = {0};
+    static char kernel[] = "kernel";
+    struct rtl_kernel_snapshot kernels[] = {{.id = 7, .name = kernel, .name_length = sizeof kernel - 1}};
+    struct rtl_snapshot s = {.taken_mono_ns = 1, .kernels = kernels, .kernel_count = 1}, other = {0};
     struct rtl_calls_source source = {.fd = file};
-    rtl_calls_take(&source, 4711, &s);
+    rtl_calls_take(&source, 4711, NULL, &s);
     const struct rtl_calls *c = s.calls;
     for (uint32_t i = 0; c && i < c->count; i++) {
         MUST(c->rows[i].name_bytes <= RTL_API_TEXT && (!i || rtl_call_compare(&c->rows[i - 1], &c->rows[i]) < 0));
@@ -180,9 +200,20 @@ static void take_into_snapshot(void)
         MUST(i ? c->nodes[i].parent < i : !c->nodes[i].parent);
     for (uint32_t i = 0; c && i < c->thread_count; i++)
         MUST(c->threads[i].row <= c->count && c->threads[i].last_row <= c->count);
+    for (uint32_t i = 0; c && i < c->pair_count; i++)
+        MUST(c->pairs[i].node && c->pairs[i].node < c->node_count &&
+             rtl_calls_pair(c, c->pairs[i].node, c->pairs[i].kernel) == &c->pairs[i]);
     const struct rtl_calls *both[] = {c, c};
     MUST(rtl_merge_calls(both, 2, &other));
+    MUST(!c || other.calls->pair_count <= c->pair_count);
+    struct rtl_range_kernel *list;
+    MUST(rtl_range_kernels(&s, &list) == (c ? c->pair_count : 0) && list);
+    free(list);
+    rtl_api_print(copy, 1, c ? &s : NULL, RTL_API_TABLE);
+    rtl_api_print(copy, 1, c ? &s : NULL, RTL_API_JSON);
+    rtl_api_print(copy, 1, c ? &s : NULL, RTL_API_CSV);
     rtl_snapshot_free(&other);
+    s.kernels = NULL;
     rtl_snapshot_free(&s);
 }
 
@@ -206,12 +237,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             MUST(sum == row->calls && row->text_bytes <= RTL_API_TEXT);
         }
         read_links(&copy);
-        rtl_api_print(&copy, 1, RTL_API_TABLE);
-        rtl_api_print(&copy, 1, RTL_API_JSON);
-        rtl_api_print(&copy, 1, RTL_API_CSV);
+        take_into_snapshot(&copy);
     }
     rtl_api_free(&copy);
-    take_into_snapshot();
     read_events();
     return 0;
 }

@@ -18,6 +18,7 @@ static const char schema[] =
     "CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end,"
     " description_id, opType_id);"
     "CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid, tid, start, end, apiName_id, args_id);"
+    "CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id, op_id);"
     "CREATE TABLE rocpd_monitor(id INTEGER PRIMARY KEY, deviceType, deviceId, monitorType, start, end, value);"
     "CREATE TABLE rocpd_metadata(id INTEGER PRIMARY KEY, tag, value);"
     "INSERT INTO rocpd_string VALUES (1, ''), (2, 'KernelExecution'), (3, '_Z1fIfLi3EEvPT_'), (4, 'UserMarker');"
@@ -25,7 +26,8 @@ static const char schema[] =
     " ('process 0', '{\"pid\":7}'), ('queue 1', '{\"process\":0}'), ('queue 2', '{\"process\":0,\"copies\":1}');"
     "INSERT INTO rocpd_op VALUES (1, 0, 1, 0, 'wg=64,1,1 grid=64,1,1', 5, 9, 3, 2), (2, 0, 1, 0, 'size=7', 6, 99, 1, "
     "2);"
-    "INSERT INTO rocpd_api VALUES (1, 7, 7, 1, 9, 4, 2);"
+    "INSERT INTO rocpd_api VALUES (1, 7, 7, 1, 9, 4, 2), (2, 7, 8, 2, 3, 3, 1);"
+    "INSERT INTO rocpd_api_ops VALUES (1, 2, 1);"
     "INSERT INTO rocpd_monitor VALUES (1, 'gpu', 0, 'sclk', 1, 2, '1.5')";
 
 static const char *const inserts[] = {
@@ -34,11 +36,12 @@ static const char *const inserts[] = {
     "INSERT OR REPLACE INTO rocpd_api VALUES (?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO rocpd_monitor VALUES (?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO rocpd_metadata VALUES (?,?,?)",
+    "INSERT OR REPLACE INTO rocpd_api_ops VALUES (?,?,?)",
 };
 
 static struct fuzz_image good;
 static struct fuzz_folder folder;
-static char *database, *json, *csv;
+static char *database, *json, *csv, *v3;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -48,6 +51,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     database = fuzz_at(&folder, "in.db");
     json = fuzz_at(&folder, "out.json");
     csv = fuzz_at(&folder, "out.csv");
+    v3 = fuzz_at(&folder, "out.v3.json");
     sqlite3 *db;
     MUST(sqlite3_open(database, &db) == SQLITE_OK && sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(db);
@@ -94,14 +98,14 @@ static void check_csv(const char *name)
             first = true;
         }
     }
-    MUST(!quoted && !column && columns == 20);
+    MUST(!quoted && !column && columns == 21);
     free(text.bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char words[][12] = {"export", "--perfetto", "--csv", "--force"};
-    char *argv[] = {words[0], database, words[1], json, words[2], csv, words[3], NULL};
+    static char words[][12] = {"export", "--perfetto", "--csv", "--force", "--rocprofv3"};
+    char *argv[] = {words[0], database, words[1], json, words[2], csv, words[3], words[4], v3, NULL};
     struct fuzz_input in = {data, size};
     struct fuzz_image printed;
     if (fuzz_take(&in, 1) & 1)
@@ -110,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_rows(&in, &good, database, inserts, sizeof inserts / sizeof *inserts);
     unlink(json);
     unlink(csv);
-    int status = fuzz_command(rtl_export_command, 7, argv, &printed);
+    unlink(v3);
+    int status = fuzz_command(rtl_export_command, 9, argv, &printed);
     MUST(!printed.size);
     free(printed.bytes);
     MUST(status == 0 || status == 1 || (status >= 10 && status <= 15));
@@ -118,7 +123,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_json(json);
     if (!access(csv, F_OK))
         check_csv(csv);
-    MUST(status || (!access(json, F_OK) && !access(csv, F_OK)));
+    if (!access(v3, F_OK))
+        check_json(v3);
+    MUST(status || (!access(json, F_OK) && !access(csv, F_OK) && !access(v3, F_OK)));
     fuzz_no_leftovers(&folder);
     return 0;
 }

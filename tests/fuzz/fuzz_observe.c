@@ -16,6 +16,7 @@
 #include "fuzz.h"
 #include "observe/debug_list.h"
 #include "observe/elf_symbols.h"
+#include "observe/kernel_code.h"
 #include "observe/observed_queue.h"
 
 enum {
@@ -124,6 +125,14 @@ static void watch(const struct rtl_found_queue *found)
     rtl_observed_queue_end(&seen, &queue);
 }
 
+/* What it is called for is a code object of that name, and all of it is there. */
+static bool take_code(void *context, const struct rtl_kernel_code *code)
+{
+    MUST(code->size && code->size <= MEMORY && memmem(code->bytes, code->size, "gemm.kd", 7));
+    *(unsigned *)context += 1;
+    return true;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -159,12 +168,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     seen = (struct rtl_observed){
         .memory = &memory, .names = rtl_kernel_names_create(), .users = calloc(RTL_SIGNAL_USERS, sizeof *seen.users)};
     MUST(seen.names && seen.users);
+    struct rtl_queue_search search = {0};
     rtl_debug_list_find(&memory, &mappings);
     rtl_kernel_names_read(seen.names, &memory, LIST, -1);
     rtl_kernel_names_read(seen.names, &memory, LIST, -1);
     MUST(rtl_kernel_names_count(seen.names) <= RTL_KERNELS_MAX);
+    unsigned codes = 0;
+    rtl_kernel_code_find(&memory, LIST, -1, "gemm", take_code, &codes);
+    MUST(codes <= RTL_CODE_OBJECTS_MAX && (size || codes == 2));
     MUST(rtl_observed_rows_grow(&seen.rows, rtl_kernel_names_count(seen.names)));
-    uint32_t n = rtl_queues_find(&memory, &mappings, found, 4, 1000000000);
+    uint32_t n = rtl_queues_find(&memory, &mappings, &search, found, 4, 1000000000);
     MUST(n <= 4 && (size || n == 1));
     for (uint32_t i = 0; i < n; i++)
         watch(&found[i]);

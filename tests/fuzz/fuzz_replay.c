@@ -44,7 +44,7 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
 
 static void put_calls(struct rtl_snapshot *s, uint64_t t, const struct rtl_histogram_copy *h)
 {
-    const struct rtl_calls_room room = {2, 2, 3, 1, 0};
+    const struct rtl_calls_room room = {2, 2, 3, 1, 1, 0};
     struct rtl_calls *c = rtl_calls_make(s, &room);
     MUST(c);
     c->links = true;
@@ -60,6 +60,8 @@ static void put_calls(struct rtl_snapshot *s, uint64_t t, const struct rtl_histo
             .parent = i ? i - 1 : 0, .name_bytes = i, .name = {i ? 'a' : 0, i > 1 ? 'b' : 0}, .count = t};
     c->launches[c->launch_count++] =
         (struct rtl_call_launch){rtl_hash(s->kernels[0].name, s->kernels[0].name_length), *h};
+    c->pairs[c->pair_count++] = (struct rtl_call_pair){2, c->launches[0].kernel, *h};
+    c->pairs_over = t;
 }
 
 static void record(struct rtl_recording *r, uint64_t t)
@@ -175,13 +177,13 @@ static int no_longer(void *left)
 /* Statements: 4 bytes each, as anybody may run them on a file before it is handed on. */
 static void run_statements(const uint8_t *data, size_t size)
 {
-    static const char *const tables[] = {"rtl_recording",  "rtl_gpu",           "rtl_kernel",
-                                         "rtl_frame",      "rtl_kernel_sample", "rtl_untimed",
-                                         "rtl_gpu_sample", "rtl_queue_sample",  "rtl_queue_histogram",
-                                         "rtl_label",      "rtl_copies_sample", "rtl_copies_untimed",
-                                         "rtl_queue_way",  "rtl_call",          "rtl_call_sample",
-                                         "rtl_range",      "rtl_range_sample",  "rtl_call_memory",
-                                         "rtl_call_frame", "rtl_launch_sample", "rtl_process"};
+    static const char *const tables[] = {
+        "rtl_recording",       "rtl_gpu",         "rtl_kernel",        "rtl_frame",
+        "rtl_kernel_sample",   "rtl_untimed",     "rtl_gpu_sample",    "rtl_queue_sample",
+        "rtl_queue_histogram", "rtl_label",       "rtl_copies_sample", "rtl_copies_untimed",
+        "rtl_queue_way",       "rtl_call",        "rtl_call_sample",   "rtl_range",
+        "rtl_range_sample",    "rtl_call_memory", "rtl_call_frame",    "rtl_launch_sample",
+        "rtl_process",         "rtl_pair_frame",  "rtl_pair_sample"};
     static const char *const values[] = {"NULL",
                                          "0",
                                          "-1",
@@ -264,6 +266,10 @@ static void check_calls(const struct rtl_calls *c)
         MUST(i ? c->nodes[i].parent < i : !c->nodes[i].parent);
     for (uint32_t i = 0; c && i < c->memory_count; i++)
         MUST(c->memory[i].place < RTL_API_PLACES);
+    for (uint32_t i = 0; c && i < c->pair_count; i++) {
+        MUST(c->pairs[i].node && c->pairs[i].node < c->node_count);
+        MUST(!i || c->pairs[i - 1].node <= c->pairs[i].node);
+    }
 }
 
 /* All that were recorded together, there and back. */

@@ -1,6 +1,7 @@
 /*
  * libFuzzer target: what rtl-top serve takes apart (addresses, Accept headers), and pages with any text as labels: each
- * sample stays one line of three parts, whatever is in it, and buckets only grow.
+ * sample stays one line of three parts, whatever is in it, and buckets only grow. As Protocol Buffers a page
+ * is whole messages, one in the other to the last byte.
  *
  * The input is three texts, an end after each byte 0: an address, a header, a label; the rest are numbers of buckets.
  */
@@ -37,6 +38,63 @@ static void check_line(const char *line, size_t length)
     MUST(strspn(line + i + 1, "0123456789.") == length - i - 1);
 }
 
+static uint64_t take_varint(const char *text, size_t *at, size_t end)
+{
+    uint64_t value = 0;
+    unsigned char byte = 0x80;
+    for (unsigned shift = 0; byte & 0x80; shift += 7) {
+        MUST(*at < end && shift < 70);
+        byte = (unsigned char)text[(*at)++];
+        value |= (uint64_t)(byte & 0x7f) << (shift & 63);
+    }
+    return value;
+}
+
+/* Fields of a message; of those that are bytes what `messages` (bits by field, for each depth) says is one, too. */
+static void check_message(const char *text, size_t at, size_t end, unsigned depth)
+{
+    static const unsigned messages[] = {1u << 4, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 7, 1u << 3 | 1u << 12,
+                                        0};
+    while (at < end) {
+        uint64_t key = take_varint(text, &at, end);
+        MUST(key >> 3 && key >> 3 < 16);
+        if ((key & 7) == 0) {
+            take_varint(text, &at, end);
+        } else if ((key & 7) == 1) {
+            MUST(end - at >= 8);
+            at += 8;
+        } else {
+            MUST((key & 7) == 2);
+            uint64_t length = take_varint(text, &at, end);
+            MUST(length <= end - at);
+            if (messages[depth] >> (key >> 3) & 1)
+                check_message(text, at, at + length, depth + 1);
+            at += length;
+        }
+    }
+    MUST(at == end);
+}
+
+static void check_families(const struct rtl_page *page)
+{
+    for (size_t at = 0; at < page->used;) {
+        uint64_t length = take_varint(page->text, &at, page->used);
+        MUST(length <= page->used - at);
+        check_message(page->text, at, at + length, 0);
+        at += length;
+    }
+}
+
+static void check_lines(const struct rtl_page *page)
+{
+    for (const char *at = page->text, *end; at < page->text + page->used; at = end + 1) {
+        end = memchr(at, '\n', page->used - (size_t)(at - page->text));
+        MUST(end);
+        if (*at != '#')
+            check_line(at, (size_t)(end - at));
+    }
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -53,7 +111,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rtl_classes classes = {0};
     if (rtl_address_parse(take_text(&in, text), &address))
         MUST(address.port <= 65535 && strlen(address.host) < RTL_HOST_MAX && *address.host);
-    bool openmetrics = rtl_accepts_openmetrics(take_text(&in, text));
+    enum rtl_format format = rtl_accepted(take_text(&in, text));
+    MUST(format < RTL_FORMAT_COUNT);
     take_text(&in, text);
     while (in.left) {
         uint64_t number = fuzz_take(&in, 2), count = fuzz_take(&in, 4);
@@ -61,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buckets[number % (35 * 64)] = count;
         rtl_classes_grow_buckets(&classes, NULL, buckets, 35 * 64, number);
     }
-    rtl_page_begin(&page, openmetrics, 1u << (size % 3));
+    rtl_page_begin(&page, format, 1u << (size % 3));
     rtl_page_metric(&page, RTL_METRIC_PROCESS);
     rtl_page_labels(&page, (const char *[]){text, "", text, text, "", text});
     rtl_page_info(&page);
@@ -69,12 +128,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rtl_page_labels(&page, (const char *[]){text});
     rtl_page_histogram(&page, &classes);
     MUST(rtl_page_end(&page));
-    for (const char *at = page.text, *end; at < page.text + page.used; at = end + 1) {
-        end = memchr(at, '\n', page.used - (size_t)(at - page.text));
-        MUST(end);
-        if (*at != '#')
-            check_line(at, (size_t)(end - at));
-    }
+    if (format == RTL_FORMAT_PROTOBUF)
+        check_families(&page);
+    else
+        check_lines(&page);
     rtl_page_free(&page);
     return 0;
 }

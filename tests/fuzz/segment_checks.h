@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "shm/probe_client.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 #include "stats/histogram.h"
@@ -155,6 +156,16 @@ static inline uint64_t likely_value(struct fuzz_input *in)
 
 /* Opens the file, which stays the caller's, and reads it twice; it is patched after each time, and made shorter than
  * `shrinks` bytes unless that is 0. */
+static inline void check_probe(const struct rtl_reader *reader)
+{
+    struct rtl_probe_state s;
+    if (!rtl_reader_probe(reader, &s))
+        return;
+    MUST(s.phase < RTL_PROBE_PHASE_COUNT && s.why < RTL_PROBE_WHY_COUNT && s.agent < RTL_AGENTS_MAX);
+    MUST(s.kernel < RTL_KERNELS_MAX && s.ends_shift < 64 && !(s.sequence & 1));
+    MUST(s.tails <= s.recorded && s.recorded <= s.probed && s.probed <= s.dispatches);
+}
+
 static inline void read_twice(int fd, struct fuzz_input *in, bool (*patch)(struct fuzz_input *in, int fd),
                               size_t shrinks)
 {
@@ -178,6 +189,7 @@ static inline void read_twice(int fd, struct fuzz_input *in, bool (*patch)(struc
         rtl_snapshot_free(&changes);
         if (ring)
             check_events(reader, &events);
+        check_probe(reader);
         while (patch(in, fd))
             ;
         if (shrinks && ftruncate(fd, (off_t)(fuzz_take(in, 2) % shrinks)) != 0)

@@ -301,7 +301,9 @@ extern "C" __global__ void compute_read(const int *from, int *out)
 }
 extern "C" __global__ void compute_gws(int *out)
 {
+#if defined(__gfx906__) || defined(__gfx90a__) /* others may not have it either */
     asm volatile("s_mov_b32 m0, 0\n ds_gws_barrier %0 gds\n s_waitcnt lgkmcnt(0)" ::"v"(out[1]));
+#endif
     out[threadIdx.x] = 1;
 }
 

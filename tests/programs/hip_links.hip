@@ -8,10 +8,14 @@
  *
  * hip_links --kinds [--graphs R]: one thread that does what launches kernels without saying so: fills memory, copies it
  * on the GPU, from and to the host, and replays a graph of ten kernels R times, the n-th of which has n work-items.
+ *
+ * hip_links --ways --module FILE: ten launches in every way that the release has, "way NAME 10" for each, or "without
+ * NAME" where it hasn't it or refuses it; cooperative ones among them.
  */
 #include "hip_check.h"
 
 #include <hip/hip_ext.h>
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,7 +38,7 @@ struct options {
     unsigned long launches = 8000, graphs = 20;
     unsigned threads = 8, streams = 8;
     const char *module = nullptr;
-    bool kinds = false, hold = false;
+    bool kinds = false, ways = false, hold = false;
 };
 
 void push(const std::string &name)
@@ -141,6 +145,68 @@ int by_kinds(const options &options)
     return verdict.report("hip_links");
 }
 
+/* Of newer releases; as hipLaunchKernelExC takes it. */
+struct launch_config {
+    dim3 grid, block;
+    size_t lds;
+    hipStream_t stream;
+    void *attributes;
+    unsigned attribute_count;
+};
+
+template <typename Launch> void launch_ten(const char *name, const Launch &launch)
+{
+    unsigned done = 0;
+    for (unsigned i = 0; i < 10; i++)
+        done += launch() == hipSuccess;
+    (void)hipGetLastError();
+    std::printf(done ? "way %s %u\n" : "without %s\n", name, done);
+}
+
+int by_ways(const options &options)
+{
+    verdict verdict;
+    hipModule_t module;
+    hipFunction_t function;
+    hipStream_t stream;
+    float *out;
+    const dim3 one(1);
+    HIP(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    HIP(hipMalloc((void **)&out, 4096));
+    HIP(hipModuleLoad(&module, options.module));
+    HIP(hipModuleGetFunction(&function, module, "hsa_00"));
+    void *arguments[] = {&out};
+    const void *kernel = (const void *)linked;
+    launch_ten("hipLaunchKernel", [&] { return hipLaunchKernel(kernel, one, one, arguments, 0, stream); });
+    launch_ten("hipExtLaunchKernel", [&] {
+        return hipExtLaunchKernel(kernel, one, one, arguments, 0, stream, nullptr, nullptr, 0);
+    });
+    launch_ten("hipModuleLaunchKernel", [&] {
+        return hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr);
+    });
+    launch_ten("hipExtModuleLaunchKernel", [&] {
+        return hipExtModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr, nullptr, nullptr, 0);
+    });
+    launch_ten("hipLaunchCooperativeKernel", [&] {
+        return hipLaunchCooperativeKernel(kernel, one, one, arguments, 0, stream);
+    });
+    HIP(hipStreamSynchronize(stream));
+    using launch_module = hipError_t (*)(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                         unsigned, hipStream_t, void **);
+    auto by_module = (launch_module)dlsym(RTLD_DEFAULT, "hipModuleLaunchCooperativeKernel");
+    launch_ten("hipModuleLaunchCooperativeKernel", [&] {
+        return by_module ? by_module(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments) : hipErrorNotSupported;
+    });
+    using launch_config_c = hipError_t (*)(const launch_config *, const void *, void **);
+    auto by_config = (launch_config_c)dlsym(RTLD_DEFAULT, "hipLaunchKernelExC");
+    const launch_config config = {one, one, 0, stream, nullptr, 0};
+    launch_ten("hipLaunchKernelExC",
+               [&] { return by_config ? by_config(&config, kernel, arguments) : hipErrorNotSupported; });
+    HIP(hipDeviceSynchronize());
+    verdict.check(true, "all were launched");
+    return verdict.report("hip_links");
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -152,6 +218,8 @@ int main(int argc, char **argv)
             options.hold = true;
         else if (std::strcmp(argv[i], "--kinds") == 0)
             options.kinds = true;
+        else if (std::strcmp(argv[i], "--ways") == 0)
+            options.ways = true;
         else if (std::strcmp(argv[i], "--module") == 0 && more)
             options.module = argv[++i];
         else if (std::strcmp(argv[i], "--launches") == 0 && more)
@@ -165,7 +233,9 @@ int main(int argc, char **argv)
         else
             return 2;
     }
-    int status = options.kinds ? by_kinds(options) : by_threads(options);
+    if (options.ways && !options.module)
+        return 2;
+    int status = options.kinds ? by_kinds(options) : options.ways ? by_ways(options) : by_threads(options);
     if (options.hold) {
         std::puts("holding");
         std::fflush(stdout);

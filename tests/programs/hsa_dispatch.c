@@ -9,9 +9,9 @@
  * packets bounds how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner one is full).
  * Prints "launched KERNEL N" for each kernel and closes with "hsa_dispatch: PASS, ...".
  *
- * The code objects lie beside the program (kernels-gfx90a.co, kernels-gfx906.co). On a GPU that hipcc of Debian 12
- * can't compile for, the gfx90a one is relabelled: only the machine in its ELF header is changed, which is enough where
- * kernels aren't executed.
+ * The code objects lie beside the program (kernels-gfx90a.co, kernels-gfx906.co). For gfx942, which hipcc of Debian 12
+ * can't compile for, the gfx90a one is relabelled where there is no other: only the machine in its ELF header is
+ * changed, which is enough where kernels aren't executed.
  */
 #include <elf.h>
 #include <errno.h>
@@ -92,7 +92,10 @@ static hsa_status_t each_pool(hsa_amd_memory_pool_t pool, void *data)
 static char *code_object(const char *isa, size_t *size)
 {
     char path[4200];
-    snprintf(path, sizeof path, "%s/kernels-%s.co", folder, strcmp(isa, "gfx942") == 0 ? "gfx90a" : isa);
+    snprintf(path, sizeof path, "%s/kernels-%s.co", folder, isa);
+    bool relabel = strcmp(isa, "gfx942") == 0 && access(path, R_OK) != 0;
+    if (relabel)
+        snprintf(path, sizeof path, "%s/kernels-gfx90a.co", folder);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (file < 0 || fstat(file, &about) < 0) {
@@ -106,7 +109,7 @@ static char *code_object(const char *isa, size_t *size)
         exit(2);
     }
     close(file);
-    if (strcmp(isa, "gfx942") == 0) {
+    if (relabel) {
         Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes;
         header->e_flags = (header->e_flags & ~(Elf64_Word)MACH_MASK) | MACH_GFX942;
     }
@@ -319,9 +322,10 @@ int main(int argc, char **argv)
     hsa(hsa_amd_agent_iterate_memory_pools(cpu, each_pool, NULL), "pools");
     for (unsigned g = 0; g < options.gpus; g++)
         load(g);
-    hsa(hsa_amd_memory_pool_allocate(kernarg_pool, 4096, 0, &kernarg), "kernarg");
+    hsa(hsa_amd_memory_pool_allocate(kernarg_pool, 8192, 0, &kernarg), "kernarg");
     hsa(hsa_amd_agents_allow_access(options.gpus, gpu, NULL, kernarg), "access");
-    memset(kernarg, 0, 4096);
+    memset(kernarg, 0, 8192);
+    *(char **)kernarg = (char *)kernarg + 4096; /* where a kernel that is executed writes */
 
     static struct share shares[THREADS_MAX];
     pthread_t threads[THREADS_MAX];

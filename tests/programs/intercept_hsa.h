@@ -80,9 +80,10 @@ __attribute__((unused)) static bool open_runtime(void)
     if (!gpu_found)
         return false;
     must(hsa_amd_agent_iterate_memory_pools(cpu_agent, see_pool, &kernarg_pool), "pools");
-    must(hsa_amd_memory_pool_allocate(kernarg_pool, 4096, 0, &kernarg_block), "kernarg");
+    must(hsa_amd_memory_pool_allocate(kernarg_pool, 8192, 0, &kernarg_block), "kernarg");
     must(hsa_amd_agents_allow_access(1, &gpu_agent, NULL, kernarg_block), "access");
-    memset(kernarg_block, 0, 4096);
+    memset(kernarg_block, 0, 8192);
+    *(char **)kernarg_block = (char *)kernarg_block + 4096; /* where a kernel that is executed writes */
     return true;
 }
 
@@ -95,34 +96,43 @@ struct family {
     uint64_t object[FAMILY];
 };
 
-/* The code object for this GPU, read once; for gfx942, which Debian 12 can't compile for, gfx90a's is relabelled. */
+/* A code object for this GPU, STEM-ISA.co, read whole. Where there is none for gfx942, which Debian 12 can't compile
+ * for, gfx90a's is relabelled. */
+static char *read_code(const char *stem, size_t *size)
+{
+    char isa[64] = "", folder[4096] = "", path[4300];
+    struct stat about;
+    must(hsa_agent_get_info(gpu_agent, HSA_AGENT_INFO_NAME, isa), "name");
+    if (readlink("/proc/self/exe", folder, sizeof folder - 1) < 0)
+        die("no /proc/self/exe");
+    /* under another release's loader /proc/self/exe is the loader */
+    const char *given = getenv("INTERCEPT_KERNELS"), *in = given ? given : dirname(folder);
+    snprintf(path, sizeof path, "%s/%s-%s.co", in, stem, isa);
+    bool relabel = strcmp(isa, "gfx942") == 0 && access(path, R_OK) != 0;
+    if (relabel)
+        snprintf(path, sizeof path, "%s/%s-gfx90a.co", in, stem);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &about) != 0)
+        die(path);
+    *size = (size_t)about.st_size;
+    char *bytes = malloc(*size);
+    if (!bytes || read(file, bytes, *size) != (ssize_t)*size)
+        die(path);
+    close(file);
+    if (relabel) {
+        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes;
+        header->e_flags = (header->e_flags & ~0xffu) | 0x4c;
+    }
+    return bytes;
+}
+
+/* The hundred kernels, read once. */
 static const char *code_bytes(size_t *size)
 {
     static char *bytes;
     static size_t length;
-    if (!bytes) {
-        char isa[64] = "", folder[4096] = "", path[4300];
-        struct stat about;
-        must(hsa_agent_get_info(gpu_agent, HSA_AGENT_INFO_NAME, isa), "name");
-        bool newer = strcmp(isa, "gfx942") == 0;
-        if (readlink("/proc/self/exe", folder, sizeof folder - 1) < 0)
-            die("no /proc/self/exe");
-        /* under another release's loader /proc/self/exe is the loader */
-        const char *given = getenv("INTERCEPT_KERNELS");
-        snprintf(path, sizeof path, "%s/kernels-%s.co", given ? given : dirname(folder), newer ? "gfx90a" : isa);
-        int file = open(path, O_RDONLY | O_CLOEXEC);
-        if (file < 0 || fstat(file, &about) != 0)
-            die(path);
-        length = (size_t)about.st_size;
-        bytes = malloc(length);
-        if (!bytes || read(file, bytes, length) != (ssize_t)length)
-            die(path);
-        close(file);
-        if (newer) {
-            Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes;
-            header->e_flags = (header->e_flags & ~0xffu) | 0x4c;
-        }
-    }
+    if (!bytes)
+        bytes = read_code("kernels", &length);
     *size = length;
     return bytes;
 }

@@ -2,13 +2,38 @@
  * What somebody observes from outside: a raw HSA program that does as it is told, line by line on standard input.
  *
  * observe_play [QUEUES [PACKETS A RING [plain]]] (plain: the GPU writes no times): makes its queues, loads kernels
- * fast00 to fast99 and says "ready". Then run N EVERY KERNELS US   N dispatches of KERNELS kernels, unevenly, round the
- * queues; every EVERYth carries a signal (0: none); US microseconds of rest after each 16 (so that it lasts) cycle N N
- * times a queue that is made, gets ten dispatches and goes load                     more kernels, more00 to more99, of
- * which `run` takes the next ones done                     waits until everything has completed, tells "launched KERNEL
- * N" and "done" Each is answered by "ok". It ends when standard input does.
+ * fast00 to fast99 and says "ready". Then:
+ *
+ * - run N EVERY KERNELS US: N dispatches of KERNELS kernels, unevenly, round the queues; every EVERYth carries a signal
+ *   (0: none); US microseconds of rest after each 16 (so that it lasts)
+ * - cycle N: N times a queue that is made, gets ten dispatches and goes
+ * - past N: N more queues, made past the library (observe_past_preload); they come after the others
+ * - load: more kernels, more00 to more99, of which `run` takes the next ones; once
+ * - own N: N dispatches of fast00 into the first queue, by its own index and the hardware's doorbell
+ * - coop: one more, the GPU's cooperative queue
+ * - map N: N GB of memory that nobody has touched, marked as queues' memory is
+ * - stick: whoever looks at the first queue from now on waits for ever, this program included
+ * - fork: a child that does nothing; tells "child PID"
+ * - hide: nobody but root may look into it from now on
+ * - done: waits until everything has completed, tells "launched KERNEL N" and "done"
+ *
+ * Each is answered by "ok" ("stuck" where the kernel lets nobody do that). It ends when standard input does.
+ *
+ * Without a GPU: observe_play hidden lets nobody but root look into it; in that of observe_play stuck what looks like
+ * the runtime's library in its memory can't be read: who tries waits.
  */
 #include "intercept_hsa.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 enum { QUEUES = 120, SIGNALS = 512 };
 
@@ -70,6 +95,99 @@ static void cycle(unsigned long n)
     }
 }
 
+typedef hsa_status_t make_queue(hsa_agent_t, uint32_t, hsa_queue_type32_t,
+                                void (*)(hsa_status_t, hsa_queue_t *, void *), void *, uint32_t, uint32_t,
+                                hsa_queue_t **);
+
+/* The function that the runtime had in its table before anybody came. */
+static void make_past(unsigned long n)
+{
+    const char *where = getenv("PAST_LIBRARY");
+    make_queue *create = where ? (make_queue *)(uintptr_t)strtoull(where, NULL, 16) : NULL;
+    if (!create || queue_count + n > QUEUES)
+        die("past what?");
+    for (; n; n--)
+        must(create(gpu_agent, 4096, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX, &queues[queue_count++]),
+             "past queue");
+}
+
+static void have_child(void)
+{
+    pid_t child = fork();
+    if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    printf("child %d\n", (int)child);
+}
+
+/* As some drivers above HSA do it: never a function of the runtime's. */
+static void launch_own(unsigned long n)
+{
+    amd_queue_t *words = (amd_queue_t *)(void *)queues[0];
+    volatile uint64_t *bell =
+        ((const amd_signal_t *)(uintptr_t)queues[0]->doorbell_signal.handle)->hardware_doorbell_ptr;
+    for (unsigned long i = 0; i < n; i++) {
+        uint64_t index = __atomic_fetch_add(&words->write_dispatch_id, 1, __ATOMIC_ACQ_REL);
+        while (index - __atomic_load_n(&words->read_dispatch_id, __ATOMIC_ACQUIRE) >= queues[0]->size)
+            sched_yield();
+        hsa_kernel_dispatch_packet_t *packet =
+            (hsa_kernel_dispatch_packet_t *)queues[0]->base_address + (index & (queues[0]->size - 1));
+        memset((char *)packet + 4, 0, sizeof *packet - 4);
+        packet->workgroup_size_x = packet->grid_size_x = 64;
+        packet->workgroup_size_y = packet->workgroup_size_z = packet->grid_size_y = packet->grid_size_z = 1;
+        packet->kernel_object = families[0].object[0];
+        packet->kernarg_address = kernarg_block;
+        __atomic_store_n((uint32_t *)(void *)packet,
+                         KERNEL_HEADER | BARRIER_BIT | 1u << (16 + HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS),
+                         __ATOMIC_RELEASE);
+        __atomic_store_n(bell, index, __ATOMIC_RELEASE);
+        launched[0][0]++;
+        rest(i % 16 == 15 ? 1000 : 0);
+    }
+}
+
+static void map(unsigned long gb)
+{
+    char *memory = mmap(NULL, gb << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED || madvise(memory, gb << 30, MADV_DONTFORK))
+        die("map");
+    for (unsigned long at = 0; at < gb; at++)
+        memory[at << 30] = 1; /* so that there is something in it */
+}
+
+/* Pages that are asked of somebody who never answers. */
+static bool stick(void *page, size_t bytes)
+{
+    int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+    struct uffdio_api api = {.api = UFFD_API};
+    struct uffdio_register range = {.range = {(uintptr_t)page, bytes}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+    return fd >= 0 && !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &range) &&
+           !madvise(page, bytes, MADV_DONTNEED);
+}
+
+static int stuck(void)
+{
+    int fd = memfd_create("libhsa-runtime64.so.1", MFD_CLOEXEC);
+    Dl_info library;
+    char *page = MAP_FAILED; /* the library's first one, which nobody needs once it is loaded */
+    if (fd >= 0 && !ftruncate(fd, 4096) && dladdr((void *)(uintptr_t)hsa_init, &library))
+        page = mmap(library.dli_fbase, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
+    bool sticks = page != MAP_FAILED && stick(page, 4096) &&
+                  !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096); /* whoever has seen it before */
+    puts(sticks ? "ready" : "stuck");
+    fflush(stdout);
+    return getchar() == EOF ? 0 : 1;
+}
+
+static int hidden(void)
+{
+    puts(prctl(PR_SET_DUMPABLE, 0) ? "prctl" : "ready");
+    fflush(stdout);
+    return getchar() == EOF ? 0 : 1;
+}
+
 static void done(void)
 {
     static const char *const prefix[] = {"fast", "more"};
@@ -82,11 +200,15 @@ static void done(void)
     puts("done");
 }
 
-int main(int argc, char **argv)
+__attribute__((visibility("default"))) int main(int argc, char **argv) /* observe_local begins it as a library */
 {
     char line[128];
     unsigned long n;
     unsigned every, kernels, us, packets = argc > 2 ? (unsigned)atoi(argv[2]) : 4096;
+    if (argc > 1 && strcmp(argv[1], "stuck") == 0)
+        return stuck();
+    if (argc > 1 && strcmp(argv[1], "hidden") == 0)
+        return hidden();
     queue_count = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     if (!queue_count || queue_count > QUEUES)
         die("how many queues?");
@@ -108,10 +230,27 @@ int main(int argc, char **argv)
             cycle(n);
         else if (strcmp(line, "load\n") == 0 && family_count == 1)
             load_family(&families[family_count++], "more");
+        else if (sscanf(line, "past %lu", &n) == 1)
+            make_past(n);
+        else if (sscanf(line, "own %lu", &n) == 1)
+            launch_own(n);
+        else if (strcmp(line, "coop\n") == 0 && queue_count < QUEUES)
+            must(hsa_queue_create(gpu_agent, 4096, HSA_QUEUE_TYPE_COOPERATIVE, NULL, NULL, UINT32_MAX, UINT32_MAX,
+                                  &queues[queue_count++]),
+                 "cooperative queue");
+        else if (sscanf(line, "map %lu", &n) == 1)
+            map(n);
+        else if (strcmp(line, "stick\n") == 0) {
+            if (!stick((void *)((uintptr_t)queues[0] & ~4095ull), 4096))
+                puts("stuck");
+        } else if (strcmp(line, "fork\n") == 0)
+            have_child();
+        else if (strcmp(line, "hide\n") == 0)
+            must(prctl(PR_SET_DUMPABLE, 0) ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS, "prctl");
         else if (strcmp(line, "done\n") == 0)
             done();
         else
-            die("run, cycle, load or done?");
+            die("what?");
         puts("ok");
         fflush(stdout);
     }

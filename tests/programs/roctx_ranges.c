@@ -52,6 +52,8 @@ int main(int argc, char **argv)
     memset(lengthy, 'x', sizeof lengthy - 1);
     printf("lengthy: %d\n", push(lengthy));
     printf("pop: %d\n", pop());
+    int nameless = push("");
+    printf("nameless: %d %d\n", nameless, pop());
     int deep = 0;
     for (int i = 0; i < 200; i++)
         deep = push("deep");

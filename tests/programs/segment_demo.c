@@ -197,7 +197,7 @@ static void copies(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpus,
 }
 
 /* Completed = injected but for the few that are in flight. */
-static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, double t)
+static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, double t, int late)
 {
     for (uint32_t slot = 0; slot < queues; slot++) {
         struct rtl_queue *q = &s->queues[slot];
@@ -207,8 +207,13 @@ static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, doub
             __atomic_store_n(&q->completed, completed, __ATOMIC_RELEASE);
         __atomic_store_n(&q->last_end_mono_ns, now_ns(), __ATOMIC_RELAXED);
     }
-    for (uint32_t g = 0; g < gpus; g++)
-        add(&s->agents[g].busy_ns, (uint64_t)(TICK_MS * 1e6 * (0.8 + 0.15 * sin(t / 7 + g))));
+    for (uint32_t g = 0; g < gpus; g++) {
+        uint64_t busy = (uint64_t)(TICK_MS * 1e6 * (late ? 0.5 : 0.8 + 0.15 * sin(t / 7 + g)));
+        add(&s->agents[g].busy_ns, busy);
+        /* every queue found empty each time: a gap before each of a hundred kernels */
+        add(&s->agents[g].idle[1].count, late ? 100 : 0);
+        add(&s->agents[g].idle[1].total_ns, late ? TICK_MS * 1000000ull - busy : 0);
+    }
     __atomic_store_n(&s->header->heartbeat_mono_ns, now_ns(), __ATOMIC_RELAXED);
     add(&s->header->passes, 1);
     add(&s->header->worker_cpu_ns, 150000);
@@ -216,22 +221,22 @@ static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, doub
 
 static int usage(FILE *to, int status)
 {
-    fputs("usage: segment_demo [--kernels N] [--gpus N] [--rate DISPATCHES_A_SECOND] [--seconds S] [--unload]\n"
-          "A live segment with invented numbers, for developing the viewer. --unload: ends as an unloaded library.\n",
-          to);
+    fputs(
+        "usage: segment_demo [--kernels N] [--gpus N] [--rate DISPATCHES_A_SECOND] [--seconds S] [--unload] [--late]\n"
+        "A live segment with invented numbers, for developing the viewer. --unload: ends as an unloaded library.\n"
+        "--late: its GPUs are idle for half of the time, because the host is late.\n",
+        to);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"kernels", required_argument, NULL, 'k'},
-                                            {"gpus", required_argument, NULL, 'g'},
-                                            {"rate", required_argument, NULL, 'r'},
-                                            {"seconds", required_argument, NULL, 's'},
-                                            {"unload", no_argument, NULL, 'u'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    int kernels = 40, gpus = 2, unload = 0;
+    static const struct option options[] = {
+        {"kernels", required_argument, NULL, 'k'}, {"gpus", required_argument, NULL, 'g'},
+        {"rate", required_argument, NULL, 'r'},    {"seconds", required_argument, NULL, 's'},
+        {"unload", no_argument, NULL, 'u'},        {"late", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    int kernels = 40, gpus = 2, unload = 0, late = 0;
     double rate = 50000, seconds = 0;
     for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;)
         switch (c) {
@@ -249,6 +254,9 @@ int main(int argc, char **argv)
             break;
         case 'u':
             unload = 1;
+            break;
+        case 'l':
+            late = 1;
             break;
         case 'h':
             return usage(stdout, 0);
@@ -301,7 +309,7 @@ int main(int argc, char **argv)
             int i = (int)(pow(random_unit(), 3) * kernels);
             dispatch(&s, recorder, rows[i], i, (uint32_t)(random_bits() % queues), t);
         }
-        complete(&s, queues, (uint32_t)gpus, t);
+        complete(&s, queues, (uint32_t)gpus, t, late);
         copies(&s, recorder, (uint32_t)gpus, t);
         rtl_recorder_prepare(recorder);
         if (seconds > 0 && t >= seconds)

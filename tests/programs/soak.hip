@@ -1,7 +1,7 @@
 /*
  * Mixed work for as long as is wanted, with an exact tally (`make soak`): a server's life in one program.
  *
- * soak --seconds N [--hold]
+ * soak --seconds N [--drained] [--hold]
  *
  * A thread with eight streams draws from: bursts of launches, kernels with events of their own, graph replays and new
  * graphs, copies both ways whose content is verified, one stream waiting for another, streams and events that come and
@@ -9,8 +9,8 @@
  * three of ten seconds a third thread floods an HSA queue as fast as the queue takes it. It is one HIP thread because
  * HIP 5.2, with no tool either, corrupts its heap after some ten seconds of such work on several.
  *
- * The seconds begin when each of these has been done a few times. Prints "memory SECOND rss KB maps N fds N dispatches
- * N" now and then; at the end "launched KERNEL N" for each kernel, "work ..." with how often each thing was done, and
+ * With --drained no queue is destroyed before its work is done (tests/hardware). The seconds begin when each of these has
+ * been done a few times. Prints "memory SECOND rss KB maps N fds N dispatches N" now and then; at the end "launched KERNEL N" for each kernel, "work ..." with how often each thing was done, and
  * "soak: PASS, ...".
  */
 #include "hip_check.h"
@@ -50,6 +50,7 @@ const function functions[] = {TEN(0) TEN(1) TEN(2) TEN(3)};
 enum { KERNELS = 40, STREAMS = 8, FLOOD_KERNELS = 10, MODULE_NAMES = 2, MODULE_KERNELS = 3 };
 
 std::atomic<bool> over{false}, flood_now{true}, warm{false};
+bool drained = false; /* set before the threads start */
 std::atomic<unsigned long> flooded[FLOOD_KERNELS], raw_launched{0}, queues{0}, dispatches{0};
 verdict result;
 
@@ -57,23 +58,6 @@ struct tally { /* of the HIP thread */
     unsigned long kernel[KERNELS] = {0}, event = 0, graph = 0, module[MODULE_NAMES][MODULE_KERNELS] = {{0}};
     unsigned long bursts = 0, replays = 0, graphs = 0, copies = 0, modules = 0, streams = 0;
 };
-
-/* --- code objects under names of our choice --- */
-
-std::vector<char> code_object(const char *prefix)
-{
-    const char *folder = std::getenv("INTERCEPT_KERNELS");
-    std::ifstream file(std::string(folder ? folder : ".") + "/kernels-gfx90a.co", std::ios::binary);
-    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (bytes.empty()) {
-        std::fprintf(stderr, "soak: no kernels-gfx90a.co (INTERCEPT_KERNELS is its folder)\n");
-        std::exit(2);
-    }
-    for (size_t i = 0; i + 6 < bytes.size(); i++)
-        if (std::memcmp(&bytes[i], "hsa_", 4) == 0 && bytes[i + 4] >= '0' && bytes[i + 4] <= '9')
-            std::memcpy(&bytes[i], prefix, 4);
-    return bytes;
-}
 
 /* --- HSA below HIP --- */
 
@@ -86,14 +70,50 @@ void hsa(hsa_status_t status, const char *what)
 }
 
 hsa_agent_t gpu;
-uint64_t objects[FLOOD_KERNELS];
+bool gpu_found = false;
+void *kernarg; /* of every kernel: where it writes */
 
 hsa_status_t see_agent(hsa_agent_t agent, void *)
 {
     hsa_device_type_t type;
     hsa(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type), "agent");
-    gpu = type == HSA_DEVICE_TYPE_GPU ? agent : gpu;
+    if (type == HSA_DEVICE_TYPE_GPU && !gpu_found) {
+        gpu = agent;
+        gpu_found = true;
+    }
     return HSA_STATUS_SUCCESS;
+}
+
+/* --- code objects under names of our choice --- */
+
+std::vector<char> code_object(const char *prefix)
+{
+    const char *folder = std::getenv("INTERCEPT_KERNELS");
+    char isa[64] = "";
+    hsa(hsa_agent_get_info(gpu, HSA_AGENT_INFO_NAME, isa), "name");
+    std::ifstream file(std::string(folder ? folder : ".") + "/kernels-" + isa + ".co", std::ios::binary);
+    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (bytes.empty()) {
+        std::fprintf(stderr, "soak: no kernels-%s.co (INTERCEPT_KERNELS is its folder)\n", isa);
+        std::exit(2);
+    }
+    for (size_t i = 0; i + 6 < bytes.size(); i++)
+        if (std::memcmp(&bytes[i], "hsa_", 4) == 0 && bytes[i + 4] >= '0' && bytes[i + 4] <= '9')
+            std::memcpy(&bytes[i], prefix, 4);
+    return bytes;
+}
+
+uint64_t objects[FLOOD_KERNELS];
+
+void open_hsa(void)
+{
+    float *out;
+    hsa(hsa_init(), "hsa_init");
+    hsa(hsa_iterate_agents(see_agent, nullptr), "agents");
+    HIP(hipMalloc((void **)&out, 4096));
+    HIP(hipHostMalloc(&kernarg, 4096, hipHostMallocDefault));
+    std::memset(kernarg, 0, 4096);
+    std::memcpy(kernarg, &out, sizeof out);
 }
 
 void load_flood(void)
@@ -101,8 +121,6 @@ void load_flood(void)
     static std::vector<char> bytes = code_object("raw_");
     hsa_code_object_reader_t reader;
     hsa_executable_t executable;
-    hsa(hsa_init(), "hsa_init");
-    hsa(hsa_iterate_agents(see_agent, nullptr), "agents");
     hsa(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader), "reader");
     hsa(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr, &executable),
         "executable");
@@ -140,6 +158,7 @@ void put(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
         packet->grid_size_x = 128;
         packet->grid_size_y = packet->grid_size_z = 1;
         packet->kernel_object = object;
+        packet->kernarg_address = kernarg;
         setup = 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS;
     }
     packet->completion_signal = signal;
@@ -195,7 +214,7 @@ void use_queue(bool wait)
 void churn(void)
 {
     for (; !over; usleep(20000))
-        use_queue(queues++ % 2 != 0);
+        use_queue(queues++ % 2 != 0 || drained);
 }
 
 /* --- mixed work --- */
@@ -397,12 +416,15 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (std::strcmp(argv[i], "--hold") == 0)
             hold = true;
+        else if (std::strcmp(argv[i], "--drained") == 0)
+            drained = true;
         else if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
             seconds = std::atol(argv[++i]);
     }
-    const std::vector<char> modules[MODULE_NAMES] = {code_object("mod0"), code_object("mod1")};
     int gpus = 0;
     HIP(hipGetDeviceCount(&gpus));
+    open_hsa();
+    const std::vector<char> modules[MODULE_NAMES] = {code_object("mod0"), code_object("mod1")};
     load_flood();
     tally t;
     std::vector<std::thread> threads;

@@ -1,41 +1,12 @@
 #!/bin/bash
-# rtl-top serve against Prometheus as Debian packages it: what promtool says of the page, a p99 of PromQL's against the
-# screen's, two exporters, restarts of both sides, each query of the dashboard, each alert.
+# rtl-top serve against Prometheus as Debian packages it, once with native histograms and once without: what promtool says
+# of the page, a p99 of PromQL's against the screen's, two exporters, restarts of both sides, each query of the dashboard.
 # shellcheck source-path=SCRIPTDIR disable=SC2154,SC2016
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
 need prometheus
-bin=$real_store/prometheus/usr/bin
-top=$tap_top/$O/rtl-top
-
-serve() { # NAME PORT ARGS...: server, port
-    local name=$1 at=$2
-    shift 2
-    rm -f "$work/$name.out"
-    "$top" serve "$@" "127.0.0.1:$at" >"$work/$name.out" 2>&1 &
-    server=$!
-    tap_pids="$tap_pids $server"
-    wait_until 60 grep -q '/metrics$' "$work/$name.out"
-    port=$(sed -n 's,^serving http://.*:\([0-9]*\)/metrics$,\1,p' "$work/$name.out")
-}
-page() { # PORT [HEADER]
-    exec 7<>"/dev/tcp/127.0.0.1/$1" || return
-    printf 'GET /metrics HTTP/1.1\r\nHost: here\r\n%b\r\n' "${2:+$2\\r\\n}" >&7
-    timeout 60 cat <&7 | tr -d '\r' | sed '1,/^$/d'
-    exec 7>&-
-}
-prometheus() { # starts it, as it was left
-    "$bin/prometheus" --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/tsdb" --web.listen-address=127.0.0.1:0 \
-        >"$work/prometheus.log" 2>&1 &
-    prometheus=$!
-    tap_pids="$tap_pids $prometheus"
-    wait_until 120 grep -q 'Server is ready' "$work/prometheus.log"
-    url=http://127.0.0.1:$(sed -n 's/.*msg="Listening on" address=127.0.0.1:\([0-9]*\).*/\1/p' "$work/prometheus.log")
-}
-query() { "$bin/promtool" query instant "$url" "$1"; }                # {LABELS} => VALUE @[TIME], a line each
-value() { query "$1" | sed -n 's/.* => \([^ ]*\) @.*/\1/p' | head -n 1; }
-has_data() { [ -n "$(query "$1" 2>>"$work/query.err")" ]; }
+. "$(dirname "$0")/prometheus.sh"
 all_there() { [ "$(value "count(up == 1)")" = 2 ]; }
 
 # --- two machines' worth: a server on a software GPU that records its calls, and two ranks with what looks like traffic ---
@@ -64,15 +35,19 @@ check "promtool finds nothing to say of the page" sh -c "test -s '$work/page' &&
 page "$port_a" >"$work/page"
 check "nor of the other one" sh -c "test -s '$work/page' && '$bin/promtool' check metrics <'$work/page'"
 
-cat >"$work/prometheus.yml" <<END
+cat >"$work/classic.yml" <<END
 global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: ['$tap_top/monitoring/alerts.yml']
 scrape_configs:
   - job_name: rtl-top
     static_configs: [{targets: ['127.0.0.1:$port_a', '127.0.0.1:$port_b']}]
 END
+cp "$work/classic.yml" "$work/native.yml"
 check "promtool finds nothing to say of the rules" "$bin/promtool" check rules monitoring/alerts.yml
-prometheus
+prometheus native --enable-feature=native-histograms
+native_url=$url
+prometheus classic
+classic_url=$url
 check "Prometheus scrapes both" wait_until 120 all_there
 has "as OpenMetrics" "$(page "$port_a" 'Accept: application/openmetrics-text')" '^# EOF$'
 
@@ -103,15 +78,50 @@ check "and each p99 lies in the bucket in which the screen's does" awk -F '\t' '
     }
     { n++; if (bucket($4 + 1) != bucket($5 * 1e9 + 0.999)) { print; bad = 1 } }
     END { exit bad || n < 15 }' "$work/joined"
+
+# native histograms: the same counts and sums, and no p99 is off by more than a bucket (src/serve/native.h)
+url=$native_url
+check "the Prometheus with native histograms scrapes both, too" wait_until 120 all_there
+check "and what there is now" wait_until 60 same_now
+has "without a classic bucket" "$(value 'count({__name__=~".*_bucket",__name__!~"prometheus_.*"}) or vector(0)')" '^0$'
+query "histogram_quantile(0.99, rtl_kernel_duration_seconds$kernels)" |
+    sed -n 's/.*kernel="\([^"]*\)".* => \([^ ]*\) @.*/\1\t\2/p' | sort >"$work/native-promql"
+for f in count sum; do
+    query "histogram_$f(rtl_kernel_duration_seconds$kernels)" |
+        sed -n 's/.*kernel="\([^"]*\)".* => \([^ ]*\) @.*/\1\t\2/p' | sort >"$work/native-$f"
+done
+join -t '	' <(sort -u -t '	' -k 1,1 "$work/screen") "$work/native-count" | join -t '	' - "$work/native-sum" |
+    grep -vFf <(sed '/^$/d' "$work/alike" | sed 's/$/\t/') >"$work/joined"
+check "its counts and sums are the screen's" awk -F '\t' '
+    { n++; off = $6 * 1e9 / $3 - 1; if ($2 != $5 || off > 1e-9 || off < -1e-9) { print; bad = 1 } }
+    END { exit bad || n < 15 }' "$work/joined"
+join -t '	' <(sort -u -t '	' -k 1,1 "$work/screen") "$work/native-promql" | grep -vFf <(sed '/^$/d' "$work/alike" | sed 's/$/\t/') >"$work/joined"
+check "and each p99 is off by 11 % at most" awk -F '\t' '
+    { n++; off = $5 * 1e9 / $4; if (off > worst) worst = off; if (1 / off > worst) worst = 1 / off; if (off > 1.11 || off < 1 / 1.11) { print; bad = 1 } }
+    END { print "worst: " worst; exit bad || n < 15 }' "$work/joined"
+sed -n 's/^worst/# p99 of native histograms against the screen, worst/p' "$work/check.out"
 kill -CONT "$rank0" "$rank1"
 
 # --- the dashboard: each panel has data ---
 jq -r '.panels[] | .title as $t | .targets[] | "\($t)\t\(.expr)"' monitoring/dashboard.json |
     sed 's/\$__rate_interval/20s/g; s/\$instance/.*/g' >"$work/panels"
+is "panels are told apart, of kinds that Grafana has, in its grid, and ask the data source that is chosen" "$(jq '[.panels[] |
+    select((.type | IN("timeseries", "stat", "table", "gauge", "barchart", "heatmap")) and (.id | type == "number") and
+        (.title | length > 0) and .datasource == {type: "prometheus", uid: "${datasource}"} and
+        (.gridPos | .w > 0 and .h > 0 and .x >= 0 and .x + .w <= 24) and
+        ([.targets[] | select((.expr | length > 0) and .datasource.uid == "${datasource}") | .refId] | length > 0 and length == (unique | length))) |
+    .id] | unique | length' monitoring/dashboard.json)" "$(jq '.panels | length' monitoring/dashboard.json)"
+is "no two panels lie on one another" "$(jq '[.panels[] | .gridPos as $g | range($g.x; $g.x + $g.w) as $x | range($g.y; $g.y + $g.h) | [$x, .]] |
+    length == (unique | length)' monitoring/dashboard.json)" true
 check "there are panels" test "$(wc -l <"$work/panels")" -gt 15
-while IFS='	' read -r title expression; do
-    check "panel '$title' has data" wait_until 60 has_data "$expression"
-done <"$work/panels"
+for histograms in classic native; do
+    url=${histograms}_url
+    url=${!url}
+    while IFS='	' read -r title expression; do
+        check "$histograms: panel '$title' has data" wait_until 60 has_data "$expression"
+    done <"$work/panels"
+done
+url=$classic_url
 # what they ask for is what is served
 jq -r '.panels[].targets[].expr' monitoring/dashboard.json | cat - monitoring/alerts.yml | grep -oE '\brtl_[a-z_]+' | sort -u >"$work/asked"
 cat >"$work/metrics.c" <<'END'
@@ -122,13 +132,6 @@ END
 "${CC:-gcc}" -Isrc -E -P "$work/metrics.c" | tr -d '"' | tr ' ' '\n' | grep -v '^$' >"$work/served"
 is "dashboard and alerts ask for metrics that there are" \
     "$(sed -E 's/_(total|info|bucket|sum|count)$//' "$work/asked" | sort -u | grep -vxFf "$work/served")" ""
-
-# --- alerts: each fires on what it is for ---
-cp monitoring/alerts.yml "$work/alerts-under-test.yml"
-cp tests/real/alerts.yml "$work/alerts-test.yml"
-check "each alert fires in time, and only then" "$bin/promtool" test rules "$work/alerts-test.yml"
-is "and each of them is tested" "$(grep -o 'alert: .*' monitoring/alerts.yml | cut -d ' ' -f 2 | sort)" \
-    "$(grep -oE 'alertname: Rtl[A-Za-z]*' tests/real/alerts.yml | cut -d ' ' -f 2 | sort -u)"
 
 # --- restarts ---
 dispatches="sum(rtl_family_dispatches_total{instance=\"127.0.0.1:$port_a\"})"
@@ -142,7 +145,7 @@ check "what the process counted before is there again" wait_until 60 more_than "
 is "so that Prometheus sees no reset" "$(value "$resets")" 0
 before=$(value "count_over_time(up{instance=\"127.0.0.1:$port_b\"}[1h])")
 end_process "$prometheus"
-prometheus
+prometheus classic
 check "Prometheus goes on with what it had, after a restart of its own" wait_until 60 more_than \
     "count_over_time(up{instance=\"127.0.0.1:$port_b\"}[1h])" "$before"
 exec 3>&-

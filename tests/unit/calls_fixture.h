@@ -24,6 +24,17 @@ struct synth_calls {
         struct synth_histogram h;
     } launches[4];
     uint32_t launch_count;
+    struct {
+        uint32_t node; /* of nodes */
+        const char *kernel;
+        struct synth_histogram h;
+    } pairs[16];
+    uint32_t pair_count;
+    struct {
+        int row;
+        uint64_t since_ns;
+    } inside[4]; /* what threads are in */
+    uint32_t inside_count;
     uint64_t linked;
 };
 
@@ -54,7 +65,7 @@ static int synth_compare_calls(const void *a, const void *b)
 /* As they are now, into a snapshot whose octaves are of `p`. */
 static inline void synth_put_calls(struct synth *p, const struct synth_calls *c, struct rtl_snapshot *s)
 {
-    const struct rtl_calls_room room = {(uint32_t)c->count, c->memory_count, 16, 16, 4};
+    const struct rtl_calls_room room = {(uint32_t)c->count, c->memory_count, 16, 4, 16, 4};
     struct rtl_calls *calls = rtl_calls_make(s, &room);
     assert_non_null(calls);
     for (int i = 0; i < c->count; i++) {
@@ -69,6 +80,13 @@ static inline void synth_put_calls(struct synth *p, const struct synth_calls *c,
         memcpy(row->name, c->rows[i].name, row->name_bytes);
     }
     qsort(calls->rows, calls->count, sizeof *calls->rows, synth_compare_calls);
+    for (uint32_t i = 0; i < c->inside_count; i++) {
+        struct rtl_call_thread *thread = &calls->threads[calls->thread_count++];
+        *thread = (struct rtl_call_thread){.tid = 7 + i, .since_ns = c->inside[i].since_ns};
+        for (uint32_t r = 0; r < calls->count; r++)
+            if (!strcmp(calls->rows[r].name, c->rows[c->inside[i].row].name))
+                thread->row = r + 1;
+    }
     for (uint32_t i = 0; i < c->memory_count; i++)
         calls->memory[calls->memory_count++] = c->memory[i];
     calls->pops_unbalanced = c->unbalanced;
@@ -77,6 +95,14 @@ static inline void synth_put_calls(struct synth *p, const struct synth_calls *c,
     memcpy(calls->nodes, c->nodes, c->node_count * sizeof *c->nodes);
     calls->node_count = c->node_count;
     assert_true(rtl_calls_sort_nodes(calls->nodes, calls->node_count));
+    uint32_t place[16] = {0};
+    for (uint32_t i = 1; i < c->node_count; i++)
+        place[i] = rtl_calls_child(calls, place[c->nodes[i].parent], c->nodes[i].name, c->nodes[i].name_bytes);
+    for (uint32_t i = 0; i < c->pair_count; i++)
+        calls->pairs[calls->pair_count++] =
+            (struct rtl_call_pair){place[c->pairs[i].node], rtl_hash(c->pairs[i].kernel, strlen(c->pairs[i].kernel)),
+                                   synth_copy(p, &c->pairs[i].h)};
+    rtl_calls_sort_pairs(calls);
     for (uint32_t i = 0; i < c->launch_count; i++)
         calls->launches[calls->launch_count++] = (struct rtl_call_launch){
             rtl_hash(c->launches[i].kernel, strlen(c->launches[i].kernel)), synth_copy(p, &c->launches[i].h)};

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "shm/api_reader.h"
+#include "shm/calls.h"
 
 enum { RECORDS = 1024 };
 
@@ -30,7 +31,8 @@ static int begin(void **state)
                                      .major = RTL_API_MAJOR,
                                      .minor = RTL_API_MINOR,
                                      .header_bytes = sizeof header,
-                                     .size = RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS),
+                                     .size = RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS) + RTL_API_PAIRS_SIZE,
+                                     .pairs_at = RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS),
                                      .rows_at = RTL_API_ROWS_AT,
                                      .memory_at = RTL_API_MEMORY_AT,
                                      .counters_at = RTL_API_COUNTERS_AT,
@@ -110,6 +112,64 @@ static void what_is_linked_is_summed(void **state)
     rtl_api_free(&copy);
 }
 
+static void pair(uint32_t number, uint32_t node, uint32_t kernel, uint64_t calls)
+{
+    struct rtl_api_pair p = {.node = node, .kernel = kernel, .calls = calls, .total_ns = 100 * calls, .most_ns = 150};
+    put(&p, sizeof p, header.pairs_at + number * sizeof p);
+    put(&calls, sizeof calls,
+        header.pairs_at + RTL_API_PAIR_BUCKETS_AT + number * sizeof(struct rtl_api_buckets) + 100 * 8);
+}
+
+/* Those of nodes that are there only, and only where they can lie. */
+static void pairs_are_of_nodes(void **state)
+{
+    (void)state;
+    struct rtl_api_copy copy;
+    struct rtl_api_buckets buckets;
+    char why[200];
+    name(RTL_API_FUNCTIONS + 3, "decode");
+    node(0, 0, 0, 0);
+    node(2, 0, RTL_API_FUNCTIONS + 3, 5);
+    header.nodes_used = 3;
+    header.pairs_used = 7;
+    header.pairs_over = 4;
+    put(&header, sizeof header, 0);
+    pair(0, 2, 9, 5);
+    pair(1, 0, 9, 5);               /* of no range */
+    pair(2, 1, 9, 5);               /* not READY */
+    pair(3, 3, 9, 5);               /* beyond those there are */
+    pair(4, 2, RTL_API_KERNELS, 5); /* no kernel */
+    pair(5, 2, 10, 0);              /* has not counted so far */
+    pair(6, 2, 11, 1);
+    assert_int_equal(rtl_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(copy.pair_count, 2);
+    assert_int_equal(copy.pairs[0].kernel, 9);
+    assert_int_equal(copy.pairs[0].total_ns, 500);
+    assert_int_equal(copy.pairs[1].number, 6);
+    assert_int_equal(copy.pairs[1].kernel, 11);
+    assert_true(rtl_api_read_pair(file, &copy, 0, &buckets));
+    assert_int_equal(buckets.count[100], 5);
+    assert_false(rtl_api_read_pair(file, &copy, RTL_API_PAIRS, &buckets));
+    rtl_api_free(&copy);
+    const struct rtl_api_pair elsewhere = {.node = 2, .kernel = 9, .calls = 5};
+    put(&elsewhere, sizeof elsewhere, RTL_API_EVENTS_AT - 64);
+    const uint64_t wrong[] = {0, header.pairs_at + 64, header.pairs_at - 8, RTL_API_EVENTS_AT - 64, UINT64_MAX - 63};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct rtl_api_header h = header;
+        h.pairs_at = wrong[i];
+        put(&h, sizeof h, 0);
+        assert_int_equal(rtl_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
+        assert_int_equal(copy.pair_count, 0);
+        assert_int_equal(copy.node_count, 3);
+        rtl_api_free(&copy);
+    }
+    header.minor = 1; /* a library that knows of none */
+    put(&header, sizeof header, 0);
+    assert_int_equal(rtl_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
+    assert_int_equal(copy.pair_count, 0);
+    rtl_api_free(&copy);
+}
+
 static void nodes_go_up_always(void **state)
 {
     (void)state;
@@ -131,6 +191,34 @@ static void nodes_go_up_always(void **state)
     assert_int_equal(copy.nodes[3].kernels, 1); /* only what can't be is left out */
     assert_int_equal(copy.nodes[2].kernels + copy.nodes[4].kernels + copy.nodes[5].kernels, 0);
     rtl_api_free(&copy);
+}
+
+/* Two nodes of one place, which no honest library makes: the first stands for both, also for what is below them. */
+static void siblings_of_one_name_are_one(void **state)
+{
+    (void)state;
+    struct rtl_calls_source source = {.fd = file};
+    struct rtl_snapshot s = {0};
+    name(RTL_API_FUNCTIONS, "outer");
+    name(RTL_API_FUNCTIONS + 1, "inner");
+    name(RTL_API_FUNCTIONS + 2, "inner"); /* nor two rows of one name */
+    node(0, 0, 0, 0);
+    node(2, 0, RTL_API_FUNCTIONS, 1);
+    node(3, 0, RTL_API_FUNCTIONS, 2);
+    node(4, 2, RTL_API_FUNCTIONS + 1, 3);
+    node(5, 3, RTL_API_FUNCTIONS + 2, 4);
+    node(6, 5, RTL_API_FUNCTIONS, 5);
+    header.nodes_used = 7;
+    put(&header, sizeof header, 0);
+    rtl_calls_take(&source, 1, NULL, &s);
+    assert_non_null(s.calls);
+    assert_int_equal(s.calls->node_count, 4);
+    for (uint32_t i = 1; i < 4; i++) {
+        assert_int_equal(s.calls->nodes[i].parent, i - 1);
+        assert_string_equal(s.calls->nodes[i].name, i == 2 ? "inner" : "outer");
+        assert_int_equal(s.calls->nodes[i].kernels, 2 * i - 1);
+    }
+    rtl_snapshot_free(&s);
 }
 
 static void segments_without_links_are_read(void **state)
@@ -238,7 +326,7 @@ static void rings_that_cannot_be_are_none(void **state)
 {
     (void)state;
     struct rtl_api_events events;
-    static const uint64_t records[] = {0, 3, RECORDS * 2, 1ull << 40, UINT64_MAX};
+    static const uint64_t records[] = {0, 3, RTL_API_EVENTS_MAX, 1ull << 40, UINT64_MAX};
     for (unsigned i = 0; i < sizeof records / sizeof *records; i++) {
         header.events = records[i];
         put(&header, sizeof header, 0);
@@ -260,9 +348,14 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_linked_is_summed),        TEST(nodes_go_up_always),
-        TEST(segments_without_links_are_read), TEST(events_come_whole_and_in_order),
-        TEST(overwritten_events_are_counted),  TEST(who_writes_much_hides_nobody),
+        TEST(what_is_linked_is_summed),
+        TEST(nodes_go_up_always),
+        TEST(pairs_are_of_nodes),
+        TEST(siblings_of_one_name_are_one),
+        TEST(segments_without_links_are_read),
+        TEST(events_come_whole_and_in_order),
+        TEST(overwritten_events_are_counted),
+        TEST(who_writes_much_hides_nobody),
         TEST(rings_that_cannot_be_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

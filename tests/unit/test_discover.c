@@ -395,6 +395,62 @@ static void a_process_without_its_main_thread(void **state)
     rtl_reader_close(reader);
 }
 
+/* So many files that its threads together show more than are looked at; none of them is a segment. */
+enum { THIEVES = 200, HAUL = 600 };
+
+static void *only_sleep(void *argument)
+{
+    (void)argument;
+    pause();
+    return NULL;
+}
+
+static void with_many_files_and_threads(int ready)
+{
+    static int fd;
+    pthread_t thread;
+    for (int i = 0; i < HAUL; i++)
+        if (dup(ready) < 0)
+            _exit(1);
+    for (int i = 1; i < THIEVES; i++)
+        if (pthread_create(&thread, NULL, only_sleep, NULL) != 0)
+            _exit(1);
+    fd = ready;
+    pthread_create(&thread, NULL, sleep_for_ever, &fd);
+    syscall(SYS_exit, 0); /* the main thread alone */
+}
+
+static int links_read;
+
+/* In libc's place: what a look costs is counted. */
+ssize_t readlink(const char *path, char *to, size_t bytes)
+{
+    links_read++;
+    return (ssize_t)syscall(SYS_readlinkat, AT_FDCWD, path, to, bytes);
+}
+
+/* Whoever has a thousand threads with thousands of files each doesn't keep a viewer from all others. */
+static void a_look_is_bounded_over_all_tasks(void **state)
+{
+    (void)state;
+    if (FIXTURE_TSAN)
+        skip();
+    struct rtl_reader *reader;
+    struct rtl_process p;
+    pid_t pid = start_process(with_many_files_and_threads);
+    uint64_t deadline = fixture_now_ns() + 30000000000ull;
+    do
+        assert_int_equal(rtl_process_read(pid, &p), 0);
+    while (p.state != 'Z' && fixture_now_ns() < deadline);
+    assert_int_equal(p.state, 'Z');
+    assert_true(THIEVES * HAUL > RTL_FILES_MAX + 1000);
+    links_read = 0;
+    assert_int_equal(rtl_reader_try(pid, &reader), RTL_READER_NOT_TRACED);
+    assert_true(links_read > RTL_FILES_MAX / 2); /* it was looked at */
+    assert_true(links_read <= RTL_FILES_MAX + 16);
+    end_process(pid);
+}
+
 static void discovery_lists_the_traced(void **state)
 {
     (void)state;
@@ -440,6 +496,7 @@ int main(void)
         cmocka_unit_test(another_version),
         cmocka_unit_test(segments_in_the_making),
         cmocka_unit_test(a_process_without_its_main_thread),
+        cmocka_unit_test(a_look_is_bounded_over_all_tasks),
         cmocka_unit_test(discovery_lists_the_traced),
     };
     forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "shm/gpu_use.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
@@ -246,6 +247,82 @@ static void in_another_pid_namespace(void **state)
     rtl_reader_close(reader);
 }
 
+static void traced_in_a_container_with_many_groups(int ready)
+{
+    enum { GROUPS = 400 };
+    gid_t groups[GROUPS];
+    for (int i = 0; i < GROUPS; i++)
+        groups[i] = 1000000000u + (gid_t)i;
+    if (setgroups(GROUPS, groups) != 0)
+        _exit(77);
+    traced_in_a_container(ready);
+}
+
+/* Its groups alone fill what used to be read of its status; what tells its number in there stands behind them. */
+static void in_another_pid_namespace_with_many_groups(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    struct rtl_reader *reader = NULL;
+    pid_t pid = start_process(traced_in_a_container_with_many_groups), inside = *forked;
+    assert_int_equal(rtl_reader_open(inside, &reader, why, sizeof why), RTL_READER_OK);
+    assert_ten_records(reader);
+    rtl_reader_close(reader);
+    kill(inside, SIGKILL);
+    end_process(pid);
+}
+
+/* Its /dev/kfd is a link that leads nowhere in its own root, and somewhere in ours; what it was to load, too. */
+static void files_are_those_of_its_own_root(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    char root[] = "/tmp/rtl-root-XXXXXX", path[100];
+    struct rtl_process p;
+    struct rtl_gpu_use use = {0};
+    int ready[2];
+    char byte;
+    assert_non_null(mkdtemp(root));
+    snprintf(path, sizeof path, "%s/dev", root);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof path, "%s/dev/kfd", root);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (chroot(root) != 0 || write(ready[1], "r", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(rtl_process_read(pid, &p), 0);
+    rtl_gpu_use_look(&p, &use);
+    assert_false(use.no_device);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/proc/self/exe", path), 0);
+    rtl_gpu_use_look(&p, &use);
+    assert_true(use.no_device);
+    /* a zombie has no root: nothing is said of it */
+    siginfo_t info;
+    kill(pid, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    use = (struct rtl_gpu_use){0};
+    rtl_gpu_use_look(&p, &use);
+    assert_false(use.no_device);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    close(ready[0]);
+    close(ready[1]);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    rmdir(root);
+}
+
 /*
  * A link that leads to something of that name which is no memfd: not opened, so that it can't block or lie. The folder
  * is a tmpfs that is mounted nowhere, so that its root is all of the path that the link shows; in a chroot, too, where
@@ -284,6 +361,8 @@ int main(void)
         cmocka_unit_test(descriptor_closed),
         cmocka_unit_test(hidden_by_proc),
         cmocka_unit_test(in_another_pid_namespace),
+        cmocka_unit_test(in_another_pid_namespace_with_many_groups),
+        cmocka_unit_test(files_are_those_of_its_own_root),
         cmocka_unit_test(an_impostor),
     };
     forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

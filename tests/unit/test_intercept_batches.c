@@ -305,10 +305,10 @@ static void *take_slowly(void *data)
         uint64_t taken = atomic_load(&hardware.taken);
         if (taken == atomic_load(&hardware.written))
             continue;
-        const packet_t *packet = &hardware.slot[taken % hardware.size];
-        if (packet->completion_signal.handle)
-            complete(packet, 60000000 + taken * 100, 10);
-        atomic_store(&hardware.taken, taken + 1);
+        packet_t packet = hardware.slot[taken % hardware.size];
+        atomic_store(&hardware.taken, taken + 1); /* before its signal says so: this thread may be held up in between */
+        if (packet.completion_signal.handle)
+            complete(&packet, 60000000 + taken * 100, 10);
     }
     return data;
 }

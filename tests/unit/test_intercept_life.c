@@ -320,6 +320,81 @@ static void times_and_tallies_go_on(void **state)
     }
 }
 
+/* --- a worker that is late --- */
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RACES_ARE_SEEN 1
+#endif
+#endif
+#if defined(RACES_ARE_SEEN) || defined(__SANITIZE_THREAD__)
+enum { RACES = 1 }; /* the runtime's functions and the agent's handle do change under a worker that is late */
+#else
+enum { RACES = 0 };
+#endif
+
+static _Atomic bool asked, may_answer;
+
+/* The runtime takes its time over a tick. */
+static hsa_status_t answers_late(hsa_agent_t agent, uint64_t tick, uint64_t *time)
+{
+    atomic_store(&asked, true);
+    while (!atomic_load(&may_answer))
+        usleep(1000);
+    return convert(agent, tick, time);
+}
+
+/* The runtime is loaded again while the worker of before still collects: what is the worker's is left to it, and what
+ * it finds isn't lost. */
+static void late_worker_keeps_what_is_its(void **state)
+{
+    const struct rtl_agent *gpu = &rtl_tool.segment.agents[0];
+    uint64_t busy = AT(gpu->busy_ns);
+    (void)state;
+    if (RACES)
+        skip();
+    load();
+    app_queue();
+    const struct rtl_gpu *kept = rtl_gpu_known((hsa_agent_t){77});
+    atomic_store(&may_answer, true);
+    rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain = answers_late;
+    dispatch_at(4000000, 100);
+    atomic_store(&may_answer, false);
+    atomic_store(&asked, false);
+    packet_t p = kernel_packet(KERNEL, 0);
+    hand_over(&p, 1);
+    complete(&written[0], 4000000 + 1000000000, 100); /* so much later that the runtime is asked again */
+    while (!atomic_load(&asked))
+        usleep(1000);
+    OnUnload(); /* which has waited for it long enough */
+    double slope = kept->line.slope;
+    uint64_t total = kept->busy.total, hz = kept->rate.hz;
+    load();
+    app_queue_destroy(app_queue());
+    assert_ptr_equal(rtl_gpu_known((hsa_agent_t){77}), kept);
+    assert_true(kept->line.slope == slope && slope > 0);
+    assert_int_equal(kept->busy.total, total);
+    assert_int_equal(kept->rate.hz, hz);
+    atomic_store(&may_answer, true);
+    OnUnload();
+    for (int i = 0; i < patience() && AT(gpu->busy_ns) < busy + 2000; i++)
+        usleep(1000);
+    assert_int_equal(AT(gpu->busy_ns), busy + 2000);
+    bool timed = false; /* when that one has ended the next load has a worker of its own */
+    for (int i = 0; i < patience() && !timed; i++) {
+        load();
+        hsa_queue_t *queue = app_queue();
+        timed = the_tap()->pool != NULL;
+        if (timed)
+            dispatch_at(4000000, 100);
+        else
+            usleep(1000);
+        app_queue_destroy(queue);
+        OnUnload();
+    }
+    assert_int_equal(AT(gpu->busy_ns), busy + 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +408,7 @@ int main(void)
         cmocka_unit_test(queue_opened_at_the_end_is_not_timed),
         cmocka_unit_test(gpu_is_described),
         cmocka_unit_test(times_and_tallies_go_on),
+        cmocka_unit_test(late_worker_keeps_what_is_its),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

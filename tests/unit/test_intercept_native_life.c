@@ -233,6 +233,100 @@ static void threads_do_not_run_out(void **state)
     assert_false(atomic_load(&native_of()->loose));
 }
 
+/* --- what threads have left in other queues --- */
+
+static struct rtl_native *open_foreign(void)
+{
+    static amd_signal_t foreign_bell = {.kind = AMD_SIGNAL_KIND_DOORBELL};
+    static amd_queue_t foreign = {.hsa_queue = {.base_address = slots, .size = 64}};
+    foreign.hsa_queue.doorbell_signal.handle = (uintptr_t)&foreign_bell;
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = rtl_native_add(&foreign.hsa_queue, native_of()->tracker, 0);
+    pthread_mutex_unlock(&rtl_tool.create);
+    return native;
+}
+
+static void close_foreign(struct rtl_native *native)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    rtl_native_remove(native);
+    rtl_native_give(native);
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+/* A thread that has reserved there what it won't ring for any more goes the short way elsewhere all the same. */
+static void what_is_left_elsewhere_is_forgotten(void **state)
+{
+    enum { GONE, DEMOTED, RUNG_FOR, WAYS };
+    uint64_t (*add)(const hsa_queue_t *, uint64_t) = core.slot[24];
+    (void)state;
+    for (int way = GONE; way < WAYS; way++) {
+        struct rtl_native *foreign = open_foreign();
+        assert_non_null(foreign);
+        add(foreign->queue, 1);
+        if (way == GONE)
+            close_foreign(foreign);
+        else if (way == DEMOTED)
+            atomic_fetch_or(&foreign->reserved, RTL_NATIVE_DEMOTED);
+        else { /* by another thread, which makes it loose */
+            atomic_store(&foreign->loose, true);
+            atomic_store(&foreign->published, 1);
+        }
+        submits(NULL);
+        submits(NULL);
+        assert_int_equal(rtl_native_mine->count, 0);
+        assert_int_not_equal(atomic_load(&native_of()->turn.owner), RTL_TURN_SHARED);
+        if (way != GONE)
+            close_foreign(foreign);
+    }
+    /* but what it may still ring for is kept */
+    struct rtl_native *foreign = open_foreign();
+    add(foreign->queue, 1);
+    submits(NULL);
+    assert_int_equal(rtl_native_mine->count, 1);
+    assert_ptr_equal(rtl_native_mine->of[0].native, foreign);
+    close_foreign(foreign);
+    assert_int_equal(real_load(queue), 2 * WAYS + 1);
+    gpu_takes(SLOTS);
+}
+
+/* The same value at another doorbell, while it has slots here. */
+static void ring_at_another_doorbell_is_not_for_this_queue(void **state)
+{
+    struct rtl_native *foreign = open_foreign();
+    void (*store)(hsa_signal_t, hsa_signal_value_t) = core.slot[42];
+    uint64_t mine = app_add(1);
+    (void)state;
+    put(mine, KERNEL_OBJECT);
+    store(foreign->doorbell, (hsa_signal_value_t)mine);
+    assert_int_equal(real_load(queue), 0);
+    app_ring(mine);
+    assert_int_equal(real_load(queue), 1);
+    close_foreign(foreign);
+    gpu_takes(1);
+}
+
+/* --- a queue that is somebody else's --- */
+
+/* More than a lap between two looks: what they were nobody knows any more, so they are packets, and it is said. */
+static void packets_that_are_overwritten_are_counted(void **state)
+{
+    enum { LOST = 44 };
+    struct rtl_queue *line = native_line();
+    uint64_t packets = AT(line->packets), dispatches = AT(line->dispatches);
+    (void)state;
+    put(real_add(queue, 1), KERNEL_OBJECT);
+    WAIT_UNTIL(rtl_native_is_demoted(native_of()));
+    WAIT_UNTIL(AT(line->packets) == packets + 1);
+    assert_false(AT(rtl_tool.segment.header->notes) & RTL_NOTE_PACKETS_UNSEEN);
+    gpu_takes(1);
+    __atomic_store_n(&READ, 1 + LOST + SLOTS, __ATOMIC_SEQ_CST);
+    real_add(queue, LOST + SLOTS);
+    WAIT_UNTIL(AT(line->packets) == packets + 1 + LOST + SLOTS);
+    assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_PACKETS_UNSEEN);
+    assert_int_equal(AT(line->dispatches), dispatches + 2); /* of the rest only the one that is still there */
+}
+
 /* --- queues that are lent out --- */
 
 enum { LENDINGS = 100000 };
@@ -362,6 +456,9 @@ int main(void)
         TEST(queue_outlives_the_worker),
         TEST(queue_without_a_worker_is_counted),
         TEST(threads_do_not_run_out),
+        TEST(what_is_left_elsewhere_is_forgotten),
+        TEST(ring_at_another_doorbell_is_not_for_this_queue),
+        TEST(packets_that_are_overwritten_are_counted),
         TEST(lent_queue_is_looked_after),
         TEST(lent_queue_with_another_doorbell_is_another),
         TEST(queue_is_destroyed_in_a_child),

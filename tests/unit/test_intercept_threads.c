@@ -216,11 +216,10 @@ static void *dispatch(void *data)
             continue;
         }
         uint16_t number = cache[--cached];
-        struct rtl_inflight *inflight = &q->pool->inflight[number];
         /* only its owner may look at it: TSan says if another thread has the same number */
-        inflight->submit = i;
-        inflight->kernel = (uint32_t)i;
-        rtl_pending_push(&q->ring, number);
+        q->pool->inflight[number].index = i;
+        *rtl_pending_next(&q->ring) = (struct rtl_pending_dispatch){.submit = i, .number = number};
+        rtl_pending_push(&q->ring);
         i++;
     }
     /* what is left at hand goes through the ring too, marked */
@@ -230,8 +229,9 @@ static void *dispatch(void *data)
             continue;
         }
         uint16_t number = cache[--cached];
-        q->pool->inflight[number].submit = UINT64_MAX;
-        rtl_pending_push(&q->ring, number);
+        q->pool->inflight[number].index = UINT64_MAX;
+        *rtl_pending_next(&q->ring) = (struct rtl_pending_dispatch){.submit = UINT64_MAX, .number = number};
+        rtl_pending_push(&q->ring);
     }
     atomic_store(&q->over, true);
     return NULL;
@@ -249,7 +249,7 @@ static void signals_go_round(void **state)
     for (int i = 0; i < QUEUES; i++) {
         queues[i].pool = pool;
         queues[i].ring.mask = 15; /* small, so that it fills up */
-        queues[i].ring.slot = calloc(16, sizeof(uint16_t));
+        queues[i].ring.slot = calloc(16, sizeof queues[i].ring.slot[0]);
         pthread_create(&thread[i], NULL, dispatch, &queues[i]);
     }
     while (left) {
@@ -257,9 +257,11 @@ static void signals_go_round(void **state)
             bool last = atomic_load(&queues[i].over);
             uint32_t n = rtl_pending_count(&queues[i].ring);
             for (uint32_t j = 0; j < n; j++) {
-                uint16_t number = (uint16_t)rtl_pending_at(&queues[i].ring, j);
-                if (pool->inflight[number].submit != UINT64_MAX)
-                    assert_int_equal(pool->inflight[number].submit, next[i]++); /* in order, none lost */
+                const struct rtl_pending_dispatch *pending = rtl_pending_at(&queues[i].ring, j);
+                uint16_t number = pending->number;
+                assert_int_equal(pool->inflight[number].index, pending->submit);
+                if (pending->submit != UINT64_MAX)
+                    assert_int_equal(pending->submit, next[i]++); /* in order, none lost */
                 rtl_signal_arm(rtl_pool_signal(pool, number));
                 rtl_pool_give(pool, &number, 1);
             }

@@ -296,8 +296,8 @@ static void busy_time_goes_on_over_loads(void **state)
     uint64_t busy = AT(gpu()->busy_ns);
     right_one();
     assert_int_equal(AT(gpu()->busy_ns), busy + 1000);
-    unload();
     __atomic_store_n(&rtl_tool.segment.agents[0].busy_ns, 77, __ATOMIC_RELAXED); /* whoever could write to it */
+    unload();
     load();
     right_one();
     assert_int_equal(AT(gpu()->busy_ns), busy + 2000);

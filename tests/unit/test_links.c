@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "intercept/track/links.h"
+#include "shm/api_clock.h"
 #include "shm/api_link.h"
 
 /* librtl-hip.so, played: each thread's call is what the test says. */
@@ -19,6 +20,8 @@ static __thread struct rtl_api_call mine;
 static struct rtl_api_call others;
 static pthread_t main_thread;
 static char *segment;
+static struct rtl_api_clock api_clock;
+static uint32_t link_bytes = sizeof(struct rtl_api_link);
 
 static struct rtl_api_call *call_of_thread(void)
 {
@@ -28,7 +31,7 @@ static struct rtl_api_call *call_of_thread(void)
 __attribute__((visibility("default"))) const struct rtl_api_link *rtl_api_link(void)
 {
     static struct rtl_api_link link;
-    link = (struct rtl_api_link){RTL_API_LINK_VERSION, sizeof link, call_of_thread, (void *)segment};
+    link = (struct rtl_api_link){RTL_API_LINK_VERSION, link_bytes, call_of_thread, (void *)segment, &api_clock};
     return &link;
 }
 
@@ -45,6 +48,29 @@ static struct rtl_api_queue *counted(void)
 static struct rtl_api_node *node(uint32_t number)
 {
     return (struct rtl_api_node *)(void *)(segment + RTL_API_NODES_AT) + number;
+}
+
+static struct rtl_api_pair *pair(uint32_t number)
+{
+    return (struct rtl_api_pair *)(void *)(segment + header()->pairs_at) + number;
+}
+
+/* Kernels of a node by its pairs, whose buckets say the same. */
+static uint64_t kernels_of_pairs(uint32_t of)
+{
+    const struct rtl_api_buckets *b = (const void *)(segment + header()->pairs_at + RTL_API_PAIR_BUCKETS_AT);
+    uint64_t calls = 0, counted = 0, total = 0;
+    for (uint32_t i = 0; i < AT(header()->pairs_used) && i < RTL_API_PAIRS; i++) {
+        if (AT(pair(i)->node) != of)
+            continue;
+        calls += AT(pair(i)->calls);
+        total += AT(pair(i)->total_ns);
+        for (uint32_t j = 0; j < RTL_API_BUCKETS; j++)
+            counted += AT(b[i].count[j]);
+    }
+    assert_int_equal(calls, counted);
+    assert_int_equal(total, calls ? AT(node(of)->kernels_ns) : 0);
+    return calls;
 }
 
 static uint64_t launches(void)
@@ -121,6 +147,9 @@ static void each_packet_is_its_reservers(void **state)
     assert_int_equal(AT(node(5)->kernels), kernels[0] + 1);
     assert_int_equal(AT(node(6)->kernels), kernels[1] + 1);
     assert_int_equal(AT(node(5)->kernels_ns), 10 * 7 * AT(node(5)->kernels));
+    assert_int_equal(kernels_of_pairs(5), AT(node(5)->kernels));
+    assert_int_equal(kernels_of_pairs(6), AT(node(6)->kernels));
+    assert_int_equal(AT(header()->pairs_over), 0);
     assert_true(launches() <= sum + 2);
     for (uint64_t n = events + 1; n <= events + 2; n++) {
         const struct rtl_linked_event *e = event(n);
@@ -187,6 +216,7 @@ static void overtaken_notes_are_nobodys(void **state)
     app_ring(0);
     assert_int_equal(gpu_takes(1), 1);
     WAIT_UNTIL(completed() == over + 1);
+    WAIT_UNTIL(counted()->unlinked[RTL_API_UNLINKED_OVERTAKEN] > before.unlinked[RTL_API_UNLINKED_OVERTAKEN]);
     assert_int_equal(counted()->linked, before.linked);
     assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_OVERTAKEN], before.unlinked[RTL_API_UNLINKED_OVERTAKEN] + 1);
 }
@@ -213,16 +243,100 @@ static void notes_of_a_queue_before_are_void(void **state)
     assert_int_equal(rtl_links_now().ordinal, 1);
 }
 
+/* Recorded as the worker does: of no range there is no pair, of too many the rest is counted. */
+static void too_many_pairs_are_counted(void **state)
+{
+    (void)state;
+    enum { EACH = 2, KERNELS = 64 };
+    uint64_t used = AT(header()->pairs_used), over = AT(header()->pairs_over);
+    struct rtl_link *link = (struct rtl_link *)(uintptr_t)rtl_links_of(1), was = *link;
+    *link = (struct rtl_link){.call = 1, .node = RTL_API_NODE_NONE};
+    rtl_links_record(1, 9, 0, 100);
+    assert_int_equal(AT(header()->pairs_used), used);
+    for (uint32_t i = 0; i < RTL_API_PAIRS + KERNELS; i++)
+        for (uint32_t times = 0; times < EACH; times++) {
+            link->node = 100 + i / KERNELS;
+            rtl_links_record(1, i % KERNELS, 0, 100 + i);
+        }
+    assert_int_equal(AT(header()->pairs_used), RTL_API_PAIRS);
+    assert_int_equal(AT(header()->pairs_over) - over, EACH * (KERNELS + used));
+    assert_int_equal(kernels_of_pairs(100), EACH * KERNELS);
+    assert_int_equal(AT(pair((uint32_t)used + 5)->kernel), 5);
+    assert_int_equal(AT(pair((uint32_t)used + 5)->most_ns), 105);
+    assert_int_equal(AT(pair((uint32_t)used + 5)->calls), EACH);
+    *link = was;
+}
+
+static void one_goes_by(void)
+{
+    uint64_t over = completed(), index = app_add(1);
+    put(index, 0x10000);
+    app_ring(index);
+    assert_int_equal(gpu_takes(1), 1);
+    WAIT_UNTIL(completed() == over + 1);
+}
+
+/* A time by it, between two of the system's; false where it says nothing. */
+static bool says_the_time(void)
+{
+    enum { MS = 1000000 };
+    uint64_t before = rtl_mono_ns(), version = rtl_api_clock_version(&api_clock);
+    uint64_t ns = version ? rtl_api_clock_at(&api_clock, version, rtl_tsc()) : 0;
+    if (ns) {
+        assert_true(ns + MS >= before);
+        assert_true(ns <= rtl_mono_ns() + MS);
+    }
+    return ns != 0;
+}
+
+/* While the worker looks at the clocks, and only then. */
+static void calls_are_told_the_time(void **state)
+{
+    (void)state;
+    if (!atomic_load(&rtl_hot.tsc))
+        skip();
+    for (int times = 0; times < 2; times++) {
+        bool told = false;
+        WAIT_UNTIL(told = told || (one_goes_by(), says_the_time()));
+        for (int i = 0; i < 100; i++) {
+            one_goes_by();
+            says_the_time();
+        }
+        WAIT_UNTIL(rtl_api_clock_version(&api_clock) == 0); /* it has gone to sleep */
+    }
+}
+
+/* A librtl-hip.so that has no clock, and one whose clock another librtl.so sets. */
+static bool others_clocks_are_let_be(void)
+{
+    static const char another;
+    const struct rtl_line line = {1, 1, 1};
+    link_bytes = offsetof(struct rtl_api_link, clock);
+    bool linked = rtl_links_find();
+    rtl_links_set_clock(&line);
+    link_bytes = sizeof(struct rtl_api_link);
+    linked &= rtl_api_clock_take(&api_clock, &another) && rtl_links_find();
+    rtl_links_set_clock(&line);
+    bool let_be = rtl_api_clock_version(&api_clock) == 0;
+    memset(&api_clock, 0, sizeof api_clock);
+    return linked && let_be;
+}
+
 static int load_library(void **state)
 {
     (void)state;
     main_thread = pthread_self();
-    segment = mmap(NULL, RTL_API_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    segment = mmap(NULL, RTL_API_SIZE + RTL_API_PAIRS_SIZE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (segment == MAP_FAILED)
         return -1;
+    header()->minor = RTL_API_MINOR;
+    header()->pairs_at = RTL_API_SIZE;
     setenv("RTL_MODE", "hip", 1);
     setenv("RTL_TRACE", "64K", 1);
     fill_native_tables();
+    if (!others_clocks_are_let_be())
+        return -1;
     return OnLoad(&root, 0, 0, NULL) && (header()->flags & RTL_API_FLAG_LINKED) && rtl_tool.segment.event_links ? 0
                                                                                                                 : -1;
 }
@@ -238,7 +352,8 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(each_packet_is_its_reservers), TEST(all_ways_to_reserve_are_seen),     TEST(outside_of_calls_is_counted),
-        TEST(overtaken_notes_are_nobodys),  TEST(notes_of_a_queue_before_are_void),
+        TEST(overtaken_notes_are_nobodys),  TEST(notes_of_a_queue_before_are_void), TEST(too_many_pairs_are_counted),
+        TEST(calls_are_told_the_time),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

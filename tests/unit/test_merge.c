@@ -338,6 +338,42 @@ static void gpus_go_by_their_address(void **state)
     rtl_snapshot_free(&s);
 }
 
+/* Some of many are shown before all are there; then everything is as if it had come at once. */
+static void some_of_many_come_first(void **state)
+{
+    (void)state;
+    static const uint32_t bdf[2] = {0x0500, 0x0300};
+    struct rtl_snapshot some = {0}, s;
+    uint32_t number[2] = {join(merge, 100), join(merge, 101)}, rounds = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        work(processes[i], 20);
+        struct rtl_snapshot one = synth_snapshot(processes[i], 1);
+        one.agent_count = 1;
+        one.agents[0].gpu = 0;
+        one.agents[0].bdf = bdf[i];
+        for (uint32_t q = 0; q < one.queue_count; q++)
+            one.queues[q].gpu = 0;
+        assert_true(rtl_merge_take(merge, number[i], &one));
+        rtl_snapshot_free(&one);
+        if (!i)
+            assert_true(rtl_merge_make_partly(merge, 1, &some));
+    }
+    assert_int_equal(some.kernel_count, NAMES);
+    assert_int_equal(some.agents[0].bdf, 0x0500);
+    assert_int_equal(some.parts->member_count, 2);
+    assert_int_equal(some.parts->members[1].start_mono_ns, 0); /* nothing is known of it */
+    for (; rtl_merge_sum_some(merge, 2); rounds++)
+        assert_true(rounds < NAMES);
+    assert_int_equal(rounds, (NAMES + 1) / 2);
+    assert_true(rtl_merge_make(merge, 2, &s));
+    assert_int_equal(s.agents[0].bdf, 0x0300); /* and that is G0 from now on */
+    assert_int_equal(s.agents[0].gpu, 0);
+    assert_int_equal(s.queues[0].gpu, 1);
+    assert_true(s.counted > some.counted);
+    rtl_snapshot_free(&some);
+    rtl_snapshot_free(&s);
+}
+
 /* --- who is slow --- */
 
 static void tick(uint64_t at, int count)
@@ -507,6 +543,7 @@ int main(void)
         TEST(snapshots_of_before_stay_as_they_were),
         TEST(the_first_one_keeps_its_numbers),
         TEST(gpus_go_by_their_address),
+        TEST(some_of_many_come_first),
         TEST(the_slow_one_is_named),
         TEST(windows_go_on_when_a_second_one_comes),
         TEST(ranks_are_read),

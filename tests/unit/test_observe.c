@@ -155,7 +155,8 @@ static void the_convention_follows_from_signals(void **state)
 {
     (void)state;
     struct rtl_queue_look ended = {.waiting = true, .queued = true, .before_signalled = true, .before_in_order = true},
-                          pending = {.waiting = true, .before_signalled = true, .before_pending = true}, look;
+                          pending = {.waiting = true, .queued = true, .before_signalled = true, .before_pending = true},
+                          look;
     struct rtl_evidence e = {0, 0};
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
     see(&e, ended, 7);
@@ -177,6 +178,12 @@ static void the_convention_follows_from_signals(void **state)
     look.before_signalled = false;
     see(&e, look, 20);
     look = ended;
+    look.waiting = false;
+    see(&e, look, 20);
+    look = pending;
+    look.queued = false; /* what looks pending may be something else by now, where the signal was */
+    see(&e, look, 20);
+    look = pending;
     look.waiting = false;
     see(&e, look, 20);
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
@@ -256,6 +263,34 @@ static void ticks_become_time_once_their_length_is_known(void **state)
     assert_true(rtl_tick_duration(&clock, tick - 10, tick - 20, now - 500000, now) == UINT64_MAX);
     assert_true(rtl_tick_duration(&clock, 0, tick, now - 500000, now) == UINT64_MAX);
     assert_true(rtl_tick_duration(&clock, tick - 10, tick - 10, now - 500000, now) == 0); /* no ticks are a time */
+}
+
+/* The first reading comes 6 ms late: 25 MHz look like 27 until it is known how late it can have been. A clock that was
+ * learnt from what was somebody else's is learnt again. */
+static void a_late_reading_sets_no_wrong_clock(void **state)
+{
+    (void)state;
+    enum { TICK = 40 };
+    const uint64_t zero = 5000000000;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        struct rtl_tick_clock clock = {0};
+        uint64_t known = 0;
+        for (uint64_t ms = 1; ms < 4000; ms++) {
+            if (ms == 2)
+                ms = 8; /* nothing is read while the first one isn't */
+            uint64_t done = zero + ms * 1000000, end = (done - zero) / TICK, start = end - 1000;
+            uint64_t now = done + (ms == 1 ? 6000000 : 20000), after = done - 500000;
+            if (wrong && ms <= 800) /* by another clock, of 27 MHz */
+                end = (done - zero) * 27 / 1000, start = end - 1000;
+            uint64_t ns = rtl_tick_duration(&clock, start, end, after, now);
+            known += ns == 1000 * TICK;
+            assert_true(ns == UINT64_MAX || ns == 1000 * TICK || (wrong && ms <= 800));
+            assert_true(wrong || !clock.hz || clock.hz == 25000000);
+            assert_true(!wrong || ms != 800 || clock.hz == 27000000);
+        }
+        assert_int_equal(clock.hz, 25000000);
+        assert_true(known > 1000);
+    }
 }
 
 /* --- what the process says --- */
@@ -386,6 +421,54 @@ static void what_looks_like_a_queue(void **state)
     WRONG(read_index_offset, 0x88);
 }
 
+/* A queue at 0x2000 with its doorbell behind it; where its ring is there are no bytes to be read. */
+static uint32_t find_with_ring(const char *flags, struct rtl_found_queue *found)
+{
+    enum { AT = 0x2000, BELL = 0x2400, RING_AT = 0x100000, MOST = 4 };
+    const struct rtl_queue_head head = {
+        .features = 1, .ring = RING_AT, .doorbell_signal = BELL, .size = 64, .id = 7, .read_index_offset = 0x80};
+    const struct rtl_signal_image bell = {.kind = -1, .queue = AT};
+    char text[256];
+    struct rtl_target_memory memory;
+    struct rtl_mappings mappings;
+    struct rtl_queue_search search = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
+    assert_int_equal(pwrite(fileno(file), &bell, sizeof bell, BELL), sizeof bell);
+    assert_int_equal(ftruncate(fileno(file), 0x3000), 0);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    int length = snprintf(text, sizeof text,
+                          "2000-3000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n"
+                          "100000-101000 rw-s 00000000 00:05 7 /dev/dri/renderD128\nRss: 4 kB\nVmFlags: %s\n",
+                          flags);
+    FILE *smaps = fmemopen(text, (size_t)length, "r");
+    assert_non_null(smaps);
+    assert_true(rtl_mappings_parse(smaps, &mappings));
+    fclose(smaps);
+    uint32_t count = rtl_queues_find(&memory, &mappings, &search, found, MOST, 1000000000);
+    rtl_mappings_free(&mappings);
+    rtl_target_memory_close(&memory);
+    fclose(file);
+    return count;
+}
+
+/* Found without a look at the ring, so that it can be told; what is no device's and can't be read is no queue at all.
+ */
+static void a_ring_in_device_memory_is_told_and_not_read(void **state)
+{
+    (void)state;
+    static const char *const device[] = {"rd wr sh io de", "rd wr sh pf dd", "rd wr sh dc io pf"};
+    struct rtl_found_queue found[4];
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
+        assert_int_equal(find_with_ring(device[i], found), 1);
+        assert_true(found[0].device_ring);
+        assert_int_equal(found[0].at, 0x2000);
+        assert_int_equal(found[0].id, 7);
+    }
+    assert_int_equal(find_with_ring("rd wr sh dc", found), 0);
+}
+
 static bool count_symbol(void *context, const struct rtl_elf_symbol *symbol)
 {
     assert_true(symbol->length < 1 << 16);
@@ -497,10 +580,12 @@ int main(void)
         cmocka_unit_test(who_runs_depends_on_it),
         cmocka_unit_test(a_signal_that_is_used_again_times_nothing),
         cmocka_unit_test(ticks_become_time_once_their_length_is_known),
+        cmocka_unit_test(a_late_reading_sets_no_wrong_clock),
         cmocka_unit_test(mappings_are_read_as_they_are),
         cmocka_unit_test(uris_of_code_objects),
         cmocka_unit_test(names_have_one_row_each),
         cmocka_unit_test(what_looks_like_a_queue),
+        cmocka_unit_test(a_ring_in_device_memory_is_told_and_not_read),
         cmocka_unit_test(names_of_symbols_are_scanned_within_bounds),
         cmocka_unit_test(only_plain_files_are_opened),
         cmocka_unit_test(indices_that_go_back_end_a_queue),

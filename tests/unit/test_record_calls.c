@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "record/calls_schema.h"
 #include "record/recording.h"
 #include "record/replay.h"
 
@@ -109,6 +110,12 @@ static void same_calls(const struct rtl_calls *a, const struct rtl_calls *b)
         assert_int_equal(a->launches[i].kernel, b->launches[i].kernel);
         same_histogram(&a->launches[i].histogram, &b->launches[i].histogram);
     }
+    assert_int_equal(a->pair_count, b->pair_count);
+    for (uint32_t i = 0; i < a->pair_count; i++) {
+        assert_int_equal(a->pairs[i].node, b->pairs[i].node);
+        assert_int_equal(a->pairs[i].kernel, b->pairs[i].kernel);
+        same_histogram(&a->pairs[i].histogram, &b->pairs[i].histogram);
+    }
     assert_int_equal(a->linked, b->linked);
     assert_int_equal(a->pops_unbalanced, b->pops_unbalanced);
 }
@@ -147,8 +154,17 @@ static bool grow(int t)
         inner = synth_node(&c, outer, "attention");
         c.launches[c.launch_count++].kernel = "first_kernel";
     }
-    if (t == 30) /* before its sibling by name */
-        synth_node(&c, outer, "a");
+    if (t == 30) { /* before its sibling by name */
+        c.pairs[0].node = inner;
+        c.pairs[1].node = synth_node(&c, outer, "a");
+        c.pairs[0].kernel = c.pairs[1].kernel = "first_kernel";
+        c.pair_count = 1;
+    }
+    if (t >= 30) {
+        synth_add(&c.pairs[0].h, 3000 + (uint64_t)t, 2);
+        synth_add(&c.pairs[1].h, 2000 + (uint64_t)t, t % 7 == 0);
+        c.pair_count = t > 100 ? 2 : 1;
+    }
     if (t >= 9) {
         synth_add(&c.rows[decode].h, 1000000, 1);
         c.nodes[outer].count++;
@@ -194,6 +210,9 @@ static void calls_come_back(void **state)
     assert_int_equal(ask_sql("SELECT sum(bytes) FROM rtl_calls WHERE kind = 'copy' AND name = 'hipMemcpy'"),
                      (int64_t)c.rows[1].bytes);
     assert_int_equal(ask_sql("SELECT count(DISTINCT path) FROM rtl_ranges"), 4);
+    assert_int_equal(ask_sql("SELECT sum(s.timed) FROM rtl_pair_sample s JOIN rtl_range r ON r.range = s.range "
+                             "WHERE r.name = 'attention'"),
+                     (int64_t)c.pairs[0].h.count);
     assert_int_equal(ask_sql("SELECT sum(kernels_ns) FROM rtl_ranges WHERE path = 'decode > attention'"),
                      (int64_t)c.nodes[2].kernels_ns);
 }
@@ -271,12 +290,90 @@ static void without_calls_there_are_no_tables(void **state)
     assert_int_equal(replayed(), RTL_DB_OK);
 }
 
+/* As many functions and ranges as a segment may have, all called after `of`. */
+static struct rtl_snapshot full_of(int of, uint64_t t)
+{
+    const struct rtl_calls_room room = {RTL_API_ROWS, 0, RTL_API_NODES, 0, 0, 0};
+    struct rtl_snapshot s = synth_snapshot(p, t);
+    struct rtl_calls *calls = rtl_calls_make(&s, &room);
+    assert_non_null(calls);
+    calls->links = true;
+    for (uint32_t i = 0; i < RTL_API_ROWS; i++) {
+        struct rtl_call *row = &calls->rows[calls->count++];
+        *row = (struct rtl_call){.kind = RTL_API_LAUNCH, .bytes = t + i};
+        row->name_bytes = (uint32_t)snprintf(row->name, sizeof row->name, "call %d %05u", of, (unsigned)i);
+    }
+    for (uint32_t i = 0; i < RTL_API_NODES; i++) { /* a sibling of each goes further down */
+        struct rtl_call_node *n = &calls->nodes[calls->node_count++];
+        *n = (struct rtl_call_node){.parent = i < 2 ? 0 : i - 2, .count = t + i};
+        n->name_bytes = i ? (uint32_t)snprintf(n->name, sizeof n->name, "range %d %05u", of, (unsigned)i) : 0;
+    }
+    assert_true(rtl_calls_sort_nodes(calls->nodes, calls->node_count));
+    return s;
+}
+
+/* A process that calls everything something else in each frame: what a replay has no room for is left out, and said. */
+static void names_without_end(void **state)
+{
+    (void)state;
+    enum { NEW = 3 };
+    struct rtl_snapshot all[NEW];
+    struct rtl_recording *r = record(RTL_RECORDING_SERIES);
+    for (int t = 0; t < NEW; t++) {
+        all[t] = full_of(t % 2, (uint64_t)(t + 1) * RTL_SEC); /* the last one is called as the first one again */
+        assert_int_equal(rtl_recording_add(r, &all[t], (uint64_t)t, false), RTL_DB_OK);
+    }
+    rtl_recording_close(r);
+    struct rtl_replay *replay;
+    if (rtl_replay_open(path, 0, 0, &replay, why, sizeof why))
+        fail_msg("%s", why);
+    for (uint32_t t = 0; t < NEW; t++) {
+        struct rtl_snapshot s;
+        bool exited;
+        assert_int_equal(rtl_replay_read(replay, t, &s, &exited), RTL_DB_OK);
+        assert_int_equal(s.calls->count, RTL_API_ROWS);
+        assert_int_equal(s.calls->node_count, RTL_API_NODES);
+        assert_int_equal(s.calls->ranges_other, t == 1 ? RTL_API_ROWS + RTL_API_NODES - 1 : 0);
+        if (t == 0)
+            same_calls(s.calls, all[0].calls);
+        rtl_snapshot_free(&s);
+    }
+    rtl_replay_close(replay);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_range"), RTL_API_NODES);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call"), RTL_API_ROWS);
+    for (int t = 0; t < NEW; t++)
+        rtl_snapshot_free(&all[t]);
+}
+
+/* What a frame that failed has named is not: all numbers are there for the next one. */
+static void numbers_are_taken_back(void **state)
+{
+    (void)state;
+    struct rtl_recording *r = record(RTL_RECORDING_SERIES);
+    struct rtl_snapshot first = full_of(0, RTL_SEC), other = full_of(1, 2 * RTL_SEC);
+    struct rtl_db *db = rtl_recording_db(r);
+    assert_int_equal(rtl_db_need(db, &rtl_calls_set), RTL_DB_OK);
+    rtl_db_exec(db, "PRAGMA max_page_count=1"); /* it stays as large as it is */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(rtl_recording_add(r, &first, 1, false), RTL_DB_FULL);
+    rtl_db_exec(db, "PRAGMA max_page_count=1000000");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(rtl_recording_add(r, &other, 2, false), RTL_DB_OK);
+    rtl_recording_close(r);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_range WHERE name LIKE 'range 1 %'"), RTL_API_NODES - 1);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call WHERE name LIKE 'call 1 %'"), RTL_API_ROWS);
+    rtl_snapshot_free(&first);
+    rtl_snapshot_free(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(calls_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_calls_there_are_no_tables, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_without_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_are_taken_back, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

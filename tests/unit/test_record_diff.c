@@ -1,5 +1,5 @@
 /* Two spans side by side: matching, shares, changes, cost, order, and what counts as slower. */
-#include "tui_synth.h"
+#include "calls_fixture.h"
 
 #include <json-c/json.h>
 #include <unistd.h>
@@ -303,6 +303,18 @@ static void remove_files(void)
     printed = NULL;
 }
 
+/* A comparison of nothing has not passed. */
+static void nothing_to_compare_is_no_success(void **state)
+{
+    (void)state;
+    make_files();
+    write_snapshot(other, a, 62 * RTL_SEC, SYNTH_START); /* nothing ran since the last one */
+    assert_int_equal(run_diff(after, other, "--fail-over", "10%"), RTL_DB_MISSING);
+    assert_null(strstr(printed, "slower by"));
+    assert_int_equal(run_diff(after, other, NULL, NULL), 0);
+    remove_files();
+}
+
 static void the_later_snapshot_counts_from_the_earlier_one(void **state)
 {
     (void)state;
@@ -342,6 +354,51 @@ static void cumulative_counts_from_the_start(void **state)
     remove_files();
 }
 
+/* Functions and ranges apart, by name; of a span that begins later what grew since. */
+static void calls_are_compared_by_name(void **state)
+{
+    (void)state;
+    struct synth_calls ca = {0}, cb = {0};
+    struct rtl_diff diff;
+    int launch = synth_call(&ca, RTL_API_LAUNCH, "hipLaunchKernel"), gone = synth_call(&ca, RTL_API_COPY, "hipMemcpy");
+    int first = synth_call(&cb, RTL_API_LAUNCH, "hipAbove"), same = synth_call(&cb, RTL_API_LAUNCH, "hipLaunchKernel");
+    int step = synth_call(&cb, RTL_API_RANGE, "hipLaunchKernel"); /* a range may be called so, too */
+    synth_add(&ca.rows[launch].h, 1000, 100);
+    synth_add(&ca.rows[gone].h, 500, 10);
+    synth_add(&cb.rows[same].h, 5000, 50);
+    snapshots[2] = synth_snapshot(b, RTL_SEC);
+    cb.count = 2; /* before there was a range */
+    synth_put_calls(b, &cb, &snapshots[2]);
+    cb.count = 3;
+    synth_add(&cb.rows[same].h, 2000, 200);
+    synth_add(&cb.rows[first].h, 10, 1);
+    synth_add(&cb.rows[step].h, 70000, 3);
+    snapshots[0] = synth_snapshot(a, RTL_SEC);
+    snapshots[1] = synth_snapshot(b, RTL_SEC);
+    synth_put_calls(a, &ca, &snapshots[0]);
+    synth_put_calls(b, &cb, &snapshots[1]);
+    struct rtl_span sa = {.later = &snapshots[0]}, sb = {.earlier = &snapshots[2], .later = &snapshots[1]};
+    assert_true(rtl_diff_make_calls(&sa, &sb, RTL_DIFF_FUNCTIONS, &diff));
+    assert_int_equal(diff.count, 3);
+    assert_int_equal(row(&diff, "hipLaunchKernel")->a.calls, 100);
+    assert_int_equal(row(&diff, "hipLaunchKernel")->b.calls, 200);
+    assert_int_equal(row(&diff, "hipLaunchKernel")->b.total_ns, 400000);
+    assert_true(row(&diff, "hipLaunchKernel")->cost_ns > 199999 && row(&diff, "hipLaunchKernel")->cost_ns < 200001);
+    assert_false(row(&diff, "hipMemcpy")->b.there);
+    assert_false(row(&diff, "hipAbove")->a.there);
+    assert_string_equal(diff.rows[0].name, "hipLaunchKernel"); /* the dearest */
+    rtl_diff_free(&diff);
+    assert_true(rtl_diff_make_calls(&sa, &sb, RTL_DIFF_RANGES, &diff));
+    assert_int_equal(diff.count, 1);
+    assert_int_equal(diff.rows[0].b.calls, 3);
+    rtl_diff_free(&diff);
+    snapshots[3] = synth_snapshot(a, RTL_SEC);
+    sb = (struct rtl_span){.later = &snapshots[3]};
+    assert_true(rtl_diff_make_calls(&sb, &sb, RTL_DIFF_FUNCTIONS, &diff));
+    assert_int_equal(diff.count, 0);
+    clean(&diff);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 int main(void)
 {
@@ -352,7 +409,9 @@ int main(void)
         TEST(a_series_counts_from_its_first_frame),
         TEST(sums_do_not_wrap),
         TEST(the_same_place_is_not_the_same_kernel),
+        TEST(calls_are_compared_by_name),
         cmocka_unit_test(a_process_is_known_by_number_and_both_clocks),
+        TEST(nothing_to_compare_is_no_success),
         TEST(the_later_snapshot_counts_from_the_earlier_one),
         TEST(cumulative_counts_from_the_start),
     };

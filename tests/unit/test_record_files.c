@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "record/db_journal.h"
 #include "record_db_fixture.h"
 
 static void put_journal(const char *name)
@@ -238,6 +239,32 @@ static void a_transaction_that_goes_on_is_waited_for_or_left_out(void **state)
     assert_int_equal(rows(reader), 8);
     rtl_db_close(writer);
     rtl_db_close(reader);
+}
+
+static bool asks_twice(void *times)
+{
+    return ++*(int *)times == 2;
+}
+
+/* A journal of headers and nothing else takes long to read: who wants to leave is heard meanwhile. */
+static void a_journal_of_headers_can_be_left(void **state)
+{
+    (void)state;
+    enum { HEADERS = 1000 };
+    struct rtl_undo undo;
+    size_t size;
+    int asked = 0;
+    make_recording(10);
+    unsigned char *journal = make_journal(NULL, 0, &size), *headers = malloc((size_t)HEADERS * 512);
+    assert_non_null(headers);
+    for (int i = 0; i < HEADERS; i++)
+        memcpy(headers + (size_t)i * 512, journal, 512);
+    write_file(beside, headers, (size_t)HEADERS * 512);
+    free(journal);
+    free(headers);
+    assert_int_equal(rtl_journal_read(beside, 4096, asks_twice, &asked, &undo), RTL_JOURNAL_STOPPED);
+    assert_int_equal(asked, 2);
+    assert_int_equal(unlink(beside), 0);
 }
 
 /* What may lie there instead of a journal: to wait for, to write through, to read without end. */
@@ -550,6 +577,7 @@ int main(void)
         TEST(a_reader_needs_no_permission_to_write),
         TEST(a_link_to_a_recording_is_that_recording),
         TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
+        TEST(a_journal_of_headers_can_be_left),
         TEST(what_is_no_plain_file_is_not_touched),
         TEST(what_another_user_lays_there_is_not_taken),
         TEST(what_changes_meanwhile_is_left_alone),

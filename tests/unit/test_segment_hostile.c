@@ -292,7 +292,7 @@ static void versions_are_named(void **state)
     assert_non_null(strstr(why, own));
     h->major = RTL_SEGMENT_MAJOR;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK); /* a newer minor is fine */
-    h->features_optional = ~RTL_FEATURE_EVENTS;                                  /* but a ring that isn't there */
+    h->features_optional = ~(RTL_FEATURE_EVENTS | RTL_FEATURE_PROBE);            /* but what isn't there */
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
     h->features_required = 4;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
@@ -319,7 +319,8 @@ static void every_section_elsewhere(void **state)
     char why[300];
     for (int i = 0; i < RTL_SECTION_KNOWN; i++) {
         const struct rtl_section was = h->section[i];
-        if (i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS) /* they aren't there: test_event_ring.c */
+        /* they aren't there: test_event_ring.c, test_probe_client.c */
+        if (i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS || i == RTL_SECTION_PROBE)
             continue;
         const uint64_t offsets[] = {0,
                                     64,

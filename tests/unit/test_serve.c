@@ -60,9 +60,14 @@ static void what_shrinks_adds_nothing(void **state)
     assert_int_equal(whole.sum_ns, 500);
 }
 
+/* Whoever takes time holds his series. */
 static void took(struct rtl_ranked *r, const char *name, uint64_t ns)
 {
-    struct rtl_tally *t = rtl_ranked_tally(r, rtl_ranked_find(r, name, strlen(name), 0));
+    bool added = false;
+    uint32_t number = rtl_ranked_find(r, name, strlen(name), 0, &added);
+    struct rtl_tally *t = rtl_ranked_tally(r, number);
+    if (added)
+        rtl_ranked_hold(r, number);
     t->calls++;
     t->times.values++;
     t->times.sum_ns += ns;
@@ -71,15 +76,15 @@ static void took(struct rtl_ranked *r, const char *name, uint64_t ns)
 /* Of all series, whether they are shown or not. */
 static uint64_t sum_of(const struct rtl_ranked *r)
 {
-    uint64_t sum = r->other.times.sum_ns;
+    uint64_t sum = r->other.times.sum_ns + r->ended.times.sum_ns;
     for (uint32_t i = 0; i < r->count; i++)
-        sum += r->series[i].own.times.sum_ns;
+        sum += r->series[i].own ? r->series[i].own->times.sum_ns : 0;
     return sum;
 }
 
 static const struct rtl_series *series(struct rtl_ranked *r, const char *name)
 {
-    return &r->series[rtl_ranked_find(r, name, strlen(name), 0)];
+    return &r->series[rtl_ranked_find(r, name, strlen(name), 0, NULL)];
 }
 
 static void the_first_are_shown_and_nothing_goes_back(void **state)
@@ -87,31 +92,31 @@ static void the_first_are_shown_and_nothing_goes_back(void **state)
     (void)state;
     const uint64_t minute = 60000000000ull;
     struct rtl_ranked r;
-    rtl_ranked_init(&r, 2);
+    rtl_ranked_init(&r, 2, 0);
     took(&r, "a", 10);
     took(&r, "b", 1000);
     took(&r, "c", 500);
-    rtl_ranked_settle(&r, 1);
+    rtl_ranked_settle(&r, 1, NULL, NULL);
     assert_true(series(&r, "b")->shown && series(&r, "c")->shown && !series(&r, "a")->shown);
     assert_int_equal(r.other.times.sum_ns, 10);
     assert_int_equal(r.other.calls, 1);
     /* within a minute nobody gives way; what comes counts for the others */
     took(&r, "a", 100000);
-    rtl_ranked_settle(&r, 2);
+    rtl_ranked_settle(&r, 2, NULL, NULL);
     assert_true(!series(&r, "a")->shown);
     assert_int_equal(r.other.times.sum_ns, 100010);
-    uint64_t others = r.other.times.sum_ns, c = series(&r, "c")->own.times.sum_ns;
+    uint64_t others = r.other.times.sum_ns, c = series(&r, "c")->own->times.sum_ns;
     took(&r, "a", 7);
-    rtl_ranked_settle(&r, 1 + minute);
+    rtl_ranked_settle(&r, 1 + minute, NULL, NULL);
     assert_true(series(&r, "a")->shown && series(&r, "b")->shown && !series(&r, "c")->shown);
     assert_int_equal(r.shown, 2);
     assert_int_equal(r.other.times.sum_ns, others);
-    assert_int_equal(series(&r, "a")->own.times.sum_ns, 7);
+    assert_int_equal(series(&r, "a")->own->times.sum_ns, 7);
     /* hidden it keeps what it had, and goes on from there */
     took(&r, "c", 5000000);
-    rtl_ranked_settle(&r, 2 + 2 * minute);
+    rtl_ranked_settle(&r, 2 + 2 * minute, NULL, NULL);
     assert_true(series(&r, "c")->shown);
-    assert_int_equal(series(&r, "c")->own.times.sum_ns, c + 5000000);
+    assert_int_equal(series(&r, "c")->own->times.sum_ns, c + 5000000);
     assert_int_equal(sum_of(&r), 10 + 1000 + 500 + 100000 + 7 + 5000000);
     rtl_ranked_free(&r);
 }
@@ -121,18 +126,114 @@ static void no_more_series_than_there_is_room_for(void **state)
     (void)state;
     struct rtl_ranked r;
     char name[32];
-    rtl_ranked_init(&r, 10);
+    rtl_ranked_init(&r, 10, 0);
     for (int i = 0; i < RTL_SERIES_MAX + 100; i++) {
         snprintf(name, sizeof name, "kernel %d", i);
         took(&r, name, 1);
     }
-    rtl_ranked_settle(&r, 1);
+    rtl_ranked_settle(&r, 1, NULL, NULL);
     assert_int_equal(r.count, RTL_SERIES_MAX);
     assert_int_equal(r.shown, 10);
     assert_int_equal(sum_of(&r), RTL_SERIES_MAX + 100);
-    assert_int_equal(rtl_ranked_find(&r, "kernel 5", 8, 0), 5);
-    assert_int_equal(rtl_ranked_find(&r, "kernel 5", 8, 1), RTL_SERIES_OTHER);
+    assert_int_equal(rtl_ranked_find(&r, "kernel 5", 8, 0, NULL), 5);
+    bool added = false;
+    assert_int_equal(rtl_ranked_find(&r, "kernel 5", 8, 1, &added), RTL_SERIES_OTHER);
+    assert_false(added);
     rtl_ranked_free(&r);
+}
+
+static uint32_t forgotten;
+
+static void note_forgotten(void *context, uint32_t number)
+{
+    assert_ptr_equal(context, &forgotten);
+    forgotten = number;
+}
+
+static void what_nobody_has_any_more_goes_into_one(void **state)
+{
+    (void)state;
+    const uint64_t minute = 60000000000ull;
+    struct rtl_ranked r;
+    rtl_ranked_init(&r, 1, 0);
+    took(&r, "a", 1000);
+    took(&r, "b", 10);
+    rtl_ranked_settle(&r, 1, NULL, NULL);
+    uint32_t a = rtl_ranked_find(&r, "a", 1, 0, NULL), b = rtl_ranked_find(&r, "b", 1, 0, NULL);
+    assert_true(r.series[a].shown && !r.series[b].shown);
+    /* shown it stays, whoever has gone; one that isn't goes with the last who has it */
+    rtl_ranked_hold(&r, b);
+    rtl_ranked_let_go(&r, a);
+    rtl_ranked_let_go(&r, b);
+    rtl_ranked_settle(&r, 2, note_forgotten, &forgotten);
+    assert_int_equal(rtl_ranked_living(&r), 2);
+    took(&r, "b", 1000000);
+    rtl_ranked_settle(&r, 2 + minute, note_forgotten, &forgotten);
+    assert_true(r.series[b].shown);
+    assert_int_equal(forgotten, a);
+    assert_int_equal(rtl_ranked_living(&r), 1);
+    assert_int_equal(r.ended.times.sum_ns, 1000);
+    assert_int_equal(r.ended.calls, 1);
+    assert_int_equal(r.text, 1);
+    assert_int_equal(rtl_ranked_find(&r, "a", 1, 0, NULL), RTL_SERIES_OTHER);
+    /* its place is another's then, and nothing that was counted is lost */
+    took(&r, "c", 5);
+    assert_int_equal(rtl_ranked_find(&r, "c", 1, 0, NULL), a);
+    rtl_ranked_settle(&r, 3 + minute, NULL, NULL);
+    assert_int_equal(sum_of(&r), 1000 + 10 + 1000000 + 5);
+    rtl_ranked_let_go(&r, RTL_SERIES_OTHER);
+    rtl_ranked_free(&r);
+    /* what is kept for a while, for who never says that he lets go */
+    bool added;
+    rtl_ranked_init(&r, 0, minute);
+    rtl_ranked_find(&r, "a", 1, 0, &added);
+    rtl_ranked_settle(&r, minute - 1, NULL, NULL);
+    rtl_ranked_find(&r, "a", 1, 0, NULL);
+    rtl_ranked_settle(&r, 2 * minute - 2, NULL, NULL);
+    assert_int_equal(rtl_ranked_living(&r), 1);
+    rtl_ranked_settle(&r, 2 * minute - 1, NULL, NULL);
+    assert_int_equal(rtl_ranked_living(&r), 0);
+    rtl_ranked_free(&r);
+}
+
+static void ever_new_names_take_no_more_room(void **state)
+{
+    (void)state;
+    struct rtl_ranked r;
+    char name[32];
+    rtl_ranked_init(&r, 10, 0);
+    for (uint32_t round = 0; round < 40; round++) {
+        for (uint32_t i = 0; i < 1000; i++) {
+            snprintf(name, sizeof name, "kernel %u of %u", i, round);
+            took(&r, name, 1);
+        }
+        rtl_ranked_settle(&r, 1 + round, NULL, NULL);
+        for (uint32_t i = 0; i < r.count; i++)
+            rtl_ranked_let_go(&r, i);
+    }
+    rtl_ranked_settle(&r, 100, NULL, NULL);
+    assert_int_equal(rtl_ranked_living(&r), 10);
+    assert_true(r.count < 2100 && r.table_size <= 8192);
+    assert_int_equal(sum_of(&r), 40000);
+    for (uint32_t i = 0; i < r.count; i++) /* who is left is found */
+        if (r.series[i].name)
+            assert_int_equal(rtl_ranked_find(&r, r.series[i].name, r.series[i].length, 0, NULL), i);
+    rtl_ranked_free(&r);
+}
+
+static void sums_stay_at_their_end(void **state)
+{
+    (void)state;
+    struct rtl_classes classes = {0}, more = {.values = 1ull << 62, .sum_ns = UINT64_MAX - 5};
+    more.count[3] = more.native[7] = 1ull << 62;
+    rtl_classes_add(&classes, &more);
+    rtl_classes_add(&classes, &more);
+    assert_true(classes.values == 1ull << 62 && classes.count[3] == 1ull << 62 && classes.native[7] == 1ull << 62);
+    assert_true(classes.sum_ns == UINT64_MAX);
+    uint64_t buckets[35 * 64] = {[5] = UINT64_MAX, [6] = 3};
+    classes = (struct rtl_classes){0};
+    rtl_classes_grow_buckets(&classes, NULL, buckets, 35 * 64, 1);
+    assert_int_equal(classes.values, 3);
 }
 
 static void labels_are_escaped_and_cut(void **state)
@@ -143,7 +244,7 @@ static void labels_are_escaped_and_cut(void **state)
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     memcpy(longest + RTL_PAGE_VALUE - 1, "\xc3\xa4", 2);
-    rtl_page_begin(&page, true, 2);
+    rtl_page_begin(&page, RTL_FORMAT_OPENMETRICS, 2);
     rtl_page_metric(&page, RTL_METRIC_PROCESS);
     rtl_page_labels(&page, (const char *[]){"1", "", "say \"\\hi\"\n\xff", longest, "", ""});
     rtl_page_info(&page);
@@ -164,7 +265,7 @@ static void the_two_formats_name_things_their_way(void **state)
     classes.count[4] = 2;
     classes.count[RTL_CLASS_LAST] = 1;
     for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
-        rtl_page_begin(&page, openmetrics, 1);
+        rtl_page_begin(&page, openmetrics ? RTL_FORMAT_OPENMETRICS : RTL_FORMAT_TEXT, 1);
         rtl_page_metric(&page, RTL_METRIC_GPU_BUSY);
         rtl_page_labels(&page, (const char *[]){"0000:03:00.0"});
         rtl_page_seconds(&page, 2500000000);
@@ -188,7 +289,7 @@ static void a_page_is_whole_or_none(void **state)
 {
     (void)state;
     struct rtl_page page;
-    rtl_page_begin(&page, true, 4);
+    rtl_page_begin(&page, RTL_FORMAT_OPENMETRICS, 4);
     for (int i = 0; i < 1 << 21; i++)
         rtl_page_metric(&page, RTL_METRIC_SERVE);
     assert_true(page.used <= RTL_PAGE_MAX);
@@ -222,18 +323,50 @@ static void addresses_are_understood(void **state)
     assert_false(rtl_address_parse(longest, &a));
 }
 
-static void who_wants_openmetrics_says_so(void **state)
+static void who_wants_a_format_says_so(void **state)
 {
     (void)state;
-    assert_true(
-        rtl_accepts_openmetrics("application/openmetrics-text;version=1.0.0,application/"
-                                "openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"));
-    assert_true(rtl_accepts_openmetrics("text/html, Application/OpenMetrics-Text"));
-    assert_false(rtl_accepts_openmetrics(NULL));
-    assert_false(rtl_accepts_openmetrics("*/*"));
-    assert_false(rtl_accepts_openmetrics("application/openmetrics-text;q=0"));
-    assert_false(rtl_accepts_openmetrics("application/openmetrics-text; q=0.2, text/plain"));
-    assert_false(rtl_accepts_openmetrics("application/openmetrics-textual"));
+#define FAMILIES "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+    static const struct {
+        const char *accept;
+        enum rtl_format format;
+    } headers[] = {
+        /* what Prometheus sends: without native histograms, with them, and 3 */
+        {"application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+         "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+         RTL_FORMAT_OPENMETRICS},
+        {FAMILIES ",application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,"
+                  "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+         RTL_FORMAT_PROTOBUF},
+        {FAMILIES ";q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
+                  "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+         RTL_FORMAT_PROTOBUF},
+        {"text/html, Application/OpenMetrics-Text", RTL_FORMAT_OPENMETRICS},
+        {"application/openmetrics-text;q=0.9," FAMILIES ";q=0.8", RTL_FORMAT_OPENMETRICS},
+        {"text/plain," FAMILIES ";q=0", RTL_FORMAT_TEXT},
+        {"Application/vnd.Google.protobuf ; encoding = \"delimited\"\t; Proto=\"io.prometheus.client.MetricFamily\"; "
+         "q=0.1",
+         RTL_FORMAT_PROTOBUF},
+        /* not of that, or not so */
+        {"application/vnd.google.protobuf", RTL_FORMAT_TEXT},
+        {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text", RTL_FORMAT_TEXT},
+        {"application/vnd.google.protobuf;proto=Other;encoding=delimited", RTL_FORMAT_TEXT},
+        {"application/vnd.google.protobuf;a=\",proto=io.prometheus.client.MetricFamily;encoding=delimited\"",
+         RTL_FORMAT_TEXT},
+        {"text/plain;a=\",application/openmetrics-text;b=\"", RTL_FORMAT_TEXT},
+        {NULL, RTL_FORMAT_TEXT},
+        {"", RTL_FORMAT_TEXT},
+        {"*/*", RTL_FORMAT_TEXT},
+        {",;=,\"", RTL_FORMAT_TEXT},
+        {"application/openmetrics-text;q=0", RTL_FORMAT_TEXT},
+        {"application/openmetrics-text; q=0.2, text/plain", RTL_FORMAT_TEXT},
+        {"application/openmetrics-text;x=q=0;q=0.001", RTL_FORMAT_OPENMETRICS},
+        {"application/openmetrics-textual", RTL_FORMAT_TEXT},
+        {"application/openmetrics-tex", RTL_FORMAT_TEXT},
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        if (rtl_accepted(headers[i].accept) != headers[i].format)
+            fail_msg("'%s' is taken for format %d", headers[i].accept, rtl_accepted(headers[i].accept));
 }
 
 int main(void)
@@ -243,11 +376,14 @@ int main(void)
         cmocka_unit_test(what_shrinks_adds_nothing),
         cmocka_unit_test(the_first_are_shown_and_nothing_goes_back),
         cmocka_unit_test(no_more_series_than_there_is_room_for),
+        cmocka_unit_test(what_nobody_has_any_more_goes_into_one),
+        cmocka_unit_test(ever_new_names_take_no_more_room),
+        cmocka_unit_test(sums_stay_at_their_end),
         cmocka_unit_test(labels_are_escaped_and_cut),
         cmocka_unit_test(the_two_formats_name_things_their_way),
         cmocka_unit_test(a_page_is_whole_or_none),
         cmocka_unit_test(addresses_are_understood),
-        cmocka_unit_test(who_wants_openmetrics_says_so),
+        cmocka_unit_test(who_wants_a_format_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

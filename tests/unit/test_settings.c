@@ -33,7 +33,7 @@ static struct rtl_settings parsed(const char *text)
 }
 
 static const char all[] =
-    "columns time p90 max\nsort -p99\ntheme light\nwindow 30\ninterval 500ms\nunits us\nmouse off\n";
+    "columns max time p90\nsort -p99\ntheme light\nwindow 30\ninterval 500ms\nunits us\nmouse off\n";
 
 static void settings_are_taken(void **state)
 {
@@ -82,7 +82,7 @@ static void every_setting_is_written_as_it_is_read(void **state)
         rtl_setting_line(&s, (enum rtl_setting)i, line, sizeof line);
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", line);
     }
-    assert_string_equal(text, "columns time p90 max name\nsort -p99\ntheme light\nwindow 30\ninterval 500ms\nunits us\n"
+    assert_string_equal(text, "columns max time p90 name\nsort -p99\ntheme light\nwindow 30\ninterval 500ms\nunits us\n"
                               "mouse off\n");
 }
 
@@ -123,6 +123,7 @@ static void the_command_line_has_the_last_word(void **state)
     assert_true(o.sort == RTL_COLUMN_CALLS && !o.reverse && o.theme == RTL_THEME_MONO);
     assert_true(o.window_ns == 30 * RTL_SEC && o.delay_ns == RTL_SEC / 2 && o.units == RTL_UNIT_US && o.no_mouse);
     assert_int_equal(o.columns, s.columns);
+    assert_memory_equal(o.column_places, s.column_places, sizeof o.column_places);
     /* scripts read the same, whoever runs them */
     char *script[] = {(char[]){"rtl-top"}, (char[]){"-p"}, (char[]){"1"}, (char[]){"--json"}, NULL};
     struct rtl_options before;

@@ -7,6 +7,7 @@
 #include "calls_fixture.h"
 #include "model/merge_calls.h"
 #include "text/text.h"
+#include "tui/calls_keys.h"
 
 static struct synth *p;
 static struct rtl_model *m;
@@ -27,7 +28,7 @@ static int setup(void **state)
     p = synth_create(1, 1);
     m = rtl_model_create();
     assert_non_null(m);
-    int kernel = synth_kernel(p, "paged_attention");
+    int kernel = synth_kernel(p, "paged_attention"), rest = synth_kernel(p, "gemm_nobody_asked_for");
     launch = synth_call(&c, RTL_API_LAUNCH, "hipLaunchKernel");
     copy = synth_call(&c, RTL_API_COPY, "hipMemcpyAsync");
     wait = synth_call(&c, RTL_API_WAIT, "hipStreamSynchronize");
@@ -41,6 +42,10 @@ static int setup(void **state)
     uint32_t outer = synth_node(&c, 0, "decode"), inner = synth_node(&c, outer, "attention");
     uint32_t strange = synth_node(&c, 0, "evil\033[2Jname");
     c.launches[c.launch_count++].kernel = "paged_attention";
+    c.pairs[0].node = outer;
+    c.pairs[0].kernel = c.pairs[1].kernel = "paged_attention";
+    c.pairs[1].node = inner;
+    c.pair_count = 2;
     c.linked = 1;
     c.rows[allocate].in_use = 5ull << 30;
     c.memory[0] = (struct rtl_call_memory){4711, 0, 5ull << 30, 6ull << 30, 214};
@@ -49,6 +54,9 @@ static int setup(void **state)
     c.unbalanced = 7;
     for (uint64_t t = 1; t <= 12; t++) {
         synth_record(p, kernel, 100000, 40);
+        synth_record(p, rest, 1000, 7);
+        synth_add(&c.pairs[0].h, 100000, 10);
+        synth_add(&c.pairs[1].h, 200000, 20);
         synth_add(&c.rows[launch].h, 6200, 9000);
         synth_add(&c.rows[launch].h, 41000, 200);
         synth_add(&c.rows[copy].h, 11000, 300);
@@ -126,6 +134,69 @@ static void the_ranges(void **state)
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
+/* The kernels of a range are those of calls in it and in the ranges in it, whatever else the program does. */
+static void a_range_has_its_kernels(void **state)
+{
+    (void)state;
+    assert_int_equal(m->row_count, 2);
+    rtl_ui_key(&ui, 'A');
+    drawn(24, 120, "Kernels");
+    rtl_ui_key(&ui, RTL_KEY_ENTER); /* decode */
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    assert_int_equal(m->row_count, 1);
+    assert_int_equal(m->rows[0].calls, 12 * 30);
+    assert_int_equal(m->rows[0].total_ns, 12 * (10 * 100000ull + 20 * 200000ull));
+    assert_int_equal(m->rows[0].window.count, 10 * 30);
+    assert_true(m->rows[0].p50 > 198000 && m->rows[0].p50 < 202000);
+    assert_true(m->rows[0].share == 1);
+    assert_int_equal(m->rows[0].launches, 0);
+    golden("range-kernels-80x24", 24, 80);
+    drawn(24, 120, "KERNEL in decode");
+    drawn(24, 120, "timed in range decode");
+    not_drawn(24, 120, "gemm_nobody");
+    not_drawn(24, 160, "LAUNCH");
+    for (int cols = 1; cols < 140; cols++)
+        free(draw(24, cols));
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    drawn(24, 120, "timed in range decode");
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(ui.view, RTL_VIEW_RANGES);
+    assert_null(m->range);
+    assert_int_equal(m->row_count, 2);
+    rtl_ui_key(&ui, RTL_KEY_DOWN);
+    rtl_ui_key(&ui, RTL_KEY_ENTER); /* the one in it, alone */
+    drawn(24, 120, "KERNEL in decode > attention");
+    assert_int_equal(m->rows[0].calls, 12 * 20);
+    synth_add(&c.pairs[1].h, 50000, 5);
+    tick(13);
+    assert_int_equal(m->rows[0].calls, 12 * 20 + 5);
+    rtl_ui_key(&ui, 'z');
+    synth_add(&c.pairs[1].h, 50000, 3);
+    tick(14);
+    assert_int_equal(m->rows[0].calls, 3);
+    assert_int_equal(m->rows[0].window.count, 3);
+    rtl_ui_key(&ui, 'e');
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    rtl_ui_key(&ui, '=');
+    assert_null(m->range);
+    drawn(24, 120, "gemm_nobody");
+    rtl_ui_key(&ui, 'A');
+    rtl_ui_key(&ui, RTL_KEY_END);
+    ui.calls_at[1] = 3; /* a mark */
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_int_equal(ui.view, RTL_VIEW_RANGES);
+    drawn(24, 120, "no kernel belongs to it");
+    ui.calls_at[1] = 2; /* never launched anything */
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    drawn(24, 120, "no kernel of this range was timed so far");
+    struct rtl_snapshot s = synth_snapshot(p, 15 * RTL_SEC);
+    assert_true(rtl_model_add(m, &s, 1015 * RTL_SEC)); /* and without any calls */
+    assert_int_equal(m->row_count, 0);
+    drawn(24, 120, "no kernel of this range was timed so far");
+}
+
 /* What is nested stands below what it is in, whose GPU time has its own in it. */
 static void ranges_are_a_tree(void **state)
 {
@@ -201,6 +272,56 @@ static void they_are_ranked(void **state)
     assert_int_equal(ui.calls_at[1], 0);
 }
 
+/* As among the kernels: a menu to sort, a search that goes on; what a call doesn't have is said. */
+static void calls_are_sorted_and_found(void **state)
+{
+    (void)state;
+    static const char text[] = "MEMCPY";
+    int count;
+    rtl_ui_key(&ui, 'a');
+    rtl_ui_key(&ui, 's');
+    assert_int_equal(ui.prompt, RTL_PROMPT_SORT);
+    drawn(24, 80, "%TIME share of the window");
+    assert_int_equal(ui.menu, RTL_CALLS_BY_SHARE);
+    rtl_ui_key(&ui, RTL_KEY_DOWN);
+    rtl_ui_key(&ui, RTL_KEY_DOWN);
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_int_equal(m->calls.order, RTL_CALLS_BY_CALLS);
+    rtl_ui_key(&ui, 's');
+    for (int i = 0; i < 9; i++)
+        rtl_ui_key(&ui, 'j');
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_int_equal(m->calls.order, RTL_CALLS_BY_NAME);
+    assert_int_equal(m->sort, RTL_COLUMN_TIME);
+    rtl_ui_key(&ui, 's');
+    rtl_ui_key(&ui, 'k');
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    assert_int_equal(m->calls.order, RTL_CALLS_BY_NAME);
+    rtl_ui_key(&ui, '/');
+    for (const char *at = text; *at; at++)
+        rtl_ui_key(&ui, (uint32_t)*at);
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    int at = ui.calls_at[0];
+    assert_string_equal(rtl_ui_call_rows(&ui, &count)[at].call->name, "hipMemcpyAsync");
+    rtl_ui_key(&ui, 'n'); /* the only one */
+    assert_int_equal(ui.calls_at[0], at);
+    rtl_ui_key(&ui, '/');
+    rtl_ui_key(&ui, 'h');
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    rtl_ui_key(&ui, 'n');
+    assert_int_equal(ui.calls_at[0], (at + 1) % count);
+    rtl_ui_key(&ui, 'N');
+    assert_int_equal(ui.calls_at[0], at);
+    rtl_ui_key(&ui, '/');
+    rtl_ui_key(&ui, '#');
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_string_equal(ui.message, "no call has '#'");
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_non_null(strstr(ui.message, "not on this screen: Enter"));
+    rtl_ui_key(&ui, 'o');
+    assert_non_null(strstr(ui.message, "not on this screen: o"));
+}
+
 static void zero_and_the_window(void **state)
 {
     (void)state;
@@ -217,6 +338,27 @@ static void zero_and_the_window(void **state)
     assert_true(m->calls.rows[0].rate == 4);
     assert_true(m->calls.rows[0].bandwidth == 4000);
     assert_true(m->calls.rows[0].p99 >= 49000 && m->calls.rows[0].p99 <= 51000);
+}
+
+/* A call that goes on counts for what it has taken so far: the one that holds the host up now is named. */
+static void the_host_is_where_it_is_now(void **state)
+{
+    (void)state;
+    assert_string_equal(m->gpus[0].facts.call, "hipStreamSynchronize");
+    assert_true(m->gpus[0].facts.call_share > 0.63 && m->gpus[0].facts.call_share < 0.65);
+    c.inside[0].row = allocate;
+    c.inside[0].since_ns = SYNTH_START + 13 * RTL_SEC - 6 * RTL_SEC; /* not longer than that */
+    c.inside_count = 1;
+    tick(13);
+    assert_string_equal(m->gpus[0].facts.call, "hipMalloc");
+    assert_true(m->gpus[0].facts.call_share > 0.59 && m->gpus[0].facts.call_share < 0.63);
+    c.inside[0].since_ns = 5; /* longer than the window */
+    tick(14);
+    assert_string_equal(m->gpus[0].facts.call, "hipMalloc");
+    assert_true(m->gpus[0].facts.call_share > 0.99 && m->gpus[0].facts.call_share < 1.01);
+    c.inside_count = 0;
+    tick(15);
+    assert_string_equal(m->gpus[0].facts.call, "hipStreamSynchronize");
 }
 
 static void without_any(void **state)
@@ -248,6 +390,13 @@ static void several_processes_are_one(void **state)
     synth_add(&other.rows[b].h, 100, 1);
     synth_add(&other.rows[d].h, 0, 1);
     other.rows[a].errors = 3;
+    uint32_t alone = synth_node(&other, 0, "attention"), around = synth_node(&other, 0, "decode");
+    other.pairs[0].node = alone;
+    other.pairs[1].node = synth_node(&other, around, "attention");
+    other.pairs[0].kernel = other.pairs[1].kernel = "paged_attention";
+    other.pair_count = 2;
+    synth_add(&other.pairs[0].h, 300000, 5);
+    synth_add(&other.pairs[1].h, 300000, 4);
     synth_put_calls(p, &other, &two);
     const struct rtl_calls *all[] = {one.calls, NULL, two.calls};
     assert_true(rtl_merge_calls(all, 3, &sum));
@@ -262,7 +411,20 @@ static void several_processes_are_one(void **state)
     assert_int_equal(sum.calls->rows[1].errors, 3);
     for (uint32_t i = 1; i < sum.calls->count; i++)
         assert_true(rtl_call_compare(&sum.calls->rows[i - 1], &sum.calls->rows[i]) < 0);
+    assert_int_equal(sum.calls->pair_count, 3); /* of decode, attention and one that only the other has */
+    const struct rtl_calls *s = sum.calls;
+    uint32_t outer = rtl_calls_child(s, 0, "decode", 6), inner = rtl_calls_child(s, outer, "attention", 9);
+    uint64_t kernel = rtl_hash("paged_attention", strlen("paged_attention"));
+    assert_int_equal(rtl_calls_pair(s, outer, kernel)->histogram.count, 12 * 10);
+    assert_int_equal(rtl_calls_pair(s, inner, kernel)->histogram.count, 12 * 20 + 4);
+    assert_int_equal(rtl_calls_pair(s, inner, kernel)->histogram.max_ns, 300000);
+    assert_int_equal(rtl_calls_pair(s, rtl_calls_child(s, 0, "attention", 9), kernel)->histogram.count, 5);
+    assert_null(rtl_calls_pair(s, outer, kernel + 1));
     assert_true(rtl_snapshot_copy(&sum, &copied));
+    assert_int_equal(copied.calls->pair_count, 3);
+    assert_ptr_not_equal(copied.calls->rows[1].histogram.octaves, s->rows[1].histogram.octaves);
+    assert_ptr_not_equal(copied.calls->pairs[0].histogram.octaves, s->pairs[0].histogram.octaves);
+    assert_int_equal(rtl_calls_pair(copied.calls, inner, kernel)->histogram.count, 12 * 20 + 4);
     rtl_snapshot_free(&sum);
     assert_int_equal(copied.calls->rows[1].histogram.count, 12 * 9200 + 10);
     assert_int_equal(copied.calls->rows[1].histogram.octaves[0].bucket[rtl_bucket_of(100) % 64], 10);
@@ -280,10 +442,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(the_ranges, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_range_has_its_kernels, setup, teardown),
         cmocka_unit_test_setup_teardown(ranges_are_a_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(kernels_say_how_long_they_took_to_start, setup, teardown),
         cmocka_unit_test_setup_teardown(they_are_ranked, setup, teardown),
+        cmocka_unit_test_setup_teardown(calls_are_sorted_and_found, setup, teardown),
         cmocka_unit_test_setup_teardown(zero_and_the_window, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_host_is_where_it_is_now, setup, teardown),
         cmocka_unit_test_setup_teardown(without_any, setup, teardown),
         cmocka_unit_test_setup_teardown(several_processes_are_one, setup, teardown),
     };

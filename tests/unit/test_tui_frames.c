@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "model/cells.h"
+#include "model/coverage.h"
+#include "text/text.h"
 
 static const char *const names[] = {
     "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
@@ -311,7 +313,7 @@ static void queues_given_up(void **state)
     p->notes = RTL_NOTE_QUEUE_DEMOTED | RTL_NOTE_PACKETS_UNSEEN;
     synth_tick(p, m, 13 * RTL_SEC);
     drawn(24, 240, ", demoted 1.9, let_go 1.1); a queue that others write to");
-    drawn(24, 260, "; a queue that others write to, too, is only counted; packets of such a queue were overwritten");
+    drawn(24, 260, "; a queue that others write to, too, is only counted; packets were overwritten in their queues");
     not_drawn(24, 80, "drop");
 }
 
@@ -324,7 +326,18 @@ static void coverage(void **state)
     p->notes = RTL_NOTE_QUEUE_NOT_INTERCEPTED;
     p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
     synth_tick(p, m, 13 * RTL_SEC);
-    drawn(24, 80, "[?]"); /* cut, and said so */
+    drawn(24, 80, "[?]");                     /* parts have no room, and that is said */
+    for (int cols = 24; cols < 220; cols++) { /* none is cut, and the first of them is there */
+        char line[RTL_COVERAGE_BYTES];
+        bool whole = rtl_coverage_line(m, cols, line, sizeof line);
+        assert_true(rtl_text_columns(line) <= cols);
+        assert_non_null(strstr(line, "% NOT timed"));
+        assert_int_equal(whole, strstr(line, "[?]") == NULL);
+        const char *bracket = strchr(line, '(');
+        assert_true(!bracket || strchr(bracket, ')'));
+        const char *some = strstr(line, "a queue could");
+        assert_true(!some || strstr(line, "a queue could not be intercepted: not counted"));
+    }
     drawn(24, 160, "a queue could not be intercepted: not counted");
     drawn(24, 80, "drop 500");
     p->mode = RTL_MODE_OFF;
@@ -378,8 +391,8 @@ static void coverage_is_about_the_window(void **state)
     run_process(1);
     p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
     synth_tick(p, m, 13 * RTL_SEC);
-    drawn(24, 80, "drop 500  mode default: ");
-    assert_int_equal(role_of(24, 80, "drop 500  mode default: "), RTL_ROLE_WARN);
+    drawn(24, 80, "drop 500  3.8% NOT timed (own_signal ");
+    assert_int_equal(role_of(24, 80, "drop 500  3.8% NOT timed (own_signal "), RTL_ROLE_WARN);
     for (int t = 14; t <= 40; t++) {
         synth_record(p, 0, 100000, 1000);
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
@@ -396,9 +409,9 @@ static void coverage_is_about_the_window(void **state)
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
     drawn(24, 80, "mode default: no dispatch in window");
     rtl_model_set_window(m, RTL_WINDOW_ALL);
-    drawn(24, 80, "% NOT timed of ");
+    drawn(24, 80, "% NOT timed");
     drawn(24, 100, " since start (own_signal ");
-    assert_int_equal(role_of(24, 80, "% NOT timed of "), RTL_ROLE_WARN);
+    assert_int_equal(role_of(24, 80, "% NOT timed"), RTL_ROLE_WARN);
     rtl_model_zero(m);
     synth_record(p, 0, 100000, 1000);
     synth_tick(p, m, 61 * RTL_SEC);

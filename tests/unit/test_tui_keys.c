@@ -212,6 +212,73 @@ static void other_tables_have_a_cursor(void **state)
     rtl_frame_free(&frame);
 }
 
+/* < and > move the column of the menu; what it says is where it stands. */
+static void columns_are_moved(void **state)
+{
+    (void)state;
+    start_ui();
+    rtl_ui_fit(&ui, 24, 160);
+    rtl_ui_key(&ui, 'o');
+    rtl_ui_key(&ui, RTL_KEY_HOME);
+    rtl_ui_key(&ui, '>');
+    assert_int_equal(ui.menu, RTL_COLUMN_TIME);
+    assert_int_equal(rtl_column_order(ui.column_places).column[0], RTL_COLUMN_RATE);
+    assert_int_equal(rtl_column_order(ui.column_places).column[1], RTL_COLUMN_TIME);
+    rtl_ui_key(&ui, RTL_KEY_UP);
+    assert_int_equal(ui.menu, RTL_COLUMN_RATE);
+    rtl_ui_key(&ui, '<');
+    assert_non_null(strstr(ui.message, "first"));
+    rtl_ui_key(&ui, RTL_KEY_END);
+    assert_int_equal(ui.menu, RTL_COLUMN_NAME);
+    rtl_ui_key(&ui, '<');
+    assert_int_equal(rtl_column_order(ui.column_places).column[RTL_COLUMN_COUNT - 1], RTL_COLUMN_NAME);
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    struct rtl_layout_wants wants = rtl_ui_wants(&ui, 160);
+    struct rtl_layout l = rtl_layout_main(24, 160, &wants);
+    assert_true(l.column_at[RTL_COLUMN_RATE] >= 0 && l.column_at[RTL_COLUMN_RATE] < l.column_at[RTL_COLUMN_TIME]);
+    /* the column to the left is the one that stands there */
+    rtl_ui_key(&ui, 'P');
+    rtl_ui_key(&ui, '<');
+    assert_int_equal(ui.model->sort, RTL_COLUMN_RATE);
+    rtl_ui_key(&ui, 'o');
+    rtl_ui_key(&ui, RTL_KEY_HOME);
+    rtl_ui_key(&ui, '>');
+    rtl_ui_key(&ui, RTL_KEY_ESC); /* as it was before the menu */
+    assert_int_equal(rtl_column_order(ui.column_places).column[0], RTL_COLUMN_RATE);
+    rtl_ui_key(&ui, 'o');
+    rtl_ui_key(&ui, 'a');
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_int_equal(rtl_column_order(ui.column_places).column[0], RTL_COLUMN_TIME);
+}
+
+/* A key that is bound on another screen says so; the key line has what is bound on this one, by rank. */
+static void keys_of_other_screens_are_told(void **state)
+{
+    (void)state;
+    start_ui();
+    rtl_ui_key(&ui, 'v');
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    rtl_ui_key(&ui, 's');
+    assert_non_null(strstr(ui.message, "not on this screen: s, choose the column"));
+    rtl_ui_key(&ui, RTL_KEY_ENTER);
+    assert_non_null(strstr(ui.message, "not on this screen: Enter"));
+    rtl_ui_key(&ui, 'Q'); /* which means nothing anywhere */
+    assert_string_equal(ui.message, "");
+    enum rtl_action actions[RTL_ACTION_COUNT];
+    int count = rtl_key_line(RTL_IN_KERNELS, actions);
+    unsigned seen = 0;
+    for (int i = 0; i < count; i++) {
+        assert_true(rtl_keys[actions[i]].rank && *rtl_keys[actions[i]].label &&
+                    rtl_keys[actions[i]].where & RTL_IN_KERNELS);
+        assert_true(!i || rtl_keys[actions[i - 1]].rank <= rtl_keys[actions[i]].rank);
+        seen |= actions[i] == RTL_ACTION_CALLS ? 1 : actions[i] == RTL_ACTION_SORT_TIME ? 2 : 0;
+    }
+    assert_int_equal(seen, 1);
+    count = rtl_key_line(RTL_IN_CALLS | RTL_IN_REPLAY, actions);
+    for (int i = 0; i < count; i++) /* T is a step back there */
+        assert_int_not_equal(actions[i], RTL_ACTION_SORT_TOTAL);
+}
+
 /* What is marked is shown at once; Esc takes it back, and the name stays. */
 static void columns_are_chosen(void **state)
 {
@@ -294,6 +361,8 @@ int main(void)
         TEST(choices),
         TEST(other_tables_have_a_cursor),
         TEST(columns_are_chosen),
+        TEST(columns_are_moved),
+        TEST(keys_of_other_screens_are_told),
         TEST(random_keys_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,13 +73,13 @@ static void check_main(int rows, int cols, struct rtl_layout_wants wants)
         wrong("no room for a name", rows, cols, gpus);
 }
 
-static void check_detail(int rows, int cols, int name_rows, int number)
+static void check_detail(int rows, int cols, int name_rows, int number, bool probe)
 {
-    struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows, number);
+    struct rtl_layout_detail l = rtl_layout_detail(rows, cols, name_rows, number, probe);
     if (l.kind != RTL_LAYOUT_FULL)
         return;
-    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name,   &l.head, &l.histogram,
-                                      &l.plot_head, &l.plot,   &l.trend,     &l.status, &l.keys};
+    const struct rtl_rect *order[] = {&l.header,    &l.counts, &l.quantiles, &l.name,  &l.head,   &l.histogram,
+                                      &l.plot_head, &l.plot,   &l.trend,     &l.probe, &l.status, &l.keys};
     int row = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!inside(order[i], rows, cols) || (order[i]->rows && order[i]->row != row))
@@ -88,10 +88,11 @@ static void check_detail(int rows, int cols, int name_rows, int number)
     }
     if (row != rows || l.header.rows != 1 || l.quantiles.rows + (l.figures.rows > 0) != 1)
         wrong("the detail lacks a part", rows, cols, 0);
-    if ((l.plot.rows > 0) != (rows >= 20 && cols >= 40) ||
+    if ((l.plot.rows > 0) != (rows >= 20 && cols >= 40 && !probe) || (l.probe.rows > 0) != (probe && rows >= 8) ||
+        (probe && (l.trend.rows || (rows >= 24 && l.probe.rows < 12))) ||
         (l.plot.rows && (l.plot.rows < 5 || l.plot_head.rows != 1 || l.trend.rows)))
         wrong("the plot is not where it belongs", rows, cols, 0);
-    if (rows >= 20 && l.histogram.rows < (name_rows > 1 ? 3 : 6))
+    if (rows >= 20 && l.histogram.rows < (name_rows > 1 || probe ? 3 : 6))
         wrong("too little of the histogram", rows, cols, 0);
     if (l.figures.rows && (!inside(&l.figures, rows, cols) || l.histogram.col + l.histogram.cols > l.figures.col))
         wrong("figures overlap the histogram", rows, cols, 0);
@@ -124,8 +125,10 @@ static void every_size_is_defined(void **state)
             check_main(24, cols, (struct rtl_layout_wants){.gpus = 1, .columns = columns, .widths = wide});
     for (int rows = 1; rows <= 100; rows++)
         for (int cols = 1; cols <= 300; cols++) {
-            check_detail(rows, cols, 0, 12);
-            check_detail(rows, cols, 9, 24);
+            check_detail(rows, cols, 0, 12, false);
+            check_detail(rows, cols, 0, 12, true);
+            check_detail(rows, cols, 9, 24, false);
+            check_detail(rows, cols, 9, 24, true);
         }
     check_main(1000, 1000, (struct rtl_layout_wants){.gpus = 64});
     assert_int_equal(main_of(0, 0, 1).kind, RTL_LAYOUT_NOTHING);

@@ -253,6 +253,12 @@ static void one_that_hangs_is_said_to_be_stale(void **state)
     }
     assert_int_equal(ui.model->state, RTL_TARGET_LIVE); /* the others go on */
     drawn(24, 80, "[1 STALE]");
+    ui.loading = true;
+    ui.loaded = 3;
+    ui.loaded_of = 8;
+    drawn(24, 80, "[LOADING 3/8]");
+    drawn(24, 40, "[LOADING 3/8]");
+    ui.loading = false;
     rtl_ui_key(&ui, 'p');
     char *text = draw(24, 100), *row = strstr(text, "4713");
     assert_non_null(row);
@@ -262,6 +268,24 @@ static void one_that_hangs_is_said_to_be_stale(void **state)
     rtl_merge_leave(merge, 2);
     tick_all(9 * RTL_SEC);
     assert_int_equal(ui.model->latest->snapshot.parts->members[2].stale_ns, 0);
+}
+
+/* Of many some are read later: nothing is said of them that is not known. */
+static void one_that_was_not_read_has_no_numbers(void **state)
+{
+    (void)state;
+    struct rtl_member_info info = {.pid = 4799, .rank = -1, .title = "late"};
+    assert_int_not_equal(rtl_merge_join(merge, &info), RTL_MEMBER_GONE);
+    for (uint64_t at = 4; at <= 5; at++)
+        tick_all(at * RTL_SEC);
+    rtl_ui_key(&ui, 'p');
+    char *text = draw(24, 100), *row = strstr(text, "4799");
+    assert_non_null(row);
+    *strchr(row, '\n') = '\0';
+    assert_null(strstr(row, "off"));
+    assert_null(strstr(row, "0"));
+    assert_non_null(strstr(row, "late"));
+    free(text);
 }
 
 static void those_that_are_not_traced_are_listed(void **state)
@@ -295,6 +319,34 @@ static void one_alone_asks_for_the_list(void **state)
     ui.model = all;
 }
 
+/* What is opened from another screen is left for that one, from its own first screen. */
+static void what_lies_behind_is_gone_back_to(void **state)
+{
+    (void)state;
+    struct rtl_model *all = ui.model;
+    ui.opened = true;
+    ui.view = RTL_VIEW_PROCESSES; /* as a list of all, opened from one alone */
+    assert_true(rtl_ui_key(&ui, 'p') & RTL_UI_PROCESSES);
+    assert_true(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_PROCESSES);
+    rtl_ui_key(&ui, '\t');
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_PROCESSES);
+    assert_int_equal(ui.view, RTL_VIEW_PROCESSES);
+    rtl_ui_init(&ui, rtl_model_create(), 4711, "serve"); /* and one alone, opened from the list, of a recording, too */
+    synth_tick(processes[0], ui.model, 5 * RTL_SEC);
+    ui.opened = ui.replay = true;
+    assert_true(rtl_ui_key(&ui, 'p') & RTL_UI_PROCESSES);
+    ui.name_left = 8;
+    assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_PROCESSES);
+    assert_int_equal(ui.name_left, 0);
+    assert_true(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_PROCESSES);
+    ui.opened = false;
+    assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_PROCESSES);
+    assert_false(rtl_ui_key(&ui, 'p') & RTL_UI_PROCESSES);
+    rtl_model_free(ui.model);
+    ui.model = all;
+}
+
 static void every_size_is_drawn(void **state)
 {
     (void)state;
@@ -320,8 +372,10 @@ int main(void)
         TEST(queues_have_their_process),
         TEST(a_family_is_not_compared),
         TEST(one_that_hangs_is_said_to_be_stale),
+        TEST(one_that_was_not_read_has_no_numbers),
         TEST(those_that_are_not_traced_are_listed),
         TEST(one_alone_asks_for_the_list),
+        TEST(what_lies_behind_is_gone_back_to),
         TEST(every_size_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

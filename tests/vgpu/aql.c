@@ -44,8 +44,8 @@ void vg_signal_complete(uint64_t va, uint64_t start, uint64_t end, bool profile)
         return;
     }
     if (profile) {
-        s->start_ts = start;
-        s->end_ts = end;
+        s->start_ts = start + (uint64_t)vg_cfg.shift_ticks;
+        s->end_ts = end + (uint64_t)vg_cfg.shift_ticks;
     }
     vg_signal_time_set(va, end);
     /* the timestamps before the value, as the application reads them after it */

@@ -182,6 +182,13 @@ void vg_config_load(void)
         if (*end || !(vg_cfg.drift_ppm >= -1000 && vg_cfg.drift_ppm <= 1000))
             wrong("VGPU_DRIFT_PPM: a number from -1000 to 1000 is needed");
     }
+    const char *shift = getenv("VGPU_SHIFT_NS");
+    if (shift && *shift) {
+        char *end;
+        vg_cfg.shift_ticks = strtol(shift, &end, 10) / VG_TICK_NS;
+        if (*end)
+            wrong("VGPU_SHIFT_NS: a number is needed");
+    }
     char err[256];
     vg_cfg.script = getenv("VGPU_SCRIPT");
     if (vg_cfg.script && *vg_cfg.script && !vg_script_load(vg_cfg.script, err, sizeof err))
@@ -192,4 +199,9 @@ void vg_config_load(void)
     vg_cfg.copy_truth = getenv("VGPU_COPY_TRUTH");
     if (vg_cfg.copy_truth && !*vg_cfg.copy_truth)
         vg_cfg.copy_truth = NULL;
+    vg_cfg.waves = getenv("VGPU_WAVES");
+    if (vg_cfg.waves && !*vg_cfg.waves)
+        vg_cfg.waves = NULL;
+    if (vg_cfg.waves && !vg_cfg.execute)
+        wrong("VGPU_WAVES: there are no waves unless kernels compute (VGPU_EXECUTE)");
 }

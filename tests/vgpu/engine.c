@@ -116,7 +116,7 @@ static int start_locked(void)
     if (running)
         return 0;
     char err[512];
-    if (!vg_truth_open(vg_cfg.truth, vg_cfg.copy_truth, err, sizeof err))
+    if (!vg_truth_open(vg_cfg.truth, vg_cfg.copy_truth, vg_cfg.waves, err, sizeof err))
         vg_say("%s", err);
     vg_bell_open();
     sigset_t all, old;
@@ -225,7 +225,7 @@ void vg_engine_quiesce(void)
 
 void vg_engine_flush(void)
 {
-    if (!vg_truth_on() && !vg_truth_of_copies())
+    if (!vg_truth_on() && !vg_truth_of_copies() && !vg_truth_of_waves())
         return;
     uint64_t mine = atomic_fetch_add(&flush_wanted, 1) + 1;
     vg_bell_kick();

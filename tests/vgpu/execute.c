@@ -17,6 +17,7 @@
 /* engine thread, but for `unsure`, which the thread that ends the process reads */
 static _Atomic uint64_t unsure; /* dispatches that didn't compute what they should */
 static uint64_t dispatches;
+static struct gcn_account account;
 
 /* Registered memory is the application's, which may have unmapped it since: then it is no memory for the GPU either. */
 static bool still_mapped(const char *host, uint64_t bytes)
@@ -51,6 +52,14 @@ static void tell_unknown(const struct vg_queue *q, const struct vg_kernel *k, co
            q->gpu, q->id, r->what, words[0] ? words : " none", r->pc - k->object, k->name);
 }
 
+static void tell_waves(const struct vg_kernel *k)
+{
+    for (unsigned i = 0; i < GCN_UNITS; i++)
+        if (account.waves[i])
+            vg_truth_waves(i, account.waves[i], account.cycles[i], k->name, strlen(k->name));
+    memset(&account, 0, sizeof account);
+}
+
 bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struct vg_kernel *k, uint64_t packet,
                 uint64_t *bad)
 {
@@ -68,8 +77,17 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         .dispatch_id = ++dispatches,
         .find = find,
         .threads = vg_cfg.execute_threads,
+        .units = (unsigned)vg_cfg.model->cu_count,
+        .engines = (unsigned)vg_cfg.model->arrays,
     };
-    switch (gcn_run(&launch, &report)) {
+    if (vg_cfg.waves) {
+        launch.account = &account;
+        launch.counted_clock = vg_clock_ns();
+    }
+    enum gcn_end end = gcn_run(&launch, &report);
+    if (vg_cfg.waves)
+        tell_waves(k);
+    switch (end) {
     case GCN_FAULT:
         *bad = report.address;
         vg_say("gpu %d queue %u: %s touches address 0x%" PRIx64 " at +0x%" PRIx64

@@ -21,8 +21,9 @@ static struct file {
 } files[] = {
     {.header = "gpu\tqueue\tpacket_index\tstart_ns\tend_ns\tsignal\tkernel_name\n", .fd = -1},
     {.header = "gpu\tqueue\tstart_ns\tend_ns\tbytes\n", .fd = -1},
+    {.header = "unit\twaves\tcycles\tkernel_name\n", .fd = -1},
 };
-enum { KERNELS, COPIES, FILES };
+enum { KERNELS, COPIES, WAVES, FILES };
 
 static bool open_file(struct file *file, const char *path, char *err, size_t err_len)
 {
@@ -47,10 +48,11 @@ static bool open_file(struct file *file, const char *path, char *err, size_t err
     return true;
 }
 
-bool vg_truth_open(const char *kernels, const char *copies, char *err, size_t err_len)
+bool vg_truth_open(const char *kernels, const char *copies, const char *waves, char *err, size_t err_len)
 {
     return (!kernels || files[KERNELS].fd >= 0 || open_file(&files[KERNELS], kernels, err, err_len)) &&
-           (!copies || files[COPIES].fd >= 0 || open_file(&files[COPIES], copies, err, err_len));
+           (!copies || files[COPIES].fd >= 0 || open_file(&files[COPIES], copies, err, err_len)) &&
+           (!waves || files[WAVES].fd >= 0 || open_file(&files[WAVES], waves, err, err_len));
 }
 
 bool vg_truth_on(void)
@@ -61,6 +63,11 @@ bool vg_truth_on(void)
 bool vg_truth_of_copies(void)
 {
     return files[COPIES].fd >= 0;
+}
+
+bool vg_truth_of_waves(void)
+{
+    return files[WAVES].fd >= 0;
 }
 
 static void flush(struct file *file)
@@ -123,6 +130,23 @@ void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uin
     p = put(p, vg_ticks_to_ns(start));
     p = put(p, vg_ticks_to_ns(end));
     p = put(p, signal);
+    memcpy(p, name, name_len);
+    p += name_len;
+    *p++ = '\n';
+    file->used = (size_t)(p - file->buf);
+}
+
+void vg_truth_waves(unsigned unit, uint64_t waves, uint64_t cycles, const char *name, size_t name_len)
+{
+    struct file *file = &files[WAVES];
+    if (name_len > 32768)
+        name_len = 32768;
+    if (file->used + name_len + 150 > sizeof file->buf)
+        flush(file);
+    char *p = file->buf + file->used;
+    p = put(p, unit);
+    p = put(p, waves);
+    p = put(p, cycles);
     memcpy(p, name, name_len);
     p += name_len;
     *p++ = '\n';

@@ -64,7 +64,8 @@ struct vg_config {
     uint64_t default_ticks;     /* of a kernel that the script doesn't name */
     uint64_t copy_bytes_per_us; /* of SDMA engines and of blit kernels */
     double drift_ppm;           /* of the agent clock against the system clock */
-    const char *truth, *copy_truth;
+    int64_t shift_ticks;        /* a fault on purpose: by how much the times written to signals are off */
+    const char *truth, *copy_truth, *waves;
     const char *script;
     bool large_bar;       /* the host can reach GPU memory directly */
     bool read_index_late; /* a slot is given back when its packet has ended, not when it was launched */
@@ -312,9 +313,11 @@ uint64_t vg_draw_ticks(const struct vg_rule *rule, uint64_t rng[4]);
 /* ---- truth (truth.c): engine thread, but for vg_truth_open ---- */
 
 /* Either may be NULL. What is open already stays so. */
-bool vg_truth_open(const char *kernels, const char *copies, char *err, size_t err_len);
+bool vg_truth_open(const char *kernels, const char *copies, const char *waves, char *err, size_t err_len);
 bool vg_truth_on(void);
 bool vg_truth_of_copies(void);
+bool vg_truth_of_waves(void);
+void vg_truth_waves(unsigned unit, uint64_t waves, uint64_t cycles, const char *name, size_t name_len);
 void vg_truth_copy(int gpu, uint64_t queue, uint64_t start, uint64_t end, uint64_t bytes); /* ticks */
 void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uint64_t end, bool signal,
                     const char *name, size_t name_len);

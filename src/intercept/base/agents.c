@@ -2,6 +2,7 @@
 #include "intercept/base/agents.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "intercept/base/tool.h"
@@ -36,7 +37,9 @@ static void describe(struct rtl_gpu *gpu, hsa_agent_t agent)
     ask(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units);
     ask(agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
     ask(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
-    if (ask(agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
+    if (!ask(agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz))
+        hz = 0;
+    if (hz && hz != gpu->rate.hz) /* the worker of a load before may still use it: it is late, the rate the same */
         rtl_gpu_set_rate(gpu, hz);
     /* A GPU that has none is called "GPU-XX". */
     if (!ask(agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
@@ -46,7 +49,7 @@ static void describe(struct rtl_gpu *gpu, hsa_agent_t agent)
     memcpy(shared->uuid, uuid, sizeof shared->uuid);
     shared->gpu = gpu->index;
     shared->agent_handle = agent.handle;
-    shared->tick_hz = gpu->rate.hz;
+    shared->tick_hz = hz;
     shared->bdf = domain << 16 | (bdf & 0xffff);
     shared->compute_units = units;
     __atomic_store_n(&shared->state, 1, __ATOMIC_RELEASE);
@@ -66,6 +69,13 @@ struct rtl_gpu *rtl_gpu_known(hsa_agent_t agent)
     return agent.handle ? find(agent) : NULL;
 }
 
+struct rtl_gpu *rtl_gpu_at(uint32_t index)
+{
+    if (index >= atomic_load_explicit(&gpus.count, memory_order_acquire))
+        return NULL;
+    return __atomic_load_n(&gpus.gpu[index].agent.handle, __ATOMIC_ACQUIRE) ? &gpus.gpu[index] : NULL;
+}
+
 struct stock {
     hsa_agent_t gpu[RTL_AGENTS_MAX];
     uint32_t count;
@@ -79,9 +89,9 @@ static void idle_so_far(const struct rtl_gpu *gpu, struct rtl_idle idle[RTL_IDLE
     }
 }
 
-uint64_t rtl_gpu_busy_ns(const struct rtl_gpu *gpu)
+uint64_t rtl_gpu_busy_ns(struct rtl_gpu *gpu)
 {
-    return gpu->busy_before_ns + rtl_ticks_to_ns(&gpu->rate, gpu->busy.total);
+    return gpu->busy_before_ns + rtl_ticks_to_ns(&gpu->rate, rtl_busy_total(&gpu->busy));
 }
 
 static hsa_status_t take_stock(hsa_agent_t agent, void *data)
@@ -114,14 +124,10 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
         if (place >= RTL_AGENTS_MAX || !rtl_segment_populate(&rtl_tool.segment.agents[place], sizeof(struct rtl_agent)))
             break;
         struct rtl_gpu *made = &gpus.gpu[place];
-        uint64_t busy_ns = rtl_gpu_busy_ns(made);
-        struct rtl_idle idle[RTL_IDLE_COUNT];
-        idle_so_far(made, idle);
-        memset(made, 0, sizeof *made);
-        made->index = place;
-        made->shared = &rtl_tool.segment.agents[place];
-        made->busy_before_ns = busy_ns;
-        memcpy(made->idle_before, idle, sizeof idle);
+        if (place == n) {
+            made->index = place;
+            made->shared = &rtl_tool.segment.agents[place];
+        }
         describe(made, stock.gpu[i]);
         __atomic_store_n(&made->agent.handle, stock.gpu[i].handle, __ATOMIC_RELEASE); /* now it is found */
         if (place == n) {
@@ -151,6 +157,18 @@ void rtl_gpus_publish_idle(bool all)
             __atomic_store_n(&gpu->shared->idle[c].count, idle[c].count, __ATOMIC_RELAXED);
             __atomic_store_n(&gpu->shared->idle[c].total_ns, idle[c].total_ns, __ATOMIC_RELAXED);
         }
+    }
+}
+
+void rtl_gpus_put_by(void)
+{
+    uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++) {
+        struct rtl_gpu *gpu = &gpus.gpu[i];
+        gpu->busy_before_ns = rtl_gpu_busy_ns(gpu);
+        idle_so_far(gpu, gpu->idle_before);
+        memset(&gpu->rate, 0, offsetof(struct rtl_gpu, busy_before_ns) - offsetof(struct rtl_gpu, rate));
+        memset(&gpu->busy, 0, offsetof(struct rtl_busy, span)); /* what is in the lists means nothing then */
     }
 }
 

@@ -1,5 +1,4 @@
-/* The union of intervals and its gaps (busy.h). The usual case, an interval at or behind the newest one, costs a few
- * compares. */
+/* The union of intervals and its gaps (busy.h). */
 #include "intercept/base/busy.h"
 
 #include <stdbool.h>
@@ -50,9 +49,13 @@ static void add_gaps(struct rtl_gaps *to, const struct rtl_gaps *from)
     }
 }
 
-static uint64_t share(uint64_t value, uint64_t part, uint64_t whole)
+/* value * part / whole, and `more` of a whole rounded up; dividing 128 bits takes ten times as long, and is rare. */
+static uint64_t share(uint64_t value, uint64_t part, uint64_t whole, uint64_t more)
 {
-    return (uint64_t)(((unsigned __int128)value * part + whole / 2) / whole);
+    uint64_t product, sum;
+    if (!__builtin_mul_overflow(value, part, &product) && !__builtin_add_overflow(product, more, &sum))
+        return sum / whole;
+    return (uint64_t)(((unsigned __int128)value * part + more) / whole);
 }
 
 /* What of a hull's gaps is left when `idle` of its idle time is left. */
@@ -60,14 +63,15 @@ static struct rtl_gaps left_of(const struct rtl_gaps *gaps, uint64_t idle, uint6
 {
     struct rtl_gaps left = *gaps;
     for (int i = 0; idle != idle_before && i < RTL_IDLE_COUNT; i++) {
-        left.total[i] = share(gaps->total[i], idle, idle_before);
-        left.count[i] = (uint32_t)share(gaps->count[i], idle, idle_before);
+        left.total[i] = share(gaps->total[i], idle, idle_before, idle_before / 2);
+        left.count[i] = (uint32_t)share(gaps->count[i], idle, idle_before, idle_before / 2);
     }
     return left;
 }
 
 void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
 {
+    rtl_busy_take_in(busy);
     uint32_t n = busy->count;
     if (!n || busy->span[n - 1].end <= behind)
         return;
@@ -171,86 +175,106 @@ static uint64_t covered_part(const struct rtl_busy_span *span, uint64_t part)
     uint64_t whole = length(span);
     if (span->covered == whole || part == whole)
         return span->covered == whole ? part : span->covered;
-    return (uint64_t)((unsigned __int128)span->covered * part / whole);
+    return share(span->covered, part, whole, 0);
 }
 
-/* Puts [start, end), which touches none, at place i. */
-static void insert(struct rtl_busy *busy, uint32_t i, uint64_t start, uint64_t end)
+/* The first span that ends at `at` or behind it: where what begins there belongs. Nothing in front of it is touched. */
+static uint32_t place_of(const struct rtl_busy *busy, uint64_t at)
 {
-    uint32_t behind = busy->count - i;
-    if (behind) {
-        memmove(&busy->span[i + 1], &busy->span[i], behind * sizeof busy->span[0]);
-        memmove(&busy->inner[i + 1], &busy->inner[i], behind * sizeof busy->inner[0]);
+    uint32_t low = 0, high = busy->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (busy->span[middle].end < at)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    busy->span[i] = (struct rtl_busy_span){start, end, end - start};
-    busy->count++;
-    busy->total += end - start;
+    return low;
 }
 
-/* Joins [start, end) and the spans [first, behind), all of which it touches, into one. */
-static void merge(struct rtl_busy *busy, uint32_t first, uint32_t behind, uint64_t start, uint64_t end)
+/* What of a span the intervals from `from` to `to` of the run lie on. */
+static uint64_t overlap(const struct rtl_busy *busy, const struct rtl_busy_span *span, uint32_t from, uint32_t to)
 {
-    struct rtl_gaps gaps = {0};
-    uint64_t low = start, high = end, there = 0, under = 0;
+    uint64_t part = 0;
+    for (uint32_t i = from; i < to && busy->run[i].start < span->end; i++) {
+        uint64_t low = busy->run[i].start > span->start ? busy->run[i].start : span->start;
+        uint64_t high = busy->run[i].end < span->end ? busy->run[i].end : span->end;
+        part += high > low ? high - low : 0;
+    }
+    return part;
+}
+
+/*
+ * What these intervals of the run newly cover where they touch these spans, some of which are hulls. What is left of
+ * the hulls' gaps is added to `gaps`.
+ */
+static uint64_t cover(const struct rtl_busy *busy, uint32_t first, uint32_t behind, uint32_t from, uint32_t to,
+                      struct rtl_gaps *gaps)
+{
+    uint64_t fresh = 0;
+    for (uint32_t i = from; i < to; i++)
+        fresh += busy->run[i].end - busy->run[i].start;
     for (uint32_t i = first; i < behind; i++) {
         const struct rtl_busy_span *span = &busy->span[i];
-        uint64_t from = span->start > start ? span->start : start;
-        uint64_t to = span->end < end ? span->end : end;
-        uint64_t part = to > from ? to - from : 0, covered = covered_part(span, part);
+        while (from < to && busy->run[from].end <= span->start)
+            from++;
+        uint64_t part = overlap(busy, span, from, to), covered = covered_part(span, part);
+        fresh -= covered;
         if (is_hull(span)) {
             uint64_t idle = length(span) - span->covered;
             struct rtl_gaps left = left_of(&busy->inner[i], idle - (part - covered), idle);
-            add_gaps(&gaps, &left);
+            add_gaps(gaps, &left);
         }
-        there += span->covered;
-        under += covered;
-        low = span->start < low ? span->start : low;
-        high = span->end > high ? span->end : high;
     }
-    uint64_t fresh = end - start - under;
-    busy->total += fresh;
-    busy->span[first] = (struct rtl_busy_span){low, high, there + fresh};
-    if (is_hull(&busy->span[first]))
-        busy->inner[first] = gaps;
-    if (behind - first > 1 && busy->count > behind) {
-        uint32_t rest = busy->count - behind;
-        memmove(&busy->span[first + 1], &busy->span[behind], rest * sizeof busy->span[0]);
-        memmove(&busy->inner[first + 1], &busy->inner[behind], rest * sizeof busy->inner[0]);
-    }
-    busy->count -= behind - first - 1;
+    return fresh;
 }
 
-void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t end)
+/*
+ * The union of the spans and the run, in one pass over the run and the spans from its first interval on. Those make
+ * way by the length of the run, so that what is written never comes past what is still to be read. Spans and intervals
+ * that touch become one; such a group is mostly free of hulls, and then all of it is covered.
+ */
+void rtl_busy_take_in(struct rtl_busy *busy)
 {
-    if (end <= start)
+    uint32_t runs = busy->gathered, j = 0;
+    if (!runs)
         return;
-    uint32_t n = busy->count;
-    struct rtl_busy_span *last = n ? &busy->span[n - 1] : NULL;
-    if (last && start >= last->start && start <= last->end && !is_hull(last)) { /* back to back, or overlapping */
-        uint64_t more = end > last->end ? end - last->end : 0;
-        last->end += more;
-        last->covered += more;
-        busy->total += more;
-        return;
-    }
-    if (n == RTL_BUSY_SPANS) {
+    if (busy->count + runs > RTL_BUSY_SPANS)
         compact(busy);
-        n = busy->count;
-        last = &busy->span[n - 1];
+    uint32_t to = place_of(busy, busy->run[0].start), end = busy->count + runs, i = to + runs;
+    for (uint32_t k = busy->count; k-- > to;) {
+        busy->span[k + runs] = busy->span[k];
+        if (is_hull(&busy->span[k]))
+            busy->inner[k + runs] = busy->inner[k];
     }
-    if (!last || start > last->end) {
-        insert(busy, n, start, end);
-        return;
+    for (; i < end || j < runs; to++) {
+        uint32_t first = i, from = j;
+        bool hull = false;
+        uint64_t low = j == runs || (i < end && busy->span[i].start < busy->run[j].start) ? busy->span[i].start
+                                                                                          : busy->run[j].start;
+        uint64_t high = low, there = 0;
+        for (;;) {
+            uint64_t behind;
+            if (i < end && busy->span[i].start <= high) {
+                behind = busy->span[i].end;
+                there += busy->span[i].covered;
+                hull |= is_hull(&busy->span[i++]);
+            } else if (j < runs && busy->run[j].start <= high) {
+                behind = busy->run[j++].end;
+            } else {
+                break;
+            }
+            high = behind > high ? behind : high;
+        }
+        uint64_t fresh = high - low - there;
+        if (hull) {
+            struct rtl_gaps gaps = {0};
+            fresh = cover(busy, first, i, from, j, &gaps);
+            busy->inner[to] = gaps;
+        }
+        busy->total += fresh;
+        busy->span[to] = (struct rtl_busy_span){low, high, there + fresh};
     }
-    /* The spans that it touches are [first, behind): found from the newest end, where it nearly always is. */
-    uint32_t behind = n;
-    while (behind > 0 && busy->span[behind - 1].start > end)
-        behind--;
-    uint32_t first = behind;
-    while (first > 0 && busy->span[first - 1].end >= start)
-        first--;
-    if (first == behind)
-        insert(busy, first, start, end);
-    else
-        merge(busy, first, behind, start, end);
+    busy->count = to;
+    busy->gathered = 0;
 }

@@ -7,6 +7,9 @@
  * gets coarser with age and is never lost: an interval that covers a hull adds exactly what was missing in it and ends
  * its gaps, one that only touches it takes its share of both.
  *
+ * What a queue reports ascends, but the queues of a GPU report one after the other, each reaching back to where the one
+ * before began. So intervals are gathered while they ascend, and a run of them is merged into the list in one go.
+ *
  * Gaps are counted when they are settled: from then on no late interval changes them. Pure: no clock, no allocation, no
  * thread.
  */
@@ -17,7 +20,7 @@
 
 #include "shm/tables.h"
 
-enum { RTL_BUSY_SPANS = 256 };
+enum { RTL_BUSY_SPANS = 1024, RTL_BUSY_RUN = 256 };
 
 struct rtl_busy_span {
     uint64_t start, end; /* [start, end) */
@@ -30,7 +33,7 @@ struct rtl_gaps {
 };
 
 struct rtl_busy {
-    uint64_t total; /* length of the union so far, in the unit of the intervals; only grows */
+    uint64_t total; /* length of the union so far, but for the run; in the unit of the intervals; only grows */
     /* gaps that are settled; only grow */
     uint64_t idle_count[RTL_IDLE_COUNT];
     uint64_t idle_total[RTL_IDLE_COUNT]; /* in the unit of the intervals */
@@ -39,15 +42,48 @@ struct rtl_busy {
     uint64_t settled;                   /* gaps in front of it are settled */
     uint32_t count;
     uint32_t coarser; /* how much coarser hulls are than the finest; what was right when the list was full last */
-    struct rtl_busy_span span[RTL_BUSY_SPANS];
-    struct rtl_gaps inner[RTL_BUSY_SPANS]; /* of hulls: unsettled gaps inside; means nothing where span is none */
+    uint32_t gathered;
+    struct rtl_busy_span span[RTL_BUSY_SPANS]; /* `count` of them */
+    struct rtl_gaps inner[RTL_BUSY_SPANS];     /* of hulls: unsettled gaps inside; means nothing where span is none */
+    struct rtl_busy_interval {
+        uint64_t start, end; /* [start, end) */
+    } run[RTL_BUSY_RUN];     /* `gathered`, ascending and disjoint: not in the list yet */
 };
 
 /* Sets the classes' bounds for intervals in ticks of that rate. */
 void rtl_busy_classes(struct rtl_busy *busy, uint64_t hz);
 
+/* Takes the run into the list. */
+void rtl_busy_take_in(struct rtl_busy *busy);
+
 /* Adds [start, end); nothing when it is empty. */
-void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t end);
+static inline void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t end)
+{
+    if (end <= start)
+        return;
+    uint32_t n = busy->gathered;
+    if (n) {
+        struct rtl_busy_interval *last = &busy->run[n - 1];
+        if (start >= last->start && start <= last->end) { /* back to back, or overlapping */
+            last->end = end > last->end ? end : last->end;
+            return;
+        }
+        if (start < last->start || n == RTL_BUSY_RUN) {
+            rtl_busy_take_in(busy);
+            n = 0;
+        }
+    }
+    busy->run[n].start = start;
+    busy->run[n].end = end;
+    busy->gathered = n + 1;
+}
+
+/* The length of the union of all that was added. */
+static inline uint64_t rtl_busy_total(struct rtl_busy *busy)
+{
+    rtl_busy_take_in(busy);
+    return busy->total;
+}
 
 /* The clock of the intervals has leapt: those so far count, and stand in no order to what comes. */
 void rtl_busy_restart(struct rtl_busy *busy);

@@ -12,7 +12,8 @@ enum {
     ANCHOR_NS = 1000000000, /* the slope is taken over one to two seconds */
     BROKEN_PPM = 2000,      /* a counter whose rate changes by more isn't one */
     SLOPE_NS = 100000000,   /* below this a slope says nothing about the counter */
-    LINE_USED = 100000000,  /* a line is used for less than that beyond its point: further off says nothing about it */
+    FITS_NS = 1000, /* a line that was further off isn't used ahead: the clock is slewed, or a look was disturbed */
+    LINE_USED = 100000000, /* a line is used for less than that beyond its point: further off says nothing about it */
 };
 static const uint64_t CALIBRATED_NS = 5000000000; /* an agent's slope is taken over five to ten seconds */
 
@@ -104,6 +105,7 @@ void rtl_tsc_line_update(struct rtl_tsc_line *line, uint64_t tsc, uint64_t ns)
 {
     if (tsc <= line->line.x || ns <= line->line.y) {
         line->broken |= tsc < line->line.x;
+        line->fits = false;
         return;
     }
     double slope = (double)(ns - line->anchor_ns) / (double)(tsc - line->anchor_tsc);
@@ -115,6 +117,11 @@ void rtl_tsc_line_update(struct rtl_tsc_line *line, uint64_t tsc, uint64_t ns)
         if (ns - line->line.y > SLOPE_NS && (ppm > BROKEN_PPM || ppm < -BROKEN_PPM))
             line->broken = true;
     }
+    int64_t off = (int64_t)(rtl_line_at(&line->line, tsc) - ns);
+    /* what it says so far ahead nobody has used */
+    bool far = ns - line->line.y > RTL_TSC_LINE_USED_NS;
+    line->fits = !line->broken && ns - line->anchor_ns >= SLOPE_NS && line->line.slope > 0 &&
+                 (far || (off <= FITS_NS && off >= -FITS_NS));
     line->line = (struct rtl_line){tsc, ns, slope};
     if (ns - line->next_ns >= ANCHOR_NS) {
         line->anchor_tsc = line->next_tsc;

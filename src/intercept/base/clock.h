@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/line.h"
 
 /* --- durations --- */
 
@@ -38,16 +39,6 @@ uint64_t rtl_tick_rate_guess(uint64_t ticks, uint64_t ns);
 
 /* --- lines: a clock that runs steadily against another --- */
 
-struct rtl_line {
-    uint64_t x, y; /* a point where both were seen together */
-    double slope;  /* dy / dx */
-};
-
-static inline uint64_t rtl_line_at(const struct rtl_line *line, uint64_t x)
-{
-    return line->y + (uint64_t)(int64_t)((double)(int64_t)(x - line->x) * line->slope);
-}
-
 /*
  * The line from an agent's ticks to the monotonic clock, drawn anew from one point at a time, and how well it fits. The
  * slope is the caller's until points lie far enough apart to say it better.
@@ -73,20 +64,11 @@ static inline uint64_t rtl_clock_now(void)
     return rtl_mono_ns();
 }
 
-#if defined(__x86_64__)
-static inline uint64_t rtl_tsc(void)
-{
-    return __builtin_ia32_rdtsc();
-}
-#else
-static inline uint64_t rtl_tsc(void)
-{
-    return 0;
-}
-#endif
-
 /* True when the time stamp counter runs at one rate in every state of the CPU and the kernel keeps time by it. */
 bool rtl_tsc_usable(void);
+
+/* How long behind its newest look a line may be used: who draws it looks several times as often. */
+enum { RTL_TSC_LINE_USED_NS = 20000000 };
 
 /*
  * The line from the time stamp counter to the monotonic clock, kept by one thread (the worker). Points between two
@@ -97,6 +79,7 @@ struct rtl_tsc_line {
     uint64_t anchor_tsc, anchor_ns; /* the older look, which the slope is taken from */
     uint64_t next_tsc, next_ns;     /* the one that becomes the anchor */
     bool broken;                    /* the counter jumped: it isn't to be used on this machine */
+    bool fits; /* the line before said what the newest look has shown, so this one may be used ahead of its point */
 };
 
 /* One look at both clocks, the best of a few. */

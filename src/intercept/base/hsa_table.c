@@ -28,17 +28,22 @@ struct root { /* the part of HsaApiTable that is used; the same on all releases 
 
 enum { CORE, EXT, MOVED, LATER };
 
-#define TABLE_ROW(field, table, slot, arguments) {table, slot, offsetof(struct rtl_hsa, field), "hsa_" #field},
-#define LATER_ROW(field, slot, arguments)        TABLE_ROW(field, LATER, slot, arguments)
+#define ROW(field, table, slot, needed)            {table, slot, offsetof(struct rtl_hsa, field), "hsa_" #field, needed},
+#define TABLE_ROW(field, table, slot, arguments)   ROW(field, table, slot, true)
+#define PROBING_ROW(field, table, slot, arguments) ROW(field, table, slot, false)
+#define LATER_ROW(field, slot, arguments)          ROW(field, LATER, slot, false)
 static const struct {
     int table;
     uint32_t slot;
     size_t offset;
     const char *name;
+    bool needed; /* without it the library does nothing */
 } functions[RTL_HSA_COUNT] = {RTL_HSA_FUNCTIONS(TABLE_ROW) RTL_HSA_ACTIONS(TABLE_ROW) RTL_HSA_INDICES(TABLE_ROW)
-                                  RTL_HSA_LATER(LATER_ROW)};
+                                  RTL_HSA_PROBING(PROBING_ROW) RTL_HSA_LATER(LATER_ROW)};
 #undef TABLE_ROW
+#undef PROBING_ROW
 #undef LATER_ROW
+#undef ROW
 
 int rtl_hsa_shift(uint32_t ext_bytes)
 {
@@ -94,12 +99,19 @@ bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_
             memcpy((char *)hsa + functions[i].offset, slot, sizeof(void *));
         void *found = NULL;
         memcpy(&found, (char *)hsa + functions[i].offset, sizeof found);
-        if (!found && functions[i].table != LATER) {
+        if (!found && functions[i].needed) {
             snprintf(why, why_bytes, "this runtime has no %s", functions[i].name);
             return false;
         }
     }
     return true;
+}
+
+bool rtl_hsa_can_probe(const struct rtl_hsa *hsa)
+{
+#define HAS(field, table, slot, arguments) &&hsa->field
+    return true RTL_HSA_PROBING(HAS);
+#undef HAS
 }
 
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void))

@@ -76,6 +76,20 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(queue_add_write_index_relaxed, CORE, 23, (const hsa_queue_t *, uint64_t))               \
     X(queue_add_write_index_screlease, CORE, 24, (const hsa_queue_t *, uint64_t))
 
+/* What only a probe needs (worker/probe_parts.h): NULL where the runtime has none, and then no kernel can be probed. */
+#define RTL_HSA_PROBING(X)                                                                                            \
+    X(code_object_reader_create_from_memory, CORE, 116, (const void *, size_t, hsa_code_object_reader_t *))           \
+    X(code_object_reader_destroy, CORE, 117, (hsa_code_object_reader_t))                                              \
+    X(executable_create_alt, CORE, 118,                                                                               \
+      (hsa_profile_t, hsa_default_float_rounding_mode_t, const char *, hsa_executable_t *))                           \
+    X(executable_load_agent_code_object, CORE, 120,                                                                   \
+      (hsa_executable_t, hsa_agent_t, hsa_code_object_reader_t, const char *, hsa_loaded_code_object_t *))            \
+    X(amd_memory_pool_get_info, EXT, 11, (hsa_amd_memory_pool_t, hsa_amd_memory_pool_info_t, void *))                 \
+    X(amd_agent_iterate_memory_pools, EXT, 12, (hsa_agent_t, hsa_status_t(*)(hsa_amd_memory_pool_t, void *), void *)) \
+    X(amd_memory_pool_allocate, EXT, 13, (hsa_amd_memory_pool_t, size_t, uint32_t, void **))                          \
+    X(amd_memory_pool_free, EXT, 14, (void *))                                                                        \
+    X(amd_agents_allow_access, MOVED, 17, (uint32_t, const hsa_agent_t *, const uint32_t *, const void *))
+
 /*
  * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
  * The enumeration of engines is not in older headers.
@@ -94,6 +108,7 @@ struct rtl_hsa {
     RTL_HSA_FUNCTIONS(RTL_HSA_FIELD)
     RTL_HSA_ACTIONS(RTL_HSA_ACTION_FIELD)
     RTL_HSA_INDICES(RTL_HSA_INDEX_FIELD)
+    RTL_HSA_PROBING(RTL_HSA_FIELD)
     RTL_HSA_LATER(RTL_HSA_LATER_FIELD)
     uint32_t root_major, core_bytes, ext_bytes, ext_step; /* versions of the tables */
 };
@@ -106,7 +121,7 @@ struct rtl_hsa {
 #define RTL_HSA_LATER_ENUM(field, slot, arguments)  RTL_HSA_##field,
 enum rtl_hsa_function {
     RTL_HSA_FUNCTIONS(RTL_HSA_ENUM) RTL_HSA_ACTIONS(RTL_HSA_ENUM) RTL_HSA_INDICES(RTL_HSA_ENUM)
-        RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
+        RTL_HSA_PROBING(RTL_HSA_ENUM) RTL_HSA_LATER(RTL_HSA_LATER_ENUM) RTL_HSA_COUNT
 };
 #undef RTL_HSA_ENUM
 #undef RTL_HSA_LATER_ENUM
@@ -122,6 +137,9 @@ bool rtl_hsa_may_batch(uint32_t ext_bytes);
 
 /* Saves what the library uses. False, and one line in `why`, when the table can't be read or lacks something. */
 bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_bytes);
+
+/* Whether the runtime has all that a probe needs. */
+bool rtl_hsa_can_probe(const struct rtl_hsa *hsa);
 
 /* Puts a hook into the runtime's table, where there is such a function. Only from OnLoad. */
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void));

@@ -1,4 +1,4 @@
-/* Reads RTL_MODE, RTL_SIGNALS and RTL_TRACE, and speaks to the user without disturbing the application. */
+/* Reads RTL_MODE, RTL_SIGNALS, RTL_QUEUES and RTL_PROBE, and speaks to the user without disturbing the application. */
 #include "intercept/base/settings.h"
 
 #include <errno.h>
@@ -65,6 +65,12 @@ bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice)
             return true;
         }
     return false;
+}
+
+bool rtl_probe_setting_parse(const char *value, bool *probe)
+{
+    *probe = value && strcmp(value, "1") == 0;
+    return *probe || !value || !value[0] || strcmp(value, "0") == 0;
 }
 
 void rtl_say(const char *format, ...)

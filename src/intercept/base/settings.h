@@ -29,10 +29,14 @@ struct rtl_settings {
     bool mode_unknown;    /* RTL_MODE was not understood */
     bool signals_unknown; /* RTL_SIGNALS was not understood */
     uint32_t trace;       /* records of the event ring, 0 = none */
+    bool probe;           /* kernels may be probed */
 };
 
 /* Pure: the value of RTL_QUEUES; *choice is AUTO for NULL or empty. False when it was not understood. */
 bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice);
+
+/* Pure: the value of RTL_PROBE; *probe is false for NULL, empty or "0". False when it was not understood. */
+bool rtl_probe_setting_parse(const char *value, bool *probe);
 
 /* Pure: the values of RTL_MODE and RTL_SIGNALS, NULL or empty when not set. */
 struct rtl_settings rtl_settings_parse(const char *mode, const char *signals);

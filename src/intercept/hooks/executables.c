@@ -8,6 +8,7 @@
 #include "intercept/base/tool.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/kernel_rows.h"
+#include "intercept/track/probe.h"
 
 struct found { /* what iterating an executable's symbols brings */
     struct rtl_loaded_kernel *kernel;
@@ -77,5 +78,6 @@ hsa_status_t rtl_executable_destroy(hsa_executable_t executable)
     /* first, while nobody else can get the same addresses */
     if (rtl_recording())
         rtl_kernels_forget(executable.handle);
+    rtl_probe_gate_forget();
     return rtl_tool.hsa.executable_destroy(executable);
 }

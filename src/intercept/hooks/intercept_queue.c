@@ -69,7 +69,8 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
     uint64_t there = before_the_end(tracker, (const char *)packets, n);
     const union rtl_packet *ring = (const union rtl_packet *)(const void *)tracker->ring;
     uint64_t seen = n;
-    bool wraps = there < n, room = true, tsc, injected = false, pushed = false;
+    bool wraps = there < n, room = true, changed = false, pushed = false;
+    uint8_t clock;
 
     if (n > STACK_PACKETS) {
         copy = (union rtl_packet *)(void *)tracker->scratch;
@@ -84,7 +85,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
     if (__builtin_expect(tracker->written + n > tracker->look_at,
                          0)) /* look_at is UINT64_MAX where queues may fill up */
         rtl_throttle_look(tracker, n);
-    uint64_t now = rtl_packet_stamp(&tsc);
+    uint64_t now = rtl_packet_stamp(&clock);
     for (uint64_t i = 0; i < seen; i++) {
         const union rtl_packet *packet = i < there ? &packets[i] : &ring[i - there];
         /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
@@ -92,21 +93,29 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
             copy[i] = *packet;
         tracker->written++;
         uint16_t number = rtl_packet_see(tracker, room ? &copy[i] : packet, room, policy);
-        rtl_packet_link(tracker, room ? &copy[i] : packet, index + i, number, policy);
+        uint8_t how = clock;
+        uint64_t object = rtl_packet_wants_more()
+                              ? rtl_packet_more(tracker, room ? &copy[i] : packet, index + i, number, room, policy)
+                              : 0;
+        if (object) {
+            copy[i].kernel.kernel_object = object;
+            how |= RTL_PENDING_PROBED;
+            changed = true;
+        }
         if (number == RTL_NO_SIGNAL)
             continue;
-        hsa_signal_t signal = rtl_packet_inject(tracker, number, now, tsc);
+        hsa_signal_t signal = rtl_packet_inject(tracker, number, now, how);
         pushed = true;
         if (!rtl_is_stand_in(number)) {
             copy[i].kernel.completion_signal = signal;
-            injected = true;
+            changed = true;
             if (tracker->guarded)
                 rtl_throttle_mark(tracker, number);
         }
     }
     tracker->written += n - seen;
-    uint64_t more = room && rtl_throttle_end_is_due(tracker, n) ? mark_end(tracker, copy, n, &injected) : 0;
-    writer(injected || (wraps && room) ? copy : packets, n + more);
+    uint64_t more = room && rtl_throttle_end_is_due(tracker, n) ? mark_end(tracker, copy, n, &changed) : 0;
+    writer(changed || (wraps && room) ? copy : packets, n + more);
     if (pushed)
         rtl_wake_if_parked();
 }
@@ -129,6 +138,47 @@ static inline void write_unmarked(struct rtl_tracker *tracker, const union rtl_p
         writer(packet, 1);
 }
 
+/* One that is timed; with another kernel object, if that isn't 0. */
+__attribute__((always_inline)) static inline void write_timed(struct rtl_tracker *tracker,
+                                                              const union rtl_packet *packet, rtl_packet_writer writer,
+                                                              uint16_t number, uint64_t object)
+{
+    uint8_t how;
+    uint64_t now = rtl_packet_stamp(&how);
+    how |= object ? RTL_PENDING_PROBED : 0;
+    union rtl_packet copy;
+    if (object) {
+        copy = *packet;
+        copy.kernel.kernel_object = object;
+        packet = &copy;
+    }
+    if (__builtin_expect(rtl_is_stand_in(number), 0)) {
+        rtl_packet_inject(tracker, number, now, how);
+        write_unmarked(tracker, packet, writer);
+        rtl_wake_if_parked();
+        return;
+    }
+    if (!object)
+        copy = *packet;
+    if (__builtin_expect(tracker->guarded, 0))
+        rtl_throttle_mark(tracker, number);
+    copy.kernel.completion_signal = rtl_packet_inject(tracker, number, now, how);
+    writer(&copy, 1);
+    rtl_wake_if_parked();
+}
+
+/* The same where there is more to do with it. */
+static __attribute__((noinline)) void see_more(struct rtl_tracker *tracker, const union rtl_packet *packet,
+                                               uint64_t index, rtl_packet_writer writer, uint16_t number,
+                                               enum rtl_policy policy)
+{
+    uint64_t object = rtl_packet_more(tracker, packet, index, number, true, policy);
+    if (number == RTL_NO_SIGNAL)
+        write_unmarked(tracker, packet, writer);
+    else
+        write_timed(tracker, packet, writer, number, object);
+}
+
 static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index,
                            rtl_packet_writer writer, enum rtl_policy policy)
 {
@@ -138,25 +188,15 @@ static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++; /* in any mode: the queue must not fill up */
     uint16_t number = rtl_packet_see(tracker, packet, true, policy);
-    rtl_packet_link(tracker, packet, index, number, policy);
+    if (rtl_packet_wants_more()) {
+        see_more(tracker, packet, index, writer, number, policy);
+        return;
+    }
     if (number == RTL_NO_SIGNAL) {
         write_unmarked(tracker, packet, writer);
         return;
     }
-    bool tsc;
-    uint64_t now = rtl_packet_stamp(&tsc);
-    if (__builtin_expect(rtl_is_stand_in(number), 0)) {
-        rtl_packet_inject(tracker, number, now, tsc);
-        write_unmarked(tracker, packet, writer);
-        rtl_wake_if_parked();
-        return;
-    }
-    if (__builtin_expect(tracker->guarded, 0))
-        rtl_throttle_mark(tracker, number);
-    union rtl_packet copy = *packet;
-    copy.kernel.completion_signal = rtl_packet_inject(tracker, number, now, tsc);
-    writer(&copy, 1);
-    rtl_wake_if_parked();
+    write_timed(tracker, packet, writer, number, 0);
 }
 
 void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *data, rtl_packet_writer writer)

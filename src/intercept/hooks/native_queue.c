@@ -7,8 +7,8 @@
  */
 #include "intercept/hooks/native_queue.h"
 
-#include "intercept/base/hsa_table.h"
 #include "intercept/base/tool.h"
+#include "intercept/hooks/native_given_up.h"
 #include "intercept/hooks/packets.h"
 #include "intercept/track/native_ring.h"
 #include "intercept/track/queue_tracker.h"
@@ -32,14 +32,14 @@ static bool hooked; /* load */
 struct look {
     enum rtl_policy policy;
     uint64_t now; /* when they are submitted, */
-    bool tsc;     /* by the time stamp counter, not in ns */
+    uint8_t how;  /* by which clock (pending.h) */
 };
 
 static inline struct look look_with(enum rtl_policy policy)
 {
     struct look look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
     if (look.policy >= RTL_TIME_UNSIGNALLED)
-        look.now = rtl_packet_stamp(&look.tsc);
+        look.now = rtl_packet_stamp(&look.how);
     return look;
 }
 
@@ -50,87 +50,16 @@ static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, ui
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     uint16_t number = rtl_packet_see(tracker, packet, true, look->policy);
-    rtl_packet_link(tracker, packet, index, number, look->policy);
+    uint8_t more = rtl_packet_wants_more() ? rtl_packet_more_here(tracker, packet, index, number, look->policy) : 0;
     if (number == RTL_NO_SIGNAL)
         return false;
-    hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->tsc);
+    hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->how | more);
     if (!rtl_is_stand_in(number))
         packet->kernel.completion_signal = signal;
     return true;
 }
 
-static bool is_counting(void)
-{
-    return rtl_recording() && rtl_policy_now() != RTL_PASS_ON;
-}
-
-/*
- * Counts a packet that the GPU may have already: of the type that its header has or, if the GPU has taken that away,
- * INVALID. It may do so right now: the header is looked at once, by the caller.
- */
-static void see_late(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint32_t type,
-                     enum rtl_untimed_reason reason)
-{
-    bool valid = type != HSA_PACKET_TYPE_INVALID;
-    if (!is_counting())
-        return;
-    rtl_packet_count(tracker, &tracker->counters->packets, 1);
-    tracker->written++;
-    if (valid && packet->barrier.completion_signal.handle != 0)
-        rtl_packet_see_signal(type, packet);
-    bool extended =
-        type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == RTL_EXTENDED_FORMAT && rtl_tool.extended;
-    if (valid ? type != HSA_PACKET_TYPE_KERNEL_DISPATCH && !extended : !rtl_packet_was_kernel(&packet->kernel))
-        return;
-    uint32_t row = rtl_kernels_row(packet->kernel.kernel_object);
-    if (row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire))
-        row = rtl_packet_make_ready(tracker, row);
-    struct rtl_dispatches *line = &tracker->dispatches[row];
-    rtl_packet_count(tracker, &line->calls, 1);
-    rtl_packet_count(tracker, &tracker->counters->dispatches, 1);
-    rtl_packet_untimed_late(tracker, line, index, reason);
-}
-
-/* So many packets are gone and overwritten. */
-static void miss(struct rtl_tracker *tracker, uint64_t packets)
-{
-    if (!is_counting())
-        return;
-    rtl_packet_count(tracker, &tracker->counters->packets, packets);
-    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_PACKETS_UNSEEN);
-}
-
 /* --- whoever walks --- */
-
-/* Whoever walks: the functions are the runtime's from now on. What was reserved is published, written or not, as it
- * would be without us; the GPU waits for headers itself. */
-static void pass_through(struct rtl_native *native)
-{
-    uint64_t wanted = rtl_native_reserved(native), real = rtl_native_real(native), first = real;
-    while (!(wanted & RTL_NATIVE_DEMOTED)) {
-        while (real < wanted) {
-            uint64_t found = rtl_tool.hsa.queue_cas_write_index_scacq_screl(native->queue, real, wanted);
-            real = found == real ? wanted : found;
-        }
-        if (atomic_compare_exchange_strong(&native->reserved, &wanted, wanted | RTL_NATIVE_DEMOTED))
-            break;
-    }
-    if (real != first) /* some of it was ours */
-        rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(real - 1));
-    atomic_store_explicit(&native->seen, atomic_load_explicit(&native->published, memory_order_relaxed),
-                          memory_order_relaxed);
-    if (!rtl_trackers_stopping())
-        rtl_app_signals_stop(); /* a packet there may carry a signal that another queue's kernel had */
-}
-
-/* Somebody else writes this queue's index or rings its doorbell: it is theirs. */
-static void demote(struct rtl_native *native, enum rtl_way_reason why)
-{
-    pass_through(native);
-    atomic_store_explicit(&native->tracker->reason, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
-    rtl_tracker_set_way(native->tracker, RTL_WAY_DEMOTED, why);
-    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_DEMOTED);
-}
 
 static union rtl_packet *packet_at(const struct rtl_native *native, uint64_t index)
 {
@@ -143,7 +72,7 @@ static void publish(struct rtl_native *native, uint64_t to)
     bool ours = rtl_native_real(native) == published;
     atomic_store_explicit(&native->published, to, memory_order_relaxed);
     if (__builtin_expect(!ours, 0)) {
-        demote(native, RTL_WHY_INDEX_MOVED);
+        rtl_native_demote(native, RTL_WHY_INDEX_MOVED);
         return;
     }
     rtl_tool.hsa.queue_store_write_index_screlease(native->queue, to);
@@ -158,7 +87,9 @@ static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64
 {
     if (__builtin_expect(index < own, 1))
         return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
-    if (__builtin_expect(!atomic_load_explicit(&native->loose, memory_order_relaxed), 1) ||
+    if (__builtin_expect(index >= rtl_native_reserved(native), 1))
+        return false;
+    if (!atomic_load_explicit(&native->loose, memory_order_relaxed) ||
         index >= atomic_load_explicit(&native->rung_to, memory_order_acquire))
         return rtl_native_is_rung(native, index); /* who rang has seen to the rest */
     return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
@@ -185,28 +116,6 @@ static inline bool walk_own(struct rtl_native *native, enum rtl_policy policy, u
     return pushed;
 }
 
-/* Counts what is in the ring of a queue that isn't ours any more. */
-static void walk_demoted(struct rtl_native *native)
-{
-    uint64_t end = rtl_native_real(native), read = rtl_native_read(native);
-    uint64_t at = atomic_load_explicit(&native->seen, memory_order_relaxed);
-    int reason = atomic_load_explicit(&native->tracker->reason, memory_order_relaxed);
-    if (at > end)
-        at = end;                   /* somebody has set it back */
-    if (end - at > native->slots) { /* overwritten before anybody looked */
-        miss(native->tracker, end - native->slots - at);
-        at = end - native->slots;
-    }
-    for (; at < end; at++) {
-        uint32_t type = rtl_native_type(native, at);
-        if (type == HSA_PACKET_TYPE_INVALID && at >= read && at >= (read = rtl_native_read(native)))
-            break; /* not written yet */
-        see_late(native->tracker, packet_at(native, at), at, type,
-                 reason == RTL_NO_REASON ? RTL_UNTIMED_DEMOTED : (enum rtl_untimed_reason)reason);
-    }
-    atomic_store_explicit(&native->seen, at, memory_order_relaxed);
-}
-
 /*
  * A packet that lies there complete, and that nobody rings for: the GPU gets it as it is. Only this one: what lies
  * behind it may have got its header just now. Where nobody has ever rung, or it happens again and again, the
@@ -221,11 +130,11 @@ static void let_go(struct rtl_native *native, bool unheard)
     bool never = at == native->first;
     if (type == HSA_PACKET_TYPE_INVALID)
         return;
-    see_late(native->tracker, packet_at(native, at), at, type, RTL_UNTIMED_LET_GO);
+    rtl_native_see_late(native, at, type, RTL_UNTIMED_LET_GO);
     publish(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
-            demote(native, RTL_WHY_RINGS_ITSELF);
+            rtl_native_demote(native, RTL_WHY_RINGS_ITSELF);
     } else if (atomic_fetch_add_explicit(&native->let_go, 1, memory_order_relaxed) + 1 >= LET_GO_OFTEN) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
     }
@@ -241,9 +150,9 @@ static inline bool look_once(struct rtl_native *native, enum let let, uint64_t o
     bool wake = false;
     if (__builtin_expect(atomic_load_explicit(&native->unattended, memory_order_relaxed), 0) &&
         !rtl_native_is_demoted(native))
-        pass_through(native);
+        rtl_native_pass_through(native);
     if (__builtin_expect(rtl_native_is_demoted(native), 0))
-        walk_demoted(native);
+        rtl_native_walk_demoted(native);
     else if (__builtin_expect(let != COMPLETE, 0))
         let_go(native, let == UNHEARD_OF);
     else
@@ -332,15 +241,15 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
     }
     if (real != published) { /* in the middle of being published, or moved by somebody else */
         if (rtl_turn_take(&native->turn)) {
-            if (rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
-                demote(native, RTL_WHY_INDEX_MOVED);
+            if (rtl_native_is_moved(native))
+                rtl_native_demote(native, RTL_WHY_INDEX_MOVED);
             walk(native, COMPLETE);
         }
         return RTL_TEND_SOON;
     }
     if (read > published && rtl_turn_take(&native->turn)) { /* the GPU was told by somebody else */
         if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
-            demote(native, RTL_WHY_RINGS_ITSELF);
+            rtl_native_demote(native, RTL_WHY_RINGS_ITSELF);
         walk(native, COMPLETE);
         return RTL_TEND_SOON;
     }
@@ -390,16 +299,12 @@ void rtl_native_attend(struct rtl_native *native)
 /* Before a slot is reserved: if somebody else has moved the queue's own index, ours would hand out slots twice. */
 static inline void look_at_index(struct rtl_native *native)
 {
-    uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
-    if (__builtin_expect(rtl_native_real(native) == published, 1) || !rtl_turn_take(&native->turn))
+    if (__builtin_expect(!rtl_native_is_moved(native), 1) || !rtl_turn_take(&native->turn))
         return; /* or somebody is publishing right now, and looks himself */
-    if (!rtl_native_is_demoted(native) &&
-        rtl_native_real(native) != atomic_load_explicit(&native->published, memory_order_relaxed))
-        demote(native, RTL_WHY_INDEX_MOVED);
+    if (!rtl_native_is_demoted(native) && rtl_native_is_moved(native))
+        rtl_native_demote(native, RTL_WHY_INDEX_MOVED);
     walk(native, COMPLETE);
 }
-
-typedef void (*bell)(hsa_signal_t signal, hsa_signal_value_t value);
 
 static void raise_rung_to(struct rtl_native *native, uint64_t to)
 {
@@ -427,68 +332,62 @@ static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint
 /* A thread that rings for something else than all that it has reserved, just before: or has rung for already. */
 static __attribute__((noinline)) void ring_for_some(struct rtl_native *native, uint64_t index)
 {
+    rtl_turn_come(&native->turn);
     bool mine = rtl_native_rung(native);
     if (index != atomic_load_explicit(&native->published, memory_order_relaxed) || !rtl_native_is_rung(native, index))
         rung_ahead(native, index, mine);
     if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
+    rtl_turn_go(&native->turn);
 }
 
-static __attribute__((noinline)) void ring(struct rtl_native *native, hsa_signal_t signal, hsa_signal_value_t value,
-                                           bell real)
+/* Any other ring, also of what is no native queue's doorbell, and no doorbell. */
+static __attribute__((noinline)) void ring(hsa_signal_t signal, hsa_signal_value_t value,
+                                           void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
-    if (__builtin_expect(rtl_native_is_demoted(native), 0)) {
-        if (rtl_turn_ring(&native->turn))
-            walk(native, COMPLETE); /* before the GPU takes them */
-        real(signal, value);
-        return;
-    }
-    /* mostly it is all that this thread has reserved anywhere, and next in turn: then nothing has to be written down */
-    struct rtl_reserver *r = rtl_native_mine;
-    struct rtl_reservation *of = r ? &r->of[0] : NULL;
-    if (__builtin_expect(!r || r->count != 1 || of->native != native || of->to != (uint64_t)value + 1 ||
-                             of->from != atomic_load_explicit(&native->published, memory_order_relaxed) ||
-                             of->use != atomic_load_explicit(&native->use, memory_order_relaxed),
-                         0)) {
+    const amd_signal_t *s = (const amd_signal_t *)(uintptr_t)signal.handle;
+    bool doorbell = s && (s->kind == AMD_SIGNAL_KIND_DOORBELL || s->kind == AMD_SIGNAL_KIND_LEGACY_DOORBELL);
+    struct rtl_native *native = doorbell ? rtl_native_find((const hsa_queue_t *)s->queue_ptr) : NULL;
+    if (native && __builtin_expect(!rtl_native_is_demoted(native), 1)) {
         ring_for_some(native, (uint64_t)value);
         return;
     }
-    uint64_t to = of->to;
-    int alone = rtl_turn_begin_alone(&native->turn, (uintptr_t)r);
-    if (__builtin_expect(alone == RTL_TURN_ALONE, 1)) {
-        of->from = walk_alone(native, (uintptr_t)r, to);
-    } else if (alone == RTL_TURN_AWAY && rtl_turn_take(&native->turn)) {
-        of->from = walk_for(native, COMPLETE, to);
-    } else {
-        ring_for_some(native, to - 1);
-        if (alone == RTL_TURN_LEAVING)
-            rtl_turn_has_left(&native->turn);
+    if (native && rtl_turn_ring(&native->turn))
+        walk(native, COMPLETE); /* before the GPU takes them */
+    real(signal, value);
+}
+
+/* Mostly what is rung for is all that this thread has reserved anywhere, and next in turn: then nothing has to be
+ * written down, and the queue needn't be looked for. */
+static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_value_t value,
+                                               void (*real)(hsa_signal_t, hsa_signal_value_t))
+{
+    struct rtl_reserver *r = rtl_native_mine;
+    struct rtl_reservation own;
+    if (__builtin_expect(!rtl_native_take_out(r, signal, (uint64_t)value + 1, &own), 0)) {
+        ring(signal, value, real);
         return;
     }
-    if (__builtin_expect(of->from < to, 0))
-        ring_for_some(native, to - 1); /* not all of it is written */
-    else
-        r->count = 0;
+    struct rtl_native *native = own.native;
+    int alone = rtl_turn_begin_alone(&native->turn, (uintptr_t)r);
+    if (__builtin_expect(alone == RTL_TURN_ALONE, 1))
+        own.from = walk_alone(native, (uintptr_t)r, own.to);
+    else if (alone == RTL_TURN_AWAY && rtl_turn_take(&native->turn))
+        own.from = walk_for(native, COMPLETE, own.to);
+    if (__builtin_expect(own.from < own.to, 0)) { /* not all of it is written, or it is another's turn */
+        rtl_native_remember_more(native, own.use, own.from, own.to);
+        ring_for_some(native, own.to - 1);
+        if (alone == RTL_TURN_LEAVING)
+            rtl_turn_has_left(&native->turn);
+    }
 }
 
 /* --- hooks --- */
 
-static inline struct rtl_native *of_doorbell(hsa_signal_t signal)
-{
-    const amd_signal_t *s = (const amd_signal_t *)(uintptr_t)signal.handle;
-    if (__builtin_expect(!s || (s->kind != AMD_SIGNAL_KIND_DOORBELL && s->kind != AMD_SIGNAL_KIND_LEGACY_DOORBELL), 0))
-        return NULL;
-    return rtl_native_find((const hsa_queue_t *)s->queue_ptr);
-}
-
 #define STORE(name, field)                                          \
     static void name(hsa_signal_t signal, hsa_signal_value_t value) \
     {                                                               \
-        struct rtl_native *native = of_doorbell(signal);            \
-        if (native)                                                 \
-            ring(native, signal, value, rtl_tool.hsa.field);        \
-        else                                                        \
-            rtl_tool.hsa.field(signal, value);                      \
+        ring_own(signal, value, rtl_tool.hsa.field);                \
     }
 STORE(store_relaxed, signal_store_relaxed)
 STORE(store_screlease, signal_store_screlease)
@@ -549,20 +448,28 @@ CAS(cas_scacquire, queue_cas_write_index_scacquire)
 CAS(cas_relaxed, queue_cas_write_index_relaxed)
 CAS(cas_screlease, queue_cas_write_index_screlease)
 
-#define ADD(name, field)                                                                          \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                    \
-    {                                                                                             \
-        struct rtl_native *native = rtl_native_find(queue);                                       \
-        if (__builtin_expect(native != NULL, 1)) {                                                \
-            look_at_index(native);                                                                \
-            uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel); \
-            if (__builtin_expect(!(was & RTL_NATIVE_DEMOTED), 1)) {                               \
-                if (n)                                                                            \
-                    rtl_native_remember(native, was, was + n);                                    \
-                return was;                                                                       \
-            }                                                                                     \
-        }                                                                                         \
-        return rtl_tool.hsa.field(queue, n);                                                      \
+/* Not at once: another queue has its place, or its index is somebody else's, or it is no native one. */
+static __attribute__((noinline)) uint64_t add(const hsa_queue_t *queue, uint64_t n,
+                                              uint64_t (*real)(const hsa_queue_t *, uint64_t))
+{
+    struct rtl_native *native = rtl_native_find(queue);
+    if (native)
+        look_at_index(native);
+    uint64_t was = native ? atomic_fetch_add(&native->reserved, n) : RTL_NATIVE_DEMOTED;
+    return was & RTL_NATIVE_DEMOTED ? real(queue, n) : n ? rtl_native_remember(native, was, was + n) : was;
+}
+
+/* Nothing is kept over a call, so nothing has to be saved. */
+#define ADD(name, field)                                                                      \
+    static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                \
+    {                                                                                         \
+        struct rtl_native *native = rtl_native_find_at_once(queue);                           \
+        if (__builtin_expect(!native || !n || rtl_native_is_moved(native), 0))                \
+            return add(queue, n, rtl_tool.hsa.field);                                         \
+        uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel); \
+        if (__builtin_expect(was & RTL_NATIVE_DEMOTED, 0))                                    \
+            return rtl_tool.hsa.field(queue, n);                                              \
+        return rtl_native_remember(native, was, was + n);                                     \
     }
 ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
 ADD(add_scacquire, queue_add_write_index_scacquire)

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "intercept/track/probe.h"
+
 enum {
     MAKE_AT_ONCE = 8, /* signals made by a dispatch that finds none */
     PM4_FORMAT = 1,   /* amd_format of two packets that complete as a barrier does */
@@ -27,7 +29,7 @@ bool rtl_packet_refill(struct rtl_tracker *tracker)
         errno = error;
     }
     for (uint32_t i = 1; i <= RTL_FETCH_AHEAD && i < tracker->cached; i++) /* the first of them is used right now */
-        rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - 1 - i]);
+        rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - 1 - i], false);
     return tracker->cached != 0;
 }
 
@@ -69,13 +71,13 @@ uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
                          __ATOMIC_RELEASE); /* the worker counts it under that reason */
     /* behind it: its locked operations would wait for this line, which the worker read last */
     struct rtl_inflight *inflight = &pool->inflight[number];
-    inflight->kernel = row;
+    rtl_packet_begin_pending(tracker, row);
     inflight->app_signal = app_signal;
     inflight->value = value;
     if (__builtin_expect(rtl_hot.trace, 0))
         rtl_packet_note_shape(inflight, packet);
     if (__builtin_expect(tracker->stand_ins_cached != 0, 1))
-        rtl_pool_fetch(pool, tracker->stand_ins[tracker->stand_ins_cached - 1]);
+        rtl_pool_fetch(pool, tracker->stand_ins[tracker->stand_ins_cached - 1], true);
     rtl_packet_count(tracker, &tracker->counters->injected, 1);
     return number;
 }
@@ -114,4 +116,27 @@ uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_pa
     decoded.kernel.grid_size_y = grid[1];
     decoded.kernel.grid_size_z = grid[2];
     return rtl_packet_see_kernel(tracker, &decoded.kernel, may_inject, policy);
+}
+
+uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint16_t number,
+                         bool may_change, enum rtl_policy policy)
+{
+    uint8_t more = atomic_load_explicit(&rtl_hot.more, memory_order_relaxed);
+    if (policy == RTL_PASS_ON || !rtl_packet_is_dispatch(packet))
+        return 0;
+    if (more & RTL_MORE_LINKED)
+        rtl_links_see(tracker, index, number);
+    if (!(more & RTL_MORE_PROBE) || rtl_packet_type(packet) != HSA_PACKET_TYPE_KERNEL_DISPATCH)
+        return 0;
+    return rtl_probe_gate_take(tracker, &packet->kernel, may_change && number != RTL_NO_SIGNAL);
+}
+
+uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
+                             enum rtl_policy policy)
+{
+    uint64_t object = rtl_packet_more(tracker, packet, index, number, true, policy);
+    if (!object)
+        return 0;
+    packet->kernel.kernel_object = object;
+    return RTL_PENDING_PROBED;
 }

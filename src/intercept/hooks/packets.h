@@ -8,9 +8,10 @@
  *     policy = rtl_packets_begin(tracker);
  *     tracker->written++;
  *     number = rtl_packet_see(tracker, packet, may_inject, policy);    counts it and decides
- *     rtl_packet_link(tracker, packet, index, number, policy);   where calls are recorded, links it to its call
+ *     if (rtl_packet_wants_more())
+ *         object = rtl_packet_more(...);    links it to its call; may have it run a probe's copy of its kernel
  *     if (number != RTL_NO_SIGNAL)
- *         signal = rtl_packet_inject(tracker, number, now, tsc);   from now on the worker knows of it
+ *         signal = rtl_packet_inject(tracker, number, now, how);   from now on the worker knows of it
  *     ... the signal goes on the packet unless rtl_is_stand_in(number), and the packet goes to the GPU
  *     rtl_wake_if_parked();                                        if one was injected
  *     rtl_packets_end(tracker);
@@ -107,12 +108,28 @@ bool rtl_packet_refill(struct rtl_tracker *tracker);
 uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet);
 void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet);
+/* What few processes want, behind rtl_packet_see, which gave `number`, of the packet at that index of its queue. What
+ * the packet is to have for a kernel object, if it can be changed, and then the worker is to be told; 0: what it has.
+ */
+uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint16_t number,
+                         bool may_change, enum rtl_policy policy);
+/* The same of a packet that is changed where it lies. Returns bits of RTL_PENDING_*. */
+uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
+                             enum rtl_policy policy);
 uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                  enum rtl_policy policy);
 
 /* --- on it --- */
 
 #define RTL_STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
+
+/* Few dispatches need their signal's record: its line comes from the worker's core, ahead of need as its handle does.
+ */
+static inline void rtl_packet_fetch_record(const struct rtl_tracker *tracker)
+{
+    if (tracker->cached >= RTL_FETCH_AHEAD)
+        rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD], true);
+}
 
 /* What the event ring says of a dispatch and the statistics don't. */
 static inline void rtl_packet_note_shape(struct rtl_inflight *inflight, const hsa_kernel_dispatch_packet_t *packet)
@@ -131,6 +148,12 @@ static inline uint16_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rt
     rtl_packet_count(tracker, &cell->untimed, 1);
     rtl_packet_count(tracker, rtl_queue_untimed(tracker->counters, reason), 1);
     return RTL_NO_SIGNAL;
+}
+
+/* It is to be timed: rtl_packet_inject says the rest. */
+static inline void rtl_packet_begin_pending(struct rtl_tracker *tracker, uint32_t row)
+{
+    rtl_pending_next(&tracker->pending)->kernel = row;
 }
 
 /*
@@ -173,16 +196,17 @@ static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
         reason = RTL_UNTIMED_BATCH;
     else if (__builtin_expect(tracker->cached == 0, 0) && !rtl_packet_refill(tracker))
         reason = RTL_UNTIMED_NO_SIGNAL;
-    else if (__builtin_expect(!rtl_pending_room(&tracker->pending),
-                              0)) /* never so: the ring has a slot for each signal */
+    else if (__builtin_expect(!rtl_pending_room(&tracker->pending), 0)) /* hardly ever (pending.h) */
         reason = RTL_UNTIMED_NO_ROOM;
     else {
         uint16_t number = tracker->cache[--tracker->cached];
         if (__builtin_expect(tracker->cached >= RTL_FETCH_AHEAD, 1))
-            rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD]);
-        tracker->pool->inflight[number].kernel = row;
-        if (__builtin_expect(rtl_hot.trace, 0))
+            rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD], false);
+        rtl_packet_begin_pending(tracker, row);
+        if (__builtin_expect(rtl_hot.trace, 0)) {
             rtl_packet_note_shape(&tracker->pool->inflight[number], packet);
+            rtl_packet_fetch_record(tracker);
+        }
         rtl_packet_count(tracker, &tracker->counters->injected, 1);
         return number;
     }
@@ -207,13 +231,10 @@ static inline uint16_t rtl_packet_see(struct rtl_tracker *tracker, const union r
     return RTL_NO_SIGNAL;
 }
 
-/* Where calls are recorded: links the packet at that index of its queue. Behind rtl_packet_see, whose number it gets.
- */
-static inline void rtl_packet_link(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index,
-                                   uint16_t number, enum rtl_policy policy)
+/* Whether there is more to do with packets than to count and to time them: then rtl_packet_more does it. */
+static inline bool rtl_packet_wants_more(void)
 {
-    if (__builtin_expect(rtl_hot.linked, 0) && policy != RTL_PASS_ON && rtl_packet_is_dispatch(packet))
-        rtl_links_see(tracker, index, number);
+    return __builtin_expect(atomic_load_explicit(&rtl_hot.more, memory_order_relaxed), 0);
 }
 
 /* A dispatch at that index that was counted without rtl_packet_see. */
@@ -227,24 +248,29 @@ static inline void rtl_packet_untimed_late(struct rtl_tracker *tracker, struct r
 
 /*
  * Tells the worker of the dispatch. Before the packet is written, because the kernel may be over as soon as it is.
- * `now` and `tsc` come from rtl_packet_stamp.
+ * `now` and `how` come from rtl_packet_stamp; `how` has RTL_PENDING_PROBED, too, where that holds.
  */
-static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint16_t number, uint64_t now, bool tsc)
+static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint16_t number, uint64_t now, uint8_t how)
 {
-    struct rtl_inflight *inflight = &tracker->pool->inflight[number];
-    inflight->submit = now;
-    inflight->index = tracker->written;
-    inflight->tsc = tsc;
+    struct rtl_pending_dispatch *pending = rtl_pending_next(&tracker->pending);
+    pending->number = number;
+    pending->submit = now;
+    pending->how = how;
+    if (__builtin_expect(tracker->guarded, 0)) {
+        tracker->pool->inflight[number].index = tracker->written;
+        rtl_packet_fetch_record(tracker);
+    }
     hsa_signal_t signal = tracker->pool->handle[number];
-    rtl_pending_push(&tracker->pending, number);
+    rtl_pending_push(&tracker->pending);
     return signal;
 }
 
-/* Now, on the clock that *tsc says. */
-static inline uint64_t rtl_packet_stamp(bool *tsc)
+/* Now, on the clock that *how says: RTL_PENDING_TSC or 0. */
+static inline uint64_t rtl_packet_stamp(uint8_t *how)
 {
-    *tsc = atomic_load_explicit(&rtl_hot.tsc, memory_order_relaxed);
-    return *tsc ? rtl_tsc() : rtl_clock_now();
+    _Static_assert(RTL_PENDING_TSC == true, "as it is in the hot line");
+    *how = atomic_load_explicit(&rtl_hot.tsc, memory_order_relaxed);
+    return *how ? rtl_tsc() : rtl_clock_now();
 }
 
 /* A dispatch is inside from here on, until rtl_packets_end; returns the policy for its packets. Wakes the worker if a

@@ -22,6 +22,7 @@
 #include "intercept/hooks/intercept_queue.h"
 #include "intercept/hooks/native_life.h"
 #include "intercept/hooks/native_queue.h"
+#include "intercept/hooks/queue_errors.h"
 #include "intercept/hooks/queue_probe.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
@@ -130,6 +131,7 @@ static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_way
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_NOT_PROFILED);
     if (rtl_hot.linked)
         rtl_links_open(tracker, queue);
+    tracker->cooperative = queue->type == HSA_QUEUE_TYPE_COOPERATIVE;
     rtl_tracker_set_way(tracker, way, why);
     rtl_tracker_name(tracker, queue, rtl_probe_id_without(queue->id));
     pthread_mutex_lock(&rtl_tool.create);
@@ -275,6 +277,7 @@ void rtl_queue_returned(hsa_queue_t *queue)
 hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
                               void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
+    struct rtl_queue_relay *relay = rtl_recording() ? rtl_queue_errors_relay(&error, &data) : NULL;
     const struct rtl_queue_request r = {.agent = agent,
                                         .size = size,
                                         .type = type,
@@ -286,7 +289,9 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                                         .native = true,
                                         .chained = rtl_tool.chained,
                                         .plain = plain};
-    return rtl_queue_make(&r, queue);
+    hsa_status_t status = rtl_queue_make(&r, queue);
+    rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
+    return status;
 }
 
 hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -336,6 +341,8 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
     if (rtl_hot.linked)
         rtl_links_close(queue);
     hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
+    if (status == HSA_STATUS_SUCCESS)
+        rtl_queue_errors_forget(queue);
     if (!tracker)
         return status;
     int saved = errno;

@@ -14,7 +14,9 @@ struct rtl_control;
 struct rtl_hot_line {
     /* load.c: false = all packets pass uncounted; set when everything is ready, cleared in a fork's child */
     _Alignas(64) _Atomic bool recording;
-    bool linked;      /* load.c: there is librtl-hip.so, dispatches and copies are linked to calls (links.h) */
+    bool linked; /* load.c: there is librtl-hip.so, dispatches and copies are linked to calls (links.h) */
+    /* bits of RTL_MORE_*: what else is done with a packet; load.c, then worker/probe.c. Dispatch loads */
+    _Atomic uint8_t more;
     bool trace;       /* load.c: there is an event ring, dispatches say what they are for it */
     _Atomic bool tsc; /* load.c sets, worker.c clears: stamp with the time stamp counter */
     /* barrier.h */
@@ -30,6 +32,11 @@ struct rtl_hot_line {
 _Static_assert(sizeof(struct rtl_hot_line) == 64, "one line");
 
 extern struct rtl_hot_line rtl_hot;
+
+enum {
+    RTL_MORE_LINKED = 1, /* as `linked` */
+    RTL_MORE_PROBE = 2,  /* a probe is armed (probe.h) */
+};
 
 /* Any: false = the hooks only pass on. */
 static inline bool rtl_recording(void)

@@ -216,6 +216,17 @@ void rtl_kernels_forget_all(void)
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
+uint32_t rtl_kernels_describe(uint64_t kernel_object, char *name, size_t bytes)
+{
+    struct rtl_map_entry *entry = rtl_map_find(&rtl_kernel_map, kernel_object);
+    uint64_t value = entry ? atomic_load_explicit(&entry->value, memory_order_acquire) : RTL_ROW_NONE;
+    const struct name *known = name_at((uint32_t)(value >> 32));
+    size_t length = strnlen(known->text, bytes - 1);
+    memcpy(name, known->text, length); /* which stays for the life of the process */
+    name[length] = '\0';
+    return (uint32_t)value < RTL_KERNELS_MAX ? (uint32_t)value : RTL_KERNEL_UNKNOWN;
+}
+
 void rtl_kernels_populate(void)
 {
     static _Atomic uint32_t rows_ready; /* any: only grows; populating twice does no harm */

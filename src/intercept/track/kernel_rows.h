@@ -46,6 +46,10 @@ void rtl_kernels_forget(uint64_t executable);
 /* Load: the runtime is going, and all executables with it. */
 void rtl_kernels_forget_all(void);
 
+/* Any, off the dispatch path: the row of that kernel object, RTL_KERNEL_UNKNOWN where it has none yet; its name, cut to
+ * fit. */
+uint32_t rtl_kernels_describe(uint64_t kernel_object, char *name, size_t bytes);
+
 /* Any, off the dispatch path: makes the pages of the next rows and names present. */
 void rtl_kernels_populate(void);
 

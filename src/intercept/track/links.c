@@ -3,10 +3,13 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
+#include "intercept/base/clock.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/queue_tracker.h"
+#include "shm/api_clock.h"
 #include "shm/api_link.h"
 #include "stats/histogram.h"
 
@@ -43,11 +46,15 @@ static const char gone; /* its address: there was a queue, look on behind it */
 
 /* load; constant then */
 static const struct rtl_api_link *api;
+static struct rtl_api_clock *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so sets it */
 static struct rtl_api_queue *queues;
 static bool there[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
 static struct rtl_api_node *nodes;
 static struct rtl_api_counters *launches;
 static struct rtl_api_buckets *buckets;
+static bool counts_pairs;          /* an older librtl-hip.so knows none */
+static struct rtl_api_pair *pairs; /* NULL: nor has one whose segment had no room for them */
+static struct rtl_api_buckets *pair_buckets;
 static struct rtl_link *links; /* [RTL_NUMBERS]: dispatch, before it is pushed; then worker */
 static struct rtl_hsa before;  /* the functions that our hooks on indices go on to */
 
@@ -180,7 +187,7 @@ bool rtl_links_find(void)
     rtl_api_link_function *find;
     *(void **)&find = dlsym(RTLD_DEFAULT, RTL_API_LINK_NAME);
     api = find ? find() : NULL;
-    if (!api || api->version != RTL_API_LINK_VERSION || api->bytes < sizeof *api)
+    if (!api || api->version != RTL_API_LINK_VERSION || api->bytes < offsetof(struct rtl_api_link, clock))
         return false;
     if (!links) {
         void *made =
@@ -189,11 +196,18 @@ bool rtl_links_find(void)
             return false;
         links = made;
     }
+    if (!api_clock && api->bytes >= sizeof *api && rtl_api_clock_take(api->clock, &api_clock))
+        api_clock = api->clock;
     char *base = (char *)(void *)api->header;
     queues = (void *)(base + RTL_API_QUEUES_AT);
     nodes = (void *)(base + RTL_API_NODES_AT);
     launches = (void *)(base + RTL_API_LAUNCHES_AT);
     buckets = (void *)(base + RTL_API_LAUNCH_BUCKETS_AT);
+    counts_pairs = api->header->minor >= 2;
+    if (counts_pairs && api->header->pairs_at) {
+        pairs = (void *)(base + api->header->pairs_at);
+        pair_buckets = (void *)(base + api->header->pairs_at + RTL_API_PAIR_BUCKETS_AT);
+    }
     __atomic_fetch_or(&api->header->flags, RTL_API_FLAG_LINKED, __ATOMIC_RELEASE);
     return true;
 }
@@ -241,23 +255,48 @@ void rtl_links_copied(const struct rtl_link *link)
 
 /* --- worker --- */
 
-/* The page that the counter lies on, before it is first written to: there may be no memory for it. */
-static bool is_there(const void *counter)
+void rtl_links_set_clock(const struct rtl_line *line)
 {
-    enum { PAGES = (RTL_API_EVENTS_AT - RTL_API_NODES_AT) >> PAGE_BITS, WORD = 64 };
-    static uint64_t known[PAGES / WORD + 2], refused[PAGES / WORD + 2];
-    uint64_t page = (uint64_t)((const char *)counter - (const char *)nodes) >> PAGE_BITS;
-    uint64_t bit = 1ull << page % WORD;
-    if (__builtin_expect(known[page / WORD] & bit, 1))
+    if (!api_clock)
+        return;
+    if (line)
+        rtl_api_clock_set(api_clock, line, RTL_TSC_LINE_USED_NS);
+    else
+        rtl_api_clock_stop(api_clock);
+}
+
+/* Worker: pages of the segment that were written to, or for which there was no memory. */
+enum { PAGE_WORD = 64 };
+#define PAGE_WORDS(bytes) (((bytes) >> PAGE_BITS) / PAGE_WORD + 2)
+static uint64_t known[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)],
+    refused[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)];
+static uint64_t pairs_known[PAGE_WORDS(RTL_API_PAIRS_SIZE)], pairs_refused[PAGE_WORDS(RTL_API_PAIRS_SIZE)];
+
+/* The page that the counter lies on, before it is first written to: there may be no memory for it. */
+static bool is_there_of(const void *first, const void *counter, uint64_t *yes, uint64_t *no)
+{
+    uint64_t page = (uint64_t)((const char *)counter - (const char *)first) >> PAGE_BITS;
+    uint64_t bit = 1ull << page % PAGE_WORD;
+    if (__builtin_expect(yes[page / PAGE_WORD] & bit, 1))
         return true;
-    if (refused[page / WORD] & bit)
+    if (no[page / PAGE_WORD] & bit)
         return false;
-    if (!rtl_segment_populate((char *)(void *)nodes + (page << PAGE_BITS), 1)) {
-        refused[page / WORD] |= bit;
+    if (!rtl_segment_populate((char *)(uintptr_t)first + (page << PAGE_BITS), 1)) {
+        no[page / PAGE_WORD] |= bit;
         return false;
     }
-    known[page / WORD] |= bit;
+    yes[page / PAGE_WORD] |= bit;
     return true;
+}
+
+static bool is_there(const void *counter)
+{
+    return is_there_of(nodes, counter, known, refused);
+}
+
+static bool is_pair_there(const void *counter)
+{
+    return is_there_of(pairs, counter, pairs_known, pairs_refused);
 }
 
 static void add_release(uint64_t *counter, uint64_t n)
@@ -281,6 +320,49 @@ static void record_launch(uint32_t kernel, uint64_t ns)
         __atomic_store_n(&api->header->kernels_used, kernel + 1, __ATOMIC_RELEASE);
 }
 
+/* Of a node and a kernel: its number; RTL_API_PAIRS where there is no room. A place holds key + 1 and the number. */
+static uint32_t pair_of(uint32_t node, uint32_t kernel)
+{
+    enum { PAIR_PLACES = 2 * RTL_API_PAIRS, PAIR_PROBES = 64, KERNEL_BITS = 14, NUMBER_BITS = 16 };
+    static_assert(RTL_API_KERNELS <= 1 << KERNEL_BITS && RTL_API_PAIRS < 1 << NUMBER_BITS, "a key fits its place");
+    static uint64_t taken[PAIR_PLACES]; /* worker */
+    static uint32_t used;               /* worker */
+    uint64_t key = ((uint64_t)node << KERNEL_BITS | kernel) + 1;
+    uint32_t first = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40);
+    for (uint32_t i = 0; i < PAIR_PROBES; i++) {
+        uint64_t *place = &taken[(first + i) % PAIR_PLACES];
+        if (*place >> NUMBER_BITS == key)
+            return (uint32_t)*place & ((1u << NUMBER_BITS) - 1);
+        if (*place)
+            continue;
+        if (used == RTL_API_PAIRS || !is_pair_there(&pairs[used]))
+            break;
+        __atomic_store_n(&pairs[used].node, node, __ATOMIC_RELAXED);
+        __atomic_store_n(&pairs[used].kernel, kernel, __ATOMIC_RELAXED);
+        *place = key << NUMBER_BITS | used;
+        __atomic_store_n(&api->header->pairs_used, ++used, __ATOMIC_RELEASE);
+        return used - 1;
+    }
+    return RTL_API_PAIRS;
+}
+
+/* As a call is counted. */
+static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
+{
+    uint32_t at = pairs ? pair_of(node, kernel) : RTL_API_PAIRS;
+    uint64_t *bucket = at < RTL_API_PAIRS ? &pair_buckets[at].count[rtl_bucket_of(ns)] : NULL;
+    if (!bucket || !is_pair_there(bucket)) {
+        rtl_count(&api->header->pairs_over, 1);
+        return;
+    }
+    struct rtl_api_pair *pair = &pairs[at];
+    rtl_count(&pair->calls, 1);
+    rtl_count(&pair->total_ns, ns);
+    if (ns > __atomic_load_n(&pair->most_ns, __ATOMIC_RELAXED))
+        __atomic_store_n(&pair->most_ns, ns, __ATOMIC_RELAXED);
+    add_release(bucket, 1);
+}
+
 void rtl_links_record(uint16_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns)
 {
     const struct rtl_link *link = &links[number];
@@ -291,6 +373,8 @@ void rtl_links_record(uint16_t number, uint32_t kernel, uint64_t start_ns, uint6
         rtl_count(&node->kernels_ns, duration_ns);
         add_release(&node->kernels, 1);
     }
+    if (counts_pairs && link->node != RTL_API_NODE_NONE)
+        record_pair(link->node, kernel, duration_ns);
     if (start_ns)
         record_launch(kernel, start_ns > link->entry_ns ? start_ns - link->entry_ns : 0);
 }

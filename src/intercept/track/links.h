@@ -22,6 +22,7 @@
 
 #include "shm/segment.h"
 
+struct rtl_line;
 struct rtl_tracker;
 struct rtl_notes;
 
@@ -53,6 +54,9 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint16_t number)
 struct rtl_link rtl_links_now(void);
 /* Any: such a copy was counted. */
 void rtl_links_copied(const struct rtl_link *link);
+
+/* Worker: the line that calls are timed by from now on, for RTL_TSC_LINE_USED_NS at most; NULL: by none. */
+void rtl_links_set_clock(const struct rtl_line *line);
 
 /* Worker: the dispatch of that number is over and timed; start_ns is 0 where the host's time of it isn't known. */
 void rtl_links_record(uint16_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns);

@@ -103,7 +103,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     __atomic_store_n(&native->queue, queue, __ATOMIC_RELAXED); /* who looks at the record that it was may read this */
     native->ring = queue->base_address;
     native->slots = queue->size;
-    native->doorbell = queue->doorbell_signal;
+    __atomic_store_n(&native->doorbell.handle, queue->doorbell_signal.handle, __ATOMIC_RELAXED); /* so may this */
     native->tracker = tracker;
     native->first = first;
     native->references = 1;
@@ -130,6 +130,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
 
 void rtl_native_remove(struct rtl_native *native)
 {
+    atomic_fetch_add(&native->use, 1); /* whoever has slots left there doesn't find it either */
     struct rtl_native_place *place = place_for(native->queue);
     if (place)
         leave_place(place);
@@ -167,6 +168,7 @@ void rtl_native_forget_all(void)
     used = 0;
     while (all) {
         struct rtl_native *native = all;
+        atomic_fetch_add(&native->use, 1);
         all = native->next;
         native->next = unused;
         unused = native;
@@ -190,6 +192,7 @@ __thread struct rtl_reserver *rtl_native_mine;
 static void thread_ends(void *place)
 {
     rtl_native_mine = NULL; /* what runs in this thread behind us finds a place of its own */
+    reservers[(_Atomic uintptr_t *)place - threads].count = 0; /* nor does whoever has this one next find anything */
     atomic_store_explicit((_Atomic uintptr_t *)place, NOBODY, memory_order_release);
 }
 
@@ -210,7 +213,6 @@ static struct rtl_reserver *settle(uintptr_t id)
         uintptr_t found = atomic_load_explicit(&threads[at], memory_order_relaxed);
         if (found > NOBODY || !atomic_compare_exchange_strong(&threads[at], &found, id))
             continue;
-        reservers[at].count = 0;
         if (has_key)
             pthread_setspecific(key, &threads[at]);
         return &reservers[at];
@@ -240,24 +242,37 @@ struct rtl_reserver *rtl_native_me(void)
     return rtl_native_mine;
 }
 
-void rtl_native_remember_more(struct rtl_native *native, uint64_t from, uint64_t to)
+/* Nobody can ring for it any more, or needs to: its queue has gone, or isn't ours, or others ring there. */
+static bool is_void(const struct rtl_reservation *of)
+{
+    const struct rtl_native *native = of->native; /* records of queues are never freed */
+    return of->use != atomic_load_explicit(&native->use, memory_order_relaxed) || rtl_native_is_demoted(native) ||
+           (atomic_load_explicit(&native->loose, memory_order_relaxed) &&
+            of->to <= atomic_load_explicit(&native->published, memory_order_relaxed));
+}
+
+uint64_t rtl_native_remember_more(struct rtl_native *native, uint32_t use, uint64_t from, uint64_t to)
 {
     struct rtl_reserver *r = rtl_native_me();
-    if (!r) {
+    if (!rtl_native_change(r)) { /* nobody knows whose it is */
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
-        return;
+        return from;
     }
-    uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed);
-    struct rtl_reservation *last = &r->of[r->count ? r->count - 1 : 0];
-    if (r->count && last->native == native && last->use == use && last->to == from) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->count; i++) /* what is void would keep this thread from the short way for good */
+        if (!is_void(&r->of[i]))
+            r->of[kept++] = r->of[i];
+    struct rtl_reservation *last = &r->of[kept ? kept - 1 : 0];
+    if (kept && last->native == native && last->use == use && last->to == from) {
         last->to = to;
-        return;
+    } else {
+        if (kept == RTL_RESERVATIONS) /* the oldest is let go when nobody rings for it */
+            memmove(&r->of[0], &r->of[1], --kept * sizeof r->of[0]);
+        r->of[kept++] = (struct rtl_reservation){native, use, from, to};
     }
-    if (r->count == RTL_RESERVATIONS) { /* the oldest is let go when nobody rings for it */
-        memmove(&r->of[0], &r->of[1], (RTL_RESERVATIONS - 1) * sizeof r->of[0]);
-        r->count--;
-    }
-    r->of[r->count++] = (struct rtl_reservation){native, use, from, to};
+    r->count = kept;
+    rtl_native_changed(r);
+    return from;
 }
 
 bool rtl_native_rung(struct rtl_native *native)
@@ -266,7 +281,9 @@ bool rtl_native_rung(struct rtl_native *native)
     uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed), kept = 0;
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed), mask = native->slots - 1;
     bool any = false;
-    for (uint32_t i = 0; r && i < r->count; i++) {
+    if (!rtl_native_change(r))
+        return false;
+    for (uint32_t i = 0; i < r->count; i++) {
         struct rtl_reservation of = r->of[i];
         if (of.native == native && of.use == use) {
             any = true;
@@ -285,7 +302,7 @@ bool rtl_native_rung(struct rtl_native *native)
         if (of.from < of.to && (of.native != native || of.use == use))
             r->of[kept++] = of;
     }
-    if (r)
-        r->count = kept;
+    r->count = kept;
+    rtl_native_changed(r);
     return any;
 }

@@ -52,7 +52,7 @@ struct rtl_native {
     _Atomic uint64_t *rung;  /* a slot: index + 1 of the packet that was rung for last; any stores (release) */
     uint64_t rung_slots;     /* create: how many there are; kept for the next queue */
     uint64_t first;          /* the index that it began with */
-    _Atomic uint32_t use;    /* create: how often this record was taken; what was reserved in an earlier use is void */
+    _Atomic uint32_t use;    /* create: how often it was taken or left; what was reserved in an earlier use is void */
     uint32_t references;     /* create: users; 0 = a counted queue that nobody has at present */
     struct rtl_native *next; /* create: all there are, or the free ones */
     /* application threads */
@@ -75,10 +75,14 @@ struct rtl_native {
     uint64_t looked_at;             /* at the last look */
 };
 
-/* What a thread has reserved in native queues, and not rung for yet. Only that thread looks at it. */
+/*
+ * What a thread has reserved in native queues, and not rung for yet. Only that thread looks at it, and its signals'
+ * handlers: one that comes while the record is being changed leaves it alone.
+ */
 enum { RTL_RESERVATIONS = 24 };
 struct rtl_reserver {
     uint32_t count;
+    bool changing;
     struct rtl_reservation {
         struct rtl_native *native;
         uint32_t use;
@@ -110,13 +114,19 @@ static inline struct rtl_native *rtl_native_in(struct rtl_native_place *place, c
     return native && __atomic_load_n(&native->queue, __ATOMIC_RELAXED) == queue ? native : NULL;
 }
 
+/* Any: the native queue at that address; NULL also when it isn't in its first place. */
+static inline struct rtl_native *rtl_native_find_at_once(const hsa_queue_t *queue)
+{
+    struct rtl_native_place *place = &rtl_native_places[rtl_native_place_of(queue, RTL_NATIVE_PLACES)];
+    bool there = atomic_load_explicit(&place->queue, memory_order_acquire) == queue;
+    return __builtin_expect(there, 1) ? rtl_native_in(place, queue) : NULL;
+}
+
 /* Any: the native queue at that address; NULL when there is none. No lock. */
 static inline struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
 {
-    struct rtl_native_place *place = &rtl_native_places[rtl_native_place_of(queue, RTL_NATIVE_PLACES)];
-    if (__builtin_expect(atomic_load_explicit(&place->queue, memory_order_acquire) == queue, 1))
-        return rtl_native_in(place, queue);
-    return rtl_native_find_behind(queue);
+    struct rtl_native *native = rtl_native_find_at_once(queue);
+    return __builtin_expect(native != NULL, 1) ? native : rtl_native_find_behind(queue);
 }
 
 /*
@@ -142,22 +152,46 @@ struct rtl_reserver *rtl_native_me(void);
 
 /* Load: from now on what ending threads leave is another's. */
 void rtl_native_watch_threads(void);
-/* Any: the calling thread has reserved these slots, and others before. */
-void rtl_native_remember_more(struct rtl_native *native, uint64_t from, uint64_t to);
-/* Any: the calling thread has reserved these slots. */
-static inline void rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
+/* Any: the calling thread changes its record from here on, to rtl_native_changed. False where it has none to change,
+ * or is in the middle of it. */
+static inline bool rtl_native_change(struct rtl_reserver *r)
+{
+    if (__builtin_expect(!r || r->changing, 0))
+        return false;
+    r->changing = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+static inline void rtl_native_changed(struct rtl_reserver *r)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    r->changing = false;
+}
+
+/* Any: the calling thread has reserved these slots in that use of the queue, and others before. */
+uint64_t rtl_native_remember_more(struct rtl_native *native, uint32_t use, uint64_t from, uint64_t to);
+/* Any: the calling thread has reserved these slots. Both return `from`. */
+static inline uint64_t rtl_native_remember(struct rtl_native *native, uint64_t from, uint64_t to)
 {
     struct rtl_reserver *r = rtl_native_mine;
     uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed);
-    if (__builtin_expect(r && r->count == 0, 1)) {
-        r->of[0] = (struct rtl_reservation){native, use, from, to};
-        r->count = 1;
-    } else if (r && r->count == 1 && r->of[0].native == native && r->of[0].use == use && r->of[0].to == from) {
-        r->of[0].to = to;
-    } else {
-        rtl_native_remember_more(native, from, to);
+    bool done = false;
+    if (__builtin_expect(rtl_native_change(r), 1)) {
+        struct rtl_reservation *of = &r->of[0];
+        if (__builtin_expect(r->count == 0, 1)) {
+            *of = (struct rtl_reservation){native, use, from, to};
+            r->count = 1;
+            done = true;
+        } else if (r->count == 1 && of->native == native && of->use == use && of->to == from) {
+            of->to = to;
+            done = true;
+        }
+        rtl_native_changed(r);
     }
+    return __builtin_expect(done, 1) ? from : rtl_native_remember_more(native, use, from, to);
 }
+
 /* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
 bool rtl_native_rung(struct rtl_native *native);
 
@@ -172,6 +206,13 @@ static inline uint64_t rtl_native_read(const struct rtl_native *native)
     return __atomic_load_n(&((const amd_queue_t *)(const void *)native->queue)->read_dispatch_id, __ATOMIC_ACQUIRE);
 }
 
+/* Somebody else has moved the queue's own index, or somebody is publishing right now. */
+static inline bool rtl_native_is_moved(const struct rtl_native *native)
+{
+    uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
+    return rtl_native_real(native) != published;
+}
+
 static inline uint64_t rtl_native_reserved(const struct rtl_native *native)
 {
     return atomic_load_explicit(&native->reserved, memory_order_acquire);
@@ -180,6 +221,25 @@ static inline uint64_t rtl_native_reserved(const struct rtl_native *native)
 static inline bool rtl_native_is_demoted(const struct rtl_native *native)
 {
     return rtl_native_reserved(native) & RTL_NATIVE_DEMOTED;
+}
+
+/* Any: the calling thread rings for what is before `to`. Takes what it has reserved out of its record if that is all
+ * of it, and next in turn: then nothing has to be written down. */
+static inline bool rtl_native_take_out(struct rtl_reserver *r, hsa_signal_t doorbell, uint64_t to,
+                                       struct rtl_reservation *own)
+{
+    if (__builtin_expect(!rtl_native_change(r), 0))
+        return false;
+    *own = r->of[0];
+    const struct rtl_native *native = r->count == 1 ? own->native : NULL;
+    bool taken = native && __atomic_load_n(&native->doorbell.handle, __ATOMIC_RELAXED) == doorbell.handle &&
+                 own->use == atomic_load_explicit(&native->use, memory_order_relaxed) && own->to == to &&
+                 own->from == atomic_load_explicit(&native->published, memory_order_relaxed) &&
+                 !rtl_native_is_demoted(native);
+    if (__builtin_expect(taken, 1))
+        r->count = 0;
+    rtl_native_changed(r);
+    return taken;
 }
 
 static inline bool rtl_native_is_rung(const struct rtl_native *native, uint64_t index)

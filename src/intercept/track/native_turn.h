@@ -36,6 +36,7 @@ struct rtl_turn {
     _Atomic uintptr_t owner; /* any, by compare-and-swap; never goes back to an owner */
     _Atomic uint32_t alone;  /* the owner stores, any loads */
     _Atomic uint32_t rings;  /* any; 0 = nobody walks but the owner */
+    _Atomic uint32_t here;   /* any: who is about to ring, and may find that others have published what he rings for */
 };
 
 /* Create: nobody has been there yet. */
@@ -77,6 +78,13 @@ static inline bool rtl_turn_end(struct rtl_turn *turn, uint32_t *rings)
     return atomic_compare_exchange_weak_explicit(&turn->rings, rings, 0, memory_order_acq_rel, memory_order_acquire);
 }
 
+/* The owner's half. There is none where there is no membarrier, and who shares the queue waits for its stores where
+ * that has gone since: it needn't ask. */
+static inline void rtl_turn_half_barrier(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 /*
  * The thread that `me` is the address of: it may own the queue. RTL_TURN_ALONE: it does, and has to walk;
  * RTL_TURN_AWAY: it doesn't; RTL_TURN_LEAVING: not any more, and something may have been left to it.
@@ -90,7 +98,7 @@ static inline int rtl_turn_begin_alone(struct rtl_turn *turn, uintptr_t me)
     if (__builtin_expect(atomic_load_explicit(&turn->alone, memory_order_relaxed) != RTL_TURN_AWAY, 0))
         return RTL_TURN_AWAY; /* a signal's handler, in the middle of it */
     atomic_store_explicit(&turn->alone, RTL_TURN_ALONE, memory_order_relaxed);
-    rtl_light_barrier();
+    rtl_turn_half_barrier();
     if (__builtin_expect(atomic_load_explicit(&turn->owner, memory_order_relaxed) == me, 1))
         return RTL_TURN_ALONE;
     atomic_store_explicit(&turn->alone, RTL_TURN_LEAVING, memory_order_release);
@@ -101,7 +109,7 @@ static inline int rtl_turn_begin_alone(struct rtl_turn *turn, uintptr_t me)
 static inline bool rtl_turn_end_alone(struct rtl_turn *turn, uintptr_t me)
 {
     atomic_store_explicit(&turn->alone, RTL_TURN_LEAVING, memory_order_release);
-    rtl_light_barrier();
+    rtl_turn_half_barrier();
     if (__builtin_expect(atomic_load_explicit(&turn->owner, memory_order_relaxed) != me, 0))
         return false;
     atomic_store_explicit(&turn->alone, RTL_TURN_AWAY, memory_order_release);
@@ -119,10 +127,23 @@ static inline bool rtl_turn_owner_walks(struct rtl_turn *turn)
     return atomic_load_explicit(&turn->alone, memory_order_acquire) != RTL_TURN_AWAY;
 }
 
+/* Any: before the caller lets others see what it rings for, and when it is done with the queue. Meanwhile that may be
+ * over, and the queue on its way out. */
+static inline void rtl_turn_come(struct rtl_turn *turn)
+{
+    atomic_fetch_add(&turn->here, 1);
+}
+
+static inline void rtl_turn_go(struct rtl_turn *turn)
+{
+    atomic_fetch_sub_explicit(&turn->here, 1, memory_order_release);
+}
+
 /* Any: somebody walks, or may be about to. */
 static inline bool rtl_turn_is_taken(struct rtl_turn *turn)
 {
-    return atomic_load(&turn->alone) != RTL_TURN_AWAY || atomic_load(&turn->rings) != 0;
+    return atomic_load(&turn->alone) != RTL_TURN_AWAY || atomic_load(&turn->rings) != 0 ||
+           atomic_load(&turn->here) != 0;
 }
 
 #endif

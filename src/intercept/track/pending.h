@@ -1,6 +1,9 @@
 /*
- * The pending ring of one queue: numbers of the signals that were just injected, on their way from the dispatching
- * thread to the completion worker. One producer (the runtime serialises a queue's dispatches), one consumer.
+ * The pending ring of one queue: what the worker has to know of each timed dispatch, on its way there from the
+ * dispatching thread. One producer (one thread at a time hands a queue's packets on), one consumer.
+ *
+ * It lies in the ring itself, four to a line that is written and read in order: that passes fewer lines from core to
+ * core than a record for each signal would.
  */
 #ifndef RTL_INTERCEPT_PENDING_H
 #define RTL_INTERCEPT_PENDING_H
@@ -9,16 +12,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "intercept/base/fetch.h"
+
+struct rtl_pending_dispatch {
+    _Alignas(16) uint64_t submit; /* when, on the clock that `how` says */
+    uint32_t kernel;              /* row in the segment */
+    uint16_t number;              /* of its signal, or of its stand-in */
+    uint8_t how;                  /* bits of RTL_PENDING_* */
+};
+enum {
+    RTL_PENDING_TSC = 1,    /* submit is a time stamp counter, not ns */
+    RTL_PENDING_PROBED = 2, /* it runs a probe's copy of its kernel (probe.h) */
+};
+
 struct rtl_pending {
     /* dispatch */
     _Alignas(64) _Atomic uint32_t tail; /* dispatch stores (release), worker loads (acquire) */
     uint32_t head_seen;                 /* dispatch only: the head when it was last looked at */
     /* worker */
     _Alignas(64) _Atomic uint32_t head; /* worker stores (release), dispatch loads (acquire) */
-    /* create; a power of two, at least as many as there can be signals, so that a ring is never full in practice */
+    /* create; a power of two, at least as many as there can be signals, or stand-ins. It is full only if one queue gets
+     * more of both together between two rounds of the worker */
     _Alignas(64) uint32_t mask;
-    uint16_t *slot;
+    struct rtl_pending_dispatch *slot;
 };
+enum { RTL_PENDING_AHEAD = 8 }; /* so many slots before it is used a slot's line is fetched */
 
 /* Dispatch. True when there is room for one more. */
 static inline bool rtl_pending_room(struct rtl_pending *ring)
@@ -30,12 +48,18 @@ static inline bool rtl_pending_room(struct rtl_pending *ring)
     return tail - ring->head_seen <= ring->mask;
 }
 
-/* Dispatch, after rtl_pending_room. What was stored before it is visible to the worker that finds the number. */
-static inline void rtl_pending_push(struct rtl_pending *ring, uint32_t signal)
+/* Dispatch, after rtl_pending_room: the slot of the next one, to be filled in. */
+static inline struct rtl_pending_dispatch *rtl_pending_next(const struct rtl_pending *ring)
+{
+    return &ring->slot[atomic_load_explicit(&ring->tail, memory_order_relaxed) & ring->mask];
+}
+
+/* Dispatch. What was stored before it is visible to the worker that finds the dispatch. */
+static inline void rtl_pending_push(struct rtl_pending *ring)
 {
     uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    ring->slot[tail & ring->mask] = (uint16_t)signal;
     atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
+    rtl_prefetch_to_write(&ring->slot[(tail + RTL_PENDING_AHEAD) & ring->mask]);
 }
 
 /* Worker: how many wait, and the i-th of them; rtl_pending_drop gives n slots back. */
@@ -45,9 +69,9 @@ static inline uint32_t rtl_pending_count(const struct rtl_pending *ring)
            atomic_load_explicit(&ring->head, memory_order_relaxed);
 }
 
-static inline uint32_t rtl_pending_at(const struct rtl_pending *ring, uint32_t i)
+static inline const struct rtl_pending_dispatch *rtl_pending_at(const struct rtl_pending *ring, uint32_t i)
 {
-    return ring->slot[(atomic_load_explicit(&ring->head, memory_order_relaxed) + i) & ring->mask];
+    return &ring->slot[(atomic_load_explicit(&ring->head, memory_order_relaxed) + i) & ring->mask];
 }
 
 static inline void rtl_pending_drop(struct rtl_pending *ring, uint32_t n)

@@ -125,7 +125,7 @@ static void end_identity(const struct rtl_tracker *tracker)
 static struct rtl_tracker *new_tracker(void)
 {
     struct rtl_tracker *tracker = NULL;
-    uint32_t limit = rtl_tool.settings.signals_limit, slots = rtl_ring_slots(limit + rtl_stand_ins_beside(limit));
+    uint32_t limit = rtl_tool.settings.signals_limit, slots = rtl_ring_slots(rtl_stand_ins_beside(limit));
     if (posix_memalign((void **)&tracker, 64, sizeof *tracker) != 0)
         return NULL;
     memset(tracker, 0, sizeof *tracker);
@@ -236,6 +236,7 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
     begin_identity(tracker);
     STORE(counters->agent, tracker->gpu->index);
     STORE(counters->queue_id, tracker->shared ? 0 : id);
+    STORE(counters->real_id, tracker->shared ? 0 : queue->id + 1);
     STORE(counters->size_packets, queue->size);
     STORE(counters->live, 1);
     STORE(counters->created_mono_ns, rtl_clock_now());

@@ -61,6 +61,7 @@ struct rtl_tracker {
     uint32_t scratch_packets;
     uint32_t slot;
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
+    bool cooperative;            /* the queue is: its kernels' workgroups have to run all at once; before it is used */
     bool named;                  /* described in the segment; create only */
     bool guarded;                /* the queue must not fill up (throttle.h) */
     _Atomic uint32_t generation; /* of the slot, 0 = shared; create stores, worker loads for events */
@@ -98,7 +99,7 @@ struct rtl_tracker {
     /* worker */
     _Alignas(64) uint16_t first; /* signals in flight, in the order of submission */
     uint16_t last;
-    uint16_t cursor;           /* where the slow walk over all of them has come */
+    uint16_t cursor;           /* the one behind which the slow walk over all of them goes on */
     uint32_t open;             /* how many */
     uint64_t last_end;         /* ticks; 0 before the first completion */
     _Atomic uint64_t consumed; /* worker stores, dispatch loads: the GPU has taken at least that many of `written` */

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "intercept/base/fetch.h"
 #include "intercept/base/settings.h"
 
 enum {
@@ -35,13 +36,11 @@ enum {
     RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_STAND_INS_LIMIT,
 };
 
-/* What is known of the dispatch that a signal is on. Dispatch, before it is pushed; then worker. */
+/* What few dispatches need known of them, beside what is in the pending ring (pending.h). Dispatch, before it is
+ * pushed; then worker. */
 struct rtl_inflight {
-    _Alignas(64) uint64_t submit; /* when, on the clock that `tsc` says */
-    uint32_t kernel;              /* row in the segment */
-    bool tsc;                     /* submit is a time stamp counter, not ns */
-    uint64_t index;               /* how many packets its queue had been handed, this one included */
-    uint32_t grid[3];             /* grid and workgroup only where there is an event ring (rtl_hot.trace) */
+    _Alignas(64) uint64_t index; /* guarded queues: how many packets it had been handed, this one included */
+    uint32_t grid[3];            /* where there is an event ring (rtl_hot.trace) */
     uint16_t workgroup[3];
     struct rtl_app_signal *app_signal; /* stand-ins: the signal, */
     int64_t value;                     /* and its value when the packet went */
@@ -142,24 +141,11 @@ static inline amd_signal_t *rtl_pool_signal(const struct rtl_pool *pool, uint32_
     return (amd_signal_t *)(uintptr_t)pool->handle[number].handle; /* the handle of a plain signal is its address */
 }
 
-/*
- * Any: asks for the line that this lies in, to be written to soon. It is mostly another core's: one store that waits
- * for it holds up every locked operation behind it. What __builtin_prefetch makes of it unless it is told of a newer
- * CPU only reads the line, and then the store has to wait all the same.
- */
-static inline void rtl_prefetch_to_write(const void *where)
+/* Dispatch: that number is about to be used, with its record or without. */
+static inline void rtl_pool_fetch(const struct rtl_pool *pool, uint32_t number, bool record)
 {
-#if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)where)); /* no CPU with 64 bits faults at it */
-#else
-    __builtin_prefetch(where, 1);
-#endif
-}
-
-/* Dispatch: that number is about to be used. */
-static inline void rtl_pool_fetch(const struct rtl_pool *pool, uint32_t number)
-{
-    rtl_prefetch_to_write(&pool->inflight[number]);
+    if (record)
+        rtl_prefetch_to_write(&pool->inflight[number]);
     __builtin_prefetch(&pool->handle[number]);
 }
 

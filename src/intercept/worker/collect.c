@@ -12,6 +12,7 @@
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/links.h"
+#include "intercept/worker/probe.h"
 #include "intercept/worker/ticks.h"
 #include "shm/event_ring.h"
 
@@ -34,10 +35,10 @@ static inline void give_back(struct rtl_collector *collector, uint16_t number)
         rtl_collect_flush(collector);
 }
 
-static void untimed(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number,
+static void untimed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint16_t number,
                     enum rtl_untimed_reason reason)
 {
-    rtl_recorder_untimed(collector->recorder, RTL_HISTOGRAM_KERNEL(collector->pool->inflight[number].kernel));
+    rtl_recorder_untimed(collector->recorder, RTL_HISTOGRAM_KERNEL(collector->flight[number].kernel));
     rtl_count(&tracker->counters->untimed[reason], 1);
 }
 
@@ -62,7 +63,7 @@ static void put_event(const struct rtl_collector *collector, const struct rtl_tr
     const struct rtl_inflight *inflight = &collector->pool->inflight[number];
     struct rtl_event_record event = {
         .duration_ns = duration_ns,
-        .kernel = inflight->kernel,
+        .kernel = collector->flight[number].kernel,
         .generation = atomic_load_explicit(&tracker->generation, memory_order_relaxed),
         .queue = (uint16_t)tracker->slot,
         .grid = {inflight->grid[0], inflight->grid[1], inflight->grid[2]},
@@ -78,7 +79,7 @@ static __attribute__((noinline)) void record_more(const struct rtl_collector *co
 {
     const struct rtl_gpu *gpu = tracker->gpu;
     if (rtl_hot.linked)
-        rtl_links_record(number, collector->pool->inflight[number].kernel,
+        rtl_links_record(number, collector->flight[number].kernel,
                          gpu->line.slope > 0 ? rtl_line_at(&gpu->line, start) : 0, duration_ns);
     if (rtl_hot.trace)
         put_event(collector, tracker, number, start, duration_ns);
@@ -97,22 +98,69 @@ static enum rtl_untimed_reason why_untimed(const amd_signal_t *signal)
     }
 }
 
+static inline bool is_timed(const amd_signal_t *stand_in)
+{
+    return __atomic_load_n(&stand_in->value, __ATOMIC_RELAXED) == RTL_STAND_IN_TIMED;
+}
+
+/*
+ * One that ran a probe's copy: counted apart, its time is the probe's. The GPU was busy with it all the same. A
+ * stand-in that has ended without times doesn't tell that the kernel has.
+ */
+static __attribute__((noinline)) void record_probed(struct rtl_collector *collector, struct rtl_tracker *tracker,
+                                                    uint16_t number)
+{
+    const struct rtl_flight *flight = &collector->flight[number];
+    const amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
+    uint64_t start = __atomic_load_n(&signal->start_ts, __ATOMIC_RELAXED);
+    uint64_t end = __atomic_load_n(&signal->end_ts, __ATOMIC_RELAXED);
+    struct rtl_gpu *gpu = tracker->gpu;
+    uint64_t submit =
+        flight->how & RTL_PENDING_TSC ? rtl_line_at(&collector->tsc.line, flight->submit) : flight->submit;
+    untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
+    if (rtl_is_stand_in(number) && !is_timed(signal)) {
+        rtl_probe_over(RTL_PROBE_LOST, 0);
+    } else if (start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit)) {
+        rtl_probe_over(RTL_PROBE_UNTIMED, 0);
+    } else {
+        rtl_probe_over(RTL_PROBE_TIMED, rtl_ticks_to_ns(&gpu->rate, end - start));
+        if (end > tracker->last_end)
+            tracker->last_end = end;
+        rtl_busy_add(&gpu->busy, start, end);
+    }
+}
+
+/* One that is given up: with its queue it is over; otherwise it may still run. */
+static void give_up_probed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint16_t number,
+                           enum rtl_untimed_reason reason)
+{
+    untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
+    if (reason == RTL_UNTIMED_QUEUE_GONE)
+        rtl_probe_over(RTL_PROBE_UNTIMED, 0);
+}
+
 /* The one place where a dispatch that is over becomes statistics. */
 static inline void record(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number)
 {
-    const struct rtl_inflight *inflight = &collector->pool->inflight[number];
+    const struct rtl_flight *flight = &collector->flight[number];
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
     uint64_t start = __atomic_load_n(&signal->start_ts, __ATOMIC_RELAXED);
     uint64_t end = __atomic_load_n(&signal->end_ts, __ATOMIC_RELAXED);
     struct rtl_gpu *gpu = tracker->gpu;
 
-    uint64_t submit = inflight->tsc ? rtl_line_at(&collector->tsc.line, inflight->submit) : inflight->submit;
+    uint64_t submit = flight->submit;
+    if (__builtin_expect(flight->how == RTL_PENDING_TSC, 1)) {
+        submit = rtl_line_at(&collector->tsc.line, submit);
+    } else if (flight->how & RTL_PENDING_PROBED) {
+        record_probed(collector, tracker, number);
+        return;
+    }
     if (__builtin_expect(start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit), 0)) {
         untimed(collector, tracker, number, why_untimed(signal));
         return;
     }
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
-    if (!rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_KERNEL(inflight->kernel), duration_ns))
+    if (!rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_KERNEL(flight->kernel), duration_ns))
         rtl_count(&tracker->counters->untimed[RTL_UNTIMED_NO_MEMORY], 1);
     else if (__builtin_expect(rtl_hot.trace | rtl_hot.linked, 0))
         record_more(collector, tracker, number, start, duration_ns);
@@ -131,44 +179,29 @@ static inline void record(struct rtl_collector *collector, struct rtl_tracker *t
 
 /* --- lists --- */
 
-static void append(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number)
-{
-    collector->next[number] = RTL_NO_SIGNAL;
-    collector->previous[number] = tracker->last;
-    if (tracker->last == RTL_NO_SIGNAL)
-        tracker->first = number;
-    else
-        collector->next[tracker->last] = number;
-    tracker->last = number;
-}
-
-static inline void unlink_signal(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number)
-{
-    uint16_t before = collector->previous[number], after = collector->next[number];
-    if (before == RTL_NO_SIGNAL)
-        tracker->first = after;
-    else
-        collector->next[before] = after;
-    if (after == RTL_NO_SIGNAL)
-        tracker->last = before;
-    else
-        collector->previous[after] = before;
-    if (tracker->cursor == number)
-        tracker->cursor = after;
-}
-
 void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
-    uint32_t n = rtl_pending_count(&tracker->pending);
+    uint32_t n = rtl_pending_count(&tracker->pending), stand_ins = 0;
+    if (!n)
+        return;
+    uint16_t *link = tracker->last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[tracker->last].next;
     for (uint32_t i = 0; i < n; i++) {
-        uint16_t number = (uint16_t)rtl_pending_at(&tracker->pending, i);
-        collector->open_stand_ins += rtl_is_stand_in(number);
-        append(collector, tracker, number);
+        const struct rtl_pending_dispatch *pending = rtl_pending_at(&tracker->pending, i);
+        uint16_t number = pending->number;
+        struct rtl_flight *flight = &collector->flight[number];
+        stand_ins += rtl_is_stand_in(number);
+        flight->submit = pending->submit;
+        flight->kernel = pending->kernel;
+        flight->how = pending->how;
+        *link = number;
+        link = &flight->next;
+        tracker->last = number;
     }
-    if (n)
-        rtl_pending_drop(&tracker->pending, n);
+    *link = RTL_NO_SIGNAL;
+    rtl_pending_drop(&tracker->pending, n);
     tracker->open += n;
     collector->open += n;
+    collector->open_stand_ins += stand_ins;
     collector->seen += n;
     if (collector->open - collector->open_stand_ins > collector->most)
         collector->most = collector->open - collector->open_stand_ins;
@@ -184,61 +217,78 @@ static inline bool is_done(const struct rtl_collector *collector, uint16_t numbe
     return rtl_is_stand_in(number) && rtl_app_signal_look(inflight->app_signal, signal, inflight->value);
 }
 
-static inline bool is_timed(const amd_signal_t *stand_in)
+/* Before its signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has taken the
+ * packet.
+ */
+static void say_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number)
 {
-    return __atomic_load_n(&stand_in->value, __ATOMIC_RELAXED) == RTL_STAND_IN_TIMED;
-}
-
-static inline void finish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number, bool reuse)
-{
-    unlink_signal(collector, tracker, number);
     uint64_t index = collector->pool->inflight[number].index;
-    /* a stand-in without times doesn't show that the GPU has taken the packet */
     bool taken = !rtl_is_stand_in(number) || is_timed(rtl_pool_signal(collector->pool, number));
     if (taken && index > atomic_load_explicit(&tracker->consumed, memory_order_relaxed))
         atomic_store_explicit(&tracker->consumed, index, memory_order_relaxed);
+}
+
+/* It is over, and off the list. */
+static inline void finish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number, bool reuse)
+{
+    if (__builtin_expect(tracker->guarded, 0))
+        say_consumed(collector, tracker, number);
     if (reuse) {
         rtl_signal_arm(rtl_pool_signal(collector->pool, number));
         give_back(collector, number);
     }
-    tracker->open--;
-    collector->open--;
     collector->open_stand_ins -= rtl_is_stand_in(number);
 }
 
+/* To write: it is armed again as soon as it was read, and mostly it is over. */
 static inline void fetch(const struct rtl_collector *collector, uint16_t number)
 {
-    __builtin_prefetch(rtl_pool_signal(collector->pool, number), 1);
-    __builtin_prefetch(&collector->pool->inflight[number]);
+    rtl_prefetch_to_write(rtl_pool_signal(collector->pool, number));
 }
 
-/* Looks along the list from `at` until `window` in a row are not done. Says where it stopped. */
-static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t *at, uint32_t window,
+/*
+ * Looks along the list, from the one behind `*before` (RTL_NO_SIGNAL: from the first), until `window` in a row are not
+ * done. Leaves in `before` the one that it stopped behind, and returns how many it recorded. What is done goes off the
+ * list by one store for all of them that lie in a row.
+ */
+static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t *before, uint32_t window,
                      uint32_t most)
 {
     uint32_t done = 0, misses = 0;
-    uint16_t number = *at, ahead = number;
+    uint16_t last = *before;
+    uint16_t *link = last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[last].next;
+    uint16_t number = *link, ahead = number;
     for (int i = 0; i < LOOK_AHEAD && ahead != RTL_NO_SIGNAL; i++) {
         fetch(collector, ahead);
-        ahead = collector->next[ahead];
+        ahead = collector->flight[ahead].next;
     }
     while (number != RTL_NO_SIGNAL && misses < window && done < most) {
-        uint16_t after = collector->next[number];
+        uint16_t after = collector->flight[number].next;
         if (ahead != RTL_NO_SIGNAL) {
             fetch(collector, ahead);
-            ahead = collector->next[ahead];
+            ahead = collector->flight[ahead].next;
         }
         if (is_done(collector, number)) {
             record(collector, tracker, number);
             finish(collector, tracker, number, true);
+            if (tracker->cursor == number)
+                tracker->cursor = last;
             done++;
             misses = 0;
         } else {
+            *link = number;
+            link = &collector->flight[number].next;
+            last = number;
             misses++;
         }
         number = after;
     }
-    *at = number;
+    *link = number;
+    if (number == RTL_NO_SIGNAL)
+        tracker->last = last;
+    tracker->open -= done;
+    collector->open -= done;
+    *before = last;
     return done;
 }
 
@@ -262,14 +312,12 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
 {
     if (!tracker->open)
         return 0;
-    uint16_t at = tracker->first;
-    uint32_t done = look(collector, tracker, &at, WINDOW, most);
-    if (at != RTL_NO_SIGNAL && done < most) { /* there is more than was looked at */
-        if (tracker->cursor == RTL_NO_SIGNAL)
-            tracker->cursor = at;
-        uint16_t cursor = tracker->cursor;
+    uint16_t before = RTL_NO_SIGNAL;
+    uint32_t done = look(collector, tracker, &before, WINDOW, most);
+    if (before != tracker->last && done < most) { /* there is more than was looked at */
+        uint16_t cursor = tracker->cursor == RTL_NO_SIGNAL ? before : tracker->cursor;
         done += look(collector, tracker, &cursor, WALK, most - done);
-        tracker->cursor = cursor;
+        tracker->cursor = cursor == tracker->last ? RTL_NO_SIGNAL : cursor;
     }
     publish(collector, tracker, done);
     return done;
@@ -278,13 +326,14 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
 void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
                          bool reuse)
 {
-    uint32_t done = 0;
     rtl_collect_take_in(collector, tracker);
-    while (tracker->first != RTL_NO_SIGNAL) {
-        uint16_t number = tracker->first;
+    uint32_t done = tracker->open;
+    for (uint16_t number = tracker->first; number != RTL_NO_SIGNAL; number = collector->flight[number].next) {
         bool over = is_done(collector, number), again = over || reuse;
         if (over)
             record(collector, tracker, number);
+        else if (collector->flight[number].how & RTL_PENDING_PROBED)
+            give_up_probed(collector, tracker, number, reason);
         else
             untimed(collector, tracker, number, reason);
         if (!over && rtl_is_stand_in(number))
@@ -292,9 +341,10 @@ void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tr
                                           rtl_pool_signal(collector->pool, number), reuse) &&
                     reuse;
         finish(collector, tracker, number, again);
-        done++;
     }
-    tracker->cursor = RTL_NO_SIGNAL;
+    tracker->first = tracker->last = tracker->cursor = RTL_NO_SIGNAL;
+    tracker->open = 0;
+    collector->open -= done;
     publish(collector, tracker, done);
 }
 

@@ -26,8 +26,12 @@ struct rtl_collector {
     uint32_t back_count;     /* numbers on their way back into the free ring */
     uint32_t back_stand_ins_count;
     uint16_t back[64], back_stand_ins[64];
-    uint16_t next[RTL_NUMBERS]; /* the trackers' lists of signals in flight; each signal is in one at most */
-    uint16_t previous[RTL_NUMBERS];
+    struct rtl_flight {  /* by number: the dispatch in flight, on the list of its tracker */
+        uint64_t submit; /* when, on the clock that `how` says */
+        uint32_t kernel; /* row in the segment */
+        uint16_t next;   /* number, or RTL_NO_SIGNAL */
+        uint8_t how;     /* bits of RTL_PENDING_* (pending.h) */
+    } flight[RTL_NUMBERS];
 };
 
 /* Takes in what was dispatched on a tracker. */

@@ -2,8 +2,9 @@
  * The completion worker's thread: when it runs, how often it looks, how it sleeps and how it ends (worker.h).
  *
  * Rhythm: a round over all trackers, then a pause between 50 us and 1 ms. The pause follows how soon the signals would
- * run out at the rate of the last round, and doubles while nothing completes. With nothing in flight it lingers a
- * little, because the next dispatch is often near, then parks without a timeout (wakeup.h).
+ * run out at the rate of the last round, and doubles while nothing completes; there is none where the worker falls
+ * behind. With nothing in flight it lingers a little, because the next dispatch is often near, then parks without a
+ * timeout (wakeup.h).
  */
 #include "intercept/worker/worker.h"
 
@@ -24,18 +25,21 @@
 #include "intercept/track/barrier.h"
 #include "intercept/track/copy_slots.h"
 #include "intercept/track/kernel_rows.h"
+#include "intercept/track/links.h"
 #include "intercept/track/policy.h"
 #include "intercept/track/throttle.h"
 #include "intercept/track/wakeup.h"
 #include "intercept/worker/collect.h"
 #include "intercept/worker/collect_copies.h"
 #include "intercept/worker/mode.h"
+#include "intercept/worker/probe.h"
 
 #define MS 1000000ull
 
 enum {
     PAUSE_MIN = 50000, /* ns */
     PAUSE_MAX = 1000000,
+    PRESSED = 512,         /* completions of one round behind which there may be no pause */
     MOST_A_TRACKER = 2048, /* completions of one queue before the next has its turn */
     MOST_MADE = 2048,      /* signals in one round: dispatches wait for completions meanwhile */
     TURN = 100000,         /* ns; the least that the scheduler takes */
@@ -218,18 +222,22 @@ static void compare_clocks(struct rtl_collector *collector, struct rhythm *r)
     rtl_tsc_line_update(&collector->tsc, tsc, ns);
     if (collector->tsc.broken)
         atomic_store_explicit(&rtl_hot.tsc, false, memory_order_relaxed);
+    rtl_links_set_clock(collector->tsc.fits ? &collector->tsc.line : NULL);
     r->tsc_at = r->now;
 }
 
-/* How long to pause so that the signals don't run out before the next round. */
+/*
+ * How long to pause so that the signals don't run out before the next round. Not at all where they would before the
+ * shortest pause is over, and where there is work: `done` kernels in one round take about as long as such a pause.
+ */
 static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm *r, uint32_t done)
 {
     uint64_t came = collector->seen - r->seen_before, span = r->now - r->before;
     r->seen_before = collector->seen;
-    if (r->tend == RTL_TEND_NOW)
+    if (r->tend == RTL_TEND_NOW && done < PRESSED)
         return PAUSE_MIN;
     if (!done)
-        return r->pause * 2 < PAUSE_MAX ? r->pause * 2 : PAUSE_MAX;
+        return r->pause * 2 > PAUSE_MAX ? PAUSE_MAX : r->pause * 2 < PAUSE_MIN ? PAUSE_MIN : r->pause * 2;
     if (!came)
         return PAUSE_MAX;
     uint32_t open = collector->open - collector->open_stand_ins;
@@ -237,6 +245,10 @@ static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm
     uint64_t stand_ins = collector->pool->stand_ins_limit - collector->open_stand_ins; /* never below 0 */
     left = stand_ins < left ? stand_ins : left;
     uint64_t pause = left * span / came / 8;
+    if (done >= PRESSED && pause < PAUSE_MIN / 4)
+        return 0;
+    if (r->tend == RTL_TEND_NOW)
+        return PAUSE_MIN;
     return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;
 }
 
@@ -255,7 +267,7 @@ static bool is_needed(const struct rtl_collector *collector, struct rhythm *r)
 
 static bool anything_pending(const struct rtl_collector *collector, struct rhythm *r)
 {
-    if (is_needed(collector, r) || rtl_copies_pending())
+    if (is_needed(collector, r) || rtl_copies_pending() || rtl_probe_is_needed(rtl_clock_now()))
         return true;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
         uint32_t state = state_of(collector, tracker);
@@ -263,6 +275,13 @@ static bool anything_pending(const struct rtl_collector *collector, struct rhyth
             return true;
     }
     return false;
+}
+
+static uint64_t longest_park(const struct rhythm *r)
+{
+    uint64_t queues = r->tend == RTL_TEND_LATER ? LATER : r->tend == RTL_TEND_RARELY ? RARELY : UINT64_MAX;
+    uint64_t probe = rtl_probe_longest_park();
+    return queues < probe ? queues : probe;
 }
 
 static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kick_seen)
@@ -277,14 +296,17 @@ static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kic
     rtl_gpus_publish_idle(true);
     publish(collector, r, true);
     STORE(h->parked, 1);
-    /* a look at queues that may be used in ways that nobody tells of is no reason to get up */
-    while (!rtl_wakeup_sleep(r->tend == RTL_TEND_LATER ? LATER : r->tend == RTL_TEND_RARELY ? RARELY : UINT64_MAX))
-        if (is_needed(collector, r))
+    rtl_links_set_clock(NULL); /* nobody looks at the clocks until it gets up */
+    /* a look at queues that may be used in ways that nobody tells of is no reason to get up, nor one at a viewer's page
+     */
+    while (!rtl_wakeup_sleep(longest_park(r)))
+        if (is_needed(collector, r) || rtl_probe_is_needed(rtl_clock_now()))
             rtl_wakeup_revoke();
     STORE(h->parked, 0);
     /* what came before the sleep says nothing about now */
     r->before = rtl_clock_now();
     r->busy_at = r->before;
+    r->tsc_at = 0;
     r->pause = PAUSE_MIN;
 }
 
@@ -322,10 +344,13 @@ static void wind_up(struct rtl_collector *collector, struct rhythm *r)
         rtl_collect_give_up(collector, tracker, RTL_UNTIMED_ABANDONED, false);
         rtl_tracker_tend(tracker, RTL_TEND_LAST);
     }
+    rtl_probe_wind_up();
     rtl_collect_copies_give_up(collector);
     rtl_collect_flush(collector);
     rtl_pool_destroy(collector->pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
     rtl_gpus_publish_idle(true);
+    rtl_links_set_clock(NULL);
+    rtl_gpus_put_by();
     r->now = rtl_clock_now();
     publish(collector, r, true);
 }
@@ -367,19 +392,23 @@ static void *run(void *data)
         compare_clocks(collector, &r);
         rtl_mode_apply(collector, r.now);
         uint32_t done = round_of_trackers(collector, &r), copied = rtl_collect_copies(collector);
+        rtl_probe_round(r.now);
         tend_pool(collector, &r);
         rtl_recorder_prepare(collector->recorder);
         rtl_kernels_populate();
         publish(collector, &r, false);
-        if (collector->open || done || copied || r.tend >= RTL_TEND_SOON || rtl_copies_pending())
+        if (collector->open || done || copied || r.tend >= RTL_TEND_SOON || rtl_copies_pending() || rtl_probe_is_busy())
             r.busy_at = r.now;
         if (r.now - r.busy_at >= LINGER) {
             park(collector, &r, kick_seen);
             continue;
         }
         r.pause = pause_after(collector, &r, done);
+        if (rtl_probe_is_copying() && r.pause > PAUSE_MIN)
+            r.pause = PAUSE_MIN;
         r.before = r.now;
-        rtl_futex_wait(&worker.kick, kick_seen, r.pause);
+        if (r.pause)
+            rtl_futex_wait(&worker.kick, kick_seen, r.pause);
     }
     wind_up(collector, &r);
     munmap(collector, sizeof *collector);

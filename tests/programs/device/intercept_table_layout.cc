@@ -19,6 +19,7 @@ enum { SHIFT_CORE = 0, SHIFT_EXT = 0, SHIFT_MOVED = shift };
     static_assert(OFFSET(table(field)) == sizeof(ApiTableVersion) + ((slot) + SHIFT_##table) * sizeof(void *), #field);
 RTL_HSA_FUNCTIONS(CHECK)
 RTL_HSA_ACTIONS(CHECK)
+RTL_HSA_PROBING(CHECK)
 
 // The types of our own: the runtime's, by name or by shape.
 template <typename A, typename B> struct same {
@@ -33,6 +34,7 @@ static_assert(same<rtl_packet_handler, hsa_amd_queue_intercept_handler>::value, 
     static_assert(same<decltype(rtl_hsa::field), decltype(hsa_##field) *>::value, #field " has other arguments");
 RTL_HSA_FUNCTIONS(TYPE)
 RTL_HSA_ACTIONS(TYPE)
+RTL_HSA_PROBING(TYPE)
 int main()
 {
     return 0;

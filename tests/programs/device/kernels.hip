@@ -1,8 +1,9 @@
 /*
  * Kernels for the C programs that load code objects themselves: 100 with short names, hsa_00 to hsa_99, and one with a name
- * of more than 2000 characters. Compiled for the device only (Makefile); bodies don't matter, the software GPU runs none.
+ * of more than 2000 characters. Compiled for the device only (Makefile), without HIP's headers, so that any clang that
+ * knows the GPU will do; bodies don't matter, the software GPU runs none unless it is told to.
  */
-#include <hip/hip_runtime.h>
+#define __global__ __attribute__((global))
 
 #define ONE(n)                                                                                           \
     extern "C" __global__ void hsa_##n(float *out)                                                       \

@@ -14,6 +14,13 @@ struct gcn_span {
     char *host;
 };
 
+/* What waves took, by the compute unit that they ran on (bits 8 to 15 of HW_ID): the interpreter's own account. A cycle
+ * is what the counted clock counts. Several threads add to it. */
+enum { GCN_UNITS = 256, GCN_CYCLES = 4 };
+struct gcn_account {
+    _Atomic uint64_t waves[GCN_UNITS], cycles[GCN_UNITS];
+};
+
 /* what a dispatch packet and its kernel's descriptor say */
 struct gcn_launch {
     enum gcn_target target;
@@ -25,6 +32,11 @@ struct gcn_launch {
     /* which allocation has this address; false: none. Called by several threads. */
     bool (*find)(uint64_t va, struct gcn_span *span);
     unsigned threads; /* workgroups run on as many at a time */
+    /* workgroups are on the compute units in turn; those of one number in all engines first. 0 is 1 */
+    unsigned units, engines;
+    /* s_memtime: 0: the host's clock, in ns; else this much when a wave begins, and GCN_CYCLES more an instruction */
+    uint64_t counted_clock;
+    struct gcn_account *account; /* NULL: nobody wants it */
 };
 
 enum gcn_end {

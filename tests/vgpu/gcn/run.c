@@ -165,15 +165,15 @@ static void run_wave(struct gcn_wave *w)
 {
     struct gcn_worker *k = w->worker;
     w->state = GCN_RUNS;
-    unsigned n = 0;
+    const uint64_t begun = w->instructions, share = begun + SHARE;
     struct place place = {0};
-    while (n < SHARE && w->state == GCN_RUNS && k->end == GCN_DONE) {
+    while (w->instructions < share && w->state == GCN_RUNS && k->end == GCN_DONE) {
         w->at = w->pc;
         struct slot *s = fetch(w, w->pc, &place);
         if (!s)
             break;
         w->pc += s->in.bytes;
-        n++;
+        w->instructions++;
         if (!s->execute) {
             gcn_not_modelled(w, &s->in, s->in.op == GCN_UNKNOWN ? "no instruction of this GPU" : gcn_op_name(s->in.op));
         } else if (w->index_on && is_vector(&s->in)) {
@@ -182,7 +182,12 @@ static void run_wave(struct gcn_wave *w)
             s->execute(w, &s->in);
         }
     }
-    k->report.instructions += n;
+    k->report.instructions += w->instructions - begun;
+    struct gcn_account *a = k->launch->account;
+    if (a && w->state == GCN_ENDED) {
+        a->waves[w->hw_id >> 8 & 0xff]++;
+        a->cycles[w->hw_id >> 8 & 0xff] += w->instructions * GCN_CYCLES;
+    }
 }
 
 /* ---- the state that a wave begins with: what the kernel descriptor asks for ---- */
@@ -253,6 +258,14 @@ static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uin
         }
     }
     gcn_set_pair(w, GCN_EXEC, exec);
+    w->instructions = 0;
+}
+
+/* the register HW_ID of a wave of workgroup n: wave 0 to 3, SIMD 4 and 5, unit 8 to 11, engine 13 to 15 */
+static uint32_t hw_id_of(const struct gcn_launch *g, uint64_t n, unsigned wave)
+{
+    unsigned engines = g->engines ? g->engines : 1, unit = (unsigned)(n % (g->units ? g->units : 1));
+    return (wave & 15) | (wave & 3) << 4 | (unit / engines & 15) << 8 | (unit % engines & 7) << 13;
 }
 
 /* ---- workgroups ---- */
@@ -279,7 +292,7 @@ static bool prepare(struct gcn_worker *k, unsigned waves)
     return need <= k->scratch_room;
 }
 
-static void run_group(struct gcn_worker *k, const struct descriptor *d, const uint32_t id[3])
+static void run_group(struct gcn_worker *k, const struct descriptor *d, const uint32_t id[3], uint64_t number)
 {
     const struct gcn_launch *g = k->launch;
     unsigned items = (unsigned)g->group[0] * g->group[1] * g->group[2];
@@ -290,6 +303,7 @@ static void run_group(struct gcn_worker *k, const struct descriptor *d, const ui
         w->worker = k;
         w->scratch = k->scratch + k->scratch_bytes * i;
         begin_wave(w, d, id, i * GCN_LANES);
+        w->hw_id = hw_id_of(g, number, i);
     }
     k->report.waves += waves;
     while (left && k->end == GCN_DONE) {
@@ -327,7 +341,7 @@ static void work(struct gcn_worker *k)
     for (uint64_t n; !stopped && (n = next++) < total;) {
         uint32_t id[3] = {(uint32_t)(n % groups[0]), (uint32_t)(n / groups[0] % groups[1]),
                           (uint32_t)(n / groups[0] / groups[1])};
-        run_group(k, &descriptor, id);
+        run_group(k, &descriptor, id, n);
         if (k->end != GCN_DONE)
             stopped = true;
     }

@@ -175,15 +175,14 @@ static void constant(struct gcn_wave *w, const struct gcn_inst *in)
     w->s[in->sdst] = (uint32_t)d;
 }
 
-/* Of the registers of the hardware the mode of floats is kept; the others read as 0: no program depends on where it
- * runs. */
+/* Of the registers of the hardware the mode of floats is kept, and where the wave runs; the others read as 0. */
 static void hardware(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    enum { MODE = 1 };
+    enum { MODE = 1, HW_ID = 4 };
     unsigned which = in->literal & 63, at = in->literal >> 6 & 31, bits = (in->literal >> 11 & 31) + 1;
     uint32_t field = bits == 32 ? UINT32_MAX : (1u << bits) - 1, value;
     if (in->op == GCN_s_getreg_b32) {
-        w->s[in->sdst] = which == MODE ? w->mode >> at & field : 0;
+        w->s[in->sdst] = which == MODE ? w->mode >> at & field : which == HW_ID ? w->hw_id >> at & field : 0;
         return;
     }
     value = in->op == GCN_s_setreg_imm32_b32 ? (uint32_t)in->offset : w->s[in->sdst];
@@ -262,8 +261,13 @@ static void trap(struct gcn_wave *w, const struct gcn_inst *in)
 static void clock_of(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct timespec t;
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    uint64_t ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    uint64_t ns = w->worker->launch->counted_clock;
+    if (ns) {
+        ns += w->instructions * GCN_CYCLES;
+    } else {
+        clock_gettime(CLOCK_BOOTTIME, &t);
+        ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    }
     gcn_set_pair(w, in->sdst, in->op == GCN_s_memrealtime ? ns / 10 : ns);
 }
 

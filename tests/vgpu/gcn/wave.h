@@ -48,7 +48,8 @@ struct gcn_wave {
     struct gcn_worker *worker;
     uint64_t written; /* DPP: lanes that are written, of the instruction that runs */
     char *scratch;
-    uint64_t instructions;
+    uint64_t instructions; /* that it has begun */
+    uint32_t hw_id;        /* where it runs, as the register of that name says it */
 };
 
 struct gcn_worker {

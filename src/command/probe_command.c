@@ -1,0 +1,348 @@
+/* rtl-top probe: has some dispatches of one kernel run a copy of it that records how long its waves take. */
+#include "base/clock.h"
+#include "command/probe_report.h"
+#include "record/db.h"
+#include "record/outfile.h"
+#include "session/arguments.h"
+#include "session/complain.h"
+#include "session/heartbeat.h"
+#include "session/kernel_choice.h"
+#include "session/progress.h"
+#include "session/target.h"
+#include "stats/quantile.h"
+#include "text/text.h"
+
+#include <langinfo.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { STEP_NS = 20000000, RATE_STEPS = 25 }; /* between two steps; of them until the rate is known: half a second */
+
+struct probe {
+    struct rtl_options options; /* units, ascii */
+    pid_t pid;
+    const char *name, *keep_folder;
+    uint64_t wanted, every, timeout_ns;
+    int gpu;
+    bool json, force, told; /* told: the help was asked for, that is all */
+    struct rtl_reader *reader;
+    struct rtl_heartbeat heartbeat;
+    struct rtl_names *names;
+    struct rtl_probe_session *session;
+    struct rtl_probe_keep *keep;
+    struct rtl_snapshot before; /* taken when it began */
+    const struct rtl_kernel_snapshot *kernel;
+};
+
+static volatile sig_atomic_t told_to_stop; /* the signal */
+
+static void on_signal(int number)
+{
+    told_to_stop = number;
+}
+
+/* --- the command line --- */
+
+#define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
+
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    size_t length = strlen(text);
+    if (!length || length > 18 || strspn(text, "0123456789") != length)
+        return false;
+    *value = strtoull(text, NULL, 10);
+    return *value >= least && *value <= most;
+}
+
+static int set(struct probe *p, int option, const char *value)
+{
+    uint64_t n;
+    char *text = NULL;
+    switch (option) {
+    case RTL_PROBE_PID:
+        if (!number(value, 1, INT32_MAX, &n))
+            return WRONG("-p wants the number of one process, not '%s'", value);
+        p->pid = (pid_t)n;
+        return 0;
+    case RTL_PROBE_KERNEL:
+        if (!*value)
+            return WRONG("-k wants a kernel's name, or a part of it, not ''");
+        p->name = value;
+        return 0;
+    case RTL_PROBE_WANTED:
+        if (!number(value, 1, UINT32_MAX, &p->wanted))
+            return WRONG("-n wants a number of dispatches from 1 to %u, not '%s'", UINT32_MAX, value);
+        return 0;
+    case RTL_PROBE_ONE_IN:
+        if (!number(value, 1, RTL_PROBE_EVERY_MAX, &p->every))
+            return WRONG("--every wants a number from 1 to %d, not '%s'", RTL_PROBE_EVERY_MAX, value);
+        return 0;
+    case RTL_PROBE_GPU:
+        if (!number(value, 0, RTL_AGENTS_MAX - 1, &n))
+            return WRONG("--gpu wants the number of a GPU, from 0, not '%s'", value);
+        p->gpu = (int)n;
+        return 0;
+    case RTL_PROBE_TIMEOUT:
+        if (!rtl_parse_interval(value, &p->timeout_ns))
+            return WRONG("--timeout wants seconds from 0.05 to 3600, such as 10, 0.5 or 5m, not '%s'", value);
+        return 0;
+    case RTL_PROBE_AS_JSON:
+        p->json = true;
+        return 0;
+    case RTL_PROBE_KEEP:
+        if (!*value)
+            return WRONG("--keep wants the name of a folder, not ''");
+        p->keep_folder = value;
+        return 0;
+    case RTL_PROBE_FORCE:
+        p->force = true;
+        return 0;
+    default:
+        if (rtl_options_set(&p->options, (enum rtl_option)(option - RTL_SHARED), value, &text) == RTL_PARSED_RUN)
+            return 0;
+        rtl_complain("%s", text ? text : "out of memory");
+        free(text);
+        return RTL_READER_USAGE;
+    }
+}
+
+static int parse(struct probe *p, int argc, char **argv)
+{
+    struct rtl_arguments a;
+    int status = 0;
+    *p = (struct probe){.wanted = 100, .gpu = -1, .timeout_ns = 60 * RTL_SEC};
+    rtl_options_default(&p->options);
+    p->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    rtl_arguments_begin(&a, RTL_COMMAND_PROBE, false, argc, argv);
+    for (int o; !status && (o = rtl_arguments_next(&a)) >= 0;)
+        status = set(p, o, a.value);
+    if (status)
+        return status;
+    if (rtl_arguments_done(&a, &status))
+        return p->told = true, status;
+    if (a.first < argc)
+        return WRONG("rtl-top probe takes no '%s': rtl-top probe -p PID -k NAME", argv[a.first]);
+    if (!p->pid)
+        return WRONG("which process? rtl-top probe -p PID -k NAME");
+    if (!p->name)
+        return WRONG("which kernel? rtl-top probe -p %d -k NAME", (int)p->pid);
+    if (p->force && !p->keep_folder)
+        return WRONG("--force goes with --keep");
+    return 0;
+}
+
+/* --- which kernel --- */
+
+static const char *name_of(const struct probe *p, const struct rtl_kernel_snapshot *k, enum rtl_name_form form)
+{
+    return rtl_names_form(p->names, k->id, k->name, k->name_length, form);
+}
+
+static int choose(struct probe *p)
+{
+    struct rtl_kernel_choice choice;
+    rtl_kernel_choose(&p->before, p->names, p->name, &choice);
+    p->kernel = choice.kernel;
+    if (p->kernel)
+        return 0;
+    if (!choice.count) {
+        rtl_complain("process %d has dispatched no kernel whose name has '%s'", (int)p->pid, p->name);
+        return RTL_READER_NOT_PROBED;
+    }
+    rtl_complain("%u kernels of process %d have '%s' in their names; which one?", choice.count, (int)p->pid, p->name);
+    for (uint32_t i = 0; i < choice.count && i < RTL_CANDIDATES_MAX; i++)
+        rtl_complain("  %.200s", name_of(p, choice.candidate[i], RTL_NAME_FULL));
+    if (choice.count > RTL_CANDIDATES_MAX)
+        rtl_complain("  and %u more", choice.count - RTL_CANDIDATES_MAX);
+    return RTL_READER_USAGE;
+}
+
+static const struct rtl_kernel_snapshot *find(const struct rtl_snapshot *snapshot, uint32_t id)
+{
+    for (uint32_t i = 0; i < snapshot->kernel_count; i++)
+        if (snapshot->kernels[i].id == id)
+            return &snapshot->kernels[i];
+    return NULL;
+}
+
+static void pause_for(long ns)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* How often it is dispatched, from half a second. */
+static double rate(struct probe *p)
+{
+    struct rtl_snapshot now = {0};
+    double per_second = 0;
+    for (int i = 0; i < RATE_STEPS && !told_to_stop && rtl_reader_alive(p->reader); i++) {
+        rtl_heartbeat_send(&p->heartbeat, NULL);
+        pause_for(STEP_NS);
+    }
+    if (rtl_reader_snapshot(p->reader, &now) != RTL_READER_OK)
+        return 0;
+    const struct rtl_kernel_snapshot *k = find(&now, p->kernel->id);
+    uint64_t ns = now.taken_mono_ns - p->before.taken_mono_ns;
+    if (k && ns && k->calls > p->kernel->calls)
+        per_second = (double)(k->calls - p->kernel->calls) * 1e9 / (double)ns;
+    rtl_snapshot_free(&now);
+    return per_second;
+}
+
+static uint64_t p50(const struct rtl_histogram_copy *from, const struct rtl_histogram_copy *to)
+{
+    static const double half[] = {0.5};
+    uint64_t value = 0;
+    return rtl_quantiles(from, to, half, 1, &value) ? value : 0;
+}
+
+/* --- what it does --- */
+
+static void run(struct probe *p)
+{
+    bool stopped = false;
+    rtl_progress_begin("probing", p->name);
+    for (;;) {
+        uint64_t now = rtl_mono_ns();
+        rtl_heartbeat_send(&p->heartbeat, NULL);
+        if (told_to_stop && !stopped) {
+            rtl_probe_session_stop(p->session, now);
+            stopped = true;
+        }
+        if (!rtl_probe_session_step(p->session, rtl_reader_alive(p->reader), now))
+            break;
+        rtl_progress_at(p->session->probing.counted ? p->session->probing.state.recorded : 0, p->wanted);
+        pause_for(STEP_NS);
+    }
+    rtl_progress_end();
+}
+
+/* What ordinary dispatches took meanwhile, or before. */
+static void others(struct probe *p, struct rtl_probe_report *report)
+{
+    struct rtl_snapshot after = {0};
+    if (rtl_reader_snapshot(p->reader, &after) != RTL_READER_OK)
+        return;
+    const struct rtl_kernel_snapshot *k = find(&after, p->kernel->id);
+    report->others_p50_ns = k ? p50(&p->kernel->histogram, &k->histogram) : 0;
+    report->others_before = !report->others_p50_ns;
+    if (report->others_before && k)
+        report->others_p50_ns = p50(NULL, &k->histogram);
+    rtl_snapshot_free(&after);
+}
+
+static int status_of(const struct probe *p)
+{
+    const struct rtl_probing *probing = &p->session->probing;
+    switch (probing->over) {
+    case RTL_PROBING_EXITED:
+        return RTL_READER_EXITED;
+    case RTL_PROBING_DAMAGED:
+    case RTL_PROBING_UNREADABLE:
+        return RTL_READER_VERSION;
+    case RTL_PROBING_CODE_DENIED:
+        return RTL_READER_PERMISSION;
+    default:
+        return rtl_probing_is_done(probing) ? 0 : RTL_READER_NOT_PROBED;
+    }
+}
+
+static int tell(struct probe *p, struct rtl_probe_report *report)
+{
+    char why[400];
+    others(p, report);
+    bool printed = p->json ? rtl_probe_report_json(report) : rtl_probe_report_text(report);
+    rtl_probing_text(&p->session->probing, why, sizeof why);
+    if (!printed)
+        return WRONG("out of memory");
+    int status = status_of(p);
+    if (!rtl_stdout_written())
+        status = RTL_DB_FULL;
+    else if (status)
+        rtl_complain("%s", why);
+    int kept = rtl_probe_keep_write(p->keep, report);
+    return kept ? kept : status;
+}
+
+static int probe(struct probe *p)
+{
+    char why[512], title[160];
+    int status = (int)rtl_reader_snapshot(p->reader, &p->before);
+    if (status)
+        return rtl_complain("the segment of process %d is damaged", (int)p->pid), status;
+    if ((status = choose(p)))
+        return status;
+    if (p->keep_folder && (status = rtl_probe_keep_open(p->keep_folder, p->force, &p->keep)))
+        return status;
+    rtl_target_title(p->pid, "", title, sizeof title);
+    struct rtl_probe_wish wish = {.kernel = p->kernel->name,
+                                  .row = p->kernel->id,
+                                  .duration_ns = p50(NULL, &p->kernel->histogram),
+                                  .wanted = p->wanted,
+                                  .every = (uint32_t)p->every,
+                                  .gpu = p->gpu,
+                                  .total_ns = p->timeout_ns};
+    struct rtl_probe_link link; /* who can't be asked is told so at once */
+    if ((status = (int)rtl_probe_open(p->reader, &link, why, sizeof why)))
+        return rtl_complain("%s%s", why,
+                            status == RTL_READER_NO_PROBE ? "; start it with: rtl-top run --probe -- COMMAND" : ""),
+               status;
+    rtl_probe_close(&link);
+    if (!wish.every)
+        wish.per_second = rate(p);
+    if ((status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, &wish, &p->session, why, sizeof why)))
+        return rtl_complain("%s", why), status;
+    run(p);
+    struct rtl_probe_report report = {.pid = p->pid,
+                                      .title = title,
+                                      .name = name_of(p, p->kernel, RTL_NAME_FULL),
+                                      .mangled = name_of(p, p->kernel, RTL_NAME_MANGLED),
+                                      .session = p->session,
+                                      .every_chosen = !wish.every,
+                                      .per_second = wish.per_second,
+                                      .units = p->options.units,
+                                      .ascii = p->options.ascii};
+    return tell(p, &report);
+}
+
+/* The signal that ended it ends us, once all was told. */
+static void handle_signals(void)
+{
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        struct sigaction now, action = {.sa_handler = on_signal};
+        if (stops[i] == SIGHUP && !sigaction(SIGHUP, NULL, &now) && now.sa_handler == SIG_IGN)
+            continue; /* nohup */
+        sigaction(stops[i], &action, NULL);
+    }
+}
+
+int rtl_probe_command(int argc, char **argv)
+{
+    struct probe p;
+    char why[1000];
+    int status = parse(&p, argc, argv);
+    if (status || p.told)
+        return status;
+    if ((status = (int)rtl_reader_open(p.pid, &p.reader, why, sizeof why))) {
+        rtl_complain("%s", why);
+        return status;
+    }
+    handle_signals();
+    rtl_heartbeat_open(&p.heartbeat, p.reader);
+    p.names = rtl_names_create();
+    status = p.names ? probe(&p) : WRONG("out of memory");
+    rtl_probe_session_close(p.session);
+    rtl_probe_keep_close(p.keep);
+    rtl_names_free(p.names);
+    rtl_heartbeat_close(&p.heartbeat);
+    rtl_snapshot_free(&p.before);
+    rtl_reader_close(p.reader);
+    if (told_to_stop) {
+        signal(told_to_stop, SIG_DFL);
+        raise(told_to_stop);
+    }
+    return status;
+}

@@ -1,0 +1,133 @@
+/* The code of a probe as files, for who looks into it. See probe_report.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command/probe_report.h"
+#include "record/db.h"
+#include "record/outfile.h"
+#include "session/complain.h"
+#include "shm/hash.h"
+
+enum { ORIGINAL, PROBED, TEXT, FILES };
+static const char *const names[FILES] = {"original.co", "probed.co", "probe.txt"};
+
+struct rtl_probe_keep {
+    char folder[PATH_MAX];
+    struct rtl_outfile *file[FILES];
+};
+
+int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **keep)
+{
+    char why[512], path[PATH_MAX + 16];
+    struct rtl_probe_keep *k = calloc(1, sizeof *k);
+    *keep = NULL;
+    if (!k || (size_t)snprintf(k->folder, sizeof k->folder, "%s", folder) >= sizeof k->folder) {
+        rtl_complain(k ? "--keep: the name of the folder is too long" : "out of memory");
+        free(k);
+        return RTL_READER_USAGE;
+    }
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        rtl_complain("--keep %s: %s", folder, strerror(errno));
+        free(k);
+        return RTL_DB_PATH;
+    }
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        k->file[i] = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = force}, why, sizeof why);
+        if (!k->file[i]) {
+            rtl_complain("%s", why);
+            rtl_probe_keep_close(k);
+            return RTL_DB_PATH;
+        }
+    }
+    *keep = k;
+    return 0;
+}
+
+void rtl_probe_keep_close(struct rtl_probe_keep *k)
+{
+    for (int i = 0; k && i < FILES; i++)
+        rtl_outfile_close(k->file[i]);
+    free(k);
+}
+
+static int put(struct rtl_probe_keep *k, int which, const void *bytes, size_t size)
+{
+    char why[512];
+    const char *at = bytes;
+    while (size) {
+        ssize_t n = write(rtl_outfile_fd(k->file[which]), at, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            rtl_complain("cannot write to %s/%s: %s", k->folder, names[which], strerror(errno));
+            return RTL_DB_FULL;
+        }
+        at += n;
+        size -= (size_t)n;
+    }
+    if (rtl_outfile_place(k->file[which], why, sizeof why))
+        return 0;
+    rtl_complain("%s", why);
+    return RTL_DB_PATH;
+}
+
+/* What belongs to the two, and what has become of them. */
+static void describe(FILE *out, const struct rtl_probe_report *r, const struct rtl_probe_code_copy *original)
+{
+    const struct rtl_probe_session *s = r->session;
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
+    char why[400];
+    rtl_probing_text(&s->probing, why, sizeof why);
+    fprintf(out, "process %d: %s\nkernel: %s\nmangled: %s\n", (int)r->pid, r->title, r->name, r->mangled);
+    if (gpu)
+        fprintf(out, "GPU %u: %s\n", gpu->gpu, gpu->name);
+    fprintf(out,
+            "original.co: %zu bytes, hash %016" PRIx64 "; its descriptor is loaded at 0x%" PRIx64 "; %s\n"
+            "pruned: there is no such stage, the original is patched as it is\n",
+            original->size, rtl_hash(original->bytes, original->size), original->object,
+            original->compared ? "its code is what is loaded there" : "that memory can't be seen from here");
+    if (s->patch.code)
+        fprintf(out,
+                "probed.co: %zu bytes, hash %016" PRIx64 "; its numbers go to 0x%" PRIx64 ", ends shifted by %" PRIu32
+                "\n%" PRIu32 " instructions, %" PRIu32 " ends, %" PRIu32 " read the pc; the clock is kept in s%" PRIu32
+                "; registers %" PRIu32 " -> %" PRIu32 "\n",
+                s->patch.bytes, s->probing.code_hash, s->probing.state.block, s->probing.plan.ends_shift,
+                s->patch.instructions, s->patch.ends, s->patch.pcs, s->patch.kept, s->patch.sgprs_before,
+                s->patch.sgprs_after);
+    else
+        fprintf(out, "probed.co: there is none\n");
+    if (s->probing.refusal)
+        fprintf(out, "refused: +0x%" PRIx64 " %08" PRIx32 ": %s\n", s->patch.at, s->patch.word,
+                rtl_probe_refusal_text(s->probing.refusal));
+    fprintf(out, "%s\n", why);
+}
+
+int rtl_probe_keep_write(struct rtl_probe_keep *k, const struct rtl_probe_report *r)
+{
+    const struct rtl_probe_code_copy *original = k ? rtl_probe_session_original(r->session) : NULL;
+    char *text = NULL;
+    size_t size = 0;
+    if (!original)
+        return 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) {
+        rtl_complain("out of memory");
+        return RTL_READER_USAGE;
+    }
+    describe(out, r, original);
+    fclose(out);
+    int status = put(k, ORIGINAL, original->bytes, original->size);
+    if (!status && r->session->patch.code)
+        status = put(k, PROBED, r->session->patch.code, r->session->patch.bytes);
+    if (!status)
+        status = put(k, TEXT, text, size);
+    free(text);
+    return status;
+}

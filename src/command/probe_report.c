@@ -1,0 +1,287 @@
+/* What a probe has found out, for people and programs. See probe_report.h. */
+#include "command/probe_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/json_writer.h"
+#include "text/text.h"
+
+enum { VERSION = 1 /* of the JSON's keys */, BAR = 40 };
+
+/* --- text --- */
+
+static const char *told(const struct rtl_probe_report *r, struct rtl_number *n)
+{
+    if (r->ascii)
+        rtl_units_ascii(n->text);
+    return n->text;
+}
+
+static struct rtl_number time_of(const struct rtl_probe_report *r, uint64_t ns)
+{
+    struct rtl_number n = rtl_format_time(ns, r->units);
+    told(r, &n);
+    return n;
+}
+
+static struct rtl_probe_between_text times(const struct rtl_probe_report *r, struct rtl_probe_between between)
+{
+    struct rtl_probe_between_text t = rtl_probe_times_text(between, r->units);
+    if (r->ascii)
+        rtl_units_ascii(t.text);
+    return t;
+}
+
+static void bar(const struct rtl_probe_report *r, double share)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int full = (int)(share * BAR), rest = (int)((share * BAR - full) * 8);
+    for (int i = 0; i < full; i++)
+        fputs(r->ascii ? "#" : "█", stdout);
+    if (!r->ascii)
+        fputs(!full && !rest && share > 0 ? eighths[1] : eighths[rest], stdout);
+    else if (!full && share > 0)
+        putchar('#');
+}
+
+static void print_histogram(const struct rtl_probe_report *r, const uint64_t buckets[RTL_PROBE_DURATIONS], int first,
+                            int last, uint64_t most)
+{
+    for (int i = first; i <= last; i++) {
+        printf("  %7s %7s  ", rtl_format_count(i ? 1ull << i : 0).text, rtl_format_count(buckets[i]).text);
+        bar(r, most ? (double)buckets[i] / (double)most : 0);
+        putchar('\n');
+    }
+}
+
+static void print_code(const struct rtl_probe_report *r)
+{
+    const struct rtl_probe_session *s = r->session;
+    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
+    printf("kernel    %s\n", r->name);
+    if (gpu)
+        printf("on        GPU %u, %s\n", gpu->gpu, gpu->name);
+    if (original)
+        printf("code      %s of original%s\n", rtl_format_size(original->size).text,
+               original->compared ? ", as it is loaded" : "");
+    if (s->patch.code)
+        printf("copy      %s, hash %016" PRIx64 ", registers %" PRIu32 " -> %" PRIu32 "; %" PRIu32
+               " instruction%s, %" PRIu32 " end%s\n",
+               rtl_format_size(s->patch.bytes).text, s->probing.code_hash, s->patch.sgprs_before, s->patch.sgprs_after,
+               s->patch.instructions, s->patch.instructions == 1 ? "" : "s", s->patch.ends,
+               s->patch.ends == 1 ? "" : "s");
+}
+
+static void print_counts(const struct rtl_probe_report *r)
+{
+    const struct rtl_probing *p = &r->session->probing;
+    const struct rtl_probe_state *s = &p->state;
+    printf("probed    %" PRIu64 " of %" PRIu64 " dispatches, wanted %" PRIu64 "; one in %" PRIu32, s->recorded,
+           s->dispatches, p->plan.wanted, p->plan.every);
+    if (r->every_chosen)
+        printf(": %s of its %s a second", p->plan.every > rtl_probing_every(0) ? "100" : "a tenth",
+               rtl_format_rate(r->per_second).text);
+    putchar('\n');
+}
+
+static void print_numbers(const struct rtl_probe_report *r, const struct rtl_probe_figures *f)
+{
+    const struct rtl_probe_state *s = &r->session->probing.state;
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
+    double slower = rtl_probe_slower(f, r->others_p50_ns);
+    printf("duration  mean %s, min %s, max %s", time_of(r, f->duration_mean_ns).text,
+           time_of(r, s->duration_min_ns).text, time_of(r, s->duration_max_ns).text);
+    if (slower > 0)
+        printf("; p50 of the others %s%s: x%.2f", time_of(r, r->others_p50_ns).text,
+               r->others_before ? " since start" : "", slower);
+    putchar('\n');
+    printf("waves     %" PRIu64 " of %" PRIu64 " expected; cycles: mean %s, p50 %s, p99 %s, max %s\n", s->waves,
+           s->waves_expected, rtl_format_count(f->wave_mean).text, rtl_probe_cycles_text(f->p50).text,
+           rtl_probe_cycles_text(f->p99).text, rtl_format_count(s->max).text);
+    print_histogram(r, s->durations, f->first, f->last, f->most);
+    printf("busy      %" PRIu32, f->units);
+    if (gpu && gpu->compute_units)
+        printf(" of %" PRIu32, gpu->compute_units);
+    printf(" compute units had waves; cycles: mean %s, max %s, imbalance %.2f\n", rtl_format_count(f->busy_mean).text,
+           rtl_format_count(f->busy_max).text, f->imbalance);
+    for (uint32_t i = 0; i < f->hottest_count; i++)
+        printf("  %-15s %7s\n", rtl_probe_unit_name(f->hottest[i].unit).text,
+               rtl_format_count(f->hottest[i].cycles).text);
+    if (s->tails)
+        printf("tail      p50 %s, max %s, from half of the waves' ends to the last (%" PRIu64
+               " dispatches, steps of %s)\n",
+               times(r, f->tail_p50).text, time_of(r, s->tail_max_ns).text, s->tails, time_of(r, s->tail_step_ns).text);
+}
+
+bool rtl_probe_report_text(const struct rtl_probe_report *r)
+{
+    const struct rtl_probing *p = &r->session->probing;
+    struct rtl_probe_figures f;
+    rtl_probe_figures(&p->state, &f);
+    printf("process   %d (%s)\n", (int)r->pid, r->title);
+    print_code(r);
+    if (!p->counted)
+        return true;
+    print_counts(r);
+    if (f.any)
+        print_numbers(r, &f);
+    return true;
+}
+
+/* --- JSON --- */
+
+static void put_between(struct json_writer *w, struct json_object *o, const char *key, bool any,
+                        struct rtl_probe_between between)
+{
+    struct json_object *array = any ? array_in(w, o, key) : NULL;
+    if (!any)
+        put_measured(w, o, key, false, 0);
+    for (int i = 0; array && i < 2; i++)
+        w->failed |= json_object_array_add(array, json_object_new_uint64(i ? between.high : between.low)) != 0;
+}
+
+static void put_histogram(struct json_writer *w, struct json_object *o, const uint64_t buckets[RTL_PROBE_DURATIONS],
+                          const char *count)
+{
+    struct json_object *array = array_in(w, o, "histogram");
+    for (int i = 0; array && i < RTL_PROBE_DURATIONS; i++) {
+        struct json_object *b = buckets[i] ? object_at_end(w, array) : NULL;
+        if (!b)
+            continue;
+        put_number(w, b, "from", i ? 1ull << i : 0);
+        put_number(w, b, "to", i < 63 ? (2ull << i) - 1 : UINT64_MAX);
+        put_number(w, b, count, buckets[i]);
+    }
+}
+
+static void put_hash(struct json_writer *w, struct json_object *o, const char *key, uint64_t hash)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    put_text(w, o, key, text);
+}
+
+static void put_code(struct json_writer *w, struct json_object *root, const struct rtl_probe_session *s)
+{
+    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
+    struct json_object *o = original ? object_in(w, root, "code") : NULL;
+    if (!original)
+        put_measured(w, root, "code", false, 0);
+    if (!o)
+        return;
+    put_number(w, o, "original_bytes", original->size);
+    put(w, o, "compared", json_object_new_boolean(original->compared));
+    put_number(w, o, "instructions", s->patch.instructions);
+    put_number(w, o, "ends", s->patch.ends);
+    if (!s->patch.code)
+        return;
+    put_number(w, o, "bytes", s->patch.bytes);
+    put_hash(w, o, "hash", s->probing.code_hash);
+    put_number(w, o, "sgprs_before", s->patch.sgprs_before);
+    put_number(w, o, "sgprs", s->patch.sgprs_after);
+}
+
+static void put_waves(struct json_writer *w, struct json_object *root, const struct rtl_probe_state *s,
+                      const struct rtl_probe_figures *f)
+{
+    struct json_object *o = object_in(w, root, "waves");
+    if (!o)
+        return;
+    put_number(w, o, "expected", s->waves_expected);
+    put_number(w, o, "ended", s->waves);
+    put_measured(w, o, "mean_cycles", s->waves, f->wave_mean);
+    put_measured(w, o, "min_cycles", s->waves, s->min);
+    put_measured(w, o, "max_cycles", s->waves, s->max);
+    put_between(w, o, "p50_cycles", s->waves, f->p50);
+    put_between(w, o, "p99_cycles", s->waves, f->p99);
+    put_histogram(w, o, s->durations, "waves");
+}
+
+static void put_units(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r,
+                      const struct rtl_probe_figures *f)
+{
+    const struct rtl_probe_state *s = &r->session->probing.state;
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
+    struct json_object *o = object_in(w, root, "units");
+    if (!o)
+        return;
+    put_number(w, o, "busy", f->units);
+    put_measured(w, o, "of", gpu && gpu->compute_units, gpu ? gpu->compute_units : 0);
+    put_measured(w, o, "mean_cycles", f->units, f->busy_mean);
+    put_measured(w, o, "max_cycles", f->units, f->busy_max);
+    put_share(w, o, "imbalance", f->units, f->imbalance);
+    struct json_object *array = array_in(w, o, "list");
+    for (uint32_t u = 0; array && u < RTL_PROBE_UNITS; u++) {
+        struct json_object *one = s->busy[u] ? object_at_end(w, array) : NULL;
+        if (!one)
+            continue;
+        put_text(w, one, "unit", rtl_probe_unit_name(u).text);
+        put_number(w, one, "cycles", s->busy[u]);
+    }
+}
+
+static void put_numbers(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
+{
+    const struct rtl_probing *p = &r->session->probing;
+    const struct rtl_probe_state *s = &p->state;
+    struct rtl_probe_figures f;
+    rtl_probe_figures(s, &f);
+    put_number(w, root, "dispatches", s->dispatches);
+    put_number(w, root, "probed", s->probed);
+    put_number(w, root, "recorded", s->recorded);
+    struct json_object *o = object_in(w, root, "duration");
+    if (o) {
+        put_measured(w, o, "mean_ns", f.any, f.duration_mean_ns);
+        put_measured(w, o, "min_ns", f.any, s->duration_min_ns);
+        put_measured(w, o, "max_ns", f.any, s->duration_max_ns);
+        put_measured(w, o, "others_p50_ns", r->others_p50_ns, r->others_p50_ns);
+        put(w, o, "others_since_start", json_object_new_boolean(r->others_before));
+    }
+    put_waves(w, root, s, &f);
+    put_units(w, root, r, &f);
+    if ((o = object_in(w, root, "tail"))) {
+        put_number(w, o, "dispatches", s->tails);
+        put_measured(w, o, "mean_ns", s->tails, f.tail_mean_ns);
+        put_measured(w, o, "max_ns", s->tails, s->tail_max_ns);
+        put_between(w, o, "p50_ns", s->tails, f.tail_p50);
+        put_measured(w, o, "step_ns", s->tails, s->tail_step_ns);
+        put_histogram(w, o, s->tail_ns, "dispatches");
+    }
+}
+
+bool rtl_probe_report_json(const struct rtl_probe_report *r)
+{
+    const struct rtl_probing *p = &r->session->probing;
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
+    struct json_writer w = {false};
+    struct json_object *root = json_object_new_object();
+    char why[400];
+    if (!root)
+        return false;
+    rtl_probing_text(p, why, sizeof why);
+    put(&w, root, "version", json_object_new_int(VERSION));
+    put_number(&w, root, "pid", (uint64_t)r->pid);
+    put_text(&w, root, "command", r->title);
+    put_text(&w, root, "kernel", r->name);
+    put_text(&w, root, "mangled", r->mangled);
+    put_measured(&w, root, "gpu", gpu, gpu ? gpu->gpu : 0);
+    put_name(&w, root, "gpu_name", gpu ? gpu->name : NULL);
+    put_text(&w, root, "ended", rtl_probing_word(p));
+    put_text(&w, root, "why", why);
+    put_number(&w, root, "wanted", p->plan.wanted);
+    put_number(&w, root, "every", p->plan.every);
+    put_share(&w, root, "per_second", r->every_chosen, r->per_second);
+    put_code(&w, root, r->session);
+    if (p->counted)
+        put_numbers(&w, root, r);
+    const char *line =
+        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (line)
+        printf("%s\n", line);
+    json_object_put(root);
+    return line != NULL;
+}

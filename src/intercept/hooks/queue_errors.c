@@ -1,0 +1,69 @@
+/* Passes queues' errors on (queue_errors.h). */
+#include "intercept/hooks/queue_errors.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "intercept/base/tool.h"
+#include "intercept/track/probe.h"
+
+struct rtl_queue_relay {
+    struct rtl_queue_relay *next;
+    const hsa_queue_t *queue; /* NULL: free */
+    rtl_queue_error error;    /* the application's, or NULL */
+    void *data;
+    bool taken;
+};
+
+static struct rtl_queue_relay *relays; /* create, under rtl_tool.create; as many as there were queues at once */
+
+static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
+{
+    const struct rtl_queue_relay *relay = data;
+    rtl_probe_gate_queue_failed();
+    if (relay->error)
+        relay->error(status, source, relay->data);
+}
+
+struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data)
+{
+    if (!rtl_tool.segment.probe)
+        return NULL;
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_queue_relay *relay = relays;
+    while (relay && relay->taken)
+        relay = relay->next;
+    if (!relay && (relay = calloc(1, sizeof *relay))) {
+        relay->next = relays;
+        relays = relay;
+    }
+    if (relay)
+        *relay = (struct rtl_queue_relay){.next = relay->next, .error = *error, .data = *data, .taken = true};
+    pthread_mutex_unlock(&rtl_tool.create);
+    if (relay) {
+        *error = tell;
+        *data = relay;
+    }
+    return relay;
+}
+
+void rtl_queue_errors_of(struct rtl_queue_relay *relay, const hsa_queue_t *queue)
+{
+    if (!relay)
+        return;
+    pthread_mutex_lock(&rtl_tool.create);
+    relay->queue = queue;
+    relay->taken = queue != NULL;
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+void rtl_queue_errors_forget(const hsa_queue_t *queue)
+{
+    if (!rtl_tool.segment.probe)
+        return;
+    pthread_mutex_lock(&rtl_tool.create);
+    for (struct rtl_queue_relay *relay = relays; relay; relay = relay->next)
+        if (relay->taken && relay->queue == queue)
+            relay->taken = false;
+    pthread_mutex_unlock(&rtl_tool.create);
+}

@@ -1,0 +1,533 @@
+/*
+ * The way of a probe: requests, phases, ends (probe.h).
+ *
+ * What is told of it is one struct, changed here and copied into the segment when a round has changed it. What it holds
+ * of the runtime (probe_parts.h) is given back when nothing uses it any more: no dispatch has the gate (track/probe.h),
+ * no copy is under way. A dispatch that never ends keeps it for ever, and with it the place for another probe.
+ */
+#include "intercept/worker/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept/base/agents.h"
+#include "intercept/base/tool.h"
+#include "intercept/track/hot_line.h"
+#include "intercept/track/kernel_rows.h"
+#include "intercept/track/policy.h"
+#include "intercept/track/probe.h"
+#include "intercept/worker/probe_code.h"
+#include "intercept/worker/probe_numbers.h"
+#include "intercept/worker/probe_parts.h"
+#include "shm/hash.h"
+#include "shm/probe_page.h"
+#include "shm/probe_state.h"
+
+#define MS   1000000ull
+#define GATE (&rtl_probe_gate)
+
+enum { SHIFT_MAX = 56 }; /* of `ends`: 256 steps of them have to fit 64 bits */
+
+static const uint64_t COPYING = 5000 * MS;     /* bound on a copy of the block */
+static const uint64_t STUCK = 30000 * MS;      /* and on a probed dispatch */
+static const uint64_t LOST_LOOK = 50 * MS;     /* how often the block says whether one that was lost is over */
+static const uint64_t LONGEST_PARK = 100 * MS; /* a viewer's request is seen within this */
+
+/* worker, all of it */
+static struct {
+    struct rtl_probe_state told; /* but for page_fd and page_inode */
+    bool changed;                /* since it was copied into the segment */
+    /* the page */
+    uint64_t word_seen;
+    struct rtl_probe_word word; /* the last one that was a viewer's */
+    uint64_t beat_at;           /* when its heartbeat was seen first */
+    bool asked;                 /* a request was taken up since somebody looked: there may soon be another */
+    /* what it holds */
+    struct rtl_probe_parts parts;
+    bool placed;    /* there is a block */
+    bool preparing; /* it is being cleared for the first time: PREPARE isn't answered yet */
+    bool leak;      /* nobody knows whether something still runs the copy: it is never given back */
+    enum { NO_COPY, CLEARING, READING } copy;
+    uint64_t copy_since;
+    /* the dispatch that has the gate */
+    bool over; /* the mark of rtl_probe_over */
+    enum rtl_probe_end end;
+    uint64_t duration_ns;
+    uint64_t taken_at; /* when that was seen first; 0: it isn't taken */
+    bool lost;         /* it is over, or not: the block will tell */
+    uint64_t look_at;
+    /* for good */
+    bool queue_failed, no_numbers;
+} p;
+
+static bool is_going_on(void)
+{
+    return p.told.phase == RTL_PROBE_PHASE_PREPARED || p.told.phase == RTL_PROBE_PHASE_ARMED;
+}
+
+static uint32_t gate_state(void)
+{
+    return atomic_load_explicit(&GATE->state, memory_order_acquire);
+}
+
+/* --- what is told --- */
+
+static void set_phase(enum rtl_probe_phase phase)
+{
+    p.told.phase = (uint8_t)phase;
+    p.changed = true;
+}
+
+static void set_why(enum rtl_probe_why why)
+{
+    p.told.why = (uint8_t)why;
+    p.changed = true;
+}
+
+static void say(void)
+{
+    struct rtl_probe_state *shared = rtl_tool.segment.probe;
+    const size_t first = offsetof(struct rtl_probe_state, sequence) / 8, words = sizeof *shared / 8;
+    uint64_t word[sizeof *shared / 8], *to = (uint64_t *)(void *)shared;
+    if (!p.changed || p.preparing)
+        return;
+    p.told.sequence++;
+    memcpy(word, &p.told, sizeof word);
+    __atomic_store_n(&shared->sequence, p.told.sequence, __ATOMIC_RELAXED); /* odd */
+    atomic_thread_fence(memory_order_release);
+    for (size_t i = first + 1; i < words; i++)
+        __atomic_store_n(&to[i], word[i], __ATOMIC_RELAXED);
+    p.told.sequence++;
+    memcpy(word, &p.told, sizeof word);
+    __atomic_store_n(&to[first], word[first], __ATOMIC_RELEASE); /* with number, phase and why */
+    p.changed = false;
+}
+
+/* --- the end --- */
+
+/* Gives back what it held, if nothing uses it any more. */
+static void close_gate(void)
+{
+    uint32_t state = RTL_GATE_FREE;
+    if (p.copy != NO_COPY || p.lost)
+        return;
+    atomic_compare_exchange_strong(&GATE->state, &state, RTL_GATE_CLOSED); /* state: what it was */
+    if (state == RTL_GATE_TAKEN)
+        return;
+    atomic_store(&GATE->state, RTL_GATE_CLOSED);
+    if (p.placed && !p.leak)
+        rtl_probe_parts_free(&p.parts);
+    memset(&p.parts, 0, sizeof p.parts);
+    p.placed = p.leak = p.preparing = false;
+    if (p.told.phase == RTL_PROBE_PHASE_ENDING)
+        set_phase(RTL_PROBE_PHASE_OVER);
+}
+
+/* No dispatch that begins behind this takes the gate. */
+static void disarm(void)
+{
+    atomic_store(&GATE->wanted_object, 0);
+    atomic_store(&GATE->kernel_object, 0);
+    atomic_fetch_and(&rtl_hot.more, (uint8_t)~RTL_MORE_PROBE);
+}
+
+static void end(enum rtl_probe_why why)
+{
+    disarm();
+    set_why(why);
+    set_phase(RTL_PROBE_PHASE_ENDING);
+    close_gate();
+}
+
+/* The copy under way may still write: what it writes to is left to it. */
+static void give_up_copies(void)
+{
+    p.no_numbers = true;
+    p.leak = true;
+    p.lost = false;
+    p.copy = NO_COPY;
+    if (p.preparing)
+        p.told.number = p.word.number;
+    p.preparing = false;
+    end(RTL_PROBE_WHY_NO_NUMBERS);
+}
+
+/* --- the block --- */
+
+static void begin_copy(bool (*copy)(struct rtl_probe_parts *, hsa_status_t *), int what, uint64_t now)
+{
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    p.copy = what;
+    p.copy_since = now;
+    if (copy(&p.parts, &status))
+        return;
+    p.told.status = (uint32_t)status;
+    give_up_copies();
+}
+
+static void answer_prepare(void)
+{
+    p.preparing = false;
+    p.told.number = p.word.number;
+    p.told.block = (uint64_t)(uintptr_t)p.parts.block;
+    set_why(RTL_PROBE_WHY_NONE);
+    set_phase(RTL_PROBE_PHASE_PREPARED);
+}
+
+/* What the block says is that dispatch's. The gate may be opened again when it is clear. */
+static void go_on(uint64_t now)
+{
+    p.lost = false;
+    p.taken_at = 0;
+    if (p.told.phase != RTL_PROBE_PHASE_ARMED)
+        close_gate();
+    else if (p.told.wanted && p.told.probed >= p.told.wanted)
+        end(RTL_PROBE_WHY_DONE);
+    else
+        begin_copy(rtl_probe_parts_clear, CLEARING, now);
+}
+
+static void take_numbers(uint64_t now)
+{
+    uint64_t expected = rtl_probe_waves_of(GATE->grid, GATE->workgroup);
+    if (p.lost && p.parts.host->waves != expected) {
+        p.look_at = now + LOST_LOOK;
+        return;
+    }
+    if (!p.lost) {
+        rtl_probe_add(&p.told, p.parts.host, &GATE->gpu->rate, p.duration_ns, expected);
+        p.changed = true;
+    }
+    go_on(now);
+}
+
+static void look_at_copy(uint64_t now)
+{
+    if (p.copy == NO_COPY)
+        return;
+    int64_t value = rtl_probe_parts_copying(&p.parts);
+    if (value > 0 && now - p.copy_since <= COPYING)
+        return;
+    int what = p.copy;
+    if (value != 0) {
+        give_up_copies();
+        return;
+    }
+    p.copy = NO_COPY;
+    if (what == READING)
+        take_numbers(now);
+    else if (p.preparing)
+        answer_prepare();
+    else if (p.told.phase == RTL_PROBE_PHASE_ARMED)
+        atomic_store(&GATE->state, RTL_GATE_FREE);
+}
+
+/* --- the dispatch that has the gate --- */
+
+void rtl_probe_over(enum rtl_probe_end how, uint64_t duration_ns)
+{
+    p.over = true;
+    p.end = how;
+    p.duration_ns = duration_ns;
+}
+
+/* Its place is taken for as long as it lasts, which may be for ever. */
+static void is_stuck(void)
+{
+    disarm();
+    if (p.told.why != RTL_PROBE_WHY_QUEUE_ERROR)
+        set_why(RTL_PROBE_WHY_STUCK);
+    set_phase(RTL_PROBE_PHASE_OVER);
+}
+
+static void look_at_gate(uint64_t now)
+{
+    uint64_t seen = atomic_load_explicit(&GATE->seen, memory_order_relaxed);
+    uint64_t taken = atomic_load_explicit(&GATE->taken, memory_order_relaxed);
+    uint32_t state = gate_state();
+    if (!p.placed || !p.told.armed_mono_ns)
+        return;
+    p.changed |= p.told.dispatches != seen || p.told.probed != taken;
+    p.told.dispatches = seen;
+    p.told.probed = taken;
+    if (state == RTL_GATE_TAKEN || p.lost) {
+        p.taken_at = p.taken_at ? p.taken_at : now;
+        if (now - p.taken_at > STUCK && p.told.phase != RTL_PROBE_PHASE_OVER)
+            is_stuck();
+    }
+    if (state == RTL_GATE_TAKEN && p.over) {
+        p.over = false;
+        atomic_store(&GATE->state, RTL_GATE_HELD);
+        p.lost = p.end == RTL_PROBE_LOST;
+        p.leak |= p.lost;
+        if (p.end != RTL_PROBE_UNTIMED && p.told.phase != RTL_PROBE_PHASE_OVER)
+            begin_copy(rtl_probe_parts_read, READING, now);
+        else
+            go_on(now);
+    } else if (p.lost && p.copy == NO_COPY && now >= p.look_at) {
+        begin_copy(rtl_probe_parts_read, READING, now);
+    }
+}
+
+/* --- requests --- */
+
+static void look_at_word(uint64_t now)
+{
+    uint64_t word = __atomic_load_n(&rtl_tool.segment.probe_page->word, __ATOMIC_ACQUIRE);
+    uint16_t heartbeat = p.word.heartbeat;
+    if (word == p.word_seen)
+        return;
+    p.word_seen = word;
+    if (rtl_probe_decode(word, &p.word) && p.word.heartbeat != heartbeat)
+        p.beat_at = now;
+}
+
+/* A copy of the request, if it is the one that the word means. */
+static bool copy_request(struct rtl_probe_request *request)
+{
+    const struct rtl_probe_page *page = rtl_tool.segment.probe_page;
+    const uint64_t *from = (const uint64_t *)(const void *)&page->request;
+    uint64_t words[sizeof *request / 8];
+    struct rtl_probe_word now = {.number = 0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+    atomic_thread_fence(memory_order_acquire);
+    memcpy(request, words, sizeof *request);
+    return rtl_probe_decode(__atomic_load_n(&page->word, __ATOMIC_RELAXED), &now) && now.number == p.word.number;
+}
+
+static void refuse(enum rtl_probe_why why, hsa_status_t status)
+{
+    p.told.number = p.word.number;
+    p.told.status = (uint32_t)status;
+    set_why(why);
+    set_phase(RTL_PROBE_PHASE_OVER);
+}
+
+static void prepare(const struct rtl_probe_request *request, uint64_t now)
+{
+    struct rtl_gpu *gpu = rtl_gpu_at(request->agent);
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    uint32_t sequence = p.told.sequence;
+    uint16_t number = p.told.number;
+    memset(&p.told, 0, sizeof p.told);
+    p.told.sequence = sequence;
+    p.told.number = number;
+    p.told.kernel_object = request->kernel_object;
+    p.told.agent = request->agent;
+    p.told.kernel = RTL_KERNEL_UNKNOWN;
+    p.taken_at = 0;
+    p.over = p.lost = p.leak = false;
+    if (p.queue_failed || p.no_numbers) {
+        refuse(p.queue_failed ? RTL_PROBE_WHY_QUEUE_ERROR : RTL_PROBE_WHY_NO_NUMBERS, status);
+        return;
+    }
+    /* the order in which who destroys its executable does it the other way round (track/probe.h) */
+    atomic_store(&GATE->wanted_object, request->kernel_object);
+    if (!gpu || !rtl_map_find(&rtl_kernel_map, request->kernel_object)) {
+        disarm();
+        refuse(RTL_PROBE_WHY_NO_KERNEL, status);
+        return;
+    }
+    if (!rtl_probe_parts_place(&p.parts, gpu->agent, &status)) {
+        disarm();
+        refuse(RTL_PROBE_WHY_NO_BLOCK, status);
+        return;
+    }
+    p.placed = p.preparing = true;
+    GATE->gpu = gpu;
+    p.beat_at = now;
+    begin_copy(rtl_probe_parts_clear, CLEARING, now);
+}
+
+static bool makes_sense(const struct rtl_probe_request *request)
+{
+    return request->kernel_object == p.told.kernel_object && request->agent == p.told.agent && request->every > 0 &&
+           request->every <= RTL_PROBE_EVERY_MAX && request->code_bytes > 0 &&
+           request->code_bytes <= RTL_PROBE_CODE_MAX && request->ends_shift <= SHIFT_MAX;
+}
+
+/* A copy of the code that nobody else can write to, and that is what was announced; NULL: there is none. */
+static void *copy_code(const struct rtl_probe_request *request)
+{
+    const char *page = (const char *)rtl_tool.segment.probe_page;
+    char *code = malloc(request->code_bytes);
+    if (code)
+        memcpy(code, page + RTL_PROBE_CODE_AT, request->code_bytes);
+    if (code && (rtl_hash(code, request->code_bytes) != request->code_hash ||
+                 !rtl_probe_code_is_whole(code, request->code_bytes))) {
+        free(code);
+        code = NULL;
+    }
+    return code;
+}
+
+/* Opens the gate. False: the program has unloaded the kernel meanwhile. */
+static bool open_gate(const struct rtl_probe_request *request)
+{
+    GATE->probed_object = p.parts.kernel_object;
+    GATE->every = request->every;
+    atomic_store(&GATE->seen, 0);
+    atomic_store(&GATE->taken, 0);
+    atomic_store(&GATE->due, 0);
+    atomic_store(&GATE->failed, false);
+    atomic_store(&GATE->kernel_object, request->kernel_object);
+    if (!atomic_load(&GATE->wanted_object))
+        return false;
+    atomic_store(&GATE->state, RTL_GATE_FREE);
+    atomic_fetch_or(&rtl_hot.more, RTL_MORE_PROBE);
+    return true;
+}
+
+static void arm(const struct rtl_probe_request *request, uint64_t now)
+{
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    char name[256] = "";
+    p.told.number = p.word.number;
+    p.changed = true;
+    if (p.told.phase != RTL_PROBE_PHASE_PREPARED) {
+        if (p.told.phase != RTL_PROBE_PHASE_ARMED && p.told.phase != RTL_PROBE_PHASE_ENDING)
+            set_why(RTL_PROBE_WHY_BAD_REQUEST);
+        return; /* another's goes on as it was */
+    }
+    if (!makes_sense(request)) {
+        end(RTL_PROBE_WHY_BAD_REQUEST);
+        return;
+    }
+    if (rtl_policy_now() < RTL_TIME_UNSIGNALLED) {
+        end(RTL_PROBE_WHY_NOT_TIMED);
+        return;
+    }
+    void *code = copy_code(request);
+    if (!code) {
+        end(RTL_PROBE_WHY_BAD_CODE);
+        return;
+    }
+    if (!rtl_probe_parts_load(&p.parts, code, request->code_bytes, &status)) {
+        p.told.status = (uint32_t)status;
+        end(RTL_PROBE_WHY_NOT_LOADED);
+        return;
+    }
+    p.told.kernel = rtl_kernels_describe(request->kernel_object, name, sizeof name);
+    p.told.wanted = request->wanted;
+    p.told.every = request->every;
+    p.told.code_bytes = request->code_bytes;
+    p.told.code_hash = request->code_hash;
+    p.told.ends_shift = request->ends_shift;
+    p.told.probed_object = p.parts.kernel_object;
+    p.told.armed_mono_ns = now;
+    p.told.tail_step_ns = rtl_ticks_to_ns(&GATE->gpu->rate, 1ull << request->ends_shift);
+    rtl_say("a probe was loaded: %u bytes of code with hash %016llx, for 1 in %u dispatches of %s", request->code_bytes,
+            (unsigned long long)request->code_hash, request->every, name);
+    set_phase(RTL_PROBE_PHASE_ARMED);
+    if (!open_gate(request))
+        end(RTL_PROBE_WHY_KERNEL_GONE);
+}
+
+static void take_up(uint64_t now)
+{
+    struct rtl_probe_request request;
+    if (p.preparing || p.word.ask == RTL_PROBE_ASK_NOTHING || p.word.number == p.told.number || !copy_request(&request))
+        return;
+    p.asked = true;
+    switch (p.word.ask) {
+    case RTL_PROBE_ASK_PREPARE:
+        if (is_going_on())
+            end(RTL_PROBE_WHY_DISARMED);
+        if (!p.placed)
+            prepare(&request, now);
+        else if (p.told.phase == RTL_PROBE_PHASE_OVER)
+            refuse(RTL_PROBE_WHY_STUCK, HSA_STATUS_SUCCESS);
+        break; /* else when the one before has ended */
+    case RTL_PROBE_ASK_ARM:
+        arm(&request, now);
+        break;
+    default:
+        p.told.number = p.word.number;
+        p.changed = true;
+        if (is_going_on())
+            end(RTL_PROBE_WHY_DISARMED);
+    }
+}
+
+/* --- rounds --- */
+
+static void look_for_end(uint64_t now)
+{
+    bool armed = p.told.phase == RTL_PROBE_PHASE_ARMED;
+    if (atomic_load_explicit(&GATE->failed, memory_order_relaxed) && !p.queue_failed) {
+        p.queue_failed = true;
+        if (armed || p.told.phase == RTL_PROBE_PHASE_ENDING)
+            end(RTL_PROBE_WHY_QUEUE_ERROR);
+    }
+    if (is_going_on()) {
+        if (!atomic_load_explicit(&GATE->wanted_object, memory_order_relaxed))
+            end(RTL_PROBE_WHY_KERNEL_GONE);
+        else if (now - p.beat_at > RTL_PROBE_HEARTBEAT_NS)
+            end(RTL_PROBE_WHY_UNWATCHED);
+        else if (armed && rtl_policy_now() < RTL_TIME_UNSIGNALLED)
+            end(RTL_PROBE_WHY_NOT_TIMED);
+    } else if (p.placed && !p.preparing) {
+        close_gate();
+    }
+}
+
+void rtl_probe_round(uint64_t now)
+{
+    if (!rtl_tool.segment.probe)
+        return;
+    look_at_word(now);
+    look_at_copy(now);
+    look_at_gate(now);
+    look_for_end(now);
+    take_up(now);
+    say();
+}
+
+bool rtl_probe_is_copying(void)
+{
+    return p.copy != NO_COPY;
+}
+
+bool rtl_probe_is_busy(void)
+{
+    bool asked = p.asked;
+    p.asked = false;
+    return asked || p.told.phase == RTL_PROBE_PHASE_PREPARED || p.copy != NO_COPY || p.lost ||
+           p.told.phase == RTL_PROBE_PHASE_ENDING;
+}
+
+bool rtl_probe_is_needed(uint64_t now)
+{
+    if (!rtl_tool.segment.probe)
+        return false;
+    return rtl_probe_is_busy() || p.over ||
+           __atomic_load_n(&rtl_tool.segment.probe_page->word, __ATOMIC_RELAXED) != p.word_seen ||
+           (is_going_on() && (now - p.beat_at > RTL_PROBE_HEARTBEAT_NS ||
+                              !atomic_load_explicit(&GATE->wanted_object, memory_order_relaxed)));
+}
+
+uint64_t rtl_probe_longest_park(void)
+{
+    return rtl_tool.segment.probe ? LONGEST_PARK : UINT64_MAX;
+}
+
+void rtl_probe_wind_up(void)
+{
+    if (!rtl_tool.segment.probe)
+        return;
+    look_at_gate(rtl_clock_now()); /* what the last round has brought */
+    bool alive = is_going_on() || p.told.phase == RTL_PROBE_PHASE_ENDING || p.preparing;
+    if (p.copy != NO_COPY || p.lost || gate_state() == RTL_GATE_TAKEN) {
+        p.leak = true; /* the runtime has it, or takes it with it */
+        p.copy = NO_COPY;
+        p.lost = p.over = false;
+        atomic_store(&GATE->state, RTL_GATE_CLOSED); /* no dispatch is timed any more, no worker is told */
+    }
+    p.preparing = p.no_numbers = false; /* another runtime's copies may be better */
+    if (alive)
+        end(RTL_PROBE_WHY_SHUTDOWN);
+    else
+        close_gate();
+    say();
+}

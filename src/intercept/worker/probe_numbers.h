@@ -1,0 +1,18 @@
+/* Adds up what probed dispatches have left in the block. Pure. */
+#ifndef RTL_INTERCEPT_PROBE_NUMBERS_H
+#define RTL_INTERCEPT_PROBE_NUMBERS_H
+
+#include <stdint.h>
+
+#include "intercept/base/clock.h"
+#include "shm/probe.h"
+#include "shm/probe_state.h"
+
+/* How many waves of 64 work-items a dispatch has. */
+uint64_t rtl_probe_waves_of(const uint32_t grid[3], const uint16_t workgroup[3]);
+
+/* Adds the numbers of one dispatch, alone in the block, to the state's sums. */
+void rtl_probe_add(struct rtl_probe_state *state, const struct rtl_probe_block *block, const struct rtl_tick_rate *rate,
+                   uint64_t duration_ns, uint64_t waves_expected);
+
+#endif

@@ -1,0 +1,194 @@
+/* Memory, copies and code of a probe (probe_parts.h). */
+#include "intercept/worker/probe_parts.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa_ext_amd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept/base/tool.h"
+
+#define HSA (&rtl_tool.hsa)
+
+enum { HOST_BYTES = 2 * RTL_PROBE_BLOCK_BYTES };
+
+/* --- memory --- */
+
+struct pool_search {
+    uint32_t flags; /* one of these */
+    hsa_amd_memory_pool_t pool;
+    bool found;
+};
+
+static hsa_status_t see_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+    struct pool_search *search = data;
+    hsa_amd_segment_t segment = HSA_AMD_SEGMENT_GROUP;
+    uint32_t flags = 0;
+    bool allowed = false;
+    if (HSA->amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) != HSA_STATUS_SUCCESS ||
+        segment != HSA_AMD_SEGMENT_GLOBAL ||
+        HSA->amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allowed) !=
+            HSA_STATUS_SUCCESS ||
+        !allowed ||
+        HSA->amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags) != HSA_STATUS_SUCCESS ||
+        !(flags & search->flags))
+        return HSA_STATUS_SUCCESS;
+    search->pool = pool;
+    search->found = true;
+    return HSA_STATUS_INFO_BREAK;
+}
+
+static bool find_pool(hsa_agent_t agent, uint32_t flags, hsa_amd_memory_pool_t *pool)
+{
+    struct pool_search search = {.flags = flags};
+    HSA->amd_agent_iterate_memory_pools(agent, see_pool, &search);
+    *pool = search.pool;
+    return search.found;
+}
+
+static hsa_status_t see_agent(hsa_agent_t agent, void *data)
+{
+    hsa_agent_t *cpu = data;
+    hsa_device_type_t type = HSA_DEVICE_TYPE_GPU;
+    hsa_amd_memory_pool_t pool;
+    if (HSA->agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) != HSA_STATUS_SUCCESS || type != HSA_DEVICE_TYPE_CPU ||
+        !find_pool(agent, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, &pool))
+        return HSA_STATUS_SUCCESS;
+    *cpu = agent;
+    return HSA_STATUS_INFO_BREAK;
+}
+
+static bool place(struct rtl_probe_parts *parts, hsa_status_t *status)
+{
+    hsa_amd_memory_pool_t near, far;
+    void *block = NULL, *host = NULL;
+    *status = HSA_STATUS_SUCCESS;
+    HSA->iterate_agents(see_agent, &parts->cpu);
+    if (!parts->cpu.handle || !find_pool(parts->gpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, &near) ||
+        !find_pool(parts->cpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, &far))
+        return false;
+    *status = HSA->amd_memory_pool_allocate(near, RTL_PROBE_BLOCK_BYTES, 0, &block);
+    if (*status != HSA_STATUS_SUCCESS)
+        return false;
+    parts->block = block;
+    *status = HSA->amd_memory_pool_allocate(far, HOST_BYTES, 0, &host);
+    if (*status != HSA_STATUS_SUCCESS)
+        return false;
+    parts->host = host;
+    *status = HSA->amd_agents_allow_access(1, &parts->gpu, NULL, host);
+    if (*status != HSA_STATUS_SUCCESS)
+        return false;
+    rtl_probe_block_clear(&parts->host[0]);
+    rtl_probe_block_clear(&parts->host[1]);
+    *status = HSA->signal_create(0, 0, NULL, &parts->copied);
+    return *status == HSA_STATUS_SUCCESS;
+}
+
+bool rtl_probe_parts_place(struct rtl_probe_parts *parts, hsa_agent_t gpu, hsa_status_t *status)
+{
+    memset(parts, 0, sizeof *parts);
+    parts->gpu = gpu;
+    if (place(parts, status))
+        return true;
+    rtl_probe_parts_free(parts);
+    return false;
+}
+
+/* --- copies --- */
+
+static bool begin(struct rtl_probe_parts *parts, void *to, hsa_agent_t to_agent, const void *from,
+                  hsa_agent_t from_agent, hsa_status_t *status)
+{
+    HSA->signal_store_relaxed(parts->copied, 1);
+    *status = HSA->amd_memory_async_copy(to, to_agent, from, from_agent, RTL_PROBE_BLOCK_BYTES, 0, NULL, parts->copied);
+    return *status == HSA_STATUS_SUCCESS;
+}
+
+bool rtl_probe_parts_read(struct rtl_probe_parts *parts, hsa_status_t *status)
+{
+    return begin(parts, &parts->host[0], parts->cpu, parts->block, parts->gpu, status);
+}
+
+bool rtl_probe_parts_clear(struct rtl_probe_parts *parts, hsa_status_t *status)
+{
+    return begin(parts, parts->block, parts->gpu, &parts->host[1], parts->cpu, status);
+}
+
+int64_t rtl_probe_parts_copying(const struct rtl_probe_parts *parts)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)parts->copied.handle;
+    return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
+}
+
+/* --- code --- */
+
+struct kernel_search {
+    uint64_t kernel_object;
+    uint32_t kernels;
+};
+
+static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
+{
+    struct kernel_search *search = data;
+    hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
+    (void)executable;
+    if (HSA->executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) == HSA_STATUS_SUCCESS &&
+        kind == HSA_SYMBOL_KIND_KERNEL &&
+        HSA->executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &search->kernel_object) ==
+            HSA_STATUS_SUCCESS)
+        search->kernels++;
+    return HSA_STATUS_SUCCESS;
+}
+
+static void unload(struct rtl_probe_parts *parts)
+{
+    if (parts->executable.handle)
+        HSA->executable_destroy(parts->executable);
+    if (parts->reader.handle)
+        HSA->code_object_reader_destroy(parts->reader);
+    free(parts->code);
+    parts->executable.handle = parts->reader.handle = parts->kernel_object = 0;
+    parts->code = NULL;
+}
+
+static bool load(struct rtl_probe_parts *parts, size_t bytes, hsa_status_t *status)
+{
+    struct kernel_search search = {0, 0};
+    *status = HSA->code_object_reader_create_from_memory(parts->code, bytes, &parts->reader);
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL,
+                                             &parts->executable);
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_load_agent_code_object(parts->executable, parts->gpu, parts->reader, NULL, NULL);
+    /* the runtime's own function: its name is to make no row */
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_freeze(parts->executable, NULL);
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_iterate_symbols(parts->executable, see_symbol, &search);
+    if (*status != HSA_STATUS_SUCCESS || search.kernels != 1 || !search.kernel_object)
+        return false;
+    parts->kernel_object = search.kernel_object;
+    return true;
+}
+
+bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, hsa_status_t *status)
+{
+    parts->code = code;
+    if (load(parts, bytes, status))
+        return true;
+    unload(parts);
+    return false;
+}
+
+void rtl_probe_parts_free(struct rtl_probe_parts *parts)
+{
+    unload(parts);
+    if (parts->copied.handle)
+        HSA->signal_destroy(parts->copied);
+    if (parts->host)
+        HSA->amd_memory_pool_free(parts->host);
+    if (parts->block)
+        HSA->amd_memory_pool_free(parts->block);
+    memset(parts, 0, sizeof *parts);
+}

@@ -1,0 +1,44 @@
+/*
+ * What a probe takes of the runtime: the block in the GPU's memory, a page of the host's to copy it to, the loaded copy
+ * of the kernel. Worker only; every call may take the runtime's time, none waits for the GPU.
+ *
+ * The block is copied by the GPU's copy engine, not read: where the CPU can't reach the GPU's memory (a small BAR)
+ * there is no other way, and where it can, one way is enough.
+ */
+#ifndef RTL_INTERCEPT_PROBE_PARTS_H
+#define RTL_INTERCEPT_PROBE_PARTS_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/probe.h"
+
+struct rtl_probe_parts {
+    hsa_agent_t gpu, cpu;
+    struct rtl_probe_block *block; /* the GPU's; not to be touched from here */
+    struct rtl_probe_block *host;  /* [0]: as it was copied; [1]: a clear one */
+    hsa_signal_t copied;
+    hsa_executable_t executable;
+    hsa_code_object_reader_t reader;
+    void *code;             /* the runtime keeps no copy of its own */
+    uint64_t kernel_object; /* 0: not loaded */
+};
+
+/* The block, and what it is copied with. *status: of what was refused. False: nothing was kept. */
+bool rtl_probe_parts_place(struct rtl_probe_parts *parts, hsa_agent_t gpu, hsa_status_t *status);
+
+/* Loads the copy; `code` was allocated, and is the parts' from now on. False: none of it was kept. */
+bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, hsa_status_t *status);
+
+/* Begins a copy: of the block to host[0], or of a clear one to the block. One at a time. */
+bool rtl_probe_parts_read(struct rtl_probe_parts *parts, hsa_status_t *status);
+bool rtl_probe_parts_clear(struct rtl_probe_parts *parts, hsa_status_t *status);
+/* Whether it is over: below 0 it failed, 0: it is, above: it isn't. */
+int64_t rtl_probe_parts_copying(const struct rtl_probe_parts *parts);
+
+/* Gives all back. Nothing of it may be in use. */
+void rtl_probe_parts_free(struct rtl_probe_parts *parts);
+
+#endif

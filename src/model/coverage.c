@@ -1,0 +1,290 @@
+/* The coverage line, in parts that are left out one by one where there is no room. See coverage.h. */
+#include "model/coverage.h"
+#include "model/labels.h"
+#include "model/model_gpus.h"
+#include "text/text.h"
+#include "text/units.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int rtl_way_lines(const struct rtl_model *m, struct rtl_way_line lines[RTL_WAY_LINES])
+{
+    int count = 0;
+    for (uint32_t i = 0; i < m->queue_count && count < RTL_WAY_LINES; i++) {
+        const struct rtl_queue_snapshot *q = m->queues[i].queue;
+        int at = 0;
+        while (at < count && (lines[at].way != q->way || lines[at].why != q->way_why))
+            at++;
+        if (q->way && at == count)
+            lines[count++] = (struct rtl_way_line){q->way, q->way_why};
+    }
+    return count;
+}
+
+/* What is of a newer library has no name here. */
+static const char *named(uint32_t number, const char *name)
+{
+    return name ? name : number ? "unknown" : RTL_NONE;
+}
+
+const char *rtl_way_label(uint32_t way)
+{
+    return named(way, rtl_way_key(way));
+}
+
+const char *rtl_way_why_label(uint32_t why)
+{
+    return named(why, rtl_way_why_key(why));
+}
+
+const char *rtl_way_why_words(uint32_t why)
+{
+    return named(why, rtl_way_why_text(why));
+}
+
+void rtl_ways_text(const struct rtl_model *m, char *out, size_t size)
+{
+    struct rtl_way_line lines[RTL_WAY_LINES];
+    int count = rtl_way_lines(m, lines);
+    *out = 0;
+    for (int i = 0; i < count; i++)
+        rtl_text_append(out, size, "%s%s (%s)", i ? ", " : "queues ", rtl_way_label(lines[i].way),
+                        rtl_way_why_words(lines[i].why));
+}
+
+/* --- parts --- */
+
+/* The first ones stay longest. */
+enum rank { WHAT, WRONG, SUMS, WHICH, REASON, MORE, WHERE, WORDS, LAST };
+enum { PARTS = 64 };
+
+struct part {
+    enum rank rank;
+    const char *before; /* between it and what stands before it; "  " is one blank after a colon and its like */
+    char text[160];
+};
+
+struct line {
+    struct part part[PARTS];
+    int count;
+};
+
+static void add(struct line *line, enum rank rank, const char *before, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void add(struct line *line, enum rank rank, const char *before, const char *format, ...)
+{
+    va_list args;
+    if (line->count == PARTS)
+        return;
+    struct part *part = &line->part[line->count++];
+    *part = (struct part){.rank = rank, .before = before};
+    va_start(args, format);
+    vsnprintf(part->text, sizeof part->text, format, args);
+    va_end(args);
+}
+
+/* Reasons stand in brackets, as many as there are. */
+static bool is_reason(const struct line *line, int i)
+{
+    return i >= 0 && i < line->count && line->part[i].rank == REASON;
+}
+
+static void join(const struct line *line, char *out, size_t size)
+{
+    *out = 0;
+    for (int i = 0; i < line->count; i++) {
+        const struct part *part = &line->part[i];
+        size_t length = strlen(out);
+        bool goes_on = length && strchr(":,;", out[length - 1]);
+        bool first = is_reason(line, i) && !is_reason(line, i - 1),
+             last = is_reason(line, i) && !is_reason(line, i + 1);
+        const char *before = !length ? "" : !strcmp(part->before, "  ") && goes_on ? " " : first ? " " : part->before;
+        rtl_text_append(out, size, "%s%s%s%s", before, first ? "(" : "", part->text, last ? ")" : "");
+    }
+}
+
+/* By importance, those that still have room beside what is more important; one is always there. */
+static void keep_what_fits(struct line *line, int columns)
+{
+    char text[RTL_COVERAGE_BYTES];
+    bool kept[PARTS] = {false};
+    for (int rank = WHAT; rank <= LAST; rank++)
+        for (int i = 0; i < line->count; i++) {
+            struct line some = {.count = 0};
+            if ((int)line->part[i].rank != rank)
+                continue;
+            kept[i] = true;
+            for (int n = 0; n < line->count; n++)
+                if (kept[n])
+                    some.part[some.count++] = line->part[n];
+            join(&some, text, sizeof text);
+            kept[i] = some.count == 1 || rtl_text_columns(text) <= columns;
+        }
+    int count = 0;
+    for (int i = 0; i < line->count; i++)
+        if (kept[i])
+            line->part[count++] = line->part[i];
+    line->count = count;
+}
+
+/* --- what they say --- */
+
+/* A share of the window's dispatches, at most all: one that was counted before the window may be given up on in it. */
+static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
+{
+    return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
+}
+
+/* What of it was seen from outside, and what that means. */
+static void observed(struct line *line, const struct rtl_model *m, bool whole)
+{
+    static const char *const when[] = {
+#define CONVENTION(sym, num, json, text) [num] = text,
+        RTL_CONVENTIONS(CONVENTION)
+#undef CONVENTION
+    };
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    uint64_t timed = m->window_counted > m->window_untimed ? m->window_counted - m->window_untimed : 0;
+    bool known = s->in_force == RTL_ACTIVITY_TIMING;
+    add(line, WHAT, "  ", "OBSERVED");
+    add(line, WORDS, " ", "from outside:");
+    add(line, MORE, "  ", "calls exact");
+    add(line, WHICH, ", ", known ? "times with ~ estimated" : "no shares of time");
+    if (timed)
+        add(line, REASON + 1, ", ", "%s%% timed exactly", share_of(m, timed).text);
+    if (s->packets_lost)
+        add(line, WRONG, ", ", "%s packets lost", rtl_format_count(s->packets_lost).text);
+    if (!whole)
+        return;
+    if (s->convention && s->convention < sizeof when / sizeof *when)
+        add(line, WORDS, "; ", "read index moves %s", when[s->convention]);
+    add(line, WORDS, "; ", "exact times of all: start it with rtl-top run");
+}
+
+/* The largest first, as shares of the window; in mode off there are none. */
+static void reasons(struct line *line, const struct rtl_model *m)
+{
+    const uint64_t *by = m->window_untimed_by;
+    bool done[RTL_UNTIMED_LIMIT] = {false};
+    for (int n = 0; n < RTL_UNTIMED_LIMIT && m->counted && m->latest->snapshot.mode != RTL_MODE_OFF; n++) {
+        int worst = -1;
+        for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
+            if (!done[i] && by[i] && (worst < 0 || by[i] > by[worst]))
+                worst = i;
+        if (worst < 0)
+            break;
+        done[worst] = true;
+        const char *key = rtl_reason_key((unsigned)worst);
+        add(line, REASON, ", ", "%s %s", key ? key : "other reasons", share_of(m, by[worst]).text);
+    }
+}
+
+static void coverage(struct line *line, const struct rtl_model *m)
+{
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    const char *where = !m->base ? "since start" : m->base == m->zero ? "since zero" : "in window";
+    add(line, s->mode == RTL_MODE_DEFAULT ? LAST : WHICH, "  ", "mode %s:", rtl_mode_label(s->mode));
+    if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
+        add(line, WRONG, "  ", "%s wanted, from the next dispatch on;", rtl_mode_label(m->wanted));
+    if (s->mode == RTL_MODE_AUTO)
+        add(line, WHICH, "  ", "%s,",
+            s->in_force == RTL_ACTIVITY_TIMING ? "timing (watched)" : rtl_activity_key(s->in_force));
+    if (s->mode == RTL_MODE_AUTO && m->no_heartbeat[0])
+        add(line, SUMS, "  ", "not to be woken by you: %s,", m->no_heartbeat);
+    if (s->mode == RTL_MODE_OFF) {
+        add(line, WHAT, "  ", m->counted ? "nothing is counted now" : "nothing is counted");
+        if (m->counted)
+            add(line, WHERE, ", ", "%s dispatches were since %s", rtl_format_count(m->counted).text,
+                m->zero ? "zero" : "start");
+    } else if (!m->counted) {
+        add(line, WHAT, "  ", m->zero ? "no dispatch since zero" : "no dispatch yet");
+    } else if (!m->window_counted && !m->window_untimed) {
+        add(line, WHAT, "  ", "no dispatch %s", where);
+    } else if (!m->window_untimed) {
+        add(line, WHAT, "  ", "all of %s dispatches timed", rtl_format_count(m->window_counted).text);
+        add(line, WHERE, " ", "%s", where);
+    } else {
+        add(line, WHAT, "  ", "%s%% NOT timed", share_of(m, m->window_untimed).text);
+        add(line, WHERE, " ", "of %s", rtl_format_count(m->window_counted).text);
+        add(line, WORDS, " ", "%s", where);
+    }
+    reasons(line, m);
+}
+
+/* What else has to be known about the process. */
+static void remarks(struct line *line, const struct rtl_model *m)
+{
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    if (s->queues_refused)
+        add(line, WRONG, "; ", "%s queue%s not counted", rtl_format_count(s->queues_refused).text,
+            s->queues_refused == 1 ? "" : "s");
+    if (s->kernels_over)
+        add(line, WRONG, "; ", "%s kernel%s without a row", rtl_format_count(s->kernels_over).text,
+            s->kernels_over == 1 ? "" : "s");
+#define NOTE(sym, bit, key, text)  \
+    if (s->notes & RTL_NOTE_##sym) \
+        add(line, MORE, "; ", "%s", text);
+    RTL_NOTES(NOTE)
+#undef NOTE
+#define BIT(sym, bit, key, text) | RTL_NOTE_##sym
+    uint32_t unknown = s->notes & ~(uint32_t)(0 RTL_NOTES(BIT));
+#undef BIT
+    if (unknown)
+        add(line, MORE, "; ", "notes 0x%x of a newer library", unknown);
+}
+
+void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
+{
+    struct line line = {.count = 0};
+    if (m->latest->snapshot.mode == RTL_MODE_OBSERVED)
+        observed(&line, m, true);
+    else
+        coverage(&line, m);
+    remarks(&line, m);
+    join(&line, out, size);
+}
+
+/* What the sums are, and what is wrong with them. */
+static void sums(struct line *line, const struct rtl_model *m, int columns)
+{
+    enum { SHARES_AT_HAND = 4, BUSY_FROM = 100 }; /* of so many GPUs nobody needs a mean */
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    if (m->gpu_count > SHARES_AT_HAND && m->busy >= 0 && columns >= BUSY_FROM)
+        add(line, SUMS, "  ", "busy %s%s%%", rtl_model_busy_is_bound(m) ? "<" : "", rtl_format_share(m->busy).text);
+    if (s->mode == RTL_MODE_OFF)
+        return;
+    add(line, SUMS, "  ", "%s disp/s", rtl_format_rate(m->rate).text);
+    if (m->window_lost)
+        add(line, WRONG, ", ", "drop %s", rtl_format_count(m->window_lost).text);
+    else if (m->lost)
+        add(line, WRONG, ", ", "drop %s earlier", rtl_format_count(m->lost).text);
+    if (s->signals_limit && s->signals_in_use >= s->signals_limit - s->signals_limit / 10)
+        add(line, WRONG, ", ", "signals %s of %s", rtl_format_count(s->signals_in_use).text,
+            rtl_format_count(s->signals_limit).text);
+}
+
+bool rtl_coverage_line(const struct rtl_model *m, int columns, char *out, size_t size)
+{
+    static const char more[] = " [?]";
+    const struct rtl_snapshot *s = &m->latest->snapshot;
+    struct line line = {.count = 0};
+    bool quiet = s->mode == RTL_MODE_DEFAULT && (m->wanted == RTL_MODE_NONE || m->wanted == s->mode) &&
+                 m->window_counted && !m->window_untimed;
+    sums(&line, m, columns);
+    if (s->mode == RTL_MODE_OBSERVED)
+        observed(&line, m, false);
+    else if (quiet)
+        add(&line, WHAT, ", ", "all timed");
+    else
+        coverage(&line, m);
+    remarks(&line, m);
+    join(&line, out, size);
+    if (rtl_text_columns(out) <= columns)
+        return true;
+    keep_what_fits(&line, columns - (int)strlen(more));
+    join(&line, out, size);
+    rtl_text_append(out, size, "%s", more);
+    return false;
+}

@@ -1,0 +1,184 @@
+/* The kernels of one range. See model_range.h. */
+#include "model/model_range.h"
+#include "shm/hash.h"
+#include "stats/histogram_sum.h"
+#include "text/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The place of the range in a snapshot; 0 where it wasn't there. */
+static uint32_t place_of(const struct rtl_range_choice *range, const struct rtl_calls *calls)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < range->depth; i++) {
+        at = rtl_calls_child(calls, at, range->path[i].name, range->path[i].bytes);
+        if (at >= calls->node_count)
+            return 0;
+    }
+    return at;
+}
+
+static int by_kernel(const void *left, const void *right)
+{
+    const struct rtl_call_pair *const *a = left, *const *b = right;
+    return (*a)->kernel != (*b)->kernel ? ((*a)->kernel > (*b)->kernel) - ((*a)->kernel < (*b)->kernel)
+                                        : ((*a)->node > (*b)->node) - ((*a)->node < (*b)->node);
+}
+
+/* The pairs of the range and of all in it, by kernel. */
+static uint32_t pairs_of(const struct rtl_calls *calls, uint32_t place, const struct rtl_call_pair **out, bool *in)
+{
+    uint32_t count = 0;
+    for (uint32_t i = place; i < calls->node_count; i++) /* a parent comes first */
+        in[i] = i == place || in[calls->nodes[i].parent];
+    for (uint32_t i = 0; i < calls->pair_count; i++)
+        if (in[calls->pairs[i].node])
+            out[count++] = &calls->pairs[i];
+    if (count)
+        qsort(out, count, sizeof *out, by_kernel);
+    return count;
+}
+
+/* The first of a kernel's; `count` where it has none. */
+static uint32_t first_of(const struct rtl_call_pair *const *pairs, uint32_t count, uint64_t kernel)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (pairs[middle]->kernel < kernel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_call_pair *const *pairs, uint32_t count,
+                        const struct rtl_histogram_copy **list, struct rtl_snapshot *to)
+{
+    to->kernels = calloc((size_t)from->kernel_count + 1, sizeof *to->kernels);
+    for (uint32_t i = 0; to->kernels && i < from->kernel_count; i++) {
+        uint64_t kernel = rtl_hash(from->kernels[i].name, from->kernels[i].name_length);
+        uint32_t at = first_of(pairs, count, kernel), found = 0;
+        for (; at < count && pairs[at]->kernel == kernel; at++)
+            list[found++] = &pairs[at]->histogram;
+        if (!found)
+            continue;
+        void *storage = rtl_snapshot_allocate(to, rtl_histogram_sum_bytes(list, found) + 1);
+        if (!storage)
+            return false;
+        struct rtl_kernel_snapshot *k = &to->kernels[to->kernel_count++];
+        *k = from->kernels[i];
+        k->histogram = rtl_histogram_sum(list, found, storage);
+        k->calls = k->histogram.count;
+        k->untimed = k->estimated_ns = 0;
+    }
+    return to->kernels != NULL;
+}
+
+static bool make(const struct rtl_range_choice *range, const struct rtl_sample *from, struct rtl_sample *to)
+{
+    const struct rtl_calls *calls = from ? from->snapshot.calls : NULL;
+    uint32_t place = calls ? place_of(range, calls) : 0;
+    rtl_snapshot_free(&to->snapshot);
+    if (!place)
+        return true;
+    const struct rtl_call_pair **pairs = calloc((size_t)calls->pair_count + 1, sizeof *pairs);
+    const struct rtl_histogram_copy **list = calloc((size_t)calls->pair_count + 1, sizeof *list);
+    bool *in = calloc(calls->node_count, sizeof *in);
+    bool ok = pairs && list && in &&
+              add_kernels(&from->snapshot, pairs, pairs_of(calls, place, pairs, in), list, &to->snapshot);
+    free(pairs);
+    free(list);
+    free(in);
+    return ok;
+}
+
+bool rtl_range_make(struct rtl_model *model)
+{
+    struct rtl_range_choice *range = model->range;
+    bool ok = true;
+#define MAKE(span) ok = ok && make(range, model->span, &range->span);
+    RTL_RANGE_SPANS(MAKE)
+#undef MAKE
+    return ok;
+}
+
+void rtl_range_free(struct rtl_range_choice *range)
+{
+    if (!range)
+        return;
+#define FORGET(span) rtl_snapshot_free(&range->span.snapshot);
+    RTL_RANGE_SPANS(FORGET)
+#undef FORGET
+    free(range);
+}
+
+struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const struct rtl_call_row *row)
+{
+    const struct rtl_calls *calls = model->latest ? model->latest->snapshot.calls : NULL;
+    uint32_t place = calls && row->node ? (uint32_t)(row->node - calls->nodes) : 0, depth = 0;
+    if (!place || place >= calls->node_count)
+        return NULL;
+    for (uint32_t at = place; at; at = calls->nodes[at].parent)
+        depth++;
+    struct rtl_range_choice *range = depth <= RTL_RANGE_PATH_MAX ? calloc(1, sizeof *range) : NULL;
+    for (uint32_t at = place, i = depth; range && i--; at = calls->nodes[at].parent) {
+        range->depth++;
+        range->path[i].bytes = calls->nodes[at].name_bytes;
+        memcpy(range->path[i].name, calls->nodes[at].name, calls->nodes[at].name_bytes);
+    }
+    return range;
+}
+
+void rtl_range_text(const struct rtl_range_choice *range, char *out, size_t size)
+{
+    *out = '\0';
+    for (uint32_t i = 0; range && i < range->depth; i++) {
+        char name[4 * RTL_API_TEXT + 1];
+        rtl_text_escape(name, sizeof name, range->path[i].name, range->path[i].bytes);
+        rtl_text_append(out, size, "%s%s", i ? " > " : "", name);
+    }
+}
+
+void rtl_range_node_text(const struct rtl_calls *calls, uint32_t node, char *out, size_t size)
+{
+    uint32_t path[RTL_API_NODES], depth = 0;
+    *out = '\0';
+    for (; node && node < calls->node_count && depth < RTL_API_NODES; node = calls->nodes[node].parent)
+        path[depth++] = node;
+    for (uint32_t i = depth; i--;) {
+        char name[4 * RTL_API_TEXT + 1];
+        rtl_text_escape(name, sizeof name, calls->nodes[path[i]].name, calls->nodes[path[i]].name_bytes);
+        rtl_text_append(out, size, "%s%s", i + 1 < depth ? " > " : "", name);
+    }
+}
+
+static int by_range(const void *left, const void *right)
+{
+    const struct rtl_range_kernel *a = left, *b = right;
+    const struct rtl_histogram_copy *x = &a->pair->histogram, *y = &b->pair->histogram;
+    if (a->pair->node != b->pair->node)
+        return a->pair->node < b->pair->node ? -1 : 1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return (a->kernel->id > b->kernel->id) - (a->kernel->id < b->kernel->id);
+}
+
+uint32_t rtl_range_kernels(const struct rtl_snapshot *snapshot, struct rtl_range_kernel **out)
+{
+    const struct rtl_calls *calls = snapshot->calls;
+    uint32_t pairs = calls ? calls->pair_count : 0, count = 0;
+    *out = malloc(((size_t)pairs + 1) * sizeof **out);
+    for (uint32_t k = 0; *out && pairs && k < snapshot->kernel_count; k++) {
+        const struct rtl_kernel_snapshot *kernel = &snapshot->kernels[k];
+        uint64_t hash = rtl_hash(kernel->name, kernel->name_length);
+        for (uint32_t i = 0; i < pairs && count < pairs; i++)
+            if (calls->pairs[i].kernel == hash)
+                (*out)[count++] = (struct rtl_range_kernel){&calls->pairs[i], kernel};
+    }
+    if (count)
+        qsort(*out, count, sizeof **out, by_range);
+    return count;
+}

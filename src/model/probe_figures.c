@@ -1,0 +1,112 @@
+/* Figures of a probe. See probe_figures.h. */
+#include "model/probe_figures.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint64_t sum_of(const uint64_t *values, int count)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum = plus(sum, values[i]);
+    return sum;
+}
+
+/* The nearest rank: the first power of two with which so large a share is reached, within what is known otherwise. */
+static struct rtl_probe_between quantile(const uint64_t buckets[RTL_PROBE_DURATIONS], uint64_t sum, double q,
+                                         uint64_t min, uint64_t max)
+{
+    uint64_t seen = 0;
+    double rank = q * (double)sum;
+    int at = 0;
+    for (; at < RTL_PROBE_DURATIONS - 1; at++) {
+        seen = plus(seen, buckets[at]);
+        if (seen && (double)seen >= rank)
+            break;
+    }
+    struct rtl_probe_between b = {at ? 1ull << at : 0, at < 63 ? (2ull << at) - 1 : UINT64_MAX};
+    if (min > b.low && min <= b.high)
+        b.low = min;
+    if (max < b.high && max >= b.low)
+        b.high = max;
+    return b;
+}
+
+static void rank_units(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
+{
+    for (uint32_t u = 0; u < RTL_PROBE_UNITS; u++) {
+        if (!s->busy[u])
+            continue;
+        f->units++;
+        uint32_t at = f->hottest_count < RTL_PROBE_HOTTEST ? f->hottest_count++ : RTL_PROBE_HOTTEST;
+        if (at == RTL_PROBE_HOTTEST && s->busy[u] <= f->hottest[--at].cycles)
+            continue;
+        for (; at && f->hottest[at - 1].cycles < s->busy[u]; at--)
+            f->hottest[at] = f->hottest[at - 1];
+        f->hottest[at] = (struct rtl_probe_unit){u, s->busy[u]};
+    }
+    if (!f->units)
+        return;
+    uint64_t sum = sum_of(s->busy, RTL_PROBE_UNITS);
+    f->busy_mean = sum / f->units;
+    f->busy_max = f->hottest[0].cycles;
+    f->imbalance = (double)f->busy_max * f->units / (double)sum;
+}
+
+void rtl_probe_figures(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
+{
+    *f = (struct rtl_probe_figures){.any = s->recorded != 0, .first = 0, .last = -1};
+    f->duration_mean_ns = s->recorded ? s->duration_total_ns / s->recorded : 0;
+    f->wave_mean = s->waves ? s->sum / s->waves : 0;
+    for (int i = 0; i < RTL_PROBE_DURATIONS; i++) {
+        if (!s->durations[i])
+            continue;
+        f->first = f->last < 0 ? i : f->first;
+        f->last = i;
+        f->most = s->durations[i] > f->most ? s->durations[i] : f->most;
+    }
+    uint64_t waves = sum_of(s->durations, RTL_PROBE_DURATIONS), tails = sum_of(s->tail_ns, RTL_PROBE_DURATIONS);
+    if (waves) {
+        f->p50 = quantile(s->durations, waves, 0.5, s->min, s->max);
+        f->p99 = quantile(s->durations, waves, 0.99, s->min, s->max);
+    }
+    if (tails)
+        f->tail_p50 = quantile(s->tail_ns, tails, 0.5, 0, s->tail_max_ns);
+    f->tail_mean_ns = s->tails ? s->tail_total_ns / s->tails : 0;
+    rank_units(s, f);
+}
+
+struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit)
+{
+    struct rtl_probe_unit_name name;
+    snprintf(name.text, sizeof name.text, "se%u sh%u cu%u", (unsigned)(unit >> 5 & 7), (unsigned)(unit >> 4 & 1),
+             (unsigned)(unit & 15));
+    return name;
+}
+
+static struct rtl_probe_between_text between(const char *low, const char *high)
+{
+    struct rtl_probe_between_text t;
+    snprintf(t.text, sizeof t.text, "%.24s%s%.24s", low, strcmp(low, high) ? "-" : "", strcmp(low, high) ? high : "");
+    return t;
+}
+
+struct rtl_probe_between_text rtl_probe_cycles_text(struct rtl_probe_between b)
+{
+    return between(rtl_format_count(b.low).text, rtl_format_count(b.high).text);
+}
+
+struct rtl_probe_between_text rtl_probe_times_text(struct rtl_probe_between b, enum rtl_unit units)
+{
+    return between(rtl_format_time(b.low, units).text, rtl_format_time(b.high, units).text);
+}
+
+double rtl_probe_slower(const struct rtl_probe_figures *f, uint64_t others_p50_ns)
+{
+    return f->any && others_p50_ns ? (double)f->duration_mean_ns / (double)others_p50_ns : 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * What a probe's numbers say: how long waves lasted, how evenly compute units were busy, how long the tail was. Pure;
+ * the numbers come from a process that may be hostile, so sums saturate and shares stay within bounds.
+ */
+#ifndef RTL_MODEL_PROBE_FIGURES_H
+#define RTL_MODEL_PROBE_FIGURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/probe_state.h"
+#include "text/units.h"
+
+enum { RTL_PROBE_HOTTEST = 5 };
+
+/* Between two bounds, both included: of powers of two nobody knows more. */
+struct rtl_probe_between {
+    uint64_t low, high;
+};
+
+struct rtl_probe_unit {
+    uint32_t unit; /* probe.h */
+    uint64_t cycles;
+};
+
+struct rtl_probe_figures {
+    bool any;                          /* some dispatch was recorded */
+    uint64_t duration_mean_ns;         /* of the probed dispatches */
+    uint64_t wave_mean;                /* cycles */
+    struct rtl_probe_between p50, p99; /* of waves, cycles */
+    uint64_t most;                     /* waves in the fullest of the powers of two */
+    int first, last;                   /* of them with any; last < first: none */
+    uint32_t units;                    /* compute units that had waves */
+    uint64_t busy_mean, busy_max;      /* cycles, of those units */
+    double imbalance;                  /* busy_max / their mean; 0: there are none */
+    struct rtl_probe_unit hottest[RTL_PROBE_HOTTEST];
+    uint32_t hottest_count;
+    struct rtl_probe_between tail_p50; /* ns; with `tails` of the state */
+    uint64_t tail_mean_ns;
+};
+
+void rtl_probe_figures(const struct rtl_probe_state *state, struct rtl_probe_figures *figures);
+
+/* "se1 sh0 cu13": shader engine, shader array, compute unit. */
+struct rtl_probe_unit_name {
+    char text[24];
+};
+struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit);
+
+/* "4.10k-8.19k", or one number where both look the same. */
+struct rtl_probe_between_text {
+    char text[56];
+};
+struct rtl_probe_between_text rtl_probe_cycles_text(struct rtl_probe_between between);
+struct rtl_probe_between_text rtl_probe_times_text(struct rtl_probe_between between, enum rtl_unit units);
+
+/* What one more probed dispatch costs: the mean of the probed ones over the others' p50; 0: not known. */
+double rtl_probe_slower(const struct rtl_probe_figures *figures, uint64_t others_p50_ns);
+
+#endif

@@ -1,0 +1,132 @@
+/* Code of kernels of another process. See kernel_code.h. */
+#include "observe/kernel_code.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "observe/debug_list.h"
+#include "observe/elf_symbols.h"
+#include "observe/mappings.h"
+#include "observe/target_file.h"
+
+static const uint64_t READ_MAX = 1ull << 30; /* in one look, whatever the list says */
+
+struct look {
+    const struct rtl_target_memory *memory;
+    int files;
+    const char *kernel;
+    size_t length;
+    uint64_t value; /* of the symbol, once it is found */
+    bool found;
+    uint64_t bytes;               /* read so far */
+    struct rtl_mappings mappings; /* read when they are needed first */
+    bool mapped;
+    rtl_kernel_code_take *take;
+    void *context;
+};
+
+static bool take_symbol(void *context, const struct rtl_elf_symbol *s)
+{
+    struct look *l = context;
+    if (s->type != STT_OBJECT || s->length != l->length + 3 || memcmp(s->name, l->kernel, l->length) != 0 ||
+        memcmp(s->name + l->length, ".kd", 3) != 0)
+        return true;
+    l->value = s->value;
+    l->found = true;
+    return false;
+}
+
+static bool read_bytes(const struct rtl_elf_image *image, struct rtl_kernel_code *code)
+{
+    code->size = (size_t)image->size;
+    code->bytes = malloc(code->size);
+    if (!code->bytes)
+        return false;
+    if (image->memory)
+        return rtl_target_read(image->memory, image->at, code->bytes, code->size);
+    return pread(image->fd, code->bytes, code->size, (off_t)image->at) == (ssize_t)code->size;
+}
+
+static bool is_elf(const char magic[4])
+{
+    return memcmp(magic, "\177ELF", 4) == 0;
+}
+
+/* Whether the code object has the kernel. */
+static bool has_kernel(struct look *l, const struct rtl_elf_image *image)
+{
+    l->found = false;
+    if (image->size && image->size <= RTL_KERNEL_CODE_MAX)
+        rtl_elf_symbols(image, take_symbol, l, &l->bytes);
+    return l->found;
+}
+
+/*
+ * The runtime takes a program's own file for where its code objects are, and that may be the loader's, or be gone. What
+ * was handed over is still mapped: the same offset of some file.
+ */
+static bool find_mapped(struct look *l, struct rtl_elf_image *image, uint64_t offset, uint64_t size)
+{
+    enum { TRIES = 32 };
+    if (!l->mapped && l->memory->pid)
+        rtl_mappings_read(l->memory->pid, &l->mappings);
+    l->mapped = true;
+    for (uint32_t i = 0, tries = 0; size && i < l->mappings.count && tries < TRIES; i++) {
+        const struct rtl_mapping *m = &l->mappings.list[i];
+        char magic[4];
+        if (!m->inode || !m->read || m->device || offset < m->offset || offset - m->offset >= m->to - m->from)
+            continue;
+        *image =
+            (struct rtl_elf_image){.memory = l->memory, .fd = -1, .at = m->from + (offset - m->offset), .size = size};
+        tries++;
+        if (rtl_target_read(l->memory, image->at, magic, sizeof magic) && is_elf(magic) && has_kernel(l, image))
+            return true;
+    }
+    return false;
+}
+
+static bool take_code_object(void *context, uint64_t entry, uint64_t load, const char *uri)
+{
+    struct look *l = context;
+    char path[RTL_CODE_OBJECT_URI_MAX + 1];
+    struct rtl_elf_image image = {.memory = l->memory, .fd = -1};
+    struct stat st;
+    bool more = true;
+    (void)entry;
+    if (!rtl_code_object_uri(uri, path, sizeof path, &image.at, &image.size))
+        return true;
+    char magic[4] = "";
+    uint64_t offset = image.at, size = image.size;
+    if (*path && (image.fd = rtl_target_file_open(l->files, path, &st)) >= 0) {
+        image.memory = NULL;
+        uint64_t most = (uint64_t)st.st_size > image.at ? (uint64_t)st.st_size - image.at : 0;
+        image.size = image.size && image.size < most ? image.size : most;
+    }
+    int file = image.fd;
+    bool there =
+        !*path || (file >= 0 && pread(file, magic, sizeof magic, (off_t)offset) == sizeof magic && is_elf(magic));
+    bool found = there ? has_kernel(l, &image) : find_mapped(l, &image, offset, size);
+    if (found) {
+        struct rtl_kernel_code code = {.object = load + l->value};
+        l->bytes += image.size;
+        if (read_bytes(&image, &code))
+            more = l->take(l->context, &code);
+        free(code.bytes);
+    }
+    if (file >= 0)
+        close(file);
+    return more && l->bytes < READ_MAX;
+}
+
+bool rtl_kernel_code_find(const struct rtl_target_memory *memory, uint64_t head, int files, const char *kernel,
+                          rtl_kernel_code_take *take, void *context)
+{
+    struct look l = {
+        .memory = memory, .files = files, .kernel = kernel, .length = strlen(kernel), .take = take, .context = context};
+    bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l, NULL);
+    if (l.mapped)
+        rtl_mappings_free(&l.mappings);
+    return whole;
+}

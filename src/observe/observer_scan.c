@@ -1,0 +1,190 @@
+/* Queues and code objects of an observed process: what comes and goes. See observer_private.h. */
+#include "base/clock.h"
+#include "observe/observer_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUEUES_MAX = RTL_QUEUES_MAX };
+static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: at once, and while others wait */
+
+/* GPUs are told apart by where their doorbells are; numbered in the order of the driver's offsets, as far as they are
+ * known when it begins. */
+static uint64_t gpu_key_of(const struct rtl_mappings *mappings, const struct rtl_found_queue *q)
+{
+    const struct rtl_mapping *m = rtl_mapping_of(mappings, q->doorbell);
+    return m ? m->offset ? m->offset : m->from : 0;
+}
+
+static uint32_t gpu_of(struct rtl_observer *o, uint64_t key)
+{
+    for (uint32_t i = 0; i < o->gpu_count; i++)
+        if (o->gpu_key[i] == key)
+            return i;
+    if (o->gpu_count == RTL_AGENTS_MAX)
+        return RTL_AGENTS_MAX - 1;
+    o->gpu_key[o->gpu_count] = key;
+    return o->gpu_count++;
+}
+
+void rtl_observer_end_queue(struct rtl_observer *o, struct rtl_observed_queue *q)
+{
+    if (o->options.past_library && rtl_observed_queue_is_own(&o->seen, q))
+        q->dispatches = q->unnamed = q->counter.lost = 0; /* nothing of it is shown, also when another has its slot */
+    o->lost_before += q->counter.lost;
+    o->unnamed_before += q->unnamed;
+    q->counter.lost = q->unnamed = 0;
+    rtl_observed_queue_end(&o->seen, q);
+}
+
+/* A free one; best its own: a queue that was given up goes on there where it was. */
+static struct rtl_observed_queue *slot_for(struct rtl_observer *o, const struct rtl_found_queue *f)
+{
+    struct rtl_observed_queue *any = NULL;
+    for (uint32_t i = 0; i < o->queue_count; i++) {
+        struct rtl_observed_queue *q = &o->queues[i];
+        if (!q->live && q->found.at == f->at && q->found.id == f->id)
+            return q;
+        any = !q->live && !any ? q : any;
+    }
+    if (any)
+        return any;
+    return o->queue_count < QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL; /* the last one is the shared one's */
+}
+
+static void take_queue(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *f,
+                       bool whole)
+{
+    struct rtl_queue_head head;
+    for (uint32_t i = 0; i < o->queue_count; i++)
+        if (o->queues[i].live && o->queues[i].found.at == f->at)
+            return;
+    if (!rtl_target_read(&o->memory, f->at, &head, sizeof head))
+        return;
+    struct rtl_observed_queue *q = slot_for(o, f);
+    if (!q)
+        return;
+    if (!rtl_observed_queue_begin(q, f, &head, whole)) {
+        rtl_observed_queue_end(&o->seen, q);
+        return;
+    }
+    q->gpu = gpu_of(o, gpu_key_of(mappings, f));
+}
+
+static bool is_found(const struct rtl_found_queue *found, uint32_t count, uint64_t at)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (found[i].at == at)
+            return true;
+    return false;
+}
+
+/* Those for which there is no room. A search that was cut off has seen too few of them. */
+static void count_refused(struct rtl_observer *o, const struct rtl_found_queue *found, uint32_t count)
+{
+    uint32_t there = o->search.beyond, live = 0, device = 0;
+    for (uint32_t i = 0; i < count; i++)
+        *(found[i].device_ring ? &device : &there) += 1;
+    for (uint32_t i = 0; i < o->queue_count; i++)
+        live += o->queues[i].live;
+    uint32_t room = there > live ? there - live : 0;
+    o->refused_room = o->search.whole || room > o->refused_room ? room : o->refused_room;
+    o->refused_device = o->search.whole || device > o->refused_device ? device : o->refused_device;
+}
+
+void rtl_observer_take_traced(struct rtl_observer *o, struct rtl_traced_queues *traced)
+{
+    pthread_mutex_lock(&o->state);
+    *traced = o->traced;
+    pthread_mutex_unlock(&o->state);
+}
+
+static void give_back(struct rtl_observer *o, const struct rtl_found_queue *f)
+{
+    for (uint32_t i = 0; i < o->queue_count; i++)
+        if (o->queues[i].live && o->queues[i].found.at == f->at && o->queues[i].found.id == f->id)
+            rtl_observer_end_queue(o, &o->queues[i]);
+}
+
+/* Of a traced process: which of its queues are past the library. */
+static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *found,
+                     uint32_t count, uint64_t now)
+{
+    struct rtl_traced_queues traced;
+    struct rtl_candidate still[QUEUES_MAX];
+    uint32_t n = 0;
+    o->scans++;
+    rtl_observer_take_traced(o, &traced);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rtl_found_queue *f = &found[i];
+        int number = rtl_traced_queues_find(&traced, f->id);
+        if (number >= 0) {
+            o->gpu_agent[gpu_of(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
+            give_back(o, f); /* the library has it after all */
+            continue;
+        }
+        still[n] = (struct rtl_candidate){.at = f->at, .id = f->id, .seen_ns = now, .from_start = !f->looked_before};
+        for (uint32_t c = 0; c < o->candidate_count; c++)
+            if (o->candidate[c].at == f->at && o->candidate[c].id == f->id)
+                still[n] = o->candidate[c];
+        if (!f->device_ring && rtl_candidate_is_past(&still[n], &traced))
+            take_queue(o, mappings, f, !still[n].from_start);
+        n++;
+    }
+    for (uint32_t c = 0; c < o->candidate_count && n < QUEUES_MAX && !o->search.whole; c++)
+        if (!is_found(found, count, o->candidate[c].at)) /* where the search hasn't been this time */
+            still[n++] = o->candidate[c];
+    memcpy(o->candidate, still, n * sizeof *still);
+    o->candidate_count = n;
+}
+
+void rtl_observer_read_names(struct rtl_observer *o)
+{
+    rtl_kernel_names_read(o->seen.names, &o->memory, o->head, o->root);
+    rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
+}
+
+static int by_key(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool rtl_observer_is_without(const struct rtl_observer *o)
+{
+    return !o->queue_count && o->search.rounds;
+}
+
+bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
+{
+    struct rtl_found_queue *found = calloc(QUEUES_MAX, sizeof *found);
+    struct rtl_mappings own = {0}, mappings;
+    bool met = !o->options.named && !o->options.past_library;
+    if (!found || (!first && rtl_mappings_read(o->pid, &own) != 0)) {
+        free(found);
+        return false;
+    }
+    mappings = first ? *first : own;
+    uint32_t count =
+        rtl_queues_find(&o->memory, &mappings, &o->search, found, QUEUES_MAX, first && met ? FIND_TRY_NS : FIND_NS);
+    pthread_mutex_lock(&o->lock);
+    for (uint32_t i = 0; first && i < count; i++)
+        gpu_of(o, gpu_key_of(&mappings, &found[i]));
+    if (first)
+        qsort(o->gpu_key, o->gpu_count, sizeof *o->gpu_key, by_key);
+    /* of a queue that had no room what was before its time is nobody's loss */
+    bool whole = !o->refused_room;
+    if (o->options.past_library)
+        sort_out(o, &mappings, found, count, rtl_mono_ns());
+    for (uint32_t i = 0; i < count && !o->options.past_library; i++)
+        if (!found[i].device_ring)
+            take_queue(o, &mappings, &found[i], whole && found[i].looked_before);
+    if (!o->options.past_library)
+        count_refused(o, found, count);
+    if (!first || !met || !rtl_observer_is_without(o)) /* a forked child has all its parent's names */
+        rtl_observer_read_names(o);
+    pthread_mutex_unlock(&o->lock);
+    rtl_mappings_free(&own);
+    free(found);
+    return true;
+}

@@ -1,0 +1,444 @@
+/* The observer's thread: what it looks at, and how often. See observer.h. */
+#include "base/clock.h"
+#include "observe/debug_list.h"
+#include "observe/observer_private.h"
+#include "observe/pace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { QUEUES_MAX = RTL_QUEUES_MAX };
+static const uint64_t SECOND = RTL_OBSERVER_SECOND;
+static const uint64_t FIRST_COST_NS = 1000000;
+static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget says */
+static const uint64_t STOP_NS = 5000000;    /* longer pauses end when it is asked to */
+/* where the library sees to most of it */
+static const uint64_t PAST_IDLE_NS = 20000000, PAST_SCAN_NS = 5000000000;
+/* How long the caller waits for the thread: for one that was named, one that was met, and at the end. */
+static const uint64_t OPEN_NS = 10000000000, TRY_NS = 1000000000, END_NS = 300000000;
+enum { LEFT_MAX = 16 }; /* threads that hang somewhere: then no more are begun */
+
+static atomic_uint observers; /* those that look at queues: they share the budget */
+static atomic_uint scanners;  /* those that scan: all whose thread goes on */
+static atomic_uint left_behind;
+
+static void share_budget(struct rtl_observer *o, bool shares)
+{
+    if (atomic_exchange(&o->shares, shares) == shares)
+        return;
+    if (shares)
+        atomic_fetch_add(&observers, 1);
+    else
+        atomic_fetch_sub(&observers, 1);
+}
+
+/* --- looking --- */
+
+static void share_busy(struct rtl_observed *s, uint64_t ns)
+{
+    for (int g = 0; g < RTL_AGENTS_MAX; g++) {
+        s->early_busy_ns[g] += s->early_busy[g] ? ns : 0;
+        s->late_busy_ns[g] += s->late_busy[g] ? ns : 0;
+        s->early_busy[g] = s->late_busy[g] = false;
+    }
+}
+
+/* One look at all queues, under the lock. */
+static void look(struct rtl_observer *o)
+{
+    struct rtl_queue_head heads[QUEUES_MAX];
+    struct rtl_target_piece pieces[QUEUES_MAX + RTL_DEBUG_LIST_PIECES];
+    const struct rtl_debug_list_end *end = rtl_kernel_names_end(o->seen.names);
+    struct rtl_debug_list_answer answer;
+    uint32_t number[QUEUES_MAX], n = 0;
+    double fastest = 0;
+    for (uint32_t i = 0; i < o->queue_count; i++)
+        if (o->queues[i].live) {
+            pieces[n] = (struct rtl_target_piece){o->queues[i].found.at, &heads[n], sizeof heads[n], false};
+            number[n++] = i;
+        }
+    o->live = n;
+    if (o->options.past_library && !atomic_load(&o->stop))
+        share_budget(o, n != 0);
+    rtl_target_read_pieces(&o->memory, pieces, n + (n ? rtl_debug_list_ask(end, &answer, pieces + n) : 0));
+    if (n && rtl_debug_list_changed(end, &answer, pieces + n)) /* what is at an address may be another's by now */
+        rtl_observer_read_names(o);
+    uint64_t now = rtl_mono_ns(), since = o->looked_ns ? now - o->looked_ns : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rtl_observed_queue *q = &o->queues[number[i]];
+        uint64_t before = q->counter.next;
+        bool there = pieces[i].ok && rtl_observed_queue_look(&o->seen, q, &heads[i], now);
+        if (there && o->seen.unknown) { /* a code object may have come; if not, the kernel has no name */
+            rtl_observer_read_names(o);
+            if (!rtl_kernel_names_known(o->seen.names, o->seen.unknown))
+                rtl_kernel_names_nameless(o->seen.names, o->seen.unknown);
+            rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
+            o->seen.unknown = 0;
+            there = rtl_observed_queue_look(&o->seen, q, &heads[i], now);
+        }
+        if (!there) {
+            rtl_observer_end_queue(o, q);
+            o->scan_at_ns = now; /* another one may be in its place */
+        } else if (since) {
+            double rings = (double)(q->counter.next - before) / q->found.size * 1e9 / (double)since;
+            fastest = rings > fastest ? rings : fastest;
+        }
+    }
+    share_busy(&o->seen, since < SECOND / 10 ? since : 0);
+    o->rate = fastest > o->rate ? fastest : o->rate * 0.99 + fastest * 0.01;
+    o->looks++;
+    o->looked_ns = now;
+}
+
+static struct rtl_pace pace_of(const struct rtl_observer *o)
+{
+    return (struct rtl_pace){.cpu = o->cpu,
+                             .looking = atomic_load_explicit(&observers, memory_order_relaxed),
+                             .scanning = atomic_load_explicit(&scanners, memory_order_relaxed),
+                             .cost_ns = o->cost_ns,
+                             .rate = o->rate,
+                             .past_library = o->options.past_library};
+}
+
+/* How long to sleep. */
+static uint64_t pause_of(struct rtl_observer *o)
+{
+    struct rtl_pace pace = pace_of(o);
+    uint64_t now = rtl_mono_ns(), ns = rtl_pace_look_ns(&pace);
+    if (o->options.past_library && !o->live) /* nothing to look at but what a scan finds */
+        return o->scan_at_ns > now ? o->scan_at_ns - now : PAST_IDLE_NS;
+    /* never in step with what is looked at */
+    o->random = o->random * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint64_t)((double)ns * (0.75 + 0.5 * (double)(o->random >> 40) / (double)(1 << 24)));
+}
+
+static void nap(struct rtl_observer *o, uint64_t ns)
+{
+    if (ns <= STOP_NS) {
+        nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+        return;
+    }
+    uint64_t until = rtl_mono_ns() + ns;
+    struct timespec t = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
+    pthread_mutex_lock(&o->state);
+    while (!atomic_load(&o->stop) && pthread_cond_timedwait(&o->changed, &o->state, &t) == 0)
+        continue;
+    pthread_mutex_unlock(&o->state);
+}
+
+/* When the next scan is due. Where the library sees to all queues few come that it doesn't know of. */
+static uint64_t scan_pause(struct rtl_observer *o)
+{
+    struct rtl_traced_queues traced;
+    if (!o->options.past_library)
+        return SECOND;
+    rtl_observer_take_traced(o, &traced);
+    for (uint32_t i = 0; i < o->candidate_count; i++)
+        if (!rtl_candidate_is_past(&o->candidate[i], &traced))
+            return SECOND;
+    bool more = o->scans < 2 || traced.refused != o->refused_seen;
+    o->refused_seen = traced.refused;
+    return more ? SECOND : PAST_SCAN_NS;
+}
+
+static void poll_queues(struct rtl_observer *o)
+{
+    prctl(PR_SET_TIMERSLACK, 1ul);
+    while (!atomic_load_explicit(&o->stop, memory_order_relaxed)) {
+        uint64_t cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
+        if (now >= o->scan_at_ns && now >= o->scan_not_before_ns) {
+            atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !o->search.rounds);
+            uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+            struct rtl_pace pace = pace_of(o);
+            if (!rtl_target_memory_there(&o->memory, o->head))
+                atomic_store(&o->gone, true);
+            o->scan_not_before_ns = rtl_mono_ns() + rtl_pace_scan_ns(&pace, cost);
+            o->scan_at_ns = rtl_mono_ns() + scan_pause(o);
+            if (!o->search.rounds && (o->sought_ns += cost) < SEEK_NS)
+                o->scan_not_before_ns = o->scan_at_ns = 0;
+            cpu += cost;
+        }
+        pthread_mutex_lock(&o->lock);
+        look(o);
+        pthread_mutex_unlock(&o->lock);
+        uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+        /* The first one sets it alone: if that was dear, it isn't made up for twenty times. */
+        o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05
+                                    : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
+        nap(o, pause_of(o));
+        __atomic_store_n(&o->cpu_ns, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
+    }
+}
+
+/* --- coming and going --- */
+
+static enum rtl_reader_status explain_open(const struct rtl_process *p, int error, char *why, size_t why_bytes)
+{
+    char scope[8] = "";
+    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read(fd, scope, sizeof scope - 1) < 0)
+        *scope = 0;
+    if (fd >= 0)
+        close(fd);
+    if (error != EACCES && error != EPERM)
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "process %d (%s): its memory can't be read: %s",
+                           (int)p->pid, p->name, strerror(error));
+    if (*scope >= '1' && geteuid() == p->euid && getegid() == p->egid)
+        return rtl_explain(
+            RTL_READER_PERMISSION, why, why_bytes,
+            "process %d (%s) isn't traced, and this system lets nobody but root look into other processes "
+            "(kernel.yama.ptrace_scope is %c): sudo rtl-top -p %d",
+            (int)p->pid, p->name, *scope, (int)p->pid);
+    return rtl_explain_permission(p, why, why_bytes);
+}
+
+/* Everything but looking on and on. On the thread: all of this reads the target. */
+static enum rtl_reader_status attach(struct rtl_observer *o)
+{
+    char path[64];
+    uint32_t unread;
+    struct rtl_mappings mappings;
+    struct rtl_process again;
+    const struct rtl_process *p = &o->process;
+    bool named = o->options.named;
+    int error = rtl_target_memory_open(o->pid, &o->memory);
+    if (error)
+        return explain_open(p, -error, o->why, sizeof o->why);
+    error = rtl_mappings_read(o->pid, &mappings);
+    if (error)
+        return explain_open(p, -error, o->why, sizeof o->why);
+    o->head = rtl_debug_list_find(&o->memory, &mappings);
+    if (!o->head) {
+        rtl_mappings_free(&mappings);
+        return RTL_READER_NOT_TRACED;
+    }
+    snprintf(path, sizeof path, "/proc/%d/root", (int)o->pid);
+    o->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    o->seen.memory = &o->memory;
+    o->seen.counts_only = o->options.past_library;
+    o->seen.names = rtl_kernel_names_create();
+    o->seen.users = calloc(RTL_SIGNAL_USERS, sizeof *o->seen.users);
+    bool scanned = o->seen.names && o->seen.users && rtl_observer_scan(o, &mappings);
+    rtl_mappings_free(&mappings);
+    if (!scanned)
+        return rtl_explain(RTL_READER_USAGE, o->why, sizeof o->why,
+                           "process %d (%s) has just ended, or there is no memory", (int)o->pid, p->name);
+    /* of those that nobody named only who has a queue: a forked child has its parent's kernels, and none of its queues;
+     * or who may have one, where there was no time to look at all of its memory */
+    if (!o->options.early && !o->options.past_library && rtl_observer_is_without(o) &&
+        (!named || !rtl_kernel_names_objects(o->seen.names, &unread)))
+        return rtl_explain(
+            RTL_READER_NOT_TRACED, o->why, sizeof o->why,
+            "process %d (%s) uses the GPU and is not traced: it has no queue and no kernel so far to be observed "
+            "(--observe waits for them); to have it traced, start it with rtl-top run -- %s",
+            (int)o->pid, p->name, p->name);
+    atomic_store(&o->unsearched, !o->search.rounds);
+    pthread_mutex_lock(&o->lock);
+    look(o);
+    pthread_mutex_unlock(&o->lock);
+    if (rtl_process_read(o->pid, &again) != 0 || again.start_time != p->start_time)
+        return rtl_explain(RTL_READER_NO_PROCESS, o->why, sizeof o->why, "process %d ended while it was being opened",
+                           (int)o->pid);
+    o->scan_at_ns = rtl_mono_ns() + SECOND;
+    return RTL_READER_OK;
+}
+
+static void destroy(struct rtl_observer *o)
+{
+    for (uint32_t i = 0; i < o->queue_count; i++)
+        rtl_observed_queue_end(&o->seen, &o->queues[i]);
+    if (o->has_last)
+        rtl_snapshot_free(&o->last);
+    rtl_observed_rows_free(&o->seen.rows);
+    rtl_kernel_names_free(o->seen.names);
+    free(o->seen.users);
+    rtl_target_memory_close(&o->memory);
+    if (o->root >= 0)
+        close(o->root);
+    if (o->pidfd >= 0)
+        close(o->pidfd);
+    pthread_cond_destroy(&o->changed);
+    pthread_mutex_destroy(&o->state);
+    pthread_mutex_destroy(&o->lock);
+    free(o);
+}
+
+static void let_go(struct rtl_observer *o)
+{
+    pthread_mutex_lock(&o->state);
+    bool last = !--o->holders;
+    pthread_mutex_unlock(&o->state);
+    if (last)
+        destroy(o);
+}
+
+static void enter(struct rtl_observer *o, int phase)
+{
+    pthread_mutex_lock(&o->state);
+    o->phase = phase;
+    if (phase == RTL_OBSERVER_ENDED && o->left)
+        atomic_fetch_sub(&left_behind, 1);
+    pthread_cond_broadcast(&o->changed);
+    pthread_mutex_unlock(&o->state);
+}
+
+static void *observe(void *context)
+{
+    struct rtl_observer *o = context;
+    o->status = attach(o);
+    if (!o->status) {
+        enter(o, RTL_OBSERVER_OPEN);
+        atomic_fetch_add(&scanners, 1);
+        poll_queues(o);
+        atomic_fetch_sub(&scanners, 1);
+    }
+    enter(o, RTL_OBSERVER_ENDED);
+    let_go(o);
+    return NULL;
+}
+
+/* Until the thread is beyond that phase; false when it takes too long. */
+static bool wait_beyond(struct rtl_observer *o, int phase, uint64_t ns)
+{
+    uint64_t until = rtl_mono_ns() + ns;
+    struct timespec t = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
+    int error = 0;
+    pthread_mutex_lock(&o->state);
+    while ((int)o->phase <= phase && !error)
+        error = pthread_cond_timedwait(&o->changed, &o->state, &t);
+    bool beyond = (int)o->phase > phase;
+    pthread_mutex_unlock(&o->state);
+    return beyond;
+}
+
+static bool start(struct rtl_observer *o)
+{
+    pthread_t thread;
+    sigset_t all, before; /* signals are for the thread that draws */
+    sigfillset(&all);
+    o->holders = 2;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, observe, o) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(thread);
+    return started;
+}
+
+static struct rtl_observer *create(pid_t pid, const struct rtl_process *p, const struct rtl_observer_options *options)
+{
+    pthread_condattr_t attributes;
+    struct rtl_observer *o = calloc(1, sizeof *o);
+    if (!o)
+        return NULL;
+    o->pid = pid;
+    o->process = *p;
+    o->options = *options;
+    snprintf(o->comm, sizeof o->comm, "%.*s", RTL_COMM_MAX, p->name);
+    o->root = o->pidfd = o->memory.fd = o->memory.pagemap = -1;
+    o->cpu = options->cpu > 0 ? options->cpu : RTL_OBSERVE_CPU;
+    o->random = (uint64_t)pid;
+    o->start_mono_ns = rtl_mono_ns();
+    o->start_real_ns = rtl_real_ns();
+    pthread_mutex_init(&o->lock, NULL);
+    pthread_mutex_init(&o->state, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&o->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+#ifdef SYS_pidfd_open
+    o->pidfd = (int)syscall(SYS_pidfd_open, p->tgid, 0);
+#endif
+    return o;
+}
+
+enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_options *options,
+                                         struct rtl_observer **out, char *why, size_t why_bytes)
+{
+    struct rtl_process p;
+    struct rtl_snapshot s;
+    int error = rtl_process_read(pid, &p);
+    *out = NULL;
+    if (error)
+        return rtl_explain_missing(pid, error, why, why_bytes);
+    if (options->start_time && options->start_time != p.start_time)
+        return rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d is another one by now", (int)pid);
+    if (rtl_process_is_kernel_thread(&p) || rtl_process_is_zombie(&p))
+        return RTL_READER_NOT_TRACED;
+    if (atomic_load(&left_behind) >= LEFT_MAX)
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes,
+                           "too many processes whose memory doesn't answer are being waited for");
+    struct rtl_observer *o = create(pid, &p, options);
+    if (!o)
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
+    share_budget(o, !options->past_library);
+    if (!start(o)) {
+        share_budget(o, false);
+        destroy(o);
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "cannot start a thread");
+    }
+    *out = o;
+    if (options->past_library)
+        return RTL_READER_OK;
+    enum rtl_reader_status status = RTL_READER_USAGE;
+    if (!wait_beyond(o, RTL_OBSERVER_OPENING, options->named ? OPEN_NS : TRY_NS)) {
+        rtl_explain(
+            status, why, why_bytes,
+            "process %d (%s): its memory doesn't answer; nothing that it waits for was touched, try again later",
+            (int)pid, p.name);
+    } else {
+        status = o->status;
+        if (status && *o->why && why)
+            snprintf(why, why_bytes, "%s", o->why);
+    }
+    if (status) {
+        rtl_observer_close(o);
+        *out = NULL;
+        return status;
+    }
+    if (rtl_observer_snapshot(o, &s) == RTL_READER_OK) /* so that there is a last one from the start */
+        rtl_snapshot_free(&s);
+    return RTL_READER_OK;
+}
+
+bool rtl_observer_may(pid_t pid)
+{
+    struct rtl_target_memory memory;
+    bool may = rtl_target_memory_open(pid, &memory) == 0;
+    rtl_target_memory_close(&memory);
+    return may;
+}
+
+void rtl_observer_close(struct rtl_observer *o)
+{
+    if (!o)
+        return;
+    pthread_mutex_lock(&o->state);
+    atomic_store(&o->stop, true);
+    pthread_cond_broadcast(&o->changed);
+    pthread_mutex_unlock(&o->state);
+    wait_beyond(o, RTL_OBSERVER_OPEN, END_NS);
+    pthread_mutex_lock(&o->state);
+    o->left = o->phase != RTL_OBSERVER_ENDED;
+    if (o->left)
+        atomic_fetch_add(&left_behind, 1);
+    pthread_mutex_unlock(&o->state);
+    share_budget(o, false);
+    let_go(o);
+}
+
+void rtl_observer_traced(struct rtl_observer *o, const struct rtl_snapshot *segment, uint64_t as_of_ns)
+{
+    struct rtl_traced_queues traced;
+    rtl_traced_queues_of(segment, as_of_ns, &traced);
+    pthread_mutex_lock(&o->state);
+    o->traced = traced;
+    pthread_mutex_unlock(&o->state);
+}

@@ -1,0 +1,194 @@
+/* Queues that the library doesn't see. See past_library.h. */
+#include "observe/past_library.h"
+#include "shm/gpu_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t LIBRARYS_TIME_NS = 1000000000;
+enum { SLOT_FIRST = RTL_QUEUE_SHARED - 1 }; /* downwards from here: the segment's come from below */
+
+void rtl_traced_queues_of(const struct rtl_snapshot *s, uint64_t as_of_ns, struct rtl_traced_queues *t)
+{
+    *t = (struct rtl_traced_queues){.as_of_ns = as_of_ns, .refused = s->queues_refused};
+    /* of queues that share a slot nobody knows which they are, nor of those of an older library */
+    bool known = !(s->notes & RTL_NOTE_QUEUES_SHARED);
+    for (uint32_t i = 0; i < s->queue_count; i++) {
+        const struct rtl_queue_snapshot *q = &s->queues[i];
+        if (!q->live || q->shared || t->count == RTL_QUEUES_MAX)
+            continue;
+        known &= q->real_id != 0;
+        t->agent[t->count] = q->agent;
+        t->id[t->count++] = q->real_id - 1;
+    }
+    if (!known)
+        t->as_of_ns = 0;
+}
+
+int rtl_traced_queues_find(const struct rtl_traced_queues *t, uint64_t id)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->id[i] == id)
+            return (int)i;
+    return -1;
+}
+
+bool rtl_candidate_is_past(const struct rtl_candidate *c, const struct rtl_traced_queues *t)
+{
+    return t->as_of_ns && t->as_of_ns > c->seen_ns && t->as_of_ns - c->seen_ns > LIBRARYS_TIME_NS;
+}
+
+/* --- into the segment's snapshot --- */
+
+static int by_id(const void *key, const void *entry)
+{
+    uint32_t id = *(const uint32_t *)key, other = ((const struct rtl_kernel_snapshot *)entry)->id;
+    return (id > other) - (id < other);
+}
+
+static struct rtl_kernel_snapshot *kernel_of(const struct rtl_snapshot *s, uint32_t id)
+{
+    return s->kernel_count ? bsearch(&id, s->kernels, s->kernel_count, sizeof *s->kernels, by_id) : NULL;
+}
+
+/* Row `id` of the snapshot, made if it isn't there; there is room. */
+static struct rtl_kernel_snapshot *kernel_at(struct rtl_snapshot *s, uint32_t id, const char *name, size_t length)
+{
+    uint32_t at = s->kernel_count;
+    struct rtl_kernel_snapshot *k = kernel_of(s, id);
+    if (k)
+        return k;
+    while (at && s->kernels[at - 1].id > id)
+        at--;
+    memmove(&s->kernels[at + 1], &s->kernels[at], (s->kernel_count - at) * sizeof *s->kernels);
+    s->kernel_count++;
+    s->kernels[at] = (struct rtl_kernel_snapshot){.id = id, .name = name, .name_length = length};
+    return &s->kernels[at];
+}
+
+static void add_calls(struct rtl_kernel_snapshot *k, uint64_t calls)
+{
+    k->calls += calls;
+    k->untimed += calls;
+}
+
+static void find_traced(const struct rtl_snapshot *s, struct rtl_past_row *row)
+{
+    for (uint32_t i = 0; i < s->kernel_count && row->traced == UINT32_MAX; i++)
+        if (s->kernels[i].name_length == row->length && !memcmp(s->kernels[i].name, row->name, row->length))
+            row->traced = s->kernels[i].id;
+}
+
+static void add_row(struct rtl_snapshot *s, struct rtl_past_row *row, uint32_t own_id)
+{
+    struct rtl_kernel_snapshot *k = row->traced == UINT32_MAX ? NULL : kernel_of(s, row->traced);
+    if (row->traced != UINT32_MAX && !k) /* only what is there is shown twice by nobody */
+        k = kernel_at(s, row->traced, row->name, row->length);
+    if (!k || row->alone) {
+        struct rtl_kernel_snapshot *own = kernel_at(s, own_id, row->name, row->length);
+        row->alone = true;
+        if (!k) {
+            k = own;
+            memcpy(k->grid, row->last.grid, sizeof k->grid);
+            memcpy(k->workgroup, row->last.workgroup, sizeof k->workgroup);
+            k->lds_bytes = row->last.group_bytes;
+            k->scratch_bytes = row->last.private_bytes;
+        }
+    }
+    add_calls(k, row->calls);
+}
+
+static void add_kernels(struct rtl_past_library *u, struct rtl_snapshot *s)
+{
+    static const char other[] = "(other kernels)", unknown[] = "(unknown kernel)";
+    uint32_t highest = s->kernel_count ? s->kernels[s->kernel_count - 1].id : 0;
+    uint64_t homeless = u->other;
+    for (uint32_t i = 0; i < u->row_count; i++)
+        if (u->rows[i].traced == UINT32_MAX && u->rows[i].calls)
+            find_traced(s, &u->rows[i]);
+    for (uint32_t i = 0; i < u->row_count; i++) {
+        uint32_t own_id = RTL_KERNELS_MAX - 1 - i;
+        if (!u->rows[i].calls)
+            continue;
+        if (u->rows[i].traced == UINT32_MAX && own_id <= highest)
+            homeless += u->rows[i].calls;
+        else
+            add_row(s, &u->rows[i], own_id);
+    }
+    if (homeless)
+        add_calls(kernel_at(s, RTL_KERNEL_OTHER, other, sizeof other - 1), homeless);
+    if (u->unnamed)
+        add_calls(kernel_at(s, RTL_KERNEL_UNKNOWN, unknown, sizeof unknown - 1), u->unnamed);
+}
+
+/* The GPU of a queue whose doorbells no traced queue shares: the only one, or nobody knows which. */
+static uint32_t other_gpu(struct rtl_snapshot *s)
+{
+    if (s->agent_count == 1)
+        return s->agents[0].gpu;
+    uint32_t gpu = s->agent_count ? s->agents[s->agent_count - 1].gpu : 0;
+    if (s->agent_count && s->agents[s->agent_count - 1].bdf == RTL_NO_BDF)
+        return gpu;
+    struct rtl_agent_snapshot *more = realloc(s->agents, (s->agent_count + 1) * sizeof *more);
+    if (!more)
+        return gpu;
+    s->agents = more;
+    gpu += s->agent_count != 0;
+    more[s->agent_count] = (struct rtl_agent_snapshot){.gpu = gpu, .agent = gpu, .bdf = RTL_NO_BDF};
+    snprintf(more[s->agent_count++].name, sizeof more->name, "GPU");
+    return gpu;
+}
+
+static uint32_t gpu_of(struct rtl_snapshot *s, uint32_t agent)
+{
+    for (uint32_t i = 0; i < s->agent_count; i++)
+        if (s->agents[i].agent == agent)
+            return s->agents[i].gpu;
+    return other_gpu(s);
+}
+
+static void add_queues(const struct rtl_past_library *u, struct rtl_snapshot *s)
+{
+    uint32_t end = s->queue_count, live = 0;
+    while (end && s->queues[end - 1].slot > SLOT_FIRST)
+        end--; /* the shared slot's stays behind */
+    for (uint32_t i = u->queue_count; i-- > 0;) {
+        struct rtl_queue_snapshot q = u->queues[i];
+        live += q.live;
+        s->counted += q.dispatches + q.dispatches_before;
+        s->untimed[RTL_UNTIMED_OBSERVED] += q.untimed[RTL_UNTIMED_OBSERVED];
+        s->untimed_total += q.untimed[RTL_UNTIMED_OBSERVED];
+        if (q.slot > SLOT_FIRST || (end && s->queues[end - 1].slot >= SLOT_FIRST - q.slot))
+            continue; /* counted, and no room to show it */
+        q.slot = SLOT_FIRST - q.slot;
+        q.gpu = gpu_of(s, q.agent);
+        memmove(&s->queues[end + 1], &s->queues[end], (s->queue_count - end) * sizeof q);
+        s->queues[end++] = q;
+        s->queue_count++;
+    }
+    /* who is seen is not unseen */
+    s->queues_refused -= live < s->queues_refused ? live : s->queues_refused;
+    if (live && !s->queues_refused)
+        s->notes &= ~(uint32_t)RTL_NOTE_QUEUE_NOT_INTERCEPTED;
+}
+
+bool rtl_past_library_add(struct rtl_past_library *u, struct rtl_snapshot *s)
+{
+    if (!u->queue_count)
+        return true;
+    struct rtl_kernel_snapshot *kernels =
+        realloc(s->kernels, (s->kernel_count + 2 * (size_t)u->row_count + 2) * sizeof *kernels);
+    if (!kernels)
+        return false;
+    s->kernels = kernels;
+    struct rtl_queue_snapshot *queues = realloc(s->queues, (s->queue_count + (size_t)u->queue_count) * sizeof *queues);
+    if (!queues)
+        return false;
+    s->queues = queues;
+    add_kernels(u, s);
+    add_queues(u, s);
+    s->packets_lost += u->lost;
+    s->notes |= u->lost ? RTL_NOTE_PACKETS_UNSEEN : 0u;
+    return true;
+}

@@ -1,0 +1,40 @@
+/*
+ * What a probe has to know of an instruction of gfx906 or gfx90a: how long it is, whether it branches, ends or reads
+ * the program counter, and which scalar registers it may touch. Pure; not a disassembler.
+ */
+#ifndef RTL_PROBE_GCN_LOOK_H
+#define RTL_PROBE_GCN_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rtl_gcn_kind {
+    RTL_GCN_PLAIN,
+    RTL_GCN_UNKNOWN,    /* an encoding that these GPUs don't have; its length is not to be trusted */
+    RTL_GCN_BRANCH,     /* always taken, by a distance */
+    RTL_GCN_MAY_BRANCH, /* taken or not, by a distance */
+    RTL_GCN_END,        /* s_endpgm */
+    RTL_GCN_OTHER_END,  /* s_endpgm_saved, s_endpgm_ordered_ps_done */
+    RTL_GCN_READ_PC,    /* s_getpc_b64 */
+    RTL_GCN_JUMP,       /* s_setpc_b64 */
+    RTL_GCN_CALL_FAR,   /* s_swappc_b64 */
+    RTL_GCN_CALL_NEAR,  /* s_call_b64 */
+    RTL_GCN_FORK,       /* s_cbranch_g_fork, s_cbranch_i_fork, s_cbranch_join */
+    RTL_GCN_RETURN,     /* s_rfe_b64, s_rfe_restore_b64 */
+    RTL_GCN_SKIP_MODE,  /* s_setvskip, and s_setreg of the bits that do the same */
+};
+
+enum { RTL_GCN_SGPRS = 102, RTL_GCN_WORDS_MAX = 2 };
+
+struct rtl_gcn_look {
+    uint8_t kind;        /* enum rtl_gcn_kind */
+    uint8_t words;       /* 1 or 2 */
+    uint8_t sgprs;       /* one more than the highest scalar register that it may touch; never too few */
+    uint8_t destination; /* READ_PC: the first register of the pair */
+    int32_t distance;    /* BRANCH, MAY_BRANCH: in words, from the instruction behind it */
+};
+
+/* What stands at `code`; the second word is looked at only where there is one (`more`). */
+struct rtl_gcn_look rtl_gcn_look(const uint32_t *code, bool more);
+
+#endif

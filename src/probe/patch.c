@@ -1,0 +1,337 @@
+/*
+ * Patches kernels. See patch.h.
+ *
+ * The code is followed from its entry, both ways at each branch, so that what is no code (padding, other functions) is
+ * never looked at. Nothing moves: what is replaced (s_endpgm, s_getpc_b64) becomes a branch, of the same length, to a
+ * stub behind the copy. So all branches stay as they are, and every other word, too.
+ */
+#include "probe/patch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/code_object.h"
+#include "probe/code_writer.h"
+#include "probe/gcn_look.h"
+#include "probe/stubs.h"
+
+enum {
+    REACH = 32767,   /* words that a branch reaches */
+    ENTRY_ROOM = 64, /* words: code begins at multiples of 256 bytes, as it does in the original */
+    PADDING = 64,    /* words of s_nop behind the last instruction, for what is fetched ahead */
+    S_NOP = (int)0xbf800000,
+    UNSEEN = 0,
+    BEGINS = 1,
+    CONTINUES = 2,
+    /* scalar registers: handed out by 16, 6 of them for vcc, flat_scratch and xnack_mask; of 800 on each SIMD */
+    SGPR_GRANULE = 16,
+    SGPR_EXTRA = 6,
+    SGPR_MOST = 112,
+    SGPR_FILE = 800
+};
+
+/* bits of the descriptor that a probe knows, or that can't matter to it */
+enum { KNOWN_PROPERTIES = 0x7f | 1 << 11, WAVE32 = 1 << 10 };
+static const uint32_t known_rsrc1 = 0x3ffu | 0xffu << 12 | 1u << 21 | 1u << 23 | 1u << 26;
+static const uint32_t known_rsrc2 = 0x1fffu & ~(1u << 6);
+static const uint32_t known_rsrc2_exceptions = 0x7fu << 24;
+
+struct work {
+    const struct rtl_probe_order *order;
+    struct rtl_probe_patch *patch;
+    struct rtl_kernel_descriptor descriptor;
+    uint32_t machine;
+    uint64_t entry; /* address in the code object */
+    uint64_t delta; /* from there to where it is loaded; 0 where that isn't known */
+    const uint8_t *code;
+    uint32_t words;    /* that there are from the entry on; no more than a branch reaches */
+    bool cut;          /* there are more */
+    uint8_t *mark;     /* a byte a word */
+    uint32_t *pending; /* branch targets */
+    uint32_t pending_count;
+    uint32_t length; /* words up to the end of what is reached */
+    unsigned sgprs;  /* one more than the highest register that it touches */
+    bool calls;      /* functions whose registers aren't looked at */
+    uint32_t *text;
+    uint32_t text_words;
+};
+
+static uint32_t word_at(const struct work *w, uint32_t i)
+{
+    uint32_t word;
+    memcpy(&word, w->code + (size_t)i * 4, 4);
+    return word;
+}
+
+static enum rtl_probe_refusal refuse_at(struct work *w, uint32_t i, enum rtl_probe_refusal why)
+{
+    w->patch->at = (uint64_t)i * 4;
+    w->patch->word = i < w->words ? word_at(w, i) : 0;
+    return why;
+}
+
+/* --- what the descriptor asks for --- */
+
+static unsigned filled_sgprs(const struct rtl_kernel_descriptor *d)
+{
+    unsigned n = d->rsrc2 >> 1 & 31;
+    return n + (d->rsrc2 >> 7 & 1) + (d->rsrc2 >> 8 & 1) + (d->rsrc2 >> 9 & 1) + (d->rsrc2 >> 10 & 1) + (d->rsrc2 & 1);
+}
+
+static enum rtl_probe_refusal look_at_descriptor(const struct work *w)
+{
+    const struct rtl_kernel_descriptor *d = &w->descriptor;
+    uint32_t known_rsrc3 = w->machine == RTL_CODE_GFX90A ? 0x3fu | 1u << 16 : 0;
+    if (d->properties & WAVE32)
+        return RTL_PROBE_WAVE32;
+    if (d->preload)
+        return RTL_PROBE_PRELOAD;
+    if (d->properties & ~KNOWN_PROPERTIES || d->rsrc1 & ~known_rsrc1 ||
+        d->rsrc2 & ~(known_rsrc2 | known_rsrc2_exceptions) || d->rsrc3 & ~known_rsrc3 || d->reserved0 || d->reserved2)
+        return RTL_PROBE_DESCRIPTOR;
+    for (size_t i = 0; i < sizeof d->reserved1 / sizeof *d->reserved1; i++)
+        if (d->reserved1[i])
+            return RTL_PROBE_DESCRIPTOR;
+    return RTL_PROBE_NONE;
+}
+
+static unsigned given_sgprs(const struct rtl_kernel_descriptor *d)
+{
+    return ((d->rsrc1 >> 6 & 15) / 2 + 1) * SGPR_GRANULE;
+}
+
+/* Waves that fit on a SIMD, as far as registers say. */
+static unsigned waves_that_fit(const struct work *w, unsigned sgprs)
+{
+    bool gfx90a = w->machine == RTL_CODE_GFX90A;
+    unsigned most = gfx90a ? 8 : 10, vgprs = ((w->descriptor.rsrc1 & 63) + 1) * (gfx90a ? 8 : 4);
+    unsigned by_vgprs = (gfx90a ? 512 : 256) / vgprs, by_sgprs = SGPR_FILE / sgprs;
+    most = by_vgprs < most ? by_vgprs : most;
+    return by_sgprs < most ? by_sgprs : most;
+}
+
+/* Where the clock is kept, and how many registers that takes. */
+static enum rtl_probe_refusal choose_registers(struct work *w)
+{
+    struct rtl_probe_patch *p = w->patch;
+    unsigned given = given_sgprs(&w->descriptor), filled = filled_sgprs(&w->descriptor), low = w->sgprs;
+    low = low < filled ? filled : low;
+    low = low < RTL_STUB_SCRATCH ? RTL_STUB_SCRATCH : low;
+    if (w->calls || low > given) /* what is called may use all that is given; nobody can use more */
+        low = given;
+    low = (low + 1) / 2 * 2;
+    unsigned need = (low + RTL_STUB_KEPT + SGPR_EXTRA + SGPR_GRANULE - 1) / SGPR_GRANULE * SGPR_GRANULE;
+    p->kept = low;
+    p->sgprs_before = given;
+    p->sgprs_after = need < given ? given : need;
+    if (low + RTL_STUB_KEPT > RTL_GCN_SGPRS || p->sgprs_after > SGPR_MOST)
+        return RTL_PROBE_REGISTERS;
+    if (waves_that_fit(w, p->sgprs_after) < waves_that_fit(w, given))
+        return RTL_PROBE_OCCUPANCY;
+    w->descriptor.rsrc1 &= ~(15u << 6);
+    w->descriptor.rsrc1 |= (p->sgprs_after / SGPR_GRANULE - 1) * 2 << 6;
+    return RTL_PROBE_NONE;
+}
+
+/* --- following the code --- */
+
+static enum rtl_probe_refusal refusal_of(enum rtl_gcn_kind kind)
+{
+    switch (kind) {
+    case RTL_GCN_UNKNOWN:
+        return RTL_PROBE_INSTRUCTION;
+    case RTL_GCN_OTHER_END:
+        return RTL_PROBE_ENDING;
+    case RTL_GCN_JUMP:
+        return RTL_PROBE_JUMP;
+    case RTL_GCN_CALL_NEAR:
+        return RTL_PROBE_CALL;
+    case RTL_GCN_FORK:
+        return RTL_PROBE_FORK;
+    case RTL_GCN_RETURN:
+        return RTL_PROBE_PRIVILEGED;
+    case RTL_GCN_SKIP_MODE:
+        return RTL_PROBE_MODE;
+    default:
+        return RTL_PROBE_NONE;
+    }
+}
+
+/* An instruction that was not seen before; all of its words become its own. */
+static enum rtl_probe_refusal take(struct work *w, uint32_t i, struct rtl_gcn_look *look)
+{
+    *look = (struct rtl_gcn_look){.words = 1};
+    if (i >= w->words)
+        return refuse_at(w, i, w->cut ? RTL_PROBE_TOO_LARGE : RTL_PROBE_LEAVES);
+    uint32_t words[RTL_GCN_WORDS_MAX] = {word_at(w, i), i + 1 < w->words ? word_at(w, i + 1) : 0};
+    *look = rtl_gcn_look(words, i + 1 < w->words);
+    enum rtl_probe_refusal why = refusal_of(look->kind);
+    if (why)
+        return refuse_at(w, i, why);
+    if (look->words > w->words - i)
+        return refuse_at(w, i, w->cut ? RTL_PROBE_TOO_LARGE : RTL_PROBE_LEAVES);
+    w->mark[i] = BEGINS;
+    for (uint32_t k = 1; k < look->words; k++) {
+        if (w->mark[i + k] == BEGINS)
+            return refuse_at(w, i + k, RTL_PROBE_MIDDLE);
+        w->mark[i + k] = CONTINUES;
+    }
+    if (look->sgprs > w->sgprs)
+        w->sgprs = look->sgprs;
+    w->calls |= look->kind == RTL_GCN_CALL_FAR;
+    if (i + look->words > w->length)
+        w->length = i + look->words;
+    w->patch->instructions++;
+    w->patch->ends += look->kind == RTL_GCN_END;
+    w->patch->pcs += look->kind == RTL_GCN_READ_PC;
+    return RTL_PROBE_NONE;
+}
+
+static enum rtl_probe_refusal follow(struct work *w)
+{
+    w->pending[w->pending_count++] = 0;
+    while (w->pending_count) {
+        uint32_t i = w->pending[--w->pending_count];
+        for (;;) {
+            struct rtl_gcn_look look;
+            if (i < w->words && w->mark[i] == CONTINUES)
+                return refuse_at(w, i, RTL_PROBE_MIDDLE);
+            if (i < w->words && w->mark[i] == BEGINS)
+                break;
+            enum rtl_probe_refusal why = take(w, i, &look);
+            if (why)
+                return why;
+            i += look.words;
+            if (look.kind == RTL_GCN_END || (i == w->words && !w->cut && look.kind == RTL_GCN_CALL_FAR))
+                break; /* what is called last doesn't come back: it stops the program */
+            if (look.kind != RTL_GCN_BRANCH && look.kind != RTL_GCN_MAY_BRANCH)
+                continue;
+            int64_t to = (int64_t)i + look.distance;
+            if (to < 0)
+                return refuse_at(w, i - 1, RTL_PROBE_BEFORE);
+            if (look.kind == RTL_GCN_BRANCH)
+                i = (uint32_t)to;
+            else /* one an instruction at most, so there is room */
+                w->pending[w->pending_count++] = (uint32_t)to;
+        }
+    }
+    return w->patch->ends ? RTL_PROBE_NONE : refuse_at(w, 0, RTL_PROBE_NO_END);
+}
+
+/* --- the copy --- */
+
+static enum rtl_probe_refusal write_text(struct work *w)
+{
+    const struct rtl_probe_order *o = w->order;
+    const uint32_t exit_at = ENTRY_ROOM + w->length, pcs_at = exit_at + RTL_STUB_EXIT_WORDS_MAX;
+    const uint32_t pcs_words = w->patch->pcs * RTL_STUB_PC_WORDS;
+    if (w->patch->pcs && !o->object)
+        return RTL_PROBE_PLACE;
+    /* every stub is behind the copy, and every branch to and from it within it */
+    if ((uint64_t)w->length + RTL_STUB_EXIT_WORDS_MAX + pcs_words > REACH)
+        return RTL_PROBE_TOO_LARGE;
+    w->text_words = pcs_at + pcs_words + PADDING;
+    w->text = malloc((size_t)w->text_words * 4);
+    if (!w->text)
+        return RTL_PROBE_MEMORY;
+    for (uint32_t i = 0; i < w->text_words; i++)
+        w->text[i] = (uint32_t)S_NOP;
+    rtl_stub_entry(w->text, 0, ENTRY_ROOM, w->patch->kept);
+    memcpy(w->text + ENTRY_ROOM, w->code, (size_t)w->length * 4);
+    rtl_stub_exit(w->text + exit_at, o->block, w->patch->kept, o->ends_shift);
+    for (uint32_t i = 0, pc = pcs_at; i < w->length; i++) {
+        uint32_t word = word_at(w, i), at = ENTRY_ROOM + i;
+        if (w->mark[i] != BEGINS)
+            continue;
+        struct rtl_gcn_look look = rtl_gcn_look(&word, false);
+        if (look.kind == RTL_GCN_END) {
+            w->text[at] = rtl_stub_branch(at, exit_at);
+        } else if (look.kind == RTL_GCN_READ_PC) {
+            uint64_t behind = w->entry + w->delta + (uint64_t)(i + 1) * 4;
+            w->text[at] = rtl_stub_branch(at, pc);
+            rtl_stub_pc(w->text + pc, pc, at + 1, look.destination, behind);
+            pc += RTL_STUB_PC_WORDS;
+        }
+    }
+    return RTL_PROBE_NONE;
+}
+
+static enum rtl_probe_refusal find_kernel(struct work *w, struct rtl_code_object *code)
+{
+    const struct rtl_probe_order *o = w->order;
+    const uint8_t *bytes;
+    uint64_t address;
+    enum rtl_probe_refusal why = rtl_code_open(code, o->code, o->bytes);
+    if (why)
+        return why;
+    w->machine = code->flags & RTL_CODE_MACHINE;
+    if (w->machine != RTL_CODE_GFX906 && w->machine != RTL_CODE_GFX90A)
+        return RTL_PROBE_TARGET;
+    if (o->block % 8 || !o->block || o->ends_shift > RTL_STUB_ENDS_SHIFT_MAX)
+        return RTL_PROBE_BLOCK;
+    if (!rtl_code_find_kernel(code, o->kernel, &address))
+        return RTL_PROBE_NO_KERNEL;
+    if (rtl_code_at(code, address, false, &bytes) < sizeof w->descriptor)
+        return RTL_PROBE_DAMAGED;
+    memcpy(&w->descriptor, bytes, sizeof w->descriptor);
+    w->delta = o->object ? o->object - address : 0;
+    w->entry = address + (uint64_t)w->descriptor.entry;
+    if (w->entry % 256)
+        return RTL_PROBE_DAMAGED;
+    size_t there = rtl_code_at(code, w->entry, true, &w->code) / 4;
+    uint64_t function = rtl_code_function_bytes(code, w->entry) / 4;
+    if (function && function < there)
+        there = (size_t)function;
+    w->words = there > REACH ? REACH : (uint32_t)there;
+    w->cut = there > REACH;
+    return look_at_descriptor(w);
+}
+
+static enum rtl_probe_refusal patch_kernel(struct work *w)
+{
+    struct rtl_code_object code;
+    enum rtl_probe_refusal why = find_kernel(w, &code);
+    if (why)
+        return why;
+    w->mark = calloc((size_t)w->words + 1, 1);
+    w->pending = malloc(((size_t)w->words + 1) * sizeof *w->pending);
+    if (!w->mark || !w->pending)
+        return RTL_PROBE_MEMORY;
+    if ((why = follow(w)) || (why = choose_registers(w)) || (why = write_text(w)))
+        return why;
+    struct rtl_code_draft draft = {.flags = code.flags,
+                                   .abi_version = code.abi_version,
+                                   .kernel = w->order->kernel,
+                                   .descriptor = w->descriptor,
+                                   .text = w->text,
+                                   .text_bytes = (size_t)w->text_words * 4};
+    w->patch->code = rtl_code_write(&draft, &w->patch->bytes);
+    return w->patch->code ? RTL_PROBE_NONE : RTL_PROBE_MEMORY;
+}
+
+enum rtl_probe_refusal rtl_probe_patch(const struct rtl_probe_order *order, struct rtl_probe_patch *patch)
+{
+    struct work w = {.order = order, .patch = patch};
+    *patch = (struct rtl_probe_patch){0};
+    enum rtl_probe_refusal why = patch_kernel(&w);
+    free(w.mark);
+    free(w.pending);
+    free(w.text);
+    return why;
+}
+
+void rtl_probe_patch_free(struct rtl_probe_patch *patch)
+{
+    free(patch->code);
+    patch->code = NULL;
+}
+
+const char *rtl_probe_refusal_text(enum rtl_probe_refusal refusal)
+{
+    static const char *const texts[] = {
+#define X(symbol, text) [RTL_PROBE_##symbol] = text,
+        RTL_PROBE_REFUSALS(X)
+#undef X
+    };
+    return refusal < RTL_PROBE_REFUSAL_COUNT ? texts[refusal] : "nobody knows why";
+}

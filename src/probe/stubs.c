@@ -1,0 +1,148 @@
+/* Stubs, assembled by hand; tests/e2e/probe-patch.t has LLVM read them back. See stubs.h. */
+#include "probe/stubs.h"
+
+#include <stddef.h>
+
+#include "shm/probe.h"
+
+/* operands: registers are their numbers, small constants 128 + n, vector registers in a source 256 + n */
+enum { EXEC = 126, CONSTANT = 128, LITERAL = 255, VECTOR = 256 };
+enum { S_BRANCH = 2, S_ENDPGM = 1, S_NOP = 0, S_WAITCNT = 12, S_GPR_IDX_OFF = 28 };
+enum { S_MEMTIME = 36, S_MEMREALTIME = 37 };
+enum { S_SUB_U32 = 1, S_SUBB_U32 = 5, S_AND_B32 = 12, S_LSHL_B32 = 28, S_LSHR_B64 = 31 };
+enum { S_MOV_B32 = 0, S_MOV_B64 = 1, S_FLBIT_I32_B64 = 19 };
+enum { ATOMIC_ADD = 66, ATOMIC_ADD_X2 = 98, ATOMIC_UMIN_X2 = 101, ATOMIC_UMAX_X2 = 103 };
+enum { LGKMCNT_0 = 0xc07f, ALL_0 = 0 };
+enum { HW_ID_UNIT = 7 << 11 | 8 << 6 | 4 }; /* 8 bits of register 4, from bit 8 on */
+
+struct out {
+    uint32_t *words;
+    unsigned count;
+};
+
+static void put(struct out *o, uint32_t word)
+{
+    o->words[o->count++] = word;
+}
+
+static void sopp(struct out *o, unsigned op, unsigned immediate)
+{
+    put(o, 0xbf800000u | op << 16 | (immediate & 0xffff));
+}
+
+static void sop1(struct out *o, unsigned op, unsigned to, unsigned from)
+{
+    put(o, 0xbe800000u | to << 16 | op << 8 | from);
+}
+
+static void sop2(struct out *o, unsigned op, unsigned to, unsigned a, unsigned b)
+{
+    put(o, 0x80000000u | op << 23 | to << 16 | b << 8 | a);
+}
+
+static void s_load_literal(struct out *o, unsigned to, uint32_t value)
+{
+    sop1(o, S_MOV_B32, to, LITERAL);
+    put(o, value);
+}
+
+static void s_clock(struct out *o, unsigned op, unsigned to)
+{
+    put(o, 0xc0000000u | op << 18 | to << 6);
+    put(o, 0);
+}
+
+static void v_mov(struct out *o, unsigned to, unsigned from)
+{
+    put(o, 0x7e000200u | to << 17 | from);
+}
+
+/* to s[0:1] + v0 + offset, from v[2:3] or v2 */
+static void atomic(struct out *o, unsigned op, size_t offset)
+{
+    put(o, 0xdc008000u | op << 18 | (uint32_t)offset);
+    put(o, 2 << 8);
+}
+
+/* the pair of registers into v[2:3] */
+static void v_pair(struct out *o, unsigned from)
+{
+    v_mov(o, 2, from);
+    v_mov(o, 3, from + 1);
+}
+
+uint32_t rtl_stub_branch(uint32_t from, uint32_t to)
+{
+    return 0xbf800000u | S_BRANCH << 16 | ((to - from - 1) & 0xffff);
+}
+
+void rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS], uint32_t at, uint32_t to, unsigned kept)
+{
+    struct out o = {words, 0};
+    s_clock(&o, S_MEMTIME, kept);
+    s_clock(&o, S_MEMREALTIME, kept + 2);
+    sopp(&o, S_WAITCNT, LGKMCNT_0);
+    put(&o, rtl_stub_branch(at + o.count, to));
+}
+
+void rtl_stub_pc(uint32_t words[RTL_STUB_PC_WORDS], uint32_t at, uint32_t to, unsigned destination, uint64_t pc)
+{
+    struct out o = {words, 0};
+    s_load_literal(&o, destination, (uint32_t)pc);
+    s_load_literal(&o, destination + 1, (uint32_t)(pc >> 32));
+    put(&o, rtl_stub_branch(at + o.count, to));
+}
+
+#define AT(field) offsetof(struct rtl_probe_block, field)
+
+unsigned rtl_stub_exit(uint32_t words[RTL_STUB_EXIT_WORDS_MAX], uint64_t block, unsigned kept, unsigned ends_shift)
+{
+    /* s[0:1] the block, s[2:3] cycles, s[4:5] ticks, s6 the compute unit, s7 for a moment */
+    struct out o = {words, 0};
+    sopp(&o, S_WAITCNT, LGKMCNT_0); /* a load that nobody waited for would fall on the clock */
+    s_clock(&o, S_MEMTIME, 2);
+    s_clock(&o, S_MEMREALTIME, 4);
+    sopp(&o, S_WAITCNT, ALL_0);
+    sopp(&o, S_GPR_IDX_OFF, 0);
+    sopp(&o, S_NOP, 15); /* a matrix product may be under way to v0, v2 or v3 */
+    sopp(&o, S_NOP, 3);
+    put(&o, 0xb8800000u | 6 << 16 | HW_ID_UNIT); /* s_getreg_b32 s6 */
+    sop2(&o, S_SUB_U32, 2, 2, kept);
+    sop2(&o, S_SUBB_U32, 3, 3, kept + 1);
+    s_load_literal(&o, 0, (uint32_t)block);
+    s_load_literal(&o, 1, (uint32_t)(block >> 32));
+    sop1(&o, S_MOV_B64, EXEC, CONSTANT + 1);
+
+    v_mov(&o, 0, CONSTANT);
+    v_mov(&o, 2, CONSTANT + 1);
+    v_mov(&o, 3, CONSTANT);
+    atomic(&o, ATOMIC_ADD_X2, AT(waves));
+    v_pair(&o, 2);
+    atomic(&o, ATOMIC_ADD_X2, AT(sum));
+    atomic(&o, ATOMIC_UMIN_X2, AT(min));
+    atomic(&o, ATOMIC_UMAX_X2, AT(max));
+    sop2(&o, S_LSHL_B32, 6, 6, CONSTANT + 3);
+    v_mov(&o, 0, 6);
+    atomic(&o, ATOMIC_ADD_X2, AT(busy));
+    v_mov(&o, 0, CONSTANT);
+    v_pair(&o, kept + 2);
+    atomic(&o, ATOMIC_UMIN_X2, AT(first_start));
+    v_pair(&o, 4);
+    atomic(&o, ATOMIC_UMAX_X2, AT(last_end));
+
+    sop1(&o, S_FLBIT_I32_B64, 7, 2); /* zeros before the highest bit, -1 of 0 */
+    sop2(&o, S_SUB_U32, 7, CONSTANT + 63, 7);
+    sop2(&o, S_AND_B32, 7, 7, CONSTANT + 63);
+    sop2(&o, S_LSHL_B32, 7, 7, CONSTANT + 2);
+    v_mov(&o, 0, 7);
+    v_mov(&o, 2, CONSTANT + 1);
+    atomic(&o, ATOMIC_ADD, AT(durations));
+    sop2(&o, S_LSHR_B64, 4, 4, CONSTANT + ends_shift);
+    sop2(&o, S_AND_B32, 4, 4, LITERAL);
+    put(&o, RTL_PROBE_ENDS - 1);
+    sop2(&o, S_LSHL_B32, 4, 4, CONSTANT + 2);
+    v_mov(&o, 0, 4);
+    atomic(&o, ATOMIC_ADD, AT(ends));
+    sopp(&o, S_ENDPGM, 0);
+    return o.count;
+}

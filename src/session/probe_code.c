@@ -1,0 +1,179 @@
+/* Looks for a kernel's code. See probe_code.h. */
+#include "session/probe_code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "observe/debug_list.h"
+#include "observe/kernel_code.h"
+#include "probe/code_object.h"
+
+enum { COMPARED_MAX = 64 << 10 };              /* bytes of code that are compared with what is loaded */
+static const uint64_t KEPT_MAX = 512ull << 20; /* bytes of code objects that are kept, once each */
+enum { ONE_HOLDS = 1, BOTH_HOLD };
+
+struct rtl_probe_code {
+    atomic_uint holders; /* the thread, and who began it: the last one frees (acquire, release) */
+    atomic_bool ready;   /* thread; release: all below is constant from then on */
+    pid_t pid;
+    char *kernel;
+    enum rtl_probe_code_result result;
+    const struct rtl_target_memory *memory;
+    uint32_t count;
+    uint64_t kept;
+    struct rtl_probe_code_copy copy[RTL_PROBE_CODES_MAX];
+    void *bytes[RTL_PROBE_CODES_MAX]; /* whose the copies are; NULL where it is another's */
+};
+
+static void let_go(struct rtl_probe_code *c)
+{
+    if (atomic_fetch_sub_explicit(&c->holders, 1, memory_order_acq_rel) > 1)
+        return;
+    for (uint32_t i = 0; i < RTL_PROBE_CODES_MAX; i++)
+        free(c->bytes[i]);
+    free(c->kernel);
+    free(c);
+}
+
+/* Whether bytes of the code object are those at that address; true as well where nobody can see them. */
+static bool as_loaded(const struct rtl_probe_code *c, const uint8_t *bytes, size_t size, uint64_t at, bool *compared)
+{
+    uint8_t there[COMPARED_MAX];
+    size = size < sizeof there ? size : sizeof there;
+    if (!rtl_target_read(c->memory, at, there, size))
+        return true;
+    *compared = true;
+    return memcmp(bytes, there, size) == 0;
+}
+
+/* A file may have been replaced since, and its bytes are somebody else's then. */
+static bool is_loaded(const struct rtl_probe_code *c, const struct rtl_kernel_code *code, bool *compared)
+{
+    struct rtl_code_object object;
+    struct rtl_kernel_descriptor descriptor;
+    const uint8_t *bytes;
+    uint64_t address;
+    if (rtl_code_open(&object, code->bytes, code->size) || !rtl_code_find_kernel(&object, c->kernel, &address) ||
+        rtl_code_at(&object, address, false, &bytes) < sizeof descriptor)
+        return true; /* the patch says what is wrong with it */
+    memcpy(&descriptor, bytes, sizeof descriptor);
+    if (!as_loaded(c, bytes, sizeof descriptor, code->object, compared))
+        return false;
+    uint64_t entry = address + (uint64_t)descriptor.entry, length = rtl_code_function_bytes(&object, entry);
+    size_t there = rtl_code_at(&object, entry, true, &bytes);
+    there = length < there ? (size_t)length : there;
+    return !there || as_loaded(c, bytes, there, code->object + (uint64_t)descriptor.entry, compared);
+}
+
+static bool take(void *context, const struct rtl_kernel_code *code)
+{
+    struct rtl_probe_code *c = context;
+    struct rtl_probe_code_copy *copy = &c->copy[c->count];
+    *copy = (struct rtl_probe_code_copy){.size = code->size, .object = code->object};
+    if (!is_loaded(c, code, &copy->compared)) {
+        c->result = RTL_PROBE_CODE_CHANGED;
+        return true;
+    }
+    for (uint32_t i = 0; i < c->count && !copy->bytes; i++) /* a GPU each has the same */
+        if (c->copy[i].size == code->size && memcmp(c->copy[i].bytes, code->bytes, code->size) == 0)
+            copy->bytes = c->copy[i].bytes;
+    if (!copy->bytes && code->size <= KEPT_MAX - c->kept && (c->bytes[c->count] = malloc(code->size))) {
+        copy->bytes = memcpy(c->bytes[c->count], code->bytes, code->size);
+        c->kept += code->size;
+    }
+    c->count += copy->bytes != NULL;
+    return c->count < RTL_PROBE_CODES_MAX;
+}
+
+static void look(struct rtl_probe_code *c)
+{
+    struct rtl_target_memory memory;
+    struct rtl_mappings mappings;
+    char path[40];
+    c->result = RTL_PROBE_CODE_DENIED;
+    if (rtl_target_memory_open(c->pid, &memory))
+        return;
+    if (!rtl_mappings_read(c->pid, &mappings)) {
+        c->result = RTL_PROBE_CODE_NONE;
+        c->memory = &memory;
+        uint64_t head = rtl_debug_list_find(&memory, &mappings);
+        rtl_mappings_free(&mappings);
+        snprintf(path, sizeof path, "/proc/%d/root", (int)c->pid);
+        int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        /* a list that changes while it is read: what was found of it counts, and once more if that was nothing */
+        for (int tries = 0; head && !c->count && tries < 3; tries++)
+            if (rtl_kernel_code_find(&memory, head, files, c->kernel, take, c))
+                break;
+        if (files >= 0)
+            close(files);
+    }
+    rtl_target_memory_close(&memory);
+    if (c->count)
+        c->result = RTL_PROBE_CODE_FOUND;
+}
+
+static void *run(void *context)
+{
+    struct rtl_probe_code *c = context;
+    look(c);
+    atomic_store_explicit(&c->ready, true, memory_order_release);
+    let_go(c);
+    return NULL;
+}
+
+struct rtl_probe_code *rtl_probe_code_find(pid_t pid, const char *kernel)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    struct rtl_probe_code *c = calloc(1, sizeof *c);
+    if (!c || !(c->kernel = strdup(kernel))) {
+        free(c);
+        return NULL;
+    }
+    c->pid = pid;
+    atomic_init(&c->holders, BOTH_HOLD);
+    sigfillset(&all); /* signals are for who waits */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int error = pthread_create(&thread, NULL, run, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        atomic_store_explicit(&c->holders, ONE_HOLDS, memory_order_relaxed);
+        let_go(c);
+        return NULL;
+    }
+    pthread_detach(thread);
+    return c;
+}
+
+void rtl_probe_code_free(struct rtl_probe_code *code)
+{
+    if (code)
+        let_go(code);
+}
+
+bool rtl_probe_code_ready(const struct rtl_probe_code *code)
+{
+    return atomic_load_explicit(&code->ready, memory_order_acquire);
+}
+
+enum rtl_probe_code_result rtl_probe_code_result(const struct rtl_probe_code *code)
+{
+    return code->result;
+}
+
+uint32_t rtl_probe_code_count(const struct rtl_probe_code *code)
+{
+    return code->count;
+}
+
+const struct rtl_probe_code_copy *rtl_probe_code_copy(const struct rtl_probe_code *code, uint32_t number)
+{
+    return &code->copy[number];
+}

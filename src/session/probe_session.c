@@ -1,0 +1,246 @@
+/* Carries out a probe. See probe_session.h. */
+#include "session/probe_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/hash.h"
+#include "shm/process.h"
+
+static const uint64_t BEAT_NS = 200000000;
+
+static void take_gpus(struct rtl_probe_session *s, const struct rtl_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->agent_count && s->gpu_count < RTL_AGENTS_MAX; i++) {
+        const struct rtl_agent_snapshot *a = &snapshot->agents[i];
+        struct rtl_session_gpu *g = &s->gpus[s->gpu_count++];
+        *g = (struct rtl_session_gpu){a->gpu, a->agent, a->compute_units, a->tick_hz, ""};
+        memcpy(g->name, a->name, sizeof g->name);
+    }
+}
+
+enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t pid, const struct rtl_snapshot *snapshot,
+                                              const struct rtl_probe_wish *wish, struct rtl_probe_session **session,
+                                              char *why, size_t why_bytes)
+{
+    struct rtl_probe_session *s = calloc(1, sizeof *s);
+    *session = NULL;
+    if (!s)
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
+    s->wish = *wish;
+    s->reader = reader;
+    take_gpus(s, snapshot);
+    enum rtl_reader_status status = rtl_probe_open(reader, &s->link, why, why_bytes);
+    if (status == RTL_READER_OK && wish->gpu >= (int)s->gpu_count)
+        status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "process %d has %u GPU%s: there is no GPU %d", (int)pid,
+                             s->gpu_count, s->gpu_count == 1 ? "" : "s", wish->gpu);
+    if (status == RTL_READER_OK && !s->gpu_count)
+        status = rtl_explain(RTL_READER_NOT_PROBED, why, why_bytes, "process %d has no GPU so far", (int)pid);
+    if (status == RTL_READER_OK &&
+        (!(s->kernel = strdup(wish->kernel)) || !(s->code = rtl_probe_code_find(pid, wish->kernel))))
+        status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
+    if (status != RTL_READER_OK) {
+        rtl_probe_session_close(s);
+        return status;
+    }
+    s->wish.kernel = s->kernel;
+    s->finding = true;
+    *session = s;
+    return RTL_READER_OK;
+}
+
+void rtl_probe_session_close(struct rtl_probe_session *s)
+{
+    if (!s)
+        return;
+    if (s->link.page && rtl_probing_holds(&s->probing))
+        rtl_probe_disarm(s->reader, &s->link);
+    rtl_probe_patch_free(&s->patch);
+    rtl_probe_code_free(s->code);
+    rtl_probe_close(&s->link);
+    free(s->kernel);
+    free(s);
+}
+
+/* --- which code, and which GPU --- */
+
+static void add_target(struct rtl_probe_session *s, struct rtl_probing_plan *plan, uint32_t copy, uint32_t gpu)
+{
+    uint64_t object = rtl_probe_code_copy(s->code, copy)->object;
+    for (uint32_t i = 0; i < plan->targets; i++)
+        if (plan->target[i].kernel_object == object && plan->target[i].agent == s->gpus[gpu].agent)
+            return;
+    if (plan->targets == RTL_PROBING_TARGETS)
+        return;
+    s->copy_of[plan->targets] = copy;
+    plan->target[plan->targets++] = (struct rtl_probing_target){object, s->gpus[gpu].agent};
+}
+
+/*
+ * Which copy is on which GPU only the library can tell. Runtimes load one GPU after another, so the likely pairs are
+ * asked for first.
+ */
+static void choose_targets(struct rtl_probe_session *s, struct rtl_probing_plan *plan)
+{
+    uint32_t copies = rtl_probe_code_count(s->code), first = 0;
+    uint64_t object = rtl_reader_kernel_object(s->reader, s->wish.row);
+    while (first < copies && rtl_probe_code_copy(s->code, first)->object != object)
+        first++;
+    first = first < copies ? first : 0;
+    if (s->wish.gpu >= 0) {
+        uint32_t gpu = (uint32_t)s->wish.gpu;
+        if (gpu < copies)
+            add_target(s, plan, gpu, gpu);
+        for (uint32_t i = 0; i < copies; i++)
+            add_target(s, plan, i, gpu);
+        return;
+    }
+    add_target(s, plan, first, first < s->gpu_count ? first : 0);
+    for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
+        add_target(s, plan, first, gpu);
+}
+
+static uint64_t ticks_of(const struct rtl_probe_session *s)
+{
+    return s->gpus[s->wish.gpu >= 0 ? s->wish.gpu : 0].tick_hz;
+}
+
+/* An answer to whether there is code; until then nothing of ours is in the process. */
+static void begin(struct rtl_probe_session *s, enum rtl_probing_over wrong, uint64_t now)
+{
+    enum { DURATION_GUESS_NS = 1000000 };
+    uint64_t duration = s->wish.duration_ns ? s->wish.duration_ns : DURATION_GUESS_NS;
+    struct rtl_probing_plan plan = {.wanted = s->wish.wanted,
+                                    .every = s->wish.every ? s->wish.every : rtl_probing_every(s->wish.per_second),
+                                    .ends_shift = rtl_probing_ends_shift(duration, ticks_of(s)),
+                                    .total_ns = s->wish.total_ns};
+    if (!wrong)
+        choose_targets(s, &plan);
+    s->finding = false;
+    rtl_probing_begin(&s->probing, &plan, s->began_ns); /* looking counts, too */
+    s->probing.stage_ns = s->probing.read_ns = now;
+    if (wrong) {
+        s->probing.over = wrong; /* before it was said that there is no code at all */
+        s->probing.stage = RTL_PROBING_AT_END;
+    }
+}
+
+static void look_for_code(struct rtl_probe_session *s, bool alive, uint64_t now)
+{
+    if (!rtl_probe_code_ready(s->code)) {
+        uint64_t waited = now - s->began_ns;
+        if (!alive)
+            begin(s, RTL_PROBING_EXITED, now);
+        else if (s->wish.total_ns && waited > s->wish.total_ns)
+            begin(s, RTL_PROBING_TIMEOUT, now);
+        else if (waited > RTL_PROBE_FIND_NS)
+            begin(s, RTL_PROBING_CODE_LATE, now);
+        return;
+    }
+    switch (rtl_probe_code_result(s->code)) {
+    case RTL_PROBE_CODE_FOUND:
+        begin(s, RTL_PROBING_NOT, now);
+        break;
+    case RTL_PROBE_CODE_CHANGED:
+        begin(s, RTL_PROBING_CODE_CHANGED, now);
+        break;
+    case RTL_PROBE_CODE_DENIED:
+        begin(s, alive ? RTL_PROBING_CODE_DENIED : RTL_PROBING_EXITED, now);
+        break;
+    default:
+        begin(s, RTL_PROBING_NO_CODE, now);
+        break;
+    }
+}
+
+const struct rtl_probe_code_copy *rtl_probe_session_original(const struct rtl_probe_session *s)
+{
+    return s->finding || !s->probing.plan.targets ? NULL : rtl_probe_code_copy(s->code, s->copy_of[s->probing.target]);
+}
+
+const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_session *s)
+{
+    if (s->finding || !s->probing.plan.targets)
+        return NULL;
+    for (uint32_t i = 0; i < s->gpu_count; i++)
+        if (s->gpus[i].agent == s->probing.plan.target[s->probing.target].agent)
+            return &s->gpus[i];
+    return NULL;
+}
+
+/* --- step by step --- */
+
+static void patch(struct rtl_probe_session *s, uint64_t now)
+{
+    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
+    const struct rtl_probe_order order = {.code = original->bytes,
+                                          .bytes = original->size,
+                                          .kernel = s->kernel,
+                                          .object = original->object,
+                                          .block = s->probing.state.block,
+                                          .ends_shift = s->probing.plan.ends_shift};
+    rtl_probe_patch_free(&s->patch);
+    enum rtl_probe_refusal refusal = rtl_probe_patch(&order, &s->patch);
+    if (!refusal && s->patch.bytes > RTL_PROBE_CODE_MAX)
+        refusal = RTL_PROBE_TOO_LARGE;
+    rtl_probing_patched(&s->probing, refusal, refusal ? 0 : rtl_hash(s->patch.code, s->patch.bytes),
+                        refusal ? 0 : (uint32_t)s->patch.bytes, now);
+}
+
+static void ask(struct rtl_probe_session *s, uint64_t now)
+{
+    const struct rtl_probe_request *r = &s->probing.request;
+    uint16_t number =
+        s->probing.ask == RTL_PROBE_ASK_PREPARE ? rtl_probe_prepare(s->reader, &s->link, r->kernel_object, r->agent)
+        : s->probing.ask == RTL_PROBE_ASK_ARM   ? rtl_probe_arm(s->reader, &s->link, r, s->patch.code, s->patch.bytes)
+                                                : rtl_probe_disarm(s->reader, &s->link);
+    rtl_probing_asked(&s->probing, number, now);
+    s->beat_ns = now;
+}
+
+static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
+{
+    enum { STEPS = 8 }; /* what can be done at once, without an answer of the library's */
+    struct rtl_probe_state state;
+    struct rtl_probe_word word;
+    for (int i = 0; i < STEPS; i++) {
+        struct rtl_probing_seen seen = {.alive = alive};
+        seen.state = rtl_reader_probe(s->reader, &state) ? &state : NULL;
+        seen.beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
+        seen.heartbeat = seen.beats ? word.heartbeat : 0;
+        switch (rtl_probing_look(&s->probing, &seen, now)) {
+        case RTL_PROBING_DO_ASK:
+            ask(s, now);
+            break;
+        case RTL_PROBING_DO_PATCH:
+            patch(s, now);
+            break;
+        default:
+            return;
+        }
+    }
+}
+
+bool rtl_probe_session_step(struct rtl_probe_session *s, bool alive, uint64_t now)
+{
+    s->began_ns = s->began_ns ? s->began_ns : now;
+    if (s->finding)
+        look_for_code(s, alive, now);
+    if (s->finding)
+        return true;
+    look(s, alive, now);
+    if (rtl_probing_holds(&s->probing) && now - s->beat_ns >= BEAT_NS) {
+        rtl_probe_heartbeat(&s->link);
+        s->beat_ns = now;
+    }
+    return !rtl_probe_session_is_over(s);
+}
+
+void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
+{
+    if (s->finding)
+        begin(s, RTL_PROBING_STOPPED, now);
+    else
+        rtl_probing_stop(&s->probing, RTL_PROBING_STOPPED, now);
+}

@@ -1,0 +1,69 @@
+/*
+ * A probe on one kernel of one process, from finding its code to its last number: carries out what probing.h decides.
+ * Nothing here waits: rtl_probe_session_step is called again and again, a few times a second at least.
+ *
+ * Owns its link to the process's probe page, its copy of the code and the thread that looks for it. Threads: one. The
+ * reader has to stay open meanwhile.
+ */
+#ifndef RTL_SESSION_PROBE_SESSION_H
+#define RTL_SESSION_PROBE_SESSION_H
+
+#include "probe/patch.h"
+#include "session/probe_code.h"
+#include "session/probing.h"
+#include "shm/probe_client.h"
+
+#define RTL_PROBE_FIND_NS 30000000000ull /* for the code to be found */
+
+struct rtl_probe_wish {
+    const char *kernel;   /* full name; copied */
+    uint32_t row;         /* its row */
+    uint64_t duration_ns; /* its p50, 0: not known */
+    double per_second;    /* its dispatches */
+    uint64_t wanted;      /* dispatches; 0: until it is stopped */
+    uint32_t every;       /* one in how many; 0: as rtl_probing_every says */
+    int gpu;              /* number on screen; -1: the first that had it */
+    uint64_t total_ns;    /* for all of it; 0: no end */
+};
+
+struct rtl_probe_session { /* to be read; what isn't explained is its own */
+    struct rtl_probe_wish wish;
+    struct rtl_reader *reader;
+    struct rtl_probe_link link;
+    struct rtl_probe_code *code;
+    bool finding; /* the code; then `probing` goes on */
+    uint64_t began_ns, beat_ns;
+    struct rtl_probing probing;
+    uint32_t copy_of[RTL_PROBING_TARGETS]; /* which of the code's copies a target has */
+    struct rtl_probe_patch patch;          /* once there is one, or it was refused */
+    struct rtl_session_gpu {
+        uint32_t gpu, agent, compute_units;
+        uint64_t tick_hz;
+        char name[RTL_AGENT_NAME_MAX + 1];
+    } gpus[RTL_AGENTS_MAX];
+    uint32_t gpu_count;
+    char *kernel;
+};
+
+/* OK: it goes on with rtl_probe_session_step. Otherwise `why` gets one line, and there is no session. */
+enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t pid, const struct rtl_snapshot *snapshot,
+                                              const struct rtl_probe_wish *wish, struct rtl_probe_session **session,
+                                              char *why, size_t why_bytes);
+/* False once it is over, and nothing of it is left in the process. `alive`: the process is. */
+bool rtl_probe_session_step(struct rtl_probe_session *session, bool alive, uint64_t now_ns);
+/* It shall end; steps go on until it has. */
+void rtl_probe_session_stop(struct rtl_probe_session *session, uint64_t now_ns);
+/* Whatever is still in the process ends by itself, when nobody watches any more. NULL is allowed. */
+void rtl_probe_session_close(struct rtl_probe_session *session);
+
+static inline bool rtl_probe_session_is_over(const struct rtl_probe_session *session)
+{
+    return !session->finding && session->probing.stage == RTL_PROBING_AT_END;
+}
+
+/* The code object that it is about: NULL until it is known. */
+const struct rtl_probe_code_copy *rtl_probe_session_original(const struct rtl_probe_session *session);
+/* The GPU that it is on: NULL until it is known. */
+const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_session *session);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * A probe as a viewer runs it: what is to be asked of the library next, and when it is time to give up. Pure: what is
+ * seen, and what time it is, goes in; what is to be done comes out. probe_session.h does it.
+ *
+ * What is seen is written by the process, which may be hostile, and the heartbeat by other viewers as well: whatever
+ * they hold, a probe is over after bounded time, and what it asked for was taken back.
+ */
+#ifndef RTL_SESSION_PROBING_H
+#define RTL_SESSION_PROBING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/refusals.h"
+#include "shm/probe_page.h"
+#include "shm/probe_state.h"
+
+/* Why it is over, as the viewer sees it. X(symbol, JSON value, text: goes on from "the probe ended: ", what to do) */
+#define RTL_PROBING_OVERS(X)                                                                                           \
+    X(NOT, "", "", "")                                                                                                 \
+    X(LIBRARY, "", "", "")        /* what the library says: RTL_PROBE_ENDS_WHY */                                      \
+    X(REFUSED, "refused", "", "") /* by the patch: RTL_PROBE_REFUSALS */                                               \
+    X(NO_CODE, "no_code", "its code is not found in the process",                                                      \
+      "is it of a runtime that keeps a list for debuggers?")                                                           \
+    X(CODE_DENIED, "code_denied", "its memory may not be looked into",                                                 \
+      "is rtl-top the process's user, with ptrace allowed?")                                                           \
+    X(CODE_LATE, "code_late", "its code wasn't found within 30 s", "does the process hang while its memory is read?")  \
+    X(CODE_CHANGED, "code_changed", "the file that its code was loaded from is another by now",                        \
+      "start the process anew")                                                                                        \
+    X(OTHER_VIEWER, "other_viewer", "another viewer has a probe there", "one at a time: wait until that is over")      \
+    X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?")             \
+    X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now")                   \
+    X(NOT_PROBED, "not_probed", "its dispatches come, and none of them is probed",                                     \
+      "its packets may be of a kind that is left as it is")                                                            \
+    X(TIMEOUT, "timeout", "the time for it is over", "--timeout gives it more, --every probes more of its dispatches") \
+    X(STOPPED, "stopped", "it was stopped", "")                                                                        \
+    X(EXITED, "exited", "the process has exited", "")                                                                  \
+    X(REPLACED, "replaced", "another viewer has put one in its place", "one at a time: wait until that is over")       \
+    X(DAMAGED, "damaged", "what its library says makes no sense", "the segment is damaged")                            \
+    X(UNREADABLE, "unreadable", "its numbers can't be read: they are being written all the time",                      \
+      "the segment is damaged")
+
+enum rtl_probing_over {
+#define X(symbol, json, text, advice) RTL_PROBING_##symbol,
+    RTL_PROBING_OVERS(X)
+#undef X
+        RTL_PROBING_OVER_COUNT
+};
+
+enum rtl_probing_stage {
+    RTL_PROBING_AT_FREE,    /* until no other viewer's probe is there */
+    RTL_PROBING_AT_PREPARE, /* until there is a place for the numbers */
+    RTL_PROBING_AT_PATCH,   /* until there is a copy */
+    RTL_PROBING_AT_ARM,     /* until that is loaded */
+    RTL_PROBING_AT_COUNT,   /* dispatches are probed */
+    RTL_PROBING_AT_DISARM,  /* until it was taken back */
+    RTL_PROBING_AT_END,
+};
+
+enum {
+    RTL_PROBING_TARGETS = 16,
+    RTL_PROBING_TICKS_SHOWN = 4, /* of a dispatch's time, `ends` covers so many */
+};
+#define RTL_PROBING_ANSWER_NS 5000000000ull  /* for the library to take up a request */
+#define RTL_PROBING_QUIET_NS  10000000000ull /* without a dispatch, or one that was probed */
+#define RTL_PROBING_TRY_NS    1000000000ull  /* where dispatches aren't probed, and another target may be meant */
+#define RTL_PROBING_WAIT_NS   5000000000ull  /* the same where none comes */
+#define RTL_PROBING_READ_NS   3000000000ull  /* of states that can't be read */
+
+struct rtl_probing_plan {
+    struct rtl_probing_target {
+        uint64_t kernel_object;
+        uint32_t agent;            /* index into the segment's agents */
+    } target[RTL_PROBING_TARGETS]; /* tried one after another: the library has no such kernel, or on that agent no
+                                      dispatch of it comes */
+    uint32_t targets;
+    uint32_t every, ends_shift;
+    uint64_t wanted;   /* dispatches; 0: until it is stopped */
+    uint64_t total_ns; /* for all of it; 0: no end */
+};
+
+struct rtl_probing {
+    struct rtl_probing_plan plan;
+    enum rtl_probing_stage stage;
+    enum rtl_probing_over over;
+    enum rtl_probe_why why; /* of the library's; RTL_PROBE_WHY_COUNT: one that isn't known here */
+    uint32_t status;        /* hsa_status_t of it */
+    enum rtl_probe_refusal refusal;
+    uint32_t target; /* which one it is about */
+    bool counted;    /* it was armed: state has its numbers, the last whole ones */
+    bool disarmed;   /* the library has nothing of ours any more */
+    bool asked;      /* `number` is that of a request of ours */
+    uint16_t number;
+    enum rtl_probe_ask ask; /* what is to be asked for, or was last */
+    struct rtl_probe_request request;
+    struct rtl_probe_state state;
+    uint64_t code_hash;
+    uint32_t code_bytes;
+    /* monotonic */
+    uint64_t began_ns, stage_ns, read_ns, dispatch_ns, record_ns, beat_ns;
+    uint64_t dispatches_at_record;
+    uint16_t beat;
+    bool beat_seen;
+};
+
+struct rtl_probing_seen {
+    bool alive;                          /* the process is */
+    const struct rtl_probe_state *state; /* NULL: it couldn't be read whole */
+    uint16_t heartbeat;                  /* in the page, when `beats`: nobody's who asks here sends one so far */
+    bool beats;
+};
+
+enum rtl_probing_do {
+    RTL_PROBING_DO_WAIT,  /* nothing, for now */
+    RTL_PROBING_DO_ASK,   /* probing->ask with probing->request; then rtl_probing_asked */
+    RTL_PROBING_DO_PATCH, /* for state.block and the target; then rtl_probing_patched */
+    RTL_PROBING_DO_END,   /* nothing, any more */
+};
+
+void rtl_probing_begin(struct rtl_probing *probing, const struct rtl_probing_plan *plan, uint64_t now_ns);
+enum rtl_probing_do rtl_probing_look(struct rtl_probing *probing, const struct rtl_probing_seen *seen, uint64_t now_ns);
+/* The request's number. */
+void rtl_probing_asked(struct rtl_probing *probing, uint16_t number, uint64_t now_ns);
+void rtl_probing_patched(struct rtl_probing *probing, enum rtl_probe_refusal refusal, uint64_t hash, uint32_t bytes,
+                         uint64_t now_ns);
+/* It shall end; looks go on until DO_END. Once is enough. */
+void rtl_probing_stop(struct rtl_probing *probing, enum rtl_probing_over why, uint64_t now_ns);
+
+/* Whether a heartbeat has to be sent: there is something of ours in the library. */
+static inline bool rtl_probing_holds(const struct rtl_probing *probing)
+{
+    return probing->asked && !probing->disarmed && probing->stage != RTL_PROBING_AT_END;
+}
+
+/* As many as were wanted. */
+static inline bool rtl_probing_is_done(const struct rtl_probing *probing)
+{
+    return probing->over == RTL_PROBING_LIBRARY && probing->why == RTL_PROBE_WHY_DONE;
+}
+
+/* One line: why it is over, and what to do about it. Empty while it isn't. */
+void rtl_probing_text(const struct rtl_probing *probing, char *out, size_t size);
+/* The same as one word. */
+const char *rtl_probing_word(const struct rtl_probing *probing);
+
+/* How coarse `ends` has to be, so that its steps cover RTL_PROBING_TICKS_SHOWN times a dispatch's duration. */
+uint32_t rtl_probing_ends_shift(uint64_t duration_ns, uint64_t tick_hz);
+/* One in how many: about a tenth of the dispatches, and at most 100 a second of them. */
+uint32_t rtl_probing_every(double per_second);
+
+#endif

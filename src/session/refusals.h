@@ -1,0 +1,41 @@
+/*
+ * Processes in which nothing was found to be observed, most of them forked children: looking into one costs as much as
+ * its memory is large, and keeps whoever draws waiting. So each is looked into again after pauses that grow, and all of
+ * them together take a small part of the time. Zero-initialised: none so far. Threads: one.
+ */
+#ifndef RTL_SESSION_REFUSALS_H
+#define RTL_SESSION_REFUSALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/processes.h"
+#include "session/source.h"
+
+struct rtl_refusal {
+    pid_t pid;
+    uint64_t start_time;
+    uint64_t again_ns, pause_ns; /* when it may be looked into next; how long that was put off */
+};
+
+struct rtl_refusals {
+    struct rtl_refusal *list;
+    uint32_t count, room;
+    uint64_t again_ns; /* any of them */
+    uint64_t spent_ns; /* in this round */
+};
+
+/* As rtl_source_try; whoever was looked into in vain is so again when its time has come, or `now`. */
+bool rtl_refusals_try(struct rtl_refusals *refusals, const struct rtl_options *options,
+                      const struct rtl_process_entry *process, bool now, struct rtl_source *source);
+
+/* A round begins. `present` are ascending by pid: those that are gone are forgotten. */
+void rtl_refusals_begin(struct rtl_refusals *refusals, const struct rtl_process_entry *present, uint32_t count);
+/* The parts of it that are pure, but for memory. Whether the process may be looked into now. */
+bool rtl_refusals_may(const struct rtl_refusals *refusals, const struct rtl_process_entry *process, uint64_t now_ns);
+/* It was, from then to now, in vain or not. */
+void rtl_refusals_looked(struct rtl_refusals *refusals, const struct rtl_process_entry *process, bool in_vain,
+                         uint64_t from_ns, uint64_t now_ns);
+void rtl_refusals_free(struct rtl_refusals *refusals);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * The block that a probed kernel's waves write: one page of GPU memory a probe. The contract, whole.
+ *
+ * It lies in the GPU's own memory: minima and maxima of 64 bits are operations that no bus to the host carries.
+ *
+ * Written by the exit stub (src/probe/stubs.h), once a wave, by one lane, with atomic operations that return nothing:
+ * additions, minima and maxima. Nothing is lost and nothing overflows soon; a reader that reads while waves end sees
+ * some of a wave's numbers before the others. Whoever makes the block fills it with rtl_probe_block_clear's numbers,
+ * and may do so again when no probed dispatch is in flight.
+ *
+ * Two clocks. Durations are in cycles of the shader clock (s_memtime): fine, but as fast as the clock happens to be,
+ * and comparable only on one compute unit. When waves begin and end is in ticks of the agent clock (s_memrealtime),
+ * which dispatches are timed with.
+ *
+ * A wave that ends in a function that the kernel calls, by a trap, or with the process is in none of the numbers:
+ * `waves` beside the dispatch's grid says how many are missing.
+ */
+#ifndef RTL_SHM_PROBE_H
+#define RTL_SHM_PROBE_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RTL_PROBE_BLOCK_BYTES = 4096, RTL_PROBE_DURATIONS = 64, RTL_PROBE_UNITS = 256, RTL_PROBE_ENDS = 256 };
+
+struct rtl_probe_block {
+    uint64_t waves;                 /* that have ended */
+    uint64_t sum, min, max;         /* cycles that they lasted; min is UINT64_MAX before the first */
+    uint64_t first_start, last_end; /* ticks; first_start is UINT64_MAX before the first */
+    uint64_t reserved[2];
+    uint32_t durations[RTL_PROBE_DURATIONS]; /* waves by the highest bit set in their cycles; [0]: 0 and 1 */
+    /* cycles of the waves that ended on a compute unit, which is bits 8 to 15 of the register HW_ID: its number in the
+     * shader array (4 bits), the array (1), the shader engine (3) */
+    uint64_t busy[RTL_PROBE_UNITS];
+    /* waves by the tick at which they ended, shifted right as the patch was told to, modulo 256: of one dispatch that
+     * lasts less than 256 of these steps it says when they ended, from first_start on */
+    uint32_t ends[RTL_PROBE_ENDS];
+    uint8_t rest[704];
+};
+static_assert(sizeof(struct rtl_probe_block) == RTL_PROBE_BLOCK_BYTES, "a page");
+static_assert(offsetof(struct rtl_probe_block, sum) == 8 && offsetof(struct rtl_probe_block, first_start) == 32 &&
+                  offsetof(struct rtl_probe_block, durations) == 64 && offsetof(struct rtl_probe_block, busy) == 320 &&
+                  offsetof(struct rtl_probe_block, ends) == 2368 && offsetof(struct rtl_probe_block, rest) == 3392,
+              "the block's layout");
+
+static inline void rtl_probe_block_clear(struct rtl_probe_block *block)
+{
+    *block = (struct rtl_probe_block){.min = UINT64_MAX, .first_start = UINT64_MAX};
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* Finds the probe page, writes requests to it, reads the state (probe_client.h). */
+#include "shm/probe_client.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shm/hash.h"
+#include "shm/page_open.h"
+#include "shm/process.h"
+
+enum {
+    TRIES = 64,       /* somebody else changes the word meanwhile: another viewer, or the process, if it is hostile */
+    STATE_TRIES = 64, /* the state is being written meanwhile: for a microsecond, if the writer isn't held up */
+};
+_Static_assert(offsetof(struct rtl_probe_state, sequence) % 8 == 0 && sizeof(struct rtl_probe_state) % 8 == 0,
+               "fetched by words");
+
+static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
+{
+    const struct rtl_header *h = &reader->header;
+    if (h->minor < 7)
+        return rtl_explain(RTL_READER_NO_PROBE, why, why_bytes,
+                           "process %d (%s): its librtl.so (segment version %u.%u) loads no probes, which came with "
+                           "%u.7",
+                           (int)reader->pid, reader->comm, h->major, h->minor, RTL_SEGMENT_MAJOR);
+    return rtl_explain(RTL_READER_NO_PROBE, why, why_bytes,
+                       "process %d (%s) was not started with RTL_PROBE=1%s: it loads no probes", (int)reader->pid,
+                       reader->comm, h->mode == RTL_MODE_OFF ? ", or in RTL_MODE=off" : "");
+}
+
+enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
+                                      size_t why_bytes)
+{
+    struct rtl_probe_state state;
+    struct rtl_probe_page first;
+    struct rtl_process process;
+    link->page = NULL;
+    if (!reader->pid || !reader->probe ||
+        !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &state, offsetof(struct rtl_probe_state, sequence)) ||
+        !state.page_inode)
+        return explain_none(reader, why, why_bytes);
+    int fd = rtl_page_open(reader, state.page_fd, state.page_inode, RTL_PROBE_PAGE_BYTES, &first, sizeof first);
+    if (fd == -EACCES || fd == -EPERM || fd == -EROFS) {
+        if (rtl_process_read(reader->pid, &process) != 0)
+            process.euid = (uid_t)-1;
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "process %d (%s) belongs to uid %u and you are uid %u: only that user and root may probe "
+                           "its kernels",
+                           (int)reader->pid, reader->comm, process.euid, geteuid());
+    }
+    if (fd >= 0 && first.magic == RTL_PROBE_MAGIC && first.version == RTL_PROBE_VERSION &&
+        first.pid == reader->header.pid) {
+        void *page = mmap(NULL, RTL_PROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (page != MAP_FAILED)
+            link->page = page;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (link->page)
+        return RTL_READER_OK;
+    return rtl_explain(RTL_READER_NO_PROBE, why, why_bytes,
+                       "process %d (%s): its probe page cannot be opened: has the program closed a descriptor that is "
+                       "not its own?",
+                       (int)reader->pid, reader->comm);
+}
+
+void rtl_probe_close(struct rtl_probe_link *link)
+{
+    if (link->page)
+        munmap(link->page, RTL_PROBE_PAGE_BYTES);
+    link->page = NULL;
+}
+
+/* Changes the word: another request, or without one the heartbeat alone. Bounded, whoever else writes. */
+static void change_word(struct rtl_probe_page *page, const struct rtl_probe_word *request)
+{
+    uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
+    for (int i = 0; i < TRIES; i++) {
+        struct rtl_probe_word now = {.ask = RTL_PROBE_ASK_NOTHING};
+        if (!rtl_probe_decode(before, &now)) /* no viewer's word: a heartbeat that hardly was the last one */
+            now.heartbeat = (uint16_t)(before * 31 + (uint64_t)getpid());
+        now.heartbeat++;
+        if (request) {
+            now.number = request->number;
+            now.ask = request->ask;
+        }
+        if (__atomic_compare_exchange_n(&page->word, &before, rtl_probe_encode(now), false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+            break;
+    }
+    __atomic_store_n(&page->writer, (uint64_t)getpid(), __ATOMIC_RELAXED);
+}
+
+void rtl_probe_heartbeat(struct rtl_probe_link *link)
+{
+    if (link->page)
+        change_word(link->page, NULL);
+}
+
+uint64_t rtl_probe_word_now(const struct rtl_probe_link *link)
+{
+    return link->page ? __atomic_load_n(&link->page->word, __ATOMIC_RELAXED) : 0;
+}
+
+uint64_t rtl_probe_writer(const struct rtl_probe_link *link)
+{
+    return link->page ? __atomic_load_n(&link->page->writer, __ATOMIC_RELAXED) : 0;
+}
+
+static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what)
+{
+    struct rtl_probe_state state;
+    struct rtl_probe_word word = {.number = 0};
+    uint64_t bits = 0;
+    if (!link->page)
+        return 0;
+    /* the number alone: one word, which needs no second look */
+    if (rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits))
+        memcpy((char *)&state + offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits);
+    else
+        state.number = 0;
+    word.number = state.number;
+    rtl_probe_decode(rtl_probe_word_now(link), &word);
+    do /* the page was wiped: a request of the number that was taken up last would be none */
+        word.number++;
+    while (word.number == 0 || word.number == state.number);
+    word.ask = (uint8_t)what;
+    change_word(link->page, &word);
+    return word.number;
+}
+
+uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,
+                           uint32_t agent)
+{
+    if (!link->page)
+        return 0;
+    link->page->request = (struct rtl_probe_request){.kernel_object = kernel_object, .agent = agent};
+    return ask(reader, link, RTL_PROBE_ASK_PREPARE);
+}
+
+uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link,
+                       const struct rtl_probe_request *request, const void *code, size_t bytes)
+{
+    if (!link->page || bytes > RTL_PROBE_CODE_MAX)
+        return 0;
+    struct rtl_probe_request whole = *request;
+    whole.code_bytes = (uint32_t)bytes;
+    whole.code_hash = rtl_hash(code, bytes);
+    memcpy((char *)link->page + RTL_PROBE_CODE_AT, code, bytes);
+    link->page->request = whole;
+    return ask(reader, link, RTL_PROBE_ASK_ARM);
+}
+
+uint16_t rtl_probe_disarm(const struct rtl_reader *reader, struct rtl_probe_link *link)
+{
+    return ask(reader, link, RTL_PROBE_ASK_DISARM);
+}
+
+/* --- the state --- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What a process says of itself is bounded to what could be true. */
+static bool believe(struct rtl_probe_state *state)
+{
+    if (state->phase >= RTL_PROBE_PHASE_COUNT)
+        return false; /* a newer library's */
+    if (state->why >= RTL_PROBE_WHY_COUNT)
+        state->why = RTL_PROBE_WHY_NONE;
+    if (state->agent >= RTL_AGENTS_MAX)
+        state->agent = 0;
+    if (state->kernel >= RTL_KERNELS_MAX)
+        state->kernel = RTL_KERNEL_UNKNOWN;
+    if (state->ends_shift > 63)
+        state->ends_shift = 63;
+    state->probed = least(state->probed, state->dispatches);
+    state->recorded = least(state->recorded, state->probed);
+    state->tails = least(state->tails, state->recorded);
+    if (!state->recorded)
+        state->duration_min_ns = state->duration_max_ns = state->duration_total_ns = 0;
+    if (!state->waves)
+        state->min = state->max = state->sum = 0;
+    if (!state->tails)
+        state->tail_max_ns = state->tail_total_ns = 0;
+    return true;
+}
+
+bool rtl_reader_probe(const struct rtl_reader *reader, struct rtl_probe_state *state)
+{
+    const size_t at = offsetof(struct rtl_probe_state, sequence);
+    uint64_t before = 0, after = 0;
+    for (int i = 0; reader->probe && i < STATE_TRIES; i++) {
+        struct rtl_probe_state copy;
+        if (!rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, at, &before, sizeof before) ||
+            !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &copy, sizeof copy) ||
+            !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, at, &after, sizeof after))
+            return false;
+        if (before != after || before & 1) /* the sequence is the word's lower half */
+            continue;
+        if (!believe(&copy))
+            return false;
+        *state = copy;
+        return true;
+    }
+    return false;
+}

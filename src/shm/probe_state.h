@@ -1,0 +1,95 @@
+/*
+ * What the library says of a probe: one entry in the segment (RTL_SECTION_PROBE), there only in a process that was
+ * started with RTL_PROBE=1. The contract, whole; how a viewer asks is in probe_page.h, what waves write in probe.h.
+ *
+ * Written by the worker alone (page_fd and page_inode: load), under `sequence`, which is odd meanwhile (release before
+ * and behind). A reader copies all, and has it whole when the sequence is even and the same before and after; bounded
+ * tries. Counters begin anew with each PREPARE, and only grow until the next.
+ */
+#ifndef RTL_SHM_PROBE_STATE_H
+#define RTL_SHM_PROBE_STATE_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/probe.h"
+
+/* Where a probe stands. X(symbol, number, JSON value, text on screen) */
+#define RTL_PROBE_PHASES(X)                                            \
+    X(IDLE, 0, "idle", "no probe")                                     \
+    X(PREPARED, 1, "prepared", "there is a place for its numbers")     \
+    X(ARMED, 2, "armed", "armed")                                      \
+    X(ENDING, 3, "ending", "disarmed, a probed dispatch is in flight") \
+    X(OVER, 4, "over", "over")
+
+/* Why it was refused, or ended. X(symbol, number, JSON value, text on screen); the text goes on from "the probe ended:
+ * " */
+#define RTL_PROBE_ENDS_WHY(X)                                                            \
+    X(NONE, 0, "", "")                                                                   \
+    X(DONE, 1, "done", "as many dispatches as were wanted were probed")                  \
+    X(DISARMED, 2, "disarmed", "it was disarmed")                                        \
+    X(UNWATCHED, 3, "unwatched", "nobody watched any more")                              \
+    X(KERNEL_GONE, 4, "kernel_gone", "the program has unloaded the kernel")              \
+    X(QUEUE_ERROR, 5, "queue_error",                                                     \
+      "a queue failed while a probed dispatch was in flight: not again in this process") \
+    X(SHUTDOWN, 6, "shutdown", "the runtime was shut down")                              \
+    X(NO_KERNEL, 7, "no_kernel", "the process has no such kernel")                       \
+    X(NO_BLOCK, 8, "no_block", "there is no GPU memory for its numbers")                 \
+    X(BAD_REQUEST, 9, "bad_request", "what was asked for makes no sense")                \
+    X(BAD_CODE, 10, "bad_code", "its code isn't what was announced")                     \
+    X(NOT_LOADED, 11, "not_loaded", "the runtime didn't load its code")                  \
+    X(NO_NUMBERS, 12, "no_numbers", "its numbers could not be copied from the GPU")      \
+    X(NOT_TIMED, 13, "not_timed", "dispatches aren't timed in this mode")                \
+    X(STUCK, 14, "stuck", "a probed dispatch doesn't end")
+
+#define RTL_PROBE_PHASE_ENUM(sym, num, json, text) RTL_PROBE_PHASE_##sym = (num),
+enum rtl_probe_phase { RTL_PROBE_PHASES(RTL_PROBE_PHASE_ENUM) RTL_PROBE_PHASE_COUNT };
+#undef RTL_PROBE_PHASE_ENUM
+
+#define RTL_PROBE_WHY_ENUM(sym, num, json, text) RTL_PROBE_WHY_##sym = (num),
+enum rtl_probe_why { RTL_PROBE_ENDS_WHY(RTL_PROBE_WHY_ENUM) RTL_PROBE_WHY_COUNT };
+#undef RTL_PROBE_WHY_ENUM
+
+struct rtl_probe_state {
+    /* load */
+    uint32_t page_fd; /* the process's descriptor of the probe page, */
+    uint32_t pad0;
+    uint64_t page_inode; /* and what tells that it still is that; 0 = there is none */
+    /* worker, all that follows */
+    uint32_t sequence; /* odd: being written */
+    uint16_t number;   /* of the last request that was taken up */
+    uint8_t phase;     /* enum rtl_probe_phase */
+    uint8_t why;       /* enum rtl_probe_why: why it is OVER, or was refused */
+    uint32_t status;   /* hsa_status_t of what the runtime refused; 0: it refused nothing */
+    uint32_t agent;    /* index into the agents */
+    uint32_t kernel;   /* row; RTL_KERNEL_UNKNOWN before its first dispatch */
+    uint32_t every;
+    uint32_t code_bytes, ends_shift;
+    uint64_t kernel_object, probed_object; /* the original's, and the copy's (0: not loaded) */
+    uint64_t block;                        /* GPU address of the block; 0: none */
+    uint64_t code_hash;
+    uint64_t wanted;
+    uint64_t armed_mono_ns; /* when; 0: never */
+    uint64_t dispatches;    /* of that kernel object while it was armed */
+    uint64_t probed;        /* of them, those that ran the copy; counted untimed, too, under the reason "probed" */
+    uint64_t recorded;      /* of the probed, those whose numbers are below */
+    /* of the recorded ones: as the GPU's timestamps say, ns */
+    uint64_t duration_total_ns, duration_min_ns, duration_max_ns;
+    uint64_t waves_expected; /* by their grids */
+    /* sums of the blocks; cycles of the shader clock */
+    uint64_t waves, sum, min, max;
+    /* from the time at which half of a dispatch's waves have ended, or earlier, to its last one's, ns */
+    uint64_t tails; /* dispatches of which that is known */
+    uint64_t tail_total_ns, tail_max_ns;
+    uint64_t tail_step_ns;                   /* how exact that is */
+    uint64_t durations[RTL_PROBE_DURATIONS]; /* waves by the highest bit set in their cycles */
+    uint64_t busy[RTL_PROBE_UNITS];          /* cycles a compute unit (probe.h says which is which) */
+    uint64_t tail_ns[RTL_PROBE_DURATIONS];   /* dispatches by the highest bit set in their tail, ns */
+};
+static_assert(offsetof(struct rtl_probe_state, sequence) == 16 &&
+                  offsetof(struct rtl_probe_state, kernel_object) == 48 &&
+                  offsetof(struct rtl_probe_state, durations) == 216 && sizeof(struct rtl_probe_state) == 3288,
+              "probe state");
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * A probe on a kernel: how far it is, how long its waves last, how even compute units are busy, how long the tail is.
+ * See draw.h.
+ */
+#include "model/probe_figures.h"
+#include "text/text.h"
+#include "tui/draw_bars.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, BAR_LABEL = 7 };
+
+/* The others' p50 in the window: dispatches that were probed are in no histogram. */
+static uint64_t others_p50(const struct rtl_row *row)
+{
+    struct rtl_span window = rtl_span_between(row->base, row->kernel);
+    return window.any ? window.q[0] : 0;
+}
+
+static void stage_text(const struct rtl_ui_probe *p, char *out, size_t size)
+{
+    const struct rtl_probe_state *s = &p->state;
+    *out = 0;
+    if (p->runs)
+        rtl_text_append(out, size, "%s", p->stage);
+    else
+        rtl_text_append(out, size, "over");
+    if (p->counted)
+        rtl_text_append(out, size, ", %s of %s dispatches", rtl_format_count(s->recorded).text,
+                        rtl_format_count(s->dispatches).text);
+    if (p->counted && p->every)
+        rtl_text_append(out, size, ", 1 in %u", (unsigned)p->every);
+}
+
+/* --- figures, the most telling first --- */
+
+struct fact {
+    const char *label;
+    char text[64];
+};
+enum { FACTS_MAX = 16 };
+
+static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const struct rtl_probe_figures *f,
+                      struct fact facts[FACTS_MAX])
+{
+    const struct rtl_probe_state *s = &ui->probe.state;
+    uint64_t others = others_p50(row);
+    double slower = rtl_probe_slower(f, others);
+    int n = 0;
+#define FACT(name, ...) (facts[n].label = (name), snprintf(facts[n++].text, sizeof facts->text, __VA_ARGS__))
+    FACT("waves", "%s of %s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text);
+    FACT("p50 cyc", "%s", rtl_probe_cycles_text(f->p50).text);
+    FACT("p99 cyc", "%s", rtl_probe_cycles_text(f->p99).text);
+    if (f->units)
+        FACT("imbalance", "%.2f max/mean", f->imbalance);
+    if (f->units && ui->probe.compute_units)
+        FACT("on CUs", "%u of %u", (unsigned)f->units, (unsigned)ui->probe.compute_units);
+    else
+        FACT("on CUs", "%u", (unsigned)f->units);
+    if (f->hottest_count)
+        FACT("hottest", "%s %s", rtl_probe_unit_name(f->hottest[0].unit).text,
+             rtl_format_count(f->hottest[0].cycles).text);
+    if (s->tails) {
+        FACT("tail p50", "%s", rtl_probe_times_text(f->tail_p50, ui->units).text);
+        FACT("tail max", "%s, steps %s", rtl_format_time(s->tail_max_ns, ui->units).text,
+             rtl_format_time(s->tail_step_ns, ui->units).text);
+    }
+    FACT("mean", "%s", rtl_format_time(f->duration_mean_ns, ui->units).text);
+    if (slower > 0)
+        FACT("others p50", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
+    for (uint32_t i = 1; i < f->hottest_count; i++)
+        FACT("then", "%s %s", rtl_probe_unit_name(f->hottest[i].unit).text,
+             rtl_format_count(f->hottest[i].cycles).text);
+#undef FACT
+    return n;
+}
+
+static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct fact *facts, int count)
+{
+    for (int i = 0; i < at.rows; i++) {
+        rtl_frame_fill(frame, at.row + i, at.col, 1, RTL_ROLE_DIM, 0x2502);
+        if (i >= count)
+            continue;
+        rtl_frame_put(frame, at.row + i, at.col + 2, LABEL, RTL_ROLE_LABEL, facts[i].label);
+        rtl_frame_put(frame, at.row + i, at.col + 2 + LABEL, at.cols - 2 - LABEL, RTL_ROLE_NORMAL, facts[i].text);
+    }
+}
+
+/* As many as there is room for, in lines; how many lines. */
+static int draw_lines(struct rtl_frame *frame, struct rtl_rect at, const struct fact *facts, int count)
+{
+    int line = 0, col = 0, most = at.rows > 4 ? at.rows / 2 : 1;
+    for (int i = 0; i < count && line < most; i++) {
+        struct rtl_rect row = {at.row + line, at.col, 1, at.cols};
+        if (rtl_draw_piece(frame, row, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)
+            continue;
+        line++; /* it begins the next one */
+        col = 0;
+        i--;
+    }
+    return line + (col > 0 && line < most);
+}
+
+/* --- waves by powers of two --- */
+
+/* Several to a row where there are more of them than rows. */
+static void draw_waves(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
+                       const struct rtl_probe_figures *f)
+{
+    uint64_t counts[RTL_PROBE_DURATIONS] = {0}, most = 0;
+    const uint64_t *durations = ui->probe.state.durations;
+    int powers = f->last - f->first + 1;
+    if (at.rows < 1 || powers < 1)
+        return;
+    int each = (powers + at.rows - 1) / at.rows, rows = (powers + each - 1) / each, tail = 7;
+    for (int i = 0; i < powers; i++) {
+        uint64_t *sum = &counts[i / each], more = durations[f->first + i];
+        *sum = *sum + more < more ? UINT64_MAX : *sum + more;
+        most = *sum > most ? *sum : most;
+    }
+    int width = at.cols - BAR_LABEL - tail - 1;
+    for (int i = 0; i < rows; i++) {
+        int power = f->first + i * each;
+        rtl_frame_right(frame, at.row + i, at.col, BAR_LABEL - 1, RTL_ROLE_LABEL,
+                        rtl_format_count(power ? 1ull << power : 0).text);
+        if (width > 0)
+            rtl_frame_bar(frame, at.row + i, at.col + BAR_LABEL, width, RTL_ROLE_BAR,
+                          most ? (double)counts[i] / (double)most : 0);
+        if (width > -BAR_LABEL)
+            rtl_frame_right(frame, at.row + i, at.col + at.cols - tail, tail - 1,
+                            counts[i] ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, rtl_format_count(counts[i]).text);
+    }
+}
+
+void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    const struct rtl_ui_probe *p = &ui->probe;
+    struct rtl_probe_figures f;
+    struct fact facts[FACTS_MAX];
+    char stage[160];
+    if (!at.rows)
+        return;
+    stage_text(p, stage, sizeof stage);
+    rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
+    rtl_frame_printf(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER, at.cols >= 60 ? "PROBE %s" : "%s", stage);
+    at.row++, at.rows--;
+    const char *rest = p->runs ? "" : p->over;
+    for (int lines = 0; *rest && at.rows && lines < 2;
+         lines++, at.row++, at.rows--) { /* what to do stands at its end */
+        rtl_frame_put(frame, at.row, at.col, at.cols, RTL_ROLE_WARN, rest);
+        rest += rtl_text_columns(rest) > at.cols && at.rows > 1 && !lines ? rtl_text_offset(rest, at.cols - 1)
+                                                                          : strlen(rest);
+    }
+    if (!p->counted || !p->state.recorded) {
+        if (at.rows)
+            rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_DIM,
+                          p->runs ? "no numbers so far" : "no numbers");
+        return;
+    }
+    rtl_probe_figures(&p->state, &f);
+    int count = make_facts(ui, row, &f, facts);
+    if (at.cols >= BESIDE_FROM) {
+        struct rtl_rect beside = {at.row, at.col + at.cols - FACTS, at.rows, FACTS};
+        draw_facts(frame, beside, facts, count);
+        at.cols -= FACTS + 1;
+        rtl_frame_put(frame, at.row, at.col, at.cols, RTL_ROLE_LABEL, "from cycles");
+        rtl_frame_right(frame, at.row, at.col + at.cols - 7, 6, RTL_ROLE_LABEL, "WAVES");
+        at.row++, at.rows--;
+    } else {
+        int lines = draw_lines(frame, at, facts, count);
+        at.row += lines, at.rows -= lines;
+    }
+    draw_waves(ui, frame, at, &f);
+}

@@ -1,0 +1,94 @@
+/* What a screen writes: recordings, snapshots, the mode that it asks for. See watch_state.h. */
+#include "model/labels.h"
+#include "tui/watch_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void record_text(const struct rtl_watch *w, char *out, size_t size)
+{
+    const char *slash = strrchr(w->recorder.path, '/');
+    snprintf(out, size, "%s%.32s", w->recorder.last ? "FAILS " : "", slash ? slash + 1 : w->recorder.path);
+}
+
+void rtl_watch_tell_record(struct rtl_watch *w)
+{
+    const struct rtl_watch *of = NULL;
+    for (const struct rtl_watch *at = w; at && !of; at = at->parent)
+        of = at->recorder.recording ? at : at->kept && at->kept->recorder.recording ? at->kept : NULL;
+    w->ui.record[0] = 0;
+    if (of)
+        record_text(of, w->ui.record, sizeof w->ui.record);
+}
+
+void rtl_watch_record(struct rtl_watch *w, const struct rtl_snapshot *snapshot, uint64_t real_ns, bool exited)
+{
+    enum rtl_db_status before = w->recorder.last;
+    if (!w->recorder.recording)
+        return;
+    enum rtl_db_status now = rtl_frame_recorder_add(&w->recorder, snapshot, real_ns, exited);
+    if (now && !before)
+        rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->recorder.why);
+    if (before && !now)
+        rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
+}
+
+void rtl_watch_toggle_record(struct rtl_watch *w)
+{
+    if (w->recorder.recording) {
+        unsigned long long frames = rtl_recording_frames(w->recorder.recording);
+        const char *plural = frames == 1 ? "" : "s";
+        if (w->recorder.last)
+            rtl_ui_say(&w->ui, "recorded %llu frame%s, the end is missing: %s", frames, plural, w->recorder.why);
+        else
+            rtl_ui_say(&w->ui, "recorded %llu frame%s into %s", frames, plural, w->recorder.path);
+        rtl_frame_recorder_stop(&w->recorder);
+    } else if (rtl_frame_recorder_start(&w->recorder, RTL_WATCH_BUSY_MS)) {
+        rtl_ui_say(&w->ui, "not recording: %s", w->recorder.why);
+    } else {
+        rtl_ui_say(&w->ui, "recording into %s", w->recorder.path);
+        rtl_watch_record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns,
+                         w->ui.model->state == RTL_TARGET_EXITED);
+    }
+}
+
+static void say_saved(struct rtl_watch *w)
+{
+    char of[40] = "";
+    uint32_t kernels = w->recorder.saved_kernels, processes = w->recorder.saved_processes;
+    if (processes)
+        snprintf(of, sizeof of, " of %u process%s", processes, processes == 1 ? "" : "es");
+    rtl_ui_say(&w->ui, "snapshot of %u kernel%s%s added to %s", kernels, kernels == 1 ? "" : "s", of, w->recorder.path);
+}
+
+void rtl_watch_take_snapshot(struct rtl_watch *w)
+{
+    const struct rtl_sample *latest = w->ui.model->latest;
+    if (rtl_frame_recorder_snapshot(&w->recorder, w->recorder.path, &latest->snapshot, latest->real_ns,
+                                    RTL_WATCH_BUSY_MS))
+        rtl_ui_say(&w->ui, "no snapshot: %s", w->recorder.why);
+    else
+        say_saved(w);
+}
+
+/* Whether the process took the mode up is on the coverage line of the next frames. */
+void rtl_watch_ask_for_mode(struct rtl_watch *w)
+{
+    char why[256];
+    uint32_t asked;
+    int mode = w->ui.menu;
+    if (mode < 0 || mode >= RTL_MODE_COUNT)
+        return;
+    if (rtl_targets_request_mode(w->targets, (enum rtl_mode)mode, &asked, why, sizeof why) != RTL_READER_OK) {
+        rtl_ui_say(&w->ui, "%s", why);
+        return;
+    }
+    rtl_targets_read_heartbeat(w->targets, w->ui.model);
+    char who[40];
+    if (rtl_targets_only(w->targets))
+        snprintf(who, sizeof who, "process %d was", (int)w->ui.pid);
+    else
+        snprintf(who, sizeof who, "%u process%s", (unsigned)asked, asked == 1 ? " was" : "es were");
+    rtl_ui_say(&w->ui, "%s asked for mode %s%s", who, rtl_mode_label((unsigned)mode),
+               w->ui.paused ? "; the screen is held and shows it after Space" : "");
+}

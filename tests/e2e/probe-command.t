@@ -1,0 +1,224 @@
+#!/bin/sh
+# rtl-top probe: what it says of a kernel that runs, its numbers against one another, what it keeps, and all that it
+# refuses. On the software GPU, where kernels compute.
+. "$(dirname "$0")/tap.sh"
+unwatched
+
+make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
+top=$O/rtl-top
+
+# serve NAME [OPTIONS OF tests/vgpu/run] [-- OPTIONS OF serve]: its pid is in $server
+serve() {
+    name=$1
+    shift
+    on_gpu --execute --waves "$work/waves" "$@" >"$work/$name.out" 2>"$work/$name.err" &
+    server=$!
+    tap_pids="$tap_pids $server"
+    wait_until 60 sh -c "$top -p $server -b -n 1 2>/dev/null | grep -q silu"
+}
+probe() { "$top" probe "$@" >"$work/out" 2>"$work/err"; }
+line() { grep "^$1" "$work/out"; }
+
+# ---- what can't be asked ----
+for words in "-p 0 -k x" "-p x -k x" "-p 1 -k" "-p 1 -n 0 -k x" "-p 1 -k x -n 5000000000" "-p 1 -k x --every 0" \
+    "-p 1 -k x --every 2000000" "-p 1 -k x --gpu a" "-p 1 -k x --timeout never" "-k x" "-p 1" "-p 1 -k x y" \
+    "-p 1 -k x --force" "-p 1 -k x --nothing"; do
+    # shellcheck disable=SC2086 # words
+    probe $words
+    is "wrong: $words" "$? $(wc -l <"$work/err")" "1 1"
+done
+sleep 60 &
+idle=$!
+tap_pids="$tap_pids $idle"
+probe -p "$idle" -k x
+is "a process without the library" "$? $(wc -l <"$work/err")" "3 1"
+
+serve plain --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1
+probe -p "$server" -k silu
+is "a process that wasn't started for it" "$? $(grep -oE 'RTL_PROBE=1.*run --probe' "$work/err" | wc -l)" "9 1"
+"$top" check -p "$server" >"$work/out" 2>&1
+has "check says so" "$(cat "$work/out")" '^open +probe +.*RTL_PROBE=1'
+end_process "$server"
+
+# ---- one that was ----
+RTL_PROBE=1 && export RTL_PROBE
+has "env sets it" "$(env -u RTL_PROBE "$top" env --probe --library "$O/librtl.so")" "^export RTL_PROBE='1'"
+serve probed --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1
+"$top" check -p "$server" >"$work/out" 2>&1
+has "check says that it was" "$(cat "$work/out")" '^ok +probe +.*can be probed'
+probe -p "$server" -k nosuch
+is "no such kernel" "$? $(grep -c "no kernel whose name has 'nosuch'" "$work/err")" "17 1"
+probe -p "$server" -k vllm
+is "several kernels are named, a line each" "$? $(grep -c 'vllm::' "$work/err")" "1 $(($(wc -l <"$work/err") - 1))"
+check "there are some" test "$(wc -l <"$work/err")" -ge 3
+probe -p "$server" -k silu --gpu 1
+is "no such GPU" "$? $(grep -c 'there is no GPU 1' "$work/err")" "1 1"
+
+probe -p "$server" -k silu -n 20 --every 3
+is "twenty dispatches are probed" "$? $(cat "$work/err")" "0 "
+has "which kernel" "$(cat "$work/out")" '^kernel +void vllm::act_and_mul_kernel<'
+has "on which GPU" "$(cat "$work/out")" '^on +GPU 0, gfx90a'
+has "its copy, by its hash" "$(cat "$work/out")" '^copy +.*, hash [0-9a-f]{16}, registers [0-9]+ -> [0-9]+; [0-9]+ instructions?, 1 end'
+hash=$(line copy | grep -oE '[0-9a-f]{16}')
+has "the process has said what it loaded" "$(cat "$work/probed.err")" "with hash $hash, for 1 in 3 dispatches of _ZN4vllm18act_and_mul"
+has "how many" "$(line probed)" '^probed +20 of (5[89]|[6-9][0-9]|[1-9][0-9][0-9]) dispatches, wanted 20; one in 3$'
+has "what it costs" "$(line duration)" '^duration  mean 5.00µs, min 5.00µs, max 5.00µs; p50 of the others 5.00µs: x1.00'
+has "all waves that the grids have" "$(line waves)" '^waves +([1-9][0-9]*) of \1 expected; cycles: mean [0-9.]+k?, p50 .*, p99 .*, max '
+has "a bar at least" "$(cat "$work/out")" '^ +[0-9.]+k? +[0-9.]+k?  ████'
+has "compute units" "$(line busy)" '^busy +[1-9][0-9]* of 104 compute units had waves; cycles: mean .*, imbalance [1-9][0-9]*\.[0-9]'
+is "the hottest of them" "$(grep -cE '^  se[0-7] sh[01] cu[0-9]+ ' "$work/out")" 5
+has "the tail" "$(line tail)" '^tail +p50 .*, max .*, from half of the waves. ends to the last \([1-9][0-9]* dispatches, steps of '
+LC_ALL=C "$top" probe -p "$server" -k silu -n 3 --every 1 >"$work/out" 2>"$work/err"
+is "in a locale without UTF-8 only ASCII is written" "$(LC_ALL=C grep -c '[^ -~]' "$work/out")" 0
+has "with bars" "$(cat "$work/out")" '^ +[0-9.]+k? +[0-9.]+k?  ####'
+
+# the most common rate: a tenth
+probe -p "$server" -k silu -n 3
+has "how often it chooses to probe, and why" "$(line probed)" '; one in 10: a tenth of its [0-9.]+k? a second$'
+
+# ---- as JSON, against itself ----
+probe -p "$server" -k MT128x128x64 -n 10 --every 2 --json
+is "as JSON" "$? $(cat "$work/err")" "0 "
+cat >"$work/judge.py" <<'END'
+import json, sys
+o = json.load(open(sys.argv[1]))
+w, u, t = o["waves"], o["units"], o["tail"]
+assert o["version"] == 1 and o["ended"] == "done" and o["gpu"] == 0 and o["gpu_name"] == "gfx90a"
+assert o["wanted"] == o["probed"] == o["recorded"] == 10 and o["dispatches"] >= 19 and o["every"] == 2
+assert w["expected"] == w["ended"] == sum(b["waves"] for b in w["histogram"])
+assert w["expected"] % 10 == 0
+cycles = sum(one["cycles"] for one in u["list"])
+assert u["busy"] == len(u["list"]) <= u["of"] == 104
+assert abs(w["mean_cycles"] - cycles / w["ended"]) < 1 and u["max_cycles"] == max(one["cycles"] for one in u["list"])
+assert abs(u["imbalance"] - u["max_cycles"] * u["busy"] / cycles) < 0.01
+low = sum(b["from"] * b["waves"] for b in w["histogram"])
+high = sum(b["to"] * b["waves"] for b in w["histogram"])
+assert low <= cycles <= high
+assert w["min_cycles"] <= w["p50_cycles"][0] <= w["p50_cycles"][1] <= w["p99_cycles"][1] <= w["max_cycles"]
+assert sum(b["dispatches"] for b in t["histogram"]) == t["dispatches"] <= 10
+assert o["duration"]["mean_ns"] == o["duration"]["others_p50_ns"] == 5000
+assert o["code"]["compared"] and len(o["code"]["hash"]) == 16 and o["code"]["sgprs"] >= o["code"]["sgprs_before"]
+END
+check "its numbers agree with one another" python3 "$work/judge.py" "$work/out"
+sed 's/"ended":\([0-9]\)/"ended":1\1/' "$work/out" >"$work/wrong"
+fails() { ! "$@"; }
+check "and the judge can fail" fails python3 "$work/judge.py" "$work/wrong"
+# what was counted apart is in the coverage line
+has "they are counted as probed" "$("$top" -p "$server" -b -n 1)" 'probed [0-9]'
+
+# ---- what is kept ----
+probe -p "$server" -k silu -n 2 --every 1 --keep "$work/kept"
+is "code is kept" "$? $(cd "$work/kept" && echo *)" "0 original.co probe.txt probed.co"
+mkdir "$work/objects"
+tests/vgpu/gcn/unbundle "$work/objects" "$O/tests/programs/serve" >"$work/count"
+same=0
+for file in "$work/objects"/*.co; do cmp -s "$file" "$work/kept/original.co" && same=$((same + 1)); done
+is "the original as it is in the program" "$same" 1
+has "the copy has one kernel" "$("$O/tests/programs/probe_patch" count "$work/kept/probed.co")" ' of 1 kernels '
+hash=$(line copy | grep -oE '[0-9a-f]{16}')
+has "the text says which it is" "$(cat "$work/kept/probe.txt")" "^probed.co: .*, hash $hash; its numbers go to 0x[0-9a-f]+"
+has "and that nothing was pruned" "$(cat "$work/kept/probe.txt")" '^pruned: there is no such stage'
+cp "$work/kept/probe.txt" "$work/before"
+probe -p "$server" -k silu -n 2 --every 1 --keep "$work/kept"
+is "what is there isn't replaced" "$? $(cmp "$work/before" "$work/kept/probe.txt")" "10 "
+probe -p "$server" -k MT128x128x64 -n 2 --every 1 --keep "$work/kept" --force
+is "unless that is wanted" "$? $(cmp -s "$work/before" "$work/kept/probe.txt" || echo another)" "0 another"
+probe -p "$server" -k silu -n 2 --keep "$work/no/such"
+is "where no folder can be made" "$?" 10
+probe -p "$server" -k silu -n 2 --keep ""
+is "a folder without a name" "$?" 1
+
+# ---- what ends it before ----
+probe -p "$server" -k silu -n 1000000 --timeout 2
+is "the time is over" "$? $(grep -c 'the time for it is over; --timeout' "$work/err")" "17 1"
+has "what there is was printed" "$(line probed)" '^probed +[1-9][0-9]* of '
+counted() { "$top" -p "$server" --json -n 1 | grep -oE '"probed":[0-9]+' | grep -oE '[0-9]+$'; }
+begins() { # a probe in the background, in $probing, until it has counted something
+    had=$(counted)
+    "$top" probe -p "$server" -k silu -n 1000000 --every 1 >"$work/out" 2>"$work/err" &
+    probing=$!
+    tap_pids="$tap_pids $probing"
+    wait_until 60 sh -c "[ \"\$($top -p $server --json -n 1 | grep -oE '\"probed\":[0-9]+' | grep -oE '[0-9]+\$')\" -gt $had ]"
+}
+stopped() { # SIGNAL
+    begins
+    end_process "$probing" "$1"
+}
+stopped INT
+is "Ctrl-C ends as it should" "$?" 130
+has "with what there is" "$(line probed)" '^probed +[0-9]+ of '
+has "and why" "$(cat "$work/err")" 'it was stopped'
+stopped TERM
+is "so does SIGTERM" "$?" 143
+probe -p "$server" -k silu -n 2 --every 1
+is "nothing is left behind: the next one begins at once" "$?" 0
+
+# one at a time
+begins
+probe -p "$server" -k MT128x128x64 -n 1
+is "another viewer's is left alone" "$? $(grep -c 'another viewer has a probe there' "$work/err")" "17 1"
+alive "$probing"
+is "and goes on" "$?" 0
+kill -9 "$probing"
+wait "$probing" 2>/dev/null
+probe -p "$server" -k MT128x128x64 -n 1 --every 1
+is "one whose viewer was killed gives way" "$? $(cat "$work/err")" "0 "
+
+if as_others "another user's process"; then
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$top" probe -p "$server" -k silu >"$work/out" 2>"$work/err"
+    is "another user's process" "$? $(grep -c 'belongs to user' "$work/err")" "4 1"
+fi
+begins
+end_process "$server" KILL
+wait "$probing"
+is "a process that ends meanwhile" "$? $(grep -c 'the process has exited' "$work/err")" "6 1"
+has "has told what it had" "$(line probed)" '^probed +[0-9]+ of '
+
+# ---- kernels that no probe takes, and one that doesn't run any more ----
+mkfifo "$work/stdin"
+on_gpu -- "$O/tests/programs/hip_refused" <"$work/stdin" >"$work/refused.out" 2>"$work/refused.err" &
+server=$!
+tap_pids="$tap_pids $server"
+exec 7>"$work/stdin"
+wait_until 60 grep -q holding "$work/refused.out"
+refuses() { # KERNEL WHY
+    probe -p "$server" -k "$1" -n 1 --keep "$work/refused" --force
+    is "$1 is refused" "$? $(cat "$work/err")" "17 rtl-top: it can't be probed: $2"
+    is "and what there is of it is kept" "$(cd "$work/refused" && echo *) $(grep -c "^refused: +0x.*: $2" "$work/refused/probe.txt")" \
+        "original.co probe.txt 1"
+}
+refuses refused_mode "it switches vector instructions off (s_setvskip, s_setreg)"
+refuses refused_ending "it ends otherwise than with s_endpgm"
+is "nothing of them was loaded" "$(grep -c 'a probe was loaded' "$work/refused.err")" 0
+probe -p "$server" -k refused_nothing -n 1
+is "a kernel that doesn't run any more" "$? $(grep -c 'no dispatch of it came for 10 s' "$work/err")" "17 1"
+exec 7>&-
+wait "$server"
+is "the program ends as it would have" "$?" 0
+
+# ---- modes, and two GPUs ----
+RTL_MODE=auto && export RTL_MODE
+serve auto --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1
+probe -p "$server" -k silu -n 3 --every 1
+is "mode auto is woken" "$? $(cat "$work/err")" "0 "
+end_process "$server"
+unset RTL_MODE
+serve two --gpus 2 -- "$O/tests/programs/serve" --layers 2 --gpus 2
+for gpu in 1 0; do
+    probe -p "$server" -k silu -n 3 --every 1 --gpu "$gpu"
+    is "GPU $gpu of two" "$? $(line on) $(line waves | grep -cE '^waves +([1-9][0-9]*) of \1 ')" "0 on        GPU $gpu, gfx90a 1"
+done
+probe -p "$server" -k silu -n 3 --every 1
+is "whichever has it" "$?" 0
+end_process "$server"
+
+# ---- newer runtimes, which know their programs by their loader's file here ----
+for release in trixie sid; do
+    [ -d "cache/releases/$release" ] || continue
+    RTL_RELEASE=$release
+    serve "$release" --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1
+    probe -p "$server" -k silu -n 3 --every 1
+    is "$release" "$? $(cat "$work/err") $(line waves | grep -cE '^waves +([1-9][0-9]*) of \1 ')" "0  1"
+    end_process "$server"
+done
+finish

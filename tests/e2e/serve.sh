@@ -1,0 +1,24 @@
+# Sourced by the tests of rtl-top serve, after tap.sh: starting it, asking it.
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120,SC2154 # what tap.sh sets, and what the tests use
+top=$tap_top/$O/rtl-top
+
+start() { # NAME ARGS...: serves in the background; server, port
+    local name=$1
+    shift
+    "$top" serve "$@" >"$work/$name.out" 2>"$work/$name.err" &
+    server=$!
+    tap_pids="$tap_pids $server"
+    wait_until 60 grep -q '/metrics$' "$work/$name.out"
+    port=$(sed -n 's,^serving http://.*:\([0-9]*\)/metrics$,\1,p' "$work/$name.out")
+}
+ask() { # TEXT: sends it, with CR LF for each line, and prints what comes back
+    exec 7<>"/dev/tcp/127.0.0.1/$port" || return
+    printf '%b' "$1" >&7 2>/dev/null
+    timeout 60 cat <&7
+    exec 7>&-
+}
+get() { ask "GET $1 HTTP/1.1\r\nHost: here\r\n${2:+$2\r\n}\r\n"; }
+page() { get /metrics "${1:-}" | tr -d '\r' | sed '1,/^$/d'; }
+status_of() { head -n 1 | cut -d ' ' -f 2; }
+sample() { page | sed -n "s/^$1 //p"; } # NAME{LABELS}
+at_least() { [ "$(sample "$1")" -ge "$2" ] 2>/dev/null; }

@@ -1,0 +1,89 @@
+/*
+ * A kernel's code out of a process that runs, and its probed copy: probe_live PID KERNEL FOLDER. For each GPU that has
+ * it FOLDER gets original-N.co and probed-N.co; a line says N, whether the kernel's descriptor lies in the process
+ * where it was found to be, whether it can be probed, and how many instructions it has.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "observe/debug_list.h"
+#include "observe/kernel_code.h"
+#include "probe/code_object.h"
+#include "probe/patch.h"
+
+struct work {
+    const struct rtl_target_memory *memory;
+    const char *kernel, *folder;
+    unsigned count;
+};
+
+static void keep(const struct work *w, const char *what, const void *bytes, size_t size)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s-%u.co", w->folder, what, w->count);
+    FILE *out = fopen(path, "wb");
+    if (!out || fwrite(bytes, 1, size, out) != size || fclose(out)) {
+        perror(path);
+        exit(2);
+    }
+}
+
+/* Where the host sees the GPU's memory, as it does on the software GPU. */
+static bool lies_there(const struct work *w, const struct rtl_kernel_code *code)
+{
+    struct rtl_code_object object;
+    struct rtl_kernel_descriptor there;
+    const uint8_t *bytes;
+    uint64_t address;
+    return !rtl_code_open(&object, code->bytes, code->size) && rtl_code_find_kernel(&object, w->kernel, &address) &&
+           rtl_code_at(&object, address, false, &bytes) >= sizeof there &&
+           rtl_target_read(w->memory, code->object, &there, sizeof there) && !memcmp(&there, bytes, sizeof there);
+}
+
+static bool take(void *context, const struct rtl_kernel_code *code)
+{
+    struct work *w = context;
+    struct rtl_probe_patch patch;
+    struct rtl_probe_order order = {.code = code->bytes,
+                                    .bytes = code->size,
+                                    .kernel = w->kernel,
+                                    .object = code->object,
+                                    .block = 0x7f3400001000,
+                                    .ends_shift = 4};
+    enum rtl_probe_refusal why = rtl_probe_patch(&order, &patch);
+    keep(w, "original", code->bytes, code->size);
+    if (!why)
+        keep(w, "probed", patch.code, patch.bytes);
+    printf("%u\t%s\t%s\t%" PRIu32 "\n", w->count++, lies_there(w, code) ? "there" : "elsewhere",
+           why ? rtl_probe_refusal_text(why) : "yes", patch.instructions);
+    rtl_probe_patch_free(&patch);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct rtl_target_memory memory;
+    struct rtl_mappings mappings;
+    char path[64];
+    if (argc != 4) {
+        fprintf(stderr, "usage: probe_live PID KERNEL FOLDER\n");
+        return 2;
+    }
+    struct work w = {&memory, argv[2], argv[3], 0};
+    pid_t pid = (pid_t)strtol(argv[1], NULL, 10);
+    if (rtl_target_memory_open(pid, &memory) || rtl_mappings_read(pid, &mappings)) {
+        fprintf(stderr, "probe_live: %s can't be looked into\n", argv[1]);
+        return 2;
+    }
+    uint64_t head = rtl_debug_list_find(&memory, &mappings);
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+    int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool whole = head && rtl_kernel_code_find(&memory, head, files, w.kernel, take, &w);
+    rtl_mappings_free(&mappings);
+    rtl_target_memory_close(&memory);
+    return whole && w.count ? 0 : 1;
+}

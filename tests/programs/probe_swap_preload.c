@@ -1,0 +1,247 @@
+/*
+ * A library to preload: every kernel that a HIP program looks up is a probed copy (src/probe), loaded beside the
+ * original.
+ *
+ * What a probe does to results is seen by a digest of all bytes that hipMemcpy brings back; without PROBE_SWAP the
+ * digest is all there is. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block KERNEL waves sum
+ * min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "digest N".
+ */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include "probe/patch.h"
+#include "shm/hash.h"
+#include "shm/probe.h"
+
+enum { CODES_MAX = 1024, COPIES_MAX = 4096, DEVICE_TO_HOST = 2 };
+
+static struct {
+    uint64_t reader, agent;
+    const void *bytes;
+    size_t size;
+} codes[CODES_MAX];
+static struct {
+    uint64_t original, probed;
+    char *kernel;
+    struct rtl_probe_block *block;
+    enum rtl_probe_refusal refusal;
+} copies[COPIES_MAX];
+static unsigned code_count, copy_count;
+static uint64_t digest;
+static hsa_amd_memory_pool_t pool;
+static hsa_agent_t gpus[16];
+static unsigned gpu_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define SHOWN          __attribute__((visibility("default")))
+#define NEXT(function) ((__typeof__(&function))(uintptr_t)next(#function))
+
+/* Also where the program loads the runtime itself, out of sight of RTLD_NEXT. */
+static void *next(const char *function)
+{
+    static const char *const libraries[] = {"libhsa-runtime64.so.1", "libamdhip64.so.6", "libamdhip64.so.5"};
+    void *found = dlsym(RTLD_NEXT, function);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        found = library ? dlsym(library, function) : NULL;
+    }
+    return found;
+}
+
+static void must(hsa_status_t status, const char *what)
+{
+    if (status == HSA_STATUS_SUCCESS || status == HSA_STATUS_INFO_BREAK)
+        return;
+    fprintf(stderr, "probe_swap: %s: status 0x%x\n", what, (unsigned)status);
+    exit(3);
+}
+
+static void tell(void)
+{
+    const char *path = getenv("PROBE_SWAP_OUT");
+    FILE *out = path ? fopen(path, "w") : NULL;
+    if (!out)
+        return;
+    for (unsigned i = 0; i < copy_count; i++) {
+        const struct rtl_probe_block *b = copies[i].block;
+        uint64_t durations = 0, ends = 0;
+        if (!b) {
+            fprintf(out, "refused\t%s\t%s\n", copies[i].kernel, rtl_probe_refusal_text(copies[i].refusal));
+            continue;
+        }
+        for (unsigned n = 0; n < RTL_PROBE_DURATIONS; n++)
+            durations += b->durations[n];
+        for (unsigned n = 0; n < RTL_PROBE_ENDS; n++)
+            ends += b->ends[n];
+        fprintf(out,
+                "block\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+                "\t%" PRIu64 "\n",
+                copies[i].kernel, b->waves, b->sum, b->min, b->max, b->first_start, b->last_end, durations, ends);
+        for (unsigned n = 0; n < RTL_PROBE_UNITS; n++)
+            if (b->busy[n])
+                fprintf(out, "busy\t%u\t%" PRIu64 "\t%s\n", n, b->busy[n], copies[i].kernel);
+    }
+    fprintf(out, "digest\t%016" PRIx64 "\n", digest);
+    fclose(out);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    digest = rtl_hash("", 0);
+}
+
+/* --- what is loaded --- */
+
+SHOWN hsa_status_t hsa_code_object_reader_create_from_memory(const void *bytes, size_t size,
+                                                             hsa_code_object_reader_t *reader)
+{
+    hsa_status_t status = NEXT(hsa_code_object_reader_create_from_memory)(bytes, size, reader);
+    pthread_mutex_lock(&lock);
+    if (status == HSA_STATUS_SUCCESS && code_count < CODES_MAX) {
+        void *kept = malloc(size);
+        codes[code_count].reader = reader->handle;
+        codes[code_count].bytes = kept ? memcpy(kept, bytes, size) : NULL;
+        codes[code_count++].size = kept ? size : 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+SHOWN hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, hsa_agent_t agent,
+                                                         hsa_code_object_reader_t reader, const char *options,
+                                                         hsa_loaded_code_object_t *loaded)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = code_count; i--;)
+        if (codes[i].reader == reader.handle) {
+            codes[i].agent = agent.handle;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return NEXT(hsa_executable_load_agent_code_object)(executable, agent, reader, options, loaded);
+}
+
+/* --- probed copies --- */
+
+static hsa_status_t each_pool(hsa_amd_memory_pool_t p, void *data)
+{
+    (void)data;
+    hsa_amd_segment_t segment;
+    uint32_t flags = 0;
+    must(NEXT(hsa_amd_memory_pool_get_info)(p, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment), "segment");
+    must(NEXT(hsa_amd_memory_pool_get_info)(p, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags), "flags");
+    if (segment == HSA_AMD_SEGMENT_GLOBAL && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED)
+        pool = p;
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t each_agent(hsa_agent_t agent, void *data)
+{
+    hsa_device_type_t type;
+    must(NEXT(hsa_agent_get_info)(agent, HSA_AGENT_INFO_DEVICE, &type), "device");
+    if (type == HSA_DEVICE_TYPE_CPU)
+        must(NEXT(hsa_amd_agent_iterate_memory_pools)(agent, each_pool, data), "pools");
+    else if (gpu_count < sizeof gpus / sizeof *gpus)
+        gpus[gpu_count++] = agent;
+    return HSA_STATUS_SUCCESS;
+}
+
+static uint64_t load(const struct rtl_probe_patch *patch, const char *kernel, hsa_agent_t agent)
+{
+    hsa_code_object_reader_t reader;
+    hsa_executable_t executable;
+    hsa_executable_symbol_t symbol;
+    uint64_t object = 0;
+    char name[8192];
+    snprintf(name, sizeof name, "%s.kd", kernel);
+    must(NEXT(hsa_code_object_reader_create_from_memory)(patch->code, patch->bytes, &reader), "reader");
+    must(NEXT(hsa_executable_create_alt)(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL, &executable),
+         "executable");
+    must(NEXT(hsa_executable_load_agent_code_object)(executable, agent, reader, NULL, NULL), "load");
+    must(NEXT(hsa_executable_freeze)(executable, NULL), "freeze");
+    must(NEXT(hsa_executable_get_symbol_by_name)(executable, name, &agent, &symbol), "symbol");
+    must(NEXT(hsa_executable_symbol_get_info)(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object), "object");
+    return object;
+}
+
+/* Under the lock. */
+static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
+{
+    void *memory = NULL;
+    if (!gpu_count) {
+        must(NEXT(hsa_iterate_agents)(each_agent, NULL), "agents");
+        atexit(tell);
+    }
+    must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_BYTES, 0, &memory), "block");
+    must(NEXT(hsa_amd_agents_allow_access)(gpu_count, gpus, NULL, memory), "access");
+    rtl_probe_block_clear(memory);
+    struct rtl_probe_order order = {
+        .kernel = kernel, .object = original, .block = (uint64_t)(uintptr_t)memory, .ends_shift = 4};
+    struct rtl_probe_patch patch;
+    enum rtl_probe_refusal why = RTL_PROBE_NO_KERNEL;
+    for (unsigned i = code_count; i-- && why == RTL_PROBE_NO_KERNEL;) {
+        order.code = codes[i].bytes;
+        order.bytes = codes[i].size;
+        if (codes[i].agent == agent.handle)
+            why = rtl_probe_patch(&order, &patch);
+    }
+    copies[copy_count].original = copies[copy_count].probed = original;
+    copies[copy_count].kernel = kernel;
+    copies[copy_count].refusal = why;
+    if (!why) {
+        copies[copy_count].block = memory;
+        copies[copy_count].probed = load(&patch, kernel, agent);
+        rtl_probe_patch_free(&patch);
+    }
+    return copies[copy_count++].probed;
+}
+
+SHOWN hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what,
+                                                  void *value)
+{
+    hsa_status_t status = NEXT(hsa_executable_symbol_get_info)(symbol, what, value);
+    uint32_t length = 0;
+    hsa_agent_t agent;
+    if (status != HSA_STATUS_SUCCESS || what != HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT || !getenv("PROBE_SWAP"))
+        return status;
+    must(NEXT(hsa_executable_symbol_get_info)(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length), "length");
+    must(NEXT(hsa_executable_symbol_get_info)(symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &agent), "agent");
+    char *kernel = calloc(1, length + 1);
+    must(NEXT(hsa_executable_symbol_get_info)(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, kernel), "name");
+    if (length > 3 && strcmp(kernel + length - 3, ".kd") == 0)
+        kernel[length - 3] = '\0';
+    pthread_mutex_lock(&lock);
+    uint64_t original = *(uint64_t *)value;
+    unsigned i = 0;
+    while (i < copy_count && copies[i].original != original)
+        i++;
+    if (i < copy_count)
+        *(uint64_t *)value = copies[i].probed;
+    else if (copy_count < COPIES_MAX)
+        *(uint64_t *)value = probed(original, kernel, agent);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* --- what comes back --- */
+
+SHOWN int hipMemcpy(void *to, const void *from, size_t bytes, int kind);
+int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
+{
+    static bool told;
+    int status = NEXT(hipMemcpy)(to, from, bytes, kind);
+    if (!told && !getenv("PROBE_SWAP"))
+        atexit(tell);
+    told = true;
+    for (size_t i = 0; kind == DEVICE_TO_HOST && i < bytes; i++)
+        digest = (digest ^ ((const unsigned char *)to)[i]) * 0x100000001b3ull;
+    return status;
+}

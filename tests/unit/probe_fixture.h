@@ -1,0 +1,385 @@
+/*
+ * A stand-in for the runtime that loads probes, and a viewer beside it: memory pools, copies, executables, all of them
+ * counted; the page and the state of this process's own segment; a clock that can be put forward.
+ */
+#ifndef PROBE_FIXTURE_H
+#define PROBE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runtime_fixture.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "intercept/track/probe.h"
+#include "shm/hash.h"
+#include "shm/probe_client.h"
+
+enum { CPU_AGENT = 78, PROBED_KERNEL = 0x9000, FIRST_PROBE = 900 };
+
+/* what is held of it, and how it behaves */
+static _Atomic int blocks, hosts, readers, executables, copies_begun;
+static _Atomic bool no_block, no_load, copies_hang, copies_fail;
+static void *_Atomic gpu_block;
+static pthread_mutex_t gpu_lock = PTHREAD_MUTEX_INITIALIZER; /* what is in the block */
+
+/* --- a clock --- */
+
+static _Atomic uint64_t put_forward; /* ns */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
+        memcpy(&real, &symbol, sizeof real);
+    }
+    int result = real(clock, time);
+    if (clock == CLOCK_MONOTONIC)
+        time->tv_sec += (time_t)(atomic_load(&put_forward) / 1000000000);
+    return result;
+}
+
+/* --- the runtime --- */
+
+static hsa_status_t two_agents(hsa_status_t (*see)(hsa_agent_t, void *), void *data)
+{
+    hsa_status_t status = see((hsa_agent_t){77}, data);
+    return status == HSA_STATUS_SUCCESS ? see((hsa_agent_t){CPU_AGENT}, data) : status;
+}
+
+static hsa_status_t about_agent(hsa_agent_t agent, hsa_agent_info_t what, void *answer)
+{
+    if (agent.handle != CPU_AGENT)
+        return agent_info(agent, what, answer);
+    if (what != HSA_AGENT_INFO_DEVICE)
+        return HSA_STATUS_ERROR;
+    *(hsa_device_type_t *)answer = HSA_DEVICE_TYPE_CPU;
+    return HSA_STATUS_SUCCESS;
+}
+
+/* Each agent has a pool that nothing is allocated from, and one of the kind that is looked for: its handle. */
+static hsa_status_t pools(hsa_agent_t agent, hsa_status_t (*see)(hsa_amd_memory_pool_t, void *), void *data)
+{
+    hsa_status_t status = see((hsa_amd_memory_pool_t){1}, data);
+    return status == HSA_STATUS_SUCCESS ? see((hsa_amd_memory_pool_t){agent.handle}, data) : status;
+}
+
+static hsa_status_t about_pool(hsa_amd_memory_pool_t pool, hsa_amd_memory_pool_info_t what, void *answer)
+{
+    if (what == HSA_AMD_MEMORY_POOL_INFO_SEGMENT)
+        *(hsa_amd_segment_t *)answer = HSA_AMD_SEGMENT_GLOBAL;
+    else if (what == HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED)
+        *(bool *)answer = pool.handle != 1;
+    else
+        *(uint32_t *)answer = pool.handle == CPU_AGENT ? HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED
+                                                       : HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED;
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags, void **memory)
+{
+    if (flags || pool.handle == 1)
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (atomic_load(&no_block))
+        return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    *memory = aligned_alloc(4096, size);
+    memset(*memory, 0x5a, size);
+    atomic_fetch_add(pool.handle == 77 ? &blocks : &hosts, 1);
+    if (pool.handle == 77)
+        atomic_store(&gpu_block, *memory);
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t pool_free(void *memory)
+{
+    pthread_mutex_lock(&gpu_lock);
+    atomic_fetch_sub(memory == atomic_load(&gpu_block) ? &blocks : &hosts, 1);
+    free(memory);
+    pthread_mutex_unlock(&gpu_lock);
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t copy_memory(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
+                                uint32_t n, const hsa_signal_t *before, hsa_signal_t signal)
+{
+    (void)to_agent, (void)from_agent, (void)n, (void)before;
+    amd_signal_t *done = (amd_signal_t *)(uintptr_t)signal.handle;
+    atomic_fetch_add(&copies_begun, 1);
+    if (atomic_load(&copies_hang))
+        return HSA_STATUS_SUCCESS;
+    pthread_mutex_lock(&gpu_lock);
+    memcpy(to, from, size);
+    pthread_mutex_unlock(&gpu_lock);
+    __atomic_store_n(&done->value, atomic_load(&copies_fail) ? -1 : 0, __ATOMIC_RELEASE);
+    return HSA_STATUS_SUCCESS;
+}
+
+static void store_signal(hsa_signal_t signal, hsa_signal_value_t value)
+{
+    __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, value, __ATOMIC_RELEASE);
+}
+
+static hsa_status_t make_reader(const void *code, size_t size, hsa_code_object_reader_t *reader)
+{
+    (void)code, (void)size;
+    reader->handle = (uint64_t)atomic_fetch_add(&readers, 1) + 1;
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t reader_gone(hsa_code_object_reader_t reader)
+{
+    (void)reader;
+    atomic_fetch_sub(&readers, 1);
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t make_executable(hsa_profile_t profile_of, hsa_default_float_rounding_mode_t mode,
+                                    const char *options, hsa_executable_t *executable)
+{
+    (void)profile_of, (void)mode, (void)options;
+    executable->handle = FIRST_PROBE + (uint64_t)atomic_fetch_add(&executables, 1);
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t load_code(hsa_executable_t executable, hsa_agent_t agent, hsa_code_object_reader_t reader,
+                              const char *options, hsa_loaded_code_object_t *loaded)
+{
+    (void)executable, (void)agent, (void)reader, (void)options, (void)loaded;
+    return atomic_load(&no_load) ? HSA_STATUS_ERROR_INVALID_CODE_OBJECT : HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t executable_gone(hsa_executable_t executable)
+{
+    if (executable.handle >= FIRST_PROBE)
+        atomic_fetch_sub(&executables, 1);
+    return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t symbols_of(hsa_executable_t executable,
+                               hsa_status_t (*see)(hsa_executable_t, hsa_executable_symbol_t, void *), void *data)
+{
+    return see(executable, (hsa_executable_symbol_t){executable.handle >= FIRST_PROBE ? PROBED_KERNEL : 1}, data);
+}
+
+static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
+{
+    if (symbol.handle != PROBED_KERNEL || what != HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT)
+        return symbol_info(symbol, what, answer);
+    *(uint64_t *)answer = PROBED_KERNEL;
+    return HSA_STATUS_SUCCESS;
+}
+
+/* --- the viewer --- */
+
+static struct rtl_reader *reader;
+static struct rtl_probe_link link_to;
+static struct rtl_probe_state state_now;
+
+static __attribute__((unused)) hsa_status_t app_freeze(uint64_t executable)
+{
+    hsa_status_t (*freeze)(hsa_executable_t, const char *) = core.slot[86];
+    return freeze((hsa_executable_t){executable}, NULL);
+}
+
+static __attribute__((unused)) void app_executable_destroy(uint64_t executable)
+{
+    hsa_status_t (*destroy)(hsa_executable_t) = core.slot[84];
+    assert_int_equal(destroy((hsa_executable_t){executable}), HSA_STATUS_SUCCESS);
+}
+
+static void load_library(void)
+{
+    char why[200];
+    fill_tables();
+    any_attributes = true;
+    core.slot[5] = (void *)two_agents;
+    core.slot[6] = (void *)about_agent;
+    core.slot[41] = (void *)store_signal;
+    core.slot[84] = (void *)executable_gone;
+    core.slot[93] = (void *)about_symbol;
+    core.slot[94] = (void *)symbols_of;
+    core.slot[116] = (void *)make_reader;
+    core.slot[117] = (void *)reader_gone;
+    core.slot[118] = (void *)make_executable;
+    core.slot[120] = (void *)load_code;
+    ext.slot[11] = (void *)about_pool;
+    ext.slot[12] = (void *)pools;
+    ext.slot[13] = (void *)pool_allocate;
+    ext.slot[14] = (void *)pool_free;
+    ext.slot[15] = (void *)copy_memory;
+    setenv("RTL_PROBE", "1", 1);
+    assert_true(OnLoad(&root, 1, 0, NULL));
+    assert_int_equal(app_freeze(1), HSA_STATUS_SUCCESS);
+    assert_non_null(app_queue());
+    assert_non_null(rtl_tool.segment.probe);
+    if (!reader) {
+        assert_int_equal(rtl_reader_open_fd(dup(rtl_tool.segment.fd), &reader, why, sizeof why), RTL_READER_OK);
+        link_to.page = mmap(NULL, RTL_PROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                            (int)rtl_tool.segment.probe->page_fd, 0);
+        assert_ptr_not_equal(link_to.page, MAP_FAILED);
+    }
+}
+
+static void moment(void)
+{
+    nanosleep(&(struct timespec){0, 200000}, NULL);
+    assert_true(rtl_reader_probe(reader, &state_now) || true);
+}
+
+/* Waits until that holds of state_now. */
+#define AWAIT(condition)                                                        \
+    do {                                                                        \
+        for (int tries_ = 0; tries_ < 5 * patience() && !(condition); tries_++) \
+            moment();                                                           \
+        assert_true(condition);                                                 \
+    } while (0)
+
+static __attribute__((unused)) void beat(void)
+{
+    rtl_probe_heartbeat(&link_to);
+}
+
+/* As small a code object as is believed. */
+static char code[512];
+static __attribute__((unused)) size_t make_code(void)
+{
+    Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB},
+                       .e_machine = 224,
+                       .e_phoff = sizeof head,
+                       .e_phentsize = sizeof(Elf64_Phdr),
+                       .e_phnum = 1};
+    Elf64_Phdr segment = {.p_type = PT_LOAD, .p_filesz = sizeof code, .p_memsz = sizeof code};
+    memset(code, 0x11, sizeof code);
+    memcpy(code, &head, sizeof head);
+    memcpy(code + sizeof head, &segment, sizeof segment);
+    return sizeof code;
+}
+
+static __attribute__((unused)) void prepare(uint64_t object)
+{
+    uint16_t number = rtl_probe_prepare(reader, &link_to, object, 0);
+    AWAIT(state_now.number == number);
+}
+
+static __attribute__((unused)) struct rtl_probe_request request_for(uint32_t every, uint64_t wanted)
+{
+    return (struct rtl_probe_request){.kernel_object = KERNEL, .every = every, .wanted = wanted, .ends_shift = 4};
+}
+
+static __attribute__((unused)) void arm_with(struct rtl_probe_request request)
+{
+    uint16_t number = rtl_probe_arm(reader, &link_to, &request, code, make_code());
+    AWAIT(state_now.number == number);
+}
+
+static __attribute__((unused)) void arm_probe(uint32_t every, uint64_t wanted)
+{
+    prepare(KERNEL);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    arm_with(request_for(every, wanted));
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_ARMED);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_NONE);
+}
+
+static __attribute__((unused)) void disarm_probe(void)
+{
+    uint16_t number = rtl_probe_disarm(reader, &link_to);
+    AWAIT(state_now.number == number);
+}
+
+static __attribute__((unused)) bool gate_is(enum rtl_probe_gate_state state)
+{
+    return atomic_load(&rtl_probe_gate.state) == state;
+}
+
+static __attribute__((unused)) bool nothing_is_held(void)
+{
+    return !atomic_load(&blocks) && !atomic_load(&hosts) && !atomic_load(&readers) && !atomic_load(&executables);
+}
+
+static __attribute__((unused)) void forget_what_is_held(void)
+{
+    atomic_store(&executables, 0);
+    atomic_store(&readers, 0);
+    atomic_store(&blocks, 0);
+    atomic_store(&hosts, 0);
+}
+
+/* --- dispatches --- */
+
+static uint64_t ticks = 1000;
+
+static __attribute__((unused)) uint64_t timed(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
+        sum += AT(rtl_tool.segment.histograms[RTL_HISTOGRAM_KERNEL(i)].count);
+    return sum;
+}
+
+static __attribute__((unused)) uint64_t counted_probed(void)
+{
+    return AT(counters_of()->untimed[RTL_UNTIMED_PROBED]);
+}
+
+static __attribute__((unused)) uint64_t dispatched(const packet_t *packet)
+{
+    hand_over(packet, 1);
+    assert_int_equal(written_count, 1);
+    return written[0].kernel_object;
+}
+
+static __attribute__((unused)) void finish_last(void)
+{
+    uint64_t before = AT(counters_of()->completed);
+    ticks += 100000;
+    complete(&written[0], ticks, 400);
+    wait_completed(counters_of(), before + 1);
+}
+
+/* What the waves of a dispatch leave: 10 of them, of which one ends early and one much later than the others. */
+static __attribute__((unused)) void run_waves(uint64_t waves)
+{
+    pthread_mutex_lock(&gpu_lock);
+    struct rtl_probe_block *b = atomic_load(&gpu_block);
+    assert_int_equal(b->waves, 0); /* clear */
+    assert_int_equal(b->first_start, UINT64_MAX);
+    b->waves = waves;
+    b->sum = 1000;
+    b->min = 50;
+    b->max = 300;
+    b->first_start = 4096 + 8;
+    b->last_end = 4096 + 160;
+    b->durations[6] = (uint32_t)waves;
+    b->busy[17] = 1000;
+    b->ends[(4096 + 16) / 16 % 256] = 1;
+    b->ends[(4096 + 32) / 16 % 256] = (uint32_t)waves - 2;
+    b->ends[(4096 + 160) / 16 % 256] = 1;
+    pthread_mutex_unlock(&gpu_lock);
+}
+
+static __attribute__((unused)) void set_waves(uint64_t waves)
+{
+    pthread_mutex_lock(&gpu_lock);
+    ((struct rtl_probe_block *)atomic_load(&gpu_block))->waves = waves;
+    pthread_mutex_unlock(&gpu_lock);
+}
+
+static __attribute__((unused)) void refused_with(enum rtl_probe_why why)
+{
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, why);
+    assert_true(nothing_is_held());
+    assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), 0);
+    assert_int_equal(atomic_load(&rtl_hot.more), 0);
+}
+
+#endif

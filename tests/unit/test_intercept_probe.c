@@ -1,0 +1,517 @@
+/*
+ * A probe in the library: which dispatches run the copy, what is told of them, what is refused, and how it ends. The
+ * ends behind which there is another runtime, or no other probe, are in test_intercept_probe_ends.c.
+ */
+#include "probe_fixture.h"
+
+#include "intercept/worker/probe_numbers.h"
+#include "shm/control.h"
+
+static void none_without_asking(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    assert_true(rtl_reader_probe(reader, &state_now));
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_IDLE);
+    assert_int_equal(atomic_load(&rtl_hot.more), 0);
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    assert_true(nothing_is_held());
+    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* so that what comes next finds it asleep */
+}
+
+static void waves_of_grids(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t grid[3];
+        uint16_t workgroup[3];
+        uint64_t waves;
+    } of[] = {
+        {{640, 1, 1}, {64, 1, 1}, 10}, {{1000, 1, 1}, {256, 1, 1}, 16},
+        {{10, 10, 1}, {4, 4, 1}, 9},   {{65, 1, 1}, {65, 1, 1}, 2},
+        {{64, 3, 2}, {64, 2, 1}, 6},   {{1, 1, 1}, {1024, 1, 1}, 1},
+        {{7, 0, 0}, {0, 0, 0}, 7},     {{UINT32_MAX, UINT32_MAX, 1}, {1, 1, 1}, (uint64_t)UINT32_MAX * UINT32_MAX}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        assert_int_equal(rtl_probe_waves_of(of[i].grid, of[i].workgroup), of[i].waves);
+}
+
+/* Where none is in flight when it is due, it is exactly one in so many. */
+static void exactly_one_in_three(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    arm_probe(3, 0);
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(dispatched(&p), i % 3 ? KERNEL : PROBED_KERNEL);
+        finish_last();
+        AWAIT(gate_is(RTL_GATE_FREE));
+    }
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.dispatches, 9);
+    assert_int_equal(state_now.probed, 3);
+}
+
+static void one_in_so_many(void **state)
+{
+    (void)state;
+    uint64_t before = timed(), probed = counted_probed();
+    packet_t p = kernel_packet(KERNEL, 0), other = kernel_packet(0x4444, 0);
+    arm_probe(3, 2);
+    assert_int_equal(state_now.block, (uintptr_t)atomic_load(&gpu_block));
+    assert_int_equal(state_now.probed_object, PROBED_KERNEL);
+    assert_int_equal(state_now.code_bytes, sizeof code);
+    assert_int_not_equal(state_now.armed_mono_ns, 0);
+    assert_int_equal(dispatched(&other), 0x4444);
+    finish_last();
+
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    assert_true(gate_is(RTL_GATE_TAKEN));
+    packet_t first = written[0];
+    assert_int_equal(dispatched(&p), KERNEL); /* not its turn */
+    finish_last();
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    assert_int_equal(dispatched(&p), KERNEL); /* its turn, but one is in flight */
+    finish_last();
+    run_waves(10);
+    written[0] = first;
+    finish_last();
+    AWAIT(state_now.recorded == 1);
+    assert_int_equal(state_now.dispatches, 4);
+    assert_int_equal(state_now.probed, 1);
+    assert_int_equal(state_now.duration_total_ns, 4000);
+    assert_int_equal(state_now.waves, 10);
+    assert_int_equal(state_now.waves_expected, 10);
+    AWAIT(gate_is(RTL_GATE_FREE));
+    assert_int_equal(counted_probed(), probed + 1);
+    assert_int_equal(timed(), before + 4);
+    assert_int_equal(AT(counters_of()->completed), timed() + sum_untimed(counters_of()));
+
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    run_waves(9);
+    finish_last();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_DONE);
+    assert_int_equal(state_now.recorded, 2);
+    assert_int_equal(state_now.waves, 19);
+    assert_int_equal(state_now.waves_expected, 20);
+    assert_int_equal(state_now.sum, 2000);
+    assert_int_equal(state_now.min, 50);
+    assert_int_equal(state_now.max, 300);
+    assert_int_equal(state_now.busy[17], 2000);
+    assert_int_equal(state_now.durations[6], 19);
+    /* half of them had ended in the step from 4096 + 32 on, the last one 128 ticks of 10 ns later */
+    assert_int_equal(state_now.tails, 2);
+    assert_int_equal(state_now.tail_total_ns, 2560);
+    assert_int_equal(state_now.tail_max_ns, 1280);
+    assert_int_equal(state_now.tail_step_ns, 160);
+    assert_int_equal(state_now.tail_ns[10], 2);
+    assert_true(nothing_is_held());
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    assert_int_equal(atomic_load(&rtl_hot.more), 0);
+}
+
+static void what_may_be_changed(void **state)
+{
+    (void)state;
+    hsa_signal_t own = app_signal(1);
+    packet_t packets[3] = {other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0), kernel_packet(KERNEL, 0),
+                           kernel_packet(KERNEL, 0)};
+    packet_t p = kernel_packet(KERNEL, own.handle);
+    struct rtl_tracker *tracker = handler_data;
+    packets[0].completion_signal.handle = 0;
+    arm_probe(1, 0);
+
+    /* one with a signal of the application's: in a copy, and the signal stays */
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    assert_ptr_not_equal(written_from, &p);
+    assert_int_equal(p.kernel_object, KERNEL);
+    assert_int_equal(written[0].completion_signal.handle, own.handle);
+    run_waves(10);
+    finish_last();
+    AWAIT(state_now.recorded == 1);
+    AWAIT(gate_is(RTL_GATE_FREE));
+
+    /* of a batch, one */
+    hand_over(packets, 3);
+    assert_memory_equal(&written[0], &packets[0], sizeof packets[0]);
+    assert_int_equal(written[1].kernel_object, PROBED_KERNEL);
+    assert_int_equal(written[2].kernel_object, KERNEL);
+    run_waves(10);
+    uint64_t before = AT(counters_of()->completed);
+    complete(&written[1], ticks += 100000, 400);
+    complete(&written[2], ticks += 100000, 400);
+    wait_completed(counters_of(), before + 2);
+    AWAIT(state_now.recorded == 2);
+    AWAIT(gate_is(RTL_GATE_FREE));
+
+    /* none that isn't timed: its signal isn't one that the runtime made */
+    static _Alignas(64) amd_signal_t by_hand = {.kind = AMD_SIGNAL_KIND_USER, .value = 1};
+    p.completion_signal.handle = (uintptr_t)&by_hand;
+    assert_int_equal(dispatched(&p), KERNEL);
+    assert_true(gate_is(RTL_GATE_FREE));
+
+    /* none in a cooperative queue, and none of another GPU's */
+    p.completion_signal.handle = 0;
+    tracker->cooperative = true;
+    assert_int_equal(dispatched(&p), KERNEL);
+    tracker->cooperative = false;
+    finish_last();
+    struct rtl_gpu another, *gpu = tracker->gpu;
+    rtl_probe_gate.gpu = &another;
+    assert_int_equal(dispatched(&p), KERNEL);
+    assert_true(gate_is(RTL_GATE_FREE));
+    rtl_probe_gate.gpu = gpu;
+    finish_last();
+
+    /* without times: no numbers */
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    run_waves(10);
+    before = AT(counters_of()->completed);
+    complete(&written[0], 0, 0);
+    wait_completed(counters_of(), before + 1);
+    AWAIT(gate_is(RTL_GATE_FREE));
+    assert_int_equal(state_now.recorded, 2);
+    pthread_mutex_lock(&gpu_lock);
+    assert_int_equal(((struct rtl_probe_block *)atomic_load(&gpu_block))->waves, 0);
+    pthread_mutex_unlock(&gpu_lock);
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_DISARMED);
+    assert_int_equal(state_now.dispatches, 7);
+    assert_int_equal(state_now.probed, 3);
+    assert_true(nothing_is_held());
+    app_signal_destroy(own);
+}
+
+static void refuse_request(struct rtl_probe_request request, enum rtl_probe_why why)
+{
+    prepare(KERNEL);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    arm_with(request);
+    refused_with(why);
+}
+
+/* As ARM writes it, with that hash and length, whatever the code is. */
+static void refuse_code(uint64_t hash, uint32_t bytes)
+{
+    prepare(KERNEL);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    struct rtl_probe_request request = request_for(1, 0);
+    request.code_hash = hash;
+    request.code_bytes = bytes;
+    memcpy((char *)link_to.page + RTL_PROBE_CODE_AT, code, sizeof code);
+    link_to.page->request = request;
+    struct rtl_probe_word word = {1, (uint16_t)(state_now.number + 1), RTL_PROBE_ASK_ARM};
+    __atomic_store_n(&link_to.page->word, rtl_probe_encode(word), __ATOMIC_RELEASE);
+    AWAIT(state_now.number == word.number);
+    refused_with(bytes && bytes <= RTL_PROBE_CODE_MAX ? RTL_PROBE_WHY_BAD_CODE : RTL_PROBE_WHY_BAD_REQUEST);
+}
+
+static void what_is_refused(void **state)
+{
+    (void)state;
+    struct rtl_probe_request wrong = request_for(1, 0);
+    arm_with(wrong); /* without PREPARE */
+    refused_with(RTL_PROBE_WHY_BAD_REQUEST);
+    prepare(0x123456);
+    refused_with(RTL_PROBE_WHY_NO_KERNEL);
+    prepare(0);
+    refused_with(RTL_PROBE_WHY_NO_KERNEL);
+    uint16_t number = rtl_probe_prepare(reader, &link_to, KERNEL, 7);
+    AWAIT(state_now.number == number);
+    refused_with(RTL_PROBE_WHY_NO_KERNEL);
+    atomic_store(&no_block, true);
+    prepare(KERNEL);
+    refused_with(RTL_PROBE_WHY_NO_BLOCK);
+    assert_int_equal(state_now.status, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+    atomic_store(&no_block, false);
+
+    wrong.every = 0;
+    refuse_request(wrong, RTL_PROBE_WHY_BAD_REQUEST);
+    wrong.every = RTL_PROBE_EVERY_MAX + 1;
+    refuse_request(wrong, RTL_PROBE_WHY_BAD_REQUEST);
+    wrong = request_for(1, 0);
+    wrong.kernel_object = 0x4444;
+    refuse_request(wrong, RTL_PROBE_WHY_BAD_REQUEST);
+    wrong = request_for(1, 0);
+    wrong.agent = 1;
+    refuse_request(wrong, RTL_PROBE_WHY_BAD_REQUEST);
+    wrong = request_for(1, 0);
+    wrong.ends_shift = 57;
+    refuse_request(wrong, RTL_PROBE_WHY_BAD_REQUEST);
+
+    make_code();
+    uint64_t hash = rtl_hash(code, sizeof code);
+    refuse_code(hash + 1, sizeof code);
+    refuse_code(hash, sizeof code - 1);
+    refuse_code(hash, 0);
+    refuse_code(hash, RTL_PROBE_CODE_MAX + 1);
+    Elf64_Ehdr *head = (Elf64_Ehdr *)(void *)code;
+    Elf64_Phdr *segment = (Elf64_Phdr *)(void *)(code + sizeof *head);
+#define REFUSE_WITH(change)                                    \
+    do {                                                       \
+        make_code();                                           \
+        change;                                                \
+        refuse_code(rtl_hash(code, sizeof code), sizeof code); \
+    } while (0)
+    REFUSE_WITH(code[0] = 0);
+    REFUSE_WITH(head->e_machine = 62);
+    REFUSE_WITH(head->e_phnum = 0);
+    REFUSE_WITH(head->e_phnum = 100);
+    REFUSE_WITH(head->e_phoff = UINT64_MAX - 8);
+    REFUSE_WITH(segment->p_filesz++);
+    REFUSE_WITH((segment->p_filesz++, segment->p_memsz++));
+    REFUSE_WITH(segment->p_memsz = 1ull << 40);
+    REFUSE_WITH(segment->p_vaddr = UINT64_MAX - 4096);
+    REFUSE_WITH((head->e_shnum = 3, head->e_shentsize = 64, head->e_shoff = 400));
+    static const Elf64_Shdr beyond = {.sh_type = SHT_PROGBITS, .sh_size = sizeof code + 1};
+    REFUSE_WITH(
+        (head->e_shnum = 1, head->e_shentsize = 64, head->e_shoff = 256, memcpy(code + 256, &beyond, sizeof beyond)));
+    refuse_code(rtl_hash(code, 40), 40);
+
+    atomic_store(&no_load, true);
+    refuse_request(request_for(1, 0), RTL_PROBE_WHY_NOT_LOADED);
+    assert_int_equal(state_now.status, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+    atomic_store(&no_load, false);
+
+    /* what no viewer wrote is nothing */
+    number = state_now.number;
+    __atomic_store_n(&link_to.page->word, 0x1234567890abcdef, __ATOMIC_RELEASE);
+    prepare(KERNEL);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+static void one_viewer_after_another(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    arm_probe(1, 0);
+    arm_with(request_for(5, 0)); /* another viewer's: the first one's goes on */
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_ARMED);
+    assert_int_equal(state_now.every, 1);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    uint16_t number = rtl_probe_prepare(reader, &link_to, KERNEL, 0); /* waits for it */
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_ENDING);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_DISARMED);
+    assert_int_not_equal(state_now.number, number);
+    assert_int_equal(atomic_load(&executables), 1);
+    run_waves(10);
+    finish_last();
+    AWAIT(state_now.number == number);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    assert_int_equal(atomic_load(&executables), 0);
+    assert_int_equal(state_now.recorded, 0);
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+static void disarmed_in_flight(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    packet_t in_flight = written[0];
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_ENDING);
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    assert_int_equal(atomic_load(&executables), 1);
+    assert_int_equal(atomic_load(&blocks), 1);
+    run_waves(10);
+    written[0] = in_flight;
+    finish_last();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.recorded, 1); /* what it has left is told all the same */
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+static void nobody_watches(void **state)
+{
+    (void)state;
+    arm_probe(1, 0);
+    for (int i = 0; i < 5; i++) {
+        uint64_t passes = AT(rtl_tool.segment.header->passes);
+        atomic_fetch_add(&put_forward, 2000000000);
+        beat();
+        AWAIT(AT(rtl_tool.segment.header->passes) > passes + 1);
+        assert_int_equal(state_now.phase, RTL_PROBE_PHASE_ARMED);
+    }
+    atomic_fetch_add(&put_forward, 4000000000);
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_UNWATCHED);
+    prepare(KERNEL);
+    atomic_fetch_add(&put_forward, 4000000000);
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_UNWATCHED);
+}
+
+static void the_kernel_goes(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    arm_probe(1, 0);
+    app_executable_destroy(1);
+    assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), 0); /* at once */
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_KERNEL_GONE);
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    app_freeze(1);
+    prepare(KERNEL);
+    app_executable_destroy(1);
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_KERNEL_GONE);
+    app_freeze(1);
+    app_executable_destroy(2); /* another one */
+    arm_probe(1, 0);
+    app_executable_destroy(3);
+    assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), KERNEL);
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+static void ask_for_mode(enum rtl_mode mode)
+{
+    static uint16_t number;
+    struct rtl_control *control =
+        mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)rtl_tool.segment.header->control_fd, 0);
+    assert_ptr_not_equal(control, MAP_FAILED);
+    struct rtl_control_request request = {.number = ++number, .mode = (uint8_t)mode};
+    __atomic_store_n(&control->word, rtl_control_encode(request), __ATOMIC_RELEASE);
+    munmap(control, RTL_CONTROL_BYTES);
+    for (int i = 0; i < patience() && (AT(rtl_tool.segment.header->in_force) >> 16 & 0xffff) != number; i++) {
+        packet_t p = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0);
+        p.completion_signal.handle = 0;
+        hand_over(&p, 1); /* which is what wakes the worker */
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
+static void the_mode_changes(void **state)
+{
+    (void)state;
+    arm_probe(1, 0);
+    ask_for_mode(RTL_MODE_AUTO);
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_NOT_TIMED);
+    refuse_request(request_for(1, 0), RTL_PROBE_WHY_NOT_TIMED);
+    ask_for_mode(RTL_MODE_DEFAULT);
+}
+
+static void the_queue_goes(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    uint64_t before = counted_probed();
+    struct rtl_queue *line = counters_of();
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    set_waves(4);
+    app_queue_destroy(&the_queue);
+    AWAIT(gate_is(RTL_GATE_FREE));
+    assert_int_equal(AT(line->untimed[RTL_UNTIMED_PROBED]), before + 1);
+    assert_non_null(app_queue());
+    AWAIT(state_now.probed == 1);
+    assert_int_equal(state_now.recorded, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    run_waves(10);
+    finish_last();
+    AWAIT(state_now.recorded == 1);
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+/* Its signal becomes somebody else's before it completes: what it has left in the block says when it is over. */
+static void out_of_sight(void **state)
+{
+    (void)state;
+    hsa_signal_t own = app_signal(1);
+    packet_t p = kernel_packet(KERNEL, own.handle);
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    uint64_t before = AT(counters_of()->completed);
+    hsa_status_t (*destroy)(hsa_signal_t) = core.slot[38];
+    destroy(own);
+    wait_completed(counters_of(), before + 1);
+    AWAIT(gate_is(RTL_GATE_HELD));
+    run_waves(9);
+    int copies = atomic_load(&copies_begun);
+    AWAIT(atomic_load(&copies_begun) > copies + 2);
+    assert_true(gate_is(RTL_GATE_HELD));
+    set_waves(10);
+    AWAIT(gate_is(RTL_GATE_FREE));
+    assert_int_equal(state_now.recorded, 0);
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    assert_int_equal(atomic_load(&executables), 1); /* it may still be in its last instruction */
+    forget_what_is_held();
+}
+
+static void it_never_ends(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    AWAIT(state_now.probed == 1);
+    for (int i = 0; i < 40 && state_now.phase == RTL_PROBE_PHASE_ARMED; i++) {
+        uint64_t passes = AT(rtl_tool.segment.header->passes);
+        atomic_fetch_add(&put_forward, 1000000000);
+        beat();
+        AWAIT(AT(rtl_tool.segment.header->passes) > passes + 1);
+    }
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_STUCK);
+    assert_int_equal(atomic_load(&executables), 1);
+    prepare(KERNEL); /* its place is taken */
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_STUCK);
+    finish_last();
+    AWAIT(nothing_is_held());
+    prepare(KERNEL);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+static int load_it(void **state)
+{
+    (void)state;
+    load_library();
+    return 0;
+}
+
+static int unload_it(void **state)
+{
+    OnUnload();
+    return free_signals(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(none_without_asking),
+        cmocka_unit_test(one_in_so_many),
+        cmocka_unit_test(waves_of_grids),
+        cmocka_unit_test(exactly_one_in_three),
+        cmocka_unit_test(what_may_be_changed),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(one_viewer_after_another),
+        cmocka_unit_test(disarmed_in_flight),
+        cmocka_unit_test(nobody_watches),
+        cmocka_unit_test(the_kernel_goes),
+        cmocka_unit_test(the_mode_changes),
+        cmocka_unit_test(the_queue_goes),
+        cmocka_unit_test(out_of_sight),
+        cmocka_unit_test(it_never_ends),
+
+    };
+    return cmocka_run_group_tests(tests, load_it, unload_it);
+}

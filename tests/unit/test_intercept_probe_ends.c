@@ -1,0 +1,138 @@
+/* Ends of a probe behind which there is another runtime, or no other probe; and a thousand of them that leave nothing.
+ */
+#include "probe_fixture.h"
+
+static void a_thousand_of_them(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    for (int i = 0; i < 1000; i++) {
+        arm_probe(1, 0);
+        if (i % 4 == 0) {
+            assert_int_equal(dispatched(&p), PROBED_KERNEL);
+            finish_last();
+        }
+        disarm_probe();
+        AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+        assert_true(nothing_is_held());
+    }
+}
+
+static void copies_that_fail(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    atomic_store(&copies_hang, true);
+    finish_last();
+    AWAIT(gate_is(RTL_GATE_HELD));
+    for (int i = 0; i < 10 && state_now.phase == RTL_PROBE_PHASE_ARMED; i++) {
+        uint64_t passes = AT(rtl_tool.segment.header->passes);
+        atomic_fetch_add(&put_forward, 1000000000);
+        beat();
+        AWAIT(AT(rtl_tool.segment.header->passes) > passes + 1);
+    }
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_NO_NUMBERS);
+    assert_int_equal(atomic_load(&hosts), 1); /* it may still be written to */
+    atomic_store(&copies_hang, false);
+    prepare(KERNEL); /* not again */
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_NO_NUMBERS);
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    forget_what_is_held();
+}
+
+static void unloaded_in_flight(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    OnUnload(); /* and nothing is armed */
+    load_library();
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    OnUnload();
+    assert_true(rtl_reader_probe(reader, &state_now));
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_SHUTDOWN);
+    assert_int_equal(atomic_load(&executables), 1); /* nothing that may run is taken away */
+    assert_int_equal(atomic_load(&blocks), 1);
+    assert_int_equal(dispatched(&p), KERNEL);
+    forget_what_is_held();
+    load_library();
+    arm_probe(1, 0);
+    OnUnload();
+    assert_true(rtl_reader_probe(reader, &state_now));
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
+    assert_true(nothing_is_held());
+}
+
+static rtl_queue_error error_of;
+static void *error_data;
+static hsa_status_t queue_with_errors(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                      void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+{
+    error_of = error;
+    error_data = data;
+    return intercept_queue(agent, size, type, error, data, private_segment, group_segment, queue);
+}
+
+static int told;
+static void app_is_told(hsa_status_t status, hsa_queue_t *queue, void *data)
+{
+    told += status == HSA_STATUS_ERROR_EXCEPTION && queue == &the_queue && data == &told;
+}
+
+static void a_queue_fails(void **state)
+{
+    (void)state;
+    hsa_queue_t *queue;
+    packet_t p = kernel_packet(KERNEL, 0);
+    load_library();
+    app_queue_destroy(&the_queue);
+    rtl_tool.hsa.amd_queue_intercept_create = queue_with_errors;
+    hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
+                           hsa_queue_t **) = core.slot[7];
+    assert_int_equal(create((hsa_agent_t){77}, RING, 0, app_is_told, &told, 0, 0, &queue), HSA_STATUS_SUCCESS);
+    assert_ptr_not_equal(error_of, app_is_told);
+    arm_probe(1, 0);
+    error_of(HSA_STATUS_ERROR_EXCEPTION, &the_queue, error_data);
+    assert_int_equal(told, 1);
+    assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), KERNEL); /* none was in flight */
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    error_of(HSA_STATUS_ERROR_EXCEPTION, &the_queue, error_data);
+    assert_int_equal(told, 2);
+    assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), 0); /* at once */
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_ENDING);
+    assert_int_equal(state_now.why, RTL_PROBE_WHY_QUEUE_ERROR);
+    app_queue_destroy(&the_queue);
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_QUEUE_ERROR);
+    prepare(KERNEL); /* not again in this process */
+    refused_with(RTL_PROBE_WHY_QUEUE_ERROR);
+    /* a queue without anybody to be told */
+    assert_non_null(app_queue());
+    error_of(HSA_STATUS_ERROR_EXCEPTION, &the_queue, error_data);
+    assert_int_equal(told, 2);
+    OnUnload();
+}
+
+static int load_it(void **state)
+{
+    (void)state;
+    load_library();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thousand_of_them),
+        cmocka_unit_test(copies_that_fail),
+        cmocka_unit_test(unloaded_in_flight),
+        cmocka_unit_test(a_queue_fails),
+    };
+    return cmocka_run_group_tests(tests, load_it, free_signals);
+}

@@ -1,0 +1,276 @@
+/*
+ * The viewer's side of a probe: which pages are opened, what a request looks like, and what is believed of a state that
+ * the process may have forged, or writes meanwhile.
+ */
+#include "process_fixture.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "shm/hash.h"
+#include "shm/probe_client.h"
+#include "shm/reader_private.h"
+
+/* --- words --- */
+
+static void words_are_what_was_said(void **state)
+{
+    (void)state;
+    uint64_t random = 42;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t r = fixture_random(&random);
+        struct rtl_probe_word word = {(uint16_t)r, (uint16_t)(r >> 16), (uint8_t)(r >> 32) % 4}, read = {0};
+        uint64_t bits = rtl_probe_encode(word);
+        assert_true(rtl_probe_decode(bits, &read));
+        assert_true(read.heartbeat == word.heartbeat && read.number == word.number && read.ask == word.ask);
+        for (int bit = 0; bit < 64; bit++)
+            assert_false(rtl_probe_decode(bits ^ 1ull << bit, &read));
+    }
+    struct rtl_probe_word later = {1, 1, RTL_PROBE_ASK_DISARM + 1}, read;
+    assert_false(rtl_probe_decode(rtl_probe_encode(later), &read));
+    assert_false(rtl_probe_decode(0, &read));
+}
+
+/* --- pages --- */
+
+static struct rtl_probe_page *made; /* in the child, writable */
+
+static void replace_page(off_t bytes, int seals)
+{
+    int fd = memfd_create(RTL_PROBE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    struct rtl_probe_page page = {.magic = RTL_PROBE_MAGIC,
+                                  .version = RTL_PROBE_VERSION,
+                                  .bytes = RTL_PROBE_PAGE_BYTES,
+                                  .pid = (uint64_t)getpid()};
+    struct stat identity;
+    if (fd < 0 || pwrite(fd, &page, sizeof page, 0) != (ssize_t)sizeof page || ftruncate(fd, bytes) != 0 ||
+        fcntl(fd, F_ADD_SEALS, seals) != 0 || fstat(fd, &identity) != 0)
+        _exit(1);
+    segment.probe->page_fd = (uint32_t)fd;
+    segment.probe->page_inode = identity.st_ino;
+}
+
+static void with_probe(int ready)
+{
+    struct rtl_segment_config config = fixture_config;
+    (void)ready;
+    config.probe = true;
+    if (rtl_segment_create(&segment, &config, why, sizeof why) != 0 || !segment.probe)
+        _exit(1);
+    rtl_segment_set_state(&segment, RTL_STATE_LIVE);
+    made = mmap(NULL, RTL_PROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)segment.probe->page_fd, 0);
+}
+static void unsealed(int ready)
+{
+    with_probe(ready);
+    replace_page(RTL_PROBE_PAGE_BYTES, F_SEAL_GROW);
+}
+static void too_small(int ready)
+{
+    with_probe(ready);
+    replace_page(RTL_PROBE_CODE_AT, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+static void of_another_process(int ready)
+{
+    with_probe(ready);
+    made->pid++;
+}
+static void of_a_later_version(int ready)
+{
+    with_probe(ready);
+    made->version++;
+}
+static void closed(int ready)
+{
+    with_probe(ready);
+    close((int)segment.probe->page_fd);
+}
+static void of_an_older_library(int ready)
+{
+    traced(ready);
+    segment.header->minor = 6;
+}
+
+static enum rtl_reader_status probe_of(void (*body)(int ready))
+{
+    struct rtl_reader *reader;
+    struct rtl_probe_link link;
+    struct rtl_probe_state state;
+    pid_t pid = start_process(body);
+    assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
+    enum rtl_reader_status status = rtl_probe_open(reader, &link, why, sizeof why);
+    if (status == RTL_READER_OK) {
+        assert_true(rtl_reader_probe(reader, &state));
+        assert_int_equal(state.phase, RTL_PROBE_PHASE_IDLE);
+        assert_int_equal(state.kernel, RTL_KERNEL_UNKNOWN);
+    } else {
+        assert_null(link.page);
+        assert_names(pid);
+        assert_null(strchr(why, '\n'));
+        rtl_probe_heartbeat(&link); /* into nothing */
+        assert_int_equal(rtl_probe_prepare(reader, &link, 4711, 0), 0);
+        assert_int_equal(rtl_probe_disarm(reader, &link), 0);
+    }
+    rtl_probe_close(&link);
+    rtl_reader_close(reader);
+    end_process(pid);
+    return status;
+}
+
+static void pages_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(probe_of(with_probe), RTL_READER_OK);
+    assert_int_equal(probe_of(unsealed), RTL_READER_NO_PROBE);
+    assert_int_equal(probe_of(too_small), RTL_READER_NO_PROBE);
+    assert_int_equal(probe_of(of_another_process), RTL_READER_NO_PROBE);
+    assert_int_equal(probe_of(of_a_later_version), RTL_READER_NO_PROBE);
+    assert_int_equal(probe_of(closed), RTL_READER_NO_PROBE);
+    assert_says("closed a descriptor");
+    assert_int_equal(probe_of(of_an_older_library), RTL_READER_NO_PROBE);
+    assert_says("1.6");
+    assert_int_equal(probe_of(traced), RTL_READER_NO_PROBE);
+    assert_says("RTL_PROBE=1");
+}
+
+/* --- requests and states, with both ends here --- */
+
+static struct rtl_segment own;
+static struct rtl_reader *reader;
+static struct rtl_probe_link link_to;
+
+static int open_own(void **state)
+{
+    struct rtl_segment_config config = fixture_config;
+    (void)state;
+    config.probe = true;
+    assert_int_equal(rtl_segment_create(&own, &config, why, sizeof why), 0);
+    assert_int_equal(rtl_reader_open_fd(dup(own.fd), &reader, why, sizeof why), RTL_READER_OK);
+    link_to.page = mmap(NULL, RTL_PROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)own.probe->page_fd, 0);
+    return 0;
+}
+
+static struct rtl_probe_word word_now(void)
+{
+    struct rtl_probe_word word = {0};
+    assert_true(rtl_probe_decode(own.probe_page->word, &word));
+    return word;
+}
+
+static void requests_are_as_they_should_be(void **state)
+{
+    (void)state;
+    static const char code[] = "a probed copy";
+    struct rtl_probe_request request = {.kernel_object = 4711, .agent = 3, .every = 7, .wanted = 8, .ends_shift = 2};
+    assert_int_equal(rtl_probe_writer(&link_to), 0);
+    uint16_t first = rtl_probe_prepare(reader, &link_to, 4711, 3);
+    assert_int_not_equal(first, 0);
+    assert_int_equal(word_now().number, first);
+    assert_int_equal(word_now().ask, RTL_PROBE_ASK_PREPARE);
+    assert_int_equal(own.probe_page->request.kernel_object, 4711);
+    assert_int_equal(own.probe_page->request.agent, 3);
+    assert_int_equal(rtl_probe_writer(&link_to), getpid());
+    uint16_t heartbeat = word_now().heartbeat;
+    rtl_probe_heartbeat(&link_to);
+    assert_int_equal(word_now().heartbeat, (uint16_t)(heartbeat + 1));
+    assert_int_equal(word_now().number, first);
+    assert_int_equal(word_now().ask, RTL_PROBE_ASK_PREPARE);
+    uint16_t second = rtl_probe_arm(reader, &link_to, &request, code, sizeof code);
+    assert_int_not_equal(second, first);
+    assert_int_equal(word_now().ask, RTL_PROBE_ASK_ARM);
+    assert_int_equal(own.probe_page->request.code_bytes, sizeof code);
+    assert_int_equal(own.probe_page->request.code_hash, rtl_hash(code, sizeof code));
+    assert_int_equal(own.probe_page->request.every, 7);
+    assert_int_equal(own.probe_page->request.wanted, 8);
+    assert_memory_equal((const char *)own.probe_page + RTL_PROBE_CODE_AT, code, sizeof code);
+    assert_int_equal(rtl_probe_arm(reader, &link_to, &request, code, RTL_PROBE_CODE_MAX + 1ull), 0);
+    assert_int_equal(word_now().number, second);
+    /* numbers go round, past 0 and past the one that was taken up, also when the page was wiped */
+    for (int i = 0; i < 70000; i++) {
+        uint16_t number = rtl_probe_disarm(reader, &link_to);
+        assert_int_not_equal(number, 0);
+        assert_int_not_equal(number, second);
+        own.probe->number = second = number;
+        if (i % 1000 == 0)
+            link_to.page->word = 0;
+    }
+    own.probe->number = 1;
+    link_to.page->word = 0;
+    assert_int_equal(rtl_probe_disarm(reader, &link_to), 2);
+    own.probe->number = 6; /* somebody has put an older word there */
+    link_to.page->word = rtl_probe_encode((struct rtl_probe_word){.number = 5});
+    assert_int_equal(rtl_probe_disarm(reader, &link_to), 7);
+}
+
+static void forged_states_are_bounded(void **state)
+{
+    (void)state;
+    struct rtl_probe_state read;
+    uint64_t random = 99, words[sizeof read / 8];
+    for (int i = 0; i < 20000; i++) {
+        for (size_t w = 0; w < sizeof words / 8; w++)
+            words[w] = fixture_random(&random);
+        memcpy(own.probe, words, sizeof words);
+        own.probe->sequence &= ~1u;
+        if (i % 2)
+            own.probe->phase %= RTL_PROBE_PHASE_COUNT;
+        bool known = own.probe->phase < RTL_PROBE_PHASE_COUNT;
+        assert_int_equal(rtl_reader_probe(reader, &read), known);
+        if (!known)
+            continue;
+        assert_true(read.why < RTL_PROBE_WHY_COUNT && read.agent < RTL_AGENTS_MAX && read.kernel < RTL_KERNELS_MAX);
+        assert_true(read.ends_shift < 64 && read.probed <= read.dispatches && read.recorded <= read.probed &&
+                    read.tails <= read.recorded);
+        own.probe->recorded = own.probe->waves = 0;
+        assert_true(rtl_reader_probe(reader, &read));
+        assert_true(!read.duration_min_ns && !read.min && !read.max && !read.tail_max_ns && !read.tails);
+    }
+    own.probe->sequence = 7; /* who wrote was killed */
+    assert_false(rtl_reader_probe(reader, &read));
+    memset(own.probe, 0, sizeof *own.probe);
+}
+
+/* A writer between any two words that are read. */
+static unsigned every, met;
+static void write_meanwhile(void *context, uint64_t offset)
+{
+    (void)context, (void)offset;
+    static unsigned n;
+    if (++n % every)
+        return;
+    met++;
+    own.probe->sequence++;
+    own.probe->dispatches = own.probe->probed = own.probe->recorded = own.probe->waves = ++own.probe->sum;
+    own.probe->busy[255] = own.probe->sum;
+    own.probe->sequence++;
+}
+
+static void states_are_whole(void **state)
+{
+    (void)state;
+    struct rtl_probe_state read;
+    unsigned got = 0;
+    memset(own.probe, 0, sizeof *own.probe);
+    reader->meanwhile = write_meanwhile;
+    for (every = 100; every < 5000; every += 7)
+        if (rtl_reader_probe(reader, &read)) {
+            got++;
+            assert_int_equal(read.sum, read.busy[255]);
+            assert_int_equal(read.sum, read.waves);
+            assert_int_equal(read.sum, read.dispatches);
+        }
+    reader->meanwhile = NULL;
+    assert_true(got > 100 && met > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_what_was_said),
+        cmocka_unit_test(pages_that_are_none_are_refused),
+        cmocka_unit_test(requests_are_as_they_should_be),
+        cmocka_unit_test(forged_states_are_bounded),
+        cmocka_unit_test(states_are_whole),
+    };
+    return cmocka_run_group_tests(tests, open_own, NULL);
+}

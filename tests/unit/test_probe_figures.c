@@ -1,0 +1,94 @@
+/* What a probe's numbers say, whatever they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "model/probe_figures.h"
+
+static void figures(void **state)
+{
+    (void)state;
+    struct rtl_probe_state s = {.recorded = 4,
+                                .duration_total_ns = 4000,
+                                .waves = 100,
+                                .sum = 500000,
+                                .min = 3000,
+                                .max = 9000,
+                                .tails = 4,
+                                .tail_total_ns = 800,
+                                .tail_max_ns = 300};
+    struct rtl_probe_figures f;
+    s.durations[11] = 49;
+    s.durations[12] = 50;
+    s.durations[13] = 1;
+    s.tail_ns[7] = 2;
+    s.tail_ns[8] = 2;
+    for (uint32_t u = 0; u < 8; u++)
+        s.busy[u * 33 % 256] = 100 + (u == 5 ? 300 : u);
+    rtl_probe_figures(&s, &f);
+    assert_true(f.any);
+    assert_int_equal(f.duration_mean_ns, 1000);
+    assert_int_equal(f.wave_mean, 5000);
+    assert_int_equal(f.first, 11);
+    assert_int_equal(f.last, 13);
+    assert_int_equal(f.most, 50);
+    assert_string_equal(rtl_probe_cycles_text(f.p50).text, "4.10k-8.19k");
+    s.durations[11]++; /* half of the waves, and not one more */
+    rtl_probe_figures(&s, &f);
+    assert_int_equal(f.p50.high, 8191);
+    s.durations[11]++;
+    rtl_probe_figures(&s, &f);
+    assert_int_equal(f.p50.low, 3000); /* no less than the least */
+    assert_int_equal(f.p50.high, 4095);
+    assert_int_equal(f.p99.low, 4096);
+    assert_int_equal(f.units, 8);
+    assert_int_equal(f.busy_max, 400);
+    assert_int_equal(f.busy_mean, (7 * 100 + 400 + 0 + 1 + 2 + 3 + 4 + 6 + 7) / 8);
+    assert_true(f.imbalance > 2.8 && f.imbalance < 2.9);
+    assert_int_equal(f.hottest_count, RTL_PROBE_HOTTEST);
+    assert_int_equal(f.hottest[0].unit, 5 * 33 % 256);
+    assert_int_equal(f.hottest[1].cycles, 107);
+    assert_int_equal(f.hottest[4].cycles, 103);
+    assert_string_equal(rtl_probe_unit_name(0xbd).text, "se5 sh1 cu13");
+    assert_string_equal(rtl_probe_times_text(f.tail_p50, RTL_UNIT_AUTO).text, "128ns-255ns");
+    assert_int_equal(f.tail_mean_ns, 200);
+    assert_true(rtl_probe_slower(&f, 500) == 2.0 && rtl_probe_slower(&f, 0) == 0.0);
+}
+
+static void figures_of_nothing_and_of_too_much(void **state)
+{
+    (void)state;
+    struct rtl_probe_state s = {0};
+    struct rtl_probe_figures f;
+    rtl_probe_figures(&s, &f);
+    assert_false(f.any || f.units || f.hottest_count || f.imbalance > 0);
+    assert_true(f.last < f.first);
+    memset(&s, 0xff, sizeof s);
+    rtl_probe_figures(&s, &f);
+    assert_int_equal(f.units, RTL_PROBE_UNITS);
+    assert_int_equal(f.busy_mean, UINT64_MAX / RTL_PROBE_UNITS);
+    assert_true(f.imbalance >= 1 && f.imbalance <= RTL_PROBE_UNITS);
+    assert_true(strlen(rtl_probe_cycles_text(f.p99).text) > 0);
+    memset(s.busy, 0, sizeof s.busy);
+    s.busy[3] = s.busy[200] = 1ull << 63; /* whose sum is no number of 64 bits */
+    rtl_probe_figures(&s, &f);
+    assert_true(f.imbalance >= 1 && f.imbalance <= 2 && f.busy_mean > 1ull << 62);
+    s.durations[0] = s.durations[63] = UINT64_MAX;
+    s.min = 1000000; /* which contradicts */
+    s.max = 1;
+    rtl_probe_figures(&s, &f);
+    assert_true(f.p50.low <= f.p50.high && f.p99.low <= f.p99.high);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures),
+        cmocka_unit_test(figures_of_nothing_and_of_too_much),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+/* rtl-top serve among processes: who is looked at, and who pays for it; the processes are children of the test. */
+#include "process_fixture.h"
+
+#include <stdlib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "base/clock.h"
+#include "serve/fleet.h"
+#include "serve/pages.h"
+
+/* A fleet of one process alone, whose user is a stranger to it. */
+static struct rtl_options only;
+
+static struct rtl_fleet *fleet_of(pid_t pid)
+{
+    rtl_options_default(&only);
+    only.pids[0] = pid;
+    only.pid_count = 1;
+    struct rtl_fleet *fleet = rtl_fleet_create(10, &only, false, false);
+    assert_non_null(fleet);
+    fleet->users.own = geteuid() + 1;
+    return fleet;
+}
+
+static void look_around(struct rtl_fleet *fleet)
+{
+    fleet->look_ns = 0;
+    while (rtl_fleet_tick(fleet))
+        ;
+}
+
+/* --- what looking costs: in libc's place, so that each link that is read takes as long as the test says --- */
+
+static uint64_t link_ns, links_took_ns, stopped_ns; /* stopped: what time it is, when it doesn't go on */
+
+ssize_t readlink(const char *path, char *to, size_t bytes)
+{
+    links_took_ns += link_ns;
+    return (ssize_t)syscall(SYS_readlinkat, AT_FDCWD, path, to, bytes);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    uint64_t ns = clock == CLOCK_THREAD_CPUTIME_ID ? links_took_ns : clock == CLOCK_MONOTONIC ? stopped_ns : 0;
+    if (clock != CLOCK_THREAD_CPUTIME_ID && !ns)
+        return (int)syscall(SYS_clock_gettime, clock, t);
+    *t = (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    return 0;
+}
+
+static void a_look_is_its_users_to_pay(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(plain);
+    struct rtl_fleet *fleet = fleet_of(pid);
+    link_ns = RTL_USER_BURST_NS;
+    look_around(fleet);
+    struct rtl_user *user = rtl_user_known(&fleet->users, geteuid());
+    assert_true(user && user->left_ns < 0);
+    rtl_fleet_free(fleet);
+    end_process(pid);
+
+    /* nor is one who owes looked at, before it is paid off */
+    pid = start_process(traced);
+    fleet = fleet_of(pid);
+    link_ns = 0;
+    user = rtl_user_of(&fleet->users, geteuid(), rtl_mono_ns());
+    rtl_user_charge(user, UINT64_MAX);
+    look_around(fleet);
+    assert_int_equal(fleet->count, 0);
+    user->left_ns = RTL_USER_BURST_NS;
+    look_around(fleet);
+    assert_int_equal(fleet->count, 1);
+    assert_ptr_equal(fleet->served[0]->user, user);
+    assert_int_equal(user->processes, 1);
+    rtl_fleet_free(fleet);
+    end_process(pid);
+}
+
+/* Also whether it is still there, which takes long of one with many mappings that has closed its descriptor. */
+static void nor_is_asked_for_nothing_whether_it_lives(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(traced);
+    struct rtl_fleet *fleet = fleet_of(pid);
+    look_around(fleet);
+    assert_int_equal(fleet->count, 1);
+    end_process(pid);
+    fleet->look_ns = UINT64_MAX;
+    rtl_user_charge(fleet->served[0]->user, UINT64_MAX);
+    rtl_fleet_tick(fleet);
+    assert_int_equal(fleet->served[0]->ended_ns, 0);
+    fleet->served[0]->user->left_ns = RTL_USER_BURST_NS;
+    rtl_fleet_tick(fleet);
+    assert_int_equal(fleet->count, 0);
+    assert_int_equal(fleet->ended, 1);
+    rtl_fleet_free(fleet);
+}
+
+static void users_without_anything_have_no_place(void **state)
+{
+    (void)state;
+    pid_t pid = start_process(plain);
+    struct rtl_fleet *fleet = fleet_of(pid);
+    look_around(fleet);
+    assert_int_equal(fleet->count, 0);
+    assert_null(rtl_user_known(&fleet->users, geteuid()));
+    rtl_fleet_free(fleet);
+    end_process(pid);
+}
+
+/* --- what it may hold --- */
+
+/* Each row has a name of its own: all of them the same text, from other beginnings. */
+static void with_names_of_one_text(int ready)
+{
+    enum { ROWS = 256 };
+    static char text[RTL_NAME_MAX];
+    traced(ready);
+    memset(text, 'n', sizeof text);
+    rtl_segment_add_kernel(&segment, text, sizeof text, 0x2000);
+    uint32_t first = segment.header->kernel_count - 1;
+    for (uint32_t i = 1; i < ROWS; i++) {
+        segment.kernels[first + i] = segment.kernels[first];
+        segment.kernels[first + i].name_offset += i;
+        segment.kernels[first + i].name_length -= 256;
+    }
+    segment.header->kernel_count = first + ROWS;
+}
+
+static void names_are_memory_too(void **state)
+{
+    (void)state;
+    const uint64_t least = 255ull * (RTL_NAME_MAX - 256);
+    pid_t pid = start_process(with_names_of_one_text);
+    struct rtl_fleet *fleet = fleet_of(pid);
+    look_around(fleet);
+    assert_int_equal(fleet->count, 1);
+    rtl_fleet_collect(fleet);
+    struct rtl_served *s = fleet->served[0];
+    assert_true(s->has_snapshot && !s->too_large);
+    assert_true(s->bytes > least && s->user->bytes == s->bytes);
+    assert_true(s->bytes < least + (1 << 20)); /* rows that nobody called take none */
+    /* together users have too much: he who has the most is left out, though it's less than one may have */
+    for (uid_t uid = 60000; uid < 60050; uid++) {
+        rtl_user_of(&fleet->users, uid, 0)->bytes = RTL_USERS_BYTES / 50;
+        rtl_user_of(&fleet->users, uid, 0)->processes = 1;
+    }
+    assert_true(least > RTL_USERS_BYTES / 50);
+    rtl_fleet_collect(fleet);
+    assert_true(s->too_large && !s->has_snapshot && !s->source.reader);
+    assert_int_equal(s->bytes, 0);
+    assert_null(rtl_users_too_much(&fleet->users));
+    rtl_fleet_collect(fleet);
+    look_around(fleet);
+    assert_true(fleet->count == 1 && !s->source.reader);
+    rtl_fleet_free(fleet);
+    end_process(pid);
+}
+
+/* --- what can't be --- */
+
+static void with_absurd_numbers(int ready)
+{
+    traced(ready);
+    segment.dispatches[RTL_KERNEL_FIRST].calls = 1ull << 60;
+    segment.histograms[RTL_KERNEL_FIRST].total_ns = 1ull << 60;
+}
+
+static void as_much_as_can_be_in_a_life(void **state)
+{
+    (void)state;
+    void (*const bodies[])(int) = {traced, with_absurd_numbers};
+    for (int i = 0; i < 2; i++) {
+        uint64_t began = rtl_clock_ns(CLOCK_BOOTTIME) / RTL_TICK_NS * RTL_TICK_NS;
+        pid_t pid = start_process(bodies[i]);
+        struct rtl_fleet *fleet = fleet_of(pid);
+        look_around(fleet);
+        assert_int_equal(fleet->count, 1);
+        rtl_fleet_collect(fleet);
+        assert_true(fleet->served[0]->has_snapshot);
+        uint64_t sum = 0;
+        for (int f = 0; f < RTL_FAMILY_COUNT; f++)
+            sum += fleet->totals.families[f].times.values;
+        assert_int_equal(sum, i ? 0 : 10);
+        assert_int_equal(fleet->untrue, i);
+        /* of a process that has just begun: not of the machine */
+        uint64_t first = fleet->served[0]->credit.events;
+        assert_true(first <= rtl_clock_ns(CLOCK_BOOTTIME) - began);
+        rtl_fleet_collect(fleet);
+        assert_true(fleet->served[0]->credit.events > first);
+        assert_int_equal(fleet->untrue, i);
+        rtl_fleet_free(fleet);
+        end_process(pid);
+    }
+}
+
+/* --- pages --- */
+
+enum { KERNELS = 1000, PROCESSES = 64, NAME = 190 };
+
+/* Processes that nobody reads, all with the same kernels, whose names are as long as a page shows them. */
+static struct rtl_fleet *crowd(char letter)
+{
+    static char names[KERNELS][NAME + 1];
+    static struct rtl_kernel_snapshot kernels[KERNELS];
+    static uint32_t series[RTL_KERNELS_MAX];
+    static struct rtl_served served[PROCESSES];
+    struct rtl_fleet *fleet = rtl_fleet_create(KERNELS, &only, false, false);
+    struct rtl_share share = {.names = RTL_SERIES_MAX, .credit = {.events = 2 * KERNELS, .busy_ns = UINT64_MAX}};
+    assert_non_null(fleet);
+    memset(series, 0, sizeof series);
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        memset(names[i], letter, NAME);
+        names[i][snprintf(names[i], NAME, "%u", i)] = letter;
+        kernels[i] = (struct rtl_kernel_snapshot){
+            .id = i, .name = names[i], .name_length = NAME, .calls = 1, .histogram = {.count = 1, .total_ns = 1000}};
+    }
+    struct rtl_snapshot snapshot = {.kernel_count = KERNELS, .kernels = kernels};
+    rtl_totals_add(&fleet->totals, NULL, &snapshot, series, &share);
+    rtl_totals_settle(&fleet->totals, 1);
+    for (uint32_t i = 0; i < PROCESSES; i++) {
+        served[i] = (struct rtl_served){
+            .pid = 4000000 + (pid_t)i, .api = -1, .series = series, .snapshot = snapshot, .has_snapshot = true};
+        served[i].user = rtl_user_of(&fleet->users, 1, 0);
+        fleet->served[fleet->count++] = &served[i];
+    }
+    return fleet;
+}
+
+static void crowd_free(struct rtl_fleet *fleet)
+{
+    fleet->count = 0;
+    rtl_fleet_free(fleet);
+}
+
+static uint32_t count_of(const struct rtl_page *page, const char *what)
+{
+    uint32_t count = 0;
+    for (const char *at = page->text, *end = at + page->used; (at = memmem(at, (size_t)(end - at), what, strlen(what)));
+         at++)
+        count++;
+    return count;
+}
+
+static void many_processes_with_many_kernels_are_a_page(void **state)
+{
+    (void)state;
+    struct rtl_fleet *fleet = crowd('k');
+    struct rtl_serve_facts facts = {0};
+    struct rtl_page page;
+    char last[80];
+    rtl_page_begin(&page, RTL_FORMAT_TEXT, 1);
+    rtl_render(fleet, &facts, &page);
+    assert_true(rtl_page_end(&page));
+    assert_int_equal(count_of(&page, "\nrtl_process_kernel_duration_seconds_sum{"), RTL_SERVED_PROCESS_KERNELS);
+    /* each has as many as the others */
+    snprintf(last, sizeof last, "\nrtl_process_kernel_duration_seconds_sum{pid=\"%d\"", 4000000 + PROCESSES - 1);
+    assert_int_equal(count_of(&page, last), RTL_SERVED_PROCESS_KERNELS / PROCESSES);
+    rtl_page_free(&page);
+    crowd_free(fleet);
+}
+
+static void a_page_without_room_is_not_made_all_the_time(void **state)
+{
+    (void)state;
+    struct rtl_fleet *fleet = crowd('"');
+    struct rtl_pages pages = {0};
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_true(!bind(listening, (struct sockaddr *)&here, sizeof here) && !listen(listening, 1));
+    struct rtl_http *http = rtl_http_start(listening, NULL, NULL);
+    assert_non_null(http);
+    stopped_ns = 1000000000;
+    for (uint32_t i = 0; i < PROCESSES; i++)
+        fleet->served[i]->ended_ns = 1; /* so that nobody is read */
+    assert_null(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_TEXT, 4));
+    assert_null(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_TEXT, 4));
+    assert_int_equal(pages.made, 1);
+    stopped_ns += RTL_PAGE_NS - 1;
+    assert_null(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_TEXT, 4));
+    assert_int_equal(pages.made, 1);
+    /* another format has room, and is made as often */
+    struct rtl_http_body *body = rtl_pages_get(&pages, fleet, http, RTL_FORMAT_PROTOBUF, 1);
+    assert_non_null(body);
+    assert_ptr_equal(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_PROTOBUF, 1), body);
+    assert_int_equal(pages.made, 2);
+    stopped_ns++;
+    assert_null(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_TEXT, 4));
+    assert_int_equal(pages.made, 3);
+    stopped_ns = 0;
+    rtl_pages_free(&pages);
+    rtl_http_stop(http);
+    crowd_free(fleet);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_is_its_users_to_pay),
+        cmocka_unit_test(nor_is_asked_for_nothing_whether_it_lives),
+        cmocka_unit_test(names_are_memory_too),
+        cmocka_unit_test(as_much_as_can_be_in_a_life),
+        cmocka_unit_test(many_processes_with_many_kernels_are_a_page),
+        cmocka_unit_test(a_page_without_room_is_not_made_all_the_time),
+        cmocka_unit_test(users_without_anything_have_no_place),
+    };
+    forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return cmocka_run_group_tests_name("serve among processes", tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+/* rtl-top serve: what users may cost and bring, and what of it is believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/users.h"
+
+static void a_user_pays_for_what_his_processes_take(void **state)
+{
+    (void)state;
+    const uint64_t second = 1000000000;
+    struct rtl_users users = {.own = 7};
+    struct rtl_user *a = rtl_user_of(&users, 1, 0), *b = rtl_user_of(&users, 2, 0), *own = rtl_user_of(&users, 7, 0);
+    assert_ptr_equal(rtl_user_of(&users, 1, 0), a);
+    assert_true(rtl_user_may_read(a, 1));
+    rtl_user_charge(a, RTL_USER_BURST_NS + 30000000);
+    assert_false(rtl_user_may_read(a, 2));
+    assert_true(rtl_user_may_read(b, 2)); /* and nobody else */
+    /* a tenth of the time is his */
+    assert_false(rtl_user_may_read(a, 290000000));
+    assert_true(rtl_user_may_read(a, 310000000));
+    /* no more than so much is saved up, or owed */
+    assert_true(rtl_user_may_read(a, 100 * second));
+    rtl_user_charge(a, RTL_USER_BURST_NS);
+    assert_false(rtl_user_may_read(a, 100 * second));
+    rtl_user_charge(a, UINT64_MAX);
+    rtl_user_charge(a, UINT64_MAX);
+    assert_false(rtl_user_may_read(a, 105 * second));
+    assert_true(rtl_user_may_read(a, 107 * second));
+    rtl_user_charge(own, 1000 * second);
+    assert_true(rtl_user_may_read(own, 3));
+    /* more users than there is room for share what is left */
+    for (uid_t uid = 100; uid < 300; uid++)
+        rtl_user_of(&users, uid, 0)->processes++;
+    assert_int_equal(users.count, RTL_USERS_MAX);
+    assert_ptr_equal(rtl_user_of(&users, 298, 0), rtl_user_of(&users, 299, 0));
+}
+
+/* Places are for those who have something: a machine's many users, of whom hardly anyone has, fill none. */
+static void a_users_place_is_free_when_he_has_nothing(void **state)
+{
+    (void)state;
+    struct rtl_users users = {.own = 7};
+    for (uid_t uid = 100; uid < 170; uid++)
+        assert_int_equal(rtl_user_of(&users, uid, 0)->uid, uid);
+    struct rtl_user *a = rtl_user_of(&users, 1, 0);
+    a->processes = 1;
+    struct rtl_user *b = rtl_user_of(&users, 2, 0), *own = rtl_user_of(&users, 7, 0);
+    b->names = 1;
+    assert_ptr_not_equal(a, b);
+    assert_null(rtl_user_known(&users, 100));
+    /* who has something, brought a GPU or owes keeps it, the server's own always */
+    const uint64_t second = 1000000000;
+    for (uid_t uid = 200; uid < 230; uid++)
+        rtl_user_of(&users, uid, 0)->gpus = 1;
+    for (uid_t uid = 230; uid < 240; uid++)
+        rtl_user_of(&users, uid, 0)->bytes = 1;
+    for (uid_t uid = 300; uid < 500; uid++)
+        rtl_user_charge(rtl_user_of(&users, uid, 0), RTL_USER_BURST_NS);
+    assert_ptr_equal(rtl_user_known(&users, 1), a);
+    assert_ptr_equal(rtl_user_known(&users, 2), b);
+    assert_ptr_equal(rtl_user_of(&users, 7, 0), own);
+    assert_true(own->trusted && rtl_user_known(&users, 200) && rtl_user_known(&users, 235));
+    struct rtl_user *several = rtl_user_of(&users, 499, 0);
+    assert_true(several->several && !several->trusted);
+    assert_ptr_equal(rtl_user_of(&users, (uid_t)-1, 0), several);
+    assert_null(rtl_user_known(&users, (uid_t)-1));
+    /* what was owed is paid off: one has a place again */
+    assert_int_equal(rtl_user_of(&users, 499, 10 * second)->uid, 499);
+}
+
+static void a_user_brings_so_much_and_no_more(void **state)
+{
+    (void)state;
+    struct rtl_users users = {.own = 7};
+    struct rtl_user *a = rtl_user_of(&users, 1, 0), *own = rtl_user_of(&users, 7, 0);
+    uint32_t brought[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        struct rtl_share before = rtl_user_share(a, brought[i]), after = before;
+        assert_int_equal(before.names, i < 2 ? RTL_PROCESS_NAMES : 0);
+        after.names = 0;
+        after.gpus = before.gpus ? before.gpus - 1 : 0;
+        rtl_user_brought(a, &brought[i], &before, &after);
+    }
+    assert_int_equal(a->names, RTL_USER_NAMES);
+    assert_int_equal(rtl_user_share(a, 0).gpus, RTL_USER_GPUS - 3);
+    rtl_user_gave_back(a, brought[0]);
+    assert_int_equal(rtl_user_share(a, 0).names, RTL_PROCESS_NAMES);
+    assert_int_equal(rtl_user_share(own, 0).names, RTL_SERIES_MAX);
+    a->processes = own->processes = RTL_USER_PROCESSES;
+    assert_false(rtl_user_has_place(a));
+    assert_true(rtl_user_has_place(own));
+    uint64_t one = 0, other = 0;
+    assert_true(rtl_user_may_hold(a, &one, RTL_USER_BYTES - 10));
+    assert_false(rtl_user_may_hold(a, &other, 11));
+    assert_int_equal(other, 0);
+    assert_true(rtl_user_may_hold(a, &other, 10));
+    assert_true(rtl_user_may_hold(a, &one, 100));
+    assert_int_equal(a->bytes, 110);
+    assert_false(rtl_user_may_hold(a, &one, UINT64_MAX));
+    assert_int_equal(a->bytes, 10);
+    /* all together; the server's own take of nobody's */
+    assert_true(rtl_user_may_hold(own, &one, 2ull * RTL_USERS_BYTES));
+    assert_null(rtl_users_too_much(&users));
+    rtl_user_of(&users, 2, 0)->bytes = RTL_USERS_BYTES - 11;
+    assert_null(rtl_users_too_much(&users));
+    rtl_user_of(&users, 3, 0)->bytes = 2;
+    assert_ptr_equal(rtl_users_too_much(&users), rtl_user_of(&users, 2, 0));
+}
+
+static void bring_ranges(struct rtl_totals *totals, const struct rtl_user *user, unsigned kind, const char *what,
+                         uint32_t count)
+{
+    struct rtl_api_row_copy *rows = calloc(count, sizeof *rows);
+    struct rtl_api_copy calls = {.count = count, .rows = rows};
+    struct rtl_share share = {.credit = {.events = count}};
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i].kind = kind;
+        rows[i].text_bytes = (uint32_t)snprintf(rows[i].text, sizeof rows[i].text, "%s %u", what, i);
+        rows[i].calls = 1;
+    }
+    rtl_user_share_calls(user, totals, &share);
+    rtl_totals_add_calls(totals, NULL, &calls, &share);
+    free(rows);
+}
+
+static void ranges_of_one_user_leave_others_room(void **state)
+{
+    (void)state;
+    struct rtl_users users = {.own = 7};
+    struct rtl_totals totals;
+    assert_true(rtl_totals_init(&totals, 10));
+    const struct rtl_user *a = rtl_user_of(&users, 1, 0), *b = rtl_user_of(&users, 2, 0);
+    for (int round = 0; round < 2; round++) {
+        bring_ranges(&totals, a, RTL_API_RANGE, round ? "more" : "mine", RTL_SERIES_MAX);
+        bring_ranges(&totals, a, RTL_API_LAUNCH, round ? "more" : "mine", RTL_SERIES_MAX);
+        rtl_totals_settle(&totals, 1 + (uint64_t)round);
+    }
+    assert_int_equal(rtl_ranked_living(&totals.ranges), RTL_USER_NAMES);
+    assert_int_equal(rtl_ranked_living(&totals.functions), RTL_USER_NAMES);
+    bring_ranges(&totals, b, RTL_API_RANGE, "other", 3);
+    bring_ranges(&totals, b, RTL_API_LAUNCH, "other", 3);
+    assert_int_not_equal(rtl_ranked_find(&totals.ranges, "other 2", 7, 0, NULL), RTL_SERIES_OTHER);
+    assert_int_not_equal(rtl_ranked_find(&totals.functions, "other 2", 7, RTL_API_LAUNCH, NULL), RTL_SERIES_OTHER);
+    assert_int_equal(rtl_ranked_brought(&totals.ranges, 2), 3);
+    rtl_totals_settle(&totals, 3);
+    /* what is forgotten is his no more */
+    rtl_totals_settle(&totals, 3 + RTL_RANGES_KEPT_NS);
+    assert_true(rtl_ranked_brought(&totals.ranges, 1) <= 10);
+    rtl_totals_free(&totals);
+}
+
+/* Nor does one who brings few names, as long as names can be. */
+static void long_names_count_as_many(void **state)
+{
+    (void)state;
+    enum { KERNELS = 300 };
+    static uint32_t series[2][RTL_KERNELS_MAX];
+    struct rtl_users users = {.own = 7};
+    struct rtl_totals totals;
+    struct rtl_kernel_snapshot kernels[KERNELS] = {0};
+    struct rtl_snapshot s = {.kernel_count = KERNELS, .kernels = kernels};
+    char *text = malloc(RTL_NAME_MAX + KERNELS);
+    assert_true(text && rtl_totals_init(&totals, 10));
+    memset(text, 'x', RTL_NAME_MAX + KERNELS);
+    for (uint32_t i = 0; i < KERNELS; i++)
+        kernels[i] =
+            (struct rtl_kernel_snapshot){.id = i, .name = text, .name_length = RTL_NAME_MAX - KERNELS + i, .calls = 1};
+    struct rtl_share share = rtl_user_share(rtl_user_of(&users, 1, 0), 0);
+    share.names = RTL_USER_NAMES;
+    rtl_credit_add(&share.credit, 1000);
+    rtl_totals_add(&totals, NULL, &s, series[0], &share);
+    assert_true(share.refused > 0 && totals.kernels.text <= RTL_SERIES_TEXT_MAX / 2);
+    uint64_t refused = share.refused;
+    share = rtl_user_share(rtl_user_of(&users, 2, 0), 0);
+    rtl_credit_add(&share.credit, 1000);
+    kernels[0].name_length = RTL_NAME_MAX - 1;
+    s.kernel_count = 1;
+    rtl_totals_add(&totals, NULL, &s, series[1], &share);
+    assert_int_equal(share.refused, 0);
+    assert_int_equal(rtl_ranked_living(&totals.kernels), KERNELS - refused + 1);
+    rtl_totals_free(&totals);
+    free(text);
+}
+
+/* --- what can't be --- */
+
+static void credit_is_for_time_that_has_gone_by(void **state)
+{
+    (void)state;
+    struct rtl_credit credit = {0};
+    rtl_credit_add(&credit, 1000);
+    rtl_credit_add(&credit, 500);
+    assert_int_equal(credit.events, 1500);
+    assert_int_equal(credit.busy_ns, 1500 * RTL_CREDIT_BUSY);
+    assert_int_equal(credit.waited_ns, 1500 * RTL_CREDIT_WAITING);
+    assert_int_equal(credit.bytes, 1500 * RTL_CREDIT_BYTES);
+    rtl_credit_add(&credit, UINT64_MAX / 2);
+    assert_true(credit.events == UINT64_MAX / 2 + 1500 && credit.bytes == UINT64_MAX);
+}
+
+enum { ROOM = 4 };
+
+/* Everything there is to count, so often, each for so long. */
+static void say(struct rtl_snapshot *s, uint64_t times, uint64_t ns_each)
+{
+    static uint64_t coarse[2][RTL_OCTAVES_MAX];
+    static struct rtl_kernel_snapshot kernels[2][ROOM];
+    static struct rtl_queue_snapshot queues[2][1];
+    static struct rtl_agent_snapshot agents[2][1];
+    static struct rtl_copies_snapshot copies[2][1];
+    static const char *const names[ROOM] = {"a", "b", "c", "d"};
+    int n = times > 1000; /* two are told apart */
+    coarse[n][20] = times;
+    struct rtl_histogram_copy h = {.count = times, .total_ns = times * ns_each, .coarse = coarse[n]};
+    *s = (struct rtl_snapshot){.kernel_count = ROOM,
+                               .kernels = kernels[n],
+                               .queue_count = 1,
+                               .queues = queues[n],
+                               .agent_count = 1,
+                               .agents = agents[n],
+                               .copies_count = 1,
+                               .copies = copies[n]};
+    for (uint32_t i = 0; i < ROOM; i++)
+        kernels[n][i] =
+            (struct rtl_kernel_snapshot){.id = i, .name = names[i], .name_length = 1, .calls = times, .histogram = h};
+    for (uint32_t i = 0; i < RTL_UNTIMED_LIMIT; i++)
+        s->untimed[i] = times;
+    queues[n][0].wait = h;
+    agents[n][0].bdf = 0x300;
+    agents[n][0].busy_ns = times * ns_each;
+    for (int i = 0; i < RTL_IDLE_COUNT; i++)
+        agents[n][0].idle[i] = (struct rtl_idle){.count = times, .total_ns = times * ns_each};
+    copies[n][0] = (struct rtl_copies_snapshot){.count = times, .bytes = times * ns_each, .histogram = h};
+}
+
+static void what_cant_be_adds_nothing(void **state)
+{
+    (void)state;
+    static uint32_t series[3][RTL_KERNELS_MAX];
+    const uint64_t second = 1000000000;
+    struct rtl_snapshot absurd, honest;
+    struct rtl_totals totals;
+    assert_true(rtl_totals_init(&totals, 1));
+    struct rtl_share forger = {.names = 2, .gpus = 1}, other = {.names = 2, .gpus = 1};
+    rtl_credit_add(&forger.credit, 10 * second);
+    rtl_credit_add(&other.credit, 10 * second);
+    say(&absurd, 1ull << 62, 3);
+    rtl_totals_add(&totals, NULL, &absurd, series[0], &forger);
+    rtl_totals_settle(&totals, 1);
+    assert_int_equal(forger.untrue, ROOM + RTL_UNTIMED_LIMIT + 1 + 2 * RTL_IDLE_COUNT + 2);
+    assert_int_equal(rtl_ranked_living(&totals.kernels), 0);
+    /* of many smaller ones so many as can be */
+    say(&absurd, 4 * second, 100);
+    absurd.queue_count = absurd.agent_count = absurd.copies_count = 0;
+    memset(absurd.untimed, 0, sizeof absurd.untimed);
+    rtl_totals_add(&totals, NULL, &absurd, series[1], &forger);
+    assert_true(forger.credit.events <= 2 * second);
+    say(&honest, 100, 1000000);
+    rtl_totals_add(&totals, NULL, &honest, series[2], &other);
+    assert_int_equal(other.untrue, 0);
+    const struct rtl_tally *family = &totals.families[RTL_FAMILY_OTHER];
+    assert_int_equal(family->calls, 4 * second + ROOM * 100);
+    assert_int_equal(family->times.values, 4 * second + ROOM * 100);
+    assert_int_equal(totals.untimed[0], 100);
+    assert_int_equal(totals.gpus[0].busy_ns, 100 * 1000000ull);
+    assert_int_equal(totals.gpus[0].wait.values, 100);
+    assert_int_equal(totals.gpus[0].copies[0].bytes, 100 * 1000000ull);
+    /* what was said is what the next frame begins from, however often it comes and goes */
+    say(&absurd, 1ull << 62, 3);
+    rtl_totals_add(&totals, &absurd, &honest, series[0], &forger);
+    rtl_totals_add(&totals, &honest, &absurd, series[0], &forger);
+    assert_int_equal(family->calls, 4 * second + ROOM * 100);
+    rtl_totals_free(&totals);
+}
+
+static void nor_do_calls_that_cant_be(void **state)
+{
+    (void)state;
+    struct rtl_api_buckets buckets = {.count = {[5] = 1ull << 60}};
+    struct rtl_api_row_copy rows[2] = {
+        {.kind = RTL_API_RANGE, .text_bytes = 1, .text = "a", .calls = 7, .buckets = &buckets},
+        {.kind = RTL_API_RANGE, .text_bytes = 1, .text = "b", .calls = 7, .errors = 1, .total_ns = 70}};
+    struct rtl_api_copy calls = {.count = 2, .rows = rows};
+    struct rtl_share share = {.ranges = 2};
+    struct rtl_totals totals;
+    assert_true(rtl_totals_init(&totals, 1));
+    rtl_credit_add(&share.credit, 1000);
+    rtl_totals_add_calls(&totals, NULL, &calls, &share);
+    assert_int_equal(share.untrue, 1);
+    assert_int_equal(share.credit.events, 1000 - 8);
+    assert_int_equal(rtl_ranked_find(&totals.ranges, "a", 1, 0, NULL), RTL_SERIES_OTHER);
+    assert_int_not_equal(rtl_ranked_find(&totals.ranges, "b", 1, 0, NULL), RTL_SERIES_OTHER);
+    rtl_totals_free(&totals);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_user_pays_for_what_his_processes_take),
+        cmocka_unit_test(a_users_place_is_free_when_he_has_nothing),
+        cmocka_unit_test(a_user_brings_so_much_and_no_more),
+        cmocka_unit_test(ranges_of_one_user_leave_others_room),
+        cmocka_unit_test(long_names_count_as_many),
+        cmocka_unit_test(credit_is_for_time_that_has_gone_by),
+        cmocka_unit_test(what_cant_be_adds_nothing),
+        cmocka_unit_test(nor_do_calls_that_cant_be),
+    };
+    return cmocka_run_group_tests_name("serve, users", tests, NULL, NULL);
+}

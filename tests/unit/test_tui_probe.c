@@ -1,0 +1,191 @@
+/* The probe on the screen: its key, its pane at all sizes, and where "probed" is said. */
+#include "golden_fixture.h"
+
+#include "text/text.h"
+#include "tui/probe_key.h"
+
+enum { KERNEL = RTL_KERNEL_FIRST + 1 };
+static struct synth *p;
+static struct rtl_model *m;
+
+static int setup(void **state)
+{
+    (void)state;
+    p = synth_create(1, 1);
+    m = rtl_model_create();
+    assert_non_null(m);
+    synth_kernel(p, "rms_norm_f32");
+    synth_kernel(p, "mul_mat_q4_0");
+    for (int t = 1; t <= 12; t++) {
+        synth_record(p, 0, 9000, 300);
+        for (uint64_t n = 0; n < 30; n++)
+            synth_record(p, 1, 100000 + n * 700, 25);
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    }
+    rtl_ui_init(&ui, m, 4711, "llama-server");
+    ui.now_mono_ns = SYNTH_START + 12 * RTL_SEC;
+    ui.now_real_s = 14 * 3600 + 2 * 60 + 31;
+    ui.following = false;
+    ui.selected = KERNEL;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_model_free(m);
+    synth_free(p);
+    return 0;
+}
+
+static void probed(bool runs)
+{
+    ui.probe = (struct rtl_ui_probe){.there = true,
+                                     .runs = runs,
+                                     .kernel = KERNEL,
+                                     .stage = "armed",
+                                     .counted = true,
+                                     .every = 10,
+                                     .compute_units = 104};
+    struct rtl_probe_state *s = &ui.probe.state;
+    s->dispatches = 6012;
+    s->probed = s->recorded = s->tails = 601;
+    s->duration_total_ns = 601 * 118000;
+    s->waves = s->waves_expected = 601 * 512;
+    s->sum = s->waves * 9000;
+    s->min = 2100;
+    s->max = 40000;
+    s->durations[11] = 3000;
+    s->durations[12] = 40000;
+    s->durations[13] = 200000;
+    s->durations[14] = 64712;
+    for (uint32_t u = 0; u < 104; u++)
+        s->busy[u + u / 13 * 3] = 20000000 + u * 1000 + (u == 77 ? 9000000 : 0);
+    s->tail_ns[11] = 400;
+    s->tail_ns[13] = 201;
+    s->tail_max_ns = 15200;
+    s->tail_total_ns = 601 * 3000;
+    s->tail_step_ns = 640;
+    if (!runs)
+        snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: the program has unloaded the kernel");
+}
+
+static void the_pane(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    probed(true);
+    golden("probe-80x24", 24, 80);
+    golden("probe-40x12", 12, 40);
+    golden("probe-120x40", 40, 120);
+    ui.ascii = true;
+    golden("probe-ascii-80x24", 24, 80);
+    ui.ascii = false;
+    ui.probe.runs = false;
+    snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: the program has unloaded the kernel");
+    golden("probe-over-80x24", 24, 80);
+}
+
+/* What is being looked for, refused, or not counted so far. */
+static void a_pane_without_numbers(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    ui.probe = (struct rtl_ui_probe){.there = true, .runs = true, .kernel = KERNEL, .stage = "its code is looked for"};
+    drawn(24, 80, "PROBE its code is looked for");
+    drawn(24, 80, "no numbers so far");
+    drawn(24, 80, "probed | ");
+    ui.probe.runs = false;
+    snprintf(ui.probe.over, sizeof ui.probe.over, "it can't be probed: its waves have 32 lanes");
+    drawn(24, 80, "PROBE over");
+    drawn(24, 80, "it can't be probed: its waves have 32 lanes");
+    not_drawn(24, 80, "probed | ");
+    not_drawn(24, 80, "P99 over time");
+    ui.selected = KERNEL - 1; /* another kernel has none */
+    not_drawn(24, 80, "PROBE");
+    drawn(24, 80, "P99 over time");
+}
+
+static void said_where_it_is_armed(void **state)
+{
+    (void)state;
+    not_drawn(24, 80, "probed");
+    probed(true);
+    drawn(24, 80, "probed: 1 in 10 | ");
+    drawn(24, 80, "probed mul_mat_q4_0");
+    not_drawn(24, 80, "probed rms_norm");
+    drawn(8, 40, "probed mul_mat");
+    ui.names = RTL_NAME_MANGLED;
+    drawn(24, 80, "probed mul_mat_q4_0");
+    ui.probe.runs = false;
+    not_drawn(24, 80, "probed");
+}
+
+static void the_key(void **state)
+{
+    (void)state;
+    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE); /* in the table it sorts */
+    ui.view = RTL_VIEW_DETAIL;
+    assert_true(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
+    ui.replay = true;
+    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
+    assert_string_equal(ui.message, "this is a recording: nothing runs in it");
+    ui.replay = false;
+    rtl_model_exited(m);
+    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
+    assert_string_equal(ui.message, "there is no process any more");
+    probed(true); /* what runs can always be taken back */
+    assert_true(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
+    assert_string_equal(ui.message, "");
+}
+
+static void whom_nobody_can_ask(void **state)
+{
+    (void)state;
+    struct rtl_sample *latest = m->latest;
+    ui.view = RTL_VIEW_DETAIL;
+    latest->snapshot.mode = RTL_MODE_OBSERVED;
+    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
+    assert_string_equal(ui.message, "only observed: without librtl.so no kernel is probed");
+    latest->snapshot.mode = RTL_MODE_DEFAULT;
+    ui.selected = RTL_KERNEL_UNKNOWN;
+    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
+    assert_string_equal(ui.message, "this is no single kernel");
+}
+
+/* Numbers of any kind, at any size: nothing is cut, nothing lies outside. */
+static void any_numbers(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    for (int kind = 0; kind < 4; kind++) {
+        probed(true);
+        if (kind)
+            memset(&ui.probe.state, kind == 1 ? 0xff : kind == 2 ? 0x7f : 1, sizeof ui.probe.state);
+        for (int rows = 1; rows < 50; rows += rows < 14 ? 1 : 7)
+            for (int cols = 1; cols < 170; cols += cols < 90 ? 1 : 13) {
+                struct rtl_frame frame = {0};
+                ui.ascii = cols % 2;
+                rtl_ui_fit(&ui, rows, cols);
+                assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
+                rtl_draw(&ui, &frame);
+                if (frame.numbers_cut)
+                    fail_msg("a number has no room in %dx%d, kind %d", cols, rows, kind);
+                rtl_frame_free(&frame);
+            }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_pane, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(said_where_it_is_armed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(whom_nobody_can_ask, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_numbers, setup, teardown),
+    };
+    setenv("TZ", "UTC", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
