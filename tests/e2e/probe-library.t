@@ -98,7 +98,7 @@ done
 # ---- a viewer that is killed ----
 probe work_mix leave for=30
 wait_until 20 sh -c "'$viewer' $program work_mix wanted=1 for=30 >'$work/view' 2>&1"
-is "a viewer that went without a word is followed by another" "$(value why)" done
+is "a viewer that went without a word is followed by another" "$(value why)" "done"
 # ---- again and again ----
 probe work_sum cycles=100 wanted=1 for=120
 is "armed a hundred times" "$(value phase) $(value why) $(value probed)" "over done 1"

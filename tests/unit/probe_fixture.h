@@ -84,6 +84,37 @@ static hsa_status_t about_pool(hsa_amd_memory_pool_t pool, hsa_amd_memory_pool_i
     return HSA_STATUS_SUCCESS;
 }
 
+/* What the library leaves to a runtime, because something may still use it, isn't leaked: a place for each piece of
+ * memory, and for the code of each executable. */
+static void *_Atomic held_memory[64], *_Atomic held_code[2048];
+static atomic_int made; /* executables ever: no two of them are one */
+static const void *_Atomic last_code;
+
+static void hold(void *memory)
+{
+    for (size_t i = 0; i < sizeof held_memory / sizeof *held_memory; i++) {
+        void *none = NULL;
+        if (atomic_compare_exchange_strong(&held_memory[i], &none, memory))
+            return;
+    }
+}
+
+static void let_go(void *memory)
+{
+    for (size_t i = 0; i < sizeof held_memory / sizeof *held_memory; i++) {
+        void *it = memory;
+        if (atomic_compare_exchange_strong(&held_memory[i], &it, NULL))
+            return;
+    }
+}
+
+static void hold_code(hsa_executable_t executable, const void *code)
+{
+    uint64_t i = executable.handle - FIRST_PROBE;
+    if (executable.handle >= FIRST_PROBE && i < sizeof held_code / sizeof *held_code)
+        atomic_store(&held_code[i], (void *)(uintptr_t)code);
+}
+
 static hsa_status_t pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags, void **memory)
 {
     if (flags || pool.handle == 1)
@@ -92,6 +123,7 @@ static hsa_status_t pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint3
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     *memory = aligned_alloc(4096, size);
     memset(*memory, 0x5a, size);
+    hold(*memory);
     atomic_fetch_add(pool.handle == 77 ? &blocks : &hosts, 1);
     if (pool.handle == 77)
         atomic_store(&gpu_block, *memory);
@@ -102,6 +134,7 @@ static hsa_status_t pool_free(void *memory)
 {
     pthread_mutex_lock(&gpu_lock);
     atomic_fetch_sub(memory == atomic_load(&gpu_block) ? &blocks : &hosts, 1);
+    let_go(memory);
     free(memory);
     pthread_mutex_unlock(&gpu_lock);
     return HSA_STATUS_SUCCESS;
@@ -129,7 +162,8 @@ static void store_signal(hsa_signal_t signal, hsa_signal_value_t value)
 
 static hsa_status_t make_reader(const void *code, size_t size, hsa_code_object_reader_t *reader)
 {
-    (void)code, (void)size;
+    (void)size;
+    atomic_store(&last_code, code);
     reader->handle = (uint64_t)atomic_fetch_add(&readers, 1) + 1;
     return HSA_STATUS_SUCCESS;
 }
@@ -145,19 +179,23 @@ static hsa_status_t make_executable(hsa_profile_t profile_of, hsa_default_float_
                                     const char *options, hsa_executable_t *executable)
 {
     (void)profile_of, (void)mode, (void)options;
-    executable->handle = FIRST_PROBE + (uint64_t)atomic_fetch_add(&executables, 1);
+    atomic_fetch_add(&executables, 1);
+    executable->handle = FIRST_PROBE + (uint64_t)atomic_fetch_add(&made, 1);
     return HSA_STATUS_SUCCESS;
 }
 
 static hsa_status_t load_code(hsa_executable_t executable, hsa_agent_t agent, hsa_code_object_reader_t reader,
                               const char *options, hsa_loaded_code_object_t *loaded)
 {
-    (void)executable, (void)agent, (void)reader, (void)options, (void)loaded;
+    (void)agent, (void)reader, (void)options, (void)loaded;
+    if (!atomic_load(&no_load))
+        hold_code(executable, atomic_load(&last_code));
     return atomic_load(&no_load) ? HSA_STATUS_ERROR_INVALID_CODE_OBJECT : HSA_STATUS_SUCCESS;
 }
 
 static hsa_status_t executable_gone(hsa_executable_t executable)
 {
+    hold_code(executable, NULL);
     if (executable.handle >= FIRST_PROBE)
         atomic_fetch_sub(&executables, 1);
     return HSA_STATUS_SUCCESS;
