@@ -20,10 +20,10 @@ screen() { term capture-pane -p; }
 keys() { term send-keys "$@"; }
 facts() { term display-message -p "$1"; }
 
-# shows PATTERN...: all of them are on screen within a minute
+# shows PATTERN...: all of them are on screen within two minutes: a machine may stand still for half of one
 shows() {
     for pattern in "$@"; do
-        if ! wait_until 60 sh -c "tmux -L $tap_tmux capture-pane -p | grep -qE -e '$pattern'"; then
+        if ! wait_until 120 sh -c "tmux -L $tap_tmux capture-pane -p | grep -qE -e '$pattern'"; then
             echo "not on screen: $pattern"
             screen
             return 1
@@ -31,9 +31,9 @@ shows() {
     done
 }
 
-# hides PATTERN: it goes away within a minute
+# hides PATTERN: it goes away, likewise
 hides() {
-    wait_until 60 sh -c "! tmux -L $tap_tmux capture-pane -p | grep -qE -e '$1'" || { screen; return 1; }
+    wait_until 120 sh -c "! tmux -L $tap_tmux capture-pane -p | grep -qE -e '$1'" || { screen; return 1; }
 }
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
