@@ -1,7 +1,6 @@
 /* Finds the control page and writes its word (control_client.h). */
 #include "shm/control_client.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -45,38 +44,25 @@ static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char
         (int)reader->pid, reader->comm);
 }
 
+RTL_PAGE_BEGINS_SO(struct rtl_control);
+static const struct rtl_page_kind control_page = {.magic = RTL_CONTROL_MAGIC,
+                                                  .bytes = RTL_CONTROL_BYTES,
+                                                  .version = RTL_CONTROL_VERSION,
+                                                  .missing = RTL_READER_NO_CONTROL,
+                                                  .name = "control page",
+                                                  .allows = "change its mode or wake its timing"};
+
 enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct rtl_control_link *link, char *why,
                                         size_t why_bytes)
 {
-    struct rtl_process process;
-    struct rtl_control first;
+    void *page;
     link->page = NULL;
     if (!reader->pid || !reader->header.control_inode)
         return explain_none(reader, why, why_bytes);
-    int fd = rtl_page_open(reader, reader->header.control_fd, reader->header.control_inode, RTL_CONTROL_BYTES, &first,
-                           sizeof first);
-    if (fd == -EACCES || fd == -EPERM || fd == -EROFS) {
-        if (rtl_process_read(reader->pid, &process) != 0)
-            process.euid = (uid_t)-1;
-        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
-                           "process %d (%s) belongs to uid %u and you are uid %u: only that user and root may change "
-                           "its mode or wake its timing",
-                           (int)reader->pid, reader->comm, process.euid, geteuid());
-    }
-    if (fd >= 0 && first.magic == RTL_CONTROL_MAGIC && first.version == RTL_CONTROL_VERSION &&
-        first.pid == reader->header.pid) {
-        void *page = mmap(NULL, RTL_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (page != MAP_FAILED)
-            link->page = page;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (link->page)
-        return RTL_READER_OK;
-    return rtl_explain(RTL_READER_NO_CONTROL, why, why_bytes,
-                       "process %d (%s): its control page cannot be opened: has the program closed a descriptor that "
-                       "is not its own?",
-                       (int)reader->pid, reader->comm);
+    enum rtl_reader_status status = rtl_page_map(reader, &control_page, reader->header.control_fd,
+                                                 reader->header.control_inode, &page, why, why_bytes);
+    link->page = page;
+    return status;
 }
 
 void rtl_control_close(struct rtl_control_link *link)

@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "shm/process.h"
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
@@ -20,8 +23,9 @@ static void link_of(const struct rtl_reader *reader, uint32_t number, char *path
         snprintf(path, bytes, "/proc/%d/fd/%u", (int)reader->pid, number);
 }
 
-int rtl_page_open(const struct rtl_reader *reader, uint32_t number, uint64_t inode, uint64_t bytes, void *first,
-                  size_t first_bytes)
+/* The descriptor, its head in `head`; or -errno. */
+static int open_page(const struct rtl_reader *reader, uint32_t number, uint64_t inode, uint64_t bytes,
+                     struct rtl_page_head *head)
 {
     char path[96];
     struct stat st;
@@ -31,8 +35,37 @@ int rtl_page_open(const struct rtl_reader *reader, uint32_t number, uint64_t ino
         return fd;
     int seals = fcntl(fd, F_GET_SEALS);
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes && st.st_ino == inode &&
-        seals >= 0 && (seals & SEALS) == SEALS && pread(fd, first, first_bytes, 0) == (ssize_t)first_bytes)
+        seals >= 0 && (seals & SEALS) == SEALS && pread(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head)
         return fd;
     close(fd);
     return -EBADF;
+}
+
+enum rtl_reader_status rtl_page_map(const struct rtl_reader *reader, const struct rtl_page_kind *kind, uint32_t number,
+                                    uint64_t inode, void **page, char *why, size_t why_bytes)
+{
+    struct rtl_process process;
+    struct rtl_page_head head;
+    *page = NULL;
+    int fd = open_page(reader, number, inode, kind->bytes, &head);
+    if (fd == -EACCES || fd == -EPERM || fd == -EROFS) {
+        if (rtl_process_read(reader->pid, &process) != 0)
+            process.euid = (uid_t)-1;
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "process %d (%s) belongs to uid %u and you are uid %u: only that user and root may %s",
+                           (int)reader->pid, reader->comm, process.euid, geteuid(), kind->allows);
+    }
+    if (fd >= 0 && head.magic == kind->magic && head.version == kind->version && head.pid == reader->header.pid) {
+        void *mapped = mmap(NULL, kind->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (mapped != MAP_FAILED)
+            *page = mapped;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (*page)
+        return RTL_READER_OK;
+    return rtl_explain(kind->missing, why, why_bytes,
+                       "process %d (%s): its %s cannot be opened: has the program closed a descriptor that is not its "
+                       "own?",
+                       (int)reader->pid, reader->comm, kind->name);
 }

@@ -1,7 +1,6 @@
 /* Finds the probe page, writes requests to it, reads the state (probe_client.h). */
 #include "shm/probe_client.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,40 +29,28 @@ static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char
                        reader->comm, h->mode == RTL_MODE_OFF ? ", or in RTL_MODE=off" : "");
 }
 
+RTL_PAGE_BEGINS_SO(struct rtl_probe_page);
+static const struct rtl_page_kind probe_page = {.magic = RTL_PROBE_MAGIC,
+                                                .bytes = RTL_PROBE_PAGE_BYTES,
+                                                .version = RTL_PROBE_VERSION,
+                                                .missing = RTL_READER_NO_PROBE,
+                                                .name = "probe page",
+                                                .allows = "probe its kernels"};
+
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes)
 {
     struct rtl_probe_state state;
-    struct rtl_probe_page first;
-    struct rtl_process process;
+    void *page;
     link->page = NULL;
     if (!reader->pid || !reader->probe ||
         !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &state, offsetof(struct rtl_probe_state, sequence)) ||
         !state.page_inode)
         return explain_none(reader, why, why_bytes);
-    int fd = rtl_page_open(reader, state.page_fd, state.page_inode, RTL_PROBE_PAGE_BYTES, &first, sizeof first);
-    if (fd == -EACCES || fd == -EPERM || fd == -EROFS) {
-        if (rtl_process_read(reader->pid, &process) != 0)
-            process.euid = (uid_t)-1;
-        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
-                           "process %d (%s) belongs to uid %u and you are uid %u: only that user and root may probe "
-                           "its kernels",
-                           (int)reader->pid, reader->comm, process.euid, geteuid());
-    }
-    if (fd >= 0 && first.magic == RTL_PROBE_MAGIC && first.version == RTL_PROBE_VERSION &&
-        first.pid == reader->header.pid) {
-        void *page = mmap(NULL, RTL_PROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (page != MAP_FAILED)
-            link->page = page;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (link->page)
-        return RTL_READER_OK;
-    return rtl_explain(RTL_READER_NO_PROBE, why, why_bytes,
-                       "process %d (%s): its probe page cannot be opened: has the program closed a descriptor that is "
-                       "not its own?",
-                       (int)reader->pid, reader->comm);
+    enum rtl_reader_status status =
+        rtl_page_map(reader, &probe_page, state.page_fd, state.page_inode, &page, why, why_bytes);
+    link->page = page;
+    return status;
 }
 
 void rtl_probe_close(struct rtl_probe_link *link)
