@@ -122,15 +122,10 @@ static void put_sections(uint8_t *to, const struct rtl_code_draft *d, const stru
                   .sh_offset = p->text,
                   .sh_size = d->text_bytes,
                   .sh_addralign = 256},
-        [SYMTAB] = {.sh_type = SHT_SYMTAB,
-                    .sh_offset = p->symbols,
-                    .sh_size = SYMBOLS * sizeof(Elf64_Sym),
-                    .sh_link = DYNSTR,
-                    .sh_info = 1,
-                    .sh_addralign = 8,
-                    .sh_entsize = sizeof(Elf64_Sym)},
         [SHSTRTAB] = {
             .sh_type = SHT_STRTAB, .sh_offset = p->names, .sh_size = sizeof section_names, .sh_addralign = 1}};
+    s[SYMTAB] = s[DYNSYM]; /* the same symbols, for who reads files */
+    s[SYMTAB].sh_type = SHT_SYMTAB;
     for (int i = 0; i < SECTIONS; i++) {
         s[i].sh_name = section_name[i];
         if (i != NO_SECTION && i < SYMTAB) {

@@ -187,6 +187,18 @@ check_own() {
     done
 }
 
+# The program traced on each kind of queues, and judged by what the check of that name expects.
+both_ways() { # check command...
+    of=$1
+    shift
+    for way in intercept native; do
+        doing="$of/$way"
+        play_traced default $way "$@" || continue
+        until_end
+        judged "$doing" "$of"
+    done
+}
+
 check_clocks() {
     doing="clocks/alone"
     begin "$bin/hardware_clocks" durations --hold
@@ -194,31 +206,16 @@ check_clocks() {
     until_end
     : >"$work/dump"
     if [ "$status" = 0 ]; then judged "$doing" clocks; else say FAILED "$doing" "ended with status $status"; fi
-    for way in intercept native; do
-        doing="clocks/$way"
-        play_traced default $way "$bin/hardware_clocks" durations --hold || continue
-        until_end
-        judged "$doing" clocks
-    done
+    both_ways clocks "$bin/hardware_clocks" durations --hold
 }
 
 check_elapsed() {
     needs_hip elapsed hardware_elapsed || return 0
-    for way in intercept native; do
-        doing="elapsed/$way"
-        play_traced default $way "$bin/hardware_elapsed" --hold || continue
-        until_end
-        judged "$doing" elapsed
-    done
+    both_ways elapsed "$bin/hardware_elapsed" --hold
 }
 
 check_busy() {
-    for way in intercept native; do
-        doing="busy/$way"
-        play_traced default $way "$bin/hardware_clocks" busy --hold || continue
-        until_end
-        judged "$doing" busy
-    done
+    both_ways busy "$bin/hardware_clocks" busy --hold
 }
 
 # What rtl-top sees of a process without the library, if it may
