@@ -28,6 +28,9 @@ enum { CPU_AGENT = 78, PROBED_KERNEL = 0x9000, FIRST_PROBE = 900 };
 /* what is held of it, and how it behaves */
 static _Atomic int blocks, hosts, readers, executables, copies_begun;
 static _Atomic bool no_block, no_load, copies_hang, copies_fail;
+static _Atomic bool copy_is_other; /* the copy's kernel has another name; or a longer one */
+static _Atomic int copy_name_longer;
+static _Atomic uint32_t copy_private, copy_group; /* bytes that it needs */
 static void *_Atomic gpu_block;
 static pthread_mutex_t gpu_lock = PTHREAD_MUTEX_INITIALIZER; /* what is in the block */
 
@@ -209,9 +212,25 @@ static hsa_status_t symbols_of(hsa_executable_t executable,
 
 static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
 {
-    if (symbol.handle != PROBED_KERNEL || what != HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT)
+    if (symbol.handle != PROBED_KERNEL)
         return symbol_info(symbol, what, answer);
-    *(uint64_t *)answer = PROBED_KERNEL;
+    if (what == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT)
+        *(uint64_t *)answer = PROBED_KERNEL;
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE)
+        *(uint32_t *)answer = atomic_load(&copy_private);
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE)
+        *(uint32_t *)answer = atomic_load(&copy_group);
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH)
+        *(uint32_t *)answer = (uint32_t)(NAME + atomic_load(&copy_name_longer));
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME) {
+        char *name = answer;
+        memset(name, 'n', (size_t)(NAME - 3 + atomic_load(&copy_name_longer)));
+        if (atomic_load(&copy_is_other))
+            name[NAME - 4] = 'm';
+        memcpy(name + NAME - 3 + atomic_load(&copy_name_longer), ".kd", 3);
+    } else {
+        return symbol_info(symbol, what, answer);
+    }
     return HSA_STATUS_SUCCESS;
 }
 

@@ -366,6 +366,8 @@ static void *copy_code(const struct rtl_probe_request *request)
 static bool open_gate(const struct rtl_probe_request *request)
 {
     GATE->probed_object = p.parts.kernel_object;
+    GATE->private_bytes = p.parts.private_bytes;
+    GATE->group_bytes = p.parts.group_bytes;
     GATE->every = request->every;
     atomic_store(&GATE->seen, 0);
     atomic_store(&GATE->taken, 0);
@@ -403,9 +405,14 @@ static void arm(const struct rtl_probe_request *request, uint64_t now)
         end(RTL_PROBE_WHY_BAD_CODE);
         return;
     }
-    if (!rtl_probe_parts_load(&p.parts, code, request->code_bytes, &status)) {
+    if (!rtl_probe_parts_load(&p.parts, code, request->code_bytes, request->kernel_object, &status)) {
         p.told.status = (uint32_t)status;
         end(RTL_PROBE_WHY_NOT_LOADED);
+        return;
+    }
+    /* the address may be another kernel's than the one that the viewer has copied */
+    if (!p.parts.has_its_name) {
+        end(RTL_PROBE_WHY_BAD_CODE);
         return;
     }
     p.told.kernel = rtl_kernels_describe(request->kernel_object, name, sizeof name);

@@ -1,0 +1,87 @@
+/*
+ * What a probe may do to a program that it doesn't know: which copy is armed and which packets run it, what is waited
+ * for, and what is said to whom.
+ */
+#include "probe_fixture.h"
+
+#include <fcntl.h>
+
+/* --- which copy --- */
+
+static void refuse_copy(void)
+{
+    prepare(KERNEL);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    arm_with(request_for(1, 0));
+    refused_with(RTL_PROBE_WHY_BAD_CODE);
+}
+
+/* Between a viewer's look at the code and its request the address has become another kernel's. */
+static void another_kernels_copy(void **state)
+{
+    (void)state;
+    atomic_store(&copy_is_other, true);
+    refuse_copy();
+    atomic_store(&copy_is_other, false);
+    atomic_store(&copy_name_longer, 1);
+    refuse_copy();
+    atomic_store(&copy_name_longer, -1);
+    refuse_copy();
+    atomic_store(&copy_name_longer, 0);
+    arm_probe(1, 0);
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+/* A packet that gives the copy less memory than it needs runs the kernel itself. */
+static void too_little_memory(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    atomic_store(&copy_private, 64);
+    atomic_store(&copy_group, 256);
+    arm_probe(1, 0);
+    p.private_segment_size = 63;
+    p.group_segment_size = 256;
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    p.private_segment_size = 64;
+    p.group_segment_size = 255;
+    assert_int_equal(dispatched(&p), KERNEL);
+    finish_last();
+    assert_true(gate_is(RTL_GATE_FREE));
+    p.group_segment_size = 256;
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    run_waves(10);
+    finish_last();
+    AWAIT(state_now.recorded == 1);
+    assert_int_equal(state_now.dispatches, 3);
+    assert_int_equal(state_now.probed, 1);
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_DISARMED);
+    atomic_store(&copy_private, 0);
+    atomic_store(&copy_group, 0);
+}
+
+static int load_it(void **state)
+{
+    (void)state;
+    load_library();
+    return 0;
+}
+
+static int unload_it(void **state)
+{
+    OnUnload();
+    return free_signals(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_kernels_copy),
+        cmocka_unit_test(too_little_memory),
+    };
+    return cmocka_run_group_tests(tests, load_it, unload_it);
+}
