@@ -64,6 +64,52 @@ static void too_little_memory(void **state)
     atomic_store(&copy_group, 0);
 }
 
+/* --- what is said --- */
+
+static void nobody_reads(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    static char read_back[65536];
+    int ends[2], before = dup(STDERR_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    while (write(ends[1], read_back, 4096) == 4096)
+        ;
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    prepare(KERNEL);
+    struct rtl_probe_request request = request_for(1, 0);
+    rtl_probe_arm(reader, &link_to, &request, code, make_code());
+    for (int i = 0; i < 5 * patience() && state_now.phase != RTL_PROBE_PHASE_ARMED; i++)
+        moment();
+    bool armed = state_now.phase == RTL_PROBE_PHASE_ARMED;
+    while (read(ends[0], read_back, sizeof read_back) > 0)
+        ;
+    dup2(before, STDERR_FILENO);
+    assert_true(armed);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    finish_last();
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_DISARMED);
+
+    /* where it is heard, it is said */
+    dup2(ends[1], STDERR_FILENO);
+    arm_probe(1, 0);
+    dup2(before, STDERR_FILENO);
+    ssize_t length = read(ends[0], read_back, sizeof read_back - 1);
+    assert_true(length > 0);
+    read_back[length] = '\0';
+    assert_non_null(strstr(read_back, "librtl: a probe was loaded: 512 bytes"));
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+    close(ends[0]);
+    close(ends[1]);
+    close(before);
+}
+
 static int load_it(void **state)
 {
     (void)state;
@@ -82,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_kernels_copy),
         cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(nobody_reads),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }

@@ -424,8 +424,8 @@ static void arm(const struct rtl_probe_request *request, uint64_t now)
     p.told.probed_object = p.parts.kernel_object;
     p.told.armed_mono_ns = now;
     p.told.tail_step_ns = rtl_ticks_to_ns(&GATE->gpu->rate, 1ull << request->ends_shift);
-    rtl_say("a probe was loaded: %u bytes of code with hash %016llx, for 1 in %u dispatches of %s", request->code_bytes,
-            (unsigned long long)request->code_hash, request->every, name);
+    rtl_say_if_heard("a probe was loaded: %u bytes of code with hash %016llx, for 1 in %u dispatches of %s",
+                     request->code_bytes, (unsigned long long)request->code_hash, request->every, name);
     set_phase(RTL_PROBE_PHASE_ARMED);
     if (!open_gate(request))
         end(RTL_PROBE_WHY_KERNEL_GONE);
