@@ -9,8 +9,8 @@
 
 struct rtl_queue_relay {
     struct rtl_queue_relay *next;
-    const hsa_queue_t *queue; /* NULL: free */
-    rtl_queue_error error;    /* the application's, or NULL */
+    const hsa_queue_t *queue; /* NULL: it is being made, or destroyed */
+    rtl_queue_error error;    /* the application's */
     void *data;
     bool taken;
 };
@@ -21,13 +21,12 @@ static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
 {
     const struct rtl_queue_relay *relay = data;
     rtl_probe_gate_queue_failed();
-    if (relay->error)
-        relay->error(status, source, relay->data);
+    relay->error(status, source, relay->data);
 }
 
 struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data)
 {
-    if (!rtl_tool.segment.probe)
+    if (!rtl_tool.segment.probe || !*error)
         return NULL;
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_queue_relay *relay = relays;
@@ -57,13 +56,16 @@ void rtl_queue_errors_of(struct rtl_queue_relay *relay, const hsa_queue_t *queue
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-void rtl_queue_errors_forget(const hsa_queue_t *queue)
+struct rtl_queue_relay *rtl_queue_errors_leave(const hsa_queue_t *queue)
 {
     if (!rtl_tool.segment.probe)
-        return;
+        return NULL;
     pthread_mutex_lock(&rtl_tool.create);
-    for (struct rtl_queue_relay *relay = relays; relay; relay = relay->next)
-        if (relay->taken && relay->queue == queue)
-            relay->taken = false;
+    struct rtl_queue_relay *relay = relays;
+    while (relay && (!relay->taken || relay->queue != queue))
+        relay = relay->next;
+    if (relay)
+        relay->queue = NULL;
     pthread_mutex_unlock(&rtl_tool.create);
+    return relay;
 }

@@ -340,9 +340,9 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
     struct rtl_tracker *tracker = detach(queue);
     if (rtl_hot.linked)
         rtl_links_close(queue);
+    struct rtl_queue_relay *relay = rtl_queue_errors_leave(queue);
     hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
-    if (status == HSA_STATUS_SUCCESS)
-        rtl_queue_errors_forget(queue);
+    rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? NULL : queue);
     if (!tracker)
         return status;
     int saved = errno;
