@@ -26,7 +26,7 @@ void rtl_probe_round(uint64_t now);
 bool rtl_probe_is_needed(uint64_t now);
 /* Something is under way that later rounds have to look at; and a copy is, which is soon over. */
 bool rtl_probe_is_busy(void);
-bool rtl_probe_is_copying(void);
+bool rtl_probe_is_copying(uint64_t now);
 /* There may be a probe in this process: longest sleep of a parked worker, in ns; UINT64_MAX: there can be none. */
 uint64_t rtl_probe_longest_park(void);
 

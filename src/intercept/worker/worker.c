@@ -404,7 +404,7 @@ static void *run(void *data)
             continue;
         }
         r.pause = pause_after(collector, &r, done);
-        if (rtl_probe_is_copying() && r.pause > PAUSE_MIN)
+        if (rtl_probe_is_copying(r.now) && r.pause > PAUSE_MIN)
             r.pause = PAUSE_MIN;
         r.before = r.now;
         if (r.pause)
