@@ -64,6 +64,39 @@ static void too_little_memory(void **state)
     atomic_store(&copy_group, 0);
 }
 
+/* --- who is answered --- */
+
+/* A request that comes while the one before isn't answered yet is done, too. */
+static void asked_meanwhile(void **state)
+{
+    (void)state;
+    atomic_store(&copies_hang, true);
+    int copies = atomic_load(&copies_begun);
+    uint16_t first = rtl_probe_prepare(reader, &link_to, KERNEL, 0);
+    AWAIT(atomic_load(&copies_begun) == copies + 1);
+    atomic_store(&copies_hang, false);
+    uint16_t second = rtl_probe_disarm(reader, &link_to);
+    assert_int_not_equal(first, second);
+    uint64_t passes = AT(rtl_tool.segment.header->passes);
+    AWAIT(AT(rtl_tool.segment.header->passes) > passes + 1); /* it was seen */
+    end_hung_copy();
+    AWAIT(state_now.number == second);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_DISARMED);
+
+    /* nor is it answered with what became of the one before */
+    atomic_store(&copies_hang, true);
+    first = rtl_probe_prepare(reader, &link_to, KERNEL, 0);
+    AWAIT(atomic_load(&copies_begun) == copies + 2);
+    atomic_store(&copies_hang, false);
+    second = rtl_probe_prepare(reader, &link_to, 0x4444, 0);
+    passes = AT(rtl_tool.segment.header->passes);
+    AWAIT(AT(rtl_tool.segment.header->passes) > passes + 1);
+    end_hung_copy();
+    AWAIT(state_now.number == second);
+    refused_with(RTL_PROBE_WHY_NO_KERNEL);
+}
+
 /* --- what is said --- */
 
 static void nobody_reads(void **state)
@@ -128,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_kernels_copy),
         cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(asked_meanwhile),
         cmocka_unit_test(nobody_reads),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);

@@ -46,9 +46,10 @@ static struct {
     bool asked;                 /* a request was taken up since somebody looked: there may soon be another */
     /* what it holds */
     struct rtl_probe_parts parts;
-    bool placed;    /* there is a block */
-    bool preparing; /* it is being cleared for the first time: PREPARE isn't answered yet */
-    bool leak;      /* nobody knows whether something still runs the copy: it is never given back */
+    bool placed;           /* there is a block */
+    bool preparing;        /* it is being cleared for the first time: PREPARE isn't answered yet, */
+    uint16_t asked_number; /* whose number this is; the word may be another request's by then */
+    bool leak;             /* nobody knows whether something still runs the copy: it is never given back */
     enum { NO_COPY, CLEARING, READING } copy;
     uint64_t copy_since;
     bool late; /* it was given up: what it writes to is kept until it is over, and with it the place */
@@ -147,7 +148,7 @@ static void give_up_copies(void)
 {
     p.lost = false; /* what may run the copy of the code is left to it all the same: p.leak */
     if (p.preparing)
-        p.told.number = p.word.number;
+        p.told.number = p.asked_number;
     p.preparing = false;
     end(RTL_PROBE_WHY_NO_NUMBERS);
     set_phase(RTL_PROBE_PHASE_OVER);
@@ -170,7 +171,7 @@ static void begin_copy(bool (*copy)(struct rtl_probe_parts *, hsa_status_t *), i
 static void answer_prepare(void)
 {
     p.preparing = false;
-    p.told.number = p.word.number;
+    p.told.number = p.asked_number;
     p.told.block = (uint64_t)(uintptr_t)p.parts.block;
     set_why(RTL_PROBE_WHY_NONE);
     set_phase(RTL_PROBE_PHASE_PREPARED);
@@ -343,6 +344,7 @@ static void prepare(const struct rtl_probe_request *request, uint64_t now)
         return;
     }
     p.placed = p.preparing = true;
+    p.asked_number = p.word.number;
     GATE->gpu = gpu;
     p.beat_at = now;
     begin_copy(rtl_probe_parts_clear, CLEARING, now);
