@@ -240,13 +240,22 @@ void rtl_probe_over(enum rtl_probe_end how, uint64_t duration_ns)
     p.duration_ns = duration_ns;
 }
 
-/* Its place is taken for as long as it lasts, which may be for ever. */
+/*
+ * Its place is taken for as long as it lasts, which may be for ever. One that was lost leaves its place to the next
+ * probe: its block and its code are never given back, so it may go on.
+ */
 static void is_stuck(void)
 {
+    if (p.lost && p.copy != NO_COPY)
+        return; /* when that is over */
     disarm();
     if (p.told.why != RTL_PROBE_WHY_QUEUE_ERROR)
         set_why(RTL_PROBE_WHY_STUCK);
     set_phase(RTL_PROBE_PHASE_OVER);
+    if (p.lost) {
+        p.lost = false;
+        close_gate();
+    }
 }
 
 static void look_at_gate(uint64_t now)
