@@ -415,17 +415,24 @@ static void the_queue_goes(void **state)
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
     set_waves(4);
     app_queue_destroy(&the_queue);
-    AWAIT(gate_is(RTL_GATE_FREE));
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER); /* it may have gone for what the copy did */
+    refused_with(RTL_PROBE_WHY_QUEUE_GONE);
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_PROBED]), before + 1);
-    assert_non_null(app_queue());
-    AWAIT(state_now.probed == 1);
+    assert_int_equal(state_now.probed, 1);
     assert_int_equal(state_now.recorded, 0);
-    assert_int_equal(dispatched(&p), PROBED_KERNEL);
-    run_waves(10);
+    assert_non_null(app_queue());
+    assert_int_equal(dispatched(&p), KERNEL);
     finish_last();
-    AWAIT(state_now.recorded == 1);
+
+    /* one that was disarmed before ended for that */
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
     disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_ENDING);
+    app_queue_destroy(&the_queue);
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
     refused_with(RTL_PROBE_WHY_DISARMED);
+    assert_non_null(app_queue());
 }
 
 /* Its signal becomes somebody else's before it completes: what it has left in the block says when it is over. */

@@ -298,8 +298,10 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
                                         rtl_queue_error error, void *data, uint32_t private_segment,
                                         uint32_t group_segment, hsa_queue_t **queue)
 {
+    struct rtl_queue_relay *relay = rtl_recording() ? rtl_queue_errors_relay(&error, &data) : NULL;
     hsa_status_t status =
         rtl_tool.hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
+    rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
     if (status != HSA_STATUS_SUCCESS || !rtl_recording())
         return status;
     int saved = errno;

@@ -136,7 +136,7 @@ static void give_up_probed(struct rtl_collector *collector, const struct rtl_tra
 {
     untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
     if (reason == RTL_UNTIMED_QUEUE_GONE)
-        rtl_probe_over(RTL_PROBE_UNTIMED, 0);
+        rtl_probe_over(RTL_PROBE_QUEUE_GONE, 0);
 }
 
 /* The one place where a dispatch that is over becomes statistics. */

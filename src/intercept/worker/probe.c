@@ -278,7 +278,10 @@ static void look_at_gate(uint64_t now)
         atomic_store(&GATE->state, RTL_GATE_HELD);
         p.lost = p.end == RTL_PROBE_LOST;
         p.leak |= p.lost;
-        if (p.end != RTL_PROBE_UNTIMED && p.told.phase != RTL_PROBE_PHASE_OVER)
+        if (p.end == RTL_PROBE_QUEUE_GONE && p.told.phase == RTL_PROBE_PHASE_ARMED)
+            /* not every queue's errors are seen: it may have gone for what the copy did */
+            end(atomic_load(&GATE->failed) ? RTL_PROBE_WHY_QUEUE_ERROR : RTL_PROBE_WHY_QUEUE_GONE);
+        else if ((p.end == RTL_PROBE_TIMED || p.end == RTL_PROBE_LOST) && p.told.phase != RTL_PROBE_PHASE_OVER)
             begin_copy(rtl_probe_parts_read, READING, now);
         else
             go_on(now);

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a probed dispatch ended: its duration is known; it is not; nobody can tell whether it has (its signal is somebody
- * else's by now). */
-enum rtl_probe_end { RTL_PROBE_TIMED, RTL_PROBE_UNTIMED, RTL_PROBE_LOST };
+/* How a probed dispatch ended: its duration is known; it is not; with its queue, maybe because it made that fail;
+ * nobody can tell whether it has (its signal is somebody else's by now). */
+enum rtl_probe_end { RTL_PROBE_TIMED, RTL_PROBE_UNTIMED, RTL_PROBE_QUEUE_GONE, RTL_PROBE_LOST };
 
 /* The probed dispatch that was in flight. A mark is left, nothing else. */
 void rtl_probe_over(enum rtl_probe_end end, uint64_t duration_ns);
