@@ -349,6 +349,7 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
         return status;
     int saved = errno;
     if (status == HSA_STATUS_SUCCESS || tracker->native) {
+        tracker->remains = status != HSA_STATUS_SUCCESS;
         close_tracker(tracker);
     } else {
         pthread_mutex_lock(&rtl_tool.create);
