@@ -3,8 +3,8 @@
  * process that was started with RTL_PROBE=1.
  *
  * It looks at the page's word once a round; a parked worker gets up for that ten times a second (rtl_probe_is_needed),
- * so that dispatches need not. Nothing is waited for: what the runtime does in its own time (copies between the GPU and
- * the host) is looked for in later rounds, for a bounded time.
+ * so that dispatches need not. Nothing is waited for, but the runtime while it loads the copy (probe_parts.h): what the
+ * runtime does in its own time (copies between the GPU and the host) is looked for in later rounds, for a bounded time.
  */
 #ifndef RTL_INTERCEPT_WORKER_PROBE_H
 #define RTL_INTERCEPT_WORKER_PROBE_H

@@ -1,6 +1,8 @@
 /*
  * What a probe takes of the runtime: the block in the GPU's memory, a page of the host's to copy it to, the loaded copy
- * of the kernel. Worker only; every call may take the runtime's time, none waits for the GPU.
+ * of the kernel. Worker only; every call may take the runtime's time.
+ * rtl_probe_parts_load may wait for the GPU, too: the runtime copies code into its memory and waits for that copy,
+ * behind whatever its copy engines do. For so long no completion is looked at; that happens once a probe.
  *
  * The block is copied by the GPU's copy engine, not read: where the CPU can't reach the GPU's memory (a small BAR)
  * there is no other way, and where it can, one way is enough.
