@@ -64,6 +64,33 @@ static void too_little_memory(void **state)
     atomic_store(&copy_group, 0);
 }
 
+/* --- which packets --- */
+
+/* Two kernels on one signal of the application's: of neither it will be known when it is over. */
+static void signals_that_tell_nothing(void **state)
+{
+    (void)state;
+    hsa_signal_t own = app_signal(2);
+    packet_t other = kernel_packet(0x4444, own.handle), p = kernel_packet(KERNEL, own.handle);
+    uint64_t completed = AT(counters_of()->completed);
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&other), 0x4444);
+    assert_int_equal(dispatched(&p), KERNEL);
+    assert_true(gate_is(RTL_GATE_FREE));
+    wait_completed(counters_of(), completed + 2);
+    p.completion_signal.handle = 0;
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    run_waves(10);
+    finish_last();
+    AWAIT(state_now.recorded == 1);
+    assert_int_equal(state_now.dispatches, 2);
+    assert_int_equal(state_now.probed, 1);
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_DISARMED);
+    app_signal_destroy(own);
+}
+
 /* --- who is answered --- */
 
 /* A request that comes while the one before isn't answered yet is done, too. */
@@ -159,10 +186,9 @@ static int unload_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_kernels_copy),
-        cmocka_unit_test(too_little_memory),
-        cmocka_unit_test(asked_meanwhile),
-        cmocka_unit_test(nobody_reads),
+        cmocka_unit_test(another_kernels_copy),      cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(signals_that_tell_nothing),
+        cmocka_unit_test(asked_meanwhile),           cmocka_unit_test(nobody_reads),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }

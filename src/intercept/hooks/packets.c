@@ -118,6 +118,13 @@ uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_pa
     return rtl_packet_see_kernel(tracker, &decoded.kernel, may_inject, policy);
 }
 
+/* Its signal is the application's, and on something else already: nobody will be able to tell when it is over. */
+static bool is_untellable(const struct rtl_tracker *tracker, uint16_t number)
+{
+    return rtl_is_stand_in(number) &&
+           __atomic_load_n(&rtl_pool_signal(tracker->pool, number)->value, __ATOMIC_RELAXED) < RTL_SIGNAL_ARMED;
+}
+
 uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint16_t number,
                          bool may_change, enum rtl_policy policy)
 {
@@ -128,7 +135,8 @@ uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *pa
         rtl_links_see(tracker, index, number);
     if (!(more & RTL_MORE_PROBE) || rtl_packet_type(packet) != HSA_PACKET_TYPE_KERNEL_DISPATCH)
         return 0;
-    return rtl_probe_gate_take(tracker, &packet->kernel, may_change && number != RTL_NO_SIGNAL);
+    return rtl_probe_gate_take(tracker, &packet->kernel,
+                               may_change && number != RTL_NO_SIGNAL && !is_untellable(tracker, number));
 }
 
 uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
