@@ -91,6 +91,42 @@ static void signals_that_tell_nothing(void **state)
     app_signal_destroy(own);
 }
 
+static uint16_t header_with(uint32_t acquire, uint32_t release)
+{
+    return (uint16_t)(HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE | 1u << HSA_PACKET_HEADER_BARRIER |
+                      acquire << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                      release << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+}
+
+/* What clears the block and what reads it is not the GPU that the packet's fences may stop at. */
+static void fences(void **state)
+{
+    (void)state;
+    packet_t batch[2] = {other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0), kernel_packet(KERNEL, 0)};
+    batch[0].completion_signal.handle = 0;
+    uint16_t system = header_with(HSA_FENCE_SCOPE_SYSTEM, HSA_FENCE_SCOPE_SYSTEM);
+    arm_probe(1, 0);
+    for (uint32_t scope = HSA_FENCE_SCOPE_NONE; scope <= HSA_FENCE_SCOPE_SYSTEM; scope++) {
+        batch[1].header = header_with(scope, HSA_FENCE_SCOPE_SYSTEM - scope);
+        for (int alone = 0; alone < 2; alone++) {
+            uint64_t before = AT(counters_of()->completed);
+            hand_over(&batch[alone], alone ? 1 : 2);
+            packet_t probed = written[alone ? 0 : 1];
+            assert_int_equal(probed.kernel_object, PROBED_KERNEL);
+            assert_int_equal(probed.header, system);
+            assert_int_equal(dispatched(&batch[1]), KERNEL); /* the gate is taken */
+            assert_int_equal(written[0].header, batch[1].header);
+            complete(&written[0], ticks += 100000, 400);
+            complete(&probed, ticks += 100000, 400);
+            wait_completed(counters_of(), before + 2);
+            AWAIT(gate_is(RTL_GATE_FREE));
+        }
+    }
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
 /* --- who is answered --- */
 
 /* A request that comes while the one before isn't answered yet is done, too. */
@@ -187,7 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_kernels_copy),      cmocka_unit_test(too_little_memory),
-        cmocka_unit_test(signals_that_tell_nothing),
+        cmocka_unit_test(signals_that_tell_nothing), cmocka_unit_test(fences),
         cmocka_unit_test(asked_meanwhile),           cmocka_unit_test(nobody_reads),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);

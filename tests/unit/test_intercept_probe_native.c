@@ -31,6 +31,9 @@ static void the_queue_remains(void **state)
     arm_probe(1, 0);
     packet_t *probed = slot_of(submit(KERNEL));
     assert_int_equal(probed->kernel_object, PROBED_KERNEL);
+    assert_int_equal(probed->header, HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
+                                         HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                                         HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
     uint64_t its_signal = probed->completion_signal.handle;
     rtl_tool.hsa.queue_destroy = not_destroyed;
     hsa_status_t (*destroy)(hsa_queue_t *) = core.slot[9];

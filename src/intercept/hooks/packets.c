@@ -139,12 +139,24 @@ uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *pa
                                may_change && number != RTL_NO_SIGNAL && !is_untellable(tracker, number));
 }
 
+void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object)
+{
+    const uint32_t scopes =
+        ((1u << HSA_PACKET_HEADER_WIDTH_SCACQUIRE_FENCE_SCOPE) - 1) << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+        ((1u << HSA_PACKET_HEADER_WIDTH_SCRELEASE_FENCE_SCOPE) - 1) << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+    const uint32_t system = HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                            HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+    uint16_t header = (uint16_t)((packet->vendor.header & ~scopes) | system);
+    packet->kernel.kernel_object = object;
+    __atomic_store_n(&packet->vendor.header, header, __ATOMIC_RELAXED); /* in a ring others may look at it */
+}
+
 uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
                              enum rtl_policy policy)
 {
     uint64_t object = rtl_packet_more(tracker, packet, index, number, true, policy);
     if (!object)
         return 0;
-    packet->kernel.kernel_object = object;
+    rtl_packet_set_probed(packet, object);
     return RTL_PENDING_PROBED;
 }
