@@ -10,8 +10,8 @@
  *  1. PREPARE: kernel_object and agent. The library allocates the block (probe.h) in that GPU's memory, and says where.
  *  2. The viewer makes the copy (src/probe/patch.h), which has the block's address in it, and writes it behind the
  * page.
- *  3. ARM: the library takes a private copy of the code, compares its hash, loads it, and from then on one of `every`
- *     dispatches of that kernel object runs it, one at a time.
+ *  3. ARM: the library takes a private copy of the code, compares its hash, loads it, and, if it is a kernel of the
+ * same name, from then on one of `every` dispatches of that kernel object runs it, one at a time.
  *  4. It ends with DISARM, with `wanted` dispatches, when the heartbeat stands still for RTL_PROBE_HEARTBEAT_NS, or for
  *     one of the reasons in probe_state.h. The numbers stay until the next PREPARE.
  *

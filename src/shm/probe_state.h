@@ -41,7 +41,8 @@
     X(NOT_LOADED, 11, "not_loaded", "the runtime didn't load its code")                  \
     X(NO_NUMBERS, 12, "no_numbers", "its numbers could not be copied from the GPU")      \
     X(NOT_TIMED, 13, "not_timed", "dispatches aren't timed in this mode")                \
-    X(STUCK, 14, "stuck", "a probed dispatch doesn't end")
+    X(STUCK, 14, "stuck", "a probed dispatch doesn't end")                               \
+    X(QUEUE_GONE, 15, "queue_gone", "the queue of a probed dispatch was destroyed before it had ended")
 
 #define RTL_PROBE_PHASE_ENUM(sym, num, json, text) RTL_PROBE_PHASE_##sym = (num),
 enum rtl_probe_phase { RTL_PROBE_PHASES(RTL_PROBE_PHASE_ENUM) RTL_PROBE_PHASE_COUNT };

@@ -27,7 +27,10 @@ enum { CPU_AGENT = 78, PROBED_KERNEL = 0x9000, FIRST_PROBE = 900 };
 
 /* what is held of it, and how it behaves */
 static _Atomic int blocks, hosts, readers, executables, copies_begun;
-static _Atomic bool no_block, no_load, copies_hang, copies_fail;
+static _Atomic bool no_block, no_load, copies_hang, copies_fail, copies_refused;
+static _Atomic bool copy_is_other; /* the copy's kernel has another name; or a longer one */
+static _Atomic int copy_name_longer;
+static _Atomic uint32_t copy_private, copy_group; /* bytes that it needs */
 static void *_Atomic gpu_block;
 static pthread_mutex_t gpu_lock = PTHREAD_MUTEX_INITIALIZER; /* what is in the block */
 
@@ -140,14 +143,37 @@ static hsa_status_t pool_free(void *memory)
     return HSA_STATUS_SUCCESS;
 }
 
+static struct { /* the last copy that hangs */
+    void *to;
+    const void *from;
+    size_t size;
+    amd_signal_t *done;
+} hung;
+
+static __attribute__((unused)) void end_hung_copy(void)
+{
+    pthread_mutex_lock(&gpu_lock);
+    memcpy(hung.to, hung.from, hung.size);
+    pthread_mutex_unlock(&gpu_lock);
+    __atomic_store_n(&hung.done->value, 0, __ATOMIC_RELEASE);
+}
+
 static hsa_status_t copy_memory(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
                                 uint32_t n, const hsa_signal_t *before, hsa_signal_t signal)
 {
     (void)to_agent, (void)from_agent, (void)n, (void)before;
     amd_signal_t *done = (amd_signal_t *)(uintptr_t)signal.handle;
-    atomic_fetch_add(&copies_begun, 1);
-    if (atomic_load(&copies_hang))
+    if (atomic_load(&copies_refused))
+        return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    if (atomic_load(&copies_hang)) {
+        hung.to = to;
+        hung.from = from;
+        hung.size = size;
+        hung.done = done;
+        atomic_fetch_add(&copies_begun, 1);
         return HSA_STATUS_SUCCESS;
+    }
+    atomic_fetch_add(&copies_begun, 1);
     pthread_mutex_lock(&gpu_lock);
     memcpy(to, from, size);
     pthread_mutex_unlock(&gpu_lock);
@@ -209,9 +235,25 @@ static hsa_status_t symbols_of(hsa_executable_t executable,
 
 static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
 {
-    if (symbol.handle != PROBED_KERNEL || what != HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT)
+    if (symbol.handle != PROBED_KERNEL)
         return symbol_info(symbol, what, answer);
-    *(uint64_t *)answer = PROBED_KERNEL;
+    if (what == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT)
+        *(uint64_t *)answer = PROBED_KERNEL;
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE)
+        *(uint32_t *)answer = atomic_load(&copy_private);
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE)
+        *(uint32_t *)answer = atomic_load(&copy_group);
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH)
+        *(uint32_t *)answer = (uint32_t)(NAME + atomic_load(&copy_name_longer));
+    else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME) {
+        char *name = answer;
+        memset(name, 'n', (size_t)(NAME - 3 + atomic_load(&copy_name_longer)));
+        if (atomic_load(&copy_is_other))
+            name[NAME - 4] = 'm';
+        memcpy(name + NAME - 3 + atomic_load(&copy_name_longer), ".kd", 3);
+    } else {
+        return symbol_info(symbol, what, answer);
+    }
     return HSA_STATUS_SUCCESS;
 }
 
@@ -233,10 +275,12 @@ static __attribute__((unused)) void app_executable_destroy(uint64_t executable)
     assert_int_equal(destroy((hsa_executable_t){executable}), HSA_STATUS_SUCCESS);
 }
 
+static void (*fill_all_tables)(void) = fill_tables; /* a test with other queues has another */
+
 static void load_library(void)
 {
     char why[200];
-    fill_tables();
+    fill_all_tables();
     any_attributes = true;
     core.slot[5] = (void *)two_agents;
     core.slot[6] = (void *)about_agent;

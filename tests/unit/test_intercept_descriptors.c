@@ -20,12 +20,16 @@ static hsa_queue_t its_own; /* what the runtime makes itself */
 static hsa_status_t its_answer, priority_answer;
 static int mask_answer, made, counted, destroyed, priorities, priority, masks;
 static const struct description *made_from;
+static rtl_queue_error given_error; /* whom the runtime tells of the last queue's errors */
+static void *given_data;
 
 static hsa_status_t runtime_creates(hsa_agent_t agent, struct description *d, uint32_t count)
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     (void)agent;
     made_from = d;
+    given_error = (rtl_queue_error)d->error;
+    given_data = d->data;
     counted += (int)count;
     for (uint32_t i = 0; i < count; i++) {
         d[i].queue = its_answer == HSA_STATUS_SUCCESS ? &its_own : NULL;
@@ -38,7 +42,9 @@ static hsa_status_t runtime_creates(hsa_agent_t agent, struct description *d, ui
 static hsa_status_t runtime_lends(hsa_agent_t agent, uint32_t type, int of_priority, void *error, void *data,
                                   uint64_t flags, hsa_queue_t **queue)
 {
-    (void)agent, (void)type, (void)of_priority, (void)error, (void)data, (void)flags;
+    (void)agent, (void)type, (void)of_priority, (void)flags;
+    given_error = (rtl_queue_error)error;
+    given_data = data;
     if (queue)
         *queue = &its_own;
     return queue ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -273,12 +279,105 @@ static void other_engines_and_borrowed_queues(void **state)
     OnUnload();
 }
 
+/* --- errors, where kernels may be probed --- */
+
+static hsa_status_t intercept_with_errors(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                                          rtl_queue_error error, void *data, uint32_t private_segment,
+                                          uint32_t group_segment, hsa_queue_t **queue)
+{
+    given_error = error;
+    given_data = data;
+    return intercept_queue(agent, size, type, error, data, private_segment, group_segment, queue);
+}
+
+static int told, told_other;
+static void app_is_told(hsa_status_t status, hsa_queue_t *queue, void *data)
+{
+    assert_int_equal(status, HSA_STATUS_ERROR_EXCEPTION);
+    assert_non_null(queue);
+    ++*(int *)data;
+}
+
+/* The queue's errors come through the library to the application. */
+static void assert_relayed(int *to, hsa_queue_t *queue)
+{
+    int before = *to;
+    assert_non_null(given_error);
+    assert_true(given_error != app_is_told);
+    given_error(HSA_STATUS_ERROR_EXCEPTION, queue, given_data);
+    assert_int_equal(*to, before + 1);
+}
+
+static void errors_are_relayed(void **state)
+{
+    (void)state;
+    hsa_queue_t *queue = NULL;
+    hsa_status_t (*intercept)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
+                              hsa_queue_t **) = NULL;
+    load();
+    assert_non_null(rtl_tool.segment.probe);
+    rtl_tool.hsa.amd_queue_intercept_create = intercept_with_errors;
+    struct description d = usual();
+    d.error = app_is_told;
+    d.data = &told;
+    for (int plain = 0; plain < 2; plain++) {
+        d.traffic_class = (uint32_t)plain;
+        assert_int_equal(ask_for(&d), HSA_STATUS_SUCCESS);
+        assert_ptr_equal(d.queue, plain ? &its_own : &the_queue);
+        assert_relayed(&told, d.queue);
+        assert_true(d.error == app_is_told); /* the application's descriptor is as it was */
+        assert_ptr_equal(d.data, &told);
+        app_queue_destroy(d.queue);
+    }
+    void *relay = given_data;
+    its_answer = HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    assert_int_equal(ask_for(&d), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    assert_true(d.error == app_is_told);
+    assert_ptr_equal(given_data, relay); /* which was free again, and is */
+    its_answer = HSA_STATUS_SUCCESS;
+
+    /* a tool behind us makes an intercept queue: once is enough */
+    intercept = ext.slot[37];
+    assert_int_equal(intercept((hsa_agent_t){77}, RING, 0, app_is_told, &told, 0, 0, &queue), HSA_STATUS_SUCCESS);
+    assert_relayed(&told, queue);
+    assert_ptr_equal(given_data, relay);
+    rtl_queue_error ours = given_error;
+    hsa_queue_t *again = NULL;
+    assert_int_equal(intercept((hsa_agent_t){77}, RING, 0, ours, relay, 0, 0, &again), HSA_STATUS_SUCCESS);
+    assert_ptr_equal(given_data, relay);
+    app_queue_destroy(again);
+    app_queue_destroy(queue);
+
+    /* lent ones: for good, one for all that are told the same way */
+    hsa_agent_t agent = {77};
+    assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, (void *)app_is_told, &told, 0, &queue),
+                     HSA_STATUS_SUCCESS);
+    assert_relayed(&told, queue);
+    relay = given_data;
+    assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, (void *)app_is_told, &told, 0, &queue),
+                     HSA_STATUS_SUCCESS);
+    assert_ptr_equal(given_data, relay);
+    assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, (void *)app_is_told, &told_other, 0, &queue),
+                     HSA_STATUS_SUCCESS);
+    assert_relayed(&told_other, queue);
+    static char others[400];
+    for (size_t i = 0; i < sizeof others; i++)
+        assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, (void *)app_is_told, &others[i], 0, &queue),
+                         HSA_STATUS_SUCCESS);
+    assert_true(given_error == app_is_told); /* there is a bound */
+    assert_ptr_equal(given_data, &others[399]);
+    assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, NULL, &told, 0, &queue), HSA_STATUS_SUCCESS);
+    assert_null(given_error);
+    OnUnload();
+}
+
 int main(void)
 {
+    setenv("RTL_PROBE", "1", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_are_found_and_hooked),        cmocka_unit_test(what_can_be_is_intercepted),
         cmocka_unit_test(what_is_not_known_is_left_alone),   cmocka_unit_test(first_error_of_several_is_told),
-        cmocka_unit_test(other_engines_and_borrowed_queues),
+        cmocka_unit_test(other_engines_and_borrowed_queues), cmocka_unit_test(errors_are_relayed),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

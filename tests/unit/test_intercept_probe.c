@@ -415,17 +415,24 @@ static void the_queue_goes(void **state)
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
     set_waves(4);
     app_queue_destroy(&the_queue);
-    AWAIT(gate_is(RTL_GATE_FREE));
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER); /* it may have gone for what the copy did */
+    refused_with(RTL_PROBE_WHY_QUEUE_GONE);
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_PROBED]), before + 1);
-    assert_non_null(app_queue());
-    AWAIT(state_now.probed == 1);
+    assert_int_equal(state_now.probed, 1);
     assert_int_equal(state_now.recorded, 0);
-    assert_int_equal(dispatched(&p), PROBED_KERNEL);
-    run_waves(10);
+    assert_non_null(app_queue());
+    assert_int_equal(dispatched(&p), KERNEL);
     finish_last();
-    AWAIT(state_now.recorded == 1);
+
+    /* one that was disarmed before ended for that */
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
     disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_ENDING);
+    app_queue_destroy(&the_queue);
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
     refused_with(RTL_PROBE_WHY_DISARMED);
+    assert_non_null(app_queue());
 }
 
 /* Its signal becomes somebody else's before it completes: what it has left in the block says when it is over. */
@@ -454,13 +461,8 @@ static void out_of_sight(void **state)
     forget_what_is_held();
 }
 
-static void it_never_ends(void **state)
+static void seconds_pass_until_it_is_over(void)
 {
-    (void)state;
-    packet_t p = kernel_packet(KERNEL, 0);
-    arm_probe(1, 0);
-    assert_int_equal(dispatched(&p), PROBED_KERNEL);
-    AWAIT(state_now.probed == 1);
     for (int i = 0; i < 40 && state_now.phase == RTL_PROBE_PHASE_ARMED; i++) {
         uint64_t passes = AT(rtl_tool.segment.header->passes);
         atomic_fetch_add(&put_forward, 1000000000);
@@ -469,6 +471,52 @@ static void it_never_ends(void **state)
     }
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
     assert_int_equal(state_now.why, RTL_PROBE_WHY_STUCK);
+}
+
+/* Out of sight, and the block doesn't say either that it is over: what it may run is left to it, and the place is free.
+ */
+static void out_of_sight_for_ever(void **state)
+{
+    (void)state;
+    hsa_signal_t own = app_signal(1);
+    packet_t p = kernel_packet(KERNEL, own.handle), other = kernel_packet(KERNEL, 0);
+    hsa_status_t (*destroy)(hsa_signal_t) = core.slot[38];
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    void *its_block = atomic_load(&gpu_block);
+    uint64_t before = AT(counters_of()->completed);
+    destroy(own);
+    wait_completed(counters_of(), before + 1);
+    AWAIT(gate_is(RTL_GATE_HELD));
+    run_waves(9);
+    seconds_pass_until_it_is_over();
+    AWAIT(gate_is(RTL_GATE_CLOSED));
+    int copies = atomic_load(&copies_begun);
+    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* nobody looks any more */
+    assert_int_equal(atomic_load(&copies_begun), copies);
+    assert_int_equal(atomic_load(&executables), 1);
+    assert_int_equal(atomic_load(&blocks), 1);
+    arm_probe(1, 0);
+    assert_ptr_not_equal(atomic_load(&gpu_block), its_block);
+    assert_int_equal(dispatched(&other), PROBED_KERNEL);
+    run_waves(10);
+    finish_last();
+    AWAIT(state_now.recorded == 1);
+    disarm_probe();
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
+    assert_int_equal(atomic_load(&executables), 1);
+    assert_int_equal(atomic_load(&blocks), 1);
+    forget_what_is_held();
+}
+
+static void it_never_ends(void **state)
+{
+    (void)state;
+    packet_t p = kernel_packet(KERNEL, 0);
+    arm_probe(1, 0);
+    assert_int_equal(dispatched(&p), PROBED_KERNEL);
+    AWAIT(state_now.probed == 1);
+    seconds_pass_until_it_is_over();
     assert_int_equal(atomic_load(&executables), 1);
     prepare(KERNEL); /* its place is taken */
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
@@ -510,8 +558,8 @@ int main(void)
         cmocka_unit_test(the_mode_changes),
         cmocka_unit_test(the_queue_goes),
         cmocka_unit_test(out_of_sight),
+        cmocka_unit_test(out_of_sight_for_ever),
         cmocka_unit_test(it_never_ends),
-
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }

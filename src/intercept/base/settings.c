@@ -2,6 +2,7 @@
 #include "intercept/base/settings.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -73,16 +74,13 @@ bool rtl_probe_setting_parse(const char *value, bool *probe)
     return *probe || !value || !value[0] || strcmp(value, "0") == 0;
 }
 
-void rtl_say(const char *format, ...)
+static void say(const char *format, va_list args)
 {
     static const char prefix[] = "librtl: ";
     int error = errno;
     char line[500];
     memcpy(line, prefix, sizeof prefix);
-    va_list args;
-    va_start(args, format);
     vsnprintf(line + sizeof prefix - 1, sizeof line - sizeof prefix, format, args);
-    va_end(args);
     size_t length = strlen(line);
     for (size_t i = 0; i < length; i++) /* what is quoted comes from the environment: it must not control a terminal */
         if (line[i] < ' ' || line[i] > '~')
@@ -105,4 +103,26 @@ void rtl_say(const char *format, ...)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
+}
+
+void rtl_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+void rtl_say_if_heard(const char *format, ...)
+{
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    int error = errno;
+    bool heard = poll(&out, 1, 0) == 1 && (out.revents & POLLOUT);
+    errno = error;
+    if (!heard)
+        return;
+    va_list args;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
 }

@@ -19,6 +19,7 @@
 
 #include "intercept/base/slot_probe.h"
 #include "intercept/base/tool.h"
+#include "intercept/hooks/queue_errors.h"
 #include "intercept/hooks/queues.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
@@ -104,6 +105,10 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
             rtl_app_signals_stop(); /* what goes into it may carry signals that kernels had before */
         return status;
     }
+    /* the descriptor says whom the runtime tells, so it says it otherwise meanwhile */
+    const rtl_queue_error error = d->error;
+    void *data = d->data;
+    struct rtl_queue_relay *relay = rtl_queue_errors_relay(&d->error, &d->data);
     const struct rtl_queue_request r = {.agent = agent,
                                         .size = d->size_bytes / PACKET_BYTES,
                                         .type = d->compute.type,
@@ -123,6 +128,9 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
         d->queue = queue;
     else if (d->queue) /* the runtime made a queue and returned a status that isn't SUCCESS */
         rtl_queue_unseen();
+    d->error = error;
+    d->data = data;
+    rtl_queue_errors_of(relay, d->queue);
     return status;
 }
 
@@ -160,6 +168,8 @@ static releaser release;
 static hsa_status_t rtl_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t type, hsa_amd_queue_priority_t priority,
                                       rtl_queue_error error, void *data, uint64_t flags, hsa_queue_t **queue)
 {
+    if (rtl_recording())
+        rtl_queue_errors_relay_lent(&error, &data);
     hsa_status_t status = acquire(agent, type, priority, error, data, flags, queue);
     if (status == HSA_STATUS_SUCCESS && queue && *queue && rtl_recording()) {
         int saved = errno;

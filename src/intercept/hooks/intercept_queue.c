@@ -98,7 +98,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
                               ? rtl_packet_more(tracker, room ? &copy[i] : packet, index + i, number, room, policy)
                               : 0;
         if (object) {
-            copy[i].kernel.kernel_object = object;
+            rtl_packet_set_probed(&copy[i], object);
             how |= RTL_PENDING_PROBED;
             changed = true;
         }
@@ -149,7 +149,7 @@ __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker
     union rtl_packet copy;
     if (object) {
         copy = *packet;
-        copy.kernel.kernel_object = object;
+        rtl_packet_set_probed(&copy, object);
         packet = &copy;
     }
     if (__builtin_expect(rtl_is_stand_in(number), 0)) {

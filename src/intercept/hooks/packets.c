@@ -118,6 +118,13 @@ uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_pa
     return rtl_packet_see_kernel(tracker, &decoded.kernel, may_inject, policy);
 }
 
+/* Its signal is the application's, and on something else already: nobody will be able to tell when it is over. */
+static bool is_untellable(const struct rtl_tracker *tracker, uint16_t number)
+{
+    return rtl_is_stand_in(number) &&
+           __atomic_load_n(&rtl_pool_signal(tracker->pool, number)->value, __ATOMIC_RELAXED) < RTL_SIGNAL_ARMED;
+}
+
 uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint16_t number,
                          bool may_change, enum rtl_policy policy)
 {
@@ -128,7 +135,20 @@ uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *pa
         rtl_links_see(tracker, index, number);
     if (!(more & RTL_MORE_PROBE) || rtl_packet_type(packet) != HSA_PACKET_TYPE_KERNEL_DISPATCH)
         return 0;
-    return rtl_probe_gate_take(tracker, &packet->kernel, may_change && number != RTL_NO_SIGNAL);
+    return rtl_probe_gate_take(tracker, &packet->kernel,
+                               may_change && number != RTL_NO_SIGNAL && !is_untellable(tracker, number));
+}
+
+void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object)
+{
+    const uint32_t scopes =
+        ((1u << HSA_PACKET_HEADER_WIDTH_SCACQUIRE_FENCE_SCOPE) - 1) << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+        ((1u << HSA_PACKET_HEADER_WIDTH_SCRELEASE_FENCE_SCOPE) - 1) << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+    const uint32_t system = HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                            HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+    uint16_t header = (uint16_t)((packet->vendor.header & ~scopes) | system);
+    packet->kernel.kernel_object = object;
+    __atomic_store_n(&packet->vendor.header, header, __ATOMIC_RELAXED); /* in a ring others may look at it */
 }
 
 uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
@@ -137,6 +157,6 @@ uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *pack
     uint64_t object = rtl_packet_more(tracker, packet, index, number, true, policy);
     if (!object)
         return 0;
-    packet->kernel.kernel_object = object;
+    rtl_packet_set_probed(packet, object);
     return RTL_PENDING_PROBED;
 }

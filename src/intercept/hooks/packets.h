@@ -113,7 +113,10 @@ void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet);
  */
 uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint16_t number,
                          bool may_change, enum rtl_policy policy);
-/* The same of a packet that is changed where it lies. Returns bits of RTL_PENDING_*. */
+/* Gives the packet that kernel object, of a probe's copy. Its fences reach as far as the system: the block lies in
+ * memory that the copy engine clears before and reads afterwards, and the application's may not reach that. */
+void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object);
+/* The same as rtl_packet_more of a packet that is changed where it lies. Returns bits of RTL_PENDING_*. */
 uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
                              enum rtl_policy policy);
 uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,

@@ -9,27 +9,28 @@
 
 struct rtl_queue_relay {
     struct rtl_queue_relay *next;
-    const hsa_queue_t *queue; /* NULL: free */
-    rtl_queue_error error;    /* the application's, or NULL */
+    const hsa_queue_t *queue; /* NULL: it is being made, or destroyed */
+    rtl_queue_error error;    /* the application's */
     void *data;
     bool taken;
+    bool lent; /* of a queue that several may have: for good, and used again by who is told the same way */
 };
 
+enum { LENT_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
+
 static struct rtl_queue_relay *relays; /* create, under rtl_tool.create; as many as there were queues at once */
+static int lent;                       /* create, under rtl_tool.create */
 
 static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
 {
     const struct rtl_queue_relay *relay = data;
     rtl_probe_gate_queue_failed();
-    if (relay->error)
-        relay->error(status, source, relay->data);
+    relay->error(status, source, relay->data);
 }
 
-struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data)
+/* Under the lock. */
+static struct rtl_queue_relay *take(rtl_queue_error error, void *data)
 {
-    if (!rtl_tool.segment.probe)
-        return NULL;
-    pthread_mutex_lock(&rtl_tool.create);
     struct rtl_queue_relay *relay = relays;
     while (relay && relay->taken)
         relay = relay->next;
@@ -38,13 +39,47 @@ struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **da
         relays = relay;
     }
     if (relay)
-        *relay = (struct rtl_queue_relay){.next = relay->next, .error = *error, .data = *data, .taken = true};
+        *relay = (struct rtl_queue_relay){.next = relay->next, .error = error, .data = data, .taken = true};
+    return relay;
+}
+
+/* Whether there is anything to be put in front of: another tool behind us may give us our own. */
+static bool is_wanted(rtl_queue_error error)
+{
+    return rtl_tool.segment.probe && error && error != tell;
+}
+
+struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data)
+{
+    if (!is_wanted(*error))
+        return NULL;
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_queue_relay *relay = take(*error, *data);
     pthread_mutex_unlock(&rtl_tool.create);
     if (relay) {
         *error = tell;
         *data = relay;
     }
     return relay;
+}
+
+void rtl_queue_errors_relay_lent(rtl_queue_error *error, void **data)
+{
+    if (!is_wanted(*error))
+        return;
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_queue_relay *relay = relays;
+    while (relay && !(relay->lent && relay->error == *error && relay->data == *data))
+        relay = relay->next;
+    if (!relay && lent < LENT_MAX && (relay = take(*error, *data))) {
+        relay->lent = true;
+        lent++;
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+    if (relay) {
+        *error = tell;
+        *data = relay;
+    }
 }
 
 void rtl_queue_errors_of(struct rtl_queue_relay *relay, const hsa_queue_t *queue)
@@ -57,13 +92,16 @@ void rtl_queue_errors_of(struct rtl_queue_relay *relay, const hsa_queue_t *queue
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-void rtl_queue_errors_forget(const hsa_queue_t *queue)
+struct rtl_queue_relay *rtl_queue_errors_leave(const hsa_queue_t *queue)
 {
     if (!rtl_tool.segment.probe)
-        return;
+        return NULL;
     pthread_mutex_lock(&rtl_tool.create);
-    for (struct rtl_queue_relay *relay = relays; relay; relay = relay->next)
-        if (relay->taken && relay->queue == queue)
-            relay->taken = false;
+    struct rtl_queue_relay *relay = relays;
+    while (relay && (!relay->taken || relay->queue != queue))
+        relay = relay->next;
+    if (relay)
+        relay->queue = NULL;
     pthread_mutex_unlock(&rtl_tool.create);
+    return relay;
 }

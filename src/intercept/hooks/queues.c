@@ -298,8 +298,10 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
                                         rtl_queue_error error, void *data, uint32_t private_segment,
                                         uint32_t group_segment, hsa_queue_t **queue)
 {
+    struct rtl_queue_relay *relay = rtl_recording() ? rtl_queue_errors_relay(&error, &data) : NULL;
     hsa_status_t status =
         rtl_tool.hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
+    rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
     if (status != HSA_STATUS_SUCCESS || !rtl_recording())
         return status;
     int saved = errno;
@@ -340,13 +342,14 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
     struct rtl_tracker *tracker = detach(queue);
     if (rtl_hot.linked)
         rtl_links_close(queue);
+    struct rtl_queue_relay *relay = rtl_queue_errors_leave(queue);
     hsa_status_t status = rtl_tool.hsa.queue_destroy(queue);
-    if (status == HSA_STATUS_SUCCESS)
-        rtl_queue_errors_forget(queue);
+    rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? NULL : queue);
     if (!tracker)
         return status;
     int saved = errno;
     if (status == HSA_STATUS_SUCCESS || tracker->native) {
+        tracker->remains = status != HSA_STATUS_SUCCESS;
         close_tracker(tracker);
     } else {
         pthread_mutex_lock(&rtl_tool.create);

@@ -227,6 +227,16 @@ uint32_t rtl_kernels_describe(uint64_t kernel_object, char *name, size_t bytes)
     return (uint32_t)value < RTL_KERNELS_MAX ? (uint32_t)value : RTL_KERNEL_UNKNOWN;
 }
 
+bool rtl_kernels_is_named(uint64_t kernel_object, const char *name, size_t length)
+{
+    struct rtl_map_entry *entry = rtl_map_find(&rtl_kernel_map, kernel_object);
+    if (!entry)
+        return false;
+    const struct name *known = name_at((uint32_t)(atomic_load_explicit(&entry->value, memory_order_acquire) >> 32));
+    length = without_suffix(name, length);
+    return length && known->length == length && memcmp(known->text, name, length) == 0;
+}
+
 void rtl_kernels_populate(void)
 {
     static _Atomic uint32_t rows_ready; /* any: only grows; populating twice does no harm */

@@ -49,6 +49,8 @@ void rtl_kernels_forget_all(void);
 /* Any, off the dispatch path: the row of that kernel object, RTL_KERNEL_UNKNOWN where it has none yet; its name, cut to
  * fit. */
 uint32_t rtl_kernels_describe(uint64_t kernel_object, char *name, size_t bytes);
+/* Any, off the dispatch path: that kernel object is known by that full name, which may end in ".kd". */
+bool rtl_kernels_is_named(uint64_t kernel_object, const char *name, size_t length);
 
 /* Any, off the dispatch path: makes the pages of the next rows and names present. */
 void rtl_kernels_populate(void);

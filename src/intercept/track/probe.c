@@ -19,7 +19,8 @@ uint64_t rtl_probe_gate_take(const struct rtl_tracker *tracker, const hsa_kernel
     if (!atomic_compare_exchange_strong(&GATE->state, &state, RTL_GATE_TAKEN))
         return 0;
     /* from here on the worker changes nothing; before, it may have been another probe's */
-    if (atomic_load(&GATE->kernel_object) != object || tracker->gpu != GATE->gpu) {
+    if (atomic_load(&GATE->kernel_object) != object || tracker->gpu != GATE->gpu ||
+        packet->private_segment_size < GATE->private_bytes || packet->group_segment_size < GATE->group_bytes) {
         atomic_store(&GATE->state, RTL_GATE_FREE);
         return 0;
     }

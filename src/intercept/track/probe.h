@@ -6,7 +6,7 @@
  * is set (rtl_hot.more): with no probe armed it costs nothing.
  *
  *     CLOSED -> FREE    worker: all below is as it should be (release)
- *     FREE   -> TAKEN   dispatch, compare-and-swap; back to FREE where it turns out to be another kernel's gate
+ *     FREE   -> TAKEN   dispatch, compare-and-swap; back to FREE where it turns out that it can't run this copy
  *     TAKEN  -> HELD    worker: that dispatch is over; its numbers are read
  *     HELD   -> FREE    worker: the block is clear again
  *     FREE, HELD -> CLOSED   worker: nobody can take it any more, nothing runs the copy
@@ -34,7 +34,8 @@ struct rtl_probe_gate {
     /* worker, while it is CLOSED */
     const struct rtl_gpu *gpu; /* whose kernel object it is */
     uint64_t probed_object;
-    uint32_t every; /* dispatches from one that is probed to the next, at least */
+    uint32_t private_bytes, group_bytes; /* what the copy needs: a packet that gives it less doesn't run it */
+    uint32_t every;                      /* dispatches from one that is probed to the next, at least */
     /* dispatch (atomic additions); worker makes it 0 while it is CLOSED */
     _Atomic uint64_t seen;  /* dispatches of that kernel object */
     _Atomic uint64_t taken; /* of those, the ones that took the gate */

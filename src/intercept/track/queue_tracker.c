@@ -194,7 +194,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker->gpu = gpu;
         __atomic_store_n(&tracker->pool, pool, __ATOMIC_RELAXED);
         tracker->queue = NULL;
-        tracker->named = false;
+        tracker->named = tracker->remains = false;
         atomic_store_explicit(&tracker->generation, 0, memory_order_relaxed);
         tracker->ring = NULL;
         tracker->cached = 0;

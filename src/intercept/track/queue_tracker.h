@@ -63,6 +63,7 @@ struct rtl_tracker {
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
     bool cooperative;            /* the queue is: its kernels' workgroups have to run all at once; before it is used */
     bool named;                  /* described in the segment; create only */
+    bool remains;                /* the runtime didn't destroy the queue; create, before GONE; worker loads behind it */
     bool guarded;                /* the queue must not fill up (throttle.h) */
     _Atomic uint32_t generation; /* of the slot, 0 = shared; create stores, worker loads for events */
     bool shared;                 /* the slot is the shared one: others count in it too */

@@ -130,13 +130,13 @@ static __attribute__((noinline)) void record_probed(struct rtl_collector *collec
     }
 }
 
-/* One that is given up: with its queue it is over; otherwise it may still run. */
+/* One that is given up: with its queue it is over; otherwise it may still run, as it may where the queue remains. */
 static void give_up_probed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint16_t number,
                            enum rtl_untimed_reason reason)
 {
     untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
     if (reason == RTL_UNTIMED_QUEUE_GONE)
-        rtl_probe_over(RTL_PROBE_UNTIMED, 0);
+        rtl_probe_over(tracker->remains ? RTL_PROBE_LOST : RTL_PROBE_QUEUE_GONE, 0);
 }
 
 /* The one place where a dispatch that is over becomes statistics. */

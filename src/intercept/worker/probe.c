@@ -3,7 +3,8 @@
  *
  * What is told of it is one struct, changed here and copied into the segment when a round has changed it. What it holds
  * of the runtime (probe_parts.h) is given back when nothing uses it any more: no dispatch has the gate (track/probe.h),
- * no copy is under way. A dispatch that never ends keeps it for ever, and with it the place for another probe.
+ * no copy is under way. A dispatch or a copy that never ends keeps it for ever, and with it the place for another
+ * probe.
  */
 #include "intercept/worker/probe.h"
 
@@ -30,6 +31,7 @@ enum { SHIFT_MAX = 56 }; /* of `ends`: 256 steps of them have to fit 64 bits */
 
 static const uint64_t COPYING = 5000 * MS;     /* bound on a copy of the block */
 static const uint64_t STUCK = 30000 * MS;      /* and on a probed dispatch */
+static const uint64_t SOON = 5 * MS;           /* within which a copy is mostly over: so long it is looked at often */
 static const uint64_t LOST_LOOK = 50 * MS;     /* how often the block says whether one that was lost is over */
 static const uint64_t LONGEST_PARK = 100 * MS; /* a viewer's request is seen within this */
 
@@ -44,11 +46,13 @@ static struct {
     bool asked;                 /* a request was taken up since somebody looked: there may soon be another */
     /* what it holds */
     struct rtl_probe_parts parts;
-    bool placed;    /* there is a block */
-    bool preparing; /* it is being cleared for the first time: PREPARE isn't answered yet */
-    bool leak;      /* nobody knows whether something still runs the copy: it is never given back */
+    bool placed;           /* there is a block */
+    bool preparing;        /* it is being cleared for the first time: PREPARE isn't answered yet, */
+    uint16_t asked_number; /* whose number this is; the word may be another request's by then */
+    bool leak;             /* nobody knows whether something still runs the copy: it is never given back */
     enum { NO_COPY, CLEARING, READING } copy;
     uint64_t copy_since;
+    bool late; /* it was given up: what it writes to is kept until it is over, and with it the place */
     /* the dispatch that has the gate */
     bool over; /* the mark of rtl_probe_over */
     enum rtl_probe_end end;
@@ -139,17 +143,15 @@ static void end(enum rtl_probe_why why)
     close_gate();
 }
 
-/* The copy under way may still write: what it writes to is left to it. */
+/* There will be no numbers. What a copy that is under way may still write to stays until that is over. */
 static void give_up_copies(void)
 {
-    p.no_numbers = true;
-    p.leak = true;
-    p.lost = false;
-    p.copy = NO_COPY;
+    p.lost = false; /* what may run the copy of the code is left to it all the same: p.leak */
     if (p.preparing)
-        p.told.number = p.word.number;
+        p.told.number = p.asked_number;
     p.preparing = false;
     end(RTL_PROBE_WHY_NO_NUMBERS);
+    set_phase(RTL_PROBE_PHASE_OVER);
 }
 
 /* --- the block --- */
@@ -162,13 +164,14 @@ static void begin_copy(bool (*copy)(struct rtl_probe_parts *, hsa_status_t *), i
     if (copy(&p.parts, &status))
         return;
     p.told.status = (uint32_t)status;
+    p.copy = NO_COPY;
     give_up_copies();
 }
 
 static void answer_prepare(void)
 {
     p.preparing = false;
-    p.told.number = p.word.number;
+    p.told.number = p.asked_number;
     p.told.block = (uint64_t)(uintptr_t)p.parts.block;
     set_why(RTL_PROBE_WHY_NONE);
     set_phase(RTL_PROBE_PHASE_PREPARED);
@@ -206,15 +209,21 @@ static void look_at_copy(uint64_t now)
     if (p.copy == NO_COPY)
         return;
     int64_t value = rtl_probe_parts_copying(&p.parts);
-    if (value > 0 && now - p.copy_since <= COPYING)
-        return;
     int what = p.copy;
-    if (value != 0) {
-        give_up_copies();
+    bool late = p.late;
+    if (value > 0) {
+        p.late |= now - p.copy_since > COPYING;
+        if (p.late && !late)
+            give_up_copies();
         return;
     }
     p.copy = NO_COPY;
-    if (what == READING)
+    p.late = false;
+    if (value < 0) /* nobody knows what it has written, or still writes; the next ones would fail, too */
+        p.no_numbers = p.leak = true;
+    if (value < 0 || late)
+        give_up_copies();
+    else if (what == READING)
         take_numbers(now);
     else if (p.preparing)
         answer_prepare();
@@ -231,13 +240,22 @@ void rtl_probe_over(enum rtl_probe_end how, uint64_t duration_ns)
     p.duration_ns = duration_ns;
 }
 
-/* Its place is taken for as long as it lasts, which may be for ever. */
+/*
+ * Its place is taken for as long as it lasts, which may be for ever. One that was lost leaves its place to the next
+ * probe: its block and its code are never given back, so it may go on.
+ */
 static void is_stuck(void)
 {
+    if (p.lost && p.copy != NO_COPY)
+        return; /* when that is over */
     disarm();
     if (p.told.why != RTL_PROBE_WHY_QUEUE_ERROR)
         set_why(RTL_PROBE_WHY_STUCK);
     set_phase(RTL_PROBE_PHASE_OVER);
+    if (p.lost) {
+        p.lost = false;
+        close_gate();
+    }
 }
 
 static void look_at_gate(uint64_t now)
@@ -260,7 +278,10 @@ static void look_at_gate(uint64_t now)
         atomic_store(&GATE->state, RTL_GATE_HELD);
         p.lost = p.end == RTL_PROBE_LOST;
         p.leak |= p.lost;
-        if (p.end != RTL_PROBE_UNTIMED && p.told.phase != RTL_PROBE_PHASE_OVER)
+        if (p.end == RTL_PROBE_QUEUE_GONE && p.told.phase == RTL_PROBE_PHASE_ARMED)
+            /* not every queue's errors are seen: it may have gone for what the copy did */
+            end(atomic_load(&GATE->failed) ? RTL_PROBE_WHY_QUEUE_ERROR : RTL_PROBE_WHY_QUEUE_GONE);
+        else if ((p.end == RTL_PROBE_TIMED || p.end == RTL_PROBE_LOST) && p.told.phase != RTL_PROBE_PHASE_OVER)
             begin_copy(rtl_probe_parts_read, READING, now);
         else
             go_on(now);
@@ -335,6 +356,7 @@ static void prepare(const struct rtl_probe_request *request, uint64_t now)
         return;
     }
     p.placed = p.preparing = true;
+    p.asked_number = p.word.number;
     GATE->gpu = gpu;
     p.beat_at = now;
     begin_copy(rtl_probe_parts_clear, CLEARING, now);
@@ -366,6 +388,8 @@ static void *copy_code(const struct rtl_probe_request *request)
 static bool open_gate(const struct rtl_probe_request *request)
 {
     GATE->probed_object = p.parts.kernel_object;
+    GATE->private_bytes = p.parts.private_bytes;
+    GATE->group_bytes = p.parts.group_bytes;
     GATE->every = request->every;
     atomic_store(&GATE->seen, 0);
     atomic_store(&GATE->taken, 0);
@@ -403,9 +427,14 @@ static void arm(const struct rtl_probe_request *request, uint64_t now)
         end(RTL_PROBE_WHY_BAD_CODE);
         return;
     }
-    if (!rtl_probe_parts_load(&p.parts, code, request->code_bytes, &status)) {
+    if (!rtl_probe_parts_load(&p.parts, code, request->code_bytes, request->kernel_object, &status)) {
         p.told.status = (uint32_t)status;
         end(RTL_PROBE_WHY_NOT_LOADED);
+        return;
+    }
+    /* the address may be another kernel's than the one that the viewer has copied */
+    if (!p.parts.has_its_name) {
+        end(RTL_PROBE_WHY_BAD_CODE);
         return;
     }
     p.told.kernel = rtl_kernels_describe(request->kernel_object, name, sizeof name);
@@ -417,8 +446,8 @@ static void arm(const struct rtl_probe_request *request, uint64_t now)
     p.told.probed_object = p.parts.kernel_object;
     p.told.armed_mono_ns = now;
     p.told.tail_step_ns = rtl_ticks_to_ns(&GATE->gpu->rate, 1ull << request->ends_shift);
-    rtl_say("a probe was loaded: %u bytes of code with hash %016llx, for 1 in %u dispatches of %s", request->code_bytes,
-            (unsigned long long)request->code_hash, request->every, name);
+    rtl_say_if_heard("a probe was loaded: %u bytes of code with hash %016llx, for 1 in %u dispatches of %s",
+                     request->code_bytes, (unsigned long long)request->code_hash, request->every, name);
     set_phase(RTL_PROBE_PHASE_ARMED);
     if (!open_gate(request))
         end(RTL_PROBE_WHY_KERNEL_GONE);
@@ -437,7 +466,7 @@ static void take_up(uint64_t now)
         if (!p.placed)
             prepare(&request, now);
         else if (p.told.phase == RTL_PROBE_PHASE_OVER)
-            refuse(RTL_PROBE_WHY_STUCK, HSA_STATUS_SUCCESS);
+            refuse(p.late ? RTL_PROBE_WHY_NO_NUMBERS : RTL_PROBE_WHY_STUCK, HSA_STATUS_SUCCESS);
         break; /* else when the one before has ended */
     case RTL_PROBE_ASK_ARM:
         arm(&request, now);
@@ -484,16 +513,16 @@ void rtl_probe_round(uint64_t now)
     say();
 }
 
-bool rtl_probe_is_copying(void)
+bool rtl_probe_is_copying(uint64_t now)
 {
-    return p.copy != NO_COPY;
+    return p.copy != NO_COPY && now - p.copy_since < SOON;
 }
 
 bool rtl_probe_is_busy(void)
 {
     bool asked = p.asked;
     p.asked = false;
-    return asked || p.told.phase == RTL_PROBE_PHASE_PREPARED || p.copy != NO_COPY || p.lost ||
+    return asked || p.told.phase == RTL_PROBE_PHASE_PREPARED || (p.copy != NO_COPY && !p.late) || p.lost ||
            p.told.phase == RTL_PROBE_PHASE_ENDING;
 }
 
@@ -501,7 +530,7 @@ bool rtl_probe_is_needed(uint64_t now)
 {
     if (!rtl_tool.segment.probe)
         return false;
-    return rtl_probe_is_busy() || p.over ||
+    return rtl_probe_is_busy() || p.over || (p.late && rtl_probe_parts_copying(&p.parts) <= 0) ||
            __atomic_load_n(&rtl_tool.segment.probe_page->word, __ATOMIC_RELAXED) != p.word_seen ||
            (is_going_on() && (now - p.beat_at > RTL_PROBE_HEARTBEAT_NS ||
                               !atomic_load_explicit(&GATE->wanted_object, memory_order_relaxed)));
@@ -521,7 +550,7 @@ void rtl_probe_wind_up(void)
     if (p.copy != NO_COPY || p.lost || gate_state() == RTL_GATE_TAKEN) {
         p.leak = true; /* the runtime has it, or takes it with it */
         p.copy = NO_COPY;
-        p.lost = p.over = false;
+        p.late = p.lost = p.over = false;
         atomic_store(&GATE->state, RTL_GATE_CLOSED); /* no dispatch is timed any more, no worker is told */
     }
     p.preparing = p.no_numbers = false; /* another runtime's copies may be better */

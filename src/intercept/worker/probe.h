@@ -3,8 +3,8 @@
  * process that was started with RTL_PROBE=1.
  *
  * It looks at the page's word once a round; a parked worker gets up for that ten times a second (rtl_probe_is_needed),
- * so that dispatches need not. Nothing is waited for: what the runtime does in its own time (copies between the GPU and
- * the host) is looked for in later rounds, for a bounded time.
+ * so that dispatches need not. Nothing is waited for, but the runtime while it loads the copy (probe_parts.h): what the
+ * runtime does in its own time (copies between the GPU and the host) is looked for in later rounds, for a bounded time.
  */
 #ifndef RTL_INTERCEPT_WORKER_PROBE_H
 #define RTL_INTERCEPT_WORKER_PROBE_H
@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a probed dispatch ended: its duration is known; it is not; nobody can tell whether it has (its signal is somebody
- * else's by now). */
-enum rtl_probe_end { RTL_PROBE_TIMED, RTL_PROBE_UNTIMED, RTL_PROBE_LOST };
+/* How a probed dispatch ended: its duration is known; it is not; with its queue, maybe because it made that fail;
+ * nobody can tell whether it has (its signal is somebody else's by now). */
+enum rtl_probe_end { RTL_PROBE_TIMED, RTL_PROBE_UNTIMED, RTL_PROBE_QUEUE_GONE, RTL_PROBE_LOST };
 
 /* The probed dispatch that was in flight. A mark is left, nothing else. */
 void rtl_probe_over(enum rtl_probe_end end, uint64_t duration_ns);
@@ -26,7 +26,7 @@ void rtl_probe_round(uint64_t now);
 bool rtl_probe_is_needed(uint64_t now);
 /* Something is under way that later rounds have to look at; and a copy is, which is soon over. */
 bool rtl_probe_is_busy(void);
-bool rtl_probe_is_copying(void);
+bool rtl_probe_is_copying(uint64_t now);
 /* There may be a probe in this process: longest sleep of a parked worker, in ns; UINT64_MAX: there can be none. */
 uint64_t rtl_probe_longest_park(void);
 

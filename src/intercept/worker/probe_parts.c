@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "intercept/base/tool.h"
+#include "intercept/track/kernel_rows.h"
 
 #define HSA (&rtl_tool.hsa)
 
@@ -124,9 +125,30 @@ int64_t rtl_probe_parts_copying(const struct rtl_probe_parts *parts)
 /* --- code --- */
 
 struct kernel_search {
-    uint64_t kernel_object;
+    struct rtl_probe_parts *parts; /* which get what is found */
+    uint64_t original;             /* kernel object of the kernel that it should be a copy of */
     uint32_t kernels;
 };
+
+/* False: that symbol doesn't say all that has to be known of a copy. */
+static bool ask_symbol(struct rtl_probe_parts *parts, hsa_executable_symbol_t symbol, uint64_t original)
+{
+    hsa_status_t (*ask)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
+        HSA->executable_symbol_get_info;
+    uint32_t length = 0;
+    if (ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &parts->kernel_object) != HSA_STATUS_SUCCESS ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE, &parts->private_bytes) !=
+            HSA_STATUS_SUCCESS ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &parts->group_bytes) != HSA_STATUS_SUCCESS ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) != HSA_STATUS_SUCCESS ||
+        length > RTL_PROBE_CODE_MAX)
+        return false;
+    char *name = calloc(1, (size_t)length + 1);
+    bool known = name && ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name) == HSA_STATUS_SUCCESS;
+    parts->has_its_name = known && rtl_kernels_is_named(original, name, strnlen(name, length));
+    free(name);
+    return known;
+}
 
 static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
 {
@@ -134,9 +156,7 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
     hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
     (void)executable;
     if (HSA->executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) == HSA_STATUS_SUCCESS &&
-        kind == HSA_SYMBOL_KIND_KERNEL &&
-        HSA->executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &search->kernel_object) ==
-            HSA_STATUS_SUCCESS)
+        kind == HSA_SYMBOL_KIND_KERNEL && ask_symbol(search->parts, symbol, search->original))
         search->kernels++;
     return HSA_STATUS_SUCCESS;
 }
@@ -152,9 +172,9 @@ static void unload(struct rtl_probe_parts *parts)
     parts->code = NULL;
 }
 
-static bool load(struct rtl_probe_parts *parts, size_t bytes, hsa_status_t *status)
+static bool load(struct rtl_probe_parts *parts, size_t bytes, uint64_t kernel_object, hsa_status_t *status)
 {
-    struct kernel_search search = {0, 0};
+    struct kernel_search search = {parts, kernel_object, 0};
     *status = HSA->code_object_reader_create_from_memory(parts->code, bytes, &parts->reader);
     if (*status == HSA_STATUS_SUCCESS)
         *status = HSA->executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL,
@@ -166,16 +186,14 @@ static bool load(struct rtl_probe_parts *parts, size_t bytes, hsa_status_t *stat
         *status = HSA->executable_freeze(parts->executable, NULL);
     if (*status == HSA_STATUS_SUCCESS)
         *status = HSA->executable_iterate_symbols(parts->executable, see_symbol, &search);
-    if (*status != HSA_STATUS_SUCCESS || search.kernels != 1 || !search.kernel_object)
-        return false;
-    parts->kernel_object = search.kernel_object;
-    return true;
+    return *status == HSA_STATUS_SUCCESS && search.kernels == 1 && parts->kernel_object;
 }
 
-bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, hsa_status_t *status)
+bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, uint64_t kernel_object,
+                          hsa_status_t *status)
 {
     parts->code = code;
-    if (load(parts, bytes, status))
+    if (load(parts, bytes, kernel_object, status))
         return true;
     unload(parts);
     return false;

@@ -1,6 +1,8 @@
 /*
  * What a probe takes of the runtime: the block in the GPU's memory, a page of the host's to copy it to, the loaded copy
- * of the kernel. Worker only; every call may take the runtime's time, none waits for the GPU.
+ * of the kernel. Worker only; every call may take the runtime's time.
+ * rtl_probe_parts_load may wait for the GPU, too: the runtime copies code into its memory and waits for that copy,
+ * behind whatever its copy engines do. For so long no completion is looked at; that happens once a probe.
  *
  * The block is copied by the GPU's copy engine, not read: where the CPU can't reach the GPU's memory (a small BAR)
  * there is no other way, and where it can, one way is enough.
@@ -22,15 +24,18 @@ struct rtl_probe_parts {
     hsa_signal_t copied;
     hsa_executable_t executable;
     hsa_code_object_reader_t reader;
-    void *code;             /* the runtime keeps no copy of its own */
-    uint64_t kernel_object; /* 0: not loaded */
+    void *code;                          /* the runtime keeps no copy of its own */
+    uint64_t kernel_object;              /* 0: not loaded */
+    bool has_its_name;                   /* the copy's kernel is called as the one that it was loaded for */
+    uint32_t private_bytes, group_bytes; /* what the copy needs of a packet, at least */
 };
 
 /* The block, and what it is copied with. *status: of what was refused. False: nothing was kept. */
 bool rtl_probe_parts_place(struct rtl_probe_parts *parts, hsa_agent_t gpu, hsa_status_t *status);
 
-/* Loads the copy; `code` was allocated, and is the parts' from now on. False: none of it was kept. */
-bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, hsa_status_t *status);
+/* Loads the copy of a kernel; `code` was allocated, and is the parts' from now on. False: none of it was kept. */
+bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, uint64_t kernel_object,
+                          hsa_status_t *status);
 
 /* Begins a copy: of the block to host[0], or of a clear one to the block. One at a time. */
 bool rtl_probe_parts_read(struct rtl_probe_parts *parts, hsa_status_t *status);

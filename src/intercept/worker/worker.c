@@ -113,10 +113,11 @@ static void reclaim(struct rtl_tracker *tracker, const struct rtl_pool *pool)
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-/* Its hardware queue is gone: what hasn't completed never will. */
+/* Its hardware queue is gone: what hasn't completed never will; unless the runtime has kept it, and only nobody looks
+ * at it any more. */
 static void finish_gone(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
-    rtl_collect_give_up(collector, tracker, RTL_UNTIMED_QUEUE_GONE, true);
+    rtl_collect_give_up(collector, tracker, RTL_UNTIMED_QUEUE_GONE, !tracker->remains);
     rtl_collect_close(collector, tracker);
     rtl_tracker_free(tracker);
     rtl_futex_wake(&tracker->state);
@@ -404,7 +405,7 @@ static void *run(void *data)
             continue;
         }
         r.pause = pause_after(collector, &r, done);
-        if (rtl_probe_is_copying() && r.pause > PAUSE_MIN)
+        if (rtl_probe_is_copying(r.now) && r.pause > PAUSE_MIN)
             r.pause = PAUSE_MIN;
         r.before = r.now;
         if (r.pause)
