@@ -50,11 +50,22 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
     return RTL_READER_OK;
 }
 
+/* Who has asked last, and whether somebody watches. */
+static void see_word(const struct rtl_probe_session *s, struct rtl_probing_seen *seen)
+{
+    struct rtl_probe_word word;
+    seen->beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
+    seen->heartbeat = seen->beats ? word.heartbeat : 0;
+    seen->number = seen->beats ? word.number : 0;
+}
+
 void rtl_probe_session_close(struct rtl_probe_session *s)
 {
     if (!s)
         return;
-    if (s->link.page && rtl_probing_holds(&s->probing))
+    struct rtl_probing_seen seen = {.alive = true};
+    see_word(s, &seen);
+    if (s->link.page && rtl_probing_holds(&s->probing) && !rtl_probing_gave_way(&s->probing, &seen))
         rtl_probe_disarm(s->reader, &s->link);
     rtl_probe_patch_free(&s->patch);
     rtl_probe_code_free(s->code);
@@ -203,12 +214,10 @@ static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
     enum { STEPS = 8 }; /* what can be done at once, without an answer of the library's */
     struct rtl_probe_state state;
-    struct rtl_probe_word word;
     for (int i = 0; i < STEPS; i++) {
         struct rtl_probing_seen seen = {.alive = alive};
         seen.state = rtl_reader_probe(s->reader, &state) ? &state : NULL;
-        seen.beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
-        seen.heartbeat = seen.beats ? word.heartbeat : 0;
+        see_word(s, &seen);
         switch (rtl_probing_look(&s->probing, &seen, now)) {
         case RTL_PROBING_DO_ASK:
             ask(s, now);

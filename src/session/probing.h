@@ -107,8 +107,9 @@ struct rtl_probing {
 struct rtl_probing_seen {
     bool alive;                          /* the process is */
     const struct rtl_probe_state *state; /* NULL: it couldn't be read whole */
-    uint16_t heartbeat;                  /* in the page, when `beats`: nobody's who asks here sends one so far */
-    bool beats;
+    bool beats;                          /* the page's word is one: */
+    uint16_t heartbeat;                  /* nobody's who asks here sends one so far */
+    uint16_t number;                     /* of the request that was written last, by whichever viewer */
 };
 
 enum rtl_probing_do {
@@ -126,6 +127,15 @@ void rtl_probing_patched(struct rtl_probing *probing, enum rtl_probe_refusal ref
                          uint64_t now_ns);
 /* It shall end; looks go on until DO_END. Once is enough. */
 void rtl_probing_stop(struct rtl_probing *probing, enum rtl_probing_over why, uint64_t now_ns);
+
+/*
+ * Another viewer has asked since: what the library holds is that one's now, or soon. Nothing is asked for then, and
+ * nothing is taken back.
+ */
+static inline bool rtl_probing_gave_way(const struct rtl_probing *probing, const struct rtl_probing_seen *seen)
+{
+    return probing->asked && seen->beats && seen->number != probing->number;
+}
 
 /* Whether a heartbeat has to be sent: there is something of ours in the library. */
 static inline bool rtl_probing_holds(const struct rtl_probing *probing)

@@ -40,6 +40,7 @@ static enum rtl_probing_do look(uint64_t ns)
     if (act == RTL_PROBING_DO_ASK) {
         asked[p.ask]++;
         rtl_probing_asked(&p, ++number, now);
+        seen.number = number; /* the page has it */
     }
     return act;
 }
@@ -430,6 +431,65 @@ static void replaced(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
+/* Two begin together: the page holds one request, and that of the second one is in it. */
+static void another_viewer_asks_at_the_same_time(void **state)
+{
+    static const char text[] =
+        "it can't be probed: another viewer has put one in its place; one at a time: wait until that is over";
+    (void)state;
+    seen.beats = true;
+    assert_int_equal(look(0), RTL_PROBING_DO_ASK);
+    seen.number = ++number;
+    assert_int_equal(look(SEC), RTL_PROBING_DO_END);
+    over(RTL_PROBING_REPLACED, text);
+    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
+    begin(state); /* ours was taken up before: the code isn't written over the other's request */
+    seen.beats = true;
+    prepare();
+    rtl_probing_patched(&p, RTL_PROBE_NONE, 1, 3000, now);
+    seen.number = number + 1;
+    assert_int_equal(look(0), RTL_PROBING_DO_END);
+    over(RTL_PROBING_REPLACED, text);
+    assert_int_equal(asked[RTL_PROBE_ASK_ARM] + asked[RTL_PROBE_ASK_DISARM], 0);
+    begin(state); /* nor is that for the next GPU */
+    seen.beats = true;
+    look(0);
+    answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
+    seen.number = number + 1;
+    assert_int_equal(look(0), RTL_PROBING_DO_END);
+    over(RTL_PROBING_REPLACED, text);
+    assert_int_equal(asked[RTL_PROBE_ASK_PREPARE], 1);
+    begin(state); /* a page whose word is none says nothing */
+    look(0);
+    seen.number = 0;
+    assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
+}
+
+/* Stopped by Ctrl-Z, it was nobody's any more: what is there now is another viewer's, and stays. */
+static void another_viewer_came_meanwhile(void **state)
+{
+    (void)state;
+    seen.beats = true;
+    arm();
+    rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
+    seen.number = number + 2;
+    library.number = seen.number;
+    assert_int_equal(look(0), RTL_PROBING_DO_END);
+    over(RTL_PROBING_STOPPED, "the probe ended: it was stopped");
+    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
+    begin(state); /* and one that comes while it is taken back isn't waited for */
+    seen.beats = true;
+    arm();
+    rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
+    assert_int_equal(look(0), RTL_PROBING_DO_ASK);
+    library.recorded = library.probed = library.dispatches = 3;
+    answer(RTL_PROBE_PHASE_ENDING, RTL_PROBE_WHY_DISARMED);
+    seen.number = number + 1;
+    assert_int_equal(look(0), RTL_PROBING_DO_END);
+    assert_int_equal(p.state.recorded, 3);
+    assert_false(rtl_probing_holds(&p));
+}
+
 /* --- what no library says --- */
 
 static void numbers_that_go_back(void **state)
@@ -525,6 +585,8 @@ static void any_library(void **state)
             seen.heartbeat = (uint16_t)(rand() % 50 == 0);
             seen.beats = rand() % 2;
             if (rand() % 100 == 0)
+                seen.number = (uint16_t)(rand() % 60);
+            if (rand() % 100 == 0)
                 rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
             if (look(SEC / 4) == RTL_PROBING_DO_PATCH && rand() % 2)
                 rtl_probing_patched(&p, rand() % 2 ? RTL_PROBE_NONE : RTL_PROBE_CALL, 1, 100, now);
@@ -574,6 +636,8 @@ int main(void)
         cmocka_unit_test_setup(stopped_and_timed_out, begin),
         cmocka_unit_test_setup(the_process_ends, begin),
         cmocka_unit_test_setup(replaced, begin),
+        cmocka_unit_test_setup(another_viewer_asks_at_the_same_time, begin),
+        cmocka_unit_test_setup(another_viewer_came_meanwhile, begin),
         cmocka_unit_test_setup(numbers_that_go_back, begin),
         cmocka_unit_test_setup(never_to_be_read, begin),
         cmocka_unit_test_setup(answers_without_sense, begin),
