@@ -221,6 +221,17 @@ static enum rtl_probing_do prepared(struct rtl_probing *p, const struct rtl_prob
     return RTL_PROBING_DO_PATCH;
 }
 
+/*
+ * Ended by the library, with its last numbers, whatever else has happened since: a program that was waited for as long
+ * may have exited. That it did is why its runtime was shut down.
+ */
+static bool is_complete(const struct rtl_probing *p, const struct rtl_probing_seen *seen)
+{
+    const struct rtl_probe_state *s = seen->state;
+    return s && (p->stage == RTL_PROBING_AT_ARM || p->stage == RTL_PROBING_AT_COUNT) && s->number == p->number &&
+           s->phase == RTL_PROBE_PHASE_OVER && (seen->alive || s->why != RTL_PROBE_WHY_SHUTDOWN);
+}
+
 static bool went_back(const struct rtl_probe_state *before, const struct rtl_probe_state *now)
 {
     return now->dispatches < before->dispatches || now->probed < before->probed || now->recorded < before->recorded ||
@@ -294,6 +305,8 @@ enum rtl_probing_do rtl_probing_look(struct rtl_probing *p, const struct rtl_pro
         p->read_ns = now;
     else if (seen->alive)
         return now - p->read_ns < RTL_PROBING_READ_NS ? RTL_PROBING_DO_WAIT : end(p, RTL_PROBING_UNREADABLE, now);
+    if (is_complete(p, seen))
+        return armed(p, seen, now);
     if (p->plan.total_ns && now - p->began_ns > p->plan.total_ns)
         return end(p, RTL_PROBING_TIMEOUT, now);
     if (!s || !seen->alive) {
