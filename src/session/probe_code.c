@@ -177,3 +177,12 @@ const struct rtl_probe_code_copy *rtl_probe_code_copy(const struct rtl_probe_cod
 {
     return &code->copy[number];
 }
+
+bool rtl_probe_code_has(const struct rtl_probe_code *later, const struct rtl_probe_code_copy *copy)
+{
+    for (uint32_t i = 0; i < later->count; i++)
+        if (later->copy[i].object == copy->object && later->copy[i].size == copy->size &&
+            memcmp(later->copy[i].bytes, copy->bytes, copy->size) == 0)
+            return true;
+    return false;
+}

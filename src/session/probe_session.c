@@ -30,6 +30,7 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     s->wish = *wish;
     s->reader = reader;
+    s->pid = pid;
     take_gpus(s, snapshot);
     enum rtl_reader_status status = rtl_probe_open(reader, &s->link, why, why_bytes);
     if (status == RTL_READER_OK && wish->gpu >= (int)s->gpu_count)
@@ -69,6 +70,7 @@ void rtl_probe_session_close(struct rtl_probe_session *s)
         rtl_probe_disarm(s->reader, &s->link);
     rtl_probe_patch_free(&s->patch);
     rtl_probe_code_free(s->code);
+    rtl_probe_code_free(s->again);
     rtl_probe_close(&s->link);
     free(s->kernel);
     free(s);
@@ -182,6 +184,48 @@ const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_sessi
 
 /* --- step by step --- */
 
+/* NOT: what was found is there. */
+static enum rtl_probing_over compare(const struct rtl_probe_session *s)
+{
+    switch (rtl_probe_code_result(s->again)) {
+    case RTL_PROBE_CODE_FOUND:
+        return rtl_probe_code_has(s->again, rtl_probe_session_original(s)) ? RTL_PROBING_NOT : RTL_PROBING_RELOADED;
+    case RTL_PROBE_CODE_CHANGED:
+        return RTL_PROBING_CODE_CHANGED;
+    case RTL_PROBE_CODE_DENIED:
+        return RTL_PROBING_CODE_DENIED;
+    default:
+        return RTL_PROBING_RELOADED;
+    }
+}
+
+/*
+ * Since it was read a program that compiles at run time may have unloaded it, and its place be another kernel's. From
+ * the answer to PREPARE on the library watches over the kernel object: what is found there now stays, or the probe
+ * ends. False as long as that isn't known, and where it is gone.
+ */
+static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
+{
+    enum rtl_probing_over wrong = RTL_PROBING_NOT;
+    if (!s->again) {
+        s->again = rtl_probe_code_find(s->pid, s->kernel);
+        s->again_ns = now;
+    }
+    if (!s->again)
+        wrong = RTL_PROBING_NO_CODE; /* for want of memory, or of a thread */
+    else if (rtl_probe_code_ready(s->again))
+        wrong = compare(s);
+    else if (now - s->again_ns > RTL_PROBE_FIND_NS)
+        wrong = RTL_PROBING_CODE_LATE;
+    else
+        return false;
+    rtl_probe_code_free(s->again);
+    s->again = NULL;
+    if (wrong)
+        rtl_probing_stop(&s->probing, wrong, now);
+    return !wrong;
+}
+
 static void patch(struct rtl_probe_session *s, uint64_t now)
 {
     const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
@@ -223,6 +267,8 @@ static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
             ask(s, now);
             break;
         case RTL_PROBING_DO_PATCH:
+            if (!is_still_there(s, now))
+                return;
             patch(s, now);
             break;
         default:

@@ -322,8 +322,10 @@ enum rtl_probing_do rtl_probing_look(struct rtl_probing *p, const struct rtl_pro
         next = taken_up(p, seen, now);
         return next == RTL_PROBING_DO_PATCH ? prepared(p, seen, now) : next;
     case RTL_PROBING_AT_PATCH:
-        if (rtl_probing_gave_way(p, seen))
+        if (s->number != p->number || rtl_probing_gave_way(p, seen))
             return replaced(p, now);
+        if (s->phase != RTL_PROBE_PHASE_PREPARED) /* what was found isn't what is there any more */
+            return refused(p, s, now);
         return p->code_bytes ? ask(p, RTL_PROBE_ASK_ARM) : RTL_PROBING_DO_PATCH;
     case RTL_PROBING_AT_ARM:
         next = taken_up(p, seen, now);

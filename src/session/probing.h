@@ -28,6 +28,7 @@
     X(CODE_LATE, "code_late", "its code wasn't found within 30 s", "does the process hang while its memory is read?")  \
     X(CODE_CHANGED, "code_changed", "the file that its code was loaded from is another by now",                        \
       "start the process anew")                                                                                        \
+    X(RELOADED, "reloaded", "its code isn't where it was found any more", "does the program load it anew each time?")  \
     X(OTHER_VIEWER, "other_viewer", "another viewer has a probe there", "one at a time: wait until that is over")      \
     X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?")             \
     X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now")                   \
