@@ -112,6 +112,11 @@ static void choose_targets(struct rtl_probe_session *s, struct rtl_probing_plan 
     add_target(s, plan, first, first < s->gpu_count ? first : 0);
     for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
         add_target(s, plan, first, gpu);
+    for (uint32_t i = 0; i < copies; i++) /* several programs may have one of that name: which runs, time tells */
+        add_target(s, plan, i, i % s->gpu_count);
+    for (uint32_t i = 0; i < copies; i++)
+        for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
+            add_target(s, plan, i, gpu);
 }
 
 static uint64_t ticks_of(const struct rtl_probe_session *s)

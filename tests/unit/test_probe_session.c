@@ -233,6 +233,43 @@ static void what_goes_meanwhile(void **state)
     }
 }
 
+/* --- which of several --- */
+
+static void all_of_one_name_are_tried(void **state)
+{
+    unsigned asked[CODES][GPUS] = {{0}}, first = 0;
+    (void)state;
+    list(CODES);
+    open_session(-1);
+    for (unsigned n = 0; n < CODES * GPUS; n++) {
+        step_to(RTL_PROBE_ASK_PREPARE);
+        for (unsigned i = 0; i < CODES; i++)
+            if (page->request.kernel_object == object_of(i)) {
+                asked[i][page->request.agent]++;
+                first = n ? first : i;
+            }
+        answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
+    }
+    assert_false(rtl_probe_session_step(session, true, now));
+    assert_string_equal(rtl_probing_word(&session->probing), "no_kernel");
+    for (unsigned i = 0; i < CODES * GPUS; i++)
+        assert_int_equal(asked[i / GPUS][i % GPUS], 1);
+    assert_int_equal(first, 0);
+}
+
+static void on_the_gpu_that_is_wanted(void **state)
+{
+    (void)state;
+    list(CODES);
+    open_session(1);
+    for (unsigned n = 0; n < CODES; n++) {
+        step_to(RTL_PROBE_ASK_PREPARE);
+        assert_int_equal(page->request.agent, 1);
+        answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
+    }
+    assert_false(rtl_probe_session_step(session, true, now));
+}
+
 /* --- other viewers --- */
 
 static void who_closes_takes_back_only_its_own(void **state)
@@ -262,6 +299,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_loaded_anew_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_changed_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_of_one_name_are_tried, setup, teardown),
+        cmocka_unit_test_setup_teardown(on_the_gpu_that_is_wanted, setup, teardown),
         cmocka_unit_test_setup_teardown(who_closes_takes_back_only_its_own, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
