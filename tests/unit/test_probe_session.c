@@ -270,6 +270,64 @@ static void on_the_gpu_that_is_wanted(void **state)
     assert_false(rtl_probe_session_step(session, true, now));
 }
 
+/* --- what is compared --- */
+
+static const struct rtl_probe_code_copy *found(struct rtl_probe_code **code, enum rtl_probe_code_result result)
+{
+    *code = rtl_probe_code_find(getpid(), "gemm");
+    assert_non_null(*code);
+    while (!rtl_probe_code_ready(*code))
+        sched_yield();
+    assert_int_equal(rtl_probe_code_result(*code), result);
+    return result == RTL_PROBE_CODE_FOUND ? rtl_probe_code_copy(*code, 0) : NULL;
+}
+
+/* A stripped object doesn't say how long its functions are. */
+static void strip_lengths(void)
+{
+    struct rtl_code_object object;
+    Elf64_Sym s;
+    assert_int_equal(rtl_code_open(&object, file[0], bytes), RTL_PROBE_NONE);
+    for (uint64_t i = 0; i < object.symbol_count; i++) {
+        memcpy(&s, file[0] + object.symbols + i * sizeof s, sizeof s);
+        if (ELF64_ST_TYPE(s.st_info) == STT_FUNC)
+            s.st_size = 0;
+        memcpy(file[0] + object.symbols + i * sizeof s, &s, sizeof s);
+    }
+}
+
+static void all_of_the_code_is_compared(void **state)
+{
+    static const size_t places[] = {4, 70 << 10, TEXT - 4};
+    struct rtl_probe_code *code;
+    (void)state;
+    for (int stripped = 0; stripped < 2; stripped++)
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            make_codes(TEXT);
+            list(1);
+            if (stripped)
+                strip_lengths();
+            assert_true(found(&code, RTL_PROBE_CODE_FOUND)->compared);
+            rtl_probe_code_free(code);
+            loaded[0][PAGE + places[i]] ^= 1;
+            found(&code, RTL_PROBE_CODE_CHANGED);
+            rtl_probe_code_free(code);
+        }
+}
+
+/* Its descriptor can be seen from the host, its instructions can't. */
+static void what_nobody_can_see_was_not_compared(void **state)
+{
+    struct rtl_probe_code *code;
+    (void)state;
+    assert_int_equal(munmap(loaded[0] + PAGE, AT - PAGE), 0);
+    assert_false(found(&code, RTL_PROBE_CODE_FOUND)->compared);
+    rtl_probe_code_free(code);
+    assert_ptr_equal(
+        mmap(loaded[0] + PAGE, AT - PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+        loaded[0] + PAGE);
+}
+
 /* --- other viewers --- */
 
 static void who_closes_takes_back_only_its_own(void **state)
@@ -301,6 +359,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),
         cmocka_unit_test_setup_teardown(all_of_one_name_are_tried, setup, teardown),
         cmocka_unit_test_setup_teardown(on_the_gpu_that_is_wanted, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_of_the_code_is_compared, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_nobody_can_see_was_not_compared, setup, teardown),
         cmocka_unit_test_setup_teardown(who_closes_takes_back_only_its_own, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
