@@ -16,8 +16,8 @@ struct rtl_probe_report {
     const struct rtl_probe_session *session; /* over */
     bool every_chosen;                       /* by us, for this rate: */
     double per_second;
-    uint64_t others_p50_ns; /* of dispatches that weren't probed; 0: none was timed */
-    bool others_before;     /* none meanwhile: since the process's start */
+    uint64_t others_mean_ns; /* of dispatches that weren't probed; 0: none was timed */
+    bool others_before;      /* none meanwhile: since the process's start */
     enum rtl_unit units;
     bool ascii;
 };

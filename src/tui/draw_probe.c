@@ -11,13 +11,6 @@
 
 enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, BAR_LABEL = 7 };
 
-/* The others' p50 in the window: dispatches that were probed are in no histogram. */
-static uint64_t others_p50(const struct rtl_row *row)
-{
-    struct rtl_span window = rtl_span_between(row->base, row->kernel);
-    return window.any ? window.q[0] : 0;
-}
-
 static void stage_text(const struct rtl_ui_probe *p, char *out, size_t size)
 {
     const struct rtl_probe_state *s = &p->state;
@@ -45,7 +38,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
                       struct fact facts[FACTS_MAX])
 {
     const struct rtl_probe_state *s = &ui->probe.state;
-    uint64_t others = others_p50(row);
+    uint64_t others = rtl_probe_others_ns(row->base ? &row->base->histogram : NULL, &row->kernel->histogram);
     double slower = rtl_probe_slower(f, others);
     int n = 0;
 #define FACT(name, ...) (facts[n].label = (name), snprintf(facts[n++].text, sizeof facts->text, __VA_ARGS__))
@@ -68,7 +61,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     }
     FACT("mean", "%s", rtl_format_time(f->duration_mean_ns, ui->units).text);
     if (slower > 0)
-        FACT("others p50", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
+        FACT("others", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
     for (uint32_t i = 1; i < f->hottest_count; i++)
         FACT("then", "%s %s", rtl_probe_unit_name(f->hottest[i].unit).text,
              rtl_format_count(f->hottest[i].cycles).text);

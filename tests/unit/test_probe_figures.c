@@ -84,11 +84,29 @@ static void figures_of_nothing_and_of_too_much(void **state)
     assert_true(f.p50.low <= f.p50.high && f.p99.low <= f.p99.high);
 }
 
+/* One in ten takes ten times as long: a median knows nothing of it, and a probe that costs nothing would look dear. */
+static void others_by_their_mean(void **state)
+{
+    (void)state;
+    struct rtl_octave old = {.octave = 1, .bucket = {50}}, new = {.octave = 1, .bucket = {150}};
+    const struct rtl_histogram_copy before = {.count = 50, .total_ns = 50 * 400, .octave_count = 1, .octaves = &old};
+    const struct rtl_histogram_copy after = {
+        .count = 150, .total_ns = 50 * 400 + 90 * 100 + 10 * 1000, .octave_count = 1, .octaves = &new};
+    struct rtl_probe_figures f = {.any = true, .duration_mean_ns = 190};
+    assert_int_equal(rtl_probe_others_ns(&before, &after), 190);
+    assert_int_equal(rtl_probe_others_ns(NULL, &before), 400);
+    assert_int_equal(rtl_probe_others_ns(&after, &after), 0);
+    assert_int_equal(rtl_probe_others_ns(&after, &before), 0); /* of another process */
+    assert_true(rtl_probe_slower(&f, rtl_probe_others_ns(&before, &after)) == 1.0);
+    assert_true(rtl_probe_slower(&f, 0) == 0.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures),
         cmocka_unit_test(figures_of_nothing_and_of_too_much),
+        cmocka_unit_test(others_by_their_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
