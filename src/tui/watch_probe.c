@@ -4,19 +4,12 @@
  */
 #include "base/clock.h"
 #include "session/probe_session.h"
-#include "stats/quantile.h"
 #include "tui/cursor.h"
+#include "tui/probe_key.h"
 #include "tui/watch_state.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static uint64_t p50_of(const struct rtl_kernel_snapshot *kernel)
-{
-    static const double half[] = {0.5};
-    uint64_t value = 0;
-    return rtl_quantiles(NULL, &kernel->histogram, half, 1, &value) ? value : 0;
-}
 
 void rtl_watch_drop_probe(struct rtl_watch *w)
 {
@@ -93,10 +86,11 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row)
 {
     char why[512];
     struct rtl_snapshot snapshot = {0};
+    const struct rtl_probe_pace pace = rtl_ui_probe_pace(w->held ? w->held : w->ui.model, row->id);
     const struct rtl_probe_wish wish = {.kernel = row->kernel->name,
                                         .row = row->id,
-                                        .duration_ns = p50_of(row->kernel),
-                                        .per_second = row->rate,
+                                        .duration_ns = pace.p50_ns,
+                                        .per_second = pace.per_second,
                                         .gpu = -1};
     enum rtl_reader_status status = rtl_reader_open(w->ui.pid, &w->probe_reader, why, sizeof why);
     if (status == RTL_READER_OK) {
