@@ -66,20 +66,32 @@ static void step(struct rtl_watch *w)
         rtl_watch_drop_probe(w);
 }
 
+/* A screen that was left is kept by the one that it was opened from, which may lie behind another by now. */
+static void each(struct rtl_watch *w, void (*visit)(struct rtl_watch *))
+{
+    for (struct rtl_watch *one = w; one; one = one->parent) {
+        visit(one);
+        if (one->kept)
+            visit(one->kept);
+    }
+}
+
 void rtl_watch_step_probes(struct rtl_watch *w)
 {
-    for (struct rtl_watch *one = w; one; one = one->parent)
-        step(one);
-    if (w->kept)
-        step(w->kept);
+    each(w, step);
+}
+
+void rtl_watch_drop_probes(struct rtl_watch *w)
+{
+    each(w, rtl_watch_drop_probe);
 }
 
 bool rtl_watch_has_probe(const struct rtl_watch *w)
 {
-    bool has = w->kept && w->kept->probe;
-    for (; w && !has; w = w->parent)
-        has = w->probe != NULL;
-    return has;
+    for (; w; w = w->parent)
+        if (w->probe || (w->kept && w->kept->probe))
+            return true;
+    return false;
 }
 
 static void begin(struct rtl_watch *w, const struct rtl_row *row)

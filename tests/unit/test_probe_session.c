@@ -11,6 +11,7 @@
 
 #include "probe/code_writer.h"
 #include "session/probe_session.h"
+#include "tui/watch_state.h"
 
 enum { CODES = 3, GPUS = 2, PAGE = 4096, TEXT = 100 << 10, AT = 2 * PAGE + TEXT, S_ENDPGM = (int)0xbf810000 };
 #define SEC 1000000000ull
@@ -350,6 +351,36 @@ static void who_closes_takes_back_only_its_own(void **state)
     rtl_probe_close(&other);
 }
 
+/* --- screens --- */
+
+/* Another process is looked at: the one that was left is kept by the screen behind. */
+static void the_probe_of_a_screen_that_was_left(void **state)
+{
+    struct rtl_watch *kept = calloc(1, sizeof *kept), *behind = calloc(1, sizeof *behind),
+                     *shown = calloc(1, sizeof *shown);
+    (void)state;
+    assert_true(kept && behind && shown);
+    shown->parent = kept->parent = behind;
+    assert_false(rtl_watch_has_probe(shown));
+    behind->kept = kept;
+    assert_int_equal(rtl_reader_open(getpid(), &kept->probe_reader, why, sizeof why), RTL_READER_OK);
+    open_session(-1);
+    kept->probe = session;
+    session = NULL;
+    assert_true(rtl_watch_has_probe(shown));
+    for (uint64_t until = fixture_now_ns() + 30 * SEC; kept->probe->finding && fixture_now_ns() < until;) {
+        rtl_watch_step_probes(shown);
+        sched_yield();
+    }
+    assert_int_equal(word().ask, RTL_PROBE_ASK_PREPARE);
+    rtl_watch_drop_probes(shown); /* as a signal has it */
+    assert_int_equal(word().ask, RTL_PROBE_ASK_DISARM);
+    assert_null(kept->probe);
+    free(shown);
+    free(behind);
+    free(kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_of_the_code_is_compared, setup, teardown),
         cmocka_unit_test_setup_teardown(what_nobody_can_see_was_not_compared, setup, teardown),
         cmocka_unit_test_setup_teardown(who_closes_takes_back_only_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_probe_of_a_screen_that_was_left, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
