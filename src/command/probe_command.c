@@ -287,7 +287,9 @@ static int probe(struct probe *p)
     struct rtl_probe_link link; /* who can't be asked is told so at once */
     if ((status = (int)rtl_probe_open(p->reader, &link, why, sizeof why)))
         return rtl_complain("%s%s", why,
-                            status == RTL_READER_NO_PROBE ? "; start it with: rtl-top run --probe -- COMMAND" : ""),
+                            status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(p->reader)
+                                ? "; start it with: rtl-top run --probe -- COMMAND"
+                                : ""),
                status;
     rtl_probe_close(&link);
     if (!wish.every)

@@ -37,6 +37,11 @@ static const struct rtl_page_kind probe_page = {.magic = RTL_PROBE_MAGIC,
                                                 .name = "probe page",
                                                 .allows = "probe its kernels"};
 
+bool rtl_probe_wants_setting(const struct rtl_reader *reader)
+{
+    return reader->header.minor >= 7 && !reader->probe && reader->header.mode != RTL_MODE_OFF;
+}
+
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes)
 {

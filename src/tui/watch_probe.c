@@ -114,7 +114,7 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row)
     rtl_snapshot_free(&snapshot);
     if (status != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s",
-                   status == RTL_READER_NO_PROBE
+                   status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
                        ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
                        : why);
         rtl_watch_drop_probe(w);

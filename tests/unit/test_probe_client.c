@@ -85,11 +85,18 @@ static void closed(int ready)
     with_probe(ready);
     close((int)segment.probe->page_fd);
 }
+static void switched_off(int ready)
+{
+    traced(ready);
+    segment.header->mode = RTL_MODE_OFF;
+}
 static void of_an_older_library(int ready)
 {
     traced(ready);
     segment.header->minor = 6;
 }
+
+static bool wants_setting; /* of the last one that was asked */
 
 static enum rtl_reader_status probe_of(void (*body)(int ready))
 {
@@ -105,6 +112,7 @@ static enum rtl_reader_status probe_of(void (*body)(int ready))
         assert_int_equal(state.kernel, RTL_KERNEL_UNKNOWN);
     } else {
         assert_null(link.page);
+        wants_setting = rtl_probe_wants_setting(reader);
         assert_names(pid);
         assert_null(strchr(why, '\n'));
         rtl_probe_heartbeat(&link); /* into nothing */
@@ -127,10 +135,16 @@ static void pages_that_are_none_are_refused(void **state)
     assert_int_equal(probe_of(of_a_later_version), RTL_READER_NO_PROBE);
     assert_int_equal(probe_of(closed), RTL_READER_NO_PROBE);
     assert_says("closed a descriptor");
+    assert_false(wants_setting); /* it has that */
     assert_int_equal(probe_of(of_an_older_library), RTL_READER_NO_PROBE);
     assert_says("1.6");
+    assert_false(wants_setting); /* which it doesn't know */
+    assert_int_equal(probe_of(switched_off), RTL_READER_NO_PROBE);
+    assert_says("RTL_MODE=off");
+    assert_false(wants_setting);
     assert_int_equal(probe_of(traced), RTL_READER_NO_PROBE);
     assert_says("RTL_PROBE=1");
+    assert_true(wants_setting);
 }
 
 /* --- requests and states, with both ends here --- */
