@@ -32,7 +32,7 @@ bool rtl_probe_report_json(const struct rtl_probe_report *report);
  */
 struct rtl_probe_keep;
 int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **keep);
-/* Those that there are: a refused kernel has no probed code. NULL is allowed. */
+/* Those that there are: a refused kernel has no probed code, nor does that of an earlier one stay. NULL is allowed. */
 int rtl_probe_keep_write(struct rtl_probe_keep *keep, const struct rtl_probe_report *report);
 void rtl_probe_keep_close(struct rtl_probe_keep *keep);
 

@@ -182,6 +182,7 @@ tap_pids="$tap_pids $server"
 exec 7>"$work/stdin"
 wait_until 60 grep -q holding "$work/refused.out"
 refuses() { # KERNEL WHY
+    mkdir -p "$work/refused" && echo of an earlier one >"$work/refused/probed.co"
     probe -p "$server" -k "$1" -n 1 --keep "$work/refused" --force
     is "$1 is refused" "$? $(cat "$work/err")" "17 rtl-top: it can't be probed: $2"
     is "and what there is of it is kept" "$(cd "$work/refused" && echo *) $(grep -c "^refused: +0x.*: $2" "$work/refused/probe.txt")" \
