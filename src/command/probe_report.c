@@ -99,6 +99,12 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
         printf("; the others' mean %s%s: x%.2f", time_of(r, r->others_mean_ns).text,
                r->others_before ? " since start" : "", slower);
     putchar('\n');
+    if (!s->waves) { /* nothing is known of cycles, and 0 would look like a number */
+        printf("waves     0 of %" PRIu64
+               " expected: none has recorded its end; --keep DIR keeps the code for who looks into it\n",
+               s->waves_expected);
+        return;
+    }
     printf("waves     %" PRIu64 " of %" PRIu64 " expected; cycles: mean %s, p50 %s, p99 %s, max %s\n", s->waves,
            s->waves_expected, rtl_format_count(f->wave_mean).text, rtl_probe_cycles_text(f->p50).text,
            rtl_probe_cycles_text(f->p99).text, rtl_format_count(s->max).text);
