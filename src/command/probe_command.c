@@ -153,7 +153,7 @@ static int choose(struct probe *p)
     }
     rtl_complain("%u kernels of process %d have '%s' in their names; which one?", choice.count, (int)p->pid, p->name);
     for (uint32_t i = 0; i < choice.count && i < RTL_CANDIDATES_MAX; i++)
-        rtl_complain("  %.200s", name_of(p, choice.candidate[i], RTL_NAME_FULL));
+        rtl_complain("  %s", rtl_kernel_candidate(&choice, i, p->names, p->options.ascii));
     if (choice.count > RTL_CANDIDATES_MAX)
         rtl_complain("  and %u more", choice.count - RTL_CANDIDATES_MAX);
     return RTL_READER_USAGE;
