@@ -111,7 +111,7 @@ $(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/tes
 
 # play runtimes whose functions are looked up by name
 $(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links \
-    $(O)/tests/unit/test_observer: LDFLAGS += -rdynamic
+    $(O)/tests/unit/test_observer $(O)/tests/unit/test_probe_session: LDFLAGS += -rdynamic
 
 # Programs of the tests: X.c is a C program (the HSA runtime and the reader of the segment are there for those
 # that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.

@@ -153,7 +153,7 @@ static int choose(struct probe *p)
     }
     rtl_complain("%u kernels of process %d have '%s' in their names; which one?", choice.count, (int)p->pid, p->name);
     for (uint32_t i = 0; i < choice.count && i < RTL_CANDIDATES_MAX; i++)
-        rtl_complain("  %.200s", name_of(p, choice.candidate[i], RTL_NAME_FULL));
+        rtl_complain("  %s", rtl_kernel_candidate(&choice, i, p->names, p->options.ascii));
     if (choice.count > RTL_CANDIDATES_MAX)
         rtl_complain("  and %u more", choice.count - RTL_CANDIDATES_MAX);
     return RTL_READER_USAGE;
@@ -191,11 +191,11 @@ static double rate(struct probe *p)
     return per_second;
 }
 
-static uint64_t p50(const struct rtl_histogram_copy *from, const struct rtl_histogram_copy *to)
+static uint64_t p50(const struct rtl_histogram_copy *since_start)
 {
     static const double half[] = {0.5};
     uint64_t value = 0;
-    return rtl_quantiles(from, to, half, 1, &value) ? value : 0;
+    return rtl_quantiles(NULL, since_start, half, 1, &value) ? value : 0;
 }
 
 /* --- what it does --- */
@@ -226,10 +226,10 @@ static void others(struct probe *p, struct rtl_probe_report *report)
     if (rtl_reader_snapshot(p->reader, &after) != RTL_READER_OK)
         return;
     const struct rtl_kernel_snapshot *k = find(&after, p->kernel->id);
-    report->others_p50_ns = k ? p50(&p->kernel->histogram, &k->histogram) : 0;
-    report->others_before = !report->others_p50_ns;
+    report->others_mean_ns = k ? rtl_probe_others_ns(&p->kernel->histogram, &k->histogram) : 0;
+    report->others_before = !report->others_mean_ns;
     if (report->others_before && k)
-        report->others_p50_ns = p50(NULL, &k->histogram);
+        report->others_mean_ns = rtl_probe_others_ns(NULL, &k->histogram);
     rtl_snapshot_free(&after);
 }
 
@@ -279,7 +279,7 @@ static int probe(struct probe *p)
     rtl_target_title(p->pid, "", title, sizeof title);
     struct rtl_probe_wish wish = {.kernel = p->kernel->name,
                                   .row = p->kernel->id,
-                                  .duration_ns = p50(NULL, &p->kernel->histogram),
+                                  .duration_ns = p50(&p->kernel->histogram),
                                   .wanted = p->wanted,
                                   .every = (uint32_t)p->every,
                                   .gpu = p->gpu,
@@ -287,7 +287,9 @@ static int probe(struct probe *p)
     struct rtl_probe_link link; /* who can't be asked is told so at once */
     if ((status = (int)rtl_probe_open(p->reader, &link, why, sizeof why)))
         return rtl_complain("%s%s", why,
-                            status == RTL_READER_NO_PROBE ? "; start it with: rtl-top run --probe -- COMMAND" : ""),
+                            status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(p->reader)
+                                ? "; start it with: rtl-top run --probe -- COMMAND"
+                                : ""),
                status;
     rtl_probe_close(&link);
     if (!wish.every)

@@ -19,6 +19,7 @@ static const char *const names[FILES] = {"original.co", "probed.co", "probe.txt"
 
 struct rtl_probe_keep {
     char folder[PATH_MAX];
+    bool force;
     struct rtl_outfile *file[FILES];
 };
 
@@ -27,6 +28,8 @@ int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **
     char why[512], path[PATH_MAX + 16];
     struct rtl_probe_keep *k = calloc(1, sizeof *k);
     *keep = NULL;
+    if (k)
+        k->force = force;
     if (!k || (size_t)snprintf(k->folder, sizeof k->folder, "%s", folder) >= sizeof k->folder) {
         rtl_complain(k ? "--keep: the name of the folder is too long" : "out of memory");
         free(k);
@@ -78,6 +81,17 @@ static int put(struct rtl_probe_keep *k, int which, const void *bytes, size_t si
     return RTL_DB_PATH;
 }
 
+/* With --force: of an earlier probe, which would look like this one's. Without it there is none. */
+static int take_away(struct rtl_probe_keep *k, int which)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/%s", k->folder, names[which]);
+    if (!k->force || !rtl_outfile_is_file(k->file[which]) || !unlink(path) || errno == ENOENT)
+        return 0;
+    rtl_complain("cannot remove %s: %s", path, strerror(errno));
+    return RTL_DB_PATH;
+}
+
 /* What belongs to the two, and what has become of them. */
 static void describe(FILE *out, const struct rtl_probe_report *r, const struct rtl_probe_code_copy *original)
 {
@@ -124,8 +138,9 @@ int rtl_probe_keep_write(struct rtl_probe_keep *k, const struct rtl_probe_report
     describe(out, r, original);
     fclose(out);
     int status = put(k, ORIGINAL, original->bytes, original->size);
-    if (!status && r->session->patch.code)
-        status = put(k, PROBED, r->session->patch.code, r->session->patch.bytes);
+    if (!status)
+        status = r->session->patch.code ? put(k, PROBED, r->session->patch.code, r->session->patch.bytes)
+                                        : take_away(k, PROBED);
     if (!status)
         status = put(k, TEXT, text, size);
     free(text);

@@ -92,13 +92,19 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
 {
     const struct rtl_probe_state *s = &r->session->probing.state;
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
-    double slower = rtl_probe_slower(f, r->others_p50_ns);
+    double slower = rtl_probe_slower(f, r->others_mean_ns);
     printf("duration  mean %s, min %s, max %s", time_of(r, f->duration_mean_ns).text,
            time_of(r, s->duration_min_ns).text, time_of(r, s->duration_max_ns).text);
     if (slower > 0)
-        printf("; p50 of the others %s%s: x%.2f", time_of(r, r->others_p50_ns).text,
+        printf("; the others' mean %s%s: x%.2f", time_of(r, r->others_mean_ns).text,
                r->others_before ? " since start" : "", slower);
     putchar('\n');
+    if (!s->waves) { /* nothing is known of cycles, and 0 would look like a number */
+        printf("waves     0 of %" PRIu64
+               " expected: none has recorded its end; --keep DIR keeps the code for who looks into it\n",
+               s->waves_expected);
+        return;
+    }
     printf("waves     %" PRIu64 " of %" PRIu64 " expected; cycles: mean %s, p50 %s, p99 %s, max %s\n", s->waves,
            s->waves_expected, rtl_format_count(f->wave_mean).text, rtl_probe_cycles_text(f->p50).text,
            rtl_probe_cycles_text(f->p99).text, rtl_format_count(s->max).text);
@@ -238,7 +244,7 @@ static void put_numbers(struct json_writer *w, struct json_object *root, const s
         put_measured(w, o, "mean_ns", f.any, f.duration_mean_ns);
         put_measured(w, o, "min_ns", f.any, s->duration_min_ns);
         put_measured(w, o, "max_ns", f.any, s->duration_max_ns);
-        put_measured(w, o, "others_p50_ns", r->others_p50_ns, r->others_p50_ns);
+        put_measured(w, o, "others_mean_ns", r->others_mean_ns, r->others_mean_ns);
         put(w, o, "others_since_start", json_object_new_boolean(r->others_before));
     }
     put_waves(w, root, s, &f);

@@ -16,8 +16,8 @@ struct rtl_probe_report {
     const struct rtl_probe_session *session; /* over */
     bool every_chosen;                       /* by us, for this rate: */
     double per_second;
-    uint64_t others_p50_ns; /* of dispatches that weren't probed; 0: none was timed */
-    bool others_before;     /* none meanwhile: since the process's start */
+    uint64_t others_mean_ns; /* of dispatches that weren't probed; 0: none was timed */
+    bool others_before;      /* none meanwhile: since the process's start */
     enum rtl_unit units;
     bool ascii;
 };
@@ -32,7 +32,7 @@ bool rtl_probe_report_json(const struct rtl_probe_report *report);
  */
 struct rtl_probe_keep;
 int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **keep);
-/* Those that there are: a refused kernel has no probed code. NULL is allowed. */
+/* Those that there are: a refused kernel has no probed code, nor does that of an earlier one stay. NULL is allowed. */
 int rtl_probe_keep_write(struct rtl_probe_keep *keep, const struct rtl_probe_report *report);
 void rtl_probe_keep_close(struct rtl_probe_keep *keep);
 

@@ -106,7 +106,13 @@ struct rtl_probe_between_text rtl_probe_times_text(struct rtl_probe_between b, e
     return between(rtl_format_time(b.low, units).text, rtl_format_time(b.high, units).text);
 }
 
-double rtl_probe_slower(const struct rtl_probe_figures *f, uint64_t others_p50_ns)
+uint64_t rtl_probe_others_ns(const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *after)
 {
-    return f->any && others_p50_ns ? (double)f->duration_mean_ns / (double)others_p50_ns : 0;
+    struct rtl_window w = rtl_window_between(before, after);
+    return w.count ? w.total_ns / w.count : 0;
+}
+
+double rtl_probe_slower(const struct rtl_probe_figures *f, uint64_t others_mean_ns)
+{
+    return f->any && others_mean_ns ? (double)f->duration_mean_ns / (double)others_mean_ns : 0;
 }

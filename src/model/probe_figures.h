@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "shm/probe_state.h"
+#include "stats/quantile.h"
 #include "text/units.h"
 
 enum { RTL_PROBE_HOTTEST = 5 };
@@ -55,7 +56,11 @@ struct rtl_probe_between_text {
 struct rtl_probe_between_text rtl_probe_cycles_text(struct rtl_probe_between between);
 struct rtl_probe_between_text rtl_probe_times_text(struct rtl_probe_between between, enum rtl_unit units);
 
-/* What one more probed dispatch costs: the mean of the probed ones over the others' p50; 0: not known. */
-double rtl_probe_slower(const struct rtl_probe_figures *figures, uint64_t others_p50_ns);
+/* The mean of the others meanwhile, which are all that the kernel's histogram has; 0: none was timed. `before` may be
+ * NULL: since the start. */
+uint64_t rtl_probe_others_ns(const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *after);
+/* What one more probed dispatch costs: the mean of the probed ones over the others' mean; 0: not known. Two means:
+ * where durations differ much a median says nothing against one. */
+double rtl_probe_slower(const struct rtl_probe_figures *figures, uint64_t others_mean_ns);
 
 #endif

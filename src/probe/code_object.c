@@ -65,6 +65,7 @@ bool rtl_code_symbol(const struct rtl_code_object *code, uint64_t number, struct
     static const char suffix[] = ".kd";
     const size_t suffix_length = sizeof suffix - 1;
     Elf64_Sym s;
+    symbol->length = 0;
     if (number >= code->symbol_count || !fetch(code, code->symbols + number * sizeof s, &s, sizeof s) || !s.st_name ||
         s.st_name >= code->string_bytes)
         return false;
@@ -90,10 +91,9 @@ bool rtl_code_find_kernel(const struct rtl_code_object *code, const char *kernel
     uint64_t scanned = 0;
     /* names may lie in each other: what is scanned is bounded */
     for (uint64_t i = 0; i < code->symbol_count && scanned <= code->string_bytes + (64u << 20); i++) {
-        if (!rtl_code_symbol(code, i, &symbol))
-            continue;
+        bool whole = rtl_code_symbol(code, i, &symbol);
         scanned += symbol.length;
-        if (symbol.kernel && symbol.length == length && memcmp(symbol.name, kernel, length) == 0) {
+        if (whole && symbol.kernel && symbol.length == length && memcmp(symbol.name, kernel, length) == 0) {
             *address = symbol.value;
             return true;
         }

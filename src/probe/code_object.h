@@ -50,7 +50,7 @@ struct rtl_code_symbol {
 /* The bytes stay the caller's and must stay there. */
 enum rtl_probe_refusal rtl_code_open(struct rtl_code_object *code, const void *bytes, size_t size);
 
-/* False for one without a name, or a damaged one. */
+/* False for one without a name, or a damaged one; `length` is how much of the name was looked at. */
 bool rtl_code_symbol(const struct rtl_code_object *code, uint64_t number, struct rtl_code_symbol *symbol);
 
 /* Where the descriptor of the kernel is meant to be. */

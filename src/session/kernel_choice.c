@@ -38,3 +38,10 @@ void rtl_kernel_choose(const struct rtl_snapshot *snapshot, struct rtl_names *na
     if (choice->count == 1)
         choice->kernel = choice->candidate[0];
 }
+
+const char *rtl_kernel_candidate(const struct rtl_kernel_choice *choice, uint32_t number, struct rtl_names *names,
+                                 bool ascii)
+{
+    const struct rtl_kernel_snapshot *k = choice->candidate[number];
+    return rtl_names_cell(names, k->id, k->name, k->name_length, RTL_NAME_FULL, RTL_CANDIDATE_COLUMNS, ascii);
+}

@@ -8,7 +8,7 @@
 #include "shm/segment_reader.h"
 #include "text/names.h"
 
-enum { RTL_CANDIDATES_MAX = 10 };
+enum { RTL_CANDIDATES_MAX = 10, RTL_CANDIDATE_COLUMNS = 200 };
 
 struct rtl_kernel_choice {
     const struct rtl_kernel_snapshot *kernel;                        /* the one; NULL: none, or several */
@@ -17,5 +17,10 @@ struct rtl_kernel_choice {
 };
 void rtl_kernel_choose(const struct rtl_snapshot *snapshot, struct rtl_names *names, const char *text,
                        struct rtl_kernel_choice *choice);
+
+/* One of the candidates as a line of what could be meant: cut in the middle where it is long, so that what tells it
+ * from the others is there. Owned by `names`. */
+const char *rtl_kernel_candidate(const struct rtl_kernel_choice *choice, uint32_t number, struct rtl_names *names,
+                                 bool ascii);
 
 #endif

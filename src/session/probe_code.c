@@ -15,8 +15,8 @@
 #include "observe/kernel_code.h"
 #include "probe/code_object.h"
 
-enum { COMPARED_MAX = 64 << 10 };              /* bytes of code that are compared with what is loaded */
-static const uint64_t KEPT_MAX = 512ull << 20; /* bytes of code objects that are kept, once each */
+enum { COMPARED_MAX = 128 << 10, AT_ONCE = 64 << 10 }; /* bytes of code that are compared with what is loaded */
+static const uint64_t KEPT_MAX = 512ull << 20;         /* bytes of code objects that are kept, once each */
 enum { ONE_HOLDS = 1, BOTH_HOLD };
 
 struct rtl_probe_code {
@@ -42,18 +42,23 @@ static void let_go(struct rtl_probe_code *c)
     free(c);
 }
 
-/* Whether bytes of the code object are those at that address; true as well where nobody can see them. */
-static bool as_loaded(const struct rtl_probe_code *c, const uint8_t *bytes, size_t size, uint64_t at, bool *compared)
+/* Whether bytes of the code object are those at that address. */
+enum sight { UNSEEN, SAME, OTHERS };
+static enum sight look_at(const struct rtl_probe_code *c, const uint8_t *bytes, size_t size, uint64_t at)
 {
-    uint8_t there[COMPARED_MAX];
-    size = size < sizeof there ? size : sizeof there;
-    if (!rtl_target_read(c->memory, at, there, size))
-        return true;
-    *compared = true;
-    return memcmp(bytes, there, size) == 0;
+    uint8_t there[AT_ONCE];
+    for (size_t n; size; bytes += n, at += n, size -= n) {
+        n = size < sizeof there ? size : sizeof there;
+        if (!rtl_target_read(c->memory, at, there, n))
+            return UNSEEN;
+        if (memcmp(bytes, there, n) != 0)
+            return OTHERS;
+    }
+    return SAME;
 }
 
-/* A file may have been replaced since, and its bytes are somebody else's then. */
+/* A file may have been replaced since, and its bytes are somebody else's then. True as well where nobody can see that.
+ */
 static bool is_loaded(const struct rtl_probe_code *c, const struct rtl_kernel_code *code, bool *compared)
 {
     struct rtl_code_object object;
@@ -64,12 +69,15 @@ static bool is_loaded(const struct rtl_probe_code *c, const struct rtl_kernel_co
         rtl_code_at(&object, address, false, &bytes) < sizeof descriptor)
         return true; /* the patch says what is wrong with it */
     memcpy(&descriptor, bytes, sizeof descriptor);
-    if (!as_loaded(c, bytes, sizeof descriptor, code->object, compared))
-        return false;
+    enum sight head = look_at(c, bytes, sizeof descriptor, code->object);
     uint64_t entry = address + (uint64_t)descriptor.entry, length = rtl_code_function_bytes(&object, entry);
     size_t there = rtl_code_at(&object, entry, true, &bytes);
-    there = length < there ? (size_t)length : there;
-    return !there || as_loaded(c, bytes, there, code->object + (uint64_t)descriptor.entry, compared);
+    there =
+        length && length < there ? (size_t)length : there; /* a stripped one doesn't say: what lies behind it, too */
+    there = there < COMPARED_MAX ? there : COMPARED_MAX;
+    enum sight text = there ? look_at(c, bytes, there, code->object + (uint64_t)descriptor.entry) : UNSEEN;
+    *compared = head == SAME && text == SAME;
+    return head != OTHERS && text != OTHERS;
 }
 
 static bool take(void *context, const struct rtl_kernel_code *code)
@@ -176,4 +184,13 @@ uint32_t rtl_probe_code_count(const struct rtl_probe_code *code)
 const struct rtl_probe_code_copy *rtl_probe_code_copy(const struct rtl_probe_code *code, uint32_t number)
 {
     return &code->copy[number];
+}
+
+bool rtl_probe_code_has(const struct rtl_probe_code *later, const struct rtl_probe_code_copy *copy)
+{
+    for (uint32_t i = 0; i < later->count; i++)
+        if (later->copy[i].object == copy->object && later->copy[i].size == copy->size &&
+            memcmp(later->copy[i].bytes, copy->bytes, copy->size) == 0)
+            return true;
+    return false;
 }

@@ -38,6 +38,8 @@ struct rtl_probe_code_copy {
     uint64_t object; /* where the runtime has loaded its descriptor */
     bool compared;   /* with what is loaded: the GPU's memory can be seen from the host */
 };
+/* Whether a later look, which is ready, has found the same code in the same place. */
+bool rtl_probe_code_has(const struct rtl_probe_code *later, const struct rtl_probe_code_copy *copy);
 uint32_t rtl_probe_code_count(const struct rtl_probe_code *code);
 const struct rtl_probe_code_copy *rtl_probe_code_copy(const struct rtl_probe_code *code, uint32_t number);
 

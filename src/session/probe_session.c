@@ -30,6 +30,7 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     s->wish = *wish;
     s->reader = reader;
+    s->pid = pid;
     take_gpus(s, snapshot);
     enum rtl_reader_status status = rtl_probe_open(reader, &s->link, why, why_bytes);
     if (status == RTL_READER_OK && wish->gpu >= (int)s->gpu_count)
@@ -50,14 +51,26 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
     return RTL_READER_OK;
 }
 
+/* Who has asked last, and whether somebody watches. */
+static void see_word(const struct rtl_probe_session *s, struct rtl_probing_seen *seen)
+{
+    struct rtl_probe_word word;
+    seen->beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
+    seen->heartbeat = seen->beats ? word.heartbeat : 0;
+    seen->number = seen->beats ? word.number : 0;
+}
+
 void rtl_probe_session_close(struct rtl_probe_session *s)
 {
     if (!s)
         return;
-    if (s->link.page && rtl_probing_holds(&s->probing))
+    struct rtl_probing_seen seen = {.alive = true};
+    see_word(s, &seen);
+    if (s->link.page && rtl_probing_holds(&s->probing) && !rtl_probing_gave_way(&s->probing, &seen))
         rtl_probe_disarm(s->reader, &s->link);
     rtl_probe_patch_free(&s->patch);
     rtl_probe_code_free(s->code);
+    rtl_probe_code_free(s->again);
     rtl_probe_close(&s->link);
     free(s->kernel);
     free(s);
@@ -99,6 +112,11 @@ static void choose_targets(struct rtl_probe_session *s, struct rtl_probing_plan 
     add_target(s, plan, first, first < s->gpu_count ? first : 0);
     for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
         add_target(s, plan, first, gpu);
+    for (uint32_t i = 0; i < copies; i++) /* several programs may have one of that name: which runs, time tells */
+        add_target(s, plan, i, i % s->gpu_count);
+    for (uint32_t i = 0; i < copies; i++)
+        for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
+            add_target(s, plan, i, gpu);
 }
 
 static uint64_t ticks_of(const struct rtl_probe_session *s)
@@ -171,6 +189,48 @@ const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_sessi
 
 /* --- step by step --- */
 
+/* NOT: what was found is there. */
+static enum rtl_probing_over compare(const struct rtl_probe_session *s)
+{
+    switch (rtl_probe_code_result(s->again)) {
+    case RTL_PROBE_CODE_FOUND:
+        return rtl_probe_code_has(s->again, rtl_probe_session_original(s)) ? RTL_PROBING_NOT : RTL_PROBING_RELOADED;
+    case RTL_PROBE_CODE_CHANGED:
+        return RTL_PROBING_CODE_CHANGED;
+    case RTL_PROBE_CODE_DENIED:
+        return RTL_PROBING_CODE_DENIED;
+    default:
+        return RTL_PROBING_RELOADED;
+    }
+}
+
+/*
+ * Since it was read a program that compiles at run time may have unloaded it, and its place be another kernel's. From
+ * the answer to PREPARE on the library watches over the kernel object: what is found there now stays, or the probe
+ * ends. False as long as that isn't known, and where it is gone.
+ */
+static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
+{
+    enum rtl_probing_over wrong = RTL_PROBING_NOT;
+    if (!s->again) {
+        s->again = rtl_probe_code_find(s->pid, s->kernel);
+        s->again_ns = now;
+    }
+    if (!s->again)
+        wrong = RTL_PROBING_NO_CODE; /* for want of memory, or of a thread */
+    else if (rtl_probe_code_ready(s->again))
+        wrong = compare(s);
+    else if (now - s->again_ns > RTL_PROBE_FIND_NS)
+        wrong = RTL_PROBING_CODE_LATE;
+    else
+        return false;
+    rtl_probe_code_free(s->again);
+    s->again = NULL;
+    if (wrong)
+        rtl_probing_stop(&s->probing, wrong, now);
+    return !wrong;
+}
+
 static void patch(struct rtl_probe_session *s, uint64_t now)
 {
     const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
@@ -203,17 +263,17 @@ static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
     enum { STEPS = 8 }; /* what can be done at once, without an answer of the library's */
     struct rtl_probe_state state;
-    struct rtl_probe_word word;
     for (int i = 0; i < STEPS; i++) {
         struct rtl_probing_seen seen = {.alive = alive};
         seen.state = rtl_reader_probe(s->reader, &state) ? &state : NULL;
-        seen.beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
-        seen.heartbeat = seen.beats ? word.heartbeat : 0;
+        see_word(s, &seen);
         switch (rtl_probing_look(&s->probing, &seen, now)) {
         case RTL_PROBING_DO_ASK:
             ask(s, now);
             break;
         case RTL_PROBING_DO_PATCH:
+            if (!is_still_there(s, now))
+                return;
             patch(s, now);
             break;
         default:

@@ -30,8 +30,11 @@ struct rtl_probe_session { /* to be read; what isn't explained is its own */
     struct rtl_probe_wish wish;
     struct rtl_reader *reader;
     struct rtl_probe_link link;
+    pid_t pid;
     struct rtl_probe_code *code;
-    bool finding; /* the code; then `probing` goes on */
+    struct rtl_probe_code *again; /* another look, when the library watches over what it finds; or NULL */
+    uint64_t again_ns;            /* since when */
+    bool finding;                 /* the code; then `probing` goes on */
     uint64_t began_ns, beat_ns;
     struct rtl_probing probing;
     uint32_t copy_of[RTL_PROBING_TARGETS]; /* which of the code's copies a target has */

@@ -167,19 +167,30 @@ static enum rtl_probing_do look_for_others(struct rtl_probing *p, const struct r
     return RTL_PROBING_DO_WAIT;
 }
 
-/* Of a request that was asked for: WAIT until it was taken up, then DO_PATCH stands for "go on". */
-static enum rtl_probing_do taken_up(struct rtl_probing *p, const struct rtl_probe_state *s, uint64_t now)
+/* It isn't ours any more, nor is what its library holds. */
+static enum rtl_probing_do replaced(struct rtl_probing *p, uint64_t now)
 {
-    if (s->number == p->number)
+    p->disarmed = true;
+    return end(p, RTL_PROBING_REPLACED, now);
+}
+
+/* Of a request that was asked for: WAIT until it was taken up, then DO_PATCH stands for "go on". */
+static enum rtl_probing_do taken_up(struct rtl_probing *p, const struct rtl_probing_seen *seen, uint64_t now)
+{
+    if (seen->state->number == p->number)
         return RTL_PROBING_DO_PATCH;
+    if (rtl_probing_gave_way(p, seen))
+        return replaced(p, now);
     if (now - p->stage_ns < RTL_PROBING_ANSWER_NS)
         return RTL_PROBING_DO_WAIT;
     return end(p, RTL_PROBING_NO_ANSWER, now);
 }
 
 /* It is the copy of another GPU. What was asked for before ends with the next request. */
-static enum rtl_probing_do try_next(struct rtl_probing *p, uint64_t now)
+static enum rtl_probing_do try_next(struct rtl_probing *p, const struct rtl_probing_seen *seen, uint64_t now)
 {
+    if (rtl_probing_gave_way(p, seen))
+        return replaced(p, now);
     p->target++;
     p->counted = false;
     p->code_bytes = 0; /* whose numbers go to another place */
@@ -195,11 +206,12 @@ static bool is_elsewhere(const struct rtl_probe_state *s, uint64_t armed_ns)
                           (!s->dispatches && armed_ns > RTL_PROBING_WAIT_NS));
 }
 
-static enum rtl_probing_do prepared(struct rtl_probing *p, const struct rtl_probe_state *s, uint64_t now)
+static enum rtl_probing_do prepared(struct rtl_probing *p, const struct rtl_probing_seen *seen, uint64_t now)
 {
+    const struct rtl_probe_state *s = seen->state;
     const struct rtl_probing_target *target = &p->plan.target[p->target];
     if (s->why == RTL_PROBE_WHY_NO_KERNEL && p->target + 1 < p->plan.targets)
-        return try_next(p, now);
+        return try_next(p, seen, now);
     if (s->phase != RTL_PROBE_PHASE_PREPARED)
         return refused(p, s, now);
     if (!s->block || s->kernel_object != target->kernel_object || s->agent != target->agent)
@@ -207,6 +219,17 @@ static enum rtl_probing_do prepared(struct rtl_probing *p, const struct rtl_prob
     p->state = *s;
     go_to(p, RTL_PROBING_AT_PATCH, now);
     return RTL_PROBING_DO_PATCH;
+}
+
+/*
+ * Ended by the library, with its last numbers, whatever else has happened since: a program that was waited for as long
+ * may have exited. That it did is why its runtime was shut down.
+ */
+static bool is_complete(const struct rtl_probing *p, const struct rtl_probing_seen *seen)
+{
+    const struct rtl_probe_state *s = seen->state;
+    return s && (p->stage == RTL_PROBING_AT_ARM || p->stage == RTL_PROBING_AT_COUNT) && s->number == p->number &&
+           s->phase == RTL_PROBE_PHASE_OVER && (seen->alive || s->why != RTL_PROBE_WHY_SHUTDOWN);
 }
 
 static bool went_back(const struct rtl_probe_state *before, const struct rtl_probe_state *now)
@@ -231,8 +254,9 @@ static bool take_numbers(struct rtl_probing *p, const struct rtl_probe_state *s,
     return true;
 }
 
-static enum rtl_probing_do armed(struct rtl_probing *p, const struct rtl_probe_state *s, uint64_t now)
+static enum rtl_probing_do armed(struct rtl_probing *p, const struct rtl_probing_seen *seen, uint64_t now)
 {
+    const struct rtl_probe_state *s = seen->state;
     bool runs = s->phase == RTL_PROBE_PHASE_ARMED || s->phase == RTL_PROBE_PHASE_ENDING;
     if (!runs && s->phase != RTL_PROBE_PHASE_OVER)
         return refused(p, s, now);
@@ -243,7 +267,7 @@ static enum rtl_probing_do armed(struct rtl_probing *p, const struct rtl_probe_s
     if (p->stage != RTL_PROBING_AT_COUNT)
         go_to(p, RTL_PROBING_AT_COUNT, now);
     if (p->target + 1 < p->plan.targets && is_elsewhere(s, now - p->stage_ns))
-        return try_next(p, now);
+        return try_next(p, seen, now);
     if (now - p->dispatch_ns > RTL_PROBING_QUIET_NS)
         return end(p, RTL_PROBING_NO_DISPATCH, now);
     if (now - p->record_ns > RTL_PROBING_QUIET_NS && s->dispatches - p->dispatches_at_record > 2ull * p->plan.every)
@@ -255,12 +279,13 @@ static enum rtl_probing_do armed(struct rtl_probing *p, const struct rtl_probe_s
 static enum rtl_probing_do disarm(struct rtl_probing *p, const struct rtl_probing_seen *seen, uint64_t now)
 {
     const struct rtl_probe_state *s = seen->state;
-    if (p->ask != RTL_PROBE_ASK_DISARM)
-        return ask(p, RTL_PROBE_ASK_DISARM);
     bool ours = s && s->number == p->number;
     if (ours && p->counted && !went_back(&p->state, s))
         p->state = *s;
-    p->disarmed = ours && s->phase != RTL_PROBE_PHASE_ARMED && s->phase != RTL_PROBE_PHASE_ENDING;
+    bool another = rtl_probing_gave_way(p, seen);
+    if (p->ask != RTL_PROBE_ASK_DISARM && !another)
+        return ask(p, RTL_PROBE_ASK_DISARM);
+    p->disarmed = another || (ours && s->phase != RTL_PROBE_PHASE_ARMED && s->phase != RTL_PROBE_PHASE_ENDING);
     bool answers = p->over != RTL_PROBING_NO_ANSWER && p->over != RTL_PROBING_UNREADABLE; /* did so far */
     if (!p->disarmed && seen->alive && answers && now - p->stage_ns < RTL_PROBING_ANSWER_NS)
         return RTL_PROBING_DO_WAIT;
@@ -280,6 +305,8 @@ enum rtl_probing_do rtl_probing_look(struct rtl_probing *p, const struct rtl_pro
         p->read_ns = now;
     else if (seen->alive)
         return now - p->read_ns < RTL_PROBING_READ_NS ? RTL_PROBING_DO_WAIT : end(p, RTL_PROBING_UNREADABLE, now);
+    if (is_complete(p, seen))
+        return armed(p, seen, now);
     if (p->plan.total_ns && now - p->began_ns > p->plan.total_ns)
         return end(p, RTL_PROBING_TIMEOUT, now);
     if (!s || !seen->alive) {
@@ -292,19 +319,19 @@ enum rtl_probing_do rtl_probing_look(struct rtl_probing *p, const struct rtl_pro
     case RTL_PROBING_AT_FREE:
         return look_for_others(p, seen, now);
     case RTL_PROBING_AT_PREPARE:
-        next = taken_up(p, s, now);
-        return next == RTL_PROBING_DO_PATCH ? prepared(p, s, now) : next;
+        next = taken_up(p, seen, now);
+        return next == RTL_PROBING_DO_PATCH ? prepared(p, seen, now) : next;
     case RTL_PROBING_AT_PATCH:
+        if (s->number != p->number || rtl_probing_gave_way(p, seen))
+            return replaced(p, now);
+        if (s->phase != RTL_PROBE_PHASE_PREPARED) /* what was found isn't what is there any more */
+            return refused(p, s, now);
         return p->code_bytes ? ask(p, RTL_PROBE_ASK_ARM) : RTL_PROBING_DO_PATCH;
     case RTL_PROBING_AT_ARM:
-        next = taken_up(p, s, now);
-        return next == RTL_PROBING_DO_PATCH ? armed(p, s, now) : next;
+        next = taken_up(p, seen, now);
+        return next == RTL_PROBING_DO_PATCH ? armed(p, seen, now) : next;
     default:
-        if (s->number != p->number) { /* it isn't ours any more, nor is what its library holds */
-            p->disarmed = true;
-            return end(p, RTL_PROBING_REPLACED, now);
-        }
-        return armed(p, s, now);
+        return s->number == p->number ? armed(p, seen, now) : replaced(p, now);
     }
 }
 

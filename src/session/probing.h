@@ -28,6 +28,7 @@
     X(CODE_LATE, "code_late", "its code wasn't found within 30 s", "does the process hang while its memory is read?")  \
     X(CODE_CHANGED, "code_changed", "the file that its code was loaded from is another by now",                        \
       "start the process anew")                                                                                        \
+    X(RELOADED, "reloaded", "its code isn't where it was found any more", "does the program load it anew each time?")  \
     X(OTHER_VIEWER, "other_viewer", "another viewer has a probe there", "one at a time: wait until that is over")      \
     X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?")             \
     X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now")                   \
@@ -107,8 +108,9 @@ struct rtl_probing {
 struct rtl_probing_seen {
     bool alive;                          /* the process is */
     const struct rtl_probe_state *state; /* NULL: it couldn't be read whole */
-    uint16_t heartbeat;                  /* in the page, when `beats`: nobody's who asks here sends one so far */
-    bool beats;
+    bool beats;                          /* the page's word is one: */
+    uint16_t heartbeat;                  /* nobody's who asks here sends one so far */
+    uint16_t number;                     /* of the request that was written last, by whichever viewer */
 };
 
 enum rtl_probing_do {
@@ -126,6 +128,15 @@ void rtl_probing_patched(struct rtl_probing *probing, enum rtl_probe_refusal ref
                          uint64_t now_ns);
 /* It shall end; looks go on until DO_END. Once is enough. */
 void rtl_probing_stop(struct rtl_probing *probing, enum rtl_probing_over why, uint64_t now_ns);
+
+/*
+ * Another viewer has asked since: what the library holds is that one's now, or soon. Nothing is asked for then, and
+ * nothing is taken back.
+ */
+static inline bool rtl_probing_gave_way(const struct rtl_probing *probing, const struct rtl_probing_seen *seen)
+{
+    return probing->asked && seen->beats && seen->number != probing->number;
+}
 
 /* Whether a heartbeat has to be sent: there is something of ours in the library. */
 static inline bool rtl_probing_holds(const struct rtl_probing *probing)

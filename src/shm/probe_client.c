@@ -37,6 +37,11 @@ static const struct rtl_page_kind probe_page = {.magic = RTL_PROBE_MAGIC,
                                                 .name = "probe page",
                                                 .allows = "probe its kernels"};
 
+bool rtl_probe_wants_setting(const struct rtl_reader *reader)
+{
+    return reader->header.minor >= 7 && !reader->probe && reader->header.mode != RTL_MODE_OFF;
+}
+
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes)
 {
@@ -60,30 +65,38 @@ void rtl_probe_close(struct rtl_probe_link *link)
     link->page = NULL;
 }
 
-/* Changes the word: another request, or without one the heartbeat alone. Bounded, whoever else writes. */
-static void change_word(struct rtl_probe_page *page, const struct rtl_probe_word *request)
+/*
+ * Changes the word: another request, whose number is returned, or without one the heartbeat alone. Bounded, whoever
+ * else writes; of viewers that ask at the same time each has a number of its own. `taken_up`: the request that the
+ * library took up last. One of its number would be none, and where the page was wiped it is what is counted from.
+ */
+static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up)
 {
+    struct rtl_probe_word now;
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
     for (int i = 0; i < TRIES; i++) {
-        struct rtl_probe_word now = {.ask = RTL_PROBE_ASK_NOTHING};
+        now = (struct rtl_probe_word){.ask = RTL_PROBE_ASK_NOTHING, .number = taken_up};
         if (!rtl_probe_decode(before, &now)) /* no viewer's word: a heartbeat that hardly was the last one */
             now.heartbeat = (uint16_t)(before * 31 + (uint64_t)getpid());
         now.heartbeat++;
-        if (request) {
-            now.number = request->number;
-            now.ask = request->ask;
+        if (what != RTL_PROBE_ASK_NOTHING) {
+            now.ask = (uint8_t)what;
+            do
+                now.number++;
+            while (now.number == 0 || now.number == taken_up);
         }
         if (__atomic_compare_exchange_n(&page->word, &before, rtl_probe_encode(now), false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
             break;
     }
     __atomic_store_n(&page->writer, (uint64_t)getpid(), __ATOMIC_RELAXED);
+    return now.number;
 }
 
 void rtl_probe_heartbeat(struct rtl_probe_link *link)
 {
     if (link->page)
-        change_word(link->page, NULL);
+        change_word(link->page, RTL_PROBE_ASK_NOTHING, 0);
 }
 
 uint64_t rtl_probe_word_now(const struct rtl_probe_link *link)
@@ -99,7 +112,6 @@ uint64_t rtl_probe_writer(const struct rtl_probe_link *link)
 static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what)
 {
     struct rtl_probe_state state;
-    struct rtl_probe_word word = {.number = 0};
     uint64_t bits = 0;
     if (!link->page)
         return 0;
@@ -108,14 +120,7 @@ static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link
         memcpy((char *)&state + offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits);
     else
         state.number = 0;
-    word.number = state.number;
-    rtl_probe_decode(rtl_probe_word_now(link), &word);
-    do /* the page was wiped: a request of the number that was taken up last would be none */
-        word.number++;
-    while (word.number == 0 || word.number == state.number);
-    word.ask = (uint8_t)what;
-    change_word(link->page, &word);
-    return word.number;
+    return change_word(link->page, what, state.number);
 }
 
 uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,

@@ -23,6 +23,8 @@ struct rtl_probe_link {
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes);
 void rtl_probe_close(struct rtl_probe_link *link);
+/* Whether NO_PROBE is for want of RTL_PROBE=1: another start helps then, and only then. */
+bool rtl_probe_wants_setting(const struct rtl_reader *reader);
 
 /* Somebody watches. At least once a second from PREPARE until it is over. */
 void rtl_probe_heartbeat(struct rtl_probe_link *link);

@@ -19,7 +19,8 @@
  * rtl_probe_state.probed_object, and no dispatch of the application's says it.
  *
  * Rules for viewers: write the request and the code, then the word (release). One probe at a time: who finds one that
- * isn't over and whose heartbeat moves leaves it alone. A number is another with each request.
+ * isn't over and whose heartbeat moves leaves it alone. A number is another with each request: who finds another than
+ * its own in the word was replaced, asks for nothing more and takes nothing back.
  * Rules for the library: it trusts nothing in the page. The worker alone looks at it, once a round at most while
  * nothing is asked, copies word, request and code once, and decides by its copies.
  */

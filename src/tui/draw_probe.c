@@ -11,13 +11,6 @@
 
 enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, BAR_LABEL = 7 };
 
-/* The others' p50 in the window: dispatches that were probed are in no histogram. */
-static uint64_t others_p50(const struct rtl_row *row)
-{
-    struct rtl_span window = rtl_span_between(row->base, row->kernel);
-    return window.any ? window.q[0] : 0;
-}
-
 static void stage_text(const struct rtl_ui_probe *p, char *out, size_t size)
 {
     const struct rtl_probe_state *s = &p->state;
@@ -37,7 +30,7 @@ static void stage_text(const struct rtl_ui_probe *p, char *out, size_t size)
 
 struct fact {
     const char *label;
-    char text[64];
+    char text[80];
 };
 enum { FACTS_MAX = 16 };
 
@@ -45,18 +38,21 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
                       struct fact facts[FACTS_MAX])
 {
     const struct rtl_probe_state *s = &ui->probe.state;
-    uint64_t others = others_p50(row);
+    uint64_t others = rtl_probe_others_ns(row->base ? &row->base->histogram : NULL, &row->kernel->histogram);
     double slower = rtl_probe_slower(f, others);
     int n = 0;
 #define FACT(name, ...) (facts[n].label = (name), snprintf(facts[n++].text, sizeof facts->text, __VA_ARGS__))
-    FACT("waves", "%s of %s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text);
-    FACT("p50 cyc", "%s", rtl_probe_cycles_text(f->p50).text);
-    FACT("p99 cyc", "%s", rtl_probe_cycles_text(f->p99).text);
+    FACT("waves", "%s of %s%s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text,
+         s->waves ? "" : ": none recorded");
+    if (s->waves) { /* otherwise nothing is known of cycles, and 0 would look like a number */
+        FACT("p50 cyc", "%s", rtl_probe_cycles_text(f->p50).text);
+        FACT("p99 cyc", "%s", rtl_probe_cycles_text(f->p99).text);
+    }
     if (f->units)
         FACT("imbalance", "%.2f max/mean", f->imbalance);
     if (f->units && ui->probe.compute_units)
         FACT("on CUs", "%u of %u", (unsigned)f->units, (unsigned)ui->probe.compute_units);
-    else
+    else if (s->waves)
         FACT("on CUs", "%u", (unsigned)f->units);
     if (f->hottest_count)
         FACT("hottest", "%s %s", rtl_probe_unit_name(f->hottest[0].unit).text,
@@ -68,7 +64,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     }
     FACT("mean", "%s", rtl_format_time(f->duration_mean_ns, ui->units).text);
     if (slower > 0)
-        FACT("others p50", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
+        FACT("others", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
     for (uint32_t i = 1; i < f->hottest_count; i++)
         FACT("then", "%s %s", rtl_probe_unit_name(f->hottest[i].unit).text,
              rtl_format_count(f->hottest[i].cycles).text);
@@ -164,6 +160,8 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
         struct rtl_rect beside = {at.row, at.col + at.cols - FACTS, at.rows, FACTS};
         draw_facts(frame, beside, facts, count);
         at.cols -= FACTS + 1;
+        if (f.last < f.first)
+            return;
         rtl_frame_put(frame, at.row, at.col, at.cols, RTL_ROLE_LABEL, "from cycles");
         rtl_frame_right(frame, at.row, at.col + at.cols - 7, 6, RTL_ROLE_LABEL, "WAVES");
         at.row++, at.rows--;

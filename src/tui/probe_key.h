@@ -12,4 +12,12 @@ bool rtl_ui_is_probed(const struct rtl_ui *ui, const struct rtl_row *row);
 /* RTL_UI_*: a probe that runs is taken back, whichever kernel it is on. */
 unsigned rtl_ui_ask_for_probe(struct rtl_ui *ui);
 
+/* How often a kernel runs, and its median, by the last two snapshots, whatever of them is shown: how many are probed
+ * must not hang on the window. 0: not known. */
+struct rtl_probe_pace {
+    double per_second;
+    uint64_t p50_ns;
+};
+struct rtl_probe_pace rtl_ui_probe_pace(const struct rtl_model *model, uint32_t kernel);
+
 #endif

@@ -412,8 +412,7 @@ int rtl_watch_run(struct rtl_watch *w)
             break;
         case RTL_EVENT_SIGNAL:
             rtl_screen_close();
-            for (struct rtl_watch *one = w; one; one = one->parent)
-                rtl_watch_drop_probe(one);
+            rtl_watch_drop_probes(w);
             if (w->options->launch)
                 rtl_launch_tell(w->options->launch);
             rtl_screen_die(event.signal);

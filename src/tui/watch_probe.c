@@ -4,19 +4,12 @@
  */
 #include "base/clock.h"
 #include "session/probe_session.h"
-#include "stats/quantile.h"
 #include "tui/cursor.h"
+#include "tui/probe_key.h"
 #include "tui/watch_state.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static uint64_t p50_of(const struct rtl_kernel_snapshot *kernel)
-{
-    static const double half[] = {0.5};
-    uint64_t value = 0;
-    return rtl_quantiles(NULL, &kernel->histogram, half, 1, &value) ? value : 0;
-}
 
 void rtl_watch_drop_probe(struct rtl_watch *w)
 {
@@ -73,30 +66,43 @@ static void step(struct rtl_watch *w)
         rtl_watch_drop_probe(w);
 }
 
+/* A screen that was left is kept by the one that it was opened from, which may lie behind another by now. */
+static void each(struct rtl_watch *w, void (*visit)(struct rtl_watch *))
+{
+    for (struct rtl_watch *one = w; one; one = one->parent) {
+        visit(one);
+        if (one->kept)
+            visit(one->kept);
+    }
+}
+
 void rtl_watch_step_probes(struct rtl_watch *w)
 {
-    for (struct rtl_watch *one = w; one; one = one->parent)
-        step(one);
-    if (w->kept)
-        step(w->kept);
+    each(w, step);
+}
+
+void rtl_watch_drop_probes(struct rtl_watch *w)
+{
+    each(w, rtl_watch_drop_probe);
 }
 
 bool rtl_watch_has_probe(const struct rtl_watch *w)
 {
-    bool has = w->kept && w->kept->probe;
-    for (; w && !has; w = w->parent)
-        has = w->probe != NULL;
-    return has;
+    for (; w; w = w->parent)
+        if (w->probe || (w->kept && w->kept->probe))
+            return true;
+    return false;
 }
 
 static void begin(struct rtl_watch *w, const struct rtl_row *row)
 {
     char why[512];
     struct rtl_snapshot snapshot = {0};
+    const struct rtl_probe_pace pace = rtl_ui_probe_pace(w->held ? w->held : w->ui.model, row->id);
     const struct rtl_probe_wish wish = {.kernel = row->kernel->name,
                                         .row = row->id,
-                                        .duration_ns = p50_of(row->kernel),
-                                        .per_second = row->rate,
+                                        .duration_ns = pace.p50_ns,
+                                        .per_second = pace.per_second,
                                         .gpu = -1};
     enum rtl_reader_status status = rtl_reader_open(w->ui.pid, &w->probe_reader, why, sizeof why);
     if (status == RTL_READER_OK) {
@@ -108,7 +114,7 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row)
     rtl_snapshot_free(&snapshot);
     if (status != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s",
-                   status == RTL_READER_NO_PROBE
+                   status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
                        ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
                        : why);
         rtl_watch_drop_probe(w);

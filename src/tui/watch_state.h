@@ -54,10 +54,11 @@ void rtl_watch_take_snapshot(struct rtl_watch *watch);
 void rtl_watch_ask_for_mode(struct rtl_watch *watch);
 /* A probe on the selected kernel, or the end of the one that runs. */
 void rtl_watch_toggle_probe(struct rtl_watch *watch);
-/* Carries on those of this screen and of all behind it: a few times a second. */
+/* Carries on those of this screen, of all behind it, and of those that were left: a few times a second. */
 void rtl_watch_step_probes(struct rtl_watch *watch);
 bool rtl_watch_has_probe(const struct rtl_watch *watch);
 void rtl_watch_drop_probe(struct rtl_watch *watch);
+void rtl_watch_drop_probes(struct rtl_watch *watch); /* of the same screens */
 /* What the screen says of recordings: its own, else one that is made behind it. */
 void rtl_watch_tell_record(struct rtl_watch *watch);
 

@@ -4,6 +4,7 @@
  */
 #include "process_fixture.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -85,11 +86,18 @@ static void closed(int ready)
     with_probe(ready);
     close((int)segment.probe->page_fd);
 }
+static void switched_off(int ready)
+{
+    traced(ready);
+    segment.header->mode = RTL_MODE_OFF;
+}
 static void of_an_older_library(int ready)
 {
     traced(ready);
     segment.header->minor = 6;
 }
+
+static bool wants_setting; /* of the last one that was asked */
 
 static enum rtl_reader_status probe_of(void (*body)(int ready))
 {
@@ -105,6 +113,7 @@ static enum rtl_reader_status probe_of(void (*body)(int ready))
         assert_int_equal(state.kernel, RTL_KERNEL_UNKNOWN);
     } else {
         assert_null(link.page);
+        wants_setting = rtl_probe_wants_setting(reader);
         assert_names(pid);
         assert_null(strchr(why, '\n'));
         rtl_probe_heartbeat(&link); /* into nothing */
@@ -127,10 +136,16 @@ static void pages_that_are_none_are_refused(void **state)
     assert_int_equal(probe_of(of_a_later_version), RTL_READER_NO_PROBE);
     assert_int_equal(probe_of(closed), RTL_READER_NO_PROBE);
     assert_says("closed a descriptor");
+    assert_false(wants_setting); /* it has that */
     assert_int_equal(probe_of(of_an_older_library), RTL_READER_NO_PROBE);
     assert_says("1.6");
+    assert_false(wants_setting); /* which it doesn't know */
+    assert_int_equal(probe_of(switched_off), RTL_READER_NO_PROBE);
+    assert_says("RTL_MODE=off");
+    assert_false(wants_setting);
     assert_int_equal(probe_of(traced), RTL_READER_NO_PROBE);
     assert_says("RTL_PROBE=1");
+    assert_true(wants_setting);
 }
 
 /* --- requests and states, with both ends here --- */
@@ -263,6 +278,33 @@ static void states_are_whole(void **state)
     assert_true(got > 100 && met > 1000);
 }
 
+/* Two that took one number for theirs would both think that the probe is theirs. */
+enum { REQUESTS = 20000 };
+static uint8_t had[1 << 16];
+
+static void *ask_often(void *context)
+{
+    struct rtl_probe_link link = link_to;
+    (void)context;
+    for (int i = 0; i < REQUESTS; i++)
+        __atomic_fetch_add(&had[rtl_probe_prepare(reader, &link, 4711, 0)], 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void no_two_requests_have_one_number(void **state)
+{
+    pthread_t other;
+    (void)state;
+    if (FIXTURE_TSAN)
+        skip(); /* the body of a request is written by two at a time, which processes can't be kept from */
+    assert_int_equal(pthread_create(&other, NULL, ask_often, NULL), 0);
+    ask_often(NULL);
+    pthread_join(other, NULL);
+    for (size_t i = 0; i < sizeof had; i++)
+        assert_in_range(had[i], 0, 1);
+    assert_int_equal(had[0], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +313,7 @@ int main(void)
         cmocka_unit_test(requests_are_as_they_should_be),
         cmocka_unit_test(forged_states_are_bounded),
         cmocka_unit_test(states_are_whole),
+        cmocka_unit_test(no_two_requests_have_one_number),
     };
     return cmocka_run_group_tests(tests, open_own, NULL);
 }

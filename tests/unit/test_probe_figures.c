@@ -5,8 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "command/probe_report.h"
 #include "model/probe_figures.h"
 
 static void figures(void **state)
@@ -84,11 +88,67 @@ static void figures_of_nothing_and_of_too_much(void **state)
     assert_true(f.p50.low <= f.p50.high && f.p99.low <= f.p99.high);
 }
 
+/* One in ten takes ten times as long: a median knows nothing of it, and a probe that costs nothing would look dear. */
+static void others_by_their_mean(void **state)
+{
+    (void)state;
+    struct rtl_octave old = {.octave = 1, .bucket = {50}}, new = {.octave = 1, .bucket = {150}};
+    const struct rtl_histogram_copy before = {.count = 50, .total_ns = 50 * 400, .octave_count = 1, .octaves = &old};
+    const struct rtl_histogram_copy after = {
+        .count = 150, .total_ns = 50 * 400 + 90 * 100 + 10 * 1000, .octave_count = 1, .octaves = &new};
+    struct rtl_probe_figures f = {.any = true, .duration_mean_ns = 190};
+    assert_int_equal(rtl_probe_others_ns(&before, &after), 190);
+    assert_int_equal(rtl_probe_others_ns(NULL, &before), 400);
+    assert_int_equal(rtl_probe_others_ns(&after, &after), 0);
+    assert_int_equal(rtl_probe_others_ns(&after, &before), 0); /* of another process */
+    assert_true(rtl_probe_slower(&f, rtl_probe_others_ns(&before, &after)) == 1.0);
+    assert_true(rtl_probe_slower(&f, 0) == 0.0);
+}
+
+/* --- as text --- */
+
+static const char *report(const struct rtl_probe_session *session)
+{
+    static char text[8000];
+    const struct rtl_probe_report r = {.title = "a program", .name = "gemm", .mangled = "gemm", .session = session};
+    fflush(stdout);
+    int to = memfd_create("report", 0), before = dup(STDOUT_FILENO);
+    assert_true(to >= 0 && before >= 0 && dup2(to, STDOUT_FILENO) >= 0);
+    bool printed = rtl_probe_report_text(&r);
+    fflush(stdout);
+    dup2(before, STDOUT_FILENO);
+    ssize_t length = pread(to, text, sizeof text - 1, 0);
+    close(before);
+    close(to);
+    assert_true(printed && length > 0);
+    text[length] = 0;
+    return text;
+}
+
+static void waves_that_record_nothing(void **state)
+{
+    (void)state;
+    struct rtl_probe_session session = {.finding = true, .probing = {.counted = true}};
+    struct rtl_probe_state *s = &session.probing.state;
+    s->dispatches = s->probed = s->recorded = 3;
+    s->duration_total_ns = 3000;
+    s->waves_expected = 512;
+    const char *text = report(&session);
+    assert_non_null(strstr(text, "duration  mean 1.00µs"));
+    assert_non_null(strstr(text, "waves     0 of 512 expected: none has recorded its end; "));
+    assert_null(strstr(text, "cycles"));
+    s->waves = 512;
+    s->sum = s->durations[10] = 512;
+    assert_non_null(strstr(report(&session), "waves     512 of 512 expected; cycles: mean 1,"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures),
         cmocka_unit_test(figures_of_nothing_and_of_too_much),
+        cmocka_unit_test(others_by_their_mean),
+        cmocka_unit_test(waves_that_record_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,105 +1,9 @@
 /* A viewer's probe, step by step: each refusal, each end, and libraries that lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "probing_fixture.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "probe/stubs.h"
-#include "session/probing.h"
-
-#define SEC 1000000000ull
-static struct rtl_probing p;
-static struct rtl_probe_state library;
-static struct rtl_probing_seen seen;
-static uint64_t now;
-static uint16_t number; /* of the requests */
-static unsigned asked[RTL_PROBE_ASK_DISARM + 1];
-
-static int begin(void **state)
-{
-    (void)state;
-    memset(&library, 0, sizeof library);
-    memset(asked, 0, sizeof asked);
-    now = 1000 * SEC;
-    number = 40;
-    seen = (struct rtl_probing_seen){.alive = true, .state = &library};
-    const struct rtl_probing_plan plan = {
-        .target = {{0x1000, 2}, {0x2000, 3}}, .targets = 2, .wanted = 5, .every = 10, .ends_shift = 7};
-    rtl_probing_begin(&p, &plan, now);
-    return 0;
-}
-
-static enum rtl_probing_do look(uint64_t ns)
-{
-    now += ns;
-    enum rtl_probing_do act = rtl_probing_look(&p, &seen, now);
-    if (act == RTL_PROBING_DO_ASK) {
-        asked[p.ask]++;
-        rtl_probing_asked(&p, ++number, now);
-    }
-    return act;
-}
-
-static void answer(enum rtl_probe_phase phase, enum rtl_probe_why why)
-{
-    library.number = number;
-    library.phase = (uint8_t)phase;
-    library.why = (uint8_t)why;
-}
-
-static void prepare(void)
-{
-    assert_int_equal(look(0), RTL_PROBING_DO_ASK);
-    assert_int_equal(p.ask, RTL_PROBE_ASK_PREPARE);
-    assert_int_equal(p.request.kernel_object, 0x1000);
-    assert_int_equal(p.request.agent, 2);
-    assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
-    library.kernel_object = 0x1000;
-    library.agent = 2;
-    library.block = 0x7000;
-    answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
-    assert_int_equal(look(0), RTL_PROBING_DO_PATCH);
-    assert_int_equal(p.state.block, 0x7000);
-}
-
-static void arm(void)
-{
-    prepare();
-    assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* until it is there */
-    rtl_probing_patched(&p, RTL_PROBE_NONE, 0xabcd, 3000, now);
-    assert_int_equal(look(0), RTL_PROBING_DO_ASK);
-    assert_int_equal(p.ask, RTL_PROBE_ASK_ARM);
-    assert_int_equal(p.request.code_hash, 0xabcd);
-    assert_int_equal(p.request.code_bytes, 3000);
-    assert_int_equal(p.request.every, 10);
-    assert_int_equal(p.request.wanted, 5);
-    assert_int_equal(p.request.ends_shift, 7);
-    assert_true(rtl_probing_holds(&p));
-    assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
-    assert_false(p.counted);
-    answer(RTL_PROBE_PHASE_ARMED, RTL_PROBE_WHY_NONE);
-    assert_int_equal(look(0), RTL_PROBING_DO_WAIT);
-    assert_true(p.counted);
-}
-
-/* Nothing of it is left in the library, and it says so. */
-static void over(enum rtl_probing_over why, const char *text)
-{
-    char got[300];
-    for (int i = 0; i < 20 && p.stage != RTL_PROBING_AT_END; i++)
-        if (look(SEC) == RTL_PROBING_DO_ASK && p.ask == RTL_PROBE_ASK_DISARM)
-            answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_DISARMED);
-    assert_int_equal(p.stage, RTL_PROBING_AT_END);
-    assert_int_equal(look(0), RTL_PROBING_DO_END);
-    assert_false(rtl_probing_holds(&p));
-    rtl_probing_text(&p, got, sizeof got);
-    assert_string_equal(got, text);
-    assert_int_equal(p.over, why);
-}
 
 static void the_whole_way(void **state)
 {
@@ -280,34 +184,6 @@ static void no_code(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_PREPARE] + asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
-static void another_viewer(void **state)
-{
-    (void)state;
-    library.phase = RTL_PROBE_PHASE_ARMED;
-    seen.beats = true;
-    seen.heartbeat = 7;
-    assert_int_equal(look(0), RTL_PROBING_DO_WAIT);
-    assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
-    seen.heartbeat = 8;
-    assert_int_equal(look(SEC), RTL_PROBING_DO_END);
-    over(RTL_PROBING_OTHER_VIEWER,
-         "it can't be probed: another viewer has a probe there; one at a time: wait until that is over");
-    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0); /* that one goes on */
-    /* one that died: its heartbeat stands still */
-    begin(state);
-    library.phase = RTL_PROBE_PHASE_ARMED;
-    seen.beats = true;
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
-    assert_int_equal(look(SEC), RTL_PROBING_DO_ASK);
-    /* or that is over meanwhile */
-    begin(state);
-    library.phase = RTL_PROBE_PHASE_ENDING;
-    assert_int_equal(look(0), RTL_PROBING_DO_WAIT);
-    library.phase = RTL_PROBE_PHASE_OVER;
-    assert_int_equal(look(0), RTL_PROBING_DO_ASK);
-}
-
 static void nobody_answers(void **state)
 {
     (void)state;
@@ -394,39 +270,6 @@ static void stopped_and_timed_out(void **state)
     begin(state); /* before anything was asked for */
     rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
     over(RTL_PROBING_STOPPED, "it can't be probed: it was stopped");
-    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
-}
-
-static void the_process_ends(void **state)
-{
-    (void)state;
-    arm();
-    library.recorded = library.probed = library.dispatches = 4;
-    seen.alive = false;
-    assert_int_equal(look(0), RTL_PROBING_DO_END);
-    assert_int_equal(p.state.recorded, 4);
-    over(RTL_PROBING_EXITED, "the probe ended: the process has exited");
-    begin(state);
-    arm();
-    seen.alive = false;
-    seen.state = NULL;
-    assert_int_equal(look(0), RTL_PROBING_DO_END);
-    begin(state);
-    arm();
-    rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
-    look(0);
-    seen.alive = false;
-    assert_int_equal(look(0), RTL_PROBING_DO_END);
-}
-
-static void replaced(void **state)
-{
-    (void)state;
-    arm();
-    library.number += 2;
-    assert_int_equal(look(0), RTL_PROBING_DO_END);
-    over(RTL_PROBING_REPLACED,
-         "the probe ended: another viewer has put one in its place; one at a time: wait until that is over");
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
@@ -525,6 +368,8 @@ static void any_library(void **state)
             seen.heartbeat = (uint16_t)(rand() % 50 == 0);
             seen.beats = rand() % 2;
             if (rand() % 100 == 0)
+                seen.number = (uint16_t)(rand() % 60);
+            if (rand() % 100 == 0)
                 rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
             if (look(SEC / 4) == RTL_PROBING_DO_PATCH && rand() % 2)
                 rtl_probing_patched(&p, rand() % 2 ? RTL_PROBE_NONE : RTL_PROBE_CALL, 1, 100, now);
@@ -568,12 +413,9 @@ int main(void)
         cmocka_unit_test_setup(dispatches_on_the_other_gpu_alone, begin),
         cmocka_unit_test_setup(what_the_patch_refuses, begin),
         cmocka_unit_test_setup(no_code, begin),
-        cmocka_unit_test_setup(another_viewer, begin),
         cmocka_unit_test_setup(nobody_answers, begin),
         cmocka_unit_test_setup(no_dispatch, begin),
         cmocka_unit_test_setup(stopped_and_timed_out, begin),
-        cmocka_unit_test_setup(the_process_ends, begin),
-        cmocka_unit_test_setup(replaced, begin),
         cmocka_unit_test_setup(numbers_that_go_back, begin),
         cmocka_unit_test_setup(never_to_be_read, begin),
         cmocka_unit_test_setup(answers_without_sense, begin),

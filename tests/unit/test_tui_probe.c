@@ -139,6 +139,44 @@ static void the_key(void **state)
     assert_string_equal(ui.message, "");
 }
 
+static void waves_that_record_nothing(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    for (int cols = 60; cols <= 120; cols += 20) {
+        probed(true);
+        drawn(30, cols, "p50 cyc");
+        drawn(30, cols, "on CUs");
+        struct rtl_probe_state *s = &ui.probe.state;
+        s->waves = s->sum = s->min = s->max = s->tails = 0;
+        memset(s->durations, 0, sizeof s->durations);
+        memset(s->busy, 0, sizeof s->busy);
+        drawn(30, cols, "0 of 308k: none recorded");
+        drawn(30, cols, "118"); /* what it took is known all the same */
+        not_drawn(30, cols, "cyc");
+        not_drawn(30, cols, "on CUs");
+    }
+}
+
+/* The last second counts, not what is shown: a window over all that there was, or a range of what is long gone. */
+static void how_often_it_runs_now(void **state)
+{
+    (void)state;
+    assert_true(rtl_ui_probe_pace(m, KERNEL).per_second == 750);
+    synth_record(p, 1, 200000, 40000);
+    synth_tick(p, m, 13 * RTL_SEC);
+    rtl_model_set_window(m, RTL_WINDOW_ALL);
+    struct rtl_probe_pace pace = rtl_ui_probe_pace(m, KERNEL);
+    assert_true(pace.per_second == 40000);
+    assert_in_range(pace.p50_ns, 197000, 203000);
+    synth_tick(p, m, 14 * RTL_SEC);
+    pace = rtl_ui_probe_pace(m, KERNEL); /* it rests: what it took before is what is known */
+    assert_true(pace.per_second == 0);
+    assert_in_range(pace.p50_ns, 197000, 203000);
+    pace = rtl_ui_probe_pace(m, 4000);
+    assert_true(pace.per_second == 0 && pace.p50_ns == 0);
+}
+
 static void whom_nobody_can_ask(void **state)
 {
     (void)state;
@@ -183,6 +221,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(said_where_it_is_armed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(waves_that_record_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(how_often_it_runs_now, setup, teardown),
         cmocka_unit_test_setup_teardown(whom_nobody_can_ask, setup, teardown),
         cmocka_unit_test_setup_teardown(any_numbers, setup, teardown),
     };

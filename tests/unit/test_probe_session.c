@@ -1,0 +1,399 @@
+/*
+ * A probe from its code to what is asked of the library: the test is the process, the runtime with its list of code
+ * objects, and the library that answers.
+ */
+#include "segment_fixture.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "probe/code_writer.h"
+#include "session/probe_session.h"
+#include "tui/watch_state.h"
+
+enum { CODES = 3, GPUS = 2, PAGE = 4096, TEXT = 100 << 10, AT = 2 * PAGE + TEXT, S_ENDPGM = (int)0xbf810000 };
+#define SEC 1000000000ull
+
+/* --- the process, its runtime and the library --- */
+
+__attribute__((visibility("default"))) struct r_debug _amdgpu_r_debug; /* what the runtime has */
+static struct link_map entries[CODES];
+static char uris[CODES][80];
+static uint8_t *file[CODES], *loaded[CODES]; /* what was handed to the runtime, and where it has put that */
+static size_t bytes;
+
+static struct rtl_segment segment;
+static struct rtl_probe_page *page;
+static struct rtl_reader *reader;
+static struct rtl_agent_snapshot agents[GPUS];
+static struct rtl_snapshot snapshot = {.agents = agents, .agent_count = GPUS};
+static struct rtl_probe_session *session;
+static char why[300];
+static uint64_t now;
+
+/* The list has the first so many. */
+static void list(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(uris[i], sizeof uris[i], "memory://%d#offset=0x%llx&size=%zu", (int)getpid(),
+                 (unsigned long long)(uintptr_t)file[i], bytes);
+        entries[i] = (struct link_map){.l_addr = (uintptr_t)loaded[i],
+                                       .l_name = uris[i],
+                                       .l_prev = i ? &entries[i - 1] : NULL,
+                                       .l_next = i + 1 < count ? &entries[i + 1] : NULL};
+    }
+    _amdgpu_r_debug.r_map = count ? entries : NULL;
+}
+
+/* A kernel of this length, loaded everywhere. */
+static void make_codes(size_t text_bytes)
+{
+    uint32_t *text = calloc(1, text_bytes);
+    assert_non_null(text);
+    for (size_t i = 0; i < text_bytes / 4; i++)
+        text[i] = (uint32_t)S_ENDPGM;
+    const struct rtl_code_draft draft = {
+        .flags = RTL_CODE_GFX90A,
+        .abi_version = 2,
+        .kernel = "gemm",
+        .descriptor = {.rsrc1 = 2 << 6, .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
+        .text = text,
+        .text_bytes = text_bytes};
+    void *made = rtl_code_write(&draft, &bytes);
+    assert_true(made && bytes <= AT);
+    for (unsigned i = 0; i < CODES; i++) {
+        memcpy(file[i], made, bytes);
+        memcpy(loaded[i], made, bytes);
+    }
+    free(made);
+    free(text);
+}
+
+static struct rtl_code_symbol symbol_of(const uint8_t *code)
+{
+    struct rtl_code_object object;
+    struct rtl_code_symbol symbol = {0};
+    assert_int_equal(rtl_code_open(&object, code, bytes), RTL_PROBE_NONE);
+    for (uint64_t i = 0; i < object.symbol_count; i++)
+        if (rtl_code_symbol(&object, i, &symbol) && symbol.kernel)
+            return symbol;
+    fail_msg("no kernel in it");
+    return symbol;
+}
+
+static uint64_t object_of(unsigned which)
+{
+    return (uintptr_t)loaded[which] + symbol_of(file[which]).value;
+}
+
+static int setup(void **state)
+{
+    struct rtl_segment_config config = fixture_config;
+    (void)state;
+    now = 1000 * SEC;
+    config.probe = true;
+    assert_int_equal(rtl_segment_create(&segment, &config, why, sizeof why), 0);
+    rtl_segment_set_state(&segment, RTL_STATE_LIVE);
+    page = mmap(NULL, RTL_PROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)segment.probe->page_fd, 0);
+    assert_true(page != MAP_FAILED);
+    for (unsigned i = 0; i < GPUS; i++) {
+        agents[i] = (struct rtl_agent_snapshot){.agent = i, .gpu = i, .compute_units = 104, .tick_hz = 100000000};
+        snprintf(agents[i].name, sizeof agents[i].name, "gfx90a");
+    }
+    for (unsigned i = 0; i < CODES; i++) {
+        file[i] = mmap(NULL, AT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        loaded[i] = mmap(NULL, AT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(file[i] != MAP_FAILED && loaded[i] != MAP_FAILED);
+    }
+    make_codes(256);
+    list(1);
+    assert_int_equal(rtl_reader_open(getpid(), &reader, why, sizeof why), RTL_READER_OK);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rtl_probe_session_close(session);
+    session = NULL;
+    rtl_reader_close(reader);
+    for (unsigned i = 0; i < CODES; i++) {
+        munmap(file[i], AT);
+        munmap(loaded[i], AT);
+    }
+    munmap(page, RTL_PROBE_PAGE_BYTES);
+    close((int)segment.probe->page_fd);
+    fixture_drop(&segment);
+    return 0;
+}
+
+static struct rtl_probe_word word(void)
+{
+    struct rtl_probe_word w = {0};
+    assert_true(rtl_probe_decode(__atomic_load_n(&page->word, __ATOMIC_ACQUIRE), &w));
+    return w;
+}
+
+static void answer(enum rtl_probe_phase phase, enum rtl_probe_why reason)
+{
+    segment.probe->number = word().number;
+    segment.probe->phase = (uint8_t)phase;
+    segment.probe->why = (uint8_t)reason;
+    segment.probe->kernel_object = page->request.kernel_object;
+    segment.probe->agent = page->request.agent;
+    segment.probe->block = 0x700000;
+}
+
+static void open_session(int gpu)
+{
+    const struct rtl_probe_wish wish = {.kernel = "gemm", .gpu = gpu, .every = 1, .wanted = 1};
+    assert_int_equal(rtl_probe_session_open(reader, getpid(), &snapshot, &wish, &session, why, sizeof why),
+                     RTL_READER_OK);
+}
+
+/* Until something is asked for, or it is over; a thread looks for the code meanwhile. */
+static void step_to(enum rtl_probe_ask ask)
+{
+    uint16_t before = segment.probe->number;
+    while (rtl_probe_session_step(session, true, now) && word().number == before)
+        sched_yield();
+    assert_int_equal(word().ask, ask);
+}
+
+/* --- code that comes and goes --- */
+
+static void what_is_there_is_probed(void **state)
+{
+    (void)state;
+    open_session(-1);
+    step_to(RTL_PROBE_ASK_PREPARE);
+    assert_int_equal(page->request.kernel_object, object_of(0));
+    assert_true(rtl_probe_session_original(session)->compared);
+    answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
+    step_to(RTL_PROBE_ASK_ARM);
+    assert_int_equal(session->probing.over, RTL_PROBING_NOT);
+    assert_null(session->again);
+}
+
+/* Between the first look at it and the library's answer: another one in its place, the same one elsewhere, or none at
+ * all. */
+static void what_was_loaded_anew_is_left_alone(void **state)
+{
+    for (int i = 0; i < 3; i++) {
+        if (i) {
+            teardown(state);
+            setup(state);
+        }
+        open_session(-1);
+        step_to(RTL_PROBE_ASK_PREPARE);
+        if (i == 0)
+            file[0][PAGE + 4] ^= 1, loaded[0][PAGE + 4] ^= 1;
+        else if (i == 1)
+            entries[0].l_addr = (uintptr_t)loaded[1];
+        else
+            list(0);
+        answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
+        step_to(RTL_PROBE_ASK_DISARM);
+        assert_null(session->patch.code);
+        answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_DISARMED);
+        assert_false(rtl_probe_session_step(session, true, now));
+        assert_string_equal(rtl_probing_word(&session->probing), "reloaded");
+        rtl_probing_text(&session->probing, why, sizeof why);
+        assert_string_equal(why, "it can't be probed: its code isn't where it was found any more; does the program "
+                                 "load it anew each time?");
+    }
+}
+
+/* Its file was replaced meanwhile: what is loaded is as it was. */
+static void what_has_changed_is_left_alone(void **state)
+{
+    (void)state;
+    open_session(-1);
+    step_to(RTL_PROBE_ASK_PREPARE);
+    file[0][PAGE + 4] ^= 1;
+    answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
+    step_to(RTL_PROBE_ASK_DISARM);
+    assert_string_equal(rtl_probing_word(&session->probing), "code_changed");
+}
+
+/* The library sees it go while it is looked at: that is not waited for. */
+static void what_goes_meanwhile(void **state)
+{
+    (void)state;
+    open_session(-1);
+    step_to(RTL_PROBE_ASK_PREPARE);
+    answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
+    assert_true(rtl_probe_session_step(session, true, now));
+    if (session->probing.stage == RTL_PROBING_AT_PATCH) { /* else the thread was as fast */
+        answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_KERNEL_GONE);
+        assert_false(rtl_probe_session_step(session, true, now));
+        assert_string_equal(rtl_probing_word(&session->probing), "kernel_gone");
+        assert_int_equal(word().ask, RTL_PROBE_ASK_PREPARE);
+    }
+}
+
+/* --- which of several --- */
+
+static void all_of_one_name_are_tried(void **state)
+{
+    unsigned asked[CODES][GPUS] = {{0}}, first = 0;
+    (void)state;
+    list(CODES);
+    open_session(-1);
+    for (unsigned n = 0; n < CODES * GPUS; n++) {
+        step_to(RTL_PROBE_ASK_PREPARE);
+        for (unsigned i = 0; i < CODES; i++)
+            if (page->request.kernel_object == object_of(i)) {
+                asked[i][page->request.agent]++;
+                first = n ? first : i;
+            }
+        answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
+    }
+    assert_false(rtl_probe_session_step(session, true, now));
+    assert_string_equal(rtl_probing_word(&session->probing), "no_kernel");
+    for (unsigned i = 0; i < CODES * GPUS; i++)
+        assert_int_equal(asked[i / GPUS][i % GPUS], 1);
+    assert_int_equal(first, 0);
+}
+
+static void on_the_gpu_that_is_wanted(void **state)
+{
+    (void)state;
+    list(CODES);
+    open_session(1);
+    for (unsigned n = 0; n < CODES; n++) {
+        step_to(RTL_PROBE_ASK_PREPARE);
+        assert_int_equal(page->request.agent, 1);
+        answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
+    }
+    assert_false(rtl_probe_session_step(session, true, now));
+}
+
+/* --- what is compared --- */
+
+static const struct rtl_probe_code_copy *found(struct rtl_probe_code **code, enum rtl_probe_code_result result)
+{
+    *code = rtl_probe_code_find(getpid(), "gemm");
+    assert_non_null(*code);
+    while (!rtl_probe_code_ready(*code))
+        sched_yield();
+    assert_int_equal(rtl_probe_code_result(*code), result);
+    return result == RTL_PROBE_CODE_FOUND ? rtl_probe_code_copy(*code, 0) : NULL;
+}
+
+/* A stripped object doesn't say how long its functions are. */
+static void strip_lengths(void)
+{
+    struct rtl_code_object object;
+    Elf64_Sym s;
+    assert_int_equal(rtl_code_open(&object, file[0], bytes), RTL_PROBE_NONE);
+    for (uint64_t i = 0; i < object.symbol_count; i++) {
+        memcpy(&s, file[0] + object.symbols + i * sizeof s, sizeof s);
+        if (ELF64_ST_TYPE(s.st_info) == STT_FUNC)
+            s.st_size = 0;
+        memcpy(file[0] + object.symbols + i * sizeof s, &s, sizeof s);
+    }
+}
+
+static void all_of_the_code_is_compared(void **state)
+{
+    static const size_t places[] = {4, 70 << 10, TEXT - 4};
+    struct rtl_probe_code *code;
+    (void)state;
+    for (int stripped = 0; stripped < 2; stripped++)
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            make_codes(TEXT);
+            list(1);
+            if (stripped)
+                strip_lengths();
+            assert_true(found(&code, RTL_PROBE_CODE_FOUND)->compared);
+            rtl_probe_code_free(code);
+            loaded[0][PAGE + places[i]] ^= 1;
+            found(&code, RTL_PROBE_CODE_CHANGED);
+            rtl_probe_code_free(code);
+        }
+}
+
+/* Its descriptor can be seen from the host, its instructions can't. */
+static void what_nobody_can_see_was_not_compared(void **state)
+{
+    struct rtl_probe_code *code;
+    (void)state;
+    assert_int_equal(munmap(loaded[0] + PAGE, AT - PAGE), 0);
+    assert_false(found(&code, RTL_PROBE_CODE_FOUND)->compared);
+    rtl_probe_code_free(code);
+    assert_ptr_equal(
+        mmap(loaded[0] + PAGE, AT - PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+        loaded[0] + PAGE);
+}
+
+/* --- other viewers --- */
+
+static void who_closes_takes_back_only_its_own(void **state)
+{
+    struct rtl_probe_link other;
+    (void)state;
+    open_session(-1);
+    step_to(RTL_PROBE_ASK_PREPARE);
+    rtl_probe_session_close(session);
+    assert_int_equal(word().ask, RTL_PROBE_ASK_DISARM);
+    answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_DISARMED);
+    open_session(-1);
+    step_to(RTL_PROBE_ASK_PREPARE);
+    assert_int_equal(rtl_probe_open(reader, &other, why, sizeof why), RTL_READER_OK);
+    uint16_t number = rtl_probe_prepare(reader, &other, 4711, 0);
+    rtl_probe_session_close(session);
+    session = NULL;
+    assert_int_equal(word().ask, RTL_PROBE_ASK_PREPARE);
+    assert_int_equal(word().number, number);
+    rtl_probe_close(&other);
+}
+
+/* --- screens --- */
+
+/* Another process is looked at: the one that was left is kept by the screen behind. */
+static void the_probe_of_a_screen_that_was_left(void **state)
+{
+    struct rtl_watch *kept = calloc(1, sizeof *kept), *behind = calloc(1, sizeof *behind),
+                     *shown = calloc(1, sizeof *shown);
+    (void)state;
+    assert_true(kept && behind && shown);
+    shown->parent = kept->parent = behind;
+    assert_false(rtl_watch_has_probe(shown));
+    behind->kept = kept;
+    assert_int_equal(rtl_reader_open(getpid(), &kept->probe_reader, why, sizeof why), RTL_READER_OK);
+    open_session(-1);
+    kept->probe = session;
+    session = NULL;
+    assert_true(rtl_watch_has_probe(shown));
+    for (uint64_t until = fixture_now_ns() + 30 * SEC; kept->probe->finding && fixture_now_ns() < until;) {
+        rtl_watch_step_probes(shown);
+        sched_yield();
+    }
+    assert_int_equal(word().ask, RTL_PROBE_ASK_PREPARE);
+    rtl_watch_drop_probes(shown); /* as a signal has it */
+    assert_int_equal(word().ask, RTL_PROBE_ASK_DISARM);
+    assert_null(kept->probe);
+    free(shown);
+    free(behind);
+    free(kept);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_there_is_probed, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_loaded_anew_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_has_changed_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_of_one_name_are_tried, setup, teardown),
+        cmocka_unit_test_setup_teardown(on_the_gpu_that_is_wanted, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_of_the_code_is_compared, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_nobody_can_see_was_not_compared, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_closes_takes_back_only_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_probe_of_a_screen_that_was_left, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
