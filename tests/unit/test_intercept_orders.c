@@ -30,6 +30,7 @@
 #define rtl_packet_see_extended  step_packet_see_extended
 #define rtl_packet_more          step_packet_more
 #define rtl_packet_more_here     step_packet_more_here
+#define rtl_packet_set_probed    step_packet_set_probed
 #define rtl_dispatch             step_dispatch
 #define rtl_requests_apply       step_requests_apply
 #define rtl_requests_policy      step_requests_policy
