@@ -350,6 +350,8 @@ static void nobody_watches(void **state)
     atomic_fetch_add(&put_forward, 4000000000);
     AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
     refused_with(RTL_PROBE_WHY_UNWATCHED);
+    arm_with(request_for(1, 0)); /* the viewer had stood still: why it ended stays */
+    refused_with(RTL_PROBE_WHY_UNWATCHED);
 }
 
 static void the_kernel_goes(void **state)

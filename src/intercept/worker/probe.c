@@ -410,9 +410,11 @@ static void arm(const struct rtl_probe_request *request, uint64_t now)
     p.told.number = p.word.number;
     p.changed = true;
     if (p.told.phase != RTL_PROBE_PHASE_PREPARED) {
-        if (p.told.phase != RTL_PROBE_PHASE_ARMED && p.told.phase != RTL_PROBE_PHASE_ENDING)
+        /* another's goes on as it was; and what was prepared, but has ended meanwhile, ended for a reason */
+        bool ended = p.told.why != RTL_PROBE_WHY_NONE && !p.told.armed_mono_ns;
+        if (!ended && p.told.phase != RTL_PROBE_PHASE_ARMED && p.told.phase != RTL_PROBE_PHASE_ENDING)
             set_why(RTL_PROBE_WHY_BAD_REQUEST);
-        return; /* another's goes on as it was */
+        return;
     }
     if (!makes_sense(request)) {
         end(RTL_PROBE_WHY_BAD_REQUEST);
