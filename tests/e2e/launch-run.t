@@ -143,7 +143,7 @@ is "nohup holds for both" "$status" 9
 
 play="$O/tests/programs/launch_play"
 begin env --default-signal "$top" run --trace "$work/ended.db" -- tests/vgpu/run -- "$play" runtime
-check "a trace begins" wait_until 60 test -s "$work/ended.db"
+check "a trace begins" wait_until 60 grep -q rtl-control "/proc/$run/maps"
 kill -TERM "$run"
 end
 is "SIGTERM while a trace is recorded is the command's, too" "$status" 143

@@ -205,9 +205,13 @@ is "mode auto is woken" "$? $(cat "$work/err")" "0 "
 end_process "$server"
 unset RTL_MODE
 serve two --gpus 2 -- "$O/tests/programs/serve" --layers 2 --gpus 2
+on_that_gpu() { # STATUS
+    cat "$work/out" "$work/err"
+    test "$1" = 0 && line "on *GPU $gpu, gfx90a$" && line waves | grep -E '^waves +([1-9][0-9]*) of \1 '
+}
 for gpu in 1 0; do
     probe -p "$server" -k silu -n 3 --every 1 --gpu "$gpu"
-    is "GPU $gpu of two" "$? $(line on) $(line waves | grep -cE '^waves +([1-9][0-9]*) of \1 ')" "0 on        GPU $gpu, gfx90a 1"
+    check "GPU $gpu of two" on_that_gpu "$?"
 done
 probe -p "$server" -k silu -n 3 --every 1
 is "whichever has it" "$?" 0
