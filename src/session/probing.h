@@ -33,7 +33,7 @@
     X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?")             \
     X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now")                   \
     X(NOT_PROBED, "not_probed", "its dispatches come, and none of them is probed",                                     \
-      "its packets may be of a kind that is left as it is")                                                            \
+      "they may be another GPU's, or their packets of a kind that is left as it is")                                   \
     X(TIMEOUT, "timeout", "the time for it is over", "--timeout gives it more, --every probes more of its dispatches") \
     X(STOPPED, "stopped", "it was stopped", "")                                                                        \
     X(EXITED, "exited", "the process has exited", "")                                                                  \

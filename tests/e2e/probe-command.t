@@ -205,6 +205,8 @@ is "mode auto is woken" "$? $(cat "$work/err")" "0 "
 end_process "$server"
 unset RTL_MODE
 serve two --gpus 2 -- "$O/tests/programs/serve" --layers 2 --gpus 2
+both_run() { "$top" -p "$server" --json -n 1 | jq -e '[.queues[] | select(.dispatches > 100).gpu] | unique | length == 2'; }
+check "both GPUs have their copies" wait_until 60 both_run
 on_that_gpu() { # STATUS
     cat "$work/out" "$work/err"
     test "$1" = 0 && line "on *GPU $gpu, gfx90a$" && line waves | grep -E '^waves +([1-9][0-9]*) of \1 '

@@ -223,8 +223,8 @@ static void no_dispatch(void **state)
         library.dispatches += 3;
         look(SEC);
     }
-    over(RTL_PROBING_NOT_PROBED, "the probe ended: its dispatches come, and none of them is probed; its packets may be "
-                                 "of a kind that is left as it is");
+    over(RTL_PROBING_NOT_PROBED, "the probe ended: its dispatches come, and none of them is probed; they may be "
+                                 "another GPU's, or their packets of a kind that is left as it is");
     begin(state); /* one in ten of few takes its time */
     p.plan.targets = 1;
     arm();
