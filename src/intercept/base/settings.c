@@ -74,7 +74,7 @@ bool rtl_probe_setting_parse(const char *value, bool *probe)
     return *probe || !value || !value[0] || strcmp(value, "0") == 0;
 }
 
-static void say(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
 {
     static const char prefix[] = "librtl: ";
     int error = errno;
