@@ -464,4 +464,18 @@ static __attribute__((unused)) void refused_with(enum rtl_probe_why why)
     assert_int_equal(atomic_load(&rtl_hot.more), 0);
 }
 
+/* Around a group of tests. */
+static __attribute__((unused)) int load_it(void **state)
+{
+    (void)state;
+    load_library();
+    return 0;
+}
+
+static __attribute__((unused)) int unload_it(void **state)
+{
+    OnUnload();
+    return free_signals(state);
+}
+
 #endif

@@ -531,19 +531,6 @@ static void it_never_ends(void **state)
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-static int load_it(void **state)
-{
-    (void)state;
-    load_library();
-    return 0;
-}
-
-static int unload_it(void **state)
-{
-    OnUnload();
-    return free_signals(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

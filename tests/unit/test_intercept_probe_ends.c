@@ -151,13 +151,6 @@ static void a_queue_fails(void **state)
     OnUnload();
 }
 
-static int load_it(void **state)
-{
-    (void)state;
-    load_library();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

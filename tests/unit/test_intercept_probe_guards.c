@@ -206,19 +206,6 @@ static void nobody_reads(void **state)
     close(before);
 }
 
-static int load_it(void **state)
-{
-    (void)state;
-    load_library();
-    return 0;
-}
-
-static int unload_it(void **state)
-{
-    OnUnload();
-    return free_signals(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

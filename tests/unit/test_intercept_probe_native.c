@@ -66,7 +66,7 @@ static void the_queue_remains(void **state)
     forget_what_is_held();
 }
 
-static int load_it(void **state)
+static int load_native(void **state)
 {
     (void)state;
     fill_all_tables = fill_native_tables;
@@ -74,16 +74,10 @@ static int load_it(void **state)
     return native_of() ? 0 : -1;
 }
 
-static int unload_it(void **state)
-{
-    OnUnload();
-    return free_signals(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_queue_remains),
     };
-    return cmocka_run_group_tests(tests, load_it, unload_it);
+    return cmocka_run_group_tests(tests, load_native, unload_it);
 }
