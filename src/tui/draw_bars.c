@@ -58,7 +58,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         return;
     if (!all->any) {
         rtl_frame_put(frame, at.row, at.col + 2, at.cols - 2, RTL_ROLE_DIM,
-                      row->untimed ? "counted, but never timed: see the coverage line" : "nothing timed yet");
+                      row->untimed ? "counted, never timed: main screen says why" : "nothing timed yet");
         return;
     }
     int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);

@@ -140,7 +140,7 @@ static void the_detail(void **state)
     ui.wrap = true;
     drawn(24, 80, "vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*");
     ui.selected = RTL_KERNEL_FIRST + 5;
-    drawn(24, 80, "counted, but never timed");
+    drawn(24, 80, "counted, never timed");
     not_drawn(24, 80, "100%"); /* nothing is made up for it */
     ui.selected = 9999;
     drawn(24, 80, "the kernel is gone");
