@@ -8,7 +8,7 @@ preload=$tap_top/$O/tests/programs/intercept_refuse_preload.so
 
 # The thread is cancelled before it calls: whatever is a cancellation point in the library ends it there. Without a worker
 # nothing is known of how full a queue is, so then it doesn't outrun the GPU.
-for refused in '' populate 'thread populate'; do
+for refused in '' lock populate 'thread populate'; do
     LD_PRELOAD=$preload REFUSE=$refused
     export LD_PRELOAD REFUSE
     case $refused in *thread*) play cancel 0 ;; *) play cancel 5000 ;; esac

@@ -4,7 +4,8 @@
  * REFUSE=memfd: memfd_create fails for its segment. REFUSE=thread: pthread_create fails for calls from it.
  * REFUSE=membarrier: there is no such system call. REFUSE=tsc: the kernel doesn't keep time by the time stamp counter.
  * REFUSE=populate: nobody can have pages made present (MADV_POPULATE_WRITE), as before Linux 5.14. REFUSE=pages: the
- * library's worker gets no memory for them.
+ * library's worker gets no memory for them. REFUSE=lock: every lock that the runtime takes is a cancellation point, as it is
+ * where another thread has it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,6 +45,20 @@ INSTEAD int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, 
     if (refused("thread") && dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "librtl.so"))
         return EAGAIN;
     return real(thread, attributes, run, data);
+}
+
+INSTEAD int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    static int (*real)(pthread_mutex_t *);
+    static int wanted = -1;
+    Dl_info caller;
+    if (!real) /* the dynamic linker's own lock isn't one of these */
+        real = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    if (wanted < 0)
+        wanted = refused("lock");
+    if (wanted && dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "libhsa-runtime64"))
+        pthread_testcancel();
+    return real(mutex);
 }
 
 INSTEAD int madvise(void *address, size_t length, int advice)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/kernel_rows.h"
@@ -50,11 +51,9 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *options)
+/* Its kernels get their rows. */
+static void take_up(hsa_executable_t executable)
 {
-    hsa_status_t status = rtl_tool.hsa.executable_freeze(executable, options);
-    if (status != HSA_STATUS_SUCCESS || !rtl_recording())
-        return status;
     int error = errno;
     struct found found = {NULL, 0, 0};
     rtl_tool.hsa.executable_iterate_symbols(executable, see_symbol, &found);
@@ -70,14 +69,26 @@ hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *opti
     free(found.kernel);
     rtl_kernels_populate();
     errno = error;
+}
+
+hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *options)
+{
+    int held = rtl_cancel_hold();
+    hsa_status_t status = rtl_tool.hsa.executable_freeze(executable, options);
+    if (status == HSA_STATUS_SUCCESS && rtl_recording())
+        take_up(executable);
+    rtl_cancel_let(held);
     return status;
 }
 
 hsa_status_t rtl_executable_destroy(hsa_executable_t executable)
 {
+    int held = rtl_cancel_hold();
     /* first, while nobody else can get the same addresses */
     if (rtl_recording())
         rtl_kernels_forget(executable.handle);
     rtl_probe_gate_forget();
-    return rtl_tool.hsa.executable_destroy(executable);
+    hsa_status_t status = rtl_tool.hsa.executable_destroy(executable);
+    rtl_cancel_let(held);
+    return status;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "intercept/base/agents.h"
+#include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/intercept_queue.h"
 #include "intercept/hooks/native_life.h"
@@ -289,8 +290,10 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                                         .native = true,
                                         .chained = rtl_tool.chained,
                                         .plain = plain};
+    int held = rtl_cancel_hold();
     hsa_status_t status = rtl_queue_make(&r, queue);
     rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
+    rtl_cancel_let(held);
     return status;
 }
 
@@ -333,7 +336,7 @@ static struct rtl_tracker *detach(const hsa_queue_t *queue)
     return tracker;
 }
 
-hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
+static hsa_status_t destroy(hsa_queue_t *queue)
 {
     /* before the queue goes, because its address may be another's as soon as it has gone */
     /* where it isn't recorded, as in a fork's child, the lock may be nobody's who is still there */
@@ -357,5 +360,13 @@ hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
         pthread_mutex_unlock(&rtl_tool.create);
     }
     errno = saved;
+    return status;
+}
+
+hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
+{
+    int held = rtl_cancel_hold();
+    hsa_status_t status = destroy(queue);
+    rtl_cancel_let(held);
     return status;
 }

@@ -3,13 +3,16 @@
 
 #include <errno.h>
 
+#include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
 
 static hsa_status_t create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers, hsa_signal_t *signal)
 {
+    int held = rtl_cancel_hold();
     hsa_status_t status = rtl_tool.hsa.signal_create(value, n, consumers, signal);
+    rtl_cancel_let(held);
     if (status == HSA_STATUS_SUCCESS && rtl_recording()) {
         int error = errno;
         rtl_app_signal_add(*signal);
@@ -21,7 +24,9 @@ static hsa_status_t create(hsa_signal_value_t value, uint32_t n, const hsa_agent
 static hsa_status_t amd_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers, uint64_t attributes,
                                hsa_signal_t *signal)
 {
+    int held = rtl_cancel_hold();
     hsa_status_t status = rtl_tool.hsa.amd_signal_create(value, n, consumers, attributes, signal);
+    rtl_cancel_let(held);
     /* a signal that another process may use can be put on packets that aren't seen; attributes of later releases may
      * mean anything */
     if (status == HSA_STATUS_SUCCESS && rtl_recording() && (attributes & ~(uint64_t)HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0) {
@@ -40,7 +45,10 @@ static hsa_status_t destroy(hsa_signal_t signal)
         rtl_app_signal_remove(signal);
         errno = error;
     }
-    return rtl_tool.hsa.signal_destroy(signal);
+    int held = rtl_cancel_hold();
+    hsa_status_t status = rtl_tool.hsa.signal_destroy(signal);
+    rtl_cancel_let(held);
+    return status;
 }
 
 void rtl_signals_hook(void *table)
