@@ -24,10 +24,12 @@
 	kernel vg_random
 	kernel vg_short
 	kernel vg_none
+	kernel vg_slow
 #else
 	kernel vg_short
 	kernel vg_long
 	kernel vg_random
 	kernel vg_other
 	kernel vg_none
+	kernel vg_slow
 #endif

@@ -10,6 +10,7 @@ cat >"$work/vgpu.script" <<'END'
 vg_short   fixed 120ns
 vg_none    fixed 0ns
 vg_long    fixed 2ms
+vg_slow    fixed 40ms
 vg_random  lognormal 40us 0.5
 vg_other   fixed 31ticks
 *hip_*     fixed 7us
