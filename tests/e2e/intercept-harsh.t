@@ -7,12 +7,16 @@ scenes=intercept_harsh
 preload=$tap_top/$O/tests/programs/intercept_refuse_preload.so
 
 # The thread is cancelled before it calls: whatever is a cancellation point in the library ends it there. Without a worker
-# nothing is known of how full a queue is, so then it doesn't outrun the GPU.
+# nothing is known of how full a queue is, so then it doesn't outrun the GPU. Where each lock of the runtime's is one, queues
+# are native: an intercept queue takes one of its own whenever its doorbell rings.
+way=${RTL_QUEUES:-}
 for refused in '' lock populate 'thread populate'; do
     LD_PRELOAD=$preload REFUSE=$refused
     export LD_PRELOAD REFUSE
+    case $refused in lock) export RTL_QUEUES=native ;; esac
     case $refused in *thread*) play cancel 0 ;; *) play cancel 5000 ;; esac
-    unset LD_PRELOAD REFUSE
+    unset LD_PRELOAD REFUSE RTL_QUEUES
+    [ -z "$way" ] || export RTL_QUEUES="$way"
     is "a cancelled thread${refused:+ ($refused refused)}: the library doesn't end it" \
         "$(grep cancelled "$work/out")" "not cancelled"
     close_scene

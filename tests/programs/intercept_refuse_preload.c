@@ -4,8 +4,8 @@
  * REFUSE=memfd: memfd_create fails for its segment. REFUSE=thread: pthread_create fails for calls from it.
  * REFUSE=membarrier: there is no such system call. REFUSE=tsc: the kernel doesn't keep time by the time stamp counter.
  * REFUSE=populate: nobody can have pages made present (MADV_POPULATE_WRITE), as before Linux 5.14. REFUSE=pages: the
- * library's worker gets no memory for them. REFUSE=lock: every lock that the runtime takes is a cancellation point, as it is
- * where another thread has it.
+ * library's worker gets no memory for them. REFUSE=lock: every lock that the runtime takes is a cancellation point, as
+ * it is where another thread has it.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -7,9 +7,9 @@
  * doorbell at a time of its own, so that not even a producer alone may write a header before the body. So producers
  * there wait for the GPU every now and then, and rings are large (IN_FLIGHT, RING).
  *
- * A plain queue goes on looking at the slot that it waits for, and bears being full. It doesn't bear a header before the
- * body: the GPU hears of a doorbell late, and then looks at all that is reserved by then, so even a producer alone is seen
- * between the two. A native queue bears it, because only who reserved a slot says that it is complete.
+ * A plain queue goes on looking at the slot that it waits for, and bears being full. It doesn't bear a header before
+ * the body: the GPU hears of a doorbell late, and then looks at all that is reserved by then, so even a producer alone
+ * is seen between the two. A native queue bears it, because only who reserved a slot says that it is complete.
  */
 #ifndef NATIVE_STRESS_SETS_H
 #define NATIVE_STRESS_SETS_H

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "intercept/base/cancel.h"
 #include "intercept/base/futex.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
@@ -460,14 +461,19 @@ static bool start_thread(struct rtl_collector *collector)
 
 static bool make_signal(hsa_signal_t *signal)
 {
+    int held = rtl_cancel_hold(); /* a dispatch makes them, too, while there are too few */
     /* GPU_ONLY: no mailbox, so no interrupt and no KFD event a kernel */
-    return rtl_tool.hsa.amd_signal_create(RTL_SIGNAL_ARMED, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, signal) ==
-           HSA_STATUS_SUCCESS;
+    hsa_status_t status =
+        rtl_tool.hsa.amd_signal_create(RTL_SIGNAL_ARMED, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, signal);
+    rtl_cancel_let(held);
+    return status == HSA_STATUS_SUCCESS;
 }
 
 static void destroy_signal(hsa_signal_t signal)
 {
+    int held = rtl_cancel_hold();
     rtl_tool.hsa.signal_destroy(signal);
+    rtl_cancel_let(held);
 }
 
 static struct rtl_collector *make_collector(struct rtl_pool *pool)
