@@ -357,14 +357,19 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
     uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->rd;
     /* Doorbell first, completions after: what is seen here was submitted before anyone could see them. */
     uint64_t bell = __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE);
-    bool busy = bell != q->last_doorbell, unfinished = q->seen < q->limit;
+    bool busy = bell != VG_NEVER, unfinished = q->seen < q->limit;
+    /* Taken, so that the next ring is seen even if it carries the same index: two threads may ring for one each between
+     * two looks, and the later one, for the second time, with that of the last look. */
+    if (busy)
+        bell = q->last_doorbell = __atomic_exchange_n(q->doorbell, VG_NEVER, __ATOMIC_ACQ_REL);
+    else
+        bell = q->last_doorbell;
     /* A doorbell that is ahead of the index: who rang may write the index later, and ring no more. */
     if (!busy && bell != VG_NEVER && bell >= q->limit)
         busy = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE) > q->limit;
     if (busy) {
         /* The doorbell is a kick: a later ring may carry a lower index when several threads submit, so how far to go is
          * what the write index says; an unfinished packet is still INVALID. */
-        q->last_doorbell = bell;
         q->limit = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE);
         if (q->rd == 0)
             q->truth_id = q->amd->hsa_queue.id;

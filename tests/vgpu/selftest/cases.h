@@ -21,6 +21,7 @@ void case_overlap(int argc, char **argv);
 void case_chain(int argc, char **argv);
 void case_slots(int argc, char **argv);
 void case_read_index(int argc, char **argv);
+void case_same_bell(int argc, char **argv);
 void case_deps(int argc, char **argv);
 void case_no_profile(int argc, char **argv);
 void case_throughput(int argc, char **argv);

@@ -128,7 +128,8 @@ hsa_signal_t signal_new(int64_t value)
     return s;
 }
 
-uint64_t submit(hsa_queue_t *q, const void *packet, uint16_t header)
+/* Writes the packet into the next slot, and rings for nobody. */
+static uint64_t write_packet(hsa_queue_t *q, const void *packet, uint16_t header)
 {
     uint64_t i = hsa_queue_add_write_index_relaxed(q, 1);
     while (i - hsa_queue_load_read_index_scacquire(q) >= q->size)
@@ -138,6 +139,12 @@ uint64_t submit(hsa_queue_t *q, const void *packet, uint16_t header)
     uint32_t first;
     memcpy(&first, packet, 4);
     __atomic_store_n((uint32_t *)(void *)slot, (first & 0xffff0000u) | header, __ATOMIC_RELEASE);
+    return i;
+}
+
+uint64_t submit(hsa_queue_t *q, const void *packet, uint16_t header)
+{
+    uint64_t i = write_packet(q, packet, header);
     hsa_signal_store_screlease(q->doorbell_signal, (hsa_signal_value_t)i);
     return i;
 }
@@ -161,6 +168,12 @@ uint64_t dispatch(hsa_queue_t *q, uint64_t object, hsa_signal_t done, bool barri
         .completion_signal = done,
     };
     return submit(q, &p, HEADER(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier));
+}
+
+uint64_t barrier_unrung(hsa_queue_t *q, hsa_signal_t done)
+{
+    hsa_barrier_and_packet_t p = {.completion_signal = done};
+    return write_packet(q, &p, HEADER(HSA_PACKET_TYPE_BARRIER_AND, true));
 }
 
 uint64_t barrier_and(hsa_queue_t *q, const hsa_signal_t *deps, int n, hsa_signal_t done, bool barrier)

@@ -44,6 +44,7 @@ uint64_t dispatch(hsa_queue_t *q, uint64_t object, hsa_signal_t done, bool barri
 uint64_t barrier_and(hsa_queue_t *q, const hsa_signal_t *deps, int n, hsa_signal_t done, bool barrier);
 /* any 64 bytes with the header last */
 uint64_t submit(hsa_queue_t *q, const void *packet, uint16_t header);
+uint64_t barrier_unrung(hsa_queue_t *q, hsa_signal_t done); /* written, and the doorbell left alone */
 void wait_zero(hsa_signal_t s);
 /* ticks of a dispatch */
 hsa_amd_profiling_dispatch_time_t times(const struct hsa *h, int gpu, hsa_signal_t s);

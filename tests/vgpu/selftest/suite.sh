@@ -76,7 +76,7 @@ vgpu_suite() { # LABEL: the cases that every release has to pass
     check "$1: the truth has every one of them" truth_is vg_short 100 120
     hsa draw 300 >"$work/out" 2>"$work/err"
     check "$1: drawn durations are those of the truth" same_as_truth vg_random "$work/out"
-    for name in overlap chain slots deps no-profile clock copy fill rect lock free churn threads reinit fork; do
+    for name in overlap chain slots deps same-bell no-profile clock copy fill rect lock free churn threads reinit fork; do
         check "$1: $name" hsa "$name"
     done
     check "$1: small BAR: copy" env VGPU_BAR=small "$0" --case copy

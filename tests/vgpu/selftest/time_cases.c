@@ -172,6 +172,26 @@ void case_read_index(int argc, char **argv)
     puts(early > ROUNDS / 2 ? "early" : "late");
 }
 
+/* Each store to the doorbell is heard, also one of the index that it had before. */
+void case_same_bell(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    hsa_queue_t *q = make_queue(&h, 0, 64, true);
+    hsa_signal_t s = signal_new(1);
+    uint64_t first = barrier_unrung(q, s);
+    hsa_signal_store_screlease(q->doorbell_signal, (hsa_signal_value_t)first);
+    wait_zero(s);
+    for (int i = 0; i < 100; i++) {
+        hsa_signal_store_relaxed(s, 1);
+        barrier_unrung(q, s);
+        hsa_signal_store_screlease(q->doorbell_signal, (hsa_signal_value_t)first);
+        wait_zero(s);
+    }
+    CHECK(hsa_signal_destroy(s));
+    CHECK(hsa_queue_destroy(q));
+}
+
 /* barriers end with what they wait for, to the tick, across queues */
 void case_deps(int argc, char **argv)
 {

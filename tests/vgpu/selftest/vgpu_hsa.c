@@ -19,6 +19,7 @@ static const struct {
     {"chain", case_chain},
     {"slots", case_slots},
     {"read-index", case_read_index},
+    {"same-bell", case_same_bell},
     {"deps", case_deps},
     {"no-profile", case_no_profile},
     {"throughput", case_throughput},
