@@ -6,6 +6,7 @@
  */
 #include "bits.h"
 #include "half.h"
+#include "half_lanes.h"
 #include "wave.h"
 
 #include <math.h>
@@ -170,8 +171,7 @@ static void convert(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
 {
     switch (kind) {
     case GCN_F16:
-        for (unsigned l = 0; l < GCN_LANES; l++)
-            b[l].f = gcn_half_float(b[l].u & 0xffff);
+        gcn_halves_floats(b, b, GCN_LANES);
         break;
     case GCN_U16:
         for (unsigned l = 0; l < GCN_LANES; l++)
@@ -328,8 +328,7 @@ void gcn_put_f16(struct gcn_wave *w, const struct gcn_inst *in, union gcn_lane *
     if (in->omod || in->clamp)
         for (unsigned l = 0; l < GCN_LANES; l++)
             value[l].f = modified(in, value[l].f);
-    for (unsigned l = 0; l < GCN_LANES; l++)
-        value[l].u = gcn_float_half(value[l].f);
+    gcn_floats_halves(value, value, GCN_LANES);
     gcn_put16(w, in, value, keep);
 }
 
