@@ -10,17 +10,25 @@
 #include <emmintrin.h>
 #endif
 
-static inline void gcn_bits_lanes(uint64_t mask, uint32_t lane[64])
+/* eight lanes */
+typedef int32_t gcn_ints __attribute__((vector_size(32), aligned(4), may_alias));
+enum { GCN_AT_ONCE = 8 };
+#define GCN_EITHER(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
+static const gcn_ints gcn_bit_of_lane = {1, 2, 4, 8, 16, 32, 64, 128};
+
+static inline void gcn_bits_lanes(uint64_t mask, void *lane)
 {
-    static const uint32_t bit[32] = {1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
-                                     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
-                                     1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
-                                     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
-    uint32_t low = (uint32_t)mask, high = (uint32_t)(mask >> 32);
-    for (unsigned l = 0; l < 32; l++)
-        lane[l] = low & bit[l] ? ~0u : 0;
-    for (unsigned l = 0; l < 32; l++)
-        lane[l + 32] = high & bit[l] ? ~0u : 0;
+    for (unsigned i = 0; i < 64 / GCN_AT_ONCE; i++)
+        ((gcn_ints *)lane)[i] = (gcn_bit_of_lane & (int32_t)(mask >> i * GCN_AT_ONCE & 0xff)) != 0;
+}
+
+/* to = mask ? one : other; `to` may be one of them */
+static inline void gcn_either(uint64_t mask, const void *one, const void *other, void *to)
+{
+    for (unsigned i = 0; i < 64 / GCN_AT_ONCE; i++) {
+        gcn_ints on = (gcn_bit_of_lane & (int32_t)(mask >> i * GCN_AT_ONCE & 0xff)) != 0;
+        ((gcn_ints *)to)[i] = GCN_EITHER(on, ((const gcn_ints *)one)[i], ((const gcn_ints *)other)[i]);
+    }
 }
 
 static inline uint64_t gcn_lanes_bits(const uint32_t lane[64])

@@ -5,13 +5,9 @@
 #ifndef VGPU_GCN_HALF_LANES_H
 #define VGPU_GCN_HALF_LANES_H
 
-#include <stdint.h>
+#include "bits.h"
 
-typedef int32_t gcn_ints __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float gcn_floats __attribute__((vector_size(32), aligned(4), may_alias));
-
-enum { GCN_AT_ONCE = 8 };
-#define GCN_EITHER(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
 
 /* of so many values; from and to may be the same */
 static inline void gcn_halves_floats(const void *from, void *to, unsigned n)

@@ -15,10 +15,7 @@ static void cndmask(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane ar[GCN_LANES], br[GCN_LANES], out[GCN_LANES];
     const union gcn_lane *a = gcn_src(w, in, 0, GCN_U32, ar), *b = gcn_src(w, in, 1, GCN_U32, br);
-    uint32_t of_b[GCN_LANES];
-    gcn_bits_lanes(mask_operand(w, in), of_b);
-    for (unsigned l = 0; l < GCN_LANES; l++)
-        out[l].u = (b[l].u & of_b[l]) | (a[l].u & ~of_b[l]);
+    gcn_either(mask_operand(w, in), b, a, out);
     gcn_put32(w, in, out);
 }
 

@@ -158,14 +158,7 @@ static void load_lanes(struct gcn_wave *w, const struct gcn_inst *in, unsigned p
         union gcn_lane *to = w->v[(in->dst - GCN_VGPR + i) & 511], value[GCN_LANES];
         for (unsigned l = 0; l < GCN_LANES; l++)
             memcpy(&value[l], at + (va[l] - from) + i * 4, 4);
-        if (exec == UINT64_MAX) {
-            memcpy(to, value, sizeof value);
-            continue;
-        }
-        uint32_t on[GCN_LANES];
-        gcn_bits_lanes(exec, on);
-        for (unsigned l = 0; l < GCN_LANES; l++)
-            to[l].u = (value[l].u & on[l]) | (to[l].u & ~on[l]);
+        gcn_either(exec, value, to, to);
     }
 }
 

@@ -148,14 +148,15 @@ static void take_part(union gcn_lane *b, unsigned sel, bool sext)
 {
     if (sel == GCN_SEL_DWORD)
         return;
-    unsigned shift = sel >= GCN_SEL_WORD0 ? (sel - GCN_SEL_WORD0) * 16u : sel * 8u;
+    unsigned shift = sel >= GCN_SEL_WORD0 ? (sel & 1) * 16u : sel * 8u;
     unsigned over = sel >= GCN_SEL_WORD0 ? 16 : 24; /* bits of the register that aren't the value's */
-    if (sext)
-        for (unsigned l = 0; l < GCN_LANES; l++)
-            b[l].i = (int32_t)(b[l].u >> shift << over) >> over;
-    else
-        for (unsigned l = 0; l < GCN_LANES; l++)
-            b[l].u = b[l].u >> shift << over >> over;
+    gcn_ints *at = (gcn_ints *)b;
+    for (unsigned i = 0; i < GCN_LANES / GCN_AT_ONCE; i++) {
+        gcn_ints upper = at[i] << (over - shift); /* the value's bits are the highest now */
+        at[i] = upper >> over;
+        if (!sext)
+            at[i] &= (int32_t)(UINT32_MAX >> over);
+    }
 }
 
 /* a constant's value as a 16-bit operand sees it */
@@ -281,10 +282,7 @@ void gcn_put32(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_la
         memcpy(to, value, sizeof *to * GCN_LANES);
         return;
     }
-    uint32_t on[GCN_LANES];
-    gcn_bits_lanes(mask, on);
-    for (unsigned l = 0; l < GCN_LANES; l++)
-        to[l].u = (value[l].u & on[l]) | (to[l].u & ~on[l]);
+    gcn_either(mask, value, to, to);
 }
 
 /* output modifiers of floats; clamp takes NaN to 0 as DX10_CLAMP, which compilers leave on, says */
