@@ -95,7 +95,7 @@ $(O)/.gfx: FORCE
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
 $(call obj,pic,$(VGPU)): | $(O)/.has-gpu
 # what kernels compute is what their instructions say: nothing is contracted
-$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -O3 -ffp-contract=off
+$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -O3 -ffp-contract=off -fno-trapping-math -fno-math-errno
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm

@@ -49,7 +49,7 @@ logits() { # options of llama-server...
     tap_pids=
 }
 llama_compare() { (llama_python "$tap_top/tests/real/logits.py" compare "$@"); }
-if [ "${REAL:-}" = all ]; then # minutes a token
+if [ "${REAL:-}" = all ]; then # seconds a token, and the CPU's beside it
     logits -ngl 0 >"$work/cpu"
     logits -ngl 99 >"$work/gpu"
     is "the server on the GPU met nothing that isn't modelled" "$(grep '^vgpu:' "$work/err")" ""

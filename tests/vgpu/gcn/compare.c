@@ -2,6 +2,7 @@
  * compare.c - vector comparisons: a bit a lane into a pair of scalar registers, 0 for lanes that are off; v_cmpx also
  * into exec.
  */
+#include "bits.h"
 #include "wave.h"
 
 #include <math.h>
@@ -17,21 +18,23 @@ static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bo
 #define LOOP32(kind, member, type, result)                                                     \
     union gcn_lane ar[GCN_LANES], br[GCN_LANES];                                               \
     const union gcn_lane *ap = gcn_src(w, in, 0, kind, ar), *bp = gcn_src(w, in, 1, kind, br); \
-    uint64_t bits = 0;                                                                         \
+    uint32_t lane[GCN_LANES];                                                                  \
     for (unsigned l = 0; l < GCN_LANES; l++) {                                                 \
         type a = ap[l].member, b = bp[l].member;                                               \
         (void)a, (void)b;                                                                      \
-        bits |= (uint64_t)(result) << l;                                                       \
-    }
+        lane[l] = 0u - (uint32_t)(result);                                                     \
+    }                                                                                          \
+    uint64_t bits = gcn_lanes_bits(lane);
 #define LOOP64(kind, member, type, result)                                                         \
     union gcn_wide ar[GCN_LANES], br[GCN_LANES];                                                   \
     const union gcn_wide *ap = gcn_src64(w, in, 0, kind, ar), *bp = gcn_src64(w, in, 1, kind, br); \
-    uint64_t bits = 0;                                                                             \
+    uint32_t lane[GCN_LANES];                                                                      \
     for (unsigned l = 0; l < GCN_LANES; l++) {                                                     \
         type a = ap[l].member, b = bp[l].member;                                                   \
         (void)a, (void)b;                                                                          \
-        bits |= (uint64_t)(result) << l;                                                           \
-    }
+        lane[l] = 0u - (uint32_t)(result);                                                         \
+    }                                                                                              \
+    uint64_t bits = gcn_lanes_bits(lane);
 #define LOOP_f16(result) LOOP32(GCN_F16, f, float, result)
 #define LOOP_f32(result) LOOP32(GCN_F32, f, float, result)
 #define LOOP_f64(result) LOOP64(GCN_F64, d, double, result)

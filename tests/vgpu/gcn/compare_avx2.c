@@ -7,6 +7,7 @@
 #else
 #pragma GCC target("avx2,fma")
 #endif
+#define GCN_AVX2
 #define gcn_compare_execute gcn_compare_execute_avx2
 #include "compare.c"
 #ifdef __clang__

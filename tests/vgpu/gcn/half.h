@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* part of a loop that becomes vectors */
+#define GCN_IN_LOOP static inline __attribute__((always_inline))
+
 static inline float gcn_bits_float(uint32_t bits)
 {
     float f;
@@ -21,31 +24,26 @@ static inline uint32_t gcn_float_bits(float f)
     return bits;
 }
 
-static inline float gcn_half_float(uint32_t h)
+/* Both ways are without branches, so that compilers can make vectors of loops over them. */
+GCN_IN_LOOP float gcn_half_float(uint32_t h)
 {
-    uint32_t sign = (h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ff;
-    if (exponent == 31)
-        return gcn_bits_float(sign | 0x7f800000 | fraction << 13);
-    if (exponent)
-        return gcn_bits_float(sign | (exponent + 112) << 23 | fraction << 13);
-    float f = (float)fraction * 0x1p-24f;
-    return sign ? -f : f;
+    uint32_t rest = h & 0x7fff, special = rest >= 0x7c00 ? 112u << 23 : 0;
+    uint32_t small = gcn_float_bits((float)(int32_t)rest * 0x1p-24f), normal = (rest << 13) + (112u << 23) + special;
+    return gcn_bits_float((h & 0x8000) << 16 | (rest < 0x400 ? small : normal));
 }
 
 /* A float that is the exact result rounded once to float may be rounded again to f16 without harm for +, -, *, / and
  * square roots: 24 bits are at least twice 11 and 2 more. */
-static inline uint32_t gcn_float_half(float f)
+GCN_IN_LOOP uint32_t gcn_float_half(float f)
 {
-    uint32_t bits = gcn_float_bits(f), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
-    if (a > 0x7f800000)
-        return sign | 0x7e00 | (a >> 13 & 0x3ff);
-    if (a >= 0x477ff000) /* rounds to 65536 or is infinite */
-        return sign | 0x7c00;
-    if (a < 0x38800000) {                        /* smaller than the smallest normal: counts 2^-24 */
-        float scaled = gcn_bits_float(a) + 0.5f; /* its last place is 2^-24: the sum rounds as it should */
-        return sign | (gcn_float_bits(scaled) - 0x3f000000);
-    }
-    return sign | ((a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13);
+    uint32_t bits = gcn_float_bits(f), a = bits & 0x7fffffff;
+    uint32_t d = (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
+    /* smaller than the smallest normal: counts 2^-24, the last place of the sum, which rounds as it should */
+    uint32_t small = gcn_float_bits(gcn_bits_float(a) + 0.5f) - 0x3f000000;
+    d = a < 0x38800000 ? small : d;
+    d = a >= 0x477ff000 ? 0x7c00 : d; /* rounds to 65536 or is infinite */
+    d = a > 0x7f800000 ? 0x7e00 | (a >> 13 & 0x3ff) : d;
+    return d | (bits >> 16 & 0x8000);
 }
 
 static inline uint32_t gcn_float_half_towards_zero(float f)

@@ -2,6 +2,7 @@
  * lanes.c - vector instructions that are more than one value out of some: carries, selection by a mask, lanes that are
  * read and written from scalar registers, the steps of a division, products of 64 bits.
  */
+#include "bits.h"
 #include "vector_math.h"
 #include "wave.h"
 
@@ -14,9 +15,7 @@ static void cndmask(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane ar[GCN_LANES], br[GCN_LANES], out[GCN_LANES];
     const union gcn_lane *a = gcn_src(w, in, 0, GCN_U32, ar), *b = gcn_src(w, in, 1, GCN_U32, br);
-    uint64_t mask = mask_operand(w, in);
-    for (unsigned l = 0; l < GCN_LANES; l++)
-        out[l].u = mask >> l & 1 ? b[l].u : a[l].u;
+    gcn_either(mask_operand(w, in), b, a, out);
     gcn_put32(w, in, out);
 }
 
@@ -32,18 +31,26 @@ static void carry(struct gcn_wave *w, const struct gcn_inst *in)
         a = b;
         b = t;
     }
-    uint64_t carries = with_carry ? mask_operand(w, in) : 0, over = 0;
-    for (unsigned l = 0; l < GCN_LANES; l++) {
-        uint64_t d =
-            adds ? (uint64_t)a[l].u + b[l].u + (carries >> l & 1) : (uint64_t)a[l].u - b[l].u - (carries >> l & 1);
-        over |= (d >> 32 & 1) << l;
-        out[l].u = (uint32_t)d;
-        if (in->clamp && d >> 32)
-            out[l].u = adds ? UINT32_MAX : 0;
-    }
+    uint32_t carries[GCN_LANES], over[GCN_LANES]; /* 0 or -1 */
+    gcn_bits_lanes(with_carry ? mask_operand(w, in) : 0, carries);
+    if (adds)
+        for (unsigned l = 0; l < GCN_LANES; l++) {
+            uint32_t sum = a[l].u + b[l].u, d = sum - carries[l];
+            over[l] = 0u - (uint32_t)((sum < a[l].u) | (d < sum));
+            out[l].u = d;
+        }
+    else
+        for (unsigned l = 0; l < GCN_LANES; l++) {
+            uint32_t difference = a[l].u - b[l].u, d = difference + carries[l];
+            over[l] = 0u - (uint32_t)((difference > a[l].u) | (d > difference));
+            out[l].u = d;
+        }
+    if (in->clamp)
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            out[l].u = adds ? out[l].u | over[l] : out[l].u & ~over[l];
     uint64_t mask = gcn_mask(w, in);
     gcn_put32(w, in, out);
-    gcn_set_pair(w, in->sdst, over & mask);
+    gcn_set_pair(w, in->sdst, gcn_lanes_bits(over) & mask);
 }
 
 static unsigned first_lane(const struct gcn_wave *w)

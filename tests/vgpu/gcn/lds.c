@@ -3,6 +3,7 @@
  * LDS reads as 0 and isn't written, as on hardware.
  */
 #include "access.h"
+#include "bits.h"
 
 struct lds_op {
     enum gcn_op op;
@@ -184,12 +185,12 @@ static void bpermute(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane out[GCN_LANES];
     const union gcn_lane *address = w->v[in->src[0] - GCN_VGPR], *data = w->v[in->src[1] - GCN_VGPR];
-    uint64_t exec = gcn_exec(w);
-    uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8;
-    for (unsigned l = 0; l < GCN_LANES; l++) {
-        unsigned from = (address[l].u + offset) / 4 % GCN_LANES;
-        out[l].u = exec >> from & 1 ? data[from].u : 0;
-    }
+    uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8, on[GCN_LANES];
+    gcn_bits_lanes(gcn_exec(w), on);
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        on[l] &= data[l].u;
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        out[l].u = on[(address[l].u + offset) / 4 % GCN_LANES];
     gcn_put32(w, in, out);
 }
 

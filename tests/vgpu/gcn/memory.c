@@ -2,6 +2,7 @@
  * memory.c - scalar loads and stores, flat, global and scratch instructions.
  */
 #include "access.h"
+#include "bits.h"
 
 /* ---- scalar ---- */
 
@@ -114,6 +115,53 @@ static uint64_t base_of(const struct gcn_wave *w, const struct gcn_inst *in)
     return in->segment == 1 ? gcn_scalar(w, in, in->saddr) : gcn_pair(w, in->saddr);
 }
 
+/* Where all lanes reach memory in one allocation it is looked for once. va: addresses by lane, of lanes that are off
+ * any; NULL: it isn't so. *from is the address at which the result lies. */
+static char *reach_lanes(struct gcn_wave *w, const struct gcn_inst *in, uint64_t base, unsigned bytes,
+                         uint64_t va[GCN_LANES], uint64_t *from)
+{
+    unsigned r = in->src[0] - GCN_VGPR;
+    uint64_t exec = gcn_exec(w), offset = (uint64_t)(int64_t)in->offset;
+    const union gcn_lane *low = w->v[r], *high = w->v[(r + 1) & 511];
+    if (in->segment == 1 || !exec)
+        return NULL;
+    if (in->saddr != GCN_NO_OPERAND)
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            va[l] = base + offset + low[l].u;
+    else
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            va[l] = (low[l].u | (uint64_t)high[l].u << 32) + offset;
+    if (exec != UINT64_MAX) {
+        uint64_t some = va[__builtin_ctzll(exec)];
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            va[l] = exec >> l & 1 ? va[l] : some;
+    }
+    /* signed: vectors have no other comparison; where it makes a difference there is no memory */
+    int64_t least = (int64_t)va[0], most = least;
+    for (unsigned l = 0; l < GCN_LANES; l++) {
+        int64_t one = (int64_t)va[l];
+        least = one < least ? one : least;
+        most = one > most ? one : most;
+    }
+    if (least < 0 || most >= (int64_t)GCN_SHARED_APERTURE)
+        return NULL;
+    *from = (uint64_t)least;
+    return gcn_reach_all(w, (uint64_t)least, (uint64_t)(most - least) + bytes);
+}
+
+/* loads of whole dwords; values come straight into the registers */
+static void load_lanes(struct gcn_wave *w, const struct gcn_inst *in, unsigned parts, const char *at, uint64_t from,
+                       const uint64_t va[GCN_LANES])
+{
+    uint64_t exec = gcn_exec(w);
+    for (unsigned i = 0; i < parts; i++) {
+        union gcn_lane *to = w->v[(in->dst - GCN_VGPR + i) & 511], value[GCN_LANES];
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            memcpy(&value[l], at + (va[l] - from) + i * 4, 4);
+        gcn_either(exec, value, to, to);
+    }
+}
+
 static void flat(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
@@ -123,6 +171,18 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
     unsigned parts = what.bytes < 4 ? 1 : what.bytes / 4;
     if (in->lds) {
         gcn_not_modelled(w, in, "a load into LDS");
+        return;
+    }
+    uint64_t from;
+    char *all = reach_lanes(w, in, base, what.bytes, va, &from);
+    if (all && !what.store && what.bytes >= 4) {
+        load_lanes(w, in, parts, all, from, va);
+        return;
+    }
+    if (all) {
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            for (unsigned i = 0; i < parts && exec >> l & 1; i++)
+                gcn_access_part(w, in, &what, l, i, all + (va[l] - from) + i * 4);
         return;
     }
     /* all addresses before the first result: it may be stored over them */

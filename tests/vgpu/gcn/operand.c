@@ -4,7 +4,9 @@
  * The quick way, a register as it is, is gcn_src in wave.h. Everything else comes through here: constants, scalar
  * registers, negated and absolute values, halves of registers, SDWA's bytes and words, DPP's other lanes.
  */
+#include "bits.h"
 #include "half.h"
+#include "half_lanes.h"
 #include "wave.h"
 
 #include <math.h>
@@ -142,16 +144,19 @@ const union gcn_lane *gcn_plain(struct gcn_wave *w, const struct gcn_inst *in, u
     return buffer;
 }
 
-static uint32_t selected(uint32_t u, unsigned sel, bool sext)
+static void take_part(union gcn_lane *b, unsigned sel, bool sext)
 {
     if (sel == GCN_SEL_DWORD)
-        return u;
-    if (sel >= GCN_SEL_WORD0) {
-        u = u >> (sel - GCN_SEL_WORD0) * 16 & 0xffff;
-        return sext ? (uint32_t)(int32_t)(int16_t)u : u;
+        return;
+    unsigned shift = sel >= GCN_SEL_WORD0 ? (sel & 1) * 16u : sel * 8u;
+    unsigned over = sel >= GCN_SEL_WORD0 ? 16 : 24; /* bits of the register that aren't the value's */
+    gcn_ints *at = (gcn_ints *)b;
+    for (unsigned i = 0; i < GCN_LANES / GCN_AT_ONCE; i++) {
+        gcn_ints upper = at[i] << (over - shift); /* the value's bits are the highest now */
+        at[i] = upper >> over;
+        if (!sext)
+            at[i] &= (int32_t)(UINT32_MAX >> over);
     }
-    u = u >> sel * 8 & 0xff;
-    return sext ? (uint32_t)(int32_t)(int8_t)u : u;
 }
 
 /* a constant's value as a 16-bit operand sees it */
@@ -167,8 +172,7 @@ static void convert(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
 {
     switch (kind) {
     case GCN_F16:
-        for (unsigned l = 0; l < GCN_LANES; l++)
-            b[l].f = gcn_half_float(b[l].u & 0xffff);
+        gcn_halves_floats(b, b, GCN_LANES);
         break;
     case GCN_U16:
         for (unsigned l = 0; l < GCN_LANES; l++)
@@ -183,7 +187,7 @@ static void convert(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
     }
     /* the sign bit, whatever is in the register: v_cndmask_b32 and v_mov_b32 have modifiers too */
     uint32_t keep = abs ? 0x7fffffff : 0xffffffff, flip = neg ? 0x80000000 : 0;
-    if (kind == GCN_F32 || kind == GCN_F16 || kind == GCN_U32)
+    if ((neg || abs) && (kind == GCN_F32 || kind == GCN_F16 || kind == GCN_U32))
         for (unsigned l = 0; l < GCN_LANES; l++)
             b[l].u = (b[l].u & keep) ^ flip;
 }
@@ -194,6 +198,8 @@ const union gcn_lane *gcn_slow_src(struct gcn_wave *w, const struct gcn_inst *in
     uint16_t code = in->src[n];
     bool small = kind >= GCN_U16 && kind <= GCN_F16;
     const union gcn_lane *from = gcn_plain(w, in, code, buffer);
+    if (from == buffer && kind <= GCN_F32 && in->sub == GCN_PLAIN && !((in->neg | in->abs) >> n & 1))
+        return buffer;
     int lanes[GCN_LANES];
     if (from != buffer)
         memcpy(buffer, from, sizeof *buffer * GCN_LANES);
@@ -209,8 +215,7 @@ const union gcn_lane *gcn_slow_src(struct gcn_wave *w, const struct gcn_inst *in
         for (unsigned l = 0; l < GCN_LANES; l++)
             buffer[l].u = lanes[l] < 0 ? 0 : other[lanes[l]].u;
     } else if (in->sub == GCN_BY_SDWA && n < 2) {
-        for (unsigned l = 0; l < GCN_LANES; l++)
-            buffer[l].u = selected(buffer[l].u, in->sel[n], in->sext >> n & 1);
+        take_part(buffer, in->sel[n], in->sext >> n & 1);
     } else if (in->format == GCN_VOP3 && small && in->op_sel >> n & 1) {
         for (unsigned l = 0; l < GCN_LANES; l++)
             buffer[l].u >>= 16;
@@ -277,8 +282,7 @@ void gcn_put32(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_la
         memcpy(to, value, sizeof *to * GCN_LANES);
         return;
     }
-    for (unsigned l = 0; l < GCN_LANES; l++)
-        to[l].u = mask >> l & 1 ? value[l].u : to[l].u;
+    gcn_either(mask, value, to, to);
 }
 
 /* output modifiers of floats; clamp takes NaN to 0 as DX10_CLAMP, which compilers leave on, says */
@@ -310,17 +314,19 @@ void gcn_put16(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_la
         gcn_put32(w, in, value);
         return;
     }
-    for (unsigned l = 0; l < GCN_LANES; l++) {
-        uint32_t v = value[l].u & 0xffff;
-        out[l].u = high ? (to[l].u & 0xffff) | v << 16 : keep ? (to[l].u & 0xffff0000) | v : v;
-    }
+    uint32_t stays = high ? 0xffff : keep ? 0xffff0000 : 0;
+    unsigned shift = high ? 16 : 0;
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        out[l].u = (to[l].u & stays) | (value[l].u & 0xffff) << shift;
     gcn_put32(w, in, out);
 }
 
 void gcn_put_f16(struct gcn_wave *w, const struct gcn_inst *in, union gcn_lane *value, bool keep)
 {
-    for (unsigned l = 0; l < GCN_LANES; l++)
-        value[l].u = gcn_float_half(in->omod || in->clamp ? modified(in, value[l].f) : value[l].f);
+    if (in->omod || in->clamp)
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            value[l].f = modified(in, value[l].f);
+    gcn_floats_halves(value, value, GCN_LANES);
     gcn_put16(w, in, value, keep);
 }
 
@@ -328,11 +334,12 @@ void gcn_put64(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_wi
 {
     union gcn_lane *low = w->v[in->dst - GCN_VGPR], *high = w->v[(in->dst - GCN_VGPR + 1) % 512];
     uint64_t mask = gcn_mask(w, in);
+    uint32_t on[GCN_LANES];
+    gcn_bits_lanes(mask, on);
     for (unsigned l = 0; l < GCN_LANES; l++)
-        if (mask >> l & 1) {
-            low[l].u = value[l].half[0];
-            high[l].u = value[l].half[1];
-        }
+        low[l].u = (value[l].half[0] & on[l]) | (low[l].u & ~on[l]);
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        high[l].u = (value[l].half[1] & on[l]) | (high[l].u & ~on[l]);
 }
 
 void gcn_put_f64(struct gcn_wave *w, const struct gcn_inst *in, union gcn_wide *value)

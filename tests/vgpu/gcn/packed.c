@@ -2,6 +2,7 @@
  * packed.c - two values in a register (VOP3P): which half of each source goes into which half of the result is said in
  * the instruction; mixed precision; dot products.
  */
+#include "half_lanes.h"
 #include "vector_math.h"
 #include "wave.h"
 
@@ -26,16 +27,7 @@ static const union gcn_lane *source(struct gcn_wave *w, const struct gcn_inst *i
     return from;
 }
 
-static uint32_t clamp_half(const struct gcn_inst *in, float f)
-{
-    if (in->clamp)
-        f = f > 0 ? (f < 1 ? f : 1) : 0;
-    return gcn_float_half(f);
-}
-
-#define FLOATS                      \
-    P(v_pk_fma_f16, fma16(a, b, c)) \
-    P(v_pk_add_f16, a + b) P(v_pk_mul_f16, a *b) P(v_pk_min_f16, lesser(a, b)) P(v_pk_max_f16, greater(a, b))
+#define FLOATS P(v_pk_add_f16, a + b) P(v_pk_mul_f16, a *b) P(v_pk_min_f16, lesser(a, b)) P(v_pk_max_f16, greater(a, b))
 #define SIGNED                                                          \
     P(v_pk_mad_i16, in->clamp ? (int16_t)signed16(a *b + c) : a *b + c) \
     P(v_pk_add_i16, in->clamp ? (int16_t)signed16(a + b) : a + b)       \
@@ -49,33 +41,95 @@ static uint32_t clamp_half(const struct gcn_inst *in, float f)
     P(v_pk_add_u16, in->clamp &&a + b > 65535 ? 65535 : a + b)        \
     P(v_pk_sub_u16, in->clamp &&a < b ? 0 : a - b) P(v_pk_max_u16, MAX(a, b)) P(v_pk_min_u16, MIN(a, b))
 
-#define LOOP(name, is_float, type, from, to)                                                             \
-    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                                  \
-    {                                                                                                    \
-        union gcn_lane ar[GCN_LANES], br[GCN_LANES], cr[GCN_LANES], out[GCN_LANES];                      \
-        const union gcn_lane *ap = source(w, in, 0, is_float, ar), *bp = source(w, in, 1, is_float, br), \
-                             *cp = source(w, in, 2, is_float, cr);                                       \
-        for (unsigned l = 0; l < GCN_LANES; l++) {                                                       \
-            out[l].u = 0;                                                                                \
-            for (unsigned h = 0; h < 2; h++) {                                                           \
-                type a = from(half_of(in, 0, ap[l].u, h, is_float));                                     \
-                type b = from(half_of(in, 1, bp[l].u, h, is_float));                                     \
-                type c = from(half_of(in, 2, cp[l].u, h, is_float));                                     \
-                (void)c;                                                                                 \
-                out[l].u |= (to) << h * 16;                                                              \
-            }                                                                                            \
-        }                                                                                                \
-        gcn_put32(w, in, out);                                                                           \
+/* a half of every lane of a source */
+static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn_lane *from, unsigned high,
+                          bool is_float, uint32_t *to)
+{
+    unsigned shift = ((high ? in->op_sel_hi : in->op_sel) >> n & 1) * 16;
+    uint32_t flip = is_float && (high ? in->abs : in->neg) >> n & 1 ? 0x8000 : 0;
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        to[l] = (from[l].u >> shift & 0xffff) ^ flip;
+}
+
+#define LOOP(name, type, from, result)                                                             \
+    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                            \
+    {                                                                                              \
+        union gcn_lane ar[GCN_LANES], br[GCN_LANES], cr[GCN_LANES], out[2][GCN_LANES];             \
+        const union gcn_lane *ap = source(w, in, 0, false, ar), *bp = source(w, in, 1, false, br), \
+                             *cp = source(w, in, 2, false, cr);                                    \
+        for (unsigned h = 0; h < 2; h++) {                                                         \
+            uint32_t ah[GCN_LANES], bh[GCN_LANES], ch[GCN_LANES];                                  \
+            halves(in, 0, ap, h, false, ah);                                                       \
+            halves(in, 1, bp, h, false, bh);                                                       \
+            halves(in, 2, cp, h, false, ch);                                                       \
+            for (unsigned l = 0; l < GCN_LANES; l++) {                                             \
+                type a = from(ah[l]), b = from(bh[l]), c = from(ch[l]);                            \
+                (void)c;                                                                           \
+                out[h][l].u = (result);                                                            \
+            }                                                                                      \
+        }                                                                                          \
+        for (unsigned l = 0; l < GCN_LANES; l++)                                                   \
+            out[0][l].u |= out[1][l].u << 16;                                                      \
+        gcn_put32(w, in, out[0]);                                                                  \
     }
-#define AS_SIGNED(x)    ((int16_t)(x))
-#define AS_UNSIGNED(x)  (x)
-#define P(name, result) LOOP(name, true, float, gcn_half_float, clamp_half(in, result))
+
+typedef void pack_floats(const float *a, const float *b, const float *c, float *to);
+
+/* halves that are floats: f16 to float and back is the same for all of them */
+static inline void packed_floats(struct gcn_wave *w, const struct gcn_inst *in, unsigned sources, pack_floats *compute)
+{
+    union gcn_lane room[3][GCN_LANES], out[2][GCN_LANES];
+    const union gcn_lane *from[3];
+    for (unsigned n = 0; n < sources; n++)
+        from[n] = source(w, in, n, true, room[n]);
+    for (unsigned h = 0; h < 2; h++) {
+        float f[3][GCN_LANES], to[GCN_LANES];
+        for (unsigned n = 0; n < sources; n++) {
+            uint32_t half[GCN_LANES];
+            halves(in, n, from[n], h, true, half);
+            gcn_halves_floats(half, f[n], GCN_LANES);
+        }
+        compute(f[0], f[1], f[2], to);
+        if (in->clamp)
+            for (unsigned l = 0; l < GCN_LANES; l++)
+                to[l] = to[l] > 0 ? (to[l] < 1 ? to[l] : 1) : 0;
+        gcn_floats_halves(to, out[h], GCN_LANES);
+    }
+    for (unsigned l = 0; l < GCN_LANES; l++)
+        out[0][l].u |= out[1][l].u << 16;
+    gcn_put32(w, in, out[0]);
+}
+
+static void fma_floats(const float *a, const float *b, const float *c, float *to)
+{
+    gcn_fma16_floats(a, b, c, to, GCN_LANES);
+}
+
+static void x_v_pk_fma_f16(struct gcn_wave *w, const struct gcn_inst *in)
+{
+    packed_floats(w, in, 3, fma_floats);
+}
+#define AS_SIGNED(x)   ((int16_t)(x))
+#define AS_UNSIGNED(x) (x)
+#define P(name, result)                                                                 \
+    static void of_##name(const float *as, const float *bs, const float *cs, float *to) \
+    {                                                                                   \
+        (void)cs;                                                                       \
+        for (unsigned l = 0; l < GCN_LANES; l++) {                                      \
+            float a = as[l], b = bs[l];                                                 \
+            to[l] = result;                                                             \
+        }                                                                               \
+    }                                                                                   \
+    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                 \
+    {                                                                                   \
+        packed_floats(w, in, 2, of_##name);                                             \
+    }
 FLOATS
 #undef P
-#define P(name, result) LOOP(name, false, int32_t, AS_SIGNED, (uint32_t)(result)&0xffff)
+#define P(name, result) LOOP(name, int32_t, AS_SIGNED, (uint32_t)(result)&0xffff)
 SIGNED
 #undef P
-#define P(name, result) LOOP(name, false, uint32_t, AS_UNSIGNED, (result)&0xffff)
+#define P(name, result) LOOP(name, uint32_t, AS_UNSIGNED, (result)&0xffff)
 UNSIGNED
 #undef P
 
@@ -152,24 +206,37 @@ static void pair(struct gcn_wave *w, const struct gcn_inst *in)
             from[n] = gcn_src64(w, in, n, GCN_U64, room[n]);
         }
     }
-    for (unsigned l = 0; l < GCN_LANES; l++)
-        for (unsigned h = 0; h < 2; h++) {
-            float f[3] = {0, 0, 0};
-            uint32_t bits[3] = {0, 0, 0};
-            for (unsigned n = 0; n < sources; n++) {
-                unsigned sel = h ? in->op_sel_hi >> n & 1 : in->op_sel >> n & 1;
-                bits[n] = from[n][l].half[sel] ^ ((h ? in->abs : in->neg) >> n & 1) << 31;
-                f[n] = gcn_bits_float(bits[n]);
-            }
-            float d = in->op == GCN_v_pk_fma_f32   ? fmaf(f[0], f[1], f[2])
-                      : in->op == GCN_v_pk_mul_f32 ? f[0] * f[1]
-                                                   : f[0] + f[1];
-            if (in->clamp)
-                d = d > 0 ? (d < 1 ? d : 1) : 0;
-            out[l].half[h] = gcn_float_bits(d);
-            if (in->op == GCN_v_pk_mov_b32) /* the low half from the first source, the high one from the second */
-                out[l].half[h] = from[h][l].half[h ? in->op_sel >> 1 & 1 : in->op_sel & 1];
+    if (in->op == GCN_v_pk_mov_b32) { /* the low half from the first source, the high one from the second */
+        for (unsigned l = 0; l < GCN_LANES; l++) {
+            out[l].half[0] = from[0][l].half[in->op_sel & 1];
+            out[l].half[1] = from[1][l].half[in->op_sel >> 1 & 1];
         }
+        gcn_put64(w, in, out);
+        return;
+    }
+    for (unsigned h = 0; h < 2; h++) {
+        union gcn_lane f[3][GCN_LANES], d[GCN_LANES];
+        for (unsigned n = 0; n < sources; n++) {
+            unsigned shift = ((h ? in->op_sel_hi : in->op_sel) >> n & 1) * 32;
+            uint32_t flip = (uint32_t)((h ? in->abs : in->neg) >> n & 1) << 31;
+            for (unsigned l = 0; l < GCN_LANES; l++)
+                f[n][l].u = (uint32_t)(from[n][l].u >> shift) ^ flip;
+        }
+        if (in->op == GCN_v_pk_fma_f32)
+            for (unsigned l = 0; l < GCN_LANES; l++)
+                d[l].f = fmaf(f[0][l].f, f[1][l].f, f[2][l].f);
+        else if (in->op == GCN_v_pk_mul_f32)
+            for (unsigned l = 0; l < GCN_LANES; l++)
+                d[l].f = f[0][l].f * f[1][l].f;
+        else
+            for (unsigned l = 0; l < GCN_LANES; l++)
+                d[l].f = f[0][l].f + f[1][l].f;
+        if (in->clamp)
+            for (unsigned l = 0; l < GCN_LANES; l++)
+                d[l].f = d[l].f > 0 ? (d[l].f < 1 ? d[l].f : 1) : 0;
+        for (unsigned l = 0; l < GCN_LANES; l++)
+            out[l].half[h] = d[l].u;
+    }
     gcn_put64(w, in, out);
 }
 
@@ -181,6 +248,8 @@ gcn_execute *gcn_packed_execute(enum gcn_op op)
         return x_##name;
         FLOATS SIGNED UNSIGNED;
 #undef P
+    case GCN_v_pk_fma_f16:
+        return x_v_pk_fma_f16;
     case GCN_v_fma_mix_f32:
     case GCN_v_fma_mixlo_f16:
     case GCN_v_fma_mixhi_f16:

@@ -7,6 +7,7 @@
 #else
 #pragma GCC target("avx2,fma")
 #endif
+#define GCN_AVX2
 #define gcn_packed_execute gcn_packed_execute_avx2
 #include "packed.c"
 #ifdef __clang__

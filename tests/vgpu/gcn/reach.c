@@ -14,7 +14,7 @@ static void stop(struct gcn_wave *w, enum gcn_end end)
     k->report.pc = w->at;
 }
 
-char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes)
+char *gcn_reach_all(struct gcn_wave *w, uint64_t va, uint64_t bytes)
 {
     struct gcn_worker *k = w->worker;
     for (unsigned i = 0; i < GCN_SPANS; i++) {
@@ -27,6 +27,15 @@ char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes)
         k->spans[k->next_span++ % GCN_SPANS] = found;
         return found.host + (va - found.va);
     }
+    return NULL;
+}
+
+char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes)
+{
+    struct gcn_worker *k = w->worker;
+    char *at = gcn_reach_all(w, va, bytes);
+    if (at)
+        return at;
     if (k->end == GCN_DONE)
         k->report.address = va;
     stop(w, GCN_FAULT);

@@ -47,8 +47,9 @@ static gcn_execute *find_execute(enum gcn_op op)
                                                          gcn_packed_execute, gcn_lanes_execute,  gcn_matrix_execute};
     gcn_execute *f = NULL;
 #ifdef __x86_64__
-    static gcn_execute *(*const quick[])(enum gcn_op) = {gcn_vector_execute_avx2, gcn_compare_execute_avx2,
-                                                         gcn_packed_execute_avx2};
+    static gcn_execute *(*const quick[])(enum gcn_op) = {gcn_memory_execute_avx2, gcn_lds_execute_avx2,
+                                                         gcn_vector_execute_avx2, gcn_compare_execute_avx2,
+                                                         gcn_packed_execute_avx2, gcn_lanes_execute_avx2};
     bool can = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     for (size_t i = 0; can && i < sizeof quick / sizeof *quick && !f; i++)
         f = quick[i](op);

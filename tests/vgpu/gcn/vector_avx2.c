@@ -7,6 +7,7 @@
 #else
 #pragma GCC target("avx2,fma")
 #endif
+#define GCN_AVX2
 #define gcn_vector_execute gcn_vector_execute_avx2
 #include "vector.c"
 #ifdef __clang__

@@ -79,9 +79,26 @@ gcn_execute *gcn_packed_execute(enum gcn_op op);
 gcn_execute *gcn_lanes_execute(enum gcn_op op);
 gcn_execute *gcn_matrix_execute(enum gcn_op op);
 /* the same for processors that have AVX2 and FMA */
+gcn_execute *gcn_memory_execute_avx2(enum gcn_op op);
+gcn_execute *gcn_lds_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_vector_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_compare_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_packed_execute_avx2(enum gcn_op op);
+gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
+#ifdef GCN_AVX2 /* they use operand.c's of that kind */
+#define gcn_scalar   gcn_scalar_avx2
+#define gcn_scalar64 gcn_scalar64_avx2
+#define gcn_slow_src gcn_slow_src_avx2
+#define gcn_src64    gcn_src64_avx2
+#define gcn_plain    gcn_plain_avx2
+#define gcn_put32    gcn_put32_avx2
+#define gcn_put_f32  gcn_put_f32_avx2
+#define gcn_put16    gcn_put16_avx2
+#define gcn_put_f16  gcn_put_f16_avx2
+#define gcn_put64    gcn_put64_avx2
+#define gcn_put_f64  gcn_put_f64_avx2
+#define gcn_mask     gcn_mask_avx2
+#endif
 
 /* ---- scalar operands (operand.c) ---- */
 
@@ -139,6 +156,8 @@ uint64_t gcn_mask(const struct gcn_wave *w, const struct gcn_inst *in);
 
 /* where the host finds these bytes; NULL: a fault, which ends the dispatch */
 char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes);
+/* the same without the fault: NULL also if they lie in more than one allocation */
+char *gcn_reach_all(struct gcn_wave *w, uint64_t va, uint64_t bytes);
 /* the dispatch ends here: what it met isn't modelled */
 void gcn_not_modelled(struct gcn_wave *w, const struct gcn_inst *in, const char *what);
 

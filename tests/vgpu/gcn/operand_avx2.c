@@ -1,0 +1,15 @@
+/*
+ * operand_avx2.c - operand.c once more, for processors that have AVX2 and FMA: what the others of that kind use.
+ */
+#ifdef __x86_64__
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma")
+#endif
+#define GCN_AVX2
+#include "operand.c"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
+#endif
