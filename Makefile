@@ -173,7 +173,7 @@ $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(call obj,fuzz,$(INTERCEPT) $(W
 	$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
-demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's
+demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute
 	@tools/deps build gpu
 	@tools/demo
 

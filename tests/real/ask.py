@@ -6,6 +6,7 @@ ask.py SOCKET answers CLIENTS   fixed questions: first one request after another
                                 server takes up together, then CLIENTS requests at a time. Prints the answers, of the
                                 last only how they ended: which tokens meet in a batch is up to the time they come.
 ask.py SOCKET forever CLIENTS   keeps asking, CLIENTS at a time, until the server is gone or the parent is
+ask.py SOCKET slowly CLIENTS    the same of a server that takes a second for a token: short questions, short answers
 """
 import http.client
 import json
@@ -113,15 +114,15 @@ def answers(path, clients):
     return 1 if failed or len(said) != 6 else 0
 
 
-def forever(path, clients):
+def forever(path, clients, lengths=(4, 16, 40, 120, 400), tokens=(8, 32, 64, 128)):
     parent = os.getppid()
 
     def client(seed):
         choose = random.Random(seed)
         while True:
-            length = choose.choice([4, 16, 40, 120, 400])
+            length = choose.choice(lengths)
             try:
-                completion(path, [prompt(choose.randrange(1000), length)], choose.choice([8, 32, 64, 128]))
+                completion(path, [prompt(choose.randrange(1000), length)], choose.choice(tokens))
             except (OSError, http.client.HTTPException, ValueError):
                 os._exit(0)  # the server has ended
 
@@ -132,6 +133,10 @@ def forever(path, clients):
     return 0
 
 
+def slowly(path, clients):
+    return forever(path, clients, (2, 4, 8), (4, 8))
+
+
 if __name__ == "__main__":
     socket_path, what, number = sys.argv[1:]
-    sys.exit({"ready": ready, "answers": answers, "forever": forever}[what](socket_path, number))
+    sys.exit({"ready": ready, "answers": answers, "forever": forever, "slowly": slowly}[what](socket_path, number))

@@ -21,6 +21,8 @@ check "no demo is running before" wait_until 60 nothing_left
 check "the demo shows its kernels and ends by q" tests/e2e/watch-demo 180 make O="$O" SERVER=llama demo
 sed 's/^/# /' "$work/check.out"
 none_left "nothing is left"
+check "so does one whose kernels compute" tests/e2e/watch-demo 300 make O="$O" SERVER=llama EXECUTE=1 demo
+none_left "nothing is left of it"
 
 screen_has() { tmux -L "$tap_tmux" capture-pane -p | grep -qE "$1"; }
 in_terminal() { # until kernels are on the screen; $demo is the script's pid
@@ -80,6 +82,10 @@ tap_pids="$tap_pids $fetching"
 wait_until 60 test -s "$work/half/.smi.new/log"
 end_process "$fetching"
 is "an interrupted fetch leaves nothing" "$(ls "$work/half")$(find "$work/half" -mindepth 1 ! -name '.*.lock')" ""
+EXECUTE=1 tools/demo >"$work/said" 2>&1
+is "kernels that compute, of no server: 1" "$? $(cat "$work/said")" "1 make demo: EXECUTE=1 goes with SERVER=llama"
+EXECUTE=yes SERVER=llama tools/demo >"$work/said" 2>&1
+is "kernels that compute, or not: 1" "$? $(cat "$work/said")" "1 make demo: EXECUTE=yes: 1, or nothing"
 SERVER=other tools/demo >"$work/said" 2>&1
 is "a server that isn't known: 1" "$? $(cat "$work/said")" "1 make demo: SERVER=other: llama, or nothing for the program of our own"
 finish
