@@ -1,10 +1,12 @@
 /* rtl-top probe: has some dispatches of one kernel run a copy of it that records how long its waves take. */
 #include "base/clock.h"
+#include "base/version.h"
 #include "command/probe_report.h"
 #include "record/db.h"
 #include "record/outfile.h"
 #include "session/arguments.h"
 #include "session/complain.h"
+#include "session/group_recorder.h"
 #include "session/heartbeat.h"
 #include "session/kernel_choice.h"
 #include "session/progress.h"
@@ -23,7 +25,7 @@ enum { STEP_NS = 20000000, RATE_STEPS = 25 }; /* between two steps; of them unti
 struct probe {
     struct rtl_options options; /* units, ascii */
     pid_t pid;
-    const char *name, *keep_folder;
+    const char *name, *keep_folder, *write;
     uint64_t wanted, every, timeout_ns;
     int gpu;
     bool json, force, told; /* told: the help was asked for, that is all */
@@ -96,6 +98,11 @@ static int set(struct probe *p, int option, const char *value)
             return WRONG("--keep wants the name of a folder, not ''");
         p->keep_folder = value;
         return 0;
+    case RTL_PROBE_WRITE:
+        if (!*value)
+            return WRONG("-w wants the name of a file, not ''");
+        p->write = value;
+        return 0;
     case RTL_PROBE_FORCE:
         p->force = true;
         return 0;
@@ -128,8 +135,8 @@ static int parse(struct probe *p, int argc, char **argv)
         return WRONG("which process? rtl-top probe -p PID -k NAME");
     if (!p->name)
         return WRONG("which kernel? rtl-top probe -p %d -k NAME", (int)p->pid);
-    if (p->force && !p->keep_folder)
-        return WRONG("--force goes with --keep");
+    if (p->force && !p->keep_folder && !p->write)
+        return WRONG("--force goes with --keep and -w");
     return 0;
 }
 
@@ -220,17 +227,46 @@ static void run(struct probe *p)
 }
 
 /* What ordinary dispatches took meanwhile, or before. */
-static void others(struct probe *p, struct rtl_probe_report *report)
+static void others(const struct probe *p, const struct rtl_snapshot *after, struct rtl_probe_report *report)
 {
-    struct rtl_snapshot after = {0};
-    if (rtl_reader_snapshot(p->reader, &after) != RTL_READER_OK)
-        return;
-    const struct rtl_kernel_snapshot *k = find(&after, p->kernel->id);
+    const struct rtl_kernel_snapshot *k = find(after, p->kernel->id);
     report->others_mean_ns = k ? rtl_probe_others_ns(&p->kernel->histogram, &k->histogram) : 0;
     report->others_before = !report->others_mean_ns;
     if (report->others_before && k)
         report->others_mean_ns = rtl_probe_others_ns(NULL, &k->histogram);
-    rtl_snapshot_free(&after);
+}
+
+/* -w: a snapshot of the process, with the probe. */
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+{
+    const struct probe *p = context;
+    names->full = name_of(p, k, RTL_NAME_FULL);
+    names->short_name =
+        rtl_names_cell(p->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, p->options.ascii);
+}
+
+static int record(struct probe *p, const struct rtl_snapshot *after, const char *title)
+{
+    struct rtl_recording_info info = {.kind = RTL_RECORDING_SNAPSHOT,
+                                      .pid = p->pid,
+                                      .title = title,
+                                      .recorder = "rtl-top " RTL_VERSION,
+                                      .name_kernel = name_kernel,
+                                      .context = p};
+    struct rtl_recording *recording;
+    struct rtl_probe_told told;
+    char why[512];
+    rtl_recording_describe(p->pid, &info);
+    enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &info, &recording, why, sizeof why);
+    if (status)
+        return rtl_complain("%s", why), (int)status;
+    rtl_probe_session_tell(p->session, &told);
+    rtl_recording_probe(recording, &told);
+    status = rtl_recording_add(recording, after, rtl_real_ns(), !rtl_reader_alive(p->reader));
+    if (status)
+        rtl_complain("%s", rtl_recording_why(recording));
+    rtl_recording_close(recording);
+    return (int)status;
 }
 
 static int status_of(const struct probe *p)
@@ -252,9 +288,14 @@ static int status_of(const struct probe *p)
 static int tell(struct probe *p, struct rtl_probe_report *report)
 {
     char why[400];
-    others(p, report);
+    struct rtl_snapshot after = {0};
+    bool read = rtl_reader_snapshot(p->reader, &after) == RTL_READER_OK;
+    if (read)
+        others(p, &after, report);
     bool printed = p->json ? rtl_probe_report_json(report) : rtl_probe_report_text(report);
     rtl_probing_text(&p->session->probing, why, sizeof why);
+    int recorded = p->write && read ? record(p, &after, report->title) : p->write ? RTL_READER_VERSION : 0;
+    rtl_snapshot_free(&after);
     if (!printed)
         return WRONG("out of memory");
     int status = status_of(p);
@@ -263,7 +304,7 @@ static int tell(struct probe *p, struct rtl_probe_report *report)
     else if (status)
         rtl_complain("%s", why);
     int kept = rtl_probe_keep_write(p->keep, report);
-    return kept ? kept : status;
+    return recorded ? recorded : kept ? kept : status;
 }
 
 static int probe(struct probe *p)
@@ -276,6 +317,8 @@ static int probe(struct probe *p)
         return status;
     if (p->keep_folder && (status = rtl_probe_keep_open(p->keep_folder, p->force, &p->keep)))
         return status;
+    if (p->write && (status = (int)rtl_db_check(p->write, p->force, why, sizeof why)))
+        return rtl_complain("%s", why), status;
     rtl_target_title(p->pid, "", title, sizeof title);
     struct rtl_probe_wish wish = {.kernel = p->kernel->name,
                                   .row = p->kernel->id,

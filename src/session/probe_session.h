@@ -9,6 +9,7 @@
 #define RTL_SESSION_PROBE_SESSION_H
 
 #include "probe/patch.h"
+#include "record/probe_told.h"
 #include "session/probe_code.h"
 #include "session/probing.h"
 #include "shm/probe_client.h"
@@ -63,6 +64,9 @@ static inline bool rtl_probe_session_is_over(const struct rtl_probe_session *ses
 {
     return !session->finding && session->probing.stage == RTL_PROBING_AT_END;
 }
+
+/* How far it is, and what it has measured. */
+void rtl_probe_session_tell(const struct rtl_probe_session *session, struct rtl_probe_told *told);
 
 /* The code object that it is about: NULL until it is known. */
 const struct rtl_probe_code_copy *rtl_probe_session_original(const struct rtl_probe_session *session);

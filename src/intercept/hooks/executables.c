@@ -35,6 +35,7 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
     hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
     uint32_t length = 0;
     uint64_t object = 0;
+    hsa_agent_t agent = {0};
     (void)executable;
 
     if (ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) != HSA_STATUS_SUCCESS || kind != HSA_SYMBOL_KIND_KERNEL ||
@@ -47,7 +48,10 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
         free(name);
         return HSA_STATUS_SUCCESS;
     }
-    found->kernel[found->count++] = (struct rtl_loaded_kernel){object, name, strnlen(name, length)};
+    if (!rtl_tool.segment.probe || ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &agent) != HSA_STATUS_SUCCESS)
+        agent.handle = 0;
+    found->kernel[found->count++] =
+        (struct rtl_loaded_kernel){object, name, strnlen(name, length), .agent = agent.handle};
     return HSA_STATUS_SUCCESS;
 }
 
