@@ -224,11 +224,8 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     struct stream out;
     if (!open_output(options, &out))
         return RTL_DB_PATH;
-    struct rtl_output_frame frame = {.model = make_model(options),
-                                     .options = options,
-                                     .pid = player->pid,
-                                     .title = player->title,
-                                     .probe = &player->probe};
+    struct rtl_output_frame frame = {
+        .model = make_model(options), .options = options, .pid = player->pid, .title = player->title};
     int status = frame.model ? 0 : RTL_READER_USAGE;
     player->model = frame.model;
     if (!status)

@@ -9,16 +9,14 @@
 #include <stdio.h>
 
 #include "model/model.h"
-#include "record/probe_told.h"
 #include "session/options.h"
 
 struct rtl_output_frame {
     struct rtl_model *model;
     const struct rtl_options *options;
     pid_t pid;
-    const char *title;                  /* command line, safe text */
-    uint64_t number;                    /* frames written before */
-    const struct rtl_probe_told *probe; /* of a recording; or NULL */
+    const char *title; /* command line, safe text */
+    uint64_t number;   /* frames written before */
 };
 
 bool rtl_output_text(const struct rtl_output_frame *frame, FILE *out); /* false without memory */

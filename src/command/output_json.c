@@ -3,7 +3,6 @@
  * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
  */
 #include "command/json_calls.h"
-#include "command/json_probe.h"
 #include "command/json_processes.h"
 #include "command/output.h"
 #include "model/labels.h"
@@ -327,8 +326,6 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
     put_copies(&w, root, f->model);
     if (!w.failed)
         rtl_json_calls(&w, root, f->model);
-    if (!w.failed && f->probe && f->probe->there)
-        rtl_json_probe(&w, root, f->model, f->probe);
     struct json_object *kernels = w.failed ? NULL : array_in(&w, root, "kernels");
     for (uint32_t i = 0; kernels && !w.failed && i < f->model->shown; i++) {
         struct json_object *o = object_at_end(&w, kernels);

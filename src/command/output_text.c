@@ -3,7 +3,6 @@
 #include "model/coverage.h"
 #include "model/cells.h"
 #include "model/labels.h"
-#include "model/probe_figures.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -165,35 +164,6 @@ static void write_calls(const struct rtl_output_frame *f, FILE *out)
     }
 }
 
-/* What was recorded of a probe, in a line. */
-static void write_probe(const struct rtl_output_frame *f, FILE *out)
-{
-    const struct rtl_probe_told *p = f->probe;
-    const struct rtl_probe_state *s = &p->state;
-    struct rtl_probe_figures figures;
-    const char *name = "(unnamed kernel)";
-    for (uint32_t i = 0; i < f->model->row_count; i++)
-        if (!f->model->rows[i].kernels && f->model->rows[i].id == p->kernel)
-            name = rtl_model_name(f->model, &f->model->rows[i], f->options->names, RTL_NAMES_WHOLE, f->options->ascii);
-    fprintf(out, "probe %s", name);
-    if (p->on_gpu)
-        fprintf(out, "  GPU %u", p->gpu);
-    fprintf(out, "  %s", p->runs ? p->stage : p->over);
-    rtl_probe_figures(s, &figures);
-    if (p->counted && figures.any)
-        fprintf(out, "  dispatches %s of %s", rtl_format_count(s->recorded).text, rtl_format_count(s->dispatches).text);
-    if (p->counted && figures.any)
-        fprintf(out, "  mean %s  waves %s of %s", time_text(f, true, figures.duration_mean_ns).text,
-                rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text);
-    if (p->counted && s->waves)
-        fprintf(out, "  cycles p50 %s p99 %s  units %u imbalance %.2f", rtl_probe_cycles_text(figures.p50).text,
-                rtl_probe_cycles_text(figures.p99).text, (unsigned)figures.units, figures.imbalance);
-    if (p->counted && s->tails)
-        fprintf(out, "  tail mean %s max %s", time_text(f, true, figures.tail_mean_ns).text,
-                time_text(f, true, s->tail_max_ns).text);
-    fputc('\n', out);
-}
-
 /* Marks are for screens, names come last; what compares windows comes after what has always been there. */
 static bool in_text(int column, bool comparing)
 {
@@ -211,8 +181,6 @@ bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
     write_queues(f, out);
     write_copies(f, out);
     write_calls(f, out);
-    if (f->probe && f->probe->there)
-        write_probe(f, out);
     int width[RTL_COLUMN_COUNT];
     rtl_cell_widths(m, f->options->units, width);
     int order[RTL_COLUMN_COUNT], columns = 0;

@@ -1,16 +1,15 @@
 /* rtl-top probe: has some dispatches of one kernel run a copy of it that records how long its waves take. */
 #include "base/clock.h"
-#include "base/version.h"
 #include "command/probe_report.h"
 #include "record/db.h"
 #include "record/outfile.h"
 #include "session/arguments.h"
 #include "session/complain.h"
-#include "session/group_recorder.h"
 #include "session/heartbeat.h"
 #include "session/kernel_choice.h"
 #include "session/progress.h"
 #include "session/target.h"
+#include "shm/hash.h"
 #include "stats/quantile.h"
 #include "text/text.h"
 
@@ -25,10 +24,10 @@ enum { STEP_NS = 20000000, RATE_STEPS = 25 }; /* between two steps; of them unti
 struct probe {
     struct rtl_options options; /* units, ascii */
     pid_t pid;
-    const char *name, *keep_folder, *write;
+    const char *name, *keep_folder;
     uint64_t wanted, every, timeout_ns;
     int gpu;
-    bool json, force, told; /* told: the help was asked for, that is all */
+    bool stalls, json, force, told; /* told: the help was asked for, that is all */
     struct rtl_reader *reader;
     struct rtl_heartbeat heartbeat;
     struct rtl_names *names;
@@ -36,6 +35,7 @@ struct probe {
     struct rtl_probe_keep *keep;
     struct rtl_snapshot before; /* taken when it began */
     const struct rtl_kernel_snapshot *kernel;
+    struct rtl_probe_stalls waits; /* with `stalls` */
 };
 
 static volatile sig_atomic_t told_to_stop; /* the signal */
@@ -90,6 +90,9 @@ static int set(struct probe *p, int option, const char *value)
         if (!rtl_parse_interval(value, &p->timeout_ns))
             return WRONG("--timeout wants seconds from 0.05 to 3600, such as 10, 0.5 or 5m, not '%s'", value);
         return 0;
+    case RTL_PROBE_STALLS:
+        p->stalls = true;
+        return 0;
     case RTL_PROBE_AS_JSON:
         p->json = true;
         return 0;
@@ -97,11 +100,6 @@ static int set(struct probe *p, int option, const char *value)
         if (!*value)
             return WRONG("--keep wants the name of a folder, not ''");
         p->keep_folder = value;
-        return 0;
-    case RTL_PROBE_WRITE:
-        if (!*value)
-            return WRONG("-w wants the name of a file, not ''");
-        p->write = value;
         return 0;
     case RTL_PROBE_FORCE:
         p->force = true;
@@ -119,7 +117,7 @@ static int parse(struct probe *p, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status = 0;
-    *p = (struct probe){.wanted = 100, .gpu = -1, .timeout_ns = 60 * RTL_SEC};
+    *p = (struct probe){.gpu = -1, .timeout_ns = 60 * RTL_SEC};
     rtl_options_default(&p->options);
     p->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     rtl_arguments_begin(&a, RTL_COMMAND_PROBE, false, argc, argv);
@@ -135,8 +133,10 @@ static int parse(struct probe *p, int argc, char **argv)
         return WRONG("which process? rtl-top probe -p PID -k NAME");
     if (!p->name)
         return WRONG("which kernel? rtl-top probe -p %d -k NAME", (int)p->pid);
-    if (p->force && !p->keep_folder && !p->write)
-        return WRONG("--force goes with --keep and -w");
+    if (p->force && !p->keep_folder)
+        return WRONG("--force goes with --keep");
+    if (!p->wanted)
+        p->wanted = p->stalls ? 20 : 100;
     return 0;
 }
 
@@ -220,53 +220,65 @@ static void run(struct probe *p)
         }
         if (!rtl_probe_session_step(p->session, rtl_reader_alive(p->reader), now))
             break;
-        rtl_progress_at(p->session->probing.counted ? p->session->probing.state.recorded : 0, p->wanted);
+        rtl_progress_at(p->waits.recorded + (p->session->probing.counted ? p->session->probing.state.recorded : 0),
+                        p->wanted * (p->waits.rounds ? p->waits.rounds : 1));
         pause_for(STEP_NS);
     }
     rtl_progress_end();
 }
 
-/* What ordinary dispatches took meanwhile, or before. */
-static void others(const struct probe *p, const struct rtl_snapshot *after, struct rtl_probe_report *report)
+static int begin(struct probe *p, const struct rtl_probe_wish *wish)
 {
-    const struct rtl_kernel_snapshot *k = find(after, p->kernel->id);
+    char why[512];
+    int status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->session, why, sizeof why);
+    if (status)
+        rtl_complain("%s", why);
+    return status;
+}
+
+static uint64_t hash_of_original(const struct rtl_probe_session *s)
+{
+    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
+    return original ? rtl_hash(original->bytes, original->size) : 0;
+}
+
+/* One copy after another, on the same GPU, until each wait was timed by one; the last one's session stays. */
+static int run_rounds(struct probe *p, struct rtl_probe_wish wish)
+{
+    uint64_t began = rtl_mono_ns(), hash = 0;
+    int status;
+    for (wish.waits = true; !(status = begin(p, &wish)); wish.round++) {
+        run(p);
+        const struct rtl_probing *probing = &p->session->probing;
+        const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(p->session);
+        uint64_t spent = rtl_mono_ns() - began, code = hash_of_original(p->session);
+        bool same = !wish.round || code == hash;
+        hash = code;
+        if (probing->counted && (!same || !rtl_probe_stalls_add(&p->waits, &p->session->patch, &probing->state)))
+            return WRONG("the process has several kernels of that name, and runs now one, now another");
+        if (!rtl_probing_is_done(probing) || wish.round + 1 >= p->session->patch.rounds)
+            break;
+        wish.gpu = gpu ? (int)(gpu - p->session->gpus) : wish.gpu;
+        wish.total_ns = spent < p->timeout_ns ? p->timeout_ns - spent : 1;
+        rtl_probe_session_close(p->session);
+        p->session = NULL;
+    }
+    rtl_probe_stalls_rank(&p->waits);
+    return status;
+}
+
+/* What ordinary dispatches took meanwhile, or before. */
+static void others(struct probe *p, struct rtl_probe_report *report)
+{
+    struct rtl_snapshot after = {0};
+    if (rtl_reader_snapshot(p->reader, &after) != RTL_READER_OK)
+        return;
+    const struct rtl_kernel_snapshot *k = find(&after, p->kernel->id);
     report->others_mean_ns = k ? rtl_probe_others_ns(&p->kernel->histogram, &k->histogram) : 0;
     report->others_before = !report->others_mean_ns;
     if (report->others_before && k)
         report->others_mean_ns = rtl_probe_others_ns(NULL, &k->histogram);
-}
-
-/* -w: a snapshot of the process, with the probe. */
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
-{
-    const struct probe *p = context;
-    names->full = name_of(p, k, RTL_NAME_FULL);
-    names->short_name =
-        rtl_names_cell(p->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, p->options.ascii);
-}
-
-static int record(struct probe *p, const struct rtl_snapshot *after, const char *title)
-{
-    struct rtl_recording_info info = {.kind = RTL_RECORDING_SNAPSHOT,
-                                      .pid = p->pid,
-                                      .title = title,
-                                      .recorder = "rtl-top " RTL_VERSION,
-                                      .name_kernel = name_kernel,
-                                      .context = p};
-    struct rtl_recording *recording;
-    struct rtl_probe_told told;
-    char why[512];
-    rtl_recording_describe(p->pid, &info);
-    enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &info, &recording, why, sizeof why);
-    if (status)
-        return rtl_complain("%s", why), (int)status;
-    rtl_probe_session_tell(p->session, &told);
-    rtl_recording_probe(recording, &told);
-    status = rtl_recording_add(recording, after, rtl_real_ns(), !rtl_reader_alive(p->reader));
-    if (status)
-        rtl_complain("%s", rtl_recording_why(recording));
-    rtl_recording_close(recording);
-    return (int)status;
+    rtl_snapshot_free(&after);
 }
 
 static int status_of(const struct probe *p)
@@ -288,14 +300,9 @@ static int status_of(const struct probe *p)
 static int tell(struct probe *p, struct rtl_probe_report *report)
 {
     char why[400];
-    struct rtl_snapshot after = {0};
-    bool read = rtl_reader_snapshot(p->reader, &after) == RTL_READER_OK;
-    if (read)
-        others(p, &after, report);
+    others(p, report);
     bool printed = p->json ? rtl_probe_report_json(report) : rtl_probe_report_text(report);
     rtl_probing_text(&p->session->probing, why, sizeof why);
-    int recorded = p->write && read ? record(p, &after, report->title) : p->write ? RTL_READER_VERSION : 0;
-    rtl_snapshot_free(&after);
     if (!printed)
         return WRONG("out of memory");
     int status = status_of(p);
@@ -304,7 +311,7 @@ static int tell(struct probe *p, struct rtl_probe_report *report)
     else if (status)
         rtl_complain("%s", why);
     int kept = rtl_probe_keep_write(p->keep, report);
-    return recorded ? recorded : kept ? kept : status;
+    return kept ? kept : status;
 }
 
 static int probe(struct probe *p)
@@ -317,8 +324,6 @@ static int probe(struct probe *p)
         return status;
     if (p->keep_folder && (status = rtl_probe_keep_open(p->keep_folder, p->force, &p->keep)))
         return status;
-    if (p->write && (status = (int)rtl_db_check(p->write, p->force, why, sizeof why)))
-        return rtl_complain("%s", why), status;
     rtl_target_title(p->pid, "", title, sizeof title);
     struct rtl_probe_wish wish = {.kernel = p->kernel->name,
                                   .row = p->kernel->id,
@@ -337,9 +342,10 @@ static int probe(struct probe *p)
     rtl_probe_close(&link);
     if (!wish.every)
         wish.per_second = rate(p);
-    if ((status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, &wish, &p->session, why, sizeof why)))
-        return rtl_complain("%s", why), status;
-    run(p);
+    if ((status = p->stalls ? run_rounds(p, wish) : begin(p, &wish)))
+        return status;
+    if (!p->stalls)
+        run(p);
     struct rtl_probe_report report = {.pid = p->pid,
                                       .title = title,
                                       .name = name_of(p, p->kernel, RTL_NAME_FULL),
@@ -347,6 +353,7 @@ static int probe(struct probe *p)
                                       .session = p->session,
                                       .every_chosen = !wish.every,
                                       .per_second = wish.per_second,
+                                      .stalls = p->stalls ? &p->waits : NULL,
                                       .units = p->options.units,
                                       .ascii = p->options.ascii};
     return tell(p, &report);
@@ -380,6 +387,7 @@ int rtl_probe_command(int argc, char **argv)
     p.names = rtl_names_create();
     status = p.names ? probe(&p) : WRONG("out of memory");
     rtl_probe_session_close(p.session);
+    rtl_probe_stalls_free(&p.waits);
     rtl_probe_keep_close(p.keep);
     rtl_names_free(p.names);
     rtl_heartbeat_close(&p.heartbeat);

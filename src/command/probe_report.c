@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/json_probe.h"
+#include "command/json_writer.h"
 #include "text/text.h"
 
 enum { VERSION = 1 /* of the JSON's keys */, BAR = 40 };
@@ -130,6 +130,10 @@ bool rtl_probe_report_text(const struct rtl_probe_report *r)
     rtl_probe_figures(&p->state, &f);
     printf("process   %d (%s)\n", (int)r->pid, r->title);
     print_code(r);
+    if (r->stalls) {
+        rtl_probe_waits_text(r);
+        return true;
+    }
     if (!p->counted)
         return true;
     print_counts(r);
@@ -139,6 +143,37 @@ bool rtl_probe_report_text(const struct rtl_probe_report *r)
 }
 
 /* --- JSON --- */
+
+static void put_between(struct json_writer *w, struct json_object *o, const char *key, bool any,
+                        struct rtl_probe_between between)
+{
+    struct json_object *array = any ? array_in(w, o, key) : NULL;
+    if (!any)
+        put_measured(w, o, key, false, 0);
+    for (int i = 0; array && i < 2; i++)
+        w->failed |= json_object_array_add(array, json_object_new_uint64(i ? between.high : between.low)) != 0;
+}
+
+static void put_histogram(struct json_writer *w, struct json_object *o, const uint64_t buckets[RTL_PROBE_DURATIONS],
+                          const char *count)
+{
+    struct json_object *array = array_in(w, o, "histogram");
+    for (int i = 0; array && i < RTL_PROBE_DURATIONS; i++) {
+        struct json_object *b = buckets[i] ? object_at_end(w, array) : NULL;
+        if (!b)
+            continue;
+        put_number(w, b, "from", i ? 1ull << i : 0);
+        put_number(w, b, "to", i < 63 ? (2ull << i) - 1 : UINT64_MAX);
+        put_number(w, b, count, buckets[i]);
+    }
+}
+
+static void put_hash(struct json_writer *w, struct json_object *o, const char *key, uint64_t hash)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    put_text(w, o, key, text);
+}
 
 static void put_code(struct json_writer *w, struct json_object *root, const struct rtl_probe_session *s)
 {
@@ -155,9 +190,77 @@ static void put_code(struct json_writer *w, struct json_object *root, const stru
     if (!s->patch.code)
         return;
     put_number(w, o, "bytes", s->patch.bytes);
-    rtl_json_probe_hash(w, o, s->probing.code_hash);
+    put_hash(w, o, "hash", s->probing.code_hash);
     put_number(w, o, "sgprs_before", s->patch.sgprs_before);
     put_number(w, o, "sgprs", s->patch.sgprs_after);
+}
+
+static void put_waves(struct json_writer *w, struct json_object *root, const struct rtl_probe_state *s,
+                      const struct rtl_probe_figures *f)
+{
+    struct json_object *o = object_in(w, root, "waves");
+    if (!o)
+        return;
+    put_number(w, o, "expected", s->waves_expected);
+    put_number(w, o, "ended", s->waves);
+    put_measured(w, o, "mean_cycles", s->waves, f->wave_mean);
+    put_measured(w, o, "min_cycles", s->waves, s->min);
+    put_measured(w, o, "max_cycles", s->waves, s->max);
+    put_between(w, o, "p50_cycles", s->waves, f->p50);
+    put_between(w, o, "p99_cycles", s->waves, f->p99);
+    put_histogram(w, o, s->durations, "waves");
+}
+
+static void put_units(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r,
+                      const struct rtl_probe_figures *f)
+{
+    const struct rtl_probe_state *s = &r->session->probing.state;
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
+    struct json_object *o = object_in(w, root, "units");
+    if (!o)
+        return;
+    put_number(w, o, "busy", f->units);
+    put_measured(w, o, "of", gpu && gpu->compute_units, gpu ? gpu->compute_units : 0);
+    put_measured(w, o, "mean_cycles", f->units, f->busy_mean);
+    put_measured(w, o, "max_cycles", f->units, f->busy_max);
+    put_share(w, o, "imbalance", f->units, f->imbalance);
+    struct json_object *array = array_in(w, o, "list");
+    for (uint32_t u = 0; array && u < RTL_PROBE_UNITS; u++) {
+        struct json_object *one = s->busy[u] ? object_at_end(w, array) : NULL;
+        if (!one)
+            continue;
+        put_text(w, one, "unit", rtl_probe_unit_name(u).text);
+        put_number(w, one, "cycles", s->busy[u]);
+    }
+}
+
+static void put_numbers(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
+{
+    const struct rtl_probing *p = &r->session->probing;
+    const struct rtl_probe_state *s = &p->state;
+    struct rtl_probe_figures f;
+    rtl_probe_figures(s, &f);
+    put_number(w, root, "dispatches", s->dispatches);
+    put_number(w, root, "probed", s->probed);
+    put_number(w, root, "recorded", s->recorded);
+    struct json_object *o = object_in(w, root, "duration");
+    if (o) {
+        put_measured(w, o, "mean_ns", f.any, f.duration_mean_ns);
+        put_measured(w, o, "min_ns", f.any, s->duration_min_ns);
+        put_measured(w, o, "max_ns", f.any, s->duration_max_ns);
+        put_measured(w, o, "others_mean_ns", r->others_mean_ns, r->others_mean_ns);
+        put(w, o, "others_since_start", json_object_new_boolean(r->others_before));
+    }
+    put_waves(w, root, s, &f);
+    put_units(w, root, r, &f);
+    if ((o = object_in(w, root, "tail"))) {
+        put_number(w, o, "dispatches", s->tails);
+        put_measured(w, o, "mean_ns", s->tails, f.tail_mean_ns);
+        put_measured(w, o, "max_ns", s->tails, s->tail_max_ns);
+        put_between(w, o, "p50_ns", s->tails, f.tail_p50);
+        put_measured(w, o, "step_ns", s->tails, s->tail_step_ns);
+        put_histogram(w, o, s->tail_ns, "dispatches");
+    }
 }
 
 bool rtl_probe_report_json(const struct rtl_probe_report *r)
@@ -183,12 +286,10 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     put_number(&w, root, "every", p->plan.every);
     put_share(&w, root, "per_second", r->every_chosen, r->per_second);
     put_code(&w, root, r->session);
-    if (p->counted)
-        rtl_json_probe_numbers(&w, root,
-                               &(struct rtl_probe_numbers){.state = &p->state,
-                                                           .compute_units = gpu ? gpu->compute_units : 0,
-                                                           .others_mean_ns = r->others_mean_ns,
-                                                           .others_before = r->others_before});
+    if (r->stalls)
+        rtl_probe_waits_json(&w, root, r);
+    else if (p->counted)
+        put_numbers(&w, root, r);
     const char *line =
         w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
     if (line)

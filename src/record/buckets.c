@@ -104,15 +104,15 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
     return true;
 }
 
-/* Both may be NULL: nothing. */
-static bool write_counts(const uint64_t *earlier, const uint64_t *later, uint32_t count, struct rtl_text_buffer *text)
+bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
+                      struct rtl_text_buffer *text)
 {
     uint32_t last = 0;
-    char *at = later ? room_for(text, 0, count) : NULL;
-    if (later && !at)
+    char *at = later->coarse ? room_for(text, 0, RTL_OCTAVES_MAX) : NULL;
+    if (later->coarse && !at)
         return false;
-    for (uint32_t i = 0; at && i < count; i++) {
-        uint64_t grown = later[i] - (earlier ? earlier[i] : 0);
+    for (uint32_t i = 0; at && i < RTL_OCTAVES_MAX; i++) {
+        uint64_t grown = later->coarse[i] - (earlier && earlier->coarse ? earlier->coarse[i] : 0);
         if (!grown)
             continue;
         at = put_pair(at, i - last, (int64_t)grown);
@@ -120,17 +120,6 @@ static bool write_counts(const uint64_t *earlier, const uint64_t *later, uint32_
     }
     end(text, at);
     return true;
-}
-
-bool rtl_counts_write(const uint64_t *counts, uint32_t count, struct rtl_text_buffer *text)
-{
-    return write_counts(NULL, counts, count, text);
-}
-
-bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
-                      struct rtl_text_buffer *text)
-{
-    return write_counts(earlier ? earlier->coarse : NULL, later->coarse, RTL_OCTAVES_MAX, text);
 }
 
 bool rtl_histogram_delta_make(struct rtl_histogram_delta *delta, const struct rtl_histogram_copy *earlier,
@@ -172,17 +161,6 @@ static bool each_pair(const char *text, uint32_t limit, bool (*add)(void *, uint
             return false;
     }
     return !*text;
-}
-
-static bool add_count(void *counts, uint32_t number, uint64_t count)
-{
-    ((uint64_t *)counts)[number] += count;
-    return true;
-}
-
-bool rtl_counts_read(const char *text, uint64_t *counts, uint32_t count)
-{
-    return each_pair(text, count, add_count, counts);
 }
 
 struct adding {

@@ -32,10 +32,6 @@ struct rtl_histogram_delta {
 bool rtl_histogram_delta_make(struct rtl_histogram_delta *delta, const struct rtl_histogram_copy *earlier,
                               const struct rtl_histogram_copy *later);
 
-/* Any numbers in the same form, and back into so many that are 0; false without memory, or when the text is wrong. */
-bool rtl_counts_write(const uint64_t *counts, uint32_t count, struct rtl_text_buffer *text);
-bool rtl_counts_read(const char *text, uint64_t *counts, uint32_t count);
-
 /* Adds what the text says. The octaves of `to` are its own (malloc). False when the text is wrong or without memory;
  * the number of octaves that may still be added is counted down in *room. */
 bool rtl_buckets_add(struct rtl_histogram_copy *to, const char *text, uint32_t *room);

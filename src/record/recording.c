@@ -3,7 +3,6 @@
 #include "record/recording.h"
 #include "record/buckets.h"
 #include "record/process_info.h"
-#include "record/recorded_probe.h"
 #include "record/recording_calls.h"
 #include "stats/quantile.h"
 
@@ -28,7 +27,6 @@ struct rtl_recording {
     bool has_last;
     struct named named;
     struct rtl_call_numbers calls;
-    struct rtl_probe_writer probe;
     struct rtl_histogram_delta delta; /* of the histogram that is being written */
 };
 
@@ -82,7 +80,6 @@ void rtl_recording_close(struct rtl_recording *r)
     if (r->has_last)
         rtl_snapshot_free(&r->last);
     rtl_call_numbers_free(&r->calls);
-    rtl_probe_writer_free(&r->probe);
     free(r->delta.buckets.bytes);
     free(r->delta.coarse.bytes);
     free(r->kind);
@@ -413,7 +410,6 @@ static void begin_again(struct rtl_recording *r)
     r->has_last = false;
     r->id = 0;
     r->sequence = 0;
-    r->probe.any = false;
     memset(&r->named, 0, sizeof r->named);
     rtl_call_numbers_take_back(&r->calls, 0, 0);
 }
@@ -427,9 +423,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
         status = rtl_db_need(r->db, &rtl_pairs_set);
     if (!status && rtl_is_observed(s))
         status = rtl_db_need(r->db, &rtl_observed_set);
-    bool probe = rtl_probe_has_news(&r->probe);
-    if (!status && probe)
-        status = rtl_db_need(r->db, &rtl_probe_set);
     if (status) {
         r->failed++;
         return status;
@@ -449,8 +442,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     const struct rtl_calls_writer writer = {r->db, r->id, frame, r->sequence, &r->calls, &r->delta,
                                             r->has_last ? &r->last : NULL, s};
     rtl_calls_write(&writer);
-    if (probe)
-        rtl_probe_write(&r->probe, r->db, r->id, frame);
     status = rtl_db_commit(r->db);
     if (status) {
         r->named = named;
@@ -461,10 +452,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     }
     r->frames++;
     r->sequence++;
-    if (probe) {
-        r->probe.last = r->probe.now;
-        r->probe.any = true;
-    }
     if (!strcmp(r->info.kind, RTL_RECORDING_SNAPSHOT)) {
         begin_again(r);
         return RTL_DB_OK;
@@ -482,11 +469,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     if (!r->has_last)
         begin_again(r);
     return RTL_DB_OK;
-}
-
-void rtl_recording_probe(struct rtl_recording *r, const struct rtl_probe_told *probe)
-{
-    r->probe.now = *probe;
 }
 
 void rtl_recording_wait(struct rtl_recording *r, unsigned busy_ms)

@@ -12,7 +12,6 @@
 #include <sys/types.h>
 
 #include "record/buckets.h"
-#include "record/probe_told.h"
 #include "record/schema.h"
 
 #define RTL_RECORDING_SNAPSHOT "snapshot"
@@ -46,9 +45,6 @@ void rtl_recording_close(struct rtl_recording *recording); /* NULL is nothing */
 
 /* From now on other writers are waited for that long; 0: as long as by default. */
 void rtl_recording_wait(struct rtl_recording *recording, unsigned busy_ms);
-
-/* What frames from now on have of the process's probe; copied. */
-void rtl_recording_probe(struct rtl_recording *recording, const struct rtl_probe_told *probe);
 
 /* Writes one frame. `exited`: the process has ended, this is its last state. */
 enum rtl_db_status rtl_recording_add(struct rtl_recording *recording, const struct rtl_snapshot *snapshot,

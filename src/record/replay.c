@@ -1,6 +1,5 @@
 /* Frames out of a file, added up. See replay.h; the tables are in schema.h, the sums in replay_state.c. */
 #include "record/replay.h"
-#include "record/recorded_probe.h"
 #include "record/replay_private.h"
 #include "record/schema.h"
 
@@ -142,7 +141,6 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
     } else {
         load_process(r);
         load_frames(r);
-        r->probes = rtl_db_has_set(db, &rtl_probe_set);
         rtl_replay_state_begin(&r->state, db, r->info.id);
         status = rtl_db_status(db);
         if (status)
@@ -271,17 +269,5 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
         status = RTL_DB_FAILED;
     }
     *exited = r->exited;
-    return status;
-}
-
-enum rtl_db_status rtl_replay_probe(struct rtl_replay *r, uint32_t frame, struct rtl_probe_told *probe)
-{
-    memset(probe, 0, sizeof *probe);
-    if (!r->probes || frame >= r->info.frames)
-        return RTL_DB_OK;
-    rtl_probe_read(r->db, r->info.id, r->frames[frame].id, probe);
-    enum rtl_db_status status = rtl_db_status(r->db);
-    if (status == RTL_DB_STOPPED)
-        rtl_db_rollback(r->db);
     return status;
 }

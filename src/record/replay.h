@@ -11,7 +11,6 @@
 #include <sys/types.h>
 
 #include "record/db.h"
-#include "record/probe_told.h"
 #include "record/replay_info.h"
 #include "shm/segment_reader.h"
 
@@ -47,9 +46,6 @@ uint32_t rtl_replay_find(const struct rtl_replay *replay, uint64_t time_ns);
  */
 enum rtl_db_status rtl_replay_read(struct rtl_replay *replay, uint32_t frame, struct rtl_snapshot *snapshot,
                                    bool *exited);
-
-/* What was probed until that frame; there = false: nothing. After RTL_DB_STOPPED it can be asked again. */
-enum rtl_db_status rtl_replay_probe(struct rtl_replay *replay, uint32_t frame, struct rtl_probe_told *probe);
 
 /* The kernels in the order of their first sight: the n-th one's row and name; false beyond the last. */
 bool rtl_replay_kernel(const struct rtl_replay *replay, uint32_t n, uint32_t *id, const char **name, size_t *length);

@@ -22,7 +22,6 @@ struct rtl_replay {
     struct rtl_replay_info info;
     struct rtl_replay_frame *frames;
     struct rtl_replay_state state;
-    bool probes;   /* the file has their table */
     uint32_t next; /* frame that the state lacks */
     bool exited;
     struct rtl_checkpoint checkpoints[RTL_CHECKPOINTS_MAX]; /* ascending */

@@ -84,24 +84,12 @@ static bool all_have_ended(const struct rtl_frame_recorder *recorder)
     return recorder->targets && !rtl_targets_only(recorder->targets) && !rtl_targets_count(recorder->targets);
 }
 
-void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, const struct rtl_probe_told *probe)
-{
-    if (pid == recorder->pid)
-        recorder->probe = *probe;
-    if (recorder->grouped)
-        rtl_group_recorder_probe(&recorder->group, pid, probe);
-    else if (recorder->recording && pid == recorder->pid)
-        rtl_recording_probe(recorder->recording, probe);
-}
-
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms)
 {
     if (all_have_ended(recorder))
         return recorder->last = fail(recorder, "all processes have ended: there is nothing to record any more");
     recorder->busy_ms = busy_ms;
     recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
-    if (!recorder->last)
-        rtl_recording_probe(recorder->recording, &recorder->probe);
     if (!recorder->last && recorder->targets)
         rtl_targets_hand_to(recorder->targets, take, recorder);
     return recorder->last;
@@ -195,7 +183,6 @@ enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *record
     recorder->saved_kernels = snapshot->kernel_count;
     enum rtl_db_status status = open_recording(recorder, RTL_RECORDING_SNAPSHOT, path, busy_ms, &recording);
     if (!status) {
-        rtl_recording_probe(recording, &recorder->probe);
         status = rtl_recording_add(recording, snapshot, real_ns, false);
         if (status)
             snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recording));

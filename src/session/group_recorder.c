@@ -174,15 +174,6 @@ enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group
 
 /* --- frames --- */
 
-void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const struct rtl_probe_told *probe)
-{
-    for (uint32_t i = 0; i < group->count; i++) {
-        struct rtl_member_recording *m = &group->members[i];
-        if (m->pid == pid && m->recording && !m->ended)
-            rtl_recording_probe(m->recording, probe);
-    }
-}
-
 bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording)
 {
     struct rtl_member_recording *m = member_of(group, 0, pid);

@@ -48,8 +48,6 @@ bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct
 /* A rtl_targets_sink. */
 void rtl_group_recorder_take(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
                              uint64_t real_ns, bool ended);
-/* Of that process's recording, if there is one by now: rtl_recording_probe. */
-void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const struct rtl_probe_told *probe);
 /* All of a frame were handed over: tries again what is late, and says how the frame went. `why` is of a failure. */
 enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group);
 void rtl_group_recorder_free(struct rtl_group_recorder *group);

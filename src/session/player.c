@@ -92,10 +92,6 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
                                               : rtl_replay_read(player->replay, frame, &snapshot, &exited);
     if (status)
         return status;
-    if (last && !player->group && (status = rtl_replay_probe(player->replay, frame, &player->probe))) {
-        rtl_snapshot_free(&snapshot);
-        return status;
-    }
     if (player->group)
         rtl_replay_group_title(player->group, player->title, sizeof player->title);
     uint64_t time_ns = rtl_player_time(player, frame);

@@ -14,9 +14,8 @@ struct rtl_player {
     struct rtl_replay_group *group; /* of several that were recorded together; or NULL */
     struct rtl_model *model;        /* the caller's; freed before the player is closed */
     pid_t pid;
-    char title[160];             /* safe text; of several it goes with the frame */
-    struct rtl_probe_told probe; /* at that frame; of several processes none */
-    uint32_t at, frames;         /* the frame that the model shows, of how many */
+    char title[160];     /* safe text; of several it goes with the frame */
+    uint32_t at, frames; /* the frame that the model shows, of how many */
     bool started;
 };
 

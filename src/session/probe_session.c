@@ -239,7 +239,9 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
                                           .kernel = s->kernel,
                                           .object = original->object,
                                           .block = s->probing.state.block,
-                                          .ends_shift = s->probing.plan.ends_shift};
+                                          .ends_shift = s->probing.plan.ends_shift,
+                                          .waits = s->wish.waits,
+                                          .round = s->wish.round};
     rtl_probe_patch_free(&s->patch);
     enum rtl_probe_refusal refusal = rtl_probe_patch(&order, &s->patch);
     if (!refusal && s->patch.bytes > RTL_PROBE_CODE_MAX)
@@ -303,42 +305,4 @@ void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
         begin(s, RTL_PROBING_STOPPED, now);
     else
         rtl_probing_stop(&s->probing, RTL_PROBING_STOPPED, now);
-}
-
-static const char *stage_of(const struct rtl_probe_session *s)
-{
-    if (s->finding)
-        return "its code is looked for";
-    switch (s->probing.stage) {
-    case RTL_PROBING_AT_FREE:
-        return "waits for another one's end";
-    case RTL_PROBING_AT_COUNT:
-        return "armed";
-    case RTL_PROBING_AT_DISARM:
-        return "taken back";
-    case RTL_PROBING_AT_END:
-        return "over";
-    default:
-        return "on its way";
-    }
-}
-
-void rtl_probe_session_tell(const struct rtl_probe_session *s, struct rtl_probe_told *told)
-{
-    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
-    *told = (struct rtl_probe_told){.there = true,
-                                    .runs = !rtl_probe_session_is_over(s),
-                                    .kernel = s->wish.row,
-                                    .every = s->finding ? 0 : s->probing.plan.every,
-                                    .on_gpu = gpu != NULL,
-                                    .gpu = gpu ? gpu->gpu : 0,
-                                    .compute_units = gpu ? gpu->compute_units : 0,
-                                    .counted = !s->finding && s->probing.counted};
-    snprintf(told->stage, sizeof told->stage, "%s", stage_of(s));
-    if (told->counted)
-        told->state = s->probing.state;
-    if (told->runs)
-        return;
-    rtl_probing_text(&s->probing, told->over, sizeof told->over);
-    snprintf(told->ended, sizeof told->ended, "%s", rtl_probing_word(&s->probing));
 }

@@ -9,7 +9,6 @@
 #define RTL_SESSION_PROBE_SESSION_H
 
 #include "probe/patch.h"
-#include "record/probe_told.h"
 #include "session/probe_code.h"
 #include "session/probing.h"
 #include "shm/probe_client.h"
@@ -25,6 +24,8 @@ struct rtl_probe_wish {
     uint32_t every;       /* one in how many; 0: as rtl_probing_every says */
     int gpu;              /* number on screen; -1: the first that had it */
     uint64_t total_ns;    /* for all of it; 0: no end */
+    bool waits;           /* waits are timed: those of `round` (patch.h) */
+    uint32_t round;
 };
 
 struct rtl_probe_session { /* to be read; what isn't explained is its own */
@@ -64,9 +65,6 @@ static inline bool rtl_probe_session_is_over(const struct rtl_probe_session *ses
 {
     return !session->finding && session->probing.stage == RTL_PROBING_AT_END;
 }
-
-/* How far it is, and what it has measured. */
-void rtl_probe_session_tell(const struct rtl_probe_session *session, struct rtl_probe_told *told);
 
 /* The code object that it is about: NULL until it is known. */
 const struct rtl_probe_code_copy *rtl_probe_session_original(const struct rtl_probe_session *session);

@@ -187,12 +187,11 @@ static enum rtl_probing_do taken_up(struct rtl_probing *p, const struct rtl_prob
 }
 
 /* It is the copy of another GPU. What was asked for before ends with the next request. */
-static enum rtl_probing_do try_another(struct rtl_probing *p, const struct rtl_probing_seen *seen, uint32_t target,
-                                       uint64_t now)
+static enum rtl_probing_do try_next(struct rtl_probing *p, const struct rtl_probing_seen *seen, uint64_t now)
 {
     if (rtl_probing_gave_way(p, seen))
         return replaced(p, now);
-    p->target = target;
+    p->target++;
     p->counted = false;
     p->code_bytes = 0; /* whose numbers go to another place */
     go_to(p, RTL_PROBING_AT_FREE, now);
@@ -211,12 +210,8 @@ static enum rtl_probing_do prepared(struct rtl_probing *p, const struct rtl_prob
 {
     const struct rtl_probe_state *s = seen->state;
     const struct rtl_probing_target *target = &p->plan.target[p->target];
-    if (s->why == RTL_PROBE_WHY_NO_KERNEL && !p->stays && p->target + 1 < p->plan.targets)
-        return try_another(p, seen, p->target + 1, now);
-    if (s->why == RTL_PROBE_WHY_NO_KERNEL && !p->stays && p->moved_on) {
-        p->stays = true;
-        return try_another(p, seen, p->best, now);
-    }
+    if (s->why == RTL_PROBE_WHY_NO_KERNEL && p->target + 1 < p->plan.targets)
+        return try_next(p, seen, now);
     if (s->phase != RTL_PROBE_PHASE_PREPARED)
         return refused(p, s, now);
     if (!s->block || s->kernel_object != target->kernel_object || s->agent != target->agent)
@@ -271,12 +266,8 @@ static enum rtl_probing_do armed(struct rtl_probing *p, const struct rtl_probing
         return ended_by_library(p, s, now);
     if (p->stage != RTL_PROBING_AT_COUNT)
         go_to(p, RTL_PROBING_AT_COUNT, now);
-    if (!p->stays && p->target + 1 < p->plan.targets && is_elsewhere(s, now - p->stage_ns)) {
-        if (!p->moved_on || s->dispatches)
-            p->best = p->target;
-        p->moved_on = true;
-        return try_another(p, seen, p->target + 1, now);
-    }
+    if (p->target + 1 < p->plan.targets && is_elsewhere(s, now - p->stage_ns))
+        return try_next(p, seen, now);
     if (now - p->dispatch_ns > RTL_PROBING_QUIET_NS)
         return end(p, RTL_PROBING_NO_DISPATCH, now);
     if (now - p->record_ns > RTL_PROBING_QUIET_NS && s->dispatches - p->dispatches_at_record > 2ull * p->plan.every)

@@ -89,9 +89,6 @@ struct rtl_probing {
     uint32_t status;        /* hsa_status_t of it */
     enum rtl_probe_refusal refusal;
     uint32_t target; /* which one it is about */
-    bool moved_on;   /* from `best`, which the library has, because of its dispatches none was probed: */
-    uint32_t best;   /* with dispatches, where one had some */
-    bool stays;      /* the library has no other one: it is waited for */
     bool counted;    /* it was armed: state has its numbers, the last whole ones */
     bool disarmed;   /* the library has nothing of ours any more */
     bool asked;      /* `number` is that of a request of ours */

@@ -34,7 +34,7 @@
     X(QUEUE_ERROR, 5, "queue_error",                                                     \
       "a queue failed while a probed dispatch was in flight: not again in this process") \
     X(SHUTDOWN, 6, "shutdown", "the runtime was shut down")                              \
-    X(NO_KERNEL, 7, "no_kernel", "the process has no such kernel on that GPU")           \
+    X(NO_KERNEL, 7, "no_kernel", "the process has no such kernel")                       \
     X(NO_BLOCK, 8, "no_block", "there is no GPU memory for its numbers")                 \
     X(BAD_REQUEST, 9, "bad_request", "what was asked for makes no sense")                \
     X(BAD_CODE, 10, "bad_code", "its code isn't what was announced")                     \

@@ -11,13 +11,10 @@
 
 enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, BAR_LABEL = 7 };
 
-static void stage_text(const struct rtl_ui *ui, char *out, size_t size)
+static void stage_text(const struct rtl_ui_probe *p, char *out, size_t size)
 {
-    const struct rtl_probe_told *p = &ui->probe;
     const struct rtl_probe_state *s = &p->state;
     *out = 0;
-    if (ui->replay)
-        rtl_text_append(out, size, "recorded: ");
     if (p->runs)
         rtl_text_append(out, size, "%s", p->stage);
     else
@@ -134,13 +131,13 @@ static void draw_waves(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
 
 void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
-    const struct rtl_probe_told *p = &ui->probe;
+    const struct rtl_ui_probe *p = &ui->probe;
     struct rtl_probe_figures f;
     struct fact facts[FACTS_MAX];
     char stage[160];
     if (!at.rows)
         return;
-    stage_text(ui, stage, sizeof stage);
+    stage_text(p, stage, sizeof stage);
     rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
     rtl_frame_printf(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER, at.cols >= 60 ? "PROBE %s" : "%s", stage);
     at.row++, at.rows--;

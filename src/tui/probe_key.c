@@ -25,10 +25,9 @@ unsigned rtl_ui_ask_for_probe(struct rtl_ui *ui)
                           ? "only observed: without librtl.so no kernel is probed"
                       : !row || row->kernels || row->id < RTL_KERNEL_FIRST ? "this is no single kernel"
                                                                            : "";
-    bool ours = ui->probe.runs && !ui->replay;
-    if (*why && !ours)
+    if (*why && !ui->probe.runs)
         rtl_ui_say(ui, "%s", why);
-    return RTL_UI_DRAW | (*why && !ours ? 0 : RTL_UI_PROBE);
+    return RTL_UI_DRAW | (*why && !ui->probe.runs ? 0 : RTL_UI_PROBE);
 }
 
 static const struct rtl_kernel_snapshot *find(const struct rtl_sample *sample, uint32_t id)

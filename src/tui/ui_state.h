@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "model/model.h"
-#include "record/probe_told.h"
+#include "shm/probe_state.h"
 #include "text/units.h"
 
 /* What rtl_ui_key asks for, bits. */
@@ -61,6 +61,18 @@ enum rtl_launched { RTL_LAUNCHED_NO, RTL_LAUNCHED_RUNS, RTL_LAUNCHED_ENDING };
 
 /* A search in the help that is still to be made. */
 enum { RTL_FIND_BEFORE = -1, RTL_FIND_NOTHING, RTL_FIND_NEXT, RTL_FIND_HERE };
+
+/* A probe on a kernel, as the screen shows it. */
+struct rtl_ui_probe {
+    bool there;      /* one was asked for: its numbers stay when it is over */
+    bool runs;       /* it isn't over */
+    uint32_t kernel; /* row */
+    char stage[64];  /* where it stands, while it runs */
+    char over[240];  /* why it is over, once it is */
+    bool counted;    /* there are numbers: */
+    struct rtl_probe_state state;
+    uint32_t every, compute_units; /* 0: not known */
+};
 
 struct rtl_untraced;
 
@@ -126,9 +138,9 @@ struct rtl_ui {
     char search[RTL_FILTER_MAX];
     int menu; /* chosen line of a menu: a column to sort by, or a mode */
 
-    char message[160];           /* one line for the user, until the next key or for RTL_MESSAGE_NS */
-    uint64_t message_ns;         /* monotonic */
-    struct rtl_probe_told probe; /* of this process, or recorded */
+    char message[160];   /* one line for the user, until the next key or for RTL_MESSAGE_NS */
+    uint64_t message_ns; /* monotonic */
+    struct rtl_ui_probe probe;
     const char *copy;
     enum rtl_launched launched;
     char log[200]; /* where its output goes, safe text; "" = nothing was started */

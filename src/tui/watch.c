@@ -65,7 +65,6 @@ void rtl_watch_show_frame(struct rtl_watch *w, uint32_t frame)
         w->ui.model->damaged = w->ended = true;
     }
     w->ui.frame = w->player->at;
-    w->ui.probe = w->player->probe;
     if (w->player->group)
         snprintf(w->ui.title, sizeof w->ui.title, "%s", w->player->title);
     w->samples++;
@@ -155,7 +154,6 @@ static bool sample_unseen(struct rtl_watch *w)
 
 static void sample(struct rtl_watch *w)
 {
-    rtl_watch_step_probes(w); /* what is recorded has what is known by now */
     each_unseen(w, sample_unseen);
     sample_one(w);
     if (!w->player)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void drop(struct rtl_watch *w)
+void rtl_watch_drop_probe(struct rtl_watch *w)
 {
     rtl_probe_session_close(w->probe);
     if (w->probe_reader)
@@ -21,24 +21,39 @@ static void drop(struct rtl_watch *w)
     w->ui.probe.runs = false;
 }
 
-/* To what is recorded here and behind this screen: a parent may record all processes, this one too. */
-static void hand_over(struct rtl_watch *from, const struct rtl_watch *of)
+static const char *stage_of(const struct rtl_probe_session *s)
 {
-    for (struct rtl_watch *one = from; one && of->ui.probe.there; one = one->parent) {
-        rtl_frame_recorder_probe(&one->recorder, of->ui.pid, &of->ui.probe);
-        if (one->kept)
-            rtl_frame_recorder_probe(&one->kept->recorder, of->ui.pid, &of->ui.probe);
+    if (s->finding)
+        return "its code is looked for";
+    switch (s->probing.stage) {
+    case RTL_PROBING_AT_FREE:
+        return "waits for another one's end";
+    case RTL_PROBING_AT_COUNT:
+        return "armed";
+    case RTL_PROBING_AT_DISARM:
+        return "taken back";
+    default:
+        return "on its way";
     }
 }
 
-void rtl_watch_drop_probe(struct rtl_watch *w)
+/* What there is to be seen of it. */
+static void tell(struct rtl_watch *w)
 {
-    bool ran = w->probe != NULL;
-    drop(w);
-    if (!ran)
+    const struct rtl_probe_session *s = w->probe;
+    struct rtl_ui_probe *p = &w->ui.probe;
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
+    snprintf(p->stage, sizeof p->stage, "%s", stage_of(s));
+    p->every = s->finding ? 0 : s->probing.plan.every;
+    p->compute_units = gpu ? gpu->compute_units : 0;
+    p->counted = !s->finding && s->probing.counted;
+    if (p->counted)
+        p->state = s->probing.state;
+    if (!rtl_probe_session_is_over(s))
         return;
-    snprintf(w->ui.probe.over, sizeof w->ui.probe.over, "the probe ended: its screen was left");
-    hand_over(w->parent, w);
+    p->runs = false;
+    rtl_probing_text(&s->probing, p->over, sizeof p->over);
+    rtl_ui_say(&w->ui, "%s", p->over);
 }
 
 static void step(struct rtl_watch *w)
@@ -46,11 +61,9 @@ static void step(struct rtl_watch *w)
     if (!w->probe)
         return;
     bool goes_on = rtl_probe_session_step(w->probe, rtl_reader_alive(w->probe_reader), rtl_mono_ns());
-    rtl_probe_session_tell(w->probe, &w->ui.probe);
-    if (goes_on)
-        return;
-    rtl_ui_say(&w->ui, "%s", w->ui.probe.over);
-    drop(w);
+    tell(w);
+    if (!goes_on)
+        rtl_watch_drop_probe(w);
 }
 
 /* A screen that was left is kept by the one that it was opened from, which may lie behind another by now. */
@@ -66,11 +79,6 @@ static void each(struct rtl_watch *w, void (*visit)(struct rtl_watch *))
 void rtl_watch_step_probes(struct rtl_watch *w)
 {
     each(w, step);
-    for (struct rtl_watch *one = w; one; one = one->parent) {
-        hand_over(w, one);
-        if (one->kept)
-            hand_over(w, one->kept);
-    }
 }
 
 void rtl_watch_drop_probes(struct rtl_watch *w)
@@ -109,10 +117,10 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row)
                    status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
                        ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
                        : why);
-        drop(w);
+        rtl_watch_drop_probe(w);
         return;
     }
-    w->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = row->id};
+    w->ui.probe = (struct rtl_ui_probe){.there = true, .runs = true, .kernel = row->id};
     rtl_ui_say(&w->ui, "some of its dispatches are going to run a probed copy; P takes that back");
     step(w);
 }

@@ -8,8 +8,7 @@
  * `each`: chunks of one, so that what a few dispatches have to bear is seen; the clock's own time is in it.
  * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
  * `signalled`: each dispatch carries a signal of the program's, which it sets first. `latency`: each dispatch is waited
- * for on its signal, with a spinning thread, and the times are from before the submission to after the wait; then
- * "ns_waited MEDIAN" is of the part behind the submission.
+ * for on its signal, with a spinning thread, and the times are from before the submission to after the wait.
  * `batch`: 64 packets behind a doorbell. `threads N`: N threads, each with a queue on a GPU of its own (as far as there
  * are as many); the median is over the chunks of all.
  * `queues`: DISPATCHES on each of 8 queues of 16,384 packets; prints "resident_kb N" when half and when all are done.
@@ -38,18 +37,14 @@ static bool given(int argc, char **argv, const char *word)
 
 static hsa_signal_t own[CHUNK];
 
-/* From before the submission to after the wait; `*waited` becomes what of that came behind the submission. */
-static double wait_for_one(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal, double *waited)
+static uint64_t wait_for_one(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
 {
     uint64_t start = clock_ns();
     hsa_signal_store_relaxed(signal, 1);
     launch_packet(queue, object, signal, BARRIER_BIT, true);
-    uint64_t submitted = clock_ns();
     while (hsa_signal_load_scacquire(signal) >= 1)
         __builtin_ia32_pause();
-    uint64_t end = clock_ns();
-    *waited = (double)(end - submitted);
-    return (double)(end - start);
+    return clock_ns() - start;
 }
 
 /* What the submission of a chunk of copies takes, a copy: from host memory to what the agents say is the GPU's. */
@@ -207,9 +202,7 @@ int main(int argc, char **argv)
     hsa_queue_t *queue = open_queue(4096);
     unsigned long chunks = latency || each ? wanted : wanted / CHUNK + 1, kernel = 0;
     const int in_chunk = each ? 1 : CHUNK;
-    double *mean = malloc(chunks * sizeof *mean), *waited = calloc(chunks, sizeof *waited);
-    if (!mean || !waited)
-        die("no memory");
+    double *mean = malloc(chunks * sizeof *mean);
 
     for (unsigned i = 0; i < 8 * CHUNK; i++) { /* warm up: rows, signals, pages */
         launch(queue, family.object[i % kernels]);
@@ -219,7 +212,7 @@ int main(int argc, char **argv)
     uint64_t begun = clock_ns();
     for (unsigned long c = 0; c < chunks; c++) {
         if (latency) {
-            mean[c] = wait_for_one(queue, family.object[c % kernels], own[c % CHUNK], &waited[c]);
+            mean[c] = (double)wait_for_one(queue, family.object[c % kernels], own[c % CHUNK]);
             continue;
         }
         if (copies) {
@@ -241,17 +234,12 @@ int main(int argc, char **argv)
     qsort(mean, chunks, sizeof *mean, ascending);
     printf("ns_per_dispatch %.1f %.1f %.0f\n", mean[chunks / 2], mean[chunks * 99 / 100],
            (double)chunks * (latency ? 1 : in_chunk) / seconds);
-    if (latency) {
-        qsort(waited, chunks, sizeof *waited, ascending);
-        printf("ns_waited %.1f\n", waited[chunks / 2]);
-    }
     fflush(stdout);
     if (given(argc, argv, "hold"))
         hold();
     for (int i = 0; i < CHUNK && own[i].handle; i++)
         must(hsa_signal_destroy(own[i]), "destroy signal");
     free(mean);
-    free(waited);
     if (block)
         hsa_amd_memory_pool_free(block);
     must(hsa_queue_destroy(queue), "destroy queue");

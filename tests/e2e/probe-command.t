@@ -106,25 +106,6 @@ check "and the judge can fail" fails python3 "$work/judge.py" "$work/wrong"
 # what was counted apart is in the coverage line
 has "they are counted as probed" "$("$top" -p "$server" -b -n 1)" 'probed [0-9]'
 
-# ---- in a recording ----
-echo a letter >"$work/letter"
-probe -p "$server" -k silu -n 2 --every 1 -w "$work/letter"
-is "what is no recording is left alone, and nothing is probed" "$? $(cat "$work/letter") $(wc -l <"$work/out")" "11 a letter 0"
-probe -p "$server" -k silu -n 2 --every 1 -w ""
-is "a file without a name" "$?" 1
-probe -p "$server" -k silu -n 5 --every 2 --json -w "$work/probe.db"
-is "it is recorded" "$? $(cat "$work/err")" "0 "
-"$top" -r "$work/probe.db" --json >"$work/frame"
-jq -S '{kernel, mangled, gpu, gpu_name, ended, why, every, dispatches, probed, recorded, waves, units, tail,
-    hash: .code.hash, bytes: .code.bytes, mean: .duration.mean_ns}' "$work/out" >"$work/told"
-jq -S '.probe | {kernel, mangled, gpu, gpu_name, ended, why, every, dispatches, probed, recorded, waves, units, tail, hash,
-    bytes: .code_bytes, mean: .duration.mean_ns}' "$work/frame" >"$work/recorded"
-check "and comes back as it was told" diff "$work/told" "$work/recorded"
-has "there is something in it" "$(cat "$work/recorded")" '"recorded": 5'
-has "as text, too" "$("$top" -r "$work/probe.db" -b)" '^probe .*act_and_mul.*  GPU 0  .*  dispatches 5 of [1-9].*  units [1-9].*'
-probe -p "$server" -k silu -n 2 --every 1 -w "$work/letter" --force
-is "unless that is wanted" "$? $("$top" -r "$work/letter" --json | jq -c '[.probe.recorded, .pid]')" "0 [2,$server]"
-
 # ---- what is kept ----
 probe -p "$server" -k silu -n 2 --every 1 --keep "$work/kept"
 is "code is kept" "$? $(cd "$work/kept" && echo *)" "0 original.co probe.txt probed.co"

@@ -62,55 +62,6 @@ check "who leaves" shows 'left with 0'
 "$top" probe -p "$server" -k silu -n 2 --every 1 >"$work/out" 2>&1
 is "leaves nothing behind" "$?" 0
 
-# --- recorded, and seen again ---
-pane() { term capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # what others take goes on
-frames() { "$top" -r "$work/seen.db" --json | jq -se "$1" 2>&1; }
-terminal 80 24 "$top -p $server -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
-check "a screen that is recorded" detail
-keys P
-check "has a probe" shows 'PROBE armed, [1-9]' 'tail p50'
-armed() { frames 'any(.[]; .probe.stage == "armed" and .probe.recorded > 0)'; }
-check "which is in the recording" wait_until 60 armed
-keys P
-check "until it is over" shows 'PROBE over, ' 'the probe ended: it was stopped'
-over() { frames 'last.probe.ended == "stopped"'; }
-check "so is its end" wait_until 60 over
-keys S
-check "a snapshot" shows 'snapshot of .* added to'
-pane >"$work/live"
-check "there is a pane" grep -q imbalance "$work/live"
-keys q
-check "who leaves" shows 'left with 0'
-check "its kernel, GPU and numbers are exported" frames 'last.probe |
-    (.kernel | startswith("void vllm::act_and_mul_kernel<")) and .gpu == 0 and .gpu_name == "gfx90a" and .waves.ended > 0 and
-    .units.of == 104 and (.waves.histogram | map(.waves) | add) == .waves.ended and .tail.max_ns > 0 and .every == 10 and
-    (.hash | length) == 16'
-has "as text, too" "$("$top" -r "$work/seen.db" -b | tail -n +2)" \
-    '^probe act_and_mul.*  GPU 0  the probe ended: it was stopped  dispatches [1-9].*  units [1-9].*  tail mean'
-is "the snapshot has it" "$(sqlite3 "$work/seen.db" "SELECT count(*) FROM rtl_probe_sample p JOIN rtl_recording r
-    ON r.id = p.recording WHERE r.kind = 'snapshot' AND p.ended = 'stopped'")" 1
-loads=$(loads)
-terminal 80 24 "$top -r $work/seen.db; echo left with \$?; exec sleep 1000"
-check "played to its end" shows '\[END '
-check "the kernel's detail" detail
-check "has the pane, and says that it is recorded" shows 'PROBE recorded: over, ' 'the probe ended: it was stopped'
-pane >"$work/seen"
-check "with the same figures" diff "$work/live" "$work/seen"
-keys P
-check "nothing is probed" shows '^this is a recording: nothing runs in it'
-is "nor loaded" "$(loads)" "$loads"
-keys ']'
-check "another kernel has none" hides 'PROBE recorded'
-keys '[' T b -1h Enter
-check "before it there was none" shows '\[PAUSED 1/'
-check "so none is shown" hides 'PROBE recorded'
-number=$(frames 'map((.probe.recorded // 0) > 0) | index(true) + 1')
-keys b
-keys "$(date -d "@$(frames ".[$number - 1].time_ns / 1000000000 | floor")" +%H:%M:%S)" Enter
-check "while it ran there is" shows 'PROBE recorded: (armed|over), [1-9]'
-keys q
-check "left" shows 'left with 0'
-
 terminal 40 12 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "on a small terminal" detail
 keys P

@@ -233,14 +233,8 @@ static hsa_status_t symbols_of(hsa_executable_t executable,
     return see(executable, (hsa_executable_symbol_t){executable.handle >= FIRST_PROBE ? PROBED_KERNEL : 1}, data);
 }
 
-static _Atomic uint64_t loaded_on = 77; /* the agent of the kernels that are loaded; 0: it isn't told */
-
 static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
 {
-    if (what == HSA_EXECUTABLE_SYMBOL_INFO_AGENT) {
-        *(hsa_agent_t *)answer = (hsa_agent_t){atomic_load(&loaded_on)};
-        return atomic_load(&loaded_on) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
-    }
     if (symbol.handle != PROBED_KERNEL)
         return symbol_info(symbol, what, answer);
     if (what == HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT)

@@ -354,33 +354,6 @@ static void nobody_watches(void **state)
     refused_with(RTL_PROBE_WHY_UNWATCHED);
 }
 
-/* Loaded anew, for that agent, and asked for on the first GPU. */
-static void asked_for_when_loaded_on(uint64_t agent)
-{
-    app_executable_destroy(1);
-    atomic_store(&loaded_on, agent);
-    app_freeze(1);
-    prepare(KERNEL);
-    atomic_store(&loaded_on, 77);
-}
-
-/* Of a copy for another GPU no dispatch ever comes on this one; who has that looked up isn't waited for. */
-static void a_copy_for_another_gpu(void **state)
-{
-    (void)state;
-    asked_for_when_loaded_on(78);
-    refused_with(RTL_PROBE_WHY_NO_KERNEL);
-    pthread_mutex_lock(&rtl_tool.create);
-    prepare(KERNEL);
-    pthread_mutex_unlock(&rtl_tool.create);
-    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
-    asked_for_when_loaded_on(0);
-    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
-    asked_for_when_loaded_on(77);
-    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
-    disarm_probe();
-}
-
 static void the_kernel_goes(void **state)
 {
     (void)state;
@@ -561,14 +534,21 @@ static void it_never_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(none_without_asking),      cmocka_unit_test(one_in_so_many),
-        cmocka_unit_test(waves_of_grids),           cmocka_unit_test(exactly_one_in_three),
-        cmocka_unit_test(what_may_be_changed),      cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(one_viewer_after_another), cmocka_unit_test(disarmed_in_flight),
-        cmocka_unit_test(nobody_watches),           cmocka_unit_test(a_copy_for_another_gpu),
-        cmocka_unit_test(the_kernel_goes),          cmocka_unit_test(the_mode_changes),
-        cmocka_unit_test(the_queue_goes),           cmocka_unit_test(out_of_sight),
-        cmocka_unit_test(out_of_sight_for_ever),    cmocka_unit_test(it_never_ends),
+        cmocka_unit_test(none_without_asking),
+        cmocka_unit_test(one_in_so_many),
+        cmocka_unit_test(waves_of_grids),
+        cmocka_unit_test(exactly_one_in_three),
+        cmocka_unit_test(what_may_be_changed),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(one_viewer_after_another),
+        cmocka_unit_test(disarmed_in_flight),
+        cmocka_unit_test(nobody_watches),
+        cmocka_unit_test(the_kernel_goes),
+        cmocka_unit_test(the_mode_changes),
+        cmocka_unit_test(the_queue_goes),
+        cmocka_unit_test(out_of_sight),
+        cmocka_unit_test(out_of_sight_for_ever),
+        cmocka_unit_test(it_never_ends),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }

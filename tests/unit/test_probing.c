@@ -124,45 +124,8 @@ static void the_kernel_of_the_other_gpu(void **state)
     assert_int_equal(p.stage, RTL_PROBING_AT_PREPARE);
     answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
     look(0);
-    over(RTL_PROBING_LIBRARY, "it can't be probed: the process has no such kernel on that GPU; was it unloaded?");
+    over(RTL_PROBING_LIBRARY, "it can't be probed: the process has no such kernel; was it unloaded?");
     assert_int_equal(asked[RTL_PROBE_ASK_PREPARE], 2);
-}
-
-/* Which rests: when the library has no other one, it is waited for where it is, and no longer than one alone. */
-static void the_only_one_there_is(void **state)
-{
-    (void)state;
-    arm();
-    assert_int_equal(look(RTL_PROBING_WAIT_NS), RTL_PROBING_DO_WAIT);
-    assert_int_equal(look(1), RTL_PROBING_DO_ASK);
-    assert_int_equal(p.request.kernel_object, 0x2000);
-    answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
-    assert_int_equal(look(0), RTL_PROBING_DO_ASK);
-    assert_int_equal(p.ask, RTL_PROBE_ASK_PREPARE);
-    assert_int_equal(p.request.kernel_object, 0x1000);
-    answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
-    assert_int_equal(look(0), RTL_PROBING_DO_PATCH);
-    rtl_probing_patched(&p, RTL_PROBE_NONE, 0xabcd, 3000, now);
-    assert_int_equal(look(0), RTL_PROBING_DO_ASK);
-    answer(RTL_PROBE_PHASE_ARMED, RTL_PROBE_WHY_NONE);
-    assert_int_equal(look(0), RTL_PROBING_DO_WAIT);
-    assert_int_equal(look(RTL_PROBING_QUIET_NS), RTL_PROBING_DO_WAIT);
-    assert_int_equal(look(1), RTL_PROBING_DO_WAIT);
-    over(RTL_PROBING_NO_DISPATCH, "the probe ended: no dispatch of it came for 10 s; probe a kernel that runs now");
-    assert_int_equal(asked[RTL_PROBE_ASK_PREPARE], 3);
-}
-
-/* It was unloaded meanwhile. */
-static void the_only_one_there_was(void **state)
-{
-    (void)state;
-    arm();
-    look(RTL_PROBING_WAIT_NS + 1);
-    for (int i = 0; i < 2; i++) {
-        answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
-        look(0);
-    }
-    over(RTL_PROBING_LIBRARY, "it can't be probed: the process has no such kernel on that GPU; was it unloaded?");
 }
 
 static void dispatches_on_the_other_gpu_alone(void **state)
@@ -447,8 +410,6 @@ int main(void)
         cmocka_unit_test_setup(what_the_library_refuses, begin),
         cmocka_unit_test_setup(what_ends_it, begin),
         cmocka_unit_test_setup(the_kernel_of_the_other_gpu, begin),
-        cmocka_unit_test_setup(the_only_one_there_is, begin),
-        cmocka_unit_test_setup(the_only_one_there_was, begin),
         cmocka_unit_test_setup(dispatches_on_the_other_gpu_alone, begin),
         cmocka_unit_test_setup(what_the_patch_refuses, begin),
         cmocka_unit_test_setup(no_code, begin),

@@ -29,20 +29,15 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
     names->full = names->short_name = k->name;
 }
 
-/* With a probe, whose table is made when there is something of one. */
 static enum rtl_db_status open_recording(struct rtl_recording **r)
 {
-    const struct rtl_probe_told probe = {.there = true, .kernel = RTL_KERNEL_FIRST, .counted = true};
     const struct rtl_recording_info info = {.kind = RTL_RECORDING_SERIES,
                                             .pid = 4711,
                                             .title = "t",
                                             .recorder = "test",
                                             .interval_ns = RTL_SEC,
                                             .name_kernel = name_kernel};
-    enum rtl_db_status status = rtl_recording_open(path, false, 50, &info, r, why, sizeof why);
-    if (!status)
-        rtl_recording_probe(*r, &probe);
-    return status;
+    return rtl_recording_open(path, false, 50, &info, r, why, sizeof why);
 }
 
 static void make_recording(int frames)
@@ -80,12 +75,9 @@ static enum rtl_db_status replay(void)
         return status;
     for (uint32_t i = 0; !status && i < rtl_replay_info(r)->frames; i++) {
         struct rtl_snapshot s;
-        struct rtl_probe_told probe;
         bool exited;
         status = rtl_replay_read(r, i, &s, &exited);
         rtl_snapshot_free(&s);
-        if (!status)
-            status = rtl_replay_probe(r, i, &probe);
     }
     if (status)
         snprintf(why, sizeof why, "%s", rtl_replay_why(r));
@@ -129,10 +121,9 @@ static void put_view(const char *table, const char *name)
 static void a_view_is_no_table(void **state)
 {
     (void)state;
-    static const char *const tables[] = {
-        "rtl_recording",     "rtl_gpu",           "rtl_kernel",          "rtl_frame",
-        "rtl_kernel_sample", "rtl_queue_sample",  "rtl_queue_histogram", "rtl_untimed",
-        "rtl_gpu_sample",    "rtl_copies_sample", "rtl_copies_untimed",  "rtl_probe_sample"};
+    static const char *const tables[] = {"rtl_recording",     "rtl_gpu",           "rtl_kernel",          "rtl_frame",
+                                         "rtl_kernel_sample", "rtl_queue_sample",  "rtl_queue_histogram", "rtl_untimed",
+                                         "rtl_gpu_sample",    "rtl_copies_sample", "rtl_copies_untimed"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         make_recording(2);
         put_view(tables[i], tables[i]);

@@ -161,7 +161,6 @@ static int64_t rows(const char *from, pid_t pid)
 }
 #define FRAMES "JOIN rtl_frame f ON f.recording = r.id WHERE r.kind = 'series'"
 #define ENDS   FRAMES " AND f.exited"
-#define PROBES "JOIN rtl_probe_sample p ON p.recording = r.id WHERE 1"
 #define SAVED  "WHERE r.kind = 'snapshot'"
 
 static struct rtl_db *lock(void)
@@ -288,39 +287,6 @@ static void a_snapshot_leaves_the_recording_its_end(void **state)
     end_process(pids[0]);
 }
 
-/* What is handed over of a probe goes into the recording of its own process, alone or among several. */
-static void a_probe_is_recorded_with_its_process(void **state)
-{
-    (void)state;
-    struct rtl_probe_told probe = {.there = true, .kernel = RTL_KERNEL_FIRST, .stage = "armed"};
-    pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
-    start_recorder(open_targets(pids, 1), pids[0], false);
-    rtl_frame_recorder_probe(&recorder, pids[1], &probe);
-    assert_int_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
-    assert_int_equal(frame(), RTL_DB_OK);
-    rtl_frame_recorder_stop(&recorder);
-    assert_int_equal(rows(PROBES, 0), 0);
-    rtl_frame_recorder_probe(&recorder, pids[0], &probe); /* before a recording begins, and a snapshot is taken */
-    assert_int_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
-    assert_int_equal(frame(), RTL_DB_OK);
-    assert_int_equal(save(), RTL_DB_OK);
-    assert_int_equal(rows(PROBES, pids[0]), 2);
-    probe.every = 7;
-    rtl_frame_recorder_probe(&recorder, pids[0], &probe);
-    assert_int_equal(frame(), RTL_DB_OK);
-    assert_int_equal(rows(PROBES, pids[0]), 3);
-    stop_recorder();
-    start_recorder(open_targets(pids, 2), pids[0], true);
-    assert_int_equal(frame(), RTL_DB_OK);
-    rtl_frame_recorder_probe(&recorder, pids[1], &probe);
-    assert_int_equal(frame(), RTL_DB_OK);
-    assert_int_equal(rows(PROBES, pids[0]), 0);
-    assert_int_equal(rows(PROBES, pids[1]), 1);
-    stop_recorder();
-    end_process(pids[0]);
-    end_process(pids[1]);
-}
-
 /* Nothing is said to be saved that isn't. */
 static void what_has_ended_is_not_saved(void **state)
 {
@@ -394,7 +360,6 @@ int main(void)
         cmocka_unit_test(what_is_missing_stays_known),
         cmocka_unit_test(one_ends_as_its_child_comes),
         cmocka_unit_test(a_snapshot_leaves_the_recording_its_end),
-        cmocka_unit_test(a_probe_is_recorded_with_its_process),
         cmocka_unit_test(what_has_ended_is_not_saved),
         cmocka_unit_test(a_lock_is_waited_for_once),
     };

@@ -40,13 +40,13 @@ static int teardown(void **state)
 
 static void probed(bool runs)
 {
-    ui.probe = (struct rtl_probe_told){.there = true,
-                                       .runs = runs,
-                                       .kernel = KERNEL,
-                                       .stage = "armed",
-                                       .counted = true,
-                                       .every = 10,
-                                       .compute_units = 104};
+    ui.probe = (struct rtl_ui_probe){.there = true,
+                                     .runs = runs,
+                                     .kernel = KERNEL,
+                                     .stage = "armed",
+                                     .counted = true,
+                                     .every = 10,
+                                     .compute_units = 104};
     struct rtl_probe_state *s = &ui.probe.state;
     s->dispatches = 6012;
     s->probed = s->recorded = s->tails = 601;
@@ -86,30 +86,12 @@ static void the_pane(void **state)
     golden("probe-over-80x24", 24, 80);
 }
 
-/* The same, and that it is recorded; nothing is probed there. */
-static void a_recorded_pane(void **state)
-{
-    (void)state;
-    ui.view = RTL_VIEW_DETAIL;
-    ui.replay = true;
-    ui.frames = 12;
-    probed(true);
-    golden("probe-recorded-80x24", 24, 80);
-    assert_false(rtl_ui_ask_for_probe(&ui) & RTL_UI_PROBE);
-    drawn(24, 80, "this is a recording: nothing runs in it");
-    probed(false);
-    drawn(24, 80, "PROBE recorded: over, 601 of 6.01k dispatches");
-    drawn(24, 80, "the probe ended: the program has unloaded the kernel");
-    ui.replay = false;
-}
-
 /* What is being looked for, refused, or not counted so far. */
 static void a_pane_without_numbers(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
-    ui.probe =
-        (struct rtl_probe_told){.there = true, .runs = true, .kernel = KERNEL, .stage = "its code is looked for"};
+    ui.probe = (struct rtl_ui_probe){.there = true, .runs = true, .kernel = KERNEL, .stage = "its code is looked for"};
     drawn(24, 80, "PROBE its code is looked for");
     drawn(24, 80, "no numbers so far");
     drawn(24, 80, "probed | ");
@@ -236,7 +218,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_pane, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_recorded_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(said_where_it_is_armed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_key, setup, teardown),

@@ -35,7 +35,6 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
     hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
     uint32_t length = 0;
     uint64_t object = 0;
-    hsa_agent_t agent = {0};
     (void)executable;
 
     if (ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) != HSA_STATUS_SUCCESS || kind != HSA_SYMBOL_KIND_KERNEL ||
@@ -48,10 +47,7 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
         free(name);
         return HSA_STATUS_SUCCESS;
     }
-    if (!rtl_tool.segment.probe || ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &agent) != HSA_STATUS_SUCCESS)
-        agent.handle = 0;
-    found->kernel[found->count++] =
-        (struct rtl_loaded_kernel){object, name, strnlen(name, length), .agent = agent.handle};
+    found->kernel[found->count++] = (struct rtl_loaded_kernel){object, name, strnlen(name, length)};
     return HSA_STATUS_SUCCESS;
 }
 

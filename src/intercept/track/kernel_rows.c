@@ -40,9 +40,7 @@ struct executable {
     struct executable *next;
     uint64_t handle;
     size_t count;
-    struct {
-        uint64_t object, agent;
-    } kernel[];
+    uint64_t object[];
 };
 
 struct rtl_map rtl_kernel_map;
@@ -167,7 +165,7 @@ static size_t without_suffix(const char *name, size_t length)
 
 void rtl_kernels_load(uint64_t handle, const struct rtl_loaded_kernel *kernels, size_t count)
 {
-    struct executable *executable = malloc(sizeof *executable + count * sizeof executable->kernel[0]);
+    struct executable *executable = malloc(sizeof *executable + count * sizeof executable->object[0]);
     if (!executable)
         return; /* counted as unknown kernels; the note says so */
     executable->handle = handle;
@@ -179,10 +177,8 @@ void rtl_kernels_load(uint64_t handle, const struct rtl_loaded_kernel *kernels, 
         uint32_t row = atomic_load_explicit(&name_at(number)->row, memory_order_acquire);
         if (row == ROW_TAKING)
             row = RTL_ROW_NONE;
-        if (!rtl_map_set(&rtl_kernel_map, kernels[i].kernel_object, (uint64_t)number << 32 | row))
-            continue;
-        executable->kernel[executable->count].object = kernels[i].kernel_object;
-        executable->kernel[executable->count++].agent = kernels[i].agent;
+        if (rtl_map_set(&rtl_kernel_map, kernels[i].kernel_object, (uint64_t)number << 32 | row))
+            executable->object[executable->count++] = kernels[i].kernel_object;
     }
     struct executable **bucket = &executables[(handle >> 4) % EXECUTABLE_BUCKETS];
     executable->next = *bucket;
@@ -196,7 +192,7 @@ static void drop(struct executable **link)
     struct executable *executable = *link;
     *link = executable->next;
     for (size_t i = 0; i < executable->count; i++)
-        rtl_map_remove(&rtl_kernel_map, executable->kernel[i].object);
+        rtl_map_remove(&rtl_kernel_map, executable->object[i]);
     free(executable);
 }
 
@@ -239,25 +235,6 @@ bool rtl_kernels_is_named(uint64_t kernel_object, const char *name, size_t lengt
     const struct name *known = name_at((uint32_t)(atomic_load_explicit(&entry->value, memory_order_acquire) >> 32));
     length = without_suffix(name, length);
     return length && known->length == length && memcmp(known->text, name, length) == 0;
-}
-
-static uint64_t agent_of(uint64_t kernel_object)
-{
-    for (int b = 0; b < EXECUTABLE_BUCKETS; b++)
-        for (const struct executable *e = executables[b]; e; e = e->next)
-            for (size_t i = 0; i < e->count; i++)
-                if (e->kernel[i].object == kernel_object)
-                    return e->kernel[i].agent;
-    return 0;
-}
-
-bool rtl_kernels_is_elsewhere(uint64_t kernel_object, uint64_t agent)
-{
-    if (pthread_mutex_trylock(&rtl_tool.create) != 0) /* whoever has it may be stopped */
-        return false;
-    uint64_t known = agent_of(kernel_object);
-    pthread_mutex_unlock(&rtl_tool.create);
-    return known && known != agent;
 }
 
 void rtl_kernels_populate(void)

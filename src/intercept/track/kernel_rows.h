@@ -38,7 +38,6 @@ struct rtl_loaded_kernel {
     uint64_t kernel_object;
     const char *name;
     size_t length;
-    uint64_t agent; /* its handle; 0: not known */
 };
 
 /* Create: remembers the kernels of an executable; forgets them, so that their addresses can be reused. */
@@ -52,10 +51,6 @@ void rtl_kernels_forget_all(void);
 uint32_t rtl_kernels_describe(uint64_t kernel_object, char *name, size_t bytes);
 /* Any, off the dispatch path: that kernel object is known by that full name, which may end in ".kd". */
 bool rtl_kernels_is_named(uint64_t kernel_object, const char *name, size_t length);
-
-/* Any, off the dispatch path: that kernel object is an executable's for another agent. False when it isn't known, or
- * can't be looked up without waiting. */
-bool rtl_kernels_is_elsewhere(uint64_t kernel_object, uint64_t agent);
 
 /* Any, off the dispatch path: makes the pages of the next rows and names present. */
 void rtl_kernels_populate(void);

@@ -345,8 +345,7 @@ static void prepare(const struct rtl_probe_request *request, uint64_t now)
     }
     /* the order in which who destroys its executable does it the other way round (track/probe.h) */
     atomic_store(&GATE->wanted_object, request->kernel_object);
-    if (!gpu || !rtl_map_find(&rtl_kernel_map, request->kernel_object) ||
-        rtl_kernels_is_elsewhere(request->kernel_object, gpu->agent.handle)) {
+    if (!gpu || !rtl_map_find(&rtl_kernel_map, request->kernel_object)) {
         disarm();
         refuse(RTL_PROBE_WHY_NO_KERNEL, status);
         return;
