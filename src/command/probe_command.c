@@ -11,6 +11,7 @@
 #include "session/kernel_choice.h"
 #include "session/progress.h"
 #include "session/target.h"
+#include "shm/hash.h"
 #include "stats/quantile.h"
 #include "text/text.h"
 
@@ -28,7 +29,7 @@ struct probe {
     const char *name, *keep_folder, *write;
     uint64_t wanted, every, timeout_ns;
     int gpu;
-    bool json, force, told; /* told: the help was asked for, that is all */
+    bool stalls, json, force, told; /* told: the help was asked for, that is all */
     struct rtl_reader *reader;
     struct rtl_heartbeat heartbeat;
     struct rtl_names *names;
@@ -36,6 +37,7 @@ struct probe {
     struct rtl_probe_keep *keep;
     struct rtl_snapshot before; /* taken when it began */
     const struct rtl_kernel_snapshot *kernel;
+    struct rtl_probe_stalls waits; /* with `stalls` */
 };
 
 static volatile sig_atomic_t told_to_stop; /* the signal */
@@ -90,6 +92,9 @@ static int set(struct probe *p, int option, const char *value)
         if (!rtl_parse_interval(value, &p->timeout_ns))
             return WRONG("--timeout wants seconds from 0.05 to 3600, such as 10, 0.5 or 5m, not '%s'", value);
         return 0;
+    case RTL_PROBE_STALLS:
+        p->stalls = true;
+        return 0;
     case RTL_PROBE_AS_JSON:
         p->json = true;
         return 0;
@@ -119,7 +124,7 @@ static int parse(struct probe *p, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status = 0;
-    *p = (struct probe){.wanted = 100, .gpu = -1, .timeout_ns = 60 * RTL_SEC};
+    *p = (struct probe){.gpu = -1, .timeout_ns = 60 * RTL_SEC};
     rtl_options_default(&p->options);
     p->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     rtl_arguments_begin(&a, RTL_COMMAND_PROBE, false, argc, argv);
@@ -137,6 +142,10 @@ static int parse(struct probe *p, int argc, char **argv)
         return WRONG("which kernel? rtl-top probe -p %d -k NAME", (int)p->pid);
     if (p->force && !p->keep_folder && !p->write)
         return WRONG("--force goes with --keep and -w");
+    if (p->stalls && p->write)
+        return WRONG("-w goes without --stalls: recordings have no place for its numbers");
+    if (!p->wanted)
+        p->wanted = p->stalls ? 20 : 100;
     return 0;
 }
 
@@ -220,10 +229,51 @@ static void run(struct probe *p)
         }
         if (!rtl_probe_session_step(p->session, rtl_reader_alive(p->reader), now))
             break;
-        rtl_progress_at(p->session->probing.counted ? p->session->probing.state.recorded : 0, p->wanted);
+        rtl_progress_at(p->waits.recorded + (p->session->probing.counted ? p->session->probing.state.recorded : 0),
+                        p->wanted * (p->waits.rounds ? p->waits.rounds : 1));
         pause_for(STEP_NS);
     }
     rtl_progress_end();
+}
+
+static int begin(struct probe *p, const struct rtl_probe_wish *wish)
+{
+    char why[512];
+    int status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->session, why, sizeof why);
+    if (status)
+        rtl_complain("%s", why);
+    return status;
+}
+
+static uint64_t hash_of_original(const struct rtl_probe_session *s)
+{
+    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
+    return original ? rtl_hash(original->bytes, original->size) : 0;
+}
+
+/* One copy after another, on the same GPU, until each wait was timed by one; the last one's session stays. */
+static int run_rounds(struct probe *p, struct rtl_probe_wish wish)
+{
+    uint64_t began = rtl_mono_ns(), hash = 0;
+    int status;
+    for (wish.waits = true; !(status = begin(p, &wish)); wish.round++) {
+        run(p);
+        const struct rtl_probing *probing = &p->session->probing;
+        const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(p->session);
+        uint64_t spent = rtl_mono_ns() - began, code = hash_of_original(p->session);
+        bool same = !wish.round || code == hash;
+        hash = code;
+        if (probing->counted && (!same || !rtl_probe_stalls_add(&p->waits, &p->session->patch, &probing->state)))
+            return WRONG("the process has several kernels of that name, and runs now one, now another");
+        if (!rtl_probing_is_done(probing) || wish.round + 1 >= p->session->patch.rounds)
+            break;
+        wish.gpu = gpu ? (int)(gpu - p->session->gpus) : wish.gpu;
+        wish.total_ns = spent < p->timeout_ns ? p->timeout_ns - spent : 1;
+        rtl_probe_session_close(p->session);
+        p->session = NULL;
+    }
+    rtl_probe_stalls_rank(&p->waits);
+    return status;
 }
 
 /* What ordinary dispatches took meanwhile, or before. */
@@ -337,9 +387,10 @@ static int probe(struct probe *p)
     rtl_probe_close(&link);
     if (!wish.every)
         wish.per_second = rate(p);
-    if ((status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, &wish, &p->session, why, sizeof why)))
-        return rtl_complain("%s", why), status;
-    run(p);
+    if ((status = p->stalls ? run_rounds(p, wish) : begin(p, &wish)))
+        return status;
+    if (!p->stalls)
+        run(p);
     struct rtl_probe_report report = {.pid = p->pid,
                                       .title = title,
                                       .name = name_of(p, p->kernel, RTL_NAME_FULL),
@@ -347,6 +398,7 @@ static int probe(struct probe *p)
                                       .session = p->session,
                                       .every_chosen = !wish.every,
                                       .per_second = wish.per_second,
+                                      .stalls = p->stalls ? &p->waits : NULL,
                                       .units = p->options.units,
                                       .ascii = p->options.ascii};
     return tell(p, &report);
@@ -380,6 +432,7 @@ int rtl_probe_command(int argc, char **argv)
     p.names = rtl_names_create();
     status = p.names ? probe(&p) : WRONG("out of memory");
     rtl_probe_session_close(p.session);
+    rtl_probe_stalls_free(&p.waits);
     rtl_probe_keep_close(p.keep);
     rtl_names_free(p.names);
     rtl_heartbeat_close(&p.heartbeat);

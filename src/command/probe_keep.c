@@ -117,6 +117,9 @@ static void describe(FILE *out, const struct rtl_probe_report *r, const struct r
                 s->patch.sgprs_after);
     else
         fprintf(out, "probed.co: there is none\n");
+    if (s->patch.timed)
+        fprintf(out, "%" PRIu32 " waits, %" PRIu32 " timed by this copy, the last of %" PRIu32 "\n", s->patch.waits,
+                s->patch.timed, s->wish.round + 1);
     if (s->probing.refusal)
         fprintf(out, "refused: +0x%" PRIx64 " %08" PRIx32 ": %s\n", s->patch.at, s->patch.word,
                 rtl_probe_refusal_text(s->probing.refusal));

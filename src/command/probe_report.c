@@ -130,6 +130,10 @@ bool rtl_probe_report_text(const struct rtl_probe_report *r)
     rtl_probe_figures(&p->state, &f);
     printf("process   %d (%s)\n", (int)r->pid, r->title);
     print_code(r);
+    if (r->stalls) {
+        rtl_probe_waits_text(r);
+        return true;
+    }
     if (!p->counted)
         return true;
     print_counts(r);
@@ -183,7 +187,9 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     put_number(&w, root, "every", p->plan.every);
     put_share(&w, root, "per_second", r->every_chosen, r->per_second);
     put_code(&w, root, r->session);
-    if (p->counted)
+    if (r->stalls)
+        rtl_probe_waits_json(&w, root, r);
+    else if (p->counted)
         rtl_json_probe_numbers(&w, root,
                                &(struct rtl_probe_numbers){.state = &p->state,
                                                            .compute_units = gpu ? gpu->compute_units : 0,

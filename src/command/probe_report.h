@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "model/probe_figures.h"
+#include "session/probe_stalls.h"
 #include "session/probe_session.h"
 #include "text/units.h"
 
@@ -16,14 +17,21 @@ struct rtl_probe_report {
     const struct rtl_probe_session *session; /* over */
     bool every_chosen;                       /* by us, for this rate: */
     double per_second;
-    uint64_t others_mean_ns; /* of dispatches that weren't probed; 0: none was timed */
-    bool others_before;      /* none meanwhile: since the process's start */
+    uint64_t others_mean_ns;               /* of dispatches that weren't probed; 0: none was timed */
+    bool others_before;                    /* none meanwhile: since the process's start */
+    const struct rtl_probe_stalls *stalls; /* waits were timed, ranked; NULL: they weren't asked for */
     enum rtl_unit units;
     bool ascii;
 };
 
 bool rtl_probe_report_text(const struct rtl_probe_report *report); /* false without memory */
 bool rtl_probe_report_json(const struct rtl_probe_report *report);
+
+/* The part of each that is about waits: probe_waits.c. */
+struct json_writer;
+struct json_object;
+void rtl_probe_waits_text(const struct rtl_probe_report *report);
+void rtl_probe_waits_json(struct json_writer *writer, struct json_object *root, const struct rtl_probe_report *report);
 
 /*
  * --keep: original.co, probed.co and probe.txt in the folder, which is made where there is none. Opened before anything

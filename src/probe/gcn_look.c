@@ -54,6 +54,8 @@ static void sopp(struct rtl_gcn_look *l, uint32_t a)
         l->kind = RTL_GCN_MAY_BRANCH;
     else if (op == 27 || op == 30)
         l->kind = RTL_GCN_OTHER_END;
+    else if (op == 12)
+        l->kind = RTL_GCN_WAIT;
     else
         l->kind = op <= 29 ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }

@@ -22,6 +22,7 @@ enum rtl_gcn_kind {
     RTL_GCN_FORK,       /* s_cbranch_g_fork, s_cbranch_i_fork, s_cbranch_join */
     RTL_GCN_RETURN,     /* s_rfe_b64, s_rfe_restore_b64 */
     RTL_GCN_SKIP_MODE,  /* s_setvskip, and s_setreg of the bits that do the same */
+    RTL_GCN_WAIT,       /* s_waitcnt */
 };
 
 enum { RTL_GCN_SGPRS = 102, RTL_GCN_WORDS_MAX = 2 };

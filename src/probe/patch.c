@@ -13,7 +13,6 @@
 #include "probe/code_object.h"
 #include "probe/code_writer.h"
 #include "probe/gcn_look.h"
-#include "probe/stubs.h"
 
 enum {
     REACH = 32767,   /* words that a branch reaches */
@@ -110,6 +109,20 @@ static unsigned waves_that_fit(const struct work *w, unsigned sgprs)
     return by_sgprs < most ? by_sgprs : most;
 }
 
+/* With so many waits timed. */
+static enum rtl_probe_refusal fit_registers(struct work *w, unsigned low, unsigned given, unsigned waits)
+{
+    struct rtl_probe_patch *p = w->patch;
+    unsigned kept = rtl_stub_kept(waits);
+    unsigned need = (low + kept + SGPR_EXTRA + SGPR_GRANULE - 1) / SGPR_GRANULE * SGPR_GRANULE;
+    p->kept = low;
+    p->sgprs_before = given;
+    p->sgprs_after = need < given ? given : need;
+    if (low + kept > RTL_GCN_SGPRS || p->sgprs_after > SGPR_MOST)
+        return RTL_PROBE_REGISTERS;
+    return waves_that_fit(w, p->sgprs_after) < waves_that_fit(w, given) ? RTL_PROBE_OCCUPANCY : RTL_PROBE_NONE;
+}
+
 /* Where the clock is kept, and how many registers that takes. */
 static enum rtl_probe_refusal choose_registers(struct work *w)
 {
@@ -120,14 +133,20 @@ static enum rtl_probe_refusal choose_registers(struct work *w)
     if (w->calls || low > given) /* what is called may use all that is given; nobody can use more */
         low = given;
     low = (low + 1) / 2 * 2;
-    unsigned need = (low + RTL_STUB_KEPT + SGPR_EXTRA + SGPR_GRANULE - 1) / SGPR_GRANULE * SGPR_GRANULE;
-    p->kept = low;
-    p->sgprs_before = given;
-    p->sgprs_after = need < given ? given : need;
-    if (low + RTL_STUB_KEPT > RTL_GCN_SGPRS || p->sgprs_after > SGPR_MOST)
-        return RTL_PROBE_REGISTERS;
-    if (waves_that_fit(w, p->sgprs_after) < waves_that_fit(w, given))
-        return RTL_PROBE_OCCUPANCY;
+    unsigned timed = w->order->waits ? p->waits : 0;
+    timed = timed < RTL_STUB_WAITS_MAX ? timed : RTL_STUB_WAITS_MAX;
+    enum rtl_probe_refusal why = fit_registers(w, low, given, timed);
+    while (why && timed > 1)
+        why = fit_registers(w, low, given, --timed);
+    if (why)
+        return why;
+    if (timed) { /* as many each round, but for one */
+        p->rounds = (p->waits + timed - 1) / timed;
+        if (w->order->round >= p->rounds)
+            return RTL_PROBE_NO_WAIT;
+        p->timed = (p->waits - w->order->round + p->rounds - 1) / p->rounds;
+        fit_registers(w, low, given, p->timed);
+    }
     w->descriptor.rsrc1 &= ~(15u << 6);
     w->descriptor.rsrc1 |= (p->sgprs_after / SGPR_GRANULE - 1) * 2 << 6;
     return RTL_PROBE_NONE;
@@ -184,6 +203,7 @@ static enum rtl_probe_refusal take(struct work *w, uint32_t i, struct rtl_gcn_lo
     w->patch->instructions++;
     w->patch->ends += look->kind == RTL_GCN_END;
     w->patch->pcs += look->kind == RTL_GCN_READ_PC;
+    w->patch->waits += look->kind == RTL_GCN_WAIT;
     return RTL_PROBE_NONE;
 }
 
@@ -215,31 +235,47 @@ static enum rtl_probe_refusal follow(struct work *w)
                 w->pending[w->pending_count++] = (uint32_t)to;
         }
     }
-    return w->patch->ends ? RTL_PROBE_NONE : refuse_at(w, 0, RTL_PROBE_NO_END);
+    if (!w->patch->ends)
+        return refuse_at(w, 0, RTL_PROBE_NO_END);
+    return w->order->waits && !w->patch->waits ? refuse_at(w, 0, RTL_PROBE_NO_WAIT) : RTL_PROBE_NONE;
 }
 
 /* --- the copy --- */
 
+/* Some instructions that lie before this one, without a gap. */
+static uint32_t before(const struct work *w, uint32_t i)
+{
+    enum { SHOWN = 3 };
+    uint32_t first = i;
+    for (int n = 0; n < SHOWN && first && w->mark[first - 1] != UNSEEN; n++)
+        do
+            first--;
+        while (first && w->mark[first] == CONTINUES);
+    return first;
+}
+
 static enum rtl_probe_refusal write_text(struct work *w)
 {
     const struct rtl_probe_order *o = w->order;
-    const uint32_t exit_at = ENTRY_ROOM + w->length, pcs_at = exit_at + RTL_STUB_EXIT_WORDS_MAX;
-    const uint32_t pcs_words = w->patch->pcs * RTL_STUB_PC_WORDS;
+    struct rtl_probe_patch *p = w->patch;
+    const uint32_t timed = p->timed, line = RTL_STUB_WAIT_WORDS, exit_at = ENTRY_ROOM + w->length;
+    const uint32_t pcs_at = exit_at + rtl_stub_exit_words(timed), pcs_words = p->pcs * RTL_STUB_PC_WORDS;
+    const uint32_t waits_at = (pcs_at + pcs_words + line - 1) / line * line;
     if (w->patch->pcs && !o->object)
         return RTL_PROBE_PLACE;
     /* every stub is behind the copy, and every branch to and from it within it */
-    if ((uint64_t)w->length + RTL_STUB_EXIT_WORDS_MAX + pcs_words > REACH)
+    if (waits_at + timed * line - ENTRY_ROOM > REACH)
         return RTL_PROBE_TOO_LARGE;
-    w->text_words = pcs_at + pcs_words + PADDING;
+    w->text_words = waits_at + timed * line + PADDING;
     w->text = malloc((size_t)w->text_words * 4);
     if (!w->text)
         return RTL_PROBE_MEMORY;
     for (uint32_t i = 0; i < w->text_words; i++)
         w->text[i] = (uint32_t)S_NOP;
-    rtl_stub_entry(w->text, 0, ENTRY_ROOM, w->patch->kept);
+    rtl_stub_entry(w->text, 0, ENTRY_ROOM, p->kept, timed);
     memcpy(w->text + ENTRY_ROOM, w->code, (size_t)w->length * 4);
-    rtl_stub_exit(w->text + exit_at, o->block, w->patch->kept, o->ends_shift);
-    for (uint32_t i = 0, pc = pcs_at; i < w->length; i++) {
+    rtl_stub_exit(w->text + exit_at, o->block, p->kept, timed, o->ends_shift);
+    for (uint32_t i = 0, pc = pcs_at, waits = 0, stub = 0; i < w->length; i++) {
         uint32_t word = word_at(w, i), at = ENTRY_ROOM + i;
         if (w->mark[i] != BEGINS)
             continue;
@@ -251,6 +287,11 @@ static enum rtl_probe_refusal write_text(struct work *w)
             w->text[at] = rtl_stub_branch(at, pc);
             rtl_stub_pc(w->text + pc, pc, at + 1, look.destination, behind);
             pc += RTL_STUB_PC_WORDS;
+        } else if (timed && look.kind == RTL_GCN_WAIT && waits++ % p->rounds == o->round) {
+            const uint32_t here = waits_at + stub * line;
+            w->text[at] = rtl_stub_branch(at, here);
+            rtl_stub_wait(w->text + here, here, at + 1, word, p->kept, stub);
+            p->wait[stub++] = (struct rtl_probe_wait){i * 4, word, before(w, i) * 4};
         }
     }
     return RTL_PROBE_NONE;

@@ -22,6 +22,7 @@
     X(MODE, "it switches vector instructions off (s_setvskip, s_setreg)")            \
     X(ENDING, "it ends otherwise than with s_endpgm")                                \
     X(NO_END, "it has no end: it only stops the program, or waits for ever")         \
+    X(NO_WAIT, "it has no wait that could be timed (s_waitcnt)")                     \
     X(TOO_LARGE, "its code is larger than a branch reaches (128 KiB)")               \
     X(REGISTERS, "it leaves no scalar registers for a probe")                        \
     X(OCCUPANCY, "fewer of its waves would fit on a compute unit")                   \

@@ -1,6 +1,8 @@
 /* Stubs, assembled by hand; tests/e2e/probe-patch.t has LLVM read them back. See stubs.h. */
 #include "probe/stubs.h"
 
+#include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "shm/probe.h"
@@ -9,10 +11,22 @@
 enum { EXEC = 126, CONSTANT = 128, LITERAL = 255, VECTOR = 256 };
 enum { S_BRANCH = 2, S_ENDPGM = 1, S_NOP = 0, S_WAITCNT = 12, S_GPR_IDX_OFF = 28 };
 enum { S_MEMTIME = 36, S_MEMREALTIME = 37 };
-enum { S_SUB_U32 = 1, S_SUBB_U32 = 5, S_AND_B32 = 12, S_LSHL_B32 = 28, S_LSHR_B64 = 31 };
+enum {
+    S_ADD_U32 = 0,
+    S_SUB_U32 = 1,
+    S_ADDC_U32 = 4,
+    S_SUBB_U32 = 5,
+    S_CSELECT_B32 = 10,
+    S_AND_B32 = 12,
+    S_LSHL_B32 = 28,
+    S_LSHR_B64 = 31
+};
+enum { S_CMP_LG_U32 = 7 };
 enum { S_MOV_B32 = 0, S_MOV_B64 = 1, S_FLBIT_I32_B64 = 19 };
 enum { ATOMIC_ADD = 66, ATOMIC_ADD_X2 = 98, ATOMIC_UMIN_X2 = 101, ATOMIC_UMAX_X2 = 103 };
 enum { LGKMCNT_0 = 0xc07f, ALL_0 = 0 };
+/* what is kept for waits, from `kept` on */
+enum { BEFORE = RTL_STUB_KEPT, BEHIND = BEFORE + 2, SCC = BEHIND + 2, CLOCK = SCC + 1, WAITS = CLOCK + 1 };
 enum { HW_ID_UNIT = 7 << 11 | 8 << 6 | 4 }; /* 8 bits of register 4, from bit 8 on */
 
 struct out {
@@ -76,12 +90,42 @@ uint32_t rtl_stub_branch(uint32_t from, uint32_t to)
     return 0xbf800000u | S_BRANCH << 16 | ((to - from - 1) & 0xffff);
 }
 
-void rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS], uint32_t at, uint32_t to, unsigned kept)
+unsigned rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS_MAX], uint32_t at, uint32_t to, unsigned kept,
+                        unsigned waits)
 {
     struct out o = {words, 0};
+    if (waits) { /* what a wait takes where there is nothing to wait for but the clock */
+        s_clock(&o, S_MEMTIME, kept + BEFORE);
+        sopp(&o, S_WAITCNT, LGKMCNT_0);
+        s_clock(&o, S_MEMTIME, kept + BEHIND);
+        sopp(&o, S_WAITCNT, LGKMCNT_0);
+        sop2(&o, S_SUB_U32, kept + CLOCK, kept + BEHIND, kept + BEFORE);
+    }
+    for (unsigned i = 0; i < waits * RTL_STUB_WAIT_KEPT; i += 2)
+        sop1(&o, S_MOV_B64, kept + WAITS + i, CONSTANT);
     s_clock(&o, S_MEMTIME, kept);
     s_clock(&o, S_MEMREALTIME, kept + 2);
     sopp(&o, S_WAITCNT, LGKMCNT_0);
+    put(&o, rtl_stub_branch(at + o.count, to));
+    return o.count;
+}
+
+void rtl_stub_wait(uint32_t words[RTL_STUB_WAIT_WORDS], uint32_t at, uint32_t to, uint32_t wait, unsigned kept,
+                   unsigned number)
+{
+    const unsigned before = kept + BEFORE, behind = kept + BEHIND, sum = kept + WAITS + number * RTL_STUB_WAIT_KEPT;
+    struct out o = {words, 0};
+    s_clock(&o, S_MEMTIME, before);
+    put(&o, wait);
+    s_clock(&o, S_MEMTIME, behind);
+    sop2(&o, S_CSELECT_B32, kept + SCC, CONSTANT + 1, CONSTANT);
+    sopp(&o, S_WAITCNT, LGKMCNT_0);
+    sop2(&o, S_SUB_U32, behind, behind, before);
+    sop2(&o, S_SUBB_U32, behind + 1, behind + 1, before + 1);
+    sop2(&o, S_ADD_U32, sum, sum, behind);
+    sop2(&o, S_ADDC_U32, sum + 1, sum + 1, behind + 1);
+    sop2(&o, S_ADD_U32, sum + 2, sum + 2, CONSTANT + 1);
+    put(&o, 0xbf000000u | S_CMP_LG_U32 << 16 | CONSTANT << 8 | (kept + SCC));
     put(&o, rtl_stub_branch(at + o.count, to));
 }
 
@@ -94,8 +138,21 @@ void rtl_stub_pc(uint32_t words[RTL_STUB_PC_WORDS], uint32_t at, uint32_t to, un
 }
 
 #define AT(field) offsetof(struct rtl_probe_block, field)
+static_assert((int)RTL_STUB_WAITS_MAX < (int)RTL_PROBE_PAIRS && AT(busy) + (RTL_STUB_WAITS_MAX + 1) * 16 <= 4095,
+              "what an instruction's offset reaches");
 
-unsigned rtl_stub_exit(uint32_t words[RTL_STUB_EXIT_WORDS_MAX], uint64_t block, unsigned kept, unsigned ends_shift)
+/* Cycles of 64 or 32 bits, and how often, from registers to a pair of the block; v0 is 0. */
+static void add_pair(struct out *o, unsigned pair, unsigned cycles, bool wide, unsigned passes)
+{
+    v_mov(o, 2, cycles);
+    v_mov(o, 3, wide ? cycles + 1 : CONSTANT);
+    atomic(o, ATOMIC_ADD_X2, AT(busy) + pair * 16ul);
+    v_mov(o, 2, passes);
+    v_mov(o, 3, CONSTANT);
+    atomic(o, ATOMIC_ADD_X2, AT(busy) + pair * 16ul + 8);
+}
+
+unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned waits, unsigned ends_shift)
 {
     /* s[0:1] the block, s[2:3] cycles, s[4:5] ticks, s6 the compute unit, s7 for a moment */
     struct out o = {words, 0};
@@ -121,10 +178,16 @@ unsigned rtl_stub_exit(uint32_t words[RTL_STUB_EXIT_WORDS_MAX], uint64_t block, 
     atomic(&o, ATOMIC_ADD_X2, AT(sum));
     atomic(&o, ATOMIC_UMIN_X2, AT(min));
     atomic(&o, ATOMIC_UMAX_X2, AT(max));
-    sop2(&o, S_LSHL_B32, 6, 6, CONSTANT + 3);
-    v_mov(&o, 0, 6);
-    atomic(&o, ATOMIC_ADD_X2, AT(busy));
-    v_mov(&o, 0, CONSTANT);
+    if (waits) {
+        add_pair(&o, 0, kept + CLOCK, false, CONSTANT + 1);
+    } else {
+        sop2(&o, S_LSHL_B32, 6, 6, CONSTANT + 3);
+        v_mov(&o, 0, 6);
+        atomic(&o, ATOMIC_ADD_X2, AT(busy));
+        v_mov(&o, 0, CONSTANT);
+    }
+    for (unsigned i = 0, at = kept + WAITS; i < waits; i++, at += RTL_STUB_WAIT_KEPT)
+        add_pair(&o, i + 1, at, true, at + 2);
     v_pair(&o, kept + 2);
     atomic(&o, ATOMIC_UMIN_X2, AT(first_start));
     v_pair(&o, 4);

@@ -79,16 +79,17 @@
     X(API_TABLES, 'b', "batch", "", "plain text tables (what it prints anyway)")    \
     X(API_AS_JSON, 0, "json", "", "one JSON object")                                \
     X(API_AS_CSV, 0, "csv", "", "comma-separated values, a line for each call and range")
-#define RTL_PROBE_OPTIONS(X)                                                                              \
-    X(PROBE_PID, 'p', "pid", "PID", "the process that runs it, started with RTL_PROBE=1 (run --probe)")   \
-    X(PROBE_KERNEL, 'k', "kernel", "NAME", "the kernel: its name, or a part that no other one's has")     \
-    X(PROBE_WANTED, 'n', "dispatches", "N", "probe so many dispatches, and end (default 100)")            \
-    X(PROBE_ONE_IN, 0, "every", "N", "one in N of them (default: a tenth, at most 100 a second)")         \
-    X(PROBE_GPU, 0, "gpu", "G", "on that GPU, counted from 0 (default: the first that ran it)")           \
-    X(PROBE_TIMEOUT, 0, "timeout", "SECS", "end after so long, whatever was probed (default 60)")         \
-    X(PROBE_AS_JSON, 0, "json", "", "one JSON object")                                                    \
-    X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code there, and what was made of it")       \
-    X(PROBE_WRITE, 'w', "write", "FILE", "add what was measured to the recordings in FILE (-r shows it)") \
+#define RTL_PROBE_OPTIONS(X)                                                                               \
+    X(PROBE_PID, 'p', "pid", "PID", "the process that runs it, started with RTL_PROBE=1 (run --probe)")    \
+    X(PROBE_KERNEL, 'k', "kernel", "NAME", "the kernel: its name, or a part that no other one's has")      \
+    X(PROBE_WANTED, 'n', "dispatches", "N", "probe so many dispatches, and end (default 100)")             \
+    X(PROBE_ONE_IN, 0, "every", "N", "one in N of them (default: a tenth, at most 100 a second)")          \
+    X(PROBE_GPU, 0, "gpu", "G", "on that GPU, counted from 0 (default: the first that ran it)")            \
+    X(PROBE_TIMEOUT, 0, "timeout", "SECS", "end after so long, whatever was probed (default 60)")          \
+    X(PROBE_STALLS, 0, "stalls", "", "what each s_waitcnt costs its waves; -n for each copy (default 20)") \
+    X(PROBE_AS_JSON, 0, "json", "", "one JSON object")                                                     \
+    X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code there, and what was made of it")        \
+    X(PROBE_WRITE, 'w', "write", "FILE", "add what was measured to the recordings in FILE (-r shows it)")  \
     X(PROBE_FORCE, 0, "force", "", "let --keep replace files, and -w what is no recording")
 #define RTL_SERVE_OPTIONS(X)                                                                                   \
     X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \

@@ -239,7 +239,9 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
                                           .kernel = s->kernel,
                                           .object = original->object,
                                           .block = s->probing.state.block,
-                                          .ends_shift = s->probing.plan.ends_shift};
+                                          .ends_shift = s->probing.plan.ends_shift,
+                                          .waits = s->wish.waits,
+                                          .round = s->wish.round};
     rtl_probe_patch_free(&s->patch);
     enum rtl_probe_refusal refusal = rtl_probe_patch(&order, &s->patch);
     if (!refusal && s->patch.bytes > RTL_PROBE_CODE_MAX)

@@ -25,6 +25,8 @@ struct rtl_probe_wish {
     uint32_t every;       /* one in how many; 0: as rtl_probing_every says */
     int gpu;              /* number on screen; -1: the first that had it */
     uint64_t total_ns;    /* for all of it; 0: no end */
+    bool waits;           /* waits are timed: those of `round` (patch.h) */
+    uint32_t round;
 };
 
 struct rtl_probe_session { /* to be read; what isn't explained is its own */

@@ -14,6 +14,11 @@
  *
  * A wave that ends in a function that the kernel calls, by a trap, or with the process is in none of the numbers:
  * `waves` beside the dispatch's grid says how many are missing.
+ *
+ * A copy that times the kernel's waits (s_waitcnt) writes `busy` otherwise, and all else as any copy does: pairs of the
+ * cycles that passed at one place and how often a wave came by there. Pair 0 is what reading the clock takes by itself,
+ * once a wave; the waits of this copy follow from pair 1 on. Who made the copy knows which kind it is, and nobody else
+ * has to: whoever adds up blocks adds these as well.
  */
 #ifndef RTL_SHM_PROBE_H
 #define RTL_SHM_PROBE_H
@@ -22,7 +27,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RTL_PROBE_BLOCK_BYTES = 4096, RTL_PROBE_DURATIONS = 64, RTL_PROBE_UNITS = 256, RTL_PROBE_ENDS = 256 };
+enum {
+    RTL_PROBE_BLOCK_BYTES = 4096,
+    RTL_PROBE_DURATIONS = 64,
+    RTL_PROBE_UNITS = 256,
+    RTL_PROBE_ENDS = 256,
+    RTL_PROBE_PAIRS = RTL_PROBE_UNITS / 2
+};
 
 struct rtl_probe_block {
     uint64_t waves;                 /* that have ended */

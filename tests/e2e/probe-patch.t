@@ -35,6 +35,25 @@ for release in trixie sid; do
     [ -d "cache/releases/$release" ] && side_by_side "$release" hip_compute --release "$release"
 done
 
+# copies that time waits, those of one round after another: the swapped kernels are fewer each time
+waits_timed() { # GFX ROUND
+    PROBE_SWAP_OUT=$work/plain tests/vgpu/run --execute --preload "$swap" --gfx "$1" -- "$O/tests/programs/hip_compute" \
+        >"$work/out" 2>"$work/err"
+    PROBE_SWAP=waits PROBE_SWAP_ROUND=$2 PROBE_SWAP_OUT=$work/timed VGPU_WAIT_CYCLES=400 tests/vgpu/run --execute --waves \
+        "$work/waves2" --preload "$swap" --gfx "$1" -- "$O/tests/programs/hip_compute" >"$work/out" 2>"$work/err"
+    is "$1: with waits timed, round $2" "$? $(cat "$work/err") $(grep ^digest "$work/timed")" \
+        "0  $(grep ^digest "$work/plain")"
+    is "$1: only for want of a wait kernels are refused" \
+        "$(grep ^refused "$work/timed" | grep -vE 'rocclr.*Image|it has no wait')" ""
+    timed=$(awk -F '\t' '$1 == "busy" && $2 == 3 && $3 > 0' "$work/timed" | wc -l)
+}
+for gfx in gfx90a gfx906; do
+    waits_timed "$gfx" 0
+    check "$gfx: there were some" test "$timed" -ge 10
+    waits_timed "$gfx" 1
+    check "$gfx: and some that take a second copy" test "$timed" -ge 1
+done
+
 # the comparison can fail
 fails() { ! "$@"; }
 sed 's/^\(block\t[^\t]*\t\)\([1-9][0-9]*\)/\11\2/' "$work/swap" >"$work/more"

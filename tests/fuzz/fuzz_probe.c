@@ -49,6 +49,15 @@ static void check(const struct rtl_probe_patch *patch)
     MUST(patch->ends && patch->kept % 2 == 0 && patch->kept + 4 <= 102 && patch->sgprs_after >= patch->kept + 4 + 6);
 }
 
+static void check_waits(const struct rtl_probe_patch *patch)
+{
+    MUST(patch->timed && patch->timed <= RTL_STUB_WAITS_MAX && patch->timed <= patch->waits);
+    MUST(patch->rounds <= patch->waits && patch->kept + rtl_stub_kept(patch->timed) <= 102);
+    for (uint32_t i = 0; i < patch->timed; i++)
+        MUST(patch->wait[i].from <= patch->wait[i].at && patch->wait[i].at - patch->wait[i].from <= 24 &&
+             patch->wait[i].word >> 16 == 0xbf8c && (!i || patch->wait[i - 1].at < patch->wait[i].at));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     struct fuzz_input in = {input, size};
@@ -77,6 +86,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     MUST((why == RTL_PROBE_NONE) == (patch.code != NULL));
     if (!why)
         check(&patch);
+    rtl_probe_patch_free(&patch);
+    order.waits = true;
+    order.round = cut % 3;
+    MUST((rtl_probe_patch(&order, &patch) == RTL_PROBE_NONE) == (patch.code != NULL));
+    if (patch.code) {
+        check(&patch);
+        check_waits(&patch);
+    }
     rtl_probe_patch_free(&patch);
     free(exact);
     free(code);

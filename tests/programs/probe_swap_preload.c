@@ -3,8 +3,9 @@
  * original.
  *
  * What a probe does to results is seen by a digest of all bytes that hipMemcpy brings back; without PROBE_SWAP the
- * digest is all there is. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block KERNEL waves sum
- * min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "digest N".
+ * digest is all there is. With PROBE_SWAP=waits copies time waits, those of PROBE_SWAP_ROUND. At exit $PROBE_SWAP_OUT
+ * gets, tab separated: "refused KERNEL TEXT"; "block KERNEL waves sum min max first_start last_end, then the sums of
+ * durations and ends"; "busy UNIT CYCLES KERNEL"; "digest N".
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -183,8 +184,13 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
     must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_BYTES, 0, &memory), "block");
     must(NEXT(hsa_amd_agents_allow_access)(gpu_count, gpus, NULL, memory), "access");
     rtl_probe_block_clear(memory);
-    struct rtl_probe_order order = {
-        .kernel = kernel, .object = original, .block = (uint64_t)(uintptr_t)memory, .ends_shift = 4};
+    const char *how = getenv("PROBE_SWAP"), *round = getenv("PROBE_SWAP_ROUND");
+    struct rtl_probe_order order = {.waits = how && !strcmp(how, "waits"),
+                                    .round = round ? (uint32_t)atoi(round) : 0,
+                                    .kernel = kernel,
+                                    .object = original,
+                                    .block = (uint64_t)(uintptr_t)memory,
+                                    .ends_shift = 4};
     struct rtl_probe_patch patch;
     enum rtl_probe_refusal why = RTL_PROBE_NO_KERNEL;
     for (unsigned i = code_count; i-- && why == RTL_PROBE_NO_KERNEL;) {

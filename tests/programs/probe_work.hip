@@ -1,9 +1,9 @@
 /*
- * Work for a probe: two kernels again and again, on two streams, with signals and without, results compared with what
+ * Work for a probe: three kernels again and again, on two streams, with signals and without, results compared with what
  * the host computes.
  *
  * probe_work ROUNDS [--hold]: with --hold it goes on until stdin closes, and goes ROUNDS at least. A round launches
- * work_mix 4 times and work_sum once, on each stream. Closes with "probe_work: PASS, N rounds, digest D".
+ * work_mix 4 times and work_sum once, on each stream, and work_walk once. Closes with "probe_work: PASS, N rounds, digest D".
  */
 #include "hip_check.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-enum { ITEMS = 1000, GROUP = 256, MIXES = 4, STREAMS = 2 };
+enum { ITEMS = 1000, GROUP = 256, MIXES = 4, STREAMS = 2, STEPS = 40, WALKERS = 64 };
 
 __device__ __host__ static inline uint32_t mixed(uint32_t x, uint32_t salt)
 {
@@ -49,6 +49,16 @@ extern "C" __global__ void work_sum(const uint32_t *data, uint32_t *sum, int ite
         *sum = part[0];
 }
 
+/* Each step waits for the one before. */
+extern "C" __global__ void work_walk(const uint32_t *data, uint32_t *end)
+{
+    uint32_t at = threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < STEPS; i++)
+        at = data[at % ITEMS];
+    end[threadIdx.x] = at;
+}
+
 static bool stdin_is_open()
 {
     pollfd look = {0, POLLIN, 0};
@@ -61,7 +71,7 @@ int main(int argc, char **argv)
     long rounds = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 10, n = 0;
     bool hold = argc > 2 && std::strcmp(argv[2], "--hold") == 0;
     std::vector<uint32_t> host(ITEMS), back(ITEMS);
-    uint32_t *data[STREAMS], *sum[STREAMS], got[STREAMS];
+    uint32_t *data[STREAMS], *sum[STREAMS], got[STREAMS], *walk, ends[WALKERS];
     hipStream_t stream[STREAMS];
     hipEvent_t event;
     uint64_t digest = 0;
@@ -74,6 +84,7 @@ int main(int argc, char **argv)
         HIP(hipMalloc(&sum[s], sizeof *sum[s]));
         HIP(hipMemcpy(data[s], host.data(), ITEMS * sizeof host[0], hipMemcpyHostToDevice));
     }
+    HIP(hipMalloc(&walk, sizeof ends));
     for (; n < rounds || (hold && stdin_is_open()); n++) {
         for (int s = 0; s < STREAMS; s++) {
             for (int i = 0; i < MIXES; i++)
@@ -82,6 +93,7 @@ int main(int argc, char **argv)
                 HIP(hipEventRecord(event, stream[s]));
             work_sum<<<1, GROUP, 0, stream[s]>>>(data[s], sum[s], ITEMS);
         }
+        work_walk<<<1, WALKERS, 0, stream[0]>>>(data[0], walk);
         uint32_t expected = 0;
         for (int item = 0; item < ITEMS; item++) {
             for (int i = 0; i < MIXES; i++)
@@ -97,6 +109,16 @@ int main(int argc, char **argv)
                 return 1;
             }
             digest = digest * 31 + got[s];
+        }
+        HIP(hipMemcpy(ends, walk, sizeof ends, hipMemcpyDeviceToHost));
+        for (uint32_t i = 0; i < WALKERS; i++) {
+            uint32_t at = i;
+            for (int step = 0; step < STEPS; step++)
+                at = host[at % ITEMS];
+            if (at != ends[i]) {
+                std::printf("probe_work: FAILED, walker %u, round %ld: %08x, not %08x\n", i, n, ends[i], at);
+                return 1;
+            }
         }
         if (n == 0) {
             std::printf("probe_work: begun\n");

@@ -12,6 +12,7 @@
 
 #include "command/probe_report.h"
 #include "model/probe_figures.h"
+#include "session/probe_stalls.h"
 
 static void figures(void **state)
 {
@@ -142,9 +143,84 @@ static void waves_that_record_nothing(void **state)
     assert_non_null(strstr(report(&session), "waves     512 of 512 expected; cycles: mean 1,"));
 }
 
+static void waits_of_several_copies(void **unused)
+{
+    (void)unused;
+    struct rtl_probe_stalls s = {0};
+    struct rtl_probe_patch patch = {.waits = 5, .rounds = 2, .timed = 3};
+    struct rtl_probe_state state = {.recorded = 2, .duration_total_ns = 2000, .waves = 10, .sum = 1000};
+    static const uint64_t first[] = {80, 10, 100, 10, 0, 0, 900, 50}, second[] = {40, 5, 100, 1, 300, 10};
+    for (uint32_t i = 0; i < 3; i++)
+        patch.wait[i] = (struct rtl_probe_wait){.at = 40 - 8 * i};
+    memcpy(state.busy, first, sizeof first);
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    patch.waits = 6; /* another kernel's */
+    assert_false(rtl_probe_stalls_add(&s, &patch, &state));
+    patch.waits = 5;
+    assert_false(rtl_probe_stalls_add(&s, &patch, &state)); /* more than there are */
+    patch.timed = 2;
+    for (uint32_t i = 0; i < 2; i++)
+        patch.wait[i] = (struct rtl_probe_wait){.at = 4 + 4 * i};
+    memset(state.busy, 0, sizeof state.busy);
+    memcpy(state.busy, second, sizeof second);
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    rtl_probe_stalls_rank(&s);
+    assert_int_equal(s.timed, 5);
+    assert_int_equal(s.copies, 2);
+    assert_int_equal(s.recorded, 4);
+    assert_int_equal(s.waves, 20);
+    static const uint32_t order[] = {24, 8, 4, 40, 32};
+    static const double shares[] = {0.9, 0.3, 0.1, 0.1, 0}, means[] = {18, 30, 100, 10, 0};
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(s.wait[i].place.at, order[i]);
+        assert_float_equal(s.wait[i].share, shares[i], 1e-9);
+        assert_float_equal(s.wait[i].mean, means[i], 1e-9);
+    }
+    assert_float_equal(rtl_probe_clock_cycles(&s), 8, 1e-9);
+    rtl_probe_stalls_free(&s);
+}
+
+/* Whatever a process says, shares are shares, and nothing runs over. */
+static void waits_that_make_no_sense(void **unused)
+{
+    (void)unused;
+    struct rtl_probe_stalls s = {0};
+    struct rtl_probe_patch patch = {.waits = 4, .rounds = 2, .timed = 2};
+    struct rtl_probe_state state = {.recorded = UINT64_MAX, .waves = UINT64_MAX, .sum = 1};
+    memset(state.busy, 0xff, sizeof state.busy);
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    state.sum = 0;
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    rtl_probe_stalls_rank(&s);
+    assert_true(s.clock_cycles == UINT64_MAX && s.recorded == UINT64_MAX && s.waves == UINT64_MAX);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(s.wait[i].share == (i < 2 ? 1 : 0) && s.wait[i].mean == 1);
+    rtl_probe_stalls_free(&s);
+    rtl_probe_stalls_rank(&(struct rtl_probe_stalls){0});
+    assert_true(rtl_probe_clock_cycles(&(struct rtl_probe_stalls){0}) == 0);
+}
+
+static void waits_in_words(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t word;
+        const char *text;
+    } cases[] = {{0xbf8c0f70, "s_waitcnt vmcnt(0)"},
+                 {0xbf8cc07f, "s_waitcnt lgkmcnt(0)"},
+                 {0xbf8c0000, "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)"},
+                 {0xbf8c4f72, "s_waitcnt vmcnt(18)"},
+                 {0xbf8ccf7f, "s_waitcnt"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(rtl_probe_wait_text(cases[i].word).text, cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_of_several_copies),
+        cmocka_unit_test(waits_that_make_no_sense),
+        cmocka_unit_test(waits_in_words),
         cmocka_unit_test(figures),
         cmocka_unit_test(figures_of_nothing_and_of_too_much),
         cmocka_unit_test(others_by_their_mean),

@@ -64,6 +64,8 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
                 uint64_t *bad)
 {
     struct gcn_report report;
+    struct gcn_waits waits = {
+        .vector = vg_cfg.wait_cycles, .scalar = vg_cfg.wait_cycles / 4, .lds = vg_cfg.wait_cycles / 8};
     struct gcn_launch launch = {
         .target = strcmp(vg_cfg.model->gfx, "gfx90a") == 0 ? GCN_GFX90A : GCN_GFX906,
         .object = d->kernel_object,
@@ -83,6 +85,8 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
     if (vg_cfg.waves) {
         launch.account = &account;
         launch.counted_clock = vg_clock_ns();
+        if (vg_cfg.wait_cycles)
+            launch.waits = &waits;
     }
     enum gcn_end end = gcn_run(&launch, &report);
     if (vg_cfg.waves)

@@ -66,6 +66,7 @@ struct vg_config {
     double drift_ppm;           /* of the agent clock against the system clock */
     int64_t shift_ticks;        /* a fault on purpose: by how much the times written to signals are off */
     const char *truth, *copy_truth, *waves;
+    uint32_t wait_cycles; /* that memory takes, where waves are counted */
     const char *script;
     bool large_bar;       /* the host can reach GPU memory directly */
     bool read_index_late; /* a slot is given back when its packet has ended, not when it was launched */

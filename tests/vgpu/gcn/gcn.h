@@ -21,6 +21,15 @@ struct gcn_account {
     _Atomic uint64_t waves[GCN_UNITS], cycles[GCN_UNITS];
 };
 
+/* How long operations are under way, in cycles of the counted clock; what waits for them took is added up by where they
+ * are: `words` words from va on. Several threads add to it. */
+struct gcn_waits {
+    uint32_t vector, scalar, lds;
+    uint64_t va;
+    uint32_t words;
+    _Atomic uint64_t *passes, *cycles;
+};
+
 /* what a dispatch packet and its kernel's descriptor say */
 struct gcn_launch {
     enum gcn_target target;
@@ -37,6 +46,8 @@ struct gcn_launch {
     /* s_memtime: 0: the host's clock, in ns; else this much when a wave begins, and GCN_CYCLES more an instruction */
     uint64_t counted_clock;
     struct gcn_account *account; /* NULL: nobody wants it */
+    struct gcn_waits *waits;     /* NULL: nothing is waited for */
+    uint32_t unset;              /* what scalar registers hold that nobody fills */
 };
 
 enum gcn_end {

@@ -182,12 +182,14 @@ static void run_wave(struct gcn_wave *w)
         } else {
             s->execute(w, &s->in);
         }
+        if (k->launch->waits)
+            gcn_wait(w, &s->in);
     }
     k->report.instructions += w->instructions - begun;
     struct gcn_account *a = k->launch->account;
     if (a && w->state == GCN_ENDED) {
         a->waves[w->hw_id >> 8 & 0xff]++;
-        a->cycles[w->hw_id >> 8 & 0xff] += w->instructions * GCN_CYCLES;
+        a->cycles[w->hw_id >> 8 & 0xff] += w->instructions * GCN_CYCLES + w->waited;
     }
 }
 
@@ -208,7 +210,8 @@ static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uin
     const struct gcn_launch *g = w->worker->launch;
     unsigned registers = ((d->rsrc1 & 63) + 1) * (g->target == GCN_GFX90A ? 8 : 4), s = 0;
     memset(w->v, 0, sizeof w->v[0] * (registers < 512 ? registers : 512));
-    memset(w->s, 0, sizeof w->s);
+    for (unsigned i = 0; i < sizeof w->s / sizeof *w->s; i++)
+        w->s[i] = g->unset;
     w->pc = g->object + (uint64_t)d->entry;
     w->scc = w->index_on = false;
     w->mode = d->rsrc1 >> 12 & 0xff;
@@ -259,7 +262,8 @@ static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uin
         }
     }
     gcn_set_pair(w, GCN_EXEC, exec);
-    w->instructions = 0;
+    w->instructions = w->waited = 0;
+    w->vm.count = w->lgkm.count = 0;
 }
 
 /* the register HW_ID of a wave of workgroup n: wave 0 to 3, SIMD 4 and 5, unit 8 to 11, engine 13 to 15 */

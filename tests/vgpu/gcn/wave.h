@@ -36,6 +36,12 @@ enum gcn_wave_state { GCN_RUNS, GCN_AT_BARRIER, GCN_ENDED, GCN_YIELDS };
 
 struct gcn_worker;
 
+/* operations that a counter of s_waitcnt counts: when each is done */
+struct gcn_under_way {
+    uint64_t done[64];
+    unsigned count;
+};
+
 struct gcn_wave {
     union gcn_lane v[512][GCN_LANES]; /* the upper half: accumulation registers */
     uint32_t s[128];                  /* with vcc, m0 and exec in their places */
@@ -49,7 +55,9 @@ struct gcn_wave {
     uint64_t written; /* DPP: lanes that are written, of the instruction that runs */
     char *scratch;
     uint64_t instructions; /* that it has begun */
-    uint32_t hw_id;        /* where it runs, as the register of that name says it */
+    uint64_t waited;       /* cycles beside those of instructions */
+    struct gcn_under_way vm, lgkm;
+    uint32_t hw_id; /* where it runs, as the register of that name says it */
 };
 
 struct gcn_worker {
@@ -99,6 +107,9 @@ gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
 #define gcn_put_f64  gcn_put_f64_avx2
 #define gcn_mask     gcn_mask_avx2
 #endif
+
+/* wait.c: of an instruction that was executed, where the launch has `waits` */
+void gcn_wait(struct gcn_wave *w, const struct gcn_inst *in);
 
 /* ---- scalar operands (operand.c) ---- */
 

@@ -1,0 +1,80 @@
+/* Figures of waits. See probe_stalls.h. */
+#include "session/probe_stalls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "text/text.h"
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+bool rtl_probe_stalls_add(struct rtl_probe_stalls *s, const struct rtl_probe_patch *patch,
+                          const struct rtl_probe_state *state)
+{
+    if (!patch->timed || patch->timed > RTL_STUB_WAITS_MAX || (s->wait && patch->waits != s->waits) ||
+        patch->timed > patch->waits - s->timed)
+        return false;
+    if (!s->wait && !(s->wait = calloc(patch->waits, sizeof *s->wait)))
+        return false;
+    s->waits = patch->waits;
+    s->rounds = patch->rounds;
+    s->copies++;
+    const uint64_t *pair = state->busy;
+    s->clock_cycles = plus(s->clock_cycles, pair[0]);
+    s->clock_passes = plus(s->clock_passes, pair[1]);
+    for (uint32_t i = 0; i < patch->timed; i++) {
+        struct rtl_probe_stall *w = &s->wait[s->timed++];
+        *w = (struct rtl_probe_stall){.place = patch->wait[i], .cycles = pair[2 * i + 2], .passes = pair[2 * i + 3]};
+        if (state->sum)
+            w->share = w->cycles < state->sum ? (double)w->cycles / (double)state->sum : 1;
+        if (w->passes)
+            w->mean = (double)w->cycles / (double)w->passes;
+    }
+    s->dispatches = plus(s->dispatches, state->dispatches);
+    s->recorded = plus(s->recorded, state->recorded);
+    s->duration_total_ns = plus(s->duration_total_ns, state->duration_total_ns);
+    s->waves = plus(s->waves, state->waves);
+    s->waves_expected = plus(s->waves_expected, state->waves_expected);
+    return true;
+}
+
+static int hotter_first(const void *a, const void *b)
+{
+    const struct rtl_probe_stall *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    return x->place.at < y->place.at ? -1 : x->place.at > y->place.at;
+}
+
+void rtl_probe_stalls_rank(struct rtl_probe_stalls *s)
+{
+    if (s->timed)
+        qsort(s->wait, s->timed, sizeof *s->wait, hotter_first);
+}
+
+void rtl_probe_stalls_free(struct rtl_probe_stalls *s)
+{
+    free(s->wait);
+    s->wait = NULL;
+}
+
+double rtl_probe_clock_cycles(const struct rtl_probe_stalls *s)
+{
+    return s->clock_passes ? (double)s->clock_cycles / (double)s->clock_passes : 0;
+}
+
+struct rtl_probe_wait_text rtl_probe_wait_text(uint32_t word)
+{
+    struct rtl_probe_wait_text t = {"s_waitcnt"};
+    unsigned vm = (word & 15) | (word >> 14 & 3) << 4, exp = word >> 4 & 7, lgkm = word >> 8 & 15;
+    if (vm < 63)
+        rtl_text_append(t.text, sizeof t.text, " vmcnt(%u)", vm);
+    if (exp < 7)
+        rtl_text_append(t.text, sizeof t.text, " expcnt(%u)", exp);
+    if (lgkm < 15)
+        rtl_text_append(t.text, sizeof t.text, " lgkmcnt(%u)", lgkm);
+    return t;
+}

@@ -1,0 +1,46 @@
+/*
+ * What a kernel's waits cost its waves, put together from the copies that timed some of them each. Pure; the numbers
+ * come from a process that may be hostile, so sums saturate and shares stay within bounds.
+ */
+#ifndef RTL_SESSION_PROBE_STALLS_H
+#define RTL_SESSION_PROBE_STALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/patch.h"
+#include "shm/probe_state.h"
+
+struct rtl_probe_stall {
+    struct rtl_probe_wait place;
+    uint64_t cycles, passes; /* all waves' */
+    double share;            /* of the cycles that those waves lasted; 0 to 1 */
+    double mean;             /* cycles a pass; 0: there was none */
+};
+
+struct rtl_probe_stalls {
+    struct rtl_probe_stall *wait; /* allocated; `timed` of them are there */
+    uint32_t waits, timed;        /* of the kernel, so far */
+    uint32_t rounds, copies;      /* that it takes, so far */
+    uint64_t clock_cycles, clock_passes;
+    uint64_t dispatches, recorded, duration_total_ns;
+    uint64_t waves, waves_expected;
+};
+
+/* One copy's numbers. False: there is no memory, or the copy is of another kernel than those before. */
+bool rtl_probe_stalls_add(struct rtl_probe_stalls *stalls, const struct rtl_probe_patch *patch,
+                          const struct rtl_probe_state *state);
+/* Hottest first; of equal ones in the order of the code. */
+void rtl_probe_stalls_rank(struct rtl_probe_stalls *stalls);
+void rtl_probe_stalls_free(struct rtl_probe_stalls *stalls);
+
+/* What a wait takes that waits for nothing but the clock, in cycles; 0: not known. */
+double rtl_probe_clock_cycles(const struct rtl_probe_stalls *stalls);
+
+/* "s_waitcnt vmcnt(3) lgkmcnt(0)": the counters that it waits for. */
+struct rtl_probe_wait_text {
+    char text[64];
+};
+struct rtl_probe_wait_text rtl_probe_wait_text(uint32_t word);
+
+#endif

@@ -1,0 +1,94 @@
+/* Disassembles. See disassembly.h. */
+#include "text/disassembly.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* what amd_comgr.h declares; a status of 0 is success */
+struct info {
+    uint64_t handle;
+};
+typedef uint64_t read_memory(uint64_t from, char *to, uint64_t size, void *context);
+typedef void print_instruction(const char *text, void *context);
+typedef void print_address(uint64_t address, void *context);
+
+struct rtl_disassembly {
+    void *library;
+    struct info info;
+    int (*create)(const char *, read_memory *, print_instruction *, print_address *, struct info *);
+    int (*destroy)(struct info);
+    int (*disassemble)(struct info, uint64_t, void *, uint64_t *);
+};
+
+struct job {
+    const char *code;
+    size_t bytes;
+    char *out;
+    size_t size;
+};
+
+static uint64_t read_code(uint64_t from, char *to, uint64_t size, void *context)
+{
+    const struct job *j = context;
+    if (from >= j->bytes)
+        return 0;
+    size = size < j->bytes - from ? size : j->bytes - from;
+    memcpy(to, j->code + from, size);
+    return size;
+}
+
+static void take_text(const char *text, void *context)
+{
+    const struct job *j = context;
+    size_t n = 0;
+    for (text += strspn(text, " \t"); *text && n + 1 < j->size; text++)
+        j->out[n++] = *text < ' ' || *text > '~' ? ' ' : *text;
+    while (n && j->out[n - 1] == ' ')
+        n--;
+    j->out[n] = 0;
+}
+
+static void take_address(uint64_t address, void *context)
+{
+    (void)address;
+    (void)context;
+}
+
+#define FIND(d, name, symbol) ((d)->name = (__typeof__((d)->name))(uintptr_t)dlsym((d)->library, symbol))
+
+struct rtl_disassembly *rtl_disassembly_open(const char *isa)
+{
+    static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2"};
+    struct rtl_disassembly *d = calloc(1, sizeof *d);
+    for (size_t i = 0; d && !d->library && i < sizeof names / sizeof *names; i++)
+        d->library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+    if (d && d->library && FIND(d, create, "amd_comgr_create_disassembly_info") &&
+        FIND(d, destroy, "amd_comgr_destroy_disassembly_info") &&
+        FIND(d, disassemble, "amd_comgr_disassemble_instruction") &&
+        !d->create(isa, read_code, take_text, take_address, &d->info))
+        return d;
+    if (d && d->library)
+        dlclose(d->library);
+    free(d);
+    return NULL;
+}
+
+uint32_t rtl_disassemble(struct rtl_disassembly *d, const void *code, size_t bytes, char *out, size_t size)
+{
+    struct job job = {code, bytes, out, size};
+    uint64_t used = 0;
+    *out = 0;
+    if (d->disassemble(d->info, 0, &job, &used) || !*out || !used || used > bytes)
+        return 0;
+    return (uint32_t)used;
+}
+
+/* The library stays: it has threads and state of its own. */
+void rtl_disassembly_close(struct rtl_disassembly *d)
+{
+    if (d)
+        d->destroy(d->info);
+    free(d);
+}

@@ -1,0 +1,64 @@
+/*
+ * wait.c - what s_waitcnt takes, where a launch asks for it: operations are done so many cycles after they began, and a
+ * wait ends when no more of them are under way than it says.
+ */
+#include "wave.h"
+
+static uint64_t now_of(const struct gcn_wave *w)
+{
+    return w->instructions * GCN_CYCLES + w->waited;
+}
+
+static void forget(struct gcn_under_way *u, uint64_t now)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < u->count; i++)
+        if (u->done[i] > now)
+            u->done[kept++] = u->done[i];
+    u->count = kept;
+}
+
+/* until at most `left` of them are under way */
+static uint64_t wait_until(struct gcn_under_way *u, unsigned left, uint64_t now)
+{
+    forget(u, now);
+    while (u->count > left) {
+        uint64_t first = u->done[0];
+        for (unsigned i = 1; i < u->count; i++)
+            first = u->done[i] < first ? u->done[i] : first;
+        now = first;
+        forget(u, now);
+    }
+    return now;
+}
+
+static void begin(struct gcn_wave *w, struct gcn_under_way *u, unsigned most, uint32_t latency)
+{
+    uint64_t now = wait_until(u, most - 1, now_of(w));
+    w->waited += now - now_of(w);
+    u->done[u->count++] = now + latency;
+}
+
+void gcn_wait(struct gcn_wave *w, const struct gcn_inst *in)
+{
+    struct gcn_waits *g = w->worker->launch->waits;
+    if (in->format == GCN_SMEM) {
+        begin(w, &w->lgkm, 15, g->scalar);
+    } else if (in->format == GCN_DS) {
+        begin(w, &w->lgkm, 15, g->lds);
+    } else if (in->format == GCN_FLAT || in->format == GCN_MUBUF || in->format == GCN_MTBUF) {
+        begin(w, &w->vm, 63, g->vector);
+        if (in->format == GCN_FLAT && !in->segment)
+            begin(w, &w->lgkm, 15, g->vector);
+    } else if (in->op == GCN_s_waitcnt) {
+        uint32_t word = in->raw[0];
+        uint64_t began = now_of(w), now = wait_until(&w->vm, (word & 15) | (word >> 14 & 3) << 4, began);
+        now = wait_until(&w->lgkm, word >> 8 & 15, now);
+        w->waited += now - began;
+        uint64_t i = (w->at - g->va) / 4;
+        if (i < g->words) {
+            g->passes[i]++;
+            g->cycles[i] += now - began;
+        }
+    }
+}
