@@ -111,6 +111,6 @@ wait_until 60 sh -c "$top -p $program -b -n 1 2>/dev/null | grep -q silu"
 probe -k silu --stalls
 is "a kernel without a wait" "$? $(cat "$work/err")" "17 rtl-top: it can't be probed: it has no wait that could be timed (s_waitcnt)"
 probe -k silu --stalls -w "$work/recording"
-is "they aren't recorded: said" "$? $(cat "$work/err")" "2 rtl-top: -w goes without --stalls: recordings have no place for its numbers"
+is "they aren't recorded: said" "$? $(cat "$work/err")" "1 rtl-top: -w goes without --stalls: recordings have no place for its numbers"
 check "and no file is made" test ! -e "$work/recording"
 finish
