@@ -257,6 +257,19 @@ void rtl_container_from(const char *cgroup, char *out, size_t size)
     }
 }
 
+const struct rtl_process_entry *rtl_process_find(const struct rtl_process_entry *entries, uint32_t count, pid_t pid)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (entries[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && entries[low].pid == pid ? &entries[low] : NULL;
+}
+
 void rtl_process_info(pid_t pid, struct rtl_member_info *info)
 {
     char arguments[ARGUMENTS_MAX], cgroup[4096];

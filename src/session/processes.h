@@ -19,6 +19,8 @@ struct rtl_process_entry {
 
 /* All that can be seen, ascending pid; the caller frees *entries. Count or -errno. */
 int rtl_processes(struct rtl_process_entry **entries);
+/* The one with that pid among such; NULL: none. */
+const struct rtl_process_entry *rtl_process_find(const struct rtl_process_entry *entries, uint32_t count, pid_t pid);
 
 /*
  * Whether a user who says `name` means the process: its comm, the file name of its program, or of the script that an

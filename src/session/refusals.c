@@ -18,15 +18,8 @@ static struct rtl_refusal *find(const struct rtl_refusals *r, const struct rtl_p
 
 static bool is_present(const struct rtl_process_entry *present, uint32_t count, const struct rtl_refusal *refusal)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (present[middle].pid < refusal->pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && present[low].pid == refusal->pid && present[low].start_time == refusal->start_time;
+    const struct rtl_process_entry *p = rtl_process_find(present, count, refusal->pid);
+    return p && p->start_time == refusal->start_time;
 }
 
 void rtl_refusals_begin(struct rtl_refusals *r, const struct rtl_process_entry *present, uint32_t count)
@@ -79,11 +72,23 @@ void rtl_refusals_looked(struct rtl_refusals *r, const struct rtl_process_entry 
     refusal->again_ns = now_ns + (pause > refusal->pause_ns ? pause : refusal->pause_ns);
 }
 
+void rtl_refusals_ended(struct rtl_refusals *r, const struct rtl_process_entry *p, const struct rtl_source *source)
+{
+    struct rtl_refusal *refusal = source->reader ? find(r, p) : NULL;
+    if (source->reader && (refusal || (refusal = add(r, p))))
+        refusal->ended = rtl_reader_number(source->reader);
+}
+
 bool rtl_refusals_try(struct rtl_refusals *r, const struct rtl_options *o, const struct rtl_process_entry *p, bool now,
                       struct rtl_source *source)
 {
-    if (rtl_source_try_traced(o, p->pid, p->start_time, source))
-        return true;
+    if (rtl_source_try_traced(o, p->pid, p->start_time, source)) {
+        const struct rtl_refusal *known = find(r, p);
+        if (!known || !known->ended || rtl_reader_number(source->reader) != known->ended)
+            return true;
+        rtl_source_close(source);
+        return false;
+    }
     uint64_t from = rtl_mono_ns();
     if ((!now && !rtl_refusals_may(r, p, from)) || !rtl_source_is_observable(o, p->pid))
         return false;

@@ -1,7 +1,9 @@
 /*
- * Processes in which nothing was found to be observed, most of them forked children: looking into one costs as much as
- * its memory is large, and keeps whoever draws waiting. So each is looked into again after pauses that grow, and all of
- * them together take a small part of the time. Zero-initialised: none so far. Threads: one.
+ * Processes that aren't taken in: those whose end was seen and whose segment is still the one that ended, because a
+ * process may be there for long after that; and those in which nothing was found to be observed, most of them forked
+ * children: looking into one costs as much as its memory is large, and keeps whoever draws waiting. So each is looked
+ * into again after pauses that grow, and all of them together take a small part of the time. Zero-initialised: none so
+ * far. Threads: one.
  */
 #ifndef RTL_SESSION_REFUSALS_H
 #define RTL_SESSION_REFUSALS_H
@@ -16,6 +18,7 @@ struct rtl_refusal {
     pid_t pid;
     uint64_t start_time;
     uint64_t again_ns, pause_ns; /* when it may be looked into next; how long that was put off */
+    uint64_t ended;              /* number of the segment whose end was seen; 0: none */
 };
 
 struct rtl_refusals {
@@ -28,6 +31,10 @@ struct rtl_refusals {
 /* As rtl_source_try; whoever was looked into in vain is so again when its time has come, or `now`. */
 bool rtl_refusals_try(struct rtl_refusals *refusals, const struct rtl_options *options,
                       const struct rtl_process_entry *process, bool now, struct rtl_source *source);
+
+/* Its end was seen: that segment isn't taken in again. */
+void rtl_refusals_ended(struct rtl_refusals *refusals, const struct rtl_process_entry *process,
+                        const struct rtl_source *source);
 
 /* A round begins. `present` are ascending by pid: those that are gone are forgotten. */
 void rtl_refusals_begin(struct rtl_refusals *refusals, const struct rtl_process_entry *present, uint32_t count);

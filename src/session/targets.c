@@ -57,19 +57,6 @@ struct rtl_targets {
 
 /* --- who it is about --- */
 
-static const struct rtl_process_entry *find(const struct rtl_process_entry *entries, int count, pid_t pid)
-{
-    int low = 0, high = count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (entries[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && entries[low].pid == pid ? &entries[low] : NULL;
-}
-
 static bool is_asked_for(const struct rtl_targets *t, const struct rtl_process_entry *e, bool first)
 {
     const struct rtl_options *o = t->options;
@@ -105,7 +92,8 @@ static bool look(struct rtl_targets *t, bool first)
     for (bool more = !t->options->no_children; more;) { /* as often as the tree is deep, where numbers go down */
         more = false;
         for (int i = 0; i < count; i++) {
-            const struct rtl_process_entry *parent = chosen[i] ? NULL : find(all, count, all[i].parent);
+            const struct rtl_process_entry *parent =
+                chosen[i] ? NULL : rtl_process_find(all, (uint32_t)count, all[i].parent);
             if (!parent || !chosen[parent - all])
                 continue;
             chosen[i] = more = true;
@@ -234,6 +222,9 @@ static void end(struct rtl_targets *t, uint32_t at)
 {
     struct target *target = t->targets[at];
     target->alive = false;
+    /* the process may be there for long, still */
+    const struct rtl_process_entry entry = {.pid = target->pid, .start_time = target->start_time};
+    rtl_refusals_ended(&t->refusals, &entry, &target->source);
     if (!t->merge)
         return;
     rtl_merge_leave(t->merge, target->member);
@@ -346,7 +337,7 @@ static bool is_waiting(const struct rtl_targets *t)
     if (t->options->all || t->options->process)
         return true;
     for (uint32_t i = 0; i < t->options->pid_count; i++)
-        if (t->launcher[i] && find(t->known, (int)t->known_count, t->options->pids[i]))
+        if (t->launcher[i] && rtl_process_find(t->known, (int)t->known_count, t->options->pids[i]))
             return !t->options->launch ||
                    !rtl_launch_ended(t->options->launch); /* one of ours stays until it is asked */
     return false;

@@ -303,6 +303,12 @@ bool rtl_reader_alive(struct rtl_reader *reader)
     return still_holds(reader);
 }
 
+uint64_t rtl_reader_number(const struct rtl_reader *reader)
+{
+    struct stat file;
+    return fstat(reader->fd, &file) == 0 ? file.st_ino : 0;
+}
+
 static int compare_pids(const void *a, const void *b)
 {
     pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;

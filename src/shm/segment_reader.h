@@ -51,6 +51,9 @@ void rtl_reader_close(struct rtl_reader *reader);
 
 /* False once the process that was opened has ended (a reused pid counts as ended). Always true for open_fd. */
 bool rtl_reader_alive(struct rtl_reader *reader);
+/* What tells the segment from others of the same process, also before and after it is open: its file's number; 0: it
+ * can't be told. */
+uint64_t rtl_reader_number(const struct rtl_reader *reader);
 
 /* Pids of the traced processes that this user may see, ascending; the caller frees *pids. Count or -errno. */
 int rtl_discover(pid_t **pids);

@@ -9,7 +9,10 @@
 #include <sys/inotify.h>
 
 #include "session/frame_recorder.h"
+#include "session/refusals.h"
+#include "session/refusals.h"
 #include "session/targets.h"
+#include "shm/process.h"
 
 static struct rtl_options options;
 
@@ -40,6 +43,30 @@ static void look_until(struct rtl_targets *targets, uint32_t count)
 }
 
 /* --- who is watched --- */
+
+/* A process that ends can be found once more, with the segment whose end was seen: that isn't another process. */
+static void whose_end_was_seen_is_not_taken_in_again(void **state)
+{
+    (void)state;
+    pid_t pids[2] = {start_process(traced), start_process(traced)};
+    struct rtl_refusals refusals = {0};
+    options_of(pids, 2);
+    for (int i = 0; i < 2; i++) {
+        struct rtl_process process;
+        struct rtl_source first, again;
+        assert_int_equal(rtl_process_read(pids[i], &process), 0);
+        const struct rtl_process_entry entry = {.pid = pids[i], .start_time = process.start_time};
+        assert_true(rtl_refusals_try(&refusals, &options, &entry, true, &first));
+        assert_true(rtl_refusals_try(&refusals, &options, &entry, true, &again));
+        rtl_source_close(&again);
+        rtl_refusals_ended(&refusals, &entry, &first);
+        assert_false(rtl_refusals_try(&refusals, &options, &entry, true, &again));
+        rtl_source_close(&first);
+    }
+    rtl_refusals_free(&refusals);
+    end_process(pids[0]);
+    end_process(pids[1]);
+}
 
 /* Its segment has its mark once it has been looked at twice: when it is tried, in both ways, and then opened. */
 static void marked_late(int ready)
@@ -390,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_late_is_one_process),
+        cmocka_unit_test(whose_end_was_seen_is_not_taken_in_again),
         cmocka_unit_test(a_last_state_is_not_lost),
         cmocka_unit_test(what_is_missing_stays_known),
         cmocka_unit_test(one_ends_as_its_child_comes),

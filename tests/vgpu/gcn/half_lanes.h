@@ -7,6 +7,7 @@
 
 #include "bits.h"
 
+typedef unsigned gcn_words __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float gcn_floats __attribute__((vector_size(32), aligned(4), may_alias));
 
 /* of so many values; from and to may be the same */
@@ -24,7 +25,8 @@ static inline void gcn_floats_halves(const void *from, void *to, unsigned n)
 {
     for (unsigned i = 0; i < n; i += GCN_AT_ONCE) {
         gcn_ints bits = ((const gcn_ints *)from)[i / GCN_AT_ONCE], a = bits & 0x7fffffff;
-        gcn_ints d = (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
+        gcn_words word = (gcn_words)a; /* what overflows here isn't taken */
+        gcn_ints d = (gcn_ints)(word + 0xfff + (word >> 13 & 1) - 0x38000000) >> 13;
         gcn_floats sum = (gcn_floats)a + 0.5f;
         d = GCN_EITHER(a < 0x38800000, (gcn_ints)sum - 0x3f000000, d);
         d = GCN_EITHER(a > 0x477fefff, 0x7c00, d);
