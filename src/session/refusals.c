@@ -74,9 +74,11 @@ void rtl_refusals_looked(struct rtl_refusals *r, const struct rtl_process_entry 
 
 void rtl_refusals_ended(struct rtl_refusals *r, const struct rtl_process_entry *p, const struct rtl_source *source)
 {
-    struct rtl_refusal *refusal = source->reader ? find(r, p) : NULL;
-    if (source->reader && (refusal || (refusal = add(r, p))))
-        refusal->ended = rtl_reader_number(source->reader);
+    struct rtl_refusal *refusal = find(r, p);
+    if (!refusal && !(refusal = add(r, p)))
+        return;
+    refusal->ended = source->reader ? rtl_reader_number(source->reader) : 0;
+    refusal->again_ns = rtl_mono_ns() + PAUSE_FIRST_NS; /* what is left of it by then is another program */
 }
 
 bool rtl_refusals_try(struct rtl_refusals *r, const struct rtl_options *o, const struct rtl_process_entry *p, bool now,

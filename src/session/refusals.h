@@ -32,7 +32,7 @@ struct rtl_refusals {
 bool rtl_refusals_try(struct rtl_refusals *refusals, const struct rtl_options *options,
                       const struct rtl_process_entry *process, bool now, struct rtl_source *source);
 
-/* Its end was seen: that segment isn't taken in again. */
+/* Its end was seen: that segment isn't taken in again, nor is what is left of the process observed for some seconds. */
 void rtl_refusals_ended(struct rtl_refusals *refusals, const struct rtl_process_entry *process,
                         const struct rtl_source *source);
 

@@ -217,14 +217,19 @@ static void look_around(struct rtl_targets *t, bool first)
     t->look_ns = rtl_mono_ns() + (pause < least ? least : pause < most ? pause : most);
 }
 
+/* The process may be there for long, still. */
+static void see_end(struct rtl_targets *t, const struct target *target)
+{
+    const struct rtl_process_entry entry = {.pid = target->pid, .start_time = target->start_time};
+    rtl_refusals_ended(&t->refusals, &entry, &target->source);
+}
+
 /* What was counted is in the merge; the first one's names are the model's from before there was one. */
 static void end(struct rtl_targets *t, uint32_t at)
 {
     struct target *target = t->targets[at];
     target->alive = false;
-    /* the process may be there for long, still */
-    const struct rtl_process_entry entry = {.pid = target->pid, .start_time = target->start_time};
-    rtl_refusals_ended(&t->refusals, &entry, &target->source);
+    see_end(t, target);
     if (!t->merge)
         return;
     rtl_merge_leave(t->merge, target->member);
@@ -351,6 +356,8 @@ bool rtl_targets_alive(struct rtl_targets *t)
         bool alive = target->alive && rtl_source_alive(&target->source);
         if (!t->merge) { /* with one the caller takes the last snapshot; of several that is taken below */
             target->end_due |= target->alive && !alive;
+            if (target->alive && !alive)
+                see_end(t, target);
             target->alive = alive;
         }
         any |= alive;
