@@ -83,8 +83,8 @@ void rtl_probe_waits_text(const struct rtl_probe_report *r)
         for (int n = 0, count = i < WITH_BEFORE ? before_of(r, d, w, lines) : 0; n < count; n++)
             printf("  %8s %9s %9s  %11s%s\n", "", "", "", "", lines[n]);
         printf("  %7.2f%% %9s %9s  +0x%-7" PRIx32 " %s\n", w->share * 100,
-               w->passes ? rtl_format_count((uint64_t)(w->mean + 0.5)).text : "-", rtl_format_count(w->passes).text,
-               w->place.at, rtl_probe_wait_text(w->place.word).text);
+               w->passes ? rtl_format_count(w->mean < 1e18 ? (uint64_t)(w->mean + 0.5) : UINT64_MAX).text : "-",
+               rtl_format_count(w->passes).text, w->place.at, rtl_probe_wait_text(w->place.word).text);
     }
     rtl_disassembly_close(d);
 }
