@@ -99,6 +99,7 @@ void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const
     put_number(w, o, "recorded", s->recorded);
     put_measured(w, o, "mean_ns", s->recorded, s->recorded ? s->duration_total_ns / s->recorded : 0);
     put_measured(w, o, "others_mean_ns", r->others_mean_ns, r->others_mean_ns);
+    put(w, o, "others_since_start", json_object_new_boolean(r->others_before));
     put_number(w, o, "waves", s->waves);
     put_number(w, o, "waves_expected", s->waves_expected);
     put_number(w, o, "waits", s->waits);

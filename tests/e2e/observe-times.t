@@ -4,6 +4,8 @@
 # shellcheck disable=SC2119 # observe: with options of rtl-top, or without
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
+# the GPU and who looks at it get the processor before other tests do, where that is allowed
+renice -n -15 -p $$ >/dev/null 2>&1
 
 # The truth is written a millisecond late, or more; the last frame may be older than the end of the run.
 shares_are_true() {
@@ -30,14 +32,14 @@ once() {
     wait "$observer"
 }
 
-# A machine whose processes wait for each other is far from what a GPU does: within 3 points in one of four runs, or 12 in
-# the last one: a loaded machine looks at short kernels too seldom. Taken for the other convention, shares are off by more than 20.
+# A machine whose processes wait for each other is far from what a GPU does: within 3 points in one of four runs, or 8 in
+# the last one. Taken for the other convention, shares are off by more than 20.
 tries() {
     for _ in 1 2 3 4; do
         once "$@"
         shares_are_true 3 && return 0
     done
-    shares_are_true 12
+    shares_are_true 8
 }
 
 for convention in late early; do

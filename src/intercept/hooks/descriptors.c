@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "intercept/base/slot_probe.h"
+#include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/queue_errors.h"
 #include "intercept/hooks/queues.h"
@@ -135,7 +136,7 @@ static hsa_status_t make(hsa_agent_t agent, struct descriptor *d)
 }
 
 /* Returns the first error, as the runtime does; the queues that could be made exist all the same. */
-static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *descriptors, uint32_t count)
+static hsa_status_t make_all(hsa_agent_t agent, struct descriptor *descriptors, uint32_t count)
 {
     if (!descriptors || !count || !rtl_recording())
         return create(agent, descriptors, count);
@@ -155,6 +156,14 @@ static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *desc
     return first;
 }
 
+static hsa_status_t rtl_queues_create(hsa_agent_t agent, struct descriptor *descriptors, uint32_t count)
+{
+    int held = rtl_cancel_hold();
+    hsa_status_t status = make_all(agent, descriptors, count);
+    rtl_cancel_let(held);
+    return status;
+}
+
 /*
  * Queues that the runtime lends to several users at once, each of whom gives its share back. They can't be intercept
  * queues, but the library can stand in front of them.
@@ -170,6 +179,7 @@ static hsa_status_t rtl_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t type
 {
     if (rtl_recording())
         rtl_queue_errors_relay_lent(&error, &data);
+    int held = rtl_cancel_hold();
     hsa_status_t status = acquire(agent, type, priority, error, data, flags, queue);
     if (status == HSA_STATUS_SUCCESS && queue && *queue && rtl_recording()) {
         int saved = errno;
@@ -179,14 +189,18 @@ static hsa_status_t rtl_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t type
             rtl_queue_unseen(); /* nobody tells when it goes */
         errno = saved;
     }
+    rtl_cancel_let(held);
     return status;
 }
 
 static hsa_status_t rtl_queue_release(hsa_queue_t *queue)
 {
     /* before, because its memory may go */
+    int held = rtl_cancel_hold();
     rtl_queue_returned(queue);
-    return release(queue);
+    hsa_status_t status = release(queue);
+    rtl_cancel_let(held);
+    return status;
 }
 
 bool rtl_descriptors_hook(void *table)

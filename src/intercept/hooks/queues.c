@@ -297,29 +297,36 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
     return status;
 }
 
-hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-                                        rtl_queue_error error, void *data, uint32_t private_segment,
-                                        uint32_t group_segment, hsa_queue_t **queue)
+/* What another tool made: the library joins it. */
+static void take_in(hsa_agent_t agent, hsa_queue_type32_t type, hsa_queue_t *queue)
 {
-    struct rtl_queue_relay *relay = rtl_recording() ? rtl_queue_errors_relay(&error, &data) : NULL;
-    hsa_status_t status =
-        rtl_tool.hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
-    rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
-    if (status != HSA_STATUS_SUCCESS || !rtl_recording())
-        return status;
     int saved = errno;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (gpu)
         rtl_probe_look(agent);
     struct rtl_tracker *tracker = gpu && interceptible(type) ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
-    if (tracker && join(tracker, *queue)) {
-        finish(tracker, *queue, RTL_WAY_INTERCEPT, RTL_WHY_OTHER_TOOL);
+    if (tracker && join(tracker, queue)) {
+        finish(tracker, queue, RTL_WAY_INTERCEPT, RTL_WHY_OTHER_TOOL);
     } else {
         if (tracker)
             close_tracker(tracker);
         rtl_queue_unseen();
     }
     errno = saved;
+}
+
+hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                                        rtl_queue_error error, void *data, uint32_t private_segment,
+                                        uint32_t group_segment, hsa_queue_t **queue)
+{
+    struct rtl_queue_relay *relay = rtl_recording() ? rtl_queue_errors_relay(&error, &data) : NULL;
+    int held = rtl_cancel_hold();
+    hsa_status_t status =
+        rtl_tool.hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
+    rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
+    if (status == HSA_STATUS_SUCCESS && rtl_recording())
+        take_in(agent, type, *queue);
+    rtl_cancel_let(held);
     return status;
 }
 
