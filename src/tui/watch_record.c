@@ -33,6 +33,20 @@ void rtl_watch_record(struct rtl_watch *w, const struct rtl_snapshot *snapshot, 
         rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
 }
 
+/* Of several processes the picture has sums only: what each of them has is read, so that a recording that is ended
+ * again at once has a frame, too. */
+static void record_first(struct rtl_watch *w)
+{
+    struct rtl_snapshot now = {0};
+    const struct rtl_sample *latest = w->ui.model->latest;
+    bool exited = w->ui.model->state == RTL_TARGET_EXITED;
+    if (latest->snapshot.parts && !exited && rtl_targets_snapshot(w->targets, &now) == RTL_READER_OK)
+        rtl_watch_record(w, &now, rtl_targets_real_ns(w->targets), false);
+    else
+        rtl_watch_record(w, &latest->snapshot, latest->real_ns, exited);
+    rtl_snapshot_free(&now);
+}
+
 void rtl_watch_toggle_record(struct rtl_watch *w)
 {
     if (w->recorder.recording) {
@@ -47,8 +61,7 @@ void rtl_watch_toggle_record(struct rtl_watch *w)
         rtl_ui_say(&w->ui, "not recording: %s", w->recorder.why);
     } else {
         rtl_ui_say(&w->ui, "recording into %s", w->recorder.path);
-        rtl_watch_record(w, &w->ui.model->latest->snapshot, w->ui.model->latest->real_ns,
-                         w->ui.model->state == RTL_TARGET_EXITED);
+        record_first(w);
     }
 }
 

@@ -125,6 +125,14 @@ demo=$keep
 
 # --- two of which one has ended, then both ---
 demo --kernels 35 --gpus 2 --rate 4000
+mkdir "$work/short"
+terminal 100 24 "cd $work/short; $top -p $keep,$demo -d 60; echo status \$?; exec cat"
+check "two, seldom looked at" shows '2 processes'
+keys x
+check "x begins" shows 'recording into rtl-top-|rec rtl-top-'
+keys q
+check "and q ends before the next look" shows 'status 0'
+is "there is a frame of each" "$(sqlite3 "$(echo "$work"/short/*.db)" 'SELECT count(*) > 1 FROM rtl_frame')" 1
 terminal 100 24 "cd $work; $top -p $keep,$demo -d 0.2; echo status \$?; exec cat"
 check "two again" shows '2 processes'
 keys S
