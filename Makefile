@@ -102,9 +102,13 @@ $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 
 units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
-$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
+# of which each takes what it needs: more than a hundred of them with everything would take minutes to link
+$(O)/obj/exe/all.a: $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
+	@rm -f $@
+	ar rcs $@ $^
+$(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ -lcmocka $(TOP_LIBS) -pthread
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TOP_LIBS) -pthread
 
 # the interpreter of the software GPU
 $(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/test_probe_patch $(O)/tests/unit/test_probe_waits: $(call obj,exe,$(GCN))
@@ -168,7 +172,10 @@ fuzzers: $(call bin,$(FUZZ))
 $(O)/obj/fuzz/%.o: %.c $(O)/.flags | $(O)/.has-build
 	@mkdir -p $(@D)
 	$(CLANG) $(filter-out -Werror,$(BASE)) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
-$(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(call obj,fuzz,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
+$(O)/obj/fuzz/all.a: $(call obj,fuzz,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
+	@rm -f $@
+	ar rcs $@ $^
+$(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(O)/obj/fuzz/all.a
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
