@@ -28,7 +28,10 @@ enum { ATOMIC_ADD = 66, ATOMIC_SWAP_X2 = 96, ATOMIC_ADD_X2 = 98, ATOMIC_UMIN_X2 
 enum { LGKMCNT_0 = 0xc07f, ALL_0 = 0 };
 /* what is kept for waits, from `kept` on */
 enum { BEFORE = RTL_STUB_KEPT, BEHIND = BEFORE + 2, SCC = BEHIND + 2, CLOCK = SCC + 1, WAITS = CLOCK + 1 };
-enum { HW_ID_UNIT = 7 << 11 | 8 << 6 | 4, HW_ID_SLOT = 5 << 11 | 4 }; /* of register 4: 8 bits from bit 8 on, the 6 first */
+enum {
+    HW_ID_UNIT = 7 << 11 | 8 << 6 | 4,
+    HW_ID_SLOT = 5 << 11 | 4
+}; /* of register 4: 8 bits from bit 8 on, the 6 first */
 
 struct out {
     uint32_t *words;

@@ -3,9 +3,9 @@
  * of reading the program counter. Words for gfx906 and gfx90a, which agree in all of these. Pure.
  *
  * What they rely on. When a kernel begins, the registers above those that the packet processor fills hold nothing; when
- * it ends, none holds anything that is still wanted, nor does vcc. So nothing is saved. In between four registers above all that the
- * kernel uses keep when the wave began. EXEC is changed only at the end. Of vector registers v0 to v3 are written, which
- * every kernel has: they are handed out by fours.
+ * it ends, none holds anything that is still wanted, nor does vcc. So nothing is saved. In between four registers above
+ * all that the kernel uses keep when the wave began. EXEC is changed only at the end. Of vector registers v0 to v3 are
+ * written, which every kernel has: they are handed out by fours.
  *
  * Hazards: s_memtime returns out of order with loads, so lgkmcnt(0) follows; what the kernel has still under way to
  * registers (loads, matrix products) is waited for before registers are written; vector instructions are not renumbered

@@ -61,7 +61,7 @@ struct rtl_probe_block {
     /* waves by the tick at which they ended, shifted right as the patch was told to, modulo 256: of one dispatch that
      * lasts less than 256 of these steps it says when they ended, from first_start on */
     uint32_t ends[RTL_PROBE_ENDS];
-    uint64_t gap_sum;                 /* cycles that slots were empty between waves */
+    uint64_t gap_sum;                   /* cycles that slots were empty between waves */
     uint32_t gaps[RTL_PROBE_DURATIONS]; /* how often, by the highest bit set in them; [0]: 0 and 1 */
     uint8_t rest[440];
 };

@@ -47,8 +47,8 @@ struct gcn_launch {
     unsigned threads; /* workgroups run on as many at a time */
     /* workgroups are on the compute units in turn; those of one number in all engines first. 0 is 1 */
     unsigned units, engines;
-    /* s_memtime: 0: the host's clock, in ns; else this much when the dispatch begins, and GCN_CYCLES more an instruction of a wave
-     * and of those that its slot had before it */
+    /* s_memtime: 0: the host's clock, in ns; else this much when the dispatch begins, and GCN_CYCLES more an
+     * instruction of a wave and of those that its slot had before it */
     uint64_t counted_clock;
     struct gcn_account *account; /* NULL: nobody wants it */
     struct gcn_waits *waits;     /* NULL: nothing is waited for */

@@ -57,8 +57,8 @@ struct gcn_wave {
     uint64_t instructions; /* that it has begun */
     uint64_t waited;       /* cycles beside those of instructions */
     struct gcn_under_way vm, lgkm;
-    uint32_t hw_id;        /* where it runs, as the register of that name says it */
-    uint64_t begun;        /* cycles from the dispatch's beginning to its own */
+    uint32_t hw_id; /* where it runs, as the register of that name says it */
+    uint64_t begun; /* cycles from the dispatch's beginning to its own */
 };
 
 struct gcn_worker {
