@@ -92,8 +92,9 @@ for target in gfx906 gfx90a; do
     is "$target: the entry stub" "$(sed -n '1,3s/[0-9][0-9]*/N/gp' "$work/code" | tr '\n' ';')" \
         "s_memtime s[N:N];s_memrealtime s[N:N];s_waitcnt lgkmcnt(N);"
     is "$target: the exit stub" "$(grep -n -A 100 'hwreg(HW_REG_HW_ID, 8, 8)' "$work/code" | grep -c global_atomic)" 13
-    is "$target: it takes what its slot has and leaves its own there" "$(grep -o 'global_atomic_swap.*' "$work/code" | tr '\n' ';')" \
-        "global_atomic_swap_x2 v[2:3], v1, v[2:3], s[0:1] glc;global_atomic_swap_x2 v1, v[2:3], s[0:1];"
+    is "$target: it takes what its slot has and leaves its own there" "$(grep -A 1 'global_atomic_swap' "$work/code" | tr '\n' ';')" \
+        "global_atomic_swap_x2 v[2:3], v1, v[2:3], s[0:1] glc;s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0);--;$(
+        )global_atomic_swap_x2 v1, v[2:3], s[0:1];s_endpgm;"
     is "$target: the slot is the unit's, the SIMD's, its own" "$(grep -A 3 'hwreg(HW_REG_HW_ID, 0, 6)' "$work/code" | tr '\n' ';')" \
         "s_getreg_b32 s7, hwreg(HW_REG_HW_ID, 0, 6);s_lshl_b32 vcc_lo, s6, 6;s_or_b32 s7, s7, vcc_lo;s_lshl_b32 s7, s7, 3;"
     is "$target: one end is left, the stub's" "$(grep -c '^s_endpgm' "$work/code") $(tail -n 1 "$work/code")" "1 s_endpgm"
