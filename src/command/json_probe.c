@@ -91,6 +91,14 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
     }
     put_waves(w, root, s, &f);
     put_units(w, root, n, &f);
+    if ((o = object_in(w, root, "gaps"))) {
+        put_number(w, o, "count", f.gaps);
+        put_share(w, o, "share", f.gaps, f.gap_share);
+        put_measured(w, o, "mean_cycles", f.gaps, f.gap_mean);
+        put_between(w, o, "p50_cycles", f.gaps, f.gap_p50);
+        put_between(w, o, "p99_cycles", f.gaps, f.gap_p99);
+        put_histogram(w, o, s->gaps, "gaps");
+    }
     if ((o = object_in(w, root, "tail"))) {
         put_number(w, o, "dispatches", s->tails);
         put_measured(w, o, "mean_ns", s->tails, f.tail_mean_ns);

@@ -117,6 +117,12 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
     for (uint32_t i = 0; i < f->hottest_count; i++)
         printf("  %-15s %7s\n", rtl_probe_unit_name(f->hottest[i].unit).text,
                rtl_format_count(f->hottest[i].cycles).text);
+    if (f->gaps)
+        printf("gaps      %.1f %% of the time of wave slots, from a wave's end to the next one's begin; cycles: mean "
+               "%s, p50 "
+               "%s, p99 %s (%s gaps)\n",
+               f->gap_share * 100, rtl_format_count(f->gap_mean).text, rtl_probe_cycles_text(f->gap_p50).text,
+               rtl_probe_cycles_text(f->gap_p99).text, rtl_format_count(f->gaps).text);
     if (s->tails)
         printf("tail      p50 %s, max %s, from half of the waves' ends to the last (%" PRIu64
                " dispatches, steps of %s)\n",

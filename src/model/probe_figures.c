@@ -58,6 +58,18 @@ static void rank_units(const struct rtl_probe_state *s, struct rtl_probe_figures
     f->imbalance = (double)f->busy_max * f->units / (double)sum;
 }
 
+static void look_at_gaps(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
+{
+    double empty = (double)s->gap_sum, busy = (double)s->sum;
+    f->gaps = sum_of(s->gaps, RTL_PROBE_DURATIONS);
+    if (!f->gaps)
+        return;
+    f->gap_mean = s->gap_sum / f->gaps;
+    f->gap_p50 = quantile(s->gaps, f->gaps, 0.5, 0, UINT64_MAX);
+    f->gap_p99 = quantile(s->gaps, f->gaps, 0.99, 0, UINT64_MAX);
+    f->gap_share = empty + busy > 0 ? empty / (empty + busy) : 0;
+}
+
 void rtl_probe_figures(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
 {
     *f = (struct rtl_probe_figures){.any = s->recorded != 0, .first = 0, .last = -1};
@@ -78,6 +90,7 @@ void rtl_probe_figures(const struct rtl_probe_state *s, struct rtl_probe_figures
     if (tails)
         f->tail_p50 = quantile(s->tail_ns, tails, 0.5, 0, s->tail_max_ns);
     f->tail_mean_ns = s->tails ? s->tail_total_ns / s->tails : 0;
+    look_at_gaps(s, f);
     rank_units(s, f);
 }
 

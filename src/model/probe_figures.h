@@ -1,6 +1,7 @@
 /*
- * What a probe's numbers say: how long waves lasted, how evenly compute units were busy, how long the tail was. Pure;
- * the numbers come from a process that may be hostile, so sums saturate and shares stay within bounds.
+ * What a probe's numbers say: how long waves lasted, how evenly compute units were busy, how long wave slots were empty
+ * between waves, how long the tail was. Pure; the numbers come from a process that may be hostile, so sums saturate and
+ * shares stay within bounds.
  */
 #ifndef RTL_MODEL_PROBE_FIGURES_H
 #define RTL_MODEL_PROBE_FIGURES_H
@@ -37,7 +38,10 @@ struct rtl_probe_figures {
     double imbalance;                  /* busy_max / their mean; 0: there are none */
     struct rtl_probe_unit hottest[RTL_PROBE_HOTTEST];
     uint32_t hottest_count;
-    struct rtl_probe_between tail_p50; /* ns; with `tails` of the state */
+    uint64_t gaps, gap_mean;                   /* between waves of a slot; cycles; with any: */
+    struct rtl_probe_between gap_p50, gap_p99; /* cycles */
+    double gap_share;                          /* of the time that slots had waves or gaps; 0 to 1 */
+    struct rtl_probe_between tail_p50;         /* ns; with `tails` of the state */
     uint64_t tail_mean_ns;
 };
 

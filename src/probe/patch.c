@@ -274,7 +274,7 @@ static enum rtl_probe_refusal write_text(struct work *w)
         w->text[i] = (uint32_t)S_NOP;
     rtl_stub_entry(w->text, 0, ENTRY_ROOM, p->kept, timed);
     memcpy(w->text + ENTRY_ROOM, w->code, (size_t)w->length * 4);
-    rtl_stub_exit(w->text + exit_at, o->block, p->kept, timed, o->ends_shift);
+    rtl_stub_exit(w->text + exit_at, o->block, p->kept, timed, o->gaps && !timed, o->ends_shift);
     for (uint32_t i = 0, pc = pcs_at, waits = 0, stub = 0; i < w->length; i++) {
         uint32_t word = word_at(w, i), at = ENTRY_ROOM + i;
         if (w->mark[i] != BEGINS)

@@ -19,6 +19,7 @@ struct rtl_probe_order {
     uint64_t object;     /* where the runtime has loaded its descriptor; 0: not known */
     uint64_t block;      /* GPU address of the struct rtl_probe_block, a multiple of 8 */
     unsigned ends_shift; /* how coarse `ends` is; RTL_STUB_ENDS_SHIFT_MAX at most */
+    bool gaps;           /* there is all of the block, RTL_PROBE_BLOCK_ALL; the page alone otherwise */
     bool waits;          /* the copy times waits instead of what compute units do */
     uint32_t round;      /* registers are for some of them: this copy's are those of this round, counted from 0 */
 };

@@ -8,8 +8,8 @@
 #include "shm/probe.h"
 
 /* operands: registers are their numbers, small constants 128 + n, vector registers in a source 256 + n */
-enum { EXEC = 126, CONSTANT = 128, LITERAL = 255, VECTOR = 256 };
-enum { S_BRANCH = 2, S_ENDPGM = 1, S_NOP = 0, S_WAITCNT = 12, S_GPR_IDX_OFF = 28 };
+enum { VCC = 106, EXEC = 126, CONSTANT = 128, LITERAL = 255, VECTOR = 256 };
+enum { S_NOP = 0, S_ENDPGM = 1, S_BRANCH = 2, S_CBRANCH_SCC1 = 5, S_WAITCNT = 12, S_GPR_IDX_OFF = 28 };
 enum { S_MEMTIME = 36, S_MEMREALTIME = 37 };
 enum {
     S_ADD_U32 = 0,
@@ -18,16 +18,20 @@ enum {
     S_SUBB_U32 = 5,
     S_CSELECT_B32 = 10,
     S_AND_B32 = 12,
+    S_OR_B32 = 14,
     S_LSHL_B32 = 28,
     S_LSHR_B64 = 31
 };
-enum { S_CMP_LG_U32 = 7 };
+enum { S_CMP_LG_U32 = 7, S_CMP_EQ_U64 = 18 };
 enum { S_MOV_B32 = 0, S_MOV_B64 = 1, S_FLBIT_I32_B64 = 19 };
-enum { ATOMIC_ADD = 66, ATOMIC_ADD_X2 = 98, ATOMIC_UMIN_X2 = 101, ATOMIC_UMAX_X2 = 103 };
+enum { ATOMIC_ADD = 66, ATOMIC_SWAP_X2 = 96, ATOMIC_ADD_X2 = 98, ATOMIC_UMIN_X2 = 101, ATOMIC_UMAX_X2 = 103 };
 enum { LGKMCNT_0 = 0xc07f, ALL_0 = 0 };
 /* what is kept for waits, from `kept` on */
 enum { BEFORE = RTL_STUB_KEPT, BEHIND = BEFORE + 2, SCC = BEHIND + 2, CLOCK = SCC + 1, WAITS = CLOCK + 1 };
-enum { HW_ID_UNIT = 7 << 11 | 8 << 6 | 4 }; /* 8 bits of register 4, from bit 8 on */
+enum {
+    HW_ID_UNIT = 7 << 11 | 8 << 6 | 4,
+    HW_ID_SLOT = 5 << 11 | 4
+}; /* of register 4: 8 bits from bit 8 on, the 6 first */
 
 struct out {
     uint32_t *words;
@@ -71,11 +75,37 @@ static void v_mov(struct out *o, unsigned to, unsigned from)
     put(o, 0x7e000200u | to << 17 | from);
 }
 
+static void v_readfirstlane(struct out *o, unsigned to, unsigned from)
+{
+    put(o, 0x7e000400u | to << 17 | VECTOR | from);
+}
+
 /* to s[0:1] + v0 + offset, from v[2:3] or v2 */
 static void atomic(struct out *o, unsigned op, size_t offset)
 {
     put(o, 0xdc008000u | op << 18 | (uint32_t)offset);
     put(o, 2 << 8);
+}
+
+/* v[2:3] with what lies at s[0:1] + v1: what was there comes back into them, if that is wanted */
+static void exchange(struct out *o, bool back)
+{
+    put(o, 0xdc008000u | ATOMIC_SWAP_X2 << 18 | (uint32_t)back << 16);
+    put(o, 2u << 24 | 2 << 8 | 1);
+}
+
+static void s_getreg(struct out *o, unsigned to, unsigned what)
+{
+    put(o, 0xb8800000u | to << 16 | what);
+}
+
+/* four times the number of the highest bit set in a pair of registers: where in a histogram it belongs */
+static void s_power(struct out *o, unsigned to, unsigned of)
+{
+    sop1(o, S_FLBIT_I32_B64, to, of); /* zeros before the highest bit, -1 of 0 */
+    sop2(o, S_SUB_U32, to, CONSTANT + 63, to);
+    sop2(o, S_AND_B32, to, to, CONSTANT + 63);
+    sop2(o, S_LSHL_B32, to, to, CONSTANT + 2);
 }
 
 /* the pair of registers into v[2:3] */
@@ -152,9 +182,66 @@ static void add_pair(struct out *o, unsigned pair, unsigned cycles, bool wide, u
     atomic(o, ATOMIC_ADD_X2, AT(busy) + pair * 16ul + 8);
 }
 
-unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned waits, unsigned ends_shift)
+/* A branch whose distance isn't known yet: its place; and the place that it goes to. */
+static unsigned s_skip(struct out *o, unsigned op)
 {
-    /* s[0:1] the block, s[2:3] cycles, s[4:5] ticks, s6 the compute unit, s7 for a moment */
+    sopp(o, op, 0);
+    return o->count - 1;
+}
+
+static void s_arrive(struct out *o, unsigned from)
+{
+    o->words[from] |= o->count - from - 1;
+}
+
+/*
+ * What passed since the wave before in this slot, whose place stays in v1. Not counted: the first wave of a slot, and
+ * one that would have begun before the other one had ended, which only a damaged table says.
+ */
+static void add_gap(struct out *o, unsigned kept)
+{
+    s_getreg(o, 7, HW_ID_SLOT);
+    sop2(o, S_LSHL_B32, VCC, 6, CONSTANT + 6);
+    sop2(o, S_OR_B32, 7, 7, VCC);
+    sop2(o, S_LSHL_B32, 7, 7, CONSTANT + 3);
+    sop2(o, S_ADD_U32, 7, 7, LITERAL);
+    put(o, RTL_PROBE_SLOTS_AT);
+    v_mov(o, 1, 7);
+    v_mov(o, 2, CONSTANT);
+    v_mov(o, 3, CONSTANT);
+    exchange(o, true);
+    sopp(o, S_WAITCNT, ALL_0);
+    v_readfirstlane(o, VCC, 2);
+    v_readfirstlane(o, VCC + 1, 3);
+    put(o, 0xbf000000u | S_CMP_EQ_U64 << 16 | CONSTANT << 8 | VCC);
+    unsigned none = s_skip(o, S_CBRANCH_SCC1);
+    sop2(o, S_SUB_U32, VCC, kept, VCC);
+    sop2(o, S_SUBB_U32, VCC + 1, kept + 1, VCC + 1);
+    unsigned early = s_skip(o, S_CBRANCH_SCC1);
+    v_mov(o, 0, CONSTANT);
+    v_pair(o, VCC);
+    atomic(o, ATOMIC_ADD_X2, AT(gap_sum));
+    s_power(o, 7, VCC);
+    v_mov(o, 0, 7);
+    v_mov(o, 2, CONSTANT + 1);
+    atomic(o, ATOMIC_ADD, AT(gaps));
+    s_arrive(o, none);
+    s_arrive(o, early);
+}
+
+/* Last of all, so that what the stub takes is in no gap: nobody waits for it, the next wave of this slot finds it. What
+ * a compute unit does to one place in memory arrives there in order. */
+static void leave_slot(struct out *o)
+{
+    s_clock(o, S_MEMTIME, 2);
+    sopp(o, S_WAITCNT, LGKMCNT_0);
+    v_pair(o, 2);
+    exchange(o, false);
+}
+
+unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned waits, bool gaps, unsigned ends_shift)
+{
+    /* s[0:1] the block, s[2:3] cycles, s[4:5] ticks, s6 the compute unit, s7 and vcc for a moment */
     struct out o = {words, 0};
     sopp(&o, S_WAITCNT, LGKMCNT_0); /* a load that nobody waited for would fall on the clock */
     s_clock(&o, S_MEMTIME, 2);
@@ -163,12 +250,14 @@ unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned 
     sopp(&o, S_GPR_IDX_OFF, 0);
     sopp(&o, S_NOP, 15); /* a matrix product may be under way to v0, v2 or v3 */
     sopp(&o, S_NOP, 3);
-    put(&o, 0xb8800000u | 6 << 16 | HW_ID_UNIT); /* s_getreg_b32 s6 */
+    s_getreg(&o, 6, HW_ID_UNIT);
     sop2(&o, S_SUB_U32, 2, 2, kept);
     sop2(&o, S_SUBB_U32, 3, 3, kept + 1);
     s_load_literal(&o, 0, (uint32_t)block);
     s_load_literal(&o, 1, (uint32_t)(block >> 32));
     sop1(&o, S_MOV_B64, EXEC, CONSTANT + 1);
+    if (gaps)
+        add_gap(&o, kept);
 
     v_mov(&o, 0, CONSTANT);
     v_mov(&o, 2, CONSTANT + 1);
@@ -193,10 +282,7 @@ unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned 
     v_pair(&o, 4);
     atomic(&o, ATOMIC_UMAX_X2, AT(last_end));
 
-    sop1(&o, S_FLBIT_I32_B64, 7, 2); /* zeros before the highest bit, -1 of 0 */
-    sop2(&o, S_SUB_U32, 7, CONSTANT + 63, 7);
-    sop2(&o, S_AND_B32, 7, 7, CONSTANT + 63);
-    sop2(&o, S_LSHL_B32, 7, 7, CONSTANT + 2);
+    s_power(&o, 7, 2);
     v_mov(&o, 0, 7);
     v_mov(&o, 2, CONSTANT + 1);
     atomic(&o, ATOMIC_ADD, AT(durations));
@@ -206,6 +292,8 @@ unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned 
     sop2(&o, S_LSHL_B32, 4, 4, CONSTANT + 2);
     v_mov(&o, 0, 4);
     atomic(&o, ATOMIC_ADD, AT(ends));
+    if (gaps)
+        leave_slot(&o);
     sopp(&o, S_ENDPGM, 0);
     return o.count;
 }

@@ -3,9 +3,9 @@
  * of reading the program counter. Words for gfx906 and gfx90a, which agree in all of these. Pure.
  *
  * What they rely on. When a kernel begins, the registers above those that the packet processor fills hold nothing; when
- * it ends, none holds anything that is still wanted. So nothing is saved. In between four registers above all that the
- * kernel uses keep when the wave began. EXEC is changed only at the end. Of vector registers v0, v2 and v3 are written,
- * which every kernel has: they are handed out by fours.
+ * it ends, none holds anything that is still wanted, nor does vcc. So nothing is saved. In between four registers above
+ * all that the kernel uses keep when the wave began. EXEC is changed only at the end. Of vector registers v0 to v3 are
+ * written, which every kernel has: they are handed out by fours.
  *
  * Hazards: s_memtime returns out of order with loads, so lgkmcnt(0) follows; what the kernel has still under way to
  * registers (loads, matrix products) is waited for before registers are written; vector instructions are not renumbered
@@ -14,11 +14,12 @@
 #ifndef RTL_PROBE_STUBS_H
 #define RTL_PROBE_STUBS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
     RTL_STUB_ENTRY_WORDS_MAX = 64,
-    RTL_STUB_EXIT_WORDS_MAX = 64,
+    RTL_STUB_EXIT_WORDS_MAX = 112,
     RTL_STUB_EXIT_WAIT_WORDS = 8, /* of the exit stub: so many more for each wait, and for the clock's own cycles */
     RTL_STUB_WAIT_WORDS = 16,     /* a line of the instruction cache: nothing is fetched between its two clocks */
     RTL_STUB_PC_WORDS = 5,
@@ -38,9 +39,9 @@ uint32_t rtl_stub_branch(uint32_t from, uint32_t to);
 unsigned rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS_MAX], uint32_t at, uint32_t to, unsigned kept,
                         unsigned waits);
 
-/* Records the wave in the block (src/shm/probe.h) at this address, and ends it. How many words: room for
- * rtl_stub_exit_words(waits). */
-unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned waits, unsigned ends_shift);
+/* Records the wave in the block (src/shm/probe.h) at this address, and ends it. `gaps`: the block has the table of
+ * slots; not with waits. How many words: room for rtl_stub_exit_words(waits). */
+unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned waits, bool gaps, unsigned ends_shift);
 static inline unsigned rtl_stub_exit_words(unsigned waits)
 {
     return RTL_STUB_EXIT_WORDS_MAX + (waits ? waits + 1 : 0) * RTL_STUB_EXIT_WAIT_WORDS;

@@ -31,6 +31,7 @@
     X(cycles, state.sum, SET)                    \
     X(min_cycles, state.min, SET)                \
     X(max_cycles, state.max, SET)                \
+    X(gap_cycles, state.gap_sum, SET)            \
     X(tails, state.tails, SET)                   \
     X(tail_total_ns, state.tail_total_ns, SET)   \
     X(tail_max_ns, state.tail_max_ns, SET)       \
@@ -45,7 +46,7 @@ extern const struct rtl_db_set rtl_probe_set;
 struct rtl_probe_writer {
     struct rtl_probe_told now, last; /* last: what the file has */
     bool any;                        /* it has something */
-    struct rtl_text_buffer text[3];
+    struct rtl_text_buffer text[4];
 };
 
 /* Something of it is not in the file. */

@@ -1,5 +1,6 @@
 /*
- * The block that a probed kernel's waves write: one page of GPU memory a probe. The contract, whole.
+ * The block that a probed kernel's waves write: a page of GPU memory a probe, and a table of wave slots behind it. The
+ * contract, whole.
  *
  * It lies in the GPU's own memory: minima and maxima of 64 bits are operations that no bus to the host carries.
  *
@@ -18,7 +19,16 @@
  * A copy that times the kernel's waits (s_waitcnt) writes `busy` otherwise, and all else as any copy does: pairs of the
  * cycles that passed at one place and how often a wave came by there. Pair 0 is what reading the clock takes by itself,
  * once a wave; the waits of this copy follow from pair 1 on. Who made the copy knows which kind it is, and nobody else
- * has to: whoever adds up blocks adds these as well.
+ * has to: whoever adds up blocks adds these as well. It leaves the gaps and the table alone.
+ *
+ * Gaps. A wave slot runs one wave after another; which slot a wave has is in HW_ID. When a wave ends it takes what the
+ * slot's place in the table has and leaves 0 there (an exchange), and as the last thing that it does it puts the clock
+ * there. So the next wave of that slot finds when the one before it ended; what passed until it began itself is a gap.
+ * 0: it is the first one, or the one before didn't get to that. Nothing is taken for a gap that isn't between two waves
+ * of one dispatch, because the table is cleared with the block, and one probed dispatch runs at a time.
+ * Libraries before minor version 8 of the segment have the page alone: rtl_probe_state.block_bytes says how much there
+ * is, and a copy that is made for less than RTL_PROBE_BLOCK_ALL writes the page alone. The table comes last, so that it
+ * can grow (a GPU of several dies has more slots).
  */
 #ifndef RTL_SHM_PROBE_H
 #define RTL_SHM_PROBE_H
@@ -32,7 +42,11 @@ enum {
     RTL_PROBE_DURATIONS = 64,
     RTL_PROBE_UNITS = 256,
     RTL_PROBE_ENDS = 256,
-    RTL_PROBE_PAIRS = RTL_PROBE_UNITS / 2
+    RTL_PROBE_PAIRS = RTL_PROBE_UNITS / 2,
+    RTL_PROBE_UNIT_SLOTS = 64, /* bits 0 to 5 of HW_ID: the slot on its SIMD (4 bits), the SIMD (2) */
+    RTL_PROBE_SLOTS = RTL_PROBE_UNITS * RTL_PROBE_UNIT_SLOTS,
+    RTL_PROBE_SLOTS_AT = RTL_PROBE_BLOCK_BYTES, /* in cycles, 64 bits each: by unit, within it by slot */
+    RTL_PROBE_BLOCK_ALL = RTL_PROBE_SLOTS_AT + RTL_PROBE_SLOTS * 8
 };
 
 struct rtl_probe_block {
@@ -47,12 +61,15 @@ struct rtl_probe_block {
     /* waves by the tick at which they ended, shifted right as the patch was told to, modulo 256: of one dispatch that
      * lasts less than 256 of these steps it says when they ended, from first_start on */
     uint32_t ends[RTL_PROBE_ENDS];
-    uint8_t rest[704];
+    uint64_t gap_sum;                   /* cycles that slots were empty between waves */
+    uint32_t gaps[RTL_PROBE_DURATIONS]; /* how often, by the highest bit set in them; [0]: 0 and 1 */
+    uint8_t rest[440];
 };
 static_assert(sizeof(struct rtl_probe_block) == RTL_PROBE_BLOCK_BYTES, "a page");
 static_assert(offsetof(struct rtl_probe_block, sum) == 8 && offsetof(struct rtl_probe_block, first_start) == 32 &&
                   offsetof(struct rtl_probe_block, durations) == 64 && offsetof(struct rtl_probe_block, busy) == 320 &&
-                  offsetof(struct rtl_probe_block, ends) == 2368 && offsetof(struct rtl_probe_block, rest) == 3392,
+                  offsetof(struct rtl_probe_block, ends) == 2368 && offsetof(struct rtl_probe_block, gap_sum) == 3392 &&
+                  offsetof(struct rtl_probe_block, gaps) == 3400,
               "the block's layout");
 
 static inline void rtl_probe_block_clear(struct rtl_probe_block *block)

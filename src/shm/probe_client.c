@@ -13,7 +13,8 @@ enum {
     TRIES = 64,       /* somebody else changes the word meanwhile: another viewer, or the process, if it is hostile */
     STATE_TRIES = 64, /* the state is being written meanwhile: for a microsecond, if the writer isn't held up */
 };
-_Static_assert(offsetof(struct rtl_probe_state, sequence) % 8 == 0 && sizeof(struct rtl_probe_state) % 8 == 0,
+_Static_assert(offsetof(struct rtl_probe_state, sequence) % 8 == 0 && sizeof(struct rtl_probe_state) % 8 == 0 &&
+                   RTL_PROBE_STATE_FIRST % 8 == 0,
                "fetched by words");
 
 static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
@@ -176,7 +177,7 @@ static bool believe(struct rtl_probe_state *state)
     if (!state->recorded)
         state->duration_min_ns = state->duration_max_ns = state->duration_total_ns = 0;
     if (!state->waves)
-        state->min = state->max = state->sum = 0;
+        state->min = state->max = state->sum = state->gap_sum = 0;
     if (!state->tails)
         state->tail_max_ns = state->tail_total_ns = 0;
     return true;
@@ -185,11 +186,13 @@ static bool believe(struct rtl_probe_state *state)
 bool rtl_reader_probe(const struct rtl_reader *reader, struct rtl_probe_state *state)
 {
     const size_t at = offsetof(struct rtl_probe_state, sequence);
+    /* an older library has less of it, and what it hasn't is 0 */
+    const size_t bytes = reader->view[RTL_SECTION_PROBE].stride < sizeof *state ? RTL_PROBE_STATE_FIRST : sizeof *state;
     uint64_t before = 0, after = 0;
     for (int i = 0; reader->probe && i < STATE_TRIES; i++) {
-        struct rtl_probe_state copy;
+        struct rtl_probe_state copy = {.page_fd = 0};
         if (!rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, at, &before, sizeof before) ||
-            !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &copy, sizeof copy) ||
+            !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &copy, bytes) ||
             !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, at, &after, sizeof after))
             return false;
         if (before != after || before & 1) /* the sequence is the word's lower half */

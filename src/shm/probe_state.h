@@ -52,6 +52,8 @@ enum rtl_probe_phase { RTL_PROBE_PHASES(RTL_PROBE_PHASE_ENUM) RTL_PROBE_PHASE_CO
 enum rtl_probe_why { RTL_PROBE_ENDS_WHY(RTL_PROBE_WHY_ENUM) RTL_PROBE_WHY_COUNT };
 #undef RTL_PROBE_WHY_ENUM
 
+enum { RTL_PROBE_STATE_FIRST = 3288 }; /* bytes that every version of it has */
+
 struct rtl_probe_state {
     /* load */
     uint32_t page_fd; /* the process's descriptor of the probe page, */
@@ -87,10 +89,16 @@ struct rtl_probe_state {
     uint64_t durations[RTL_PROBE_DURATIONS]; /* waves by the highest bit set in their cycles */
     uint64_t busy[RTL_PROBE_UNITS];          /* cycles a compute unit (probe.h says which is which) */
     uint64_t tail_ns[RTL_PROBE_DURATIONS];   /* dispatches by the highest bit set in their tail, ns */
+    /* since minor version 8; before, a viewer takes it for 0 */
+    uint64_t block_bytes;               /* that there are at `block`; 0: RTL_PROBE_BLOCK_BYTES */
+    uint64_t gap_sum;                   /* cycles that wave slots were empty between waves */
+    uint64_t gaps[RTL_PROBE_DURATIONS]; /* how often, by the highest bit set in them */
 };
 static_assert(offsetof(struct rtl_probe_state, sequence) == 16 &&
                   offsetof(struct rtl_probe_state, kernel_object) == 48 &&
-                  offsetof(struct rtl_probe_state, durations) == 216 && sizeof(struct rtl_probe_state) == 3288,
+                  offsetof(struct rtl_probe_state, durations) == 216 &&
+                  offsetof(struct rtl_probe_state, block_bytes) == RTL_PROBE_STATE_FIRST &&
+                  sizeof(struct rtl_probe_state) == 3816,
               "probe state");
 
 #endif

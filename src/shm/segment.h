@@ -54,8 +54,9 @@
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
 /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring;
- * 4: the way that packets of a queue come; 5: links of events; 6: whether calls are recorded; 7: the probe, reason 14 */
-#define RTL_SEGMENT_MINOR 7u
+ * 4: the way that packets of a queue come; 5: links of events; 6: whether calls are recorded; 7: the probe, reason 14;
+ * 8: gaps between a probe's waves */
+#define RTL_SEGMENT_MINOR 8u
 /* bits that a reader must know */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS

@@ -37,7 +37,7 @@ static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_RING] = sizeof(struct rtl_ring),
     [RTL_SECTION_EVENTS] = sizeof(struct rtl_event_record),
     [RTL_SECTION_COPIES] = sizeof(struct rtl_copies),
-    [RTL_SECTION_PROBE] = sizeof(struct rtl_probe_state),
+    [RTL_SECTION_PROBE] = RTL_PROBE_STATE_FIRST,
 };
 
 __attribute__((format(printf, 4, 5))) static enum rtl_reader_status fail(enum rtl_reader_status status, char *why,

@@ -1,5 +1,6 @@
 /*
- * A probe on a kernel: how far it is, how long its waves last, how even compute units are busy, how long the tail is.
+ * A probe on a kernel: how far it is, how long its waves last, how even compute units are busy, how long their slots
+ * are empty between waves, how long the tail is.
  * See draw.h.
  */
 #include "model/probe_figures.h"
@@ -60,6 +61,8 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     if (f->hottest_count)
         FACT("hottest", "%s %s", rtl_probe_unit_name(f->hottest[0].unit).text,
              rtl_format_count(f->hottest[0].cycles).text);
+    if (f->gaps)
+        FACT("slot gaps", "%.1f%%, p50 %s", f->gap_share * 100, rtl_probe_cycles_text(f->gap_p50).text);
     if (s->tails) {
         FACT("tail p50", "%s", rtl_probe_times_text(f->tail_p50, ui->units).text);
         FACT("tail max", "%s, steps %s", rtl_format_time(s->tail_max_ns, ui->units).text,

@@ -116,8 +116,8 @@ probe -p "$server" -k silu -n 5 --every 2 --json -w "$work/probe.db"
 is "it is recorded" "$? $(cat "$work/err")" "0 "
 "$top" -r "$work/probe.db" --json >"$work/frame"
 jq -S '{kernel, mangled, gpu, gpu_name, ended, why, every, dispatches, probed, recorded, waves, units, tail,
-    hash: .code.hash, bytes: .code.bytes, mean: .duration.mean_ns}' "$work/out" >"$work/told"
-jq -S '.probe | {kernel, mangled, gpu, gpu_name, ended, why, every, dispatches, probed, recorded, waves, units, tail, hash,
+    gaps, hash: .code.hash, bytes: .code.bytes, mean: .duration.mean_ns}' "$work/out" >"$work/told"
+jq -S '.probe | {kernel, mangled, gpu, gpu_name, ended, why, every, dispatches, probed, recorded, waves, units, tail, gaps, hash,
     bytes: .code_bytes, mean: .duration.mean_ns}' "$work/frame" >"$work/recorded"
 check "and comes back as it was told" diff "$work/told" "$work/recorded"
 has "there is something in it" "$(cat "$work/recorded")" '"recorded": 5'
@@ -236,6 +236,33 @@ for gpu in 1 0; do
 done
 probe -p "$server" -k silu -n 3 --every 1
 is "whichever has it" "$?" 0
+end_process "$server"
+
+# ---- gaps: all workgroups on one compute unit, whose slots have several waves each ----
+VGPU_WAVE_UNITS=1 && export VGPU_WAVE_UNITS
+serve gaps --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1
+unset VGPU_WAVE_UNITS
+probe -p "$server" -k MT128x128x64 -n 5 --every 1
+is "slots with several waves" "$? $(cat "$work/err")" "0 "
+has "gaps between them" "$(line gaps)" "^gaps +[0-9.]+ % of the time of wave slots, from a wave's end to the next one's begin; \
+cycles: mean [0-9.k]+, p50 [0-9.k-]+, p99 [0-9.k-]+ \([0-9.k]+ gaps\)\$"
+probe -p "$server" -k MT128x128x64 -n 5 --every 1 --json -w "$work/gaps.db"
+is "as JSON" "$? $(cat "$work/err")" "0 "
+cat >"$work/judge.py" <<'END'
+import json, sys
+o = json.load(open(sys.argv[1]))
+w, g = o["waves"], o["gaps"]
+assert o["recorded"] == 5 and w["ended"] == w["expected"] and o["units"]["busy"] == 1
+assert 0 < g["count"] == sum(b["gaps"] for b in g["histogram"]) and (w["ended"] - g["count"]) % 5 == 0
+assert w["ended"] - g["count"] <= 5 * 32 # the first ones of 5 dispatches on 4 SIMDs of 8 slots
+cycles = g["share"] / (1 - g["share"]) * w["mean_cycles"] * w["ended"]
+assert abs(cycles / g["count"] - g["mean_cycles"]) < 0.02 * g["mean_cycles"]
+# 40 to 1036 cycles, and 6 instructions between the clocks; what a slot waits for those beside it comes on top
+assert g["histogram"][0]["to"] >= 64 and g["p50_cycles"][0] <= g["p50_cycles"][1] <= g["p99_cycles"][1]
+END
+check "the numbers agree with one another" python3 "$work/judge.py" "$work/out"
+"$top" -r "$work/gaps.db" --json >"$work/frame"
+is "and come back from a recording" "$(jq -S .probe.gaps "$work/frame")" "$(jq -S .gaps "$work/out")"
 end_process "$server"
 
 # ---- newer runtimes, which know their programs by their loader's file here ----

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Kernels and their probed copies, side by side in the real runtime: results equal to the bit, waves and cycles those that
-# the interpreter counted by itself; what LLVM reads in a copy; what the program that makes copies says.
+# the interpreter counted by itself; gaps likewise; what LLVM reads in a copy; what the program that makes copies says.
 . "$(dirname "$0")/tap.sh"
 
 make --no-print-directory O="$O" vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
@@ -10,6 +10,7 @@ VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS # sums of floats by atomic
 # what the exit stub takes behind its clock: 44 instructions of 4 cycles
 overhead=176
 
+fails() { ! "$@"; }
 side_by_side() { # how, program, options of run...
     how=$1
     program=$O/tests/programs/$2
@@ -35,6 +36,19 @@ for release in trixie sid; do
     [ -d "cache/releases/$release" ] && side_by_side "$release" hip_compute --release "$release"
 done
 
+# copies that record the gaps between waves, too: 19 instructions more behind the clock, 14 more where there is one, and
+# 6 instructions between the clocks of two waves. On one compute unit: grids are small.
+gaps_seen() { # GFX
+    rm -f "$work/waves3"
+    PROBE_SWAP=gaps PROBE_SWAP_OUT=$work/gaps VGPU_WAVE_UNITS=1 tests/vgpu/run --execute --waves "$work/waves3" --preload "$swap" --gfx "$1" -- \
+        "$O/tests/programs/hip_compute" >"$work/out" 2>"$work/err"
+    is "$1: with gaps" "$? $(cat "$work/err") $(grep ^digest "$work/gaps")" "0  $(grep ^digest "$work/plain")"
+    check "$1: gaps are those of the interpreter" tests/e2e/compare-probe $((overhead + 76))/56/24 "$work/gaps" "$work/waves3"
+    sed -n '1s/^/# /p' "$work/check.out"
+    has "$1: there were some" "$(cat "$work/check.out")" ', [1-9][0-9]* gaps agree'
+    check "$1: another number is noticed" fails tests/e2e/compare-probe $((overhead + 76))/56/28 "$work/gaps" "$work/waves3"
+}
+
 # copies that time waits, those of one round after another: the swapped kernels are fewer each time
 waits_timed() { # GFX ROUND
     PROBE_SWAP_OUT=$work/plain tests/vgpu/run --execute --preload "$swap" --gfx "$1" -- "$O/tests/programs/hip_compute" \
@@ -52,10 +66,10 @@ for gfx in gfx90a gfx906; do
     check "$gfx: there were some" test "$timed" -ge 10
     waits_timed "$gfx" 1
     check "$gfx: and some that take a second copy" test "$timed" -ge 1
+    gaps_seen "$gfx"
 done
 
 # the comparison can fail
-fails() { ! "$@"; }
 sed 's/^\(block\t[^\t]*\t\)\([1-9][0-9]*\)/\11\2/' "$work/swap" >"$work/more"
 check "waves too many are noticed" fails tests/e2e/compare-probe "$overhead" "$work/more" "$work/waves"
 check "cycles too few are noticed" fails tests/e2e/compare-probe $((overhead + 4)) "$work/swap" "$work/waves"
@@ -77,7 +91,12 @@ for target in gfx906 gfx90a; do
     "$objdump" -d --mcpu="$target" "$work/copy.co" | sed -n 's,^\t\(.*[^ ]\) *// .*,\1,p' | grep -vE '^s_nop 0$' >"$work/code"
     is "$target: the entry stub" "$(sed -n '1,3s/[0-9][0-9]*/N/gp' "$work/code" | tr '\n' ';')" \
         "s_memtime s[N:N];s_memrealtime s[N:N];s_waitcnt lgkmcnt(N);"
-    is "$target: the exit stub" "$(grep -n -A 100 'hwreg(HW_REG_HW_ID, 8, 8)' "$work/code" | grep -c global_atomic)" 9
+    is "$target: the exit stub" "$(grep -n -A 100 'hwreg(HW_REG_HW_ID, 8, 8)' "$work/code" | grep -c global_atomic)" 13
+    is "$target: it takes what its slot has and leaves its own there" "$(grep -A 1 'global_atomic_swap' "$work/code" | tr '\n' ';')" \
+        "global_atomic_swap_x2 v[2:3], v1, v[2:3], s[0:1] glc;s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0);--;$(
+        )global_atomic_swap_x2 v1, v[2:3], s[0:1];s_endpgm;"
+    is "$target: the slot is the unit's, the SIMD's, its own" "$(grep -A 3 'hwreg(HW_REG_HW_ID, 0, 6)' "$work/code" | tr '\n' ';')" \
+        "s_getreg_b32 s7, hwreg(HW_REG_HW_ID, 0, 6);s_lshl_b32 vcc_lo, s6, 6;s_or_b32 s7, s7, vcc_lo;s_lshl_b32 s7, s7, 3;"
     is "$target: one end is left, the stub's" "$(grep -c '^s_endpgm' "$work/code") $(tail -n 1 "$work/code")" "1 s_endpgm"
 done
 "$patch" write "$work/copy.co" nothing "$work/none.co" >"$work/out"

@@ -41,6 +41,7 @@ static void judge(const struct rtl_probe_state *s)
     for (uint32_t i = 1; i < f.hottest_count; i++)
         MUST(f.hottest[i - 1].cycles >= f.hottest[i].cycles);
     MUST(f.first >= 0 && f.last < RTL_PROBE_DURATIONS);
+    MUST(f.gap_share >= 0 && f.gap_share <= 1 && f.gap_p50.low <= f.gap_p99.high);
     MUST(strlen(rtl_probe_cycles_text(f.p99).text) > 0 && rtl_probe_slower(&f, s->recorded) >= 0);
 }
 

@@ -35,8 +35,13 @@ static void *read_all(const char *path, size_t *bytes)
 
 static struct rtl_probe_order order_for(const void *code, size_t bytes, const char *kernel)
 {
-    return (struct rtl_probe_order){
-        .code = code, .bytes = bytes, .kernel = kernel, .object = some_object, .block = some_block, .ends_shift = 4};
+    return (struct rtl_probe_order){.code = code,
+                                    .bytes = bytes,
+                                    .kernel = kernel,
+                                    .object = some_object,
+                                    .block = some_block,
+                                    .gaps = true,
+                                    .ends_shift = 4};
 }
 
 static unsigned long kernels, good, raised, with_pc, with_ends, instructions;

@@ -3,9 +3,11 @@
  * original.
  *
  * What a probe does to results is seen by a digest of all bytes that hipMemcpy brings back; without PROBE_SWAP the
- * digest is all there is. With PROBE_SWAP=waits copies time waits, those of PROBE_SWAP_ROUND. At exit $PROBE_SWAP_OUT
- * gets, tab separated: "refused KERNEL TEXT"; "block KERNEL waves sum min max first_start last_end, then the sums of
- * durations and ends"; "busy UNIT CYCLES KERNEL"; "digest N".
+ * digest is all there is. With PROBE_SWAP=waits copies time waits, those of PROBE_SWAP_ROUND, with
+ * PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that are dispatched once: nobody clears the
+ * table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block KERNEL waves sum min max
+ * first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "gaps N CYCLES KERNEL";
+ * "digest N".
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -73,19 +75,20 @@ static void tell(void)
         return;
     for (unsigned i = 0; i < copy_count; i++) {
         const struct rtl_probe_block *b = copies[i].block;
-        uint64_t durations = 0, ends = 0;
+        uint64_t durations = 0, ends = 0, gaps = 0;
         if (!b) {
             fprintf(out, "refused\t%s\t%s\n", copies[i].kernel, rtl_probe_refusal_text(copies[i].refusal));
             continue;
         }
         for (unsigned n = 0; n < RTL_PROBE_DURATIONS; n++)
-            durations += b->durations[n];
+            durations += b->durations[n], gaps += b->gaps[n];
         for (unsigned n = 0; n < RTL_PROBE_ENDS; n++)
             ends += b->ends[n];
         fprintf(out,
                 "block\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
                 "\t%" PRIu64 "\n",
                 copies[i].kernel, b->waves, b->sum, b->min, b->max, b->first_start, b->last_end, durations, ends);
+        fprintf(out, "gaps\t%" PRIu64 "\t%" PRIu64 "\t%s\n", gaps, b->gap_sum, copies[i].kernel);
         for (unsigned n = 0; n < RTL_PROBE_UNITS; n++)
             if (b->busy[n])
                 fprintf(out, "busy\t%u\t%" PRIu64 "\t%s\n", n, b->busy[n], copies[i].kernel);
@@ -181,8 +184,9 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
         must(NEXT(hsa_iterate_agents)(each_agent, NULL), "agents");
         atexit(tell);
     }
-    must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_BYTES, 0, &memory), "block");
+    must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_ALL, 0, &memory), "block");
     must(NEXT(hsa_amd_agents_allow_access)(gpu_count, gpus, NULL, memory), "access");
+    memset(memory, 0, RTL_PROBE_BLOCK_ALL);
     rtl_probe_block_clear(memory);
     const char *how = getenv("PROBE_SWAP"), *round = getenv("PROBE_SWAP_ROUND");
     struct rtl_probe_order order = {.waits = how && !strcmp(how, "waits"),
@@ -190,6 +194,7 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
                                     .kernel = kernel,
                                     .object = original,
                                     .block = (uint64_t)(uintptr_t)memory,
+                                    .gaps = how && !strcmp(how, "gaps"),
                                     .ends_shift = 4};
     struct rtl_probe_patch patch;
     enum rtl_probe_refusal why = RTL_PROBE_NO_KERNEL;

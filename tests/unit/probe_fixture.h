@@ -438,7 +438,11 @@ static __attribute__((unused)) void run_waves(uint64_t waves)
 {
     pthread_mutex_lock(&gpu_lock);
     struct rtl_probe_block *b = atomic_load(&gpu_block);
+    uint64_t *table = (uint64_t *)(void *)((char *)b + RTL_PROBE_SLOTS_AT);
     assert_int_equal(b->waves, 0); /* clear */
+    for (size_t i = 0; i < RTL_PROBE_SLOTS; i++)
+        assert_int_equal(table[i], 0);
+    table[0] = table[RTL_PROBE_SLOTS - 1] = 4711;
     assert_int_equal(b->first_start, UINT64_MAX);
     b->waves = waves;
     b->sum = 1000;
@@ -448,6 +452,8 @@ static __attribute__((unused)) void run_waves(uint64_t waves)
     b->last_end = 4096 + 160;
     b->durations[6] = (uint32_t)waves;
     b->busy[17] = 1000;
+    b->gap_sum = 70;
+    b->gaps[4] = b->gaps[63] = 3;
     b->ends[(4096 + 16) / 16 % 256] = 1;
     b->ends[(4096 + 32) / 16 % 256] = (uint32_t)waves - 2;
     b->ends[(4096 + 160) / 16 % 256] = 1;

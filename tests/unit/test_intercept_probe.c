@@ -102,6 +102,9 @@ static void one_in_so_many(void **state)
     assert_int_equal(state_now.max, 300);
     assert_int_equal(state_now.busy[17], 2000);
     assert_int_equal(state_now.durations[6], 19);
+    assert_int_equal(state_now.block_bytes, RTL_PROBE_BLOCK_ALL);
+    assert_int_equal(state_now.gap_sum, 140);
+    assert_int_equal(state_now.gaps[4] + state_now.gaps[63], 12);
     /* half of them had ended in the step from 4096 + 32 on, the last one 128 ticks of 10 ns later */
     assert_int_equal(state_now.tails, 2);
     assert_int_equal(state_now.tail_total_ns, 2560);

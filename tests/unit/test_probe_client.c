@@ -245,6 +245,30 @@ static void forged_states_are_bounded(void **state)
     memset(own.probe, 0, sizeof *own.probe);
 }
 
+/* A library of before minor version 8 has less of it: what lies behind isn't its state. */
+static void an_older_librarys_state(void **state)
+{
+    (void)state;
+    struct rtl_section *section = &own.header->section[RTL_SECTION_PROBE];
+    const uint32_t stride = section->stride;
+    struct rtl_reader *older;
+    struct rtl_probe_state read;
+    memset(own.probe, 0xff, sizeof *own.probe);
+    own.probe->sequence = 2;
+    own.probe->phase = RTL_PROBE_PHASE_ARMED;
+    for (int i = 0; i < 2; i++) {
+        section->stride = i ? stride : RTL_PROBE_STATE_FIRST;
+        assert_int_equal(rtl_reader_open(getpid(), &older, why, sizeof why), RTL_READER_OK);
+        assert_true(rtl_reader_probe(older, &read));
+        assert_int_equal(read.tail_ns[RTL_PROBE_DURATIONS - 1], UINT64_MAX);
+        assert_int_equal(read.block_bytes, i ? UINT64_MAX : 0);
+        assert_int_equal(read.gap_sum, read.block_bytes);
+        assert_int_equal(read.gaps[RTL_PROBE_DURATIONS - 1], read.block_bytes);
+        rtl_reader_close(older);
+    }
+    memset(own.probe, 0, sizeof *own.probe);
+}
+
 /* A writer between any two words that are read. */
 static unsigned every, met;
 static void write_meanwhile(void *context, uint64_t offset)
@@ -308,11 +332,9 @@ static void no_two_requests_have_one_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_what_was_said),
-        cmocka_unit_test(pages_that_are_none_are_refused),
-        cmocka_unit_test(requests_are_as_they_should_be),
-        cmocka_unit_test(forged_states_are_bounded),
-        cmocka_unit_test(states_are_whole),
+        cmocka_unit_test(words_are_what_was_said),         cmocka_unit_test(pages_that_are_none_are_refused),
+        cmocka_unit_test(requests_are_as_they_should_be),  cmocka_unit_test(forged_states_are_bounded),
+        cmocka_unit_test(an_older_librarys_state),         cmocka_unit_test(states_are_whole),
         cmocka_unit_test(no_two_requests_have_one_number),
     };
     return cmocka_run_group_tests(tests, open_own, NULL);

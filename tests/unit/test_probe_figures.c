@@ -89,6 +89,30 @@ static void figures_of_nothing_and_of_too_much(void **state)
     assert_true(f.p50.low <= f.p50.high && f.p99.low <= f.p99.high);
 }
 
+static void gaps_between_waves(void **state)
+{
+    (void)state;
+    struct rtl_probe_state s = {.recorded = 1, .waves = 100, .sum = 3000};
+    struct rtl_probe_figures f;
+    rtl_probe_figures(&s, &f);
+    assert_true(!f.gaps && !f.gap_mean && f.gap_share <= 0); /* none is told of */
+    s.gap_sum = 1000;
+    s.gaps[3] = 49;
+    s.gaps[4] = 50;
+    s.gaps[6] = 1;
+    rtl_probe_figures(&s, &f);
+    assert_int_equal(f.gaps, 100);
+    assert_int_equal(f.gap_mean, 10);
+    assert_int_equal(f.gap_p50.low, 16);
+    assert_int_equal(f.gap_p50.high, 31);
+    assert_int_equal(f.gap_p99.high, 31);
+    assert_true(f.gap_share == 0.25);
+    memset(&s, 0xff, sizeof s); /* whatever a process says */
+    rtl_probe_figures(&s, &f);
+    assert_int_equal(f.gaps, UINT64_MAX);
+    assert_true(f.gap_share == 0.5 && f.gap_p99.low <= f.gap_p99.high);
+}
+
 /* One in ten takes ten times as long: a median knows nothing of it, and a probe that costs nothing would look dear. */
 static void others_by_their_mean(void **state)
 {
@@ -141,6 +165,12 @@ static void waves_that_record_nothing(void **state)
     s->waves = 512;
     s->sum = s->durations[10] = 512;
     assert_non_null(strstr(report(&session), "waves     512 of 512 expected; cycles: mean 1,"));
+    assert_null(strstr(report(&session), "gaps"));
+    s->gap_sum = 1024;
+    s->gaps[2] = 200;
+    assert_non_null(strstr(report(&session),
+                           "gaps      66.7 % of the time of wave slots, from a wave's end to the next "
+                           "one's begin; cycles: mean 5, p50 4-7, p99 4-7 (200 gaps)\n"));
 }
 
 static void waits_of_several_copies(void **unused)
@@ -223,6 +253,7 @@ int main(void)
         cmocka_unit_test(waits_in_words),
         cmocka_unit_test(figures),
         cmocka_unit_test(figures_of_nothing_and_of_too_much),
+        cmocka_unit_test(gaps_between_waves),
         cmocka_unit_test(others_by_their_mean),
         cmocka_unit_test(waves_that_record_nothing),
     };

@@ -177,6 +177,35 @@ static void what_is_there_is_probed(void **state)
     assert_null(session->again);
 }
 
+static unsigned takes_in(const struct rtl_probe_patch *patch) /* what its slot has: global_atomic_swap_x2 ... glc */
+{
+    unsigned found = 0;
+    for (size_t at = 0; at + 4 <= patch->bytes; at += 4) {
+        uint32_t instruction;
+        memcpy(&instruction, (const char *)patch->code + at, 4);
+        found += instruction == 0xdd818000;
+    }
+    return found;
+}
+
+/* A library of before has the page alone: a copy that wrote to a table behind it would write to somebody's memory. */
+static void what_an_older_library_has_no_room_for(void **state)
+{
+    static const uint64_t there[] = {0, RTL_PROBE_BLOCK_BYTES, RTL_PROBE_BLOCK_ALL - 1, RTL_PROBE_BLOCK_ALL};
+    for (unsigned i = 0; i < sizeof there / sizeof *there; i++) {
+        if (i) {
+            teardown(state);
+            setup(state);
+        }
+        open_session(-1);
+        step_to(RTL_PROBE_ASK_PREPARE);
+        segment.probe->block_bytes = there[i];
+        answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
+        step_to(RTL_PROBE_ASK_ARM);
+        assert_int_equal(takes_in(&session->patch), there[i] >= RTL_PROBE_BLOCK_ALL);
+    }
+}
+
 /* Between the first look at it and the library's answer: another one in its place, the same one elsewhere, or none at
  * all. */
 static void what_was_loaded_anew_is_left_alone(void **state)
@@ -390,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_there_is_probed, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_an_older_library_has_no_room_for, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_loaded_anew_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_changed_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),

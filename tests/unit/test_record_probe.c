@@ -86,6 +86,7 @@ static struct rtl_probe_told told(uint64_t n)
         &t.state.sum,
         &t.state.min,
         &t.state.max,
+        &t.state.gap_sum,
         &t.state.tails,
         &t.state.tail_total_ns,
         &t.state.tail_max_ns,
@@ -99,7 +100,8 @@ static struct rtl_probe_told told(uint64_t n)
     t.state.code_bytes = (uint32_t)n + 5000;
     t.state.code_hash |= 1ull << 63;
     for (uint64_t i = 0; i < RTL_PROBE_DURATIONS; i++)
-        t.state.durations[i] = i % 3 ? 0 : n + i, t.state.tail_ns[i] = i % 5 ? 0 : n * i;
+        t.state.durations[i] = i % 3 ? 0 : n + i, t.state.tail_ns[i] = i % 5 ? 0 : n * i,
+        t.state.gaps[i] = i % 4 ? 0 : n + 1;
     for (uint64_t i = 0; i < RTL_PROBE_UNITS; i++)
         t.state.busy[i] = i % 7 == 3 ? UINT64_MAX - n - i : 0;
     t.state.busy[RTL_PROBE_UNITS - 1] = n;
@@ -260,6 +262,7 @@ static void damage_is_said(void **state)
         "busy = '[1,99999999999999999999]'",
         "tail_times = '[64,1]'",
         "tail_times = x'ff00'",
+        "gaps = '[64,1]'",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct rtl_probe_told probe;
@@ -282,7 +285,7 @@ static void whatever_the_numbers_are(void **state)
     static const char *const changes[] = {
         "waves = -1, cycles = -1, max_cycles = -1, recorded = -1, tails = -1, every = -1, compute_units = -1",
         "durations = '[0,-1,0,-1,63,-1]', busy = '[0,-1,255,-1]', tail_times = '[63,-1]'",
-        "durations = NULL, busy = NULL, tail_times = NULL",
+        "durations = NULL, busy = NULL, tail_times = NULL, gaps = NULL",
         "stage = printf('%.9000c', 'x'), ended = printf('%.9000c', 'x'), why = printf('%.9000c', 'x')",
         "stage = x'1b5b31', ended = x'0a1b5b', why = 'a' || char(10) || char(155) || 'b'",
         "runs = 70000, counted = -1, stage = 7, why = 1e300, recorded = 'x', frame = -9223372036854775808",

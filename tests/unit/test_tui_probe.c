@@ -86,6 +86,18 @@ static void the_pane(void **state)
     golden("probe-over-80x24", 24, 80);
 }
 
+/* Where a slot had more than one wave. */
+static void gaps_between_waves(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    probed(true);
+    ui.probe.state.gap_sum = ui.probe.state.sum / 9;
+    ui.probe.state.gaps[9] = 300000;
+    drawn(40, 120, "slot gaps  10.0%, p50 512-1.02k");
+    drawn(24, 80, "slot gaps  10.0%, p50 512-1.02k");
+}
+
 /* The same, and that it is recorded; nothing is probed there. */
 static void a_recorded_pane(void **state)
 {
@@ -236,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_pane, setup, teardown),
+        cmocka_unit_test_setup_teardown(gaps_between_waves, setup, teardown),
         cmocka_unit_test_setup_teardown(a_recorded_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(said_where_it_is_armed, setup, teardown),

@@ -56,7 +56,8 @@ static void tell_waves(const struct vg_kernel *k)
 {
     for (unsigned i = 0; i < GCN_UNITS; i++)
         if (account.waves[i])
-            vg_truth_waves(i, account.waves[i], account.cycles[i], k->name, strlen(k->name));
+            vg_truth_waves((uint64_t[]){i, account.waves[i], account.cycles[i], account.gaps[i], account.gap_cycles[i]},
+                           k->name, strlen(k->name));
     memset(&account, 0, sizeof account);
 }
 
@@ -79,7 +80,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         .dispatch_id = ++dispatches,
         .find = find,
         .threads = vg_cfg.execute_threads,
-        .units = (unsigned)vg_cfg.model->cu_count,
+        .units = vg_cfg.wave_units ? vg_cfg.wave_units : (unsigned)vg_cfg.model->cu_count,
         .engines = (unsigned)vg_cfg.model->arrays,
     };
     if (vg_cfg.waves) {

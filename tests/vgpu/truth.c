@@ -21,7 +21,7 @@ static struct file {
 } files[] = {
     {.header = "gpu\tqueue\tpacket_index\tstart_ns\tend_ns\tsignal\tkernel_name\n", .fd = -1},
     {.header = "gpu\tqueue\tstart_ns\tend_ns\tbytes\n", .fd = -1},
-    {.header = "unit\twaves\tcycles\tkernel_name\n", .fd = -1},
+    {.header = "unit\twaves\tcycles\tgaps\tgap_cycles\tkernel_name\n", .fd = -1},
 };
 enum { KERNELS, COPIES, WAVES, FILES };
 
@@ -136,7 +136,7 @@ void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uin
     file->used = (size_t)(p - file->buf);
 }
 
-void vg_truth_waves(unsigned unit, uint64_t waves, uint64_t cycles, const char *name, size_t name_len)
+void vg_truth_waves(const uint64_t numbers[WAVE_NUMBERS], const char *name, size_t name_len)
 {
     struct file *file = &files[WAVES];
     if (name_len > 32768)
@@ -144,9 +144,8 @@ void vg_truth_waves(unsigned unit, uint64_t waves, uint64_t cycles, const char *
     if (file->used + name_len + 150 > sizeof file->buf)
         flush(file);
     char *p = file->buf + file->used;
-    p = put(p, unit);
-    p = put(p, waves);
-    p = put(p, cycles);
+    for (int i = 0; i < WAVE_NUMBERS; i++)
+        p = put(p, numbers[i]);
     memcpy(p, name, name_len);
     p += name_len;
     *p++ = '\n';

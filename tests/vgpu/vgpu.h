@@ -67,6 +67,7 @@ struct vg_config {
     int64_t shift_ticks;        /* a fault on purpose: by how much the times written to signals are off */
     const char *truth, *copy_truth, *waves;
     uint32_t wait_cycles; /* that memory takes, where waves are counted */
+    uint32_t wave_units;  /* compute units that have waves; 0: all */
     const char *script;
     bool large_bar;       /* the host can reach GPU memory directly */
     bool read_index_late; /* a slot is given back when its packet has ended, not when it was launched */
@@ -318,7 +319,8 @@ bool vg_truth_open(const char *kernels, const char *copies, const char *waves, c
 bool vg_truth_on(void);
 bool vg_truth_of_copies(void);
 bool vg_truth_of_waves(void);
-void vg_truth_waves(unsigned unit, uint64_t waves, uint64_t cycles, const char *name, size_t name_len);
+enum { WAVE_NUMBERS = 5 }; /* unit, waves, cycles, gaps, gap cycles */
+void vg_truth_waves(const uint64_t numbers[WAVE_NUMBERS], const char *name, size_t name_len);
 void vg_truth_copy(int gpu, uint64_t queue, uint64_t start, uint64_t end, uint64_t bytes); /* ticks */
 void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uint64_t end, bool signal,
                     const char *name, size_t name_len);

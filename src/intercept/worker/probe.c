@@ -173,6 +173,7 @@ static void answer_prepare(void)
     p.preparing = false;
     p.told.number = p.asked_number;
     p.told.block = (uint64_t)(uintptr_t)p.parts.block;
+    p.told.block_bytes = RTL_PROBE_BLOCK_ALL;
     set_why(RTL_PROBE_WHY_NONE);
     set_phase(RTL_PROBE_PHASE_PREPARED);
 }

@@ -76,6 +76,9 @@ void rtl_probe_add(struct rtl_probe_state *state, const struct rtl_probe_block *
         state->durations[i] += block->durations[i];
     for (int i = 0; i < RTL_PROBE_UNITS; i++)
         state->busy[i] += block->busy[i];
+    state->gap_sum += block->gap_sum;
+    for (int i = 0; i < RTL_PROBE_DURATIONS; i++)
+        state->gaps[i] += block->gaps[i];
     if (!rate->hz || !tail_of(block, state->ends_shift, &ticks))
         return;
     uint64_t ns = rtl_ticks_to_ns(rate, ticks);

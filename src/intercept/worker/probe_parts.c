@@ -11,7 +11,7 @@
 
 #define HSA (&rtl_tool.hsa)
 
-enum { HOST_BYTES = 2 * RTL_PROBE_BLOCK_BYTES };
+enum { HOST_BYTES = RTL_PROBE_BLOCK_BYTES + RTL_PROBE_BLOCK_ALL };
 
 /* --- memory --- */
 
@@ -69,7 +69,7 @@ static bool place(struct rtl_probe_parts *parts, hsa_status_t *status)
     if (!parts->cpu.handle || !find_pool(parts->gpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, &near) ||
         !find_pool(parts->cpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, &far))
         return false;
-    *status = HSA->amd_memory_pool_allocate(near, RTL_PROBE_BLOCK_BYTES, 0, &block);
+    *status = HSA->amd_memory_pool_allocate(near, RTL_PROBE_BLOCK_ALL, 0, &block);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
     parts->block = block;
@@ -80,6 +80,7 @@ static bool place(struct rtl_probe_parts *parts, hsa_status_t *status)
     *status = HSA->amd_agents_allow_access(1, &parts->gpu, NULL, host);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
+    memset(host, 0, HOST_BYTES);
     rtl_probe_block_clear(&parts->host[0]);
     rtl_probe_block_clear(&parts->host[1]);
     *status = HSA->signal_create(0, 0, NULL, &parts->copied);
@@ -99,21 +100,21 @@ bool rtl_probe_parts_place(struct rtl_probe_parts *parts, hsa_agent_t gpu, hsa_s
 /* --- copies --- */
 
 static bool begin(struct rtl_probe_parts *parts, void *to, hsa_agent_t to_agent, const void *from,
-                  hsa_agent_t from_agent, hsa_status_t *status)
+                  hsa_agent_t from_agent, size_t bytes, hsa_status_t *status)
 {
     HSA->signal_store_relaxed(parts->copied, 1);
-    *status = HSA->amd_memory_async_copy(to, to_agent, from, from_agent, RTL_PROBE_BLOCK_BYTES, 0, NULL, parts->copied);
+    *status = HSA->amd_memory_async_copy(to, to_agent, from, from_agent, bytes, 0, NULL, parts->copied);
     return *status == HSA_STATUS_SUCCESS;
 }
 
 bool rtl_probe_parts_read(struct rtl_probe_parts *parts, hsa_status_t *status)
 {
-    return begin(parts, &parts->host[0], parts->cpu, parts->block, parts->gpu, status);
+    return begin(parts, &parts->host[0], parts->cpu, parts->block, parts->gpu, RTL_PROBE_BLOCK_BYTES, status);
 }
 
 bool rtl_probe_parts_clear(struct rtl_probe_parts *parts, hsa_status_t *status)
 {
-    return begin(parts, parts->block, parts->gpu, &parts->host[1], parts->cpu, status);
+    return begin(parts, parts->block, parts->gpu, &parts->host[1], parts->cpu, RTL_PROBE_BLOCK_ALL, status);
 }
 
 int64_t rtl_probe_parts_copying(const struct rtl_probe_parts *parts)

@@ -20,7 +20,7 @@
 struct rtl_probe_parts {
     hsa_agent_t gpu, cpu;
     struct rtl_probe_block *block; /* the GPU's; not to be touched from here */
-    struct rtl_probe_block *host;  /* [0]: as it was copied; [1]: a clear one */
+    struct rtl_probe_block *host;  /* [0]: as it was copied; from [1] on a clear one, with its table of slots */
     hsa_signal_t copied;
     hsa_executable_t executable;
     hsa_code_object_reader_t reader;
@@ -37,7 +37,7 @@ bool rtl_probe_parts_place(struct rtl_probe_parts *parts, hsa_agent_t gpu, hsa_s
 bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, uint64_t kernel_object,
                           hsa_status_t *status);
 
-/* Begins a copy: of the block to host[0], or of a clear one to the block. One at a time. */
+/* Begins a copy: of the block's page to host[0], or of a clear one to the block, table and all. One at a time. */
 bool rtl_probe_parts_read(struct rtl_probe_parts *parts, hsa_status_t *status);
 bool rtl_probe_parts_clear(struct rtl_probe_parts *parts, hsa_status_t *status);
 /* Whether it is over: below 0 it failed, 0: it is, above: it isn't. */

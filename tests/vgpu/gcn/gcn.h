@@ -19,6 +19,10 @@ struct gcn_span {
 enum { GCN_UNITS = 256, GCN_CYCLES = 4 };
 struct gcn_account {
     _Atomic uint64_t waves[GCN_UNITS], cycles[GCN_UNITS];
+    /* where a wave slot had a wave before: from the one's end to the other's beginning */
+    _Atomic uint64_t gaps[GCN_UNITS], gap_cycles[GCN_UNITS];
+    _Atomic uint64_t gap_powers[64]; /* by the highest bit set in them and `gap_more`, */
+    uint64_t gap_more;               /* which whoever wants it sets */
 };
 
 /* How long operations are under way, in cycles of the counted clock; what waits for them took is added up by where they
@@ -43,7 +47,8 @@ struct gcn_launch {
     unsigned threads; /* workgroups run on as many at a time */
     /* workgroups are on the compute units in turn; those of one number in all engines first. 0 is 1 */
     unsigned units, engines;
-    /* s_memtime: 0: the host's clock, in ns; else this much when a wave begins, and GCN_CYCLES more an instruction */
+    /* s_memtime: 0: the host's clock, in ns; else this much when the dispatch begins, and GCN_CYCLES more an
+     * instruction of a wave and of those that its slot had before it */
     uint64_t counted_clock;
     struct gcn_account *account; /* NULL: nobody wants it */
     struct gcn_waits *waits;     /* NULL: nothing is waited for */

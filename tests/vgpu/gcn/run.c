@@ -266,13 +266,6 @@ static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uin
     w->vm.count = w->lgkm.count = 0;
 }
 
-/* the register HW_ID of a wave of workgroup n: wave 0 to 3, SIMD 4 and 5, unit 8 to 11, engine 13 to 15 */
-static uint32_t hw_id_of(const struct gcn_launch *g, uint64_t n, unsigned wave)
-{
-    unsigned engines = g->engines ? g->engines : 1, unit = (unsigned)(n % (g->units ? g->units : 1));
-    return (wave & 15) | (wave & 3) << 4 | (unit / engines & 15) << 8 | (unit % engines & 7) << 13;
-}
-
 /* ---- workgroups ---- */
 
 static bool prepare(struct gcn_worker *k, unsigned waves)
@@ -308,8 +301,8 @@ static void run_group(struct gcn_worker *k, const struct descriptor *d, const ui
         w->worker = k;
         w->scratch = k->scratch + k->scratch_bytes * i;
         begin_wave(w, d, id, i * GCN_LANES);
-        w->hw_id = hw_id_of(g, number, i);
     }
+    gcn_slots_take(g, number, k->waves, waves);
     k->report.waves += waves;
     while (left && k->end == GCN_DONE) {
         unsigned waiting = 0;
@@ -326,6 +319,7 @@ static void run_group(struct gcn_worker *k, const struct descriptor *d, const ui
             if (k->waves[i]->state == GCN_AT_BARRIER)
                 k->waves[i]->state = GCN_RUNS;
     }
+    gcn_slots_give(k->waves, waves);
 }
 
 /* ---- threads ---- */
@@ -433,6 +427,7 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
         return refuse(report, "no memory for its waves");
     next = 0;
     stopped = false;
+    gcn_slots_begin();
     if (n > 1) {
         pthread_mutex_lock(&lock);
         wanted = n;
@@ -469,6 +464,7 @@ void gcn_reset_after_fork(void)
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&begin, NULL);
     pthread_cond_init(&done, NULL);
+    gcn_slots_after_fork();
     threads = wanted = busy = 0;
     round_number = 0;
 }

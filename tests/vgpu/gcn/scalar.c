@@ -263,7 +263,7 @@ static void clock_of(struct gcn_wave *w, const struct gcn_inst *in)
     struct timespec t;
     uint64_t ns = w->worker->launch->counted_clock;
     if (ns) {
-        ns += w->instructions * GCN_CYCLES + w->waited;
+        ns += w->begun + w->instructions * GCN_CYCLES + w->waited;
     } else {
         clock_gettime(CLOCK_BOOTTIME, &t);
         ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;

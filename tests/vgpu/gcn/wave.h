@@ -58,6 +58,7 @@ struct gcn_wave {
     uint64_t waited;       /* cycles beside those of instructions */
     struct gcn_under_way vm, lgkm;
     uint32_t hw_id; /* where it runs, as the register of that name says it */
+    uint64_t begun; /* cycles from the dispatch's beginning to its own */
 };
 
 struct gcn_worker {
@@ -110,6 +111,15 @@ gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
 
 /* wait.c: of an instruction that was executed, where the launch has `waits` */
 void gcn_wait(struct gcn_wave *w, const struct gcn_inst *in);
+
+/* slots.c: where a workgroup's waves run, and from when on; each of them was begun, and none has run so far. Waits for
+ * threads that have all of the slots. */
+void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count);
+/* it has ended */
+void gcn_slots_give(struct gcn_wave **waves, unsigned count);
+/* before a dispatch; in a child of fork */
+void gcn_slots_begin(void);
+void gcn_slots_after_fork(void);
 
 /* ---- scalar operands (operand.c) ---- */
 

@@ -1,0 +1,223 @@
+/*
+ * The gap between waves: what copies of kernels record of it is, to the cycle, what the software GPU's interpreter
+ * counts itself, whatever the table of slots holds before; and nothing of it where there is no table.
+ */
+#include "../vgpu/gcn/gcn.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/code_writer.h"
+#include "probe/patch.h"
+#include "shm/probe.h"
+
+enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x800000, ARGS_VA = 0x900000 };
+enum { GROUPS = 400, ITEMS = 100, WAVES = 2 * GROUPS, UNITS = 2 };
+/* Between the two clocks that a copy reads there is one instruction of the wave behind, and of the one before a wait,
+ * two moves, the exchange and the end. */
+enum { ASIDE = 6 * GCN_CYCLES };
+static const uint64_t CLOCK = 0xfffff000; /* its low half runs over meanwhile */
+#define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
+
+/* s[0:1] the arguments, s2 the workgroup's number: odd workgroups end early. */
+static const uint32_t kernel[] = {
+    0xc0060100, 0x00000000, /* s_load_dwordx2 s[4:5], s[0:1], 0x0 */
+    0xbf8cc07f,             /* s_waitcnt lgkmcnt(0) */
+    0xbf800000,             /* s_nop 0 */
+    0xbf0d8002,             /* s_bitcmp1_b32 s2, 0 */
+    0xbf850004,             /* s_cbranch_scc1 4 */
+    0x24020082,             /* v_lshlrev_b32_e32 v1, 2, v0 */
+    0xdd088400, 0x00040001, /* global_atomic_add v1, v0, s[4:5] offset:1024 */
+    0xbf810000,             /* s_endpgm */
+    0xbf810000,             /* s_endpgm */
+};
+
+static struct {
+    struct rtl_probe_block page;
+    uint64_t slots[RTL_PROBE_SLOTS];
+} block;
+_Static_assert(sizeof block == RTL_PROBE_BLOCK_ALL, "the page and the table");
+static size_t block_bytes; /* of it that are memory */
+static uint32_t data[4096];
+static uint64_t args[2] = {DATA_VA};
+static char *original;
+static size_t original_bytes;
+static struct rtl_probe_patch patch;
+static struct gcn_account account;
+
+static bool find(uint64_t va, struct gcn_span *span)
+{
+    const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
+                                   {COPY_VA, patch.bytes, patch.code},
+                                   {DATA_VA, sizeof data, (char *)data},
+                                   {BLOCK_VA, block_bytes, (char *)&block},
+                                   {ARGS_VA, sizeof args, (char *)args}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].host && va - all[i].va < all[i].bytes) {
+            *span = all[i];
+            return true;
+        }
+    return false;
+}
+
+static uint64_t descriptor_in(const void *code, size_t bytes)
+{
+    struct rtl_code_object object;
+    uint64_t address;
+    assert_int_equal(rtl_code_open(&object, code, bytes), RTL_PROBE_NONE);
+    assert_true(rtl_code_find_kernel(&object, "sum", &address));
+    return address; /* addresses in what code_writer.c writes are offsets in the file */
+}
+
+static void run(uint64_t object, enum gcn_target target, unsigned threads)
+{
+    struct gcn_report report;
+    struct gcn_launch launch = {.target = target,
+                                .object = object,
+                                .grid = {ITEMS * GROUPS, 1, 1},
+                                .group = {ITEMS, 1, 1},
+                                .kernarg = ARGS_VA,
+                                .find = find,
+                                .threads = threads,
+                                .units = UNITS,
+                                .engines = UNITS,
+                                .counted_clock = CLOCK,
+                                .unset = 0xa5a5a5a5,
+                                .account = &account};
+    memset(data, 0, sizeof data);
+    memset(&account, 0, sizeof account);
+    account.gap_more = ASIDE;
+    if (gcn_run(&launch, &report) != GCN_DONE)
+        fail_msg("%s at %x, %x", report.what, (unsigned)report.pc, (unsigned)report.address);
+}
+
+static void make_copy(uint32_t machine, bool gaps, bool waits)
+{
+    struct rtl_code_draft draft = {.flags = machine,
+                                   .abi_version = 2,
+                                   .kernel = "sum",
+                                   .descriptor = {.rsrc1 = SGPRS(32), .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
+                                   .text = kernel,
+                                   .text_bytes = sizeof kernel};
+    original = rtl_code_write(&draft, &original_bytes);
+    assert_non_null(original);
+    const struct rtl_probe_order order = {.code = original,
+                                          .bytes = original_bytes,
+                                          .kernel = "sum",
+                                          .block = BLOCK_VA,
+                                          .ends_shift = 2,
+                                          .gaps = gaps,
+                                          .waits = waits};
+    assert_int_equal(rtl_probe_patch(&order, &patch), RTL_PROBE_NONE);
+    rtl_probe_block_clear(&block.page);
+    memset(block.slots, 0, sizeof block.slots);
+    block_bytes = gaps ? sizeof block : sizeof block.page;
+}
+
+static void forget_copy(void)
+{
+    rtl_probe_patch_free(&patch);
+    patch.bytes = 0;
+    free(original);
+    original = NULL;
+}
+
+static uint64_t sum_of(const _Atomic uint64_t *values, unsigned count)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+static void compare(uint32_t machine, enum gcn_target target, unsigned threads, uint64_t before)
+{
+    static uint32_t expected[sizeof data / sizeof *data];
+    make_copy(machine, true, false);
+    run(ORIGINAL_VA + descriptor_in(original, original_bytes), target, threads);
+    memcpy(expected, data, sizeof data);
+    for (size_t i = 0; i < RTL_PROBE_SLOTS; i++)
+        block.slots[i] = before;
+    run(COPY_VA + descriptor_in(patch.code, patch.bytes), target, threads);
+    assert_memory_equal(data, expected, sizeof data);
+    assert_int_equal(block.page.waves, WAVES);
+
+    uint64_t gaps = sum_of(account.gaps, GCN_UNITS), slots = target == GCN_GFX90A ? 8 : 10, used = 0;
+    assert_int_equal(gaps, WAVES - UNITS * 4 * slots); /* all but the first of each slot */
+    assert_int_equal(block.page.gap_sum, sum_of(account.gap_cycles, GCN_UNITS) + gaps * ASIDE);
+    for (unsigned i = 0; i < RTL_PROBE_DURATIONS; i++)
+        assert_int_equal(block.page.gaps[i], account.gap_powers[i]);
+    for (size_t i = 0; i < RTL_PROBE_SLOTS; i++) {
+        bool own = i / RTL_PROBE_UNIT_SLOTS % 32 == 0 && i / RTL_PROBE_UNIT_SLOTS / 32 < UNITS && i % 16 < slots;
+        if (own)
+            assert_in_range(block.slots[i], CLOCK, CLOCK + (1 << 20));
+        else
+            assert_true(block.slots[i] == before);
+        used += own;
+    }
+    assert_int_equal(used, UNITS * 4 * slots);
+    forget_copy();
+}
+
+static void gaps_are_those_of_the_interpreter(void **unused)
+{
+    (void)unused;
+    for (unsigned threads = 1; threads < 4; threads++) {
+        compare(RTL_CODE_GFX906, GCN_GFX906, threads, 0);
+        compare(RTL_CODE_GFX90A, GCN_GFX90A, threads, 0);
+    }
+}
+
+/* No gap is below 0, whatever the table says. */
+static void a_table_that_was_not_cleared(void **unused)
+{
+    (void)unused;
+    compare(RTL_CODE_GFX906, GCN_GFX906, 2, UINT64_MAX);
+    compare(RTL_CODE_GFX90A, GCN_GFX90A, 2, CLOCK << 8);
+}
+
+/* Neither where there is the page alone, which is what older libraries have, nor with waits: they would fault here. */
+static void nothing_without_a_table(void **unused)
+{
+    (void)unused;
+    for (int waits = 0; waits < 2; waits++) {
+        make_copy(RTL_CODE_GFX90A, waits, waits);
+        run(COPY_VA + descriptor_in(patch.code, patch.bytes), GCN_GFX90A, 2);
+        assert_int_equal(block.page.waves, WAVES);
+        assert_int_equal(block.page.gap_sum, 0);
+        for (unsigned i = 0; i < RTL_PROBE_DURATIONS; i++)
+            assert_int_equal(block.page.gaps[i], 0);
+        for (size_t i = 0; i < RTL_PROBE_SLOTS; i++)
+            assert_int_equal(block.slots[i], 0);
+        forget_copy();
+    }
+}
+
+/* Two waves that are there at the same time never share a slot: between one's end and the next one's beginning there
+ * are some cycles, so that no gap is negative. */
+static void slots_of_the_interpreter(void **unused)
+{
+    (void)unused;
+    make_copy(RTL_CODE_GFX906, true, false);
+    run(ORIGINAL_VA + descriptor_in(original, original_bytes), GCN_GFX906, 3);
+    assert_true(sum_of(account.gap_cycles, GCN_UNITS) < WAVES * 100000ull);
+    assert_int_equal(sum_of(account.gaps, GCN_UNITS), sum_of(account.gap_powers, 64));
+    assert_true(account.gaps[0] && account.gaps[1 << 5]);
+    forget_copy();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gaps_are_those_of_the_interpreter),
+        cmocka_unit_test(a_table_that_was_not_cleared),
+        cmocka_unit_test(nothing_without_a_table),
+        cmocka_unit_test(slots_of_the_interpreter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
