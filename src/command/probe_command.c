@@ -4,6 +4,7 @@
 #include "command/probe_report.h"
 #include "record/db.h"
 #include "record/outfile.h"
+#include "record/process_info.h"
 #include "session/arguments.h"
 #include "session/complain.h"
 #include "session/group_recorder.h"
@@ -11,7 +12,6 @@
 #include "session/kernel_choice.h"
 #include "session/progress.h"
 #include "session/target.h"
-#include "shm/hash.h"
 #include "stats/quantile.h"
 #include "text/text.h"
 
@@ -38,6 +38,14 @@ struct probe {
     struct rtl_snapshot before; /* taken when it began */
     const struct rtl_kernel_snapshot *kernel;
     struct rtl_probe_stalls waits; /* with `stalls` */
+    /* of the process, which may be gone when all is told */
+    char title[160];
+    struct rtl_recording_info described;
+    struct rtl_process_info process;
+    /* how the last of it ended: exit status, a word, a line */
+    int status;
+    const char *ended;
+    char why[640];
 };
 
 static volatile sig_atomic_t told_to_stop; /* the signal */
@@ -216,10 +224,39 @@ static uint64_t p50(const struct rtl_histogram_copy *since_start)
 
 /* --- what it does --- */
 
+static int status_of(const struct rtl_probing *probing)
+{
+    switch (probing->over) {
+    case RTL_PROBING_EXITED:
+        return RTL_READER_EXITED;
+    case RTL_PROBING_DAMAGED:
+    case RTL_PROBING_UNREADABLE:
+        return RTL_READER_VERSION;
+    case RTL_PROBING_CODE_DENIED:
+        return RTL_READER_PERMISSION;
+    default:
+        return rtl_probing_is_done(probing) ? 0 : RTL_READER_NOT_PROBED;
+    }
+}
+
+static void note_end(struct probe *p, const struct rtl_probing *probing)
+{
+    p->status = status_of(probing);
+    p->ended = rtl_probing_word(probing);
+    rtl_probing_text(probing, p->why, sizeof p->why);
+}
+
+/* The same where copies before have numbers: those that have none, and why. */
+static void note_missing(struct probe *p, const char *reason)
+{
+    struct rtl_probe_stalls_missing missing = rtl_probe_stalls_missing(&p->waits);
+    if (*missing.text)
+        snprintf(p->why, sizeof p->why, "%s%s", missing.text, reason);
+}
+
 static void run(struct probe *p)
 {
     bool stopped = false;
-    rtl_progress_begin("probing", p->name);
     for (;;) {
         uint64_t now = rtl_mono_ns();
         rtl_heartbeat_send(&p->heartbeat, NULL);
@@ -229,51 +266,85 @@ static void run(struct probe *p)
         }
         if (!rtl_probe_session_step(p->session, rtl_reader_alive(p->reader), now))
             break;
-        rtl_progress_at(p->waits.recorded + (p->session->probing.counted ? p->session->probing.state.recorded : 0),
-                        p->wanted * (p->waits.rounds ? p->waits.rounds : 1));
+        const struct rtl_probing *probing = &p->session->probing;
+        struct rtl_probe_stalls_progress far = rtl_probe_stalls_progress(
+            &p->waits, p->session->patch.rounds, probing->counted ? probing->state.recorded : 0, p->wanted);
+        rtl_progress_at(far.done, far.total);
         pause_for(STEP_NS);
     }
-    rtl_progress_end();
+    note_end(p, &p->session->probing);
 }
 
+/* A status and p->why, or p->session. */
 static int begin(struct probe *p, const struct rtl_probe_wish *wish)
 {
-    char why[512];
-    int status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->session, why, sizeof why);
-    if (status)
-        rtl_complain("%s", why);
-    return status;
+    p->ended = "no_page";
+    p->status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->session, p->why, sizeof p->why);
+    if (p->status && !rtl_reader_alive(p->reader)) /* which is why there is nothing to be opened */
+        note_end(p, &(struct rtl_probing){.over = RTL_PROBING_EXITED});
+    return p->status;
 }
 
-static uint64_t hash_of_original(const struct rtl_probe_session *s)
+static int run_once(struct probe *p, const struct rtl_probe_wish *wish)
 {
-    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
-    return original ? rtl_hash(original->bytes, original->size) : 0;
+    if (begin(p, wish))
+        return rtl_complain("%s", p->why), p->status;
+    run(p);
+    return 0;
 }
 
-/* One copy after another, on the same GPU, until each wait was timed by one; the last one's session stays. */
+/* The next copy, of the same code on the same GPU. False: it has recorded nothing, and p->session is as it was. */
+static bool run_next(struct probe *p, struct rtl_probe_wish *wish)
+{
+    struct rtl_probe_session *before = p->session;
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(before);
+    char reason[400];
+    wish->round++;
+    wish->like = rtl_probe_session_original(before);
+    wish->gpu = gpu ? (int)(gpu - before->gpus) : wish->gpu;
+    p->session = NULL;
+    if (!begin(p, wish)) {
+        run(p);
+        if (p->session->probing.counted && p->session->probing.state.recorded) {
+            rtl_probe_session_close(before);
+            return true;
+        }
+        rtl_probing_reason(&p->session->probing, reason, sizeof reason);
+        rtl_probe_session_close(p->session);
+    } else if (p->status == RTL_READER_EXITED) {
+        rtl_probing_reason(&(struct rtl_probing){.over = RTL_PROBING_EXITED}, reason, sizeof reason);
+    } else {
+        snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, p->why);
+    }
+    p->session = before;
+    note_missing(p, reason);
+    return false;
+}
+
+/* One copy after another until each wait was timed by one; the last one that recorded something has its session stay.
+ */
 static int run_rounds(struct probe *p, struct rtl_probe_wish wish)
 {
-    uint64_t began = rtl_mono_ns(), hash = 0;
-    int status;
-    for (wish.waits = true; !(status = begin(p, &wish)); wish.round++) {
-        run(p);
+    uint64_t began = rtl_mono_ns();
+    char reason[400];
+    wish.waits = true;
+    int status = run_once(p, &wish);
+    if (status)
+        return status;
+    do {
         const struct rtl_probing *probing = &p->session->probing;
-        const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(p->session);
-        uint64_t spent = rtl_mono_ns() - began, code = hash_of_original(p->session);
-        bool same = !wish.round || code == hash;
-        hash = code;
-        if (probing->counted && (!same || !rtl_probe_stalls_add(&p->waits, &p->session->patch, &probing->state)))
-            return WRONG("the process has several kernels of that name, and runs now one, now another");
-        if (!rtl_probing_is_done(probing) || wish.round + 1 >= p->session->patch.rounds)
+        if (probing->counted && !rtl_probe_stalls_add(&p->waits, &p->session->patch, &probing->state))
+            return WRONG("out of memory");
+        if (!rtl_probing_is_done(probing)) {
+            rtl_probing_reason(probing, reason, sizeof reason);
+            note_missing(p, reason);
             break;
-        wish.gpu = gpu ? (int)(gpu - p->session->gpus) : wish.gpu;
+        }
+        uint64_t spent = rtl_mono_ns() - began;
         wish.total_ns = spent < p->timeout_ns ? p->timeout_ns - spent : 1;
-        rtl_probe_session_close(p->session);
-        p->session = NULL;
-    }
+    } while (wish.round + 1 < p->session->patch.rounds && run_next(p, &wish));
     rtl_probe_stalls_rank(&p->waits);
-    return status;
+    return 0;
 }
 
 /* What ordinary dispatches took meanwhile, or before. */
@@ -295,19 +366,29 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
         rtl_names_cell(p->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, p->options.ascii);
 }
 
-static int record(struct probe *p, const struct rtl_snapshot *after, const char *title)
+/* What is known of it as long as it is there. */
+static void describe(struct probe *p)
 {
-    struct rtl_recording_info info = {.kind = RTL_RECORDING_SNAPSHOT,
-                                      .pid = p->pid,
-                                      .title = title,
-                                      .recorder = "rtl-top " RTL_VERSION,
-                                      .name_kernel = name_kernel,
-                                      .context = p};
+    rtl_target_title(p->pid, "", p->title, sizeof p->title);
+    p->described = (struct rtl_recording_info){.kind = RTL_RECORDING_SNAPSHOT,
+                                               .pid = p->pid,
+                                               .title = p->title,
+                                               .recorder = "rtl-top " RTL_VERSION,
+                                               .name_kernel = name_kernel,
+                                               .context = p};
+    if (!p->write)
+        return;
+    rtl_recording_describe(p->pid, &p->described);
+    rtl_process_info_read(p->pid, &p->process);
+    p->described.process = &p->process;
+}
+
+static int record(struct probe *p, const struct rtl_snapshot *after)
+{
     struct rtl_recording *recording;
     struct rtl_probe_told told;
     char why[512];
-    rtl_recording_describe(p->pid, &info);
-    enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &info, &recording, why, sizeof why);
+    enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &p->described, &recording, why, sizeof why);
     if (status)
         return rtl_complain("%s", why), (int)status;
     rtl_probe_session_tell(p->session, &told);
@@ -319,57 +400,49 @@ static int record(struct probe *p, const struct rtl_snapshot *after, const char 
     return (int)status;
 }
 
-static int status_of(const struct probe *p)
+static int damaged(const struct probe *p)
 {
-    const struct rtl_probing *probing = &p->session->probing;
-    switch (probing->over) {
-    case RTL_PROBING_EXITED:
-        return RTL_READER_EXITED;
-    case RTL_PROBING_DAMAGED:
-    case RTL_PROBING_UNREADABLE:
-        return RTL_READER_VERSION;
-    case RTL_PROBING_CODE_DENIED:
-        return RTL_READER_PERMISSION;
-    default:
-        return rtl_probing_is_done(probing) ? 0 : RTL_READER_NOT_PROBED;
-    }
+    rtl_complain("the segment of process %d is damaged", (int)p->pid);
+    return RTL_READER_VERSION;
 }
 
 static int tell(struct probe *p, struct rtl_probe_report *report)
 {
-    char why[400];
     struct rtl_snapshot after = {0};
+    int recorded = 0;
     bool read = rtl_reader_snapshot(p->reader, &after) == RTL_READER_OK;
     if (read)
         others(p, &after, report);
     bool printed = p->json ? rtl_probe_report_json(report) : rtl_probe_report_text(report);
-    rtl_probing_text(&p->session->probing, why, sizeof why);
-    int recorded = p->write && read ? record(p, &after, report->title) : p->write ? RTL_READER_VERSION : 0;
+    if (p->write && read)
+        recorded = record(p, &after);
+    else if (p->write)
+        recorded = damaged(p);
     rtl_snapshot_free(&after);
     if (!printed)
         return WRONG("out of memory");
-    int status = status_of(p);
+    int status = p->status;
     if (!rtl_stdout_written())
         status = RTL_DB_FULL;
     else if (status)
-        rtl_complain("%s", why);
+        rtl_complain("%s", p->why);
     int kept = rtl_probe_keep_write(p->keep, report);
     return recorded ? recorded : kept ? kept : status;
 }
 
 static int probe(struct probe *p)
 {
-    char why[512], title[160];
+    char why[512];
     int status = (int)rtl_reader_snapshot(p->reader, &p->before);
     if (status)
-        return rtl_complain("the segment of process %d is damaged", (int)p->pid), status;
+        return damaged(p);
     if ((status = choose(p)))
-        return status;
-    if (p->keep_folder && (status = rtl_probe_keep_open(p->keep_folder, p->force, &p->keep)))
         return status;
     if (p->write && (status = (int)rtl_db_check(p->write, p->force, why, sizeof why)))
         return rtl_complain("%s", why), status;
-    rtl_target_title(p->pid, "", title, sizeof title);
+    if (p->keep_folder && (status = rtl_probe_keep_open(p->keep_folder, p->force, &p->keep)))
+        return status; /* last: it makes a folder */
+    describe(p);
     struct rtl_probe_wish wish = {.kernel = p->kernel->name,
                                   .row = p->kernel->id,
                                   .duration_ns = p50(&p->kernel->histogram),
@@ -387,12 +460,15 @@ static int probe(struct probe *p)
     rtl_probe_close(&link);
     if (!wish.every)
         wish.per_second = rate(p);
-    if ((status = p->stalls ? run_rounds(p, wish) : begin(p, &wish)))
+    rtl_progress_begin("probing", p->name);
+    status = p->stalls ? run_rounds(p, wish) : run_once(p, &wish);
+    rtl_progress_end();
+    if (status)
         return status;
-    if (!p->stalls)
-        run(p);
     struct rtl_probe_report report = {.pid = p->pid,
-                                      .title = title,
+                                      .title = p->title,
+                                      .ended = p->ended,
+                                      .why = p->why,
                                       .name = name_of(p, p->kernel, RTL_NAME_FULL),
                                       .mangled = name_of(p, p->kernel, RTL_NAME_MANGLED),
                                       .session = p->session,

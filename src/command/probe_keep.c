@@ -97,8 +97,6 @@ static void describe(FILE *out, const struct rtl_probe_report *r, const struct r
 {
     const struct rtl_probe_session *s = r->session;
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
-    char why[400];
-    rtl_probing_text(&s->probing, why, sizeof why);
     fprintf(out, "process %d: %s\nkernel: %s\nmangled: %s\n", (int)r->pid, r->title, r->name, r->mangled);
     if (gpu)
         fprintf(out, "GPU %u: %s\n", gpu->gpu, gpu->name);
@@ -123,7 +121,7 @@ static void describe(FILE *out, const struct rtl_probe_report *r, const struct r
     if (s->probing.refusal)
         fprintf(out, "refused: +0x%" PRIx64 " %08" PRIx32 ": %s\n", s->patch.at, s->patch.word,
                 rtl_probe_refusal_text(s->probing.refusal));
-    fprintf(out, "%s\n", why);
+    fprintf(out, "%s\n", r->why);
 }
 
 int rtl_probe_keep_write(struct rtl_probe_keep *k, const struct rtl_probe_report *r)

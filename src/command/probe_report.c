@@ -176,10 +176,8 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
     struct json_writer w = {false};
     struct json_object *root = json_object_new_object();
-    char why[400];
     if (!root)
         return false;
-    rtl_probing_text(p, why, sizeof why);
     put(&w, root, "version", json_object_new_int(VERSION));
     put_number(&w, root, "pid", (uint64_t)r->pid);
     put_text(&w, root, "command", r->title);
@@ -187,8 +185,8 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     put_text(&w, root, "mangled", r->mangled);
     put_measured(&w, root, "gpu", gpu, gpu ? gpu->gpu : 0);
     put_name(&w, root, "gpu_name", gpu ? gpu->name : NULL);
-    put_text(&w, root, "ended", rtl_probing_word(p));
-    put_text(&w, root, "why", why);
+    put_text(&w, root, "ended", r->ended);
+    put_text(&w, root, "why", r->why);
     put_number(&w, root, "wanted", p->plan.wanted);
     put_number(&w, root, "every", p->plan.every);
     put_share(&w, root, "per_second", r->every_chosen, r->per_second);

@@ -14,7 +14,8 @@ struct rtl_probe_report {
     pid_t pid;
     const char *title;                       /* command line, safe text */
     const char *name, *mangled;              /* the kernel's: safe text */
-    const struct rtl_probe_session *session; /* over */
+    const struct rtl_probe_session *session; /* over; with `stalls` the last one that recorded something */
+    const char *ended, *why;                 /* a word, and a line, of the last one; "" where as many as were wanted */
     bool every_chosen;                       /* by us, for this rate: */
     double per_second;
     uint64_t others_mean_ns;               /* of dispatches that weren't probed; 0: none was timed */

@@ -52,9 +52,12 @@ static inline unsigned rtl_stub_exit_words(unsigned waits)
  * on at word `to`. In the middle of a kernel everything is in use but the kept registers: SCC is what it was behind it.
  *
  * What is measured: from one clock to the other, with the wait alone between them. The first clock is an operation
- * of lgkmcnt itself: a wait for lgkmcnt(0) takes no less than reading a clock does, and one for lgkmcnt(1) or more may
- * wait for one operation more than it had to. The second clock can only be waited for with all that lgkmcnt counts:
- * that falls on nobody's sum, but what the wave had under way is done with then, and the waits behind are shorter.
+ * of lgkmcnt itself. The ISA documents have scalar memory count 1 for one dword and 2 for more, which a clock is, and
+ * come back in any order. So a wait for lgkmcnt(0) or (1) takes no less than reading the clock does; one for lgkmcnt(2)
+ * or more is over once the clock is there, or before that when two operations more are done than it had to wait for:
+ * later than without the clock perhaps, never earlier. The second clock can only be waited for with all that lgkmcnt
+ * counts: that falls on nobody's sum, but what the wave had under way is done with then, and the waits behind are
+ * shorter.
  */
 void rtl_stub_wait(uint32_t words[RTL_STUB_WAIT_WORDS], uint32_t at, uint32_t to, uint32_t wait, unsigned kept,
                    unsigned number);

@@ -69,7 +69,10 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         rtl_recording_close(r);
         return RTL_DB_FAILED;
     }
-    rtl_process_info_read(info->pid, &r->process);
+    if (info->process)
+        r->process = *info->process;
+    else
+        rtl_process_info_read(info->pid, &r->process);
     *out = r;
     return RTL_DB_OK;
 }

@@ -23,6 +23,8 @@ struct rtl_kernel_names {
     const char *full, *short_name;
 };
 
+struct rtl_process_info;
+
 /* What a recording says of the process that is not in its segment; strings are copied. */
 struct rtl_recording_info {
     const char *kind; /* RTL_RECORDING_* */
@@ -31,6 +33,7 @@ struct rtl_recording_info {
     /* what tells it from its like, as on screen; rank -1 and texts "" where there is nothing, or shorter than here */
     int rank;
     char label[16], container[20];
+    const struct rtl_process_info *process; /* read while it was there; NULL: it is read when the file is opened */
     uint64_t interval_ns;
     void (*name_kernel)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_kernel_names *names);
     void *context;

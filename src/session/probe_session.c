@@ -81,6 +81,8 @@ void rtl_probe_session_close(struct rtl_probe_session *s)
 static void add_target(struct rtl_probe_session *s, struct rtl_probing_plan *plan, uint32_t copy, uint32_t gpu)
 {
     uint64_t object = rtl_probe_code_copy(s->code, copy)->object;
+    if (!s->alike[copy])
+        return;
     for (uint32_t i = 0; i < plan->targets; i++)
         if (plan->target[i].kernel_object == object && plan->target[i].agent == s->gpus[gpu].agent)
             return;
@@ -90,6 +92,20 @@ static void add_target(struct rtl_probe_session *s, struct rtl_probing_plan *pla
     plan->target[plan->targets++] = (struct rtl_probing_target){object, s->gpus[gpu].agent};
 }
 
+/* Which copies are of the code that is wanted: GPUs have the same bytes, which are looked at once. */
+static void find_alike(struct rtl_probe_session *s, uint32_t copies)
+{
+    for (uint32_t i = 0; i < copies; i++) {
+        const struct rtl_probe_code_copy *like = s->wish.like, *copy = rtl_probe_code_copy(s->code, i);
+        uint32_t same = 0;
+        while (same < i && rtl_probe_code_copy(s->code, same)->bytes != copy->bytes)
+            same++;
+        s->alike[i] = !like      ? true
+                      : same < i ? s->alike[same]
+                                 : copy->size == like->size && memcmp(copy->bytes, like->bytes, copy->size) == 0;
+    }
+}
+
 /*
  * Which copy is on which GPU only the library can tell. Runtimes load one GPU after another, so the likely pairs are
  * asked for first.
@@ -97,12 +113,15 @@ static void add_target(struct rtl_probe_session *s, struct rtl_probing_plan *pla
 static void choose_targets(struct rtl_probe_session *s, struct rtl_probing_plan *plan)
 {
     uint32_t copies = rtl_probe_code_count(s->code), first = 0;
-    uint64_t object = rtl_reader_kernel_object(s->reader, s->wish.row);
+    uint64_t object = s->wish.like ? s->wish.like->object : rtl_reader_kernel_object(s->reader, s->wish.row);
+    find_alike(s, copies);
     while (first < copies && rtl_probe_code_copy(s->code, first)->object != object)
         first++;
     first = first < copies ? first : 0;
     if (s->wish.gpu >= 0) {
         uint32_t gpu = (uint32_t)s->wish.gpu;
+        if (s->wish.like) /* it ran there */
+            add_target(s, plan, first, gpu);
         if (gpu < copies)
             add_target(s, plan, gpu, gpu);
         for (uint32_t i = 0; i < copies; i++)
@@ -135,6 +154,9 @@ static void begin(struct rtl_probe_session *s, enum rtl_probing_over wrong, uint
                                     .total_ns = s->wish.total_ns};
     if (!wrong)
         choose_targets(s, &plan);
+    if (!wrong && s->wish.like && !plan.targets)
+        wrong = RTL_PROBING_RELOADED;
+    s->wish.like = NULL;
     s->finding = false;
     rtl_probing_begin(&s->probing, &plan, s->began_ns); /* looking counts, too */
     s->probing.stage_ns = s->probing.read_ns = now;

@@ -27,6 +27,9 @@ struct rtl_probe_wish {
     uint64_t total_ns;    /* for all of it; 0: no end */
     bool waits;           /* waits are timed: those of `round` (patch.h) */
     uint32_t round;
+    /* no other code than this, and first where this is; NULL: any that has the kernel. Another session's, which stays
+     * open until this one has found its code */
+    const struct rtl_probe_code_copy *like;
 };
 
 struct rtl_probe_session { /* to be read; what isn't explained is its own */
@@ -40,7 +43,8 @@ struct rtl_probe_session { /* to be read; what isn't explained is its own */
     bool finding;                 /* the code; then `probing` goes on */
     uint64_t began_ns, beat_ns;
     struct rtl_probing probing;
-    uint32_t copy_of[RTL_PROBING_TARGETS]; /* which of the code's copies a target has */
+    bool alike[RTL_PROBE_CODES_MAX];       /* which of the code's copies are of the wished code */
+    uint32_t copy_of[RTL_PROBING_TARGETS]; /* which of them a target has */
     struct rtl_probe_patch patch;          /* once there is one, or it was refused */
     struct rtl_session_gpu {
         uint32_t gpu, agent, compute_units;

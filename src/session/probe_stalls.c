@@ -1,6 +1,7 @@
 /* Figures of waits. See probe_stalls.h. */
 #include "session/probe_stalls.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,24 @@
 static uint64_t plus(uint64_t a, uint64_t b)
 {
     return a + b < a ? UINT64_MAX : a + b;
+}
+
+static void add_waits(struct rtl_probe_stalls *s, const struct rtl_probe_patch *patch,
+                      const struct rtl_probe_state *state)
+{
+    const uint64_t *pair = state->busy;
+    s->copies++;
+    s->clock_cycles = plus(s->clock_cycles, pair[0]);
+    s->clock_passes = plus(s->clock_passes, pair[1]);
+    for (uint32_t i = 0; i < patch->timed; i++) {
+        struct rtl_probe_stall *w = &s->wait[s->timed++];
+        *w = (struct rtl_probe_stall){
+            .place = patch->wait[i], .known = state->waves != 0, .cycles = pair[2 * i + 2], .passes = pair[2 * i + 3]};
+        if (w->known && state->sum)
+            w->share = w->cycles < state->sum ? (double)w->cycles / (double)state->sum : 1;
+        if (w->passes)
+            w->mean = (double)w->cycles / (double)w->passes;
+    }
 }
 
 bool rtl_probe_stalls_add(struct rtl_probe_stalls *s, const struct rtl_probe_patch *patch,
@@ -21,18 +40,8 @@ bool rtl_probe_stalls_add(struct rtl_probe_stalls *s, const struct rtl_probe_pat
         return false;
     s->waits = patch->waits;
     s->rounds = patch->rounds;
-    s->copies++;
-    const uint64_t *pair = state->busy;
-    s->clock_cycles = plus(s->clock_cycles, pair[0]);
-    s->clock_passes = plus(s->clock_passes, pair[1]);
-    for (uint32_t i = 0; i < patch->timed; i++) {
-        struct rtl_probe_stall *w = &s->wait[s->timed++];
-        *w = (struct rtl_probe_stall){.place = patch->wait[i], .cycles = pair[2 * i + 2], .passes = pair[2 * i + 3]};
-        if (state->sum)
-            w->share = w->cycles < state->sum ? (double)w->cycles / (double)state->sum : 1;
-        if (w->passes)
-            w->mean = (double)w->cycles / (double)w->passes;
-    }
+    if (state->recorded)
+        add_waits(s, patch, state);
     s->dispatches = plus(s->dispatches, state->dispatches);
     s->recorded = plus(s->recorded, state->recorded);
     s->duration_total_ns = plus(s->duration_total_ns, state->duration_total_ns);
@@ -44,6 +53,8 @@ bool rtl_probe_stalls_add(struct rtl_probe_stalls *s, const struct rtl_probe_pat
 static int hotter_first(const void *a, const void *b)
 {
     const struct rtl_probe_stall *x = a, *y = b;
+    if (x->known != y->known)
+        return x->known ? -1 : 1;
     if (x->share != y->share)
         return x->share < y->share ? 1 : -1;
     return x->place.at < y->place.at ? -1 : x->place.at > y->place.at;
@@ -59,6 +70,27 @@ void rtl_probe_stalls_free(struct rtl_probe_stalls *s)
 {
     free(s->wait);
     s->wait = NULL;
+}
+
+struct rtl_probe_stalls_missing rtl_probe_stalls_missing(const struct rtl_probe_stalls *s)
+{
+    struct rtl_probe_stalls_missing m = {""};
+    if (s->copies && s->copies + 1 == s->rounds)
+        snprintf(m.text, sizeof m.text, "copy %" PRIu32 " of %" PRIu32 " is missing: ", s->rounds, s->rounds);
+    else if (s->copies && s->copies < s->rounds)
+        snprintf(m.text, sizeof m.text, "copies %" PRIu32 " to %" PRIu32 " of %" PRIu32 " are missing: ", s->copies + 1,
+                 s->rounds, s->rounds);
+    return m;
+}
+
+struct rtl_probe_stalls_progress rtl_probe_stalls_progress(const struct rtl_probe_stalls *s, uint32_t rounds,
+                                                           uint64_t recorded, uint64_t wanted)
+{
+    rounds = rounds > s->rounds ? rounds : s->rounds ? s->rounds : 1;
+    struct rtl_probe_stalls_progress p = {s->copies * wanted + (recorded < wanted ? recorded : wanted),
+                                          rounds * wanted};
+    p.done = p.done < p.total ? p.done : p.total;
+    return p;
 }
 
 double rtl_probe_clock_cycles(const struct rtl_probe_stalls *s)

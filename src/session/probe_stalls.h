@@ -14,6 +14,7 @@
 struct rtl_probe_stall {
     struct rtl_probe_wait place;
     uint64_t cycles, passes; /* all waves' */
+    bool known;              /* waves of its copy have ended: */
     double share;            /* of the cycles that those waves lasted; 0 to 1 */
     double mean;             /* cycles a pass; 0: there was none */
 };
@@ -21,18 +22,33 @@ struct rtl_probe_stall {
 struct rtl_probe_stalls {
     struct rtl_probe_stall *wait; /* allocated; `timed` of them are there */
     uint32_t waits, timed;        /* of the kernel, so far */
-    uint32_t rounds, copies;      /* that it takes, so far */
+    uint32_t rounds, copies;      /* that it takes; that have recorded something, the first so many of them */
     uint64_t clock_cycles, clock_passes;
     uint64_t dispatches, recorded, duration_total_ns;
     uint64_t waves, waves_expected;
 };
 
-/* One copy's numbers. False: there is no memory, or the copy is of another kernel than those before. */
+/* One copy's numbers: of one that has recorded nothing its dispatches alone count. False: there is no memory, or the
+ * copy is of another kernel than those before. */
 bool rtl_probe_stalls_add(struct rtl_probe_stalls *stalls, const struct rtl_probe_patch *patch,
                           const struct rtl_probe_state *state);
 /* Hottest first; of equal ones in the order of the code. */
 void rtl_probe_stalls_rank(struct rtl_probe_stalls *stalls);
 void rtl_probe_stalls_free(struct rtl_probe_stalls *stalls);
+
+/* Which copies are missing, as the head of a line that says why; "" where none is, or there is no copy at all. */
+struct rtl_probe_stalls_missing {
+    char text[80];
+};
+struct rtl_probe_stalls_missing rtl_probe_stalls_missing(const struct rtl_probe_stalls *stalls);
+
+/* How far it is, in dispatches: the copies before, and the one that runs, which has recorded so many of those `wanted`
+ * of it and knows how many `rounds` there are (0: not yet). Never more than all, and never less than before. */
+struct rtl_probe_stalls_progress {
+    uint64_t done, total;
+};
+struct rtl_probe_stalls_progress rtl_probe_stalls_progress(const struct rtl_probe_stalls *stalls, uint32_t rounds,
+                                                           uint64_t recorded, uint64_t wanted);
 
 /* What a wait takes that waits for nothing but the clock, in cycles; 0: not known. */
 double rtl_probe_clock_cycles(const struct rtl_probe_stalls *stalls);

@@ -351,7 +351,7 @@ const char *rtl_probing_word(const struct rtl_probing *p)
     return p->why < RTL_PROBE_WHY_COUNT ? whys[p->why].word : "unknown";
 }
 
-void rtl_probing_text(const struct rtl_probing *p, char *out, size_t size)
+void rtl_probing_reason(const struct rtl_probing *p, char *out, size_t size)
 {
     char status[32] = "";
     const char *text = overs[p->over].text, *advice = overs[p->over].advice;
@@ -359,7 +359,7 @@ void rtl_probing_text(const struct rtl_probing *p, char *out, size_t size)
     if (p->over == RTL_PROBING_NOT)
         return;
     if (p->over == RTL_PROBING_REFUSED) {
-        snprintf(out, size, "it can't be probed: %s", rtl_probe_refusal_text(p->refusal));
+        snprintf(out, size, "%s", rtl_probe_refusal_text(p->refusal));
         return;
     }
     if (p->over == RTL_PROBING_LIBRARY) {
@@ -368,6 +368,16 @@ void rtl_probing_text(const struct rtl_probing *p, char *out, size_t size)
     }
     if (p->over == RTL_PROBING_LIBRARY && p->status)
         snprintf(status, sizeof status, " (status 0x%" PRIx32 ")", p->status);
-    snprintf(out, size, "%s%s%s%s%s", p->counted ? "the probe ended: " : "it can't be probed: ", text, status,
-             *advice ? "; " : "", advice);
+    snprintf(out, size, "%s%s%s%s", text, status, *advice ? "; " : "", advice);
+}
+
+void rtl_probing_text(const struct rtl_probing *p, char *out, size_t size)
+{
+    char reason[400];
+    rtl_probing_reason(p, reason, sizeof reason);
+    snprintf(out, size, "%s%s",
+             !*reason                                       ? ""
+             : p->counted && p->over != RTL_PROBING_REFUSED ? "the probe ended: "
+                                                            : "it can't be probed: ",
+             reason);
 }

@@ -153,7 +153,9 @@ static inline bool rtl_probing_is_done(const struct rtl_probing *probing)
     return probing->over == RTL_PROBING_LIBRARY && probing->why == RTL_PROBE_WHY_DONE;
 }
 
-/* One line: why it is over, and what to do about it. Empty while it isn't. */
+/* Why it is over, and what to do about it. Empty while it isn't. */
+void rtl_probing_reason(const struct rtl_probing *probing, char *out, size_t size);
+/* The same as a line of its own. */
 void rtl_probing_text(const struct rtl_probing *probing, char *out, size_t size);
 /* The same as one word. */
 const char *rtl_probing_word(const struct rtl_probing *probing);

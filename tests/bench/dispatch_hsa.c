@@ -1,20 +1,20 @@
 /*
  * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
- * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | batch | threads N | copies | queues] [hold]:
- * prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512 dispatches
- * (of their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait after each
- * chunk, which isn't part of the time, keeps the queue from filling up.
- * `each`: chunks of one, so that what a few dispatches have to bear is seen; the clock's own time is in it.
- * With `flow` nothing is waited for but a place in the queue: RATE is then what the slowest part of all keeps up with.
- * `signalled`: each dispatch carries a signal of the program's, which it sets first. `latency`: each dispatch is waited
- * for on its signal, with a spinning thread, and the times are from before the submission to after the wait; then
- * "ns_waited MEDIAN" is of the part behind the submission.
- * `batch`: 64 packets behind a doorbell. `threads N`: N threads, each with a queue on a GPU of its own (as far as there
- * are as many); the median is over the chunks of all.
- * `queues`: DISPATCHES on each of 8 queues of 16,384 packets; prints "resident_kb N" when half and when all are done.
- * `copies`: instead of dispatches, copies of 64 bytes to the GPU, a signal each, in chunks that are waited for.
- * With `hold` the process stays until its standard input is closed.
+ * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | batch | threads N | copies | queues | turns]
+ * [hold]: prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512
+ * dispatches (of their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait
+ * after each chunk, which isn't part of the time, keeps the queue from filling up. `each`: chunks of one, so that what
+ * a few dispatches have to bear is seen; the clock's own time is in it. With `flow` nothing is waited for but a place
+ * in the queue: RATE is then what the slowest part of all keeps up with. `signalled`: each dispatch carries a signal of
+ * the program's, which it sets first. `latency`: each dispatch is waited for on its signal, with a spinning thread, and
+ * the times are from before the submission to after the wait; then "ns_waited MEDIAN" is of the part behind the
+ * submission. `batch`: 64 packets behind a doorbell. `threads N`: N threads, each with a queue on a GPU of its own (as
+ * far as there are as many); the median is over the chunks of all. `queues`: DISPATCHES on each of 8 queues of 16,384
+ * packets; prints "resident_kb N" when half and when all are done. `turns`: the same DISPATCHES for each line on
+ * standard input, one line of numbers each, until that is closed. `copies`: instead of dispatches, copies of 64 bytes
+ * to the GPU, a signal each, in chunks that are waited for. With `hold` the process stays until its standard input is
+ * closed.
  */
 #include "../programs/intercept_hsa.h"
 
@@ -176,6 +176,38 @@ static int large_queues(unsigned long wanted, const struct family *family)
     return 0;
 }
 
+/* --- in turns with other processes --- */
+
+static int take_turns(unsigned long wanted, unsigned kernels, const struct family *family)
+{
+    unsigned long chunks = wanted / CHUNK + 1, kernel = 0;
+    double *mean = malloc(chunks * sizeof *mean);
+    hsa_queue_t *queue = open_queue(4096);
+    if (!mean)
+        die("no memory");
+    for (int turn = -1; turn < 0 || getchar() != EOF; turn++) { /* the first, unasked, is to get warm */
+        uint64_t begun = clock_ns();
+        for (unsigned long c = 0; c < chunks; c++) {
+            uint64_t start = clock_ns();
+            for (int i = 0; i < CHUNK; i++) {
+                launch_packet(queue, family->object[kernel], (hsa_signal_t){0}, BARRIER_BIT, true);
+                kernel = kernel + 1 == kernels ? 0 : kernel + 1;
+            }
+            mean[c] = (double)(clock_ns() - start) / CHUNK;
+            drain(queue);
+        }
+        double seconds = (double)(clock_ns() - begun) / 1e9;
+        qsort(mean, chunks, sizeof *mean, ascending);
+        printf("ns_per_dispatch %.1f %.1f %.0f\n", mean[chunks / 2], mean[chunks * 99 / 100],
+               (double)chunks * CHUNK / seconds);
+        fflush(stdout);
+    }
+    must(hsa_queue_destroy(queue), "destroy queue");
+    must(hsa_shut_down(), "shut down");
+    free(mean);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 100000;
@@ -190,6 +222,8 @@ int main(int argc, char **argv)
     bool batch = given(argc, argv, "batch");
     void *block = NULL;
     load_family(&family, "hsa_");
+    if (given(argc, argv, "turns"))
+        return take_turns(wanted, kernels, &family);
     if (given(argc, argv, "queues"))
         return large_queues(wanted, &family);
     if (argc > 4 && !strcmp(argv[3], "threads")) {

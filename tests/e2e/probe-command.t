@@ -110,6 +110,8 @@ has "they are counted as probed" "$("$top" -p "$server" -b -n 1)" 'probed [0-9]'
 echo a letter >"$work/letter"
 probe -p "$server" -k silu -n 2 --every 1 -w "$work/letter"
 is "what is no recording is left alone, and nothing is probed" "$? $(cat "$work/letter") $(wc -l <"$work/out")" "11 a letter 0"
+probe -p "$server" -k silu -n 2 --every 1 -w "$work/letter" --keep "$work/made"
+is "nor is a folder made for what is kept" "$? $(find "$work/made" 2>"$work/null" | wc -l)" "11 0"
 probe -p "$server" -k silu -n 2 --every 1 -w ""
 is "a file without a name" "$?" 1
 probe -p "$server" -k silu -n 5 --every 2 --json -w "$work/probe.db"
@@ -152,9 +154,9 @@ probe -p "$server" -k silu -n 1000000 --timeout 2
 is "the time is over" "$? $(grep -c 'the time for it is over; --timeout' "$work/err")" "17 1"
 has "what there is was printed" "$(line probed)" '^probed +[1-9][0-9]* of '
 counted() { "$top" -p "$server" --json -n 1 | grep -oE '"probed":[0-9]+' | grep -oE '[0-9]+$'; }
-begins() { # a probe in the background, in $probing, until it has counted something
+begins() { # options: a probe in the background, in $probing, until it has counted something
     had=$(counted)
-    "$top" probe -p "$server" -k silu -n 1000000 --every 1 >"$work/out" 2>"$work/err" &
+    "$top" probe -p "$server" -k silu -n 1000000 --every 1 "$@" >"$work/out" 2>"$work/err" &
     probing=$!
     tap_pids="$tap_pids $probing"
     wait_until 60 sh -c "[ \"\$($top -p $server --json -n 1 | grep -oE '\"probed\":[0-9]+' | grep -oE '[0-9]+\$')\" -gt $had ]"
@@ -187,11 +189,13 @@ if as_others "another user's process"; then
     setpriv --reuid 65534 --regid 65534 --clear-groups "$top" probe -p "$server" -k silu >"$work/out" 2>"$work/err"
     is "another user's process" "$? $(grep -c 'belongs to user' "$work/err")" "4 1"
 fi
-begins
+begins -w "$work/gone.db"
 end_process "$server" KILL
 wait "$probing"
 is "a process that ends meanwhile" "$? $(grep -c 'the process has exited' "$work/err")" "6 1"
 has "has told what it had" "$(line probed)" '^probed +[0-9]+ of '
+column() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM rtl_recording" % sys.argv[2]).fetchone()[0])' "$@"; }
+has "and recorded whose it was, which nobody could ask any more" "$(column "$work/gone.db" command)" 'tests/programs/serve --layers 2'
 
 # ---- kernels that no probe takes, and one that doesn't run any more ----
 mkfifo "$work/stdin"

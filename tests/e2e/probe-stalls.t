@@ -45,6 +45,7 @@ start -- "$O/tests/programs/probe_work" 60 --hold
 probe -k work_walk --stalls -n 3 --every 2
 is "waits are timed" "$? $(cat "$work/err")" "0 "
 waits=$(listed work_walk | wc -l)
+copies=$(line waits | sed 's/.* of \([0-9]*\) copies.*/\1/')
 check "there are many" test "$waits" -ge 33
 has "all of them, by several copies" "$(line waits)" "^waits +$waits of $waits timed, by ([3-9]) of \\1 copies; hottest first\$"
 has "each of which had its dispatches" "$(line probed)" '^probed +(9|12|15) of [0-9]+ dispatches, wanted 3 for each copy; one in 2$'
@@ -100,8 +101,46 @@ is "the time is over" "$? $(grep -c 'the time for it is over' "$work/err")" "17 
 has "what there is was printed" "$(line waits)" '^waits +[1-9][0-9]* of '
 probe -k work_walk -n 3 --every 2
 is "an ordinary probe follows" "$? $(line busy | grep -c 'compute units had waves')" "0 1"
+# ---- what comes between two copies: the viewer stands still until the first one is done ----
+loaded() { grep -c 'a probe was loaded' "$work/work.err"; }
+first_is_done() { # options of probe...: in the background, in $probing; once more where it was at the next one already
+    for _ in 1 2 3 4 5; do
+        had=$(loaded)
+        "$top" probe -p "$program" -k work_walk --stalls -n 3 --every 2 --force "$@" >"$work/out" 2>"$work/err" &
+        probing=$!
+        tap_pids="$tap_pids $probing"
+        wait_until 60 sh -c "[ \$(grep -c 'a probe was loaded' '$work/work.err') -gt $had ]"
+        kill -STOP "$probing"
+        wait_until 10 sh -c "'$O/tests/programs/intercept_dump' $program probe | grep -q 'over recorded 3'" &&
+            [ "$(loaded)" = $((had + 1)) ] && return
+        kill -CONT "$probing"
+        wait "$probing"
+    done
+}
+first_is_done --keep "$work/first" --json
+kill -STOP "$program"
+kill -CONT "$probing"
+wait "$probing"
+is "copies behind one that gets no answer are missing: said" "$? $(cat "$work/err")" \
+    "17 rtl-top: copies 2 to $copies of $copies are missing: its library doesn't answer; does the process hang, or dispatch nothing?"
+is "and in JSON" "$(jq -c '[.ended, .stalls.copies, .stalls.recorded, .stalls.timed > 0, .code.hash != null]' "$work/out")" \
+    '["no_answer",1,3,true,true]'
+is "what the first had is kept" "$(cd "$work/first" && echo *)" "original.co probe.txt probed.co"
+has "with the reason" "$(cat "$work/first/probe.txt")" "^copies 2 to $copies of $copies are missing: "
+kill -CONT "$program"
 finish_program
 is "the program's results are right" "$ended $(grep -c PASS "$work/work.out")" "0 1"
+
+start -- "$O/tests/programs/probe_work" 60 --hold
+first_is_done --keep "$work/second"
+end_process "$program" KILL
+kill -CONT "$probing"
+wait "$probing"
+is "a process that ends between two copies" "$? $(cat "$work/err")" \
+    "6 rtl-top: copies 2 to $copies of $copies are missing: the process has exited"
+has "the first one's numbers are told" "$(line waits)" "^waits +[1-9][0-9]* of $waits timed, by 1 of $copies copies"
+has "with its code" "$(line copy)" '^copy +.*, hash [0-9a-f]{16}, '
+has "and its dispatches" "$(line probed)" '^probed +3 of [0-9]+ dispatches'
 
 # ---- a kernel without a wait ----
 on_gpu --execute --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1 >"$work/serve.out" 2>"$work/serve.err" &
@@ -110,6 +149,8 @@ tap_pids="$tap_pids $program"
 wait_until 60 sh -c "$top -p $program -b -n 1 2>/dev/null | grep -q silu"
 probe -k silu --stalls
 is "a kernel without a wait" "$? $(cat "$work/err")" "17 rtl-top: it can't be probed: it has no wait that could be timed (s_waitcnt)"
+probe -k silu --stalls --json
+is "in JSON there are no numbers of it" "$? $(jq -c '[.ended, has("stalls"), .stalls]' "$work/out")" '17 ["refused",true,null]'
 probe -k silu --stalls -w "$work/recording"
 is "they aren't recorded: said" "$? $(cat "$work/err")" "1 rtl-top: -w goes without --stalls: recordings have no place for its numbers"
 check "and no file is made" test ! -e "$work/recording"

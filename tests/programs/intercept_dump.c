@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/probe_client.h"
 #include "shm/segment_reader.h"
 #include "stats/quantile.h"
 
@@ -94,6 +95,18 @@ static void rows(const struct rtl_snapshot *s)
              (ull)s->agents[i].busy_ns, (ull)s->agents[i].tick_hz, s->agents[i].bdf, s->agents[i].compute_units);
 }
 
+static void probe(const struct rtl_reader *reader)
+{
+    static const char *const phases[] = {
+#define NAME(sym, num, json, text) [num] = json,
+        RTL_PROBE_PHASES(NAME)
+#undef NAME
+    };
+    struct rtl_probe_state state;
+    if (rtl_reader_probe(reader, &state))
+        line("probe", "%s recorded %llu", phases[state.phase], (ull)state.recorded);
+}
+
 int main(int argc, char **argv)
 {
     struct rtl_reader *reader = NULL;
@@ -112,6 +125,7 @@ int main(int argc, char **argv)
     if (status == RTL_READER_OK) {
         totals(&snapshot);
         rows(&snapshot);
+        probe(reader);
     }
     rtl_snapshot_free(&snapshot);
     if (reader)

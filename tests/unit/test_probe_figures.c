@@ -210,6 +210,53 @@ static void waits_of_several_copies(void **unused)
     rtl_probe_stalls_free(&s);
 }
 
+/* A copy that has recorded nothing has no waits; one whose waves have recorded nothing has no shares. */
+static void waits_that_nobody_knows(void **unused)
+{
+    (void)unused;
+    struct rtl_probe_stalls s = {0};
+    struct rtl_probe_patch patch = {.waits = 3, .rounds = 3, .timed = 1};
+    struct rtl_probe_state state = {.dispatches = 7};
+    assert_string_equal(rtl_probe_stalls_missing(&s).text, "");
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(s.rounds == 3 && !s.copies && !s.timed && s.dispatches == 7);
+    assert_string_equal(rtl_probe_stalls_missing(&s).text, "");
+    state.recorded = 2;
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(s.copies == 1 && s.timed == 1 && !s.wait[0].known);
+    assert_string_equal(rtl_probe_stalls_missing(&s).text, "copies 2 to 3 of 3 are missing: ");
+    state.waves = state.sum = 100;
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(s.timed == 2 && s.wait[1].known && !s.wait[1].share);
+    assert_string_equal(rtl_probe_stalls_missing(&s).text, "copy 3 of 3 is missing: ");
+    rtl_probe_stalls_rank(&s);
+    assert_true(s.wait[0].known && !s.wait[1].known);
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_string_equal(rtl_probe_stalls_missing(&s).text, "");
+    rtl_probe_stalls_free(&s);
+}
+
+/* How far it is never goes back, and never beyond the end. */
+static void how_far_waits_are(void **unused)
+{
+    (void)unused;
+    struct rtl_probe_stalls s = {0};
+    uint64_t before = 0;
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint64_t recorded = 0; recorded <= 21; recorded += 7) {
+            struct rtl_probe_stalls_progress far = rtl_probe_stalls_progress(&s, recorded ? 3 : 0, recorded, 20);
+            assert_true(far.done >= before && far.done <= far.total);
+            assert_true(far.total == 60 || (!round && !recorded));
+            assert_int_equal(far.done, round * 20 + (recorded < 20 ? recorded : 20));
+            before = far.done;
+        }
+        s.rounds = 3;
+        s.copies++;
+        s.recorded += 20;
+    }
+    assert_int_equal(rtl_probe_stalls_progress(&s, 3, 20, 20).done, 60);
+}
+
 /* Whatever a process says, shares are shares, and nothing runs over. */
 static void waits_that_make_no_sense(void **unused)
 {
@@ -249,6 +296,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_of_several_copies),
+        cmocka_unit_test(waits_that_nobody_knows),
+        cmocka_unit_test(how_far_waits_are),
         cmocka_unit_test(waits_that_make_no_sense),
         cmocka_unit_test(waits_in_words),
         cmocka_unit_test(figures),

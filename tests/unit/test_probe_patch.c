@@ -267,8 +267,11 @@ static void damaged_objects(void **unused)
         assert_true(told || (!why && order.bytes > sections)); /* the last of its sections doesn't matter */
         rtl_probe_patch_free(&patch);
     }
-    for (enum rtl_probe_refusal why = 0; why < RTL_PROBE_REFUSAL_COUNT; why++)
+    for (enum rtl_probe_refusal why = 0; why < RTL_PROBE_REFUSAL_COUNT; why++) {
         assert_true(strlen(rtl_probe_refusal_text(why)) > 5);
+        for (enum rtl_probe_refusal other = 0; other < why; other++) /* each is told apart */
+            assert_string_not_equal(rtl_probe_refusal_text(why), rtl_probe_refusal_text(other));
+    }
     assert_non_null(rtl_probe_refusal_text(RTL_PROBE_REFUSAL_COUNT));
     free(code);
 }

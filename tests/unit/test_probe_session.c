@@ -300,6 +300,58 @@ static void on_the_gpu_that_is_wanted(void **state)
     assert_false(rtl_probe_session_step(session, true, now));
 }
 
+/* --- a second session for the same code --- */
+
+static void open_alike(struct rtl_probe_session *before, int gpu)
+{
+    const struct rtl_probe_wish wish = {
+        .kernel = "gemm", .gpu = gpu, .every = 1, .wanted = 1, .like = rtl_probe_session_original(before)};
+    assert_int_equal(rtl_probe_session_open(reader, getpid(), &snapshot, &wish, &session, why, sizeof why),
+                     RTL_READER_OK);
+}
+
+/* The code object of the first is asked for first, whatever its place in the list; then others of the same code. */
+static void the_same_code_object_again(void **state)
+{
+    (void)state;
+    file[0][PAGE + 4] ^= 1, loaded[0][PAGE + 4] ^= 1; /* another program's kernel of that name */
+    list(CODES);
+    open_session(1);
+    while (session->finding || page->request.kernel_object != object_of(2)) {
+        step_to(RTL_PROBE_ASK_PREPARE);
+        if (page->request.kernel_object != object_of(2))
+            answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
+    }
+    answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NONE);
+    struct rtl_probe_session *before = session;
+    open_alike(before, 1);
+    for (unsigned i = CODES; i-- > 1;) {
+        step_to(RTL_PROBE_ASK_PREPARE);
+        assert_int_equal(page->request.kernel_object, object_of(i));
+        assert_int_equal(page->request.agent, 1);
+        answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
+    }
+    assert_false(rtl_probe_session_step(session, true, now));
+    assert_string_equal(rtl_probing_word(&session->probing), "no_kernel");
+    rtl_probe_session_close(before);
+}
+
+static void the_same_code_is_gone(void **state)
+{
+    (void)state;
+    open_session(-1);
+    step_to(RTL_PROBE_ASK_PREPARE);
+    struct rtl_probe_session *before = session;
+    file[0][PAGE + 4] ^= 1, loaded[0][PAGE + 4] ^= 1;
+    open_alike(before, 0);
+    uint16_t number = word().number;
+    while (rtl_probe_session_step(session, true, now))
+        sched_yield();
+    assert_string_equal(rtl_probing_word(&session->probing), "reloaded");
+    assert_int_equal(word().number, number);
+    rtl_probe_session_close(before);
+}
+
 /* --- what is compared --- */
 
 static const struct rtl_probe_code_copy *found(struct rtl_probe_code **code, enum rtl_probe_code_result result)
@@ -425,6 +477,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),
         cmocka_unit_test_setup_teardown(all_of_one_name_are_tried, setup, teardown),
         cmocka_unit_test_setup_teardown(on_the_gpu_that_is_wanted, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_code_object_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_code_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(all_of_the_code_is_compared, setup, teardown),
         cmocka_unit_test_setup_teardown(what_nobody_can_see_was_not_compared, setup, teardown),
         cmocka_unit_test_setup_teardown(who_closes_takes_back_only_its_own, setup, teardown),

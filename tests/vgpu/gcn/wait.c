@@ -1,6 +1,8 @@
 /*
  * wait.c - what s_waitcnt takes, where a launch asks for it: operations are done so many cycles after they began, and a
- * wait ends when no more of them are under way than it says.
+ * wait ends when no more of them are under way than it says. Each operation counts one; by the ISA documents scalar
+ * memory counts two in lgkmcnt where it reads more than one dword, s_memtime among it: waits for lgkmcnt(1) and more
+ * that have such an operation before them may take longer there.
  */
 #include "wave.h"
 
