@@ -9,9 +9,9 @@
 #include "session/group_recorder.h"
 #include "session/heartbeat.h"
 #include "session/kernel_choice.h"
+#include "session/probe_rounds.h"
 #include "session/progress.h"
 #include "session/target.h"
-#include "shm/hash.h"
 #include "stats/quantile.h"
 #include "text/text.h"
 
@@ -245,29 +245,20 @@ static int begin(struct probe *p, const struct rtl_probe_wish *wish)
     return status;
 }
 
-static uint64_t hash_of_original(const struct rtl_probe_session *s)
-{
-    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
-    return original ? rtl_hash(original->bytes, original->size) : 0;
-}
-
 /* One copy after another, on the same GPU, until each wait was timed by one; the last one's session stays. */
 static int run_rounds(struct probe *p, struct rtl_probe_wish wish)
 {
     uint64_t began = rtl_mono_ns(), hash = 0;
     int status;
-    for (wish.waits = true; !(status = begin(p, &wish)); wish.round++) {
+    wish.waits = true;
+    while (!(status = begin(p, &wish))) {
         run(p);
-        const struct rtl_probing *probing = &p->session->probing;
-        const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(p->session);
-        uint64_t spent = rtl_mono_ns() - began, code = hash_of_original(p->session);
-        bool same = !wish.round || code == hash;
-        hash = code;
-        if (probing->counted && (!same || !rtl_probe_stalls_add(&p->waits, &p->session->patch, &probing->state)))
-            return WRONG("the process has several kernels of that name, and runs now one, now another");
-        if (!rtl_probing_is_done(probing) || wish.round + 1 >= p->session->patch.rounds)
+        uint64_t spent = rtl_mono_ns() - began;
+        enum rtl_probe_round next = rtl_probe_round_over(&p->waits, p->session, &hash, &wish);
+        if (next == RTL_PROBE_ROUND_MIXED)
+            return WRONG(RTL_PROBE_MIXED_TEXT);
+        if (next == RTL_PROBE_ROUND_LAST)
             break;
-        wish.gpu = gpu ? (int)(gpu - p->session->gpus) : wish.gpu;
         wish.total_ns = spent < p->timeout_ns ? p->timeout_ns - spent : 1;
         rtl_probe_session_close(p->session);
         p->session = NULL;

@@ -282,8 +282,8 @@ static bool press(struct rtl_watch *w, uint32_t key)
         rtl_watch_take_snapshot(w);
     if (asked & RTL_UI_MODE && !w->player)
         rtl_watch_ask_for_mode(w);
-    if (asked & RTL_UI_PROBE)
-        rtl_watch_toggle_probe(w);
+    if (asked & (RTL_UI_PROBE | RTL_UI_STALLS))
+        rtl_watch_toggle_probe(w, asked & RTL_UI_STALLS);
     if (asked & RTL_UI_END)
         end_launched(w);
     if (asked & RTL_UI_SAVE)
@@ -468,7 +468,7 @@ bool rtl_watch_prepare(struct rtl_watch *w, pid_t pid, const char *title)
 
 void rtl_watch_release(struct rtl_watch *w)
 {
-    rtl_watch_drop_probe(w);
+    rtl_watch_free_probe(w);
     rtl_frame_recorder_stop(&w->recorder);
     rtl_frame_free(&w->frame);
     rtl_model_held_free(w->held);
