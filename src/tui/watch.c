@@ -66,6 +66,9 @@ void rtl_watch_show_frame(struct rtl_watch *w, uint32_t frame)
     }
     w->ui.frame = w->player->at;
     w->ui.probe = w->player->probe;
+    if (*w->player->left_out)
+        rtl_ui_say(&w->ui, "%s", w->player->left_out);
+    w->player->left_out[0] = 0;
     if (w->player->group)
         snprintf(w->ui.title, sizeof w->ui.title, "%s", w->player->title);
     w->samples++;
