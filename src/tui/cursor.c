@@ -3,7 +3,7 @@
 #include "model/merge.h"
 #include "text/text.h"
 #include "tui/layout.h"
-#include "tui/probe_key.h"
+#include "tui/probe_shown.h"
 #include "tui/process_list.h"
 
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)

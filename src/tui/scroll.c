@@ -3,7 +3,7 @@
 #include "text/text.h"
 #include "tui/calls_keys.h"
 #include "tui/draw_calls.h"
-#include "tui/probe_key.h"
+#include "tui/probe_shown.h"
 #include "tui/process_list.h"
 
 /* Looks for what was asked for in the help: where its lines are depends on the width. */

@@ -76,10 +76,6 @@ keys P
 check "and probes waves then" shows 'PROBE armed, [1-9]' 'imbalance  [1-9]'
 keys s
 check "which s takes back" shows 'PROBE over, ' 'the probe ended: it was stopped'
-keys s
-check "once more" shows 'STALLS armed, copy 1 of 3: [1-9]'
-keys Escape
-check "the row says so" shows 'probed work_walk'
 keys q
 check "who leaves" shows 'left with 0'
 "$top" probe -p "$program" -k work_sum -n 2 --every 1 >"$work/out" 2>&1
