@@ -242,6 +242,9 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
             rtl_complain("%s", rtl_player_why(player));
         else
             status = put_frame(&frame, &out);
+        if (*player->left_out)
+            rtl_complain("%s", player->left_out);
+        player->left_out[0] = 0;
         frame.number++;
         rtl_progress_at(frame.number, player->frames);
     }

@@ -136,7 +136,7 @@ void rtl_json_probe(struct json_writer *w, struct json_object *root, const struc
     put_text(w, o, "stage", p->stage);
     put_name(w, o, "ended", p->runs ? NULL : p->ended);
     put_name(w, o, "why", p->runs ? NULL : p->over);
-    put_number(w, o, "every", p->every);
+    put_measured(w, o, "every", p->every, p->every);
     if (!p->counted)
         return;
     put_number(w, o, "code_bytes", p->state.code_bytes);

@@ -10,6 +10,7 @@
 #include "session/group_recorder.h"
 #include "session/heartbeat.h"
 #include "session/kernel_choice.h"
+#include "session/probe_rounds.h"
 #include "session/progress.h"
 #include "session/target.h"
 #include "stats/quantile.h"
@@ -396,6 +397,8 @@ static int record(struct probe *p, const struct rtl_snapshot *after)
     status = rtl_recording_add(recording, after, rtl_real_ns(), !rtl_reader_alive(p->reader));
     if (status)
         rtl_complain("%s", rtl_recording_why(recording));
+    else if (*rtl_recording_left_out(recording, why, sizeof why))
+        rtl_complain("recorded without the probe: %s", why), status = RTL_DB_SCHEMA;
     rtl_recording_close(recording);
     return (int)status;
 }

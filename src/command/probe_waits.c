@@ -6,51 +6,10 @@
 #include "command/json_writer.h"
 #include "command/probe_report.h"
 #include "session/probe_stalls.h"
-#include "probe/code_object.h"
-#include "text/disassembly.h"
+#include "session/stall_lines.h"
 #include "text/text.h"
 
-enum { BEFORE_MAX = 3, LINE = 160, WITH_BEFORE = 10 /* of the hottest, as text */ };
-
-/* The kernel's code from its entry on, and who reads it; both looked for once. */
-struct listing {
-    struct rtl_disassembly *disassembly; /* NULL: nobody */
-    const uint8_t *bytes;
-    size_t there;
-};
-
-/* The instructions before a wait, where there is somebody who reads them; how many. */
-static int before_of(const struct listing *l, const struct rtl_probe_stall *stall, char lines[BEFORE_MAX][LINE])
-{
-    uint32_t at = stall->place.from, end = stall->place.at;
-    int n = 0;
-    while (l->disassembly && at < end && end <= l->there && n < BEFORE_MAX) {
-        uint32_t size = rtl_disassemble(l->disassembly, l->bytes + at, end - at, lines[n], LINE);
-        if (!size)
-            break;
-        at += size;
-        n++;
-    }
-    return n;
-}
-
-static struct listing open_listing(const struct rtl_probe_report *r)
-{
-    const struct rtl_probe_code_copy *original = rtl_probe_session_original(r->session);
-    struct listing l = {NULL, NULL, 0};
-    struct rtl_code_object code;
-    struct rtl_kernel_descriptor descriptor;
-    uint64_t address;
-    if (!original || rtl_code_open(&code, original->bytes, original->size) ||
-        !rtl_code_find_kernel(&code, r->session->wish.kernel, &address) ||
-        rtl_code_at(&code, address, false, &l.bytes) < sizeof descriptor)
-        return l;
-    memcpy(&descriptor, l.bytes, sizeof descriptor);
-    l.there = rtl_code_at(&code, address + (uint64_t)descriptor.entry, true, &l.bytes);
-    l.disassembly = rtl_disassembly_open(
-        (code.flags & RTL_CODE_MACHINE) == RTL_CODE_GFX90A ? "amdgcn-amd-amdhsa--gfx90a" : "amdgcn-amd-amdhsa--gfx906");
-    return l;
-}
+enum { WITH_BEFORE = 10 /* of the hottest, as text */ };
 
 void rtl_probe_waits_text(const struct rtl_probe_report *r)
 {
@@ -81,11 +40,11 @@ void rtl_probe_waits_text(const struct rtl_probe_report *r)
     if (!s->timed)
         return;
     printf("  %7s %9s %9s  %s\n", "OF WAVES", "CYCLES", "PASSES", "AT");
-    struct listing listing = open_listing(r);
+    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session);
     for (uint32_t i = 0; i < s->timed; i++) {
         const struct rtl_probe_stall *w = &s->wait[i];
-        char lines[BEFORE_MAX][LINE];
-        for (int n = 0, count = i < WITH_BEFORE ? before_of(&listing, w, lines) : 0; n < count; n++)
+        char lines[RTL_STALL_BEFORE][RTL_STALL_LINE];
+        for (int n = 0, count = i < WITH_BEFORE ? rtl_stall_lines(d, &w->place, lines) : 0; n < count; n++)
             printf("  %8s %9s %9s  %11s%s\n", "", "", "", "", lines[n]);
         char share[16] = "-";
         if (w->known)
@@ -94,7 +53,7 @@ void rtl_probe_waits_text(const struct rtl_probe_report *r)
                w->passes ? rtl_format_count(w->mean < 1e18 ? (uint64_t)(w->mean + 0.5) : UINT64_MAX).text : "-",
                rtl_format_count(w->passes).text, w->place.at, rtl_probe_wait_text(w->place.word).text);
     }
-    rtl_disassembly_close(listing.disassembly);
+    rtl_stall_lines_close(d);
 }
 
 void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
@@ -119,11 +78,11 @@ void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const
     put_number(w, o, "copies", s->copies);
     put_number(w, o, "copies_needed", s->rounds);
     put_share(w, o, "clock_cycles", s->clock_passes, rtl_probe_clock_cycles(s));
-    struct listing listing = open_listing(r);
+    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session);
     for (uint32_t i = 0; i < s->timed; i++) {
         const struct rtl_probe_stall *one = &s->wait[i];
         struct json_object *entry = object_at_end(w, list), *before = entry ? array_in(w, entry, "before") : NULL;
-        char lines[BEFORE_MAX][LINE];
+        char lines[RTL_STALL_BEFORE][RTL_STALL_LINE];
         if (!before)
             break;
         put_number(w, entry, "offset", one->place.at);
@@ -132,8 +91,8 @@ void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const
         put_share(w, entry, "mean_cycles", one->passes, one->mean);
         put_number(w, entry, "cycles", one->cycles);
         put_number(w, entry, "passes", one->passes);
-        for (int n = 0, count = before_of(&listing, one, lines); n < count; n++)
+        for (int n = 0, count = rtl_stall_lines(d, &one->place, lines); n < count; n++)
             w->failed |= json_object_array_add(before, json_object_new_string(lines[n])) != 0;
     }
-    rtl_disassembly_close(listing.disassembly);
+    rtl_stall_lines_close(d);
 }

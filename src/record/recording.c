@@ -29,6 +29,8 @@ struct rtl_recording {
     struct named named;
     struct rtl_call_numbers calls;
     struct rtl_probe_writer probe;
+    bool no_probes;     /* somebody else's table of that name can't be written: frames go on without */
+    char left_out[400]; /* what it was, until it was asked for */
     struct rtl_histogram_delta delta; /* of the histogram that is being written */
 };
 
@@ -421,6 +423,25 @@ static void begin_again(struct rtl_recording *r)
     rtl_call_numbers_take_back(&r->calls, 0, 0);
 }
 
+/* Somebody else may have made the table: what it doesn't take is no reason to lose the frames. True: once more. */
+static bool leave_probes_out(struct rtl_recording *r, enum rtl_db_status status)
+{
+    if (r->no_probes || status == RTL_DB_BUSY || status == RTL_DB_STOPPED ||
+        !strstr(rtl_db_why(r->db), rtl_probe_set.table))
+        return false;
+    snprintf(r->left_out, sizeof r->left_out, "%s", rtl_db_why(r->db));
+    rtl_db_rollback(r->db);
+    r->no_probes = true;
+    return true;
+}
+
+const char *rtl_recording_left_out(struct rtl_recording *r, char *out, size_t size)
+{
+    snprintf(out, size, "%s", r->left_out);
+    r->left_out[0] = 0;
+    return out;
+}
+
 enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
                                      bool exited)
 {
@@ -430,9 +451,11 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
         status = rtl_db_need(r->db, &rtl_pairs_set);
     if (!status && rtl_is_observed(s))
         status = rtl_db_need(r->db, &rtl_observed_set);
-    bool probe = rtl_probe_has_news(&r->probe);
+    bool probe = !r->no_probes && rtl_probe_has_news(&r->probe);
     if (!status && probe)
         status = rtl_db_need(r->db, &rtl_probe_set);
+    if (status && probe && leave_probes_out(r, status))
+        return rtl_recording_add(r, s, real_ns, exited);
     if (status) {
         r->failed++;
         return status;
@@ -459,6 +482,8 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
         r->named = named;
         rtl_call_numbers_take_back(&r->calls, calls, nodes);
         r->id = id;
+        if (probe && leave_probes_out(r, status))
+            return rtl_recording_add(r, s, real_ns, exited);
         r->failed++;
         return status;
     }

@@ -52,6 +52,8 @@ void rtl_recording_wait(struct rtl_recording *recording, unsigned busy_ms);
 
 /* What frames from now on have of the process's probe; copied. */
 void rtl_recording_probe(struct rtl_recording *recording, const struct rtl_probe_told *probe);
+/* Why probes are left out: the file has a table of that name that isn't as ours. Told once; "" otherwise. */
+const char *rtl_recording_left_out(struct rtl_recording *recording, char *out, size_t size);
 
 /* Writes one frame. `exited`: the process has ended, this is its last state. */
 enum rtl_db_status rtl_recording_add(struct rtl_recording *recording, const struct rtl_snapshot *snapshot,

@@ -274,6 +274,12 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
     return status;
 }
 
+void rtl_replay_leave_probes(struct rtl_replay *r)
+{
+    r->probes = false;
+    rtl_db_rollback(r->db);
+}
+
 enum rtl_db_status rtl_replay_probe(struct rtl_replay *r, uint32_t frame, struct rtl_probe_told *probe)
 {
     memset(probe, 0, sizeof *probe);

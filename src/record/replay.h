@@ -50,6 +50,8 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *replay, uint32_t frame, st
 
 /* What was probed until that frame; there = false: nothing. After RTL_DB_STOPPED it can be asked again. */
 enum rtl_db_status rtl_replay_probe(struct rtl_replay *replay, uint32_t frame, struct rtl_probe_told *probe);
+/* After an error of that: the rest can be shown all the same, from then on without probes. rtl_replay_why stays. */
+void rtl_replay_leave_probes(struct rtl_replay *replay);
 
 /* The kernels in the order of their first sight: the n-th one's row and name; false beyond the last. */
 bool rtl_replay_kernel(const struct rtl_replay *replay, uint32_t n, uint32_t *id, const char **name, size_t *length);

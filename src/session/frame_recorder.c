@@ -107,6 +107,13 @@ enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder,
     return recorder->last;
 }
 
+static void take_left_out(struct rtl_frame_recorder *recorder, struct rtl_recording *recording)
+{
+    char why[sizeof recorder->left_out];
+    if (*rtl_recording_left_out(recording, why, sizeof why))
+        memcpy(recorder->left_out, why, sizeof why);
+}
+
 enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, const struct rtl_snapshot *snapshot,
                                           uint64_t real_ns, bool exited)
 {
@@ -117,11 +124,16 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
             start_group(recorder);
         recorder->last =
             recorder->grouped ? rtl_group_recorder_end_frame(&recorder->group) : fail(recorder, "out of memory");
+        if (recorder->grouped && *recorder->group.left_out) {
+            memcpy(recorder->left_out, recorder->group.left_out, sizeof recorder->left_out);
+            recorder->group.left_out[0] = 0;
+        }
         if (recorder->last && recorder->grouped)
             snprintf(recorder->why, sizeof recorder->why, "%s", recorder->group.why);
         return recorder->last;
     }
     recorder->last = rtl_recording_add(recorder->recording, snapshot, real_ns, exited);
+    take_left_out(recorder, recorder->recording);
     if (recorder->last)
         snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recorder->recording));
     return recorder->last;
@@ -165,6 +177,8 @@ static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, con
     struct rtl_group_recorder once;
     struct rtl_snapshot merged = {0};
     rtl_group_recorder_init(&once, recorder->options, RTL_RECORDING_SNAPSHOT, path, busy_ms);
+    once.probe_of = recorder->probe_of;
+    once.probe_context = recorder->probe_context;
     recorder->once = &once;
     rtl_targets_hand_to(recorder->targets, take, recorder); /* a series goes on: who ends now ends in it, too */
     bool read = rtl_targets_snapshot(recorder->targets, &merged) == RTL_READER_OK;
@@ -180,6 +194,8 @@ static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, con
         status = fail(recorder, "out of memory");
     else if (!recorder->saved_processes)
         status = fail(recorder, "all processes have ended: only their sum is known");
+    if (*once.left_out)
+        memcpy(recorder->left_out, once.left_out, sizeof recorder->left_out);
     rtl_snapshot_free(&merged);
     rtl_group_recorder_free(&once);
     return status;
@@ -197,6 +213,7 @@ enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *record
     if (!status) {
         rtl_recording_probe(recording, &recorder->probe);
         status = rtl_recording_add(recording, snapshot, real_ns, false);
+        take_left_out(recorder, recording);
         if (status)
             snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recording));
         rtl_recording_close(recording);

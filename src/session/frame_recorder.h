@@ -27,7 +27,10 @@ struct rtl_frame_recorder {
     bool grouped;
     struct rtl_group_recorder *once; /* a snapshot of several that is being taken; or NULL */
     unsigned busy_ms;
-    struct rtl_probe_told probe;             /* of the process with that pid */
+    char left_out[400];          /* why probes are left out, from then on; whoever has told it clears it */
+    struct rtl_probe_told probe; /* of the process with that pid */
+    rtl_probe_of *probe_of;      /* of several: of one of them, for snapshots; or NULL */
+    const void *probe_context;
     uint32_t saved_kernels, saved_processes; /* by the last snapshot; processes: 0 of one alone */
     enum rtl_db_status missing;              /* the end of a recording that is over: why it could not be written */
     char missing_why[512];
@@ -35,7 +38,8 @@ struct rtl_frame_recorder {
 
 void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_model *model,
                              const struct rtl_options *options, pid_t pid, const char *title);
-/* What frames and snapshots from now on have of a probe on that process; copied. A snapshot of several has none. */
+/* What frames and snapshots from now on have of a probe on that process; copied. What a snapshot of several has,
+ * `probe_of` says. */
 void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, const struct rtl_probe_told *probe);
 /* Starts recording; on failure `why` says what is wrong. */
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms);

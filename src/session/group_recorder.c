@@ -77,6 +77,10 @@ static void open_recording(struct rtl_group_recorder *group, struct rtl_member_r
         rtl_recording_open(group->path, group->options->force, patience(group), &info, &m->recording, why, sizeof why);
     if (status)
         fail(group, status, why);
+    const struct rtl_probe_told *probe =
+        !status && group->probe_of ? group->probe_of(group->probe_context, m->pid) : NULL;
+    if (probe)
+        rtl_recording_probe(m->recording, probe);
 }
 
 static bool write_frame(struct rtl_group_recorder *group, struct rtl_member_recording *m,
@@ -88,6 +92,9 @@ static bool write_frame(struct rtl_group_recorder *group, struct rtl_member_reco
         return false;
     rtl_recording_wait(m->recording, patience(group));
     enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, real_ns, ended);
+    char left_out[sizeof group->left_out];
+    if (*rtl_recording_left_out(m->recording, left_out, sizeof left_out))
+        memcpy(group->left_out, left_out, sizeof left_out);
     if (status)
         fail(group, status, rtl_recording_why(m->recording));
     return !status;

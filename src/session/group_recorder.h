@@ -16,6 +16,9 @@ enum {
     RTL_GROUP_LATE = 64, /* last states that wait for a frame that succeeds; beyond that they are lost, which is told */
 };
 
+/* What is known of a probe on a process, or NULL. */
+typedef const struct rtl_probe_told *rtl_probe_of(const void *context, pid_t pid);
+
 struct rtl_member_recording {
     uint32_t number;
     pid_t pid;
@@ -38,6 +41,9 @@ struct rtl_group_recorder {
     enum rtl_db_status lost; /* a last state that could not be kept: every frame fails from then on */
     bool busy;               /* somebody has the file locked in this frame: the others of it don't wait for him, too */
     char why[512];
+    char left_out[400];     /* as of rtl_recording_left_out, of one of them */
+    rtl_probe_of *probe_of; /* of a recording that begins; or NULL */
+    const void *probe_context;
 };
 
 /* `kind`, `path` and `options` outlive it. */

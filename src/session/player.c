@@ -93,8 +93,13 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
     if (status)
         return status;
     if (last && !player->group && (status = rtl_replay_probe(player->replay, frame, &player->probe))) {
-        rtl_snapshot_free(&snapshot);
-        return status;
+        if (status == RTL_DB_STOPPED) {
+            rtl_snapshot_free(&snapshot);
+            return status;
+        }
+        player->probe = (struct rtl_probe_told){0};
+        snprintf(player->left_out, sizeof player->left_out, "shown without probes: %s", rtl_replay_why(player->replay));
+        rtl_replay_leave_probes(player->replay);
     }
     if (player->group)
         rtl_replay_group_title(player->group, player->title, sizeof player->title);

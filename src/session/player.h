@@ -16,6 +16,7 @@ struct rtl_player {
     pid_t pid;
     char title[160];             /* safe text; of several it goes with the frame */
     struct rtl_probe_told probe; /* at that frame; of several processes none */
+    char left_out[400];          /* why there are none from then on; whoever has told it clears it */
     uint32_t at, frames;         /* the frame that the model shows, of how many */
     bool started;
 };

@@ -11,12 +11,21 @@
 #include "probe/patch.h"
 #include "shm/probe_state.h"
 
+enum { RTL_STALL_BEFORE = 3, RTL_STALL_LINE = 160 };
+
+/* The instructions before a wait, safe text. */
+struct rtl_stall_before {
+    int count;
+    char text[RTL_STALL_BEFORE][RTL_STALL_LINE];
+};
+
 struct rtl_probe_stall {
     struct rtl_probe_wait place;
-    uint64_t cycles, passes; /* all waves' */
-    bool known;              /* waves of its copy have ended: */
-    double share;            /* of the cycles that those waves lasted; 0 to 1 */
-    double mean;             /* cycles a pass; 0: there was none */
+    uint64_t cycles, passes;               /* all waves' */
+    bool known;                            /* waves of its copy have ended: */
+    double share;                          /* of the cycles that those waves lasted; 0 to 1 */
+    double mean;                           /* cycles a pass; 0: there was none */
+    const struct rtl_stall_before *before; /* NULL: not looked at; whoever has looked keeps it */
 };
 
 struct rtl_probe_stalls {
@@ -26,6 +35,14 @@ struct rtl_probe_stalls {
     uint64_t clock_cycles, clock_passes;
     uint64_t dispatches, recorded, duration_total_ns;
     uint64_t waves, waves_expected;
+};
+
+/* What is known of the waits while copies run one after another, those of the one that runs among them. */
+struct rtl_stalls_told {
+    struct rtl_probe_stalls sum; /* ranked */
+    uint32_t copy;               /* the one that runs, from 1 on */
+    uint64_t wanted, recorded;   /* its dispatches */
+    bool lines;                  /* instructions before waits can be shown */
 };
 
 /* One copy's numbers: of one that has recorded nothing its dispatches alone count. False: there is no memory, or the

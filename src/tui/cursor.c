@@ -3,6 +3,7 @@
 #include "model/merge.h"
 #include "text/text.h"
 #include "tui/layout.h"
+#include "tui/probe_shown.h"
 #include "tui/process_list.h"
 
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
@@ -38,6 +39,7 @@ void rtl_ui_select(struct rtl_ui *ui, int at)
 
 unsigned rtl_ui_move(struct rtl_ui *ui, int by)
 {
+    const struct rtl_row *row = rtl_ui_selected(ui);
     if (ui->view == RTL_VIEW_HELP) {
         ui->help_top = rtl_clamp(ui->help_top + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_QUEUES) {
@@ -51,6 +53,8 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
         *at = rtl_clamp(*at + by, 0, 1 << 20);
     } else if (ui->view == RTL_VIEW_COPIES) {
         ui->copies_at = rtl_clamp(ui->copies_at + by, 0, 1 << 20);
+    } else if (ui->view == RTL_VIEW_DETAIL && row && rtl_ui_has_stalls(ui, row)) {
+        rtl_ui_move_in_stalls(ui, by);
     } else {
         int at = rtl_model_position(ui->model, ui->selected);
         rtl_ui_select(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -(1 << 20), 1 << 20));

@@ -51,6 +51,8 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
                         enum rtl_role role, const struct rtl_row *row);
 /* What a probe on the kernel has found out, in lines from `at` on. */
 void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+/* The part of that which is about waits, where there are numbers of some. */
+void rtl_draw_stalls(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at); /* all on one line */
 
 /* A recording is made: in the first line of every screen. */

@@ -203,9 +203,9 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, "rec %s | ", ui->record);
     if (ui->file[0])
         rtl_text_append(out, size, "of %s | ", ui->file);
-    if (ui->probe.runs && ui->probe.every)
+    if (ui->probe.runs && !ui->replay && ui->probe.every) /* in a recording nothing runs: its pane says what did */
         rtl_text_append(out, size, "probed: 1 in %u | ", (unsigned)ui->probe.every);
-    else if (ui->probe.runs)
+    else if (ui->probe.runs && !ui->replay)
         rtl_text_append(out, size, "probed | ");
     if (m->range && (ui->view == RTL_VIEW_KERNELS || ui->view == RTL_VIEW_DETAIL)) {
         char range[1024];

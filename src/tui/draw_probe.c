@@ -23,7 +23,12 @@ static void stage_text(const struct rtl_ui *ui, char *out, size_t size)
         rtl_text_append(out, size, "%s", p->stage);
     else
         rtl_text_append(out, size, "over");
-    if (p->counted)
+    if (ui->stalls)
+        rtl_text_append(out, size, ", copy %u%s%s: %s of %s dispatches", (unsigned)ui->stalls->copy,
+                        ui->stalls->sum.rounds ? " of " : "",
+                        ui->stalls->sum.rounds ? rtl_format_count(ui->stalls->sum.rounds).text : "",
+                        rtl_format_count(ui->stalls->recorded).text, rtl_format_count(ui->stalls->wanted).text);
+    else if (p->counted)
         rtl_text_append(out, size, ", %s of %s dispatches", rtl_format_count(s->recorded).text,
                         rtl_format_count(s->dispatches).text);
     if (p->counted && p->every)
@@ -145,7 +150,11 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
         return;
     stage_text(ui, stage, sizeof stage);
     rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
-    rtl_frame_printf(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER, at.cols >= 60 ? "PROBE %s" : "%s", stage);
+    rtl_frame_printf(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER,
+                     at.cols < 60 ? "%s"
+                     : ui->stalls ? "STALLS %s"
+                                  : "PROBE %s",
+                     stage);
     at.row++, at.rows--;
     const char *rest = p->runs ? "" : p->over;
     for (int lines = 0; *rest && at.rows && lines < 2;
@@ -154,7 +163,11 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
         rest += rtl_text_columns(rest) > at.cols && at.rows > 1 && !lines ? rtl_text_offset(rest, at.cols - 1)
                                                                           : strlen(rest);
     }
-    if (!p->counted || !p->state.recorded) {
+    if (ui->stalls && ui->stalls->sum.timed) {
+        rtl_draw_stalls(ui, frame, at, row);
+        return;
+    }
+    if (!p->counted || !p->state.recorded || ui->stalls) {
         if (at.rows)
             rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_DIM,
                           p->runs ? "no numbers so far" : "no numbers");

@@ -96,6 +96,8 @@ enum {
     X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, 0, RTL_ANY, "", "next kernel")                                            \
     X(LOG, 'L', 0, 0, RTL_IN_DETAIL, 6, RTL_ANY, "Log/Lin", "bars of the histogram logarithmic or linear")             \
     X(PROBE, 'P', 0, 0, RTL_IN_DETAIL, 8, RTL_ANY, "Probe", "probe this kernel's waves, or take the probe back")       \
+    X(STALLS, 's', 0, 0, RTL_IN_DETAIL, 8, RTL_ANY, "Stalls",                                                          \
+      "probe what this kernel's waits cost, one by one, or take it back")                                              \
     X(GO_IN, RTL_KEY_ENTER, 0, 0, RTL_IN_PROCESSES, 5, RTL_ANY, "Go in",                                               \
       "the kernels of this process alone; p comes back")                                                               \
     X(PROCESSES, 'p', 0, 0, RTL_IN_DATA, 7, RTL_ANY, "Procs", "the processes that use a GPU, or back to the kernels")  \

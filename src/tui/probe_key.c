@@ -1,20 +1,9 @@
-/* The key P. See probe_key.h. */
+/* The keys P and s. See probe_key.h. */
 #include "tui/probe_key.h"
 #include "stats/quantile.h"
 #include "tui/ui_place.h"
 
-bool rtl_ui_has_probe(const struct rtl_ui *ui, const struct rtl_row *row)
-{
-    return ui->probe.there && !row->kernels && row->id == ui->probe.kernel && ui->model->latest &&
-           !ui->model->latest->snapshot.parts;
-}
-
-bool rtl_ui_is_probed(const struct rtl_ui *ui, const struct rtl_row *row)
-{
-    return ui->probe.runs && rtl_ui_has_probe(ui, row);
-}
-
-unsigned rtl_ui_ask_for_probe(struct rtl_ui *ui)
+unsigned rtl_ui_ask_for_probe(struct rtl_ui *ui, unsigned what)
 {
     const struct rtl_model *m = ui->model;
     const struct rtl_row *row = rtl_ui_selected(ui);
@@ -28,7 +17,7 @@ unsigned rtl_ui_ask_for_probe(struct rtl_ui *ui)
     bool ours = ui->probe.runs && !ui->replay;
     if (*why && !ours)
         rtl_ui_say(ui, "%s", why);
-    return RTL_UI_DRAW | (*why && !ours ? 0 : RTL_UI_PROBE);
+    return RTL_UI_DRAW | (*why && !ours ? 0 : what);
 }
 
 static const struct rtl_kernel_snapshot *find(const struct rtl_sample *sample, uint32_t id)

@@ -3,6 +3,7 @@
 #include "text/text.h"
 #include "tui/calls_keys.h"
 #include "tui/draw_calls.h"
+#include "tui/probe_shown.h"
 #include "tui/process_list.h"
 
 /* Looks for what was asked for in the help: where its lines are depends on the width. */
@@ -74,6 +75,7 @@ void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
     int ranks = rtl_draw_rank_lines(ui);
     ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one is the name's */
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
+    rtl_ui_follow_stall(ui);
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* a kernel that the filter hides now is still looked at */
     if (at < 0) /* it is no longer shown: stay where it was */

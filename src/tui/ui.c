@@ -496,7 +496,9 @@ static unsigned act(struct rtl_ui *ui, enum rtl_action action)
         }
         return RTL_UI_DRAW | (action == RTL_ACTION_RECORD ? RTL_UI_RECORD : RTL_UI_SNAPSHOT);
     case RTL_ACTION_PROBE:
-        return rtl_ui_ask_for_probe(ui);
+        return rtl_ui_ask_for_probe(ui, RTL_UI_PROBE);
+    case RTL_ACTION_STALLS:
+        return rtl_ui_ask_for_probe(ui, RTL_UI_STALLS);
     case RTL_ACTION_MODE:
         return open_modes(ui);
     case RTL_ACTION_INTERVAL:

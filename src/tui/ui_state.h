@@ -10,6 +10,7 @@
 
 #include "model/model.h"
 #include "record/probe_told.h"
+#include "session/probe_stalls.h"
 #include "text/units.h"
 
 /* What rtl_ui_key asks for, bits. */
@@ -29,6 +30,7 @@ enum {
     RTL_UI_PROCESSES = 4096, /* from one process alone to all of them */
     RTL_UI_END = 8192,       /* end the command that was started (leave.h) */
     RTL_UI_PROBE = 16384,    /* probe the selected kernel, or take the probe back */
+    RTL_UI_STALLS = 32768,   /* the same with a probe of its waits */
 };
 
 #define RTL_MESSAGE_NS (5 * RTL_SEC)
@@ -126,9 +128,12 @@ struct rtl_ui {
     char search[RTL_FILTER_MAX];
     int menu; /* chosen line of a menu: a column to sort by, or a mode */
 
-    char message[160];           /* one line for the user, until the next key or for RTL_MESSAGE_NS */
-    uint64_t message_ns;         /* monotonic */
-    struct rtl_probe_told probe; /* of this process, or recorded */
+    char message[160];                    /* one line for the user, until the next key or for RTL_MESSAGE_NS */
+    uint64_t message_ns;                  /* monotonic */
+    struct rtl_probe_told probe;          /* of this process, or recorded */
+    const struct rtl_stalls_told *stalls; /* it is one of waits: what is known of them; else NULL */
+    int stall_at;                         /* of them, the line with the cursor; 0: the hottest, whichever it is */
+    uint32_t stall_place;                 /* its place in the code */
     const char *copy;
     enum rtl_launched launched;
     char log[200]; /* where its output goes, safe text; "" = nothing was started */

@@ -66,6 +66,9 @@ void rtl_watch_show_frame(struct rtl_watch *w, uint32_t frame)
     }
     w->ui.frame = w->player->at;
     w->ui.probe = w->player->probe;
+    if (*w->player->left_out)
+        rtl_ui_say(&w->ui, "%s", w->player->left_out);
+    w->player->left_out[0] = 0;
     if (w->player->group)
         snprintf(w->ui.title, sizeof w->ui.title, "%s", w->player->title);
     w->samples++;
@@ -282,8 +285,8 @@ static bool press(struct rtl_watch *w, uint32_t key)
         rtl_watch_take_snapshot(w);
     if (asked & RTL_UI_MODE && !w->player)
         rtl_watch_ask_for_mode(w);
-    if (asked & RTL_UI_PROBE)
-        rtl_watch_toggle_probe(w);
+    if (asked & (RTL_UI_PROBE | RTL_UI_STALLS))
+        rtl_watch_toggle_probe(w, asked & RTL_UI_STALLS);
     if (asked & RTL_UI_END)
         end_launched(w);
     if (asked & RTL_UI_SAVE)
@@ -468,7 +471,7 @@ bool rtl_watch_prepare(struct rtl_watch *w, pid_t pid, const char *title)
 
 void rtl_watch_release(struct rtl_watch *w)
 {
-    rtl_watch_drop_probe(w);
+    rtl_watch_free_probe(w);
     rtl_frame_recorder_stop(&w->recorder);
     rtl_frame_free(&w->frame);
     rtl_model_held_free(w->held);

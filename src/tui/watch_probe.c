@@ -3,17 +3,26 @@
  * reader is its own, so that processes may come and go. See watch_state.h.
  */
 #include "base/clock.h"
-#include "session/probe_session.h"
+#include "session/probe_rounds.h"
 #include "tui/cursor.h"
+#include "tui/keys.h"
 #include "tui/probe_key.h"
 #include "tui/watch_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
+static bool runs(const struct rtl_watch *w)
+{
+    return w->probe || (w->stalls && w->ui.probe.runs);
+}
+
+/* What was seen of waits stays in sight, and with it what it is kept in. */
 static void drop(struct rtl_watch *w)
 {
     rtl_probe_session_close(w->probe);
+    if (w->stalls)
+        rtl_probe_rounds_end(w->stalls);
     if (w->probe_reader)
         rtl_reader_close(w->probe_reader);
     w->probe = NULL;
@@ -21,10 +30,20 @@ static void drop(struct rtl_watch *w)
     w->ui.probe.runs = false;
 }
 
-/* To what is recorded here and behind this screen: a parent may record all processes, this one too. */
+static void forget_stalls(struct rtl_watch *w)
+{
+    if (w->ui.stalls)
+        w->ui.probe = (struct rtl_probe_told){0};
+    w->ui.stalls = NULL;
+    rtl_probe_rounds_free(w->stalls);
+    w->stalls = NULL;
+}
+
+/* To what is recorded here and behind this screen: a parent may record all processes, this one too. For waits
+ * recordings have no place. */
 static void hand_over(struct rtl_watch *from, const struct rtl_watch *of)
 {
-    for (struct rtl_watch *one = from; one && of->ui.probe.there; one = one->parent) {
+    for (struct rtl_watch *one = from; one && of->ui.probe.there && !of->ui.stalls; one = one->parent) {
         rtl_frame_recorder_probe(&one->recorder, of->ui.pid, &of->ui.probe);
         if (one->kept)
             rtl_frame_recorder_probe(&one->kept->recorder, of->ui.pid, &of->ui.probe);
@@ -33,20 +52,28 @@ static void hand_over(struct rtl_watch *from, const struct rtl_watch *of)
 
 void rtl_watch_drop_probe(struct rtl_watch *w)
 {
-    bool ran = w->probe != NULL;
+    bool ran = runs(w);
     drop(w);
     if (!ran)
         return;
+    snprintf(w->ui.probe.stage, sizeof w->ui.probe.stage, "over");
+    snprintf(w->ui.probe.ended, sizeof w->ui.probe.ended, "stopped");
     snprintf(w->ui.probe.over, sizeof w->ui.probe.over, "the probe ended: its screen was left");
     hand_over(w->parent, w);
 }
 
 static void step(struct rtl_watch *w)
 {
-    if (!w->probe)
+    if (!runs(w))
         return;
-    bool goes_on = rtl_probe_session_step(w->probe, rtl_reader_alive(w->probe_reader), rtl_mono_ns());
-    rtl_probe_session_tell(w->probe, &w->ui.probe);
+    bool alive = rtl_reader_alive(w->probe_reader), goes_on;
+    if (w->stalls) {
+        goes_on = rtl_probe_rounds_step(w->stalls, alive, rtl_mono_ns());
+        rtl_probe_rounds_tell(w->stalls, &w->ui.probe);
+    } else {
+        goes_on = rtl_probe_session_step(w->probe, alive, rtl_mono_ns());
+        rtl_probe_session_tell(w->probe, &w->ui.probe);
+    }
     if (goes_on)
         return;
     rtl_ui_say(&w->ui, "%s", w->ui.probe.over);
@@ -63,14 +90,20 @@ static void each(struct rtl_watch *w, void (*visit)(struct rtl_watch *))
     }
 }
 
+/* The one behind goes first: of two on one process that of the screen in front is the newer one. */
+static void hand_over_all(struct rtl_watch *from, const struct rtl_watch *of)
+{
+    if (of->parent)
+        hand_over_all(from, of->parent);
+    hand_over(from, of);
+    if (of->kept)
+        hand_over(from, of->kept);
+}
+
 void rtl_watch_step_probes(struct rtl_watch *w)
 {
     each(w, step);
-    for (struct rtl_watch *one = w; one; one = one->parent) {
-        hand_over(w, one);
-        if (one->kept)
-            hand_over(w, one->kept);
-    }
+    hand_over_all(w, w);
 }
 
 void rtl_watch_drop_probes(struct rtl_watch *w)
@@ -81,12 +114,12 @@ void rtl_watch_drop_probes(struct rtl_watch *w)
 bool rtl_watch_has_probe(const struct rtl_watch *w)
 {
     for (; w; w = w->parent)
-        if (w->probe || (w->kept && w->kept->probe))
+        if (runs(w) || (w->kept && runs(w->kept)))
             return true;
     return false;
 }
 
-static void begin(struct rtl_watch *w, const struct rtl_row *row)
+static void begin(struct rtl_watch *w, const struct rtl_row *row, bool stalls)
 {
     char why[512];
     struct rtl_snapshot snapshot = {0};
@@ -96,12 +129,15 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row)
                                         .duration_ns = pace.p50_ns,
                                         .per_second = pace.per_second,
                                         .gpu = -1};
+    forget_stalls(w);
     enum rtl_reader_status status = rtl_reader_open(w->ui.pid, &w->probe_reader, why, sizeof why);
     if (status == RTL_READER_OK) {
         status = rtl_reader_snapshot(w->probe_reader, &snapshot);
         snprintf(why, sizeof why, "the segment can't be read");
     }
-    if (status == RTL_READER_OK)
+    if (status == RTL_READER_OK && stalls)
+        status = rtl_probe_rounds_open(w->probe_reader, w->ui.pid, &snapshot, &wish, &w->stalls, why, sizeof why);
+    else if (status == RTL_READER_OK)
         status = rtl_probe_session_open(w->probe_reader, w->ui.pid, &snapshot, &wish, &w->probe, why, sizeof why);
     rtl_snapshot_free(&snapshot);
     if (status != RTL_READER_OK) {
@@ -113,17 +149,32 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row)
         return;
     }
     w->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = row->id};
-    rtl_ui_say(&w->ui, "some of its dispatches are going to run a probed copy; P takes that back");
+    w->ui.stalls = stalls ? rtl_probe_rounds_stalls(w->stalls) : NULL;
+    w->ui.stall_at = 0;
+    const char *key = rtl_key_name(rtl_keys[stalls ? RTL_ACTION_STALLS : RTL_ACTION_PROBE].keys[0]).text;
+    if (stalls && *w->ui.record)
+        rtl_ui_say(&w->ui, "probed copies of it are going to run; %s takes that back; waits aren't recorded", key);
+    else
+        rtl_ui_say(&w->ui, "some of its dispatches are going to run a probed copy; %s takes that back", key);
     step(w);
 }
 
-void rtl_watch_toggle_probe(struct rtl_watch *w)
+void rtl_watch_toggle_probe(struct rtl_watch *w, bool stalls)
 {
     const struct rtl_row *row = rtl_ui_selected(&w->ui);
-    if (w->probe) {
-        rtl_probe_session_stop(w->probe, rtl_mono_ns());
+    if (runs(w)) {
+        if (w->stalls)
+            rtl_probe_rounds_stop(w->stalls, rtl_mono_ns());
+        else
+            rtl_probe_session_stop(w->probe, rtl_mono_ns());
         step(w);
     } else if (row && w->targets) {
-        begin(w, row);
+        begin(w, row, stalls);
     }
+}
+
+void rtl_watch_free_probe(struct rtl_watch *w)
+{
+    rtl_watch_drop_probe(w);
+    forget_stalls(w);
 }

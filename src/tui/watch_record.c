@@ -21,6 +21,28 @@ void rtl_watch_tell_record(struct rtl_watch *w)
         record_text(of, w->ui.record, sizeof w->ui.record);
 }
 
+/* Once: the frames go on without. */
+static bool say_left_out(struct rtl_watch *w)
+{
+    if (!*w->recorder.left_out)
+        return false;
+    rtl_ui_say(&w->ui, "recorded without its probe: %s", w->recorder.left_out);
+    w->recorder.left_out[0] = 0;
+    return true;
+}
+
+/* What is on one of the processes: of its own screen, behind this one or left. The newest is in front. */
+static const struct rtl_probe_told *probe_of(const void *context, pid_t pid)
+{
+    for (const struct rtl_watch *w = context; w; w = w->parent) {
+        const struct rtl_watch *of[] = {w->kept, w};
+        for (int i = 0; i < 2; i++)
+            if (of[i] && of[i]->ui.pid == pid && of[i]->ui.probe.there && !of[i]->ui.stalls)
+                return &of[i]->ui.probe;
+    }
+    return NULL;
+}
+
 void rtl_watch_record(struct rtl_watch *w, const struct rtl_snapshot *snapshot, uint64_t real_ns, bool exited)
 {
     enum rtl_db_status before = w->recorder.last;
@@ -31,6 +53,7 @@ void rtl_watch_record(struct rtl_watch *w, const struct rtl_snapshot *snapshot, 
         rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->recorder.why);
     if (before && !now)
         rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
+    say_left_out(w);
 }
 
 /* Of several processes the picture has sums only: what each of them has is read, so that a recording that is ended
@@ -77,10 +100,12 @@ static void say_saved(struct rtl_watch *w)
 void rtl_watch_take_snapshot(struct rtl_watch *w)
 {
     const struct rtl_sample *latest = w->ui.model->latest;
+    w->recorder.probe_of = probe_of;
+    w->recorder.probe_context = w;
     if (rtl_frame_recorder_snapshot(&w->recorder, w->recorder.path, &latest->snapshot, latest->real_ns,
                                     RTL_WATCH_BUSY_MS))
         rtl_ui_say(&w->ui, "no snapshot: %s", w->recorder.why);
-    else
+    else if (!say_left_out(w))
         say_saved(w);
 }
 

@@ -17,6 +17,7 @@
 enum { RTL_WATCH_BUSY_MS = 300 }; /* how long another writer of a recording may hold up the screen */
 
 struct rtl_probe_session;
+struct rtl_probe_rounds;
 
 struct rtl_watch {
     const struct rtl_options *options;
@@ -33,7 +34,8 @@ struct rtl_watch {
     bool ended;                              /* the last snapshot was taken: nothing more will come */
     bool out_of_memory;
     struct rtl_probe_session *probe; /* that runs; or NULL */
-    struct rtl_reader *probe_reader; /* its own */
+    struct rtl_probe_rounds *stalls; /* one of waits, that runs or is shown; or NULL */
+    struct rtl_reader *probe_reader; /* of the one that runs */
     struct rtl_model *held;          /* what comes in during a pause; or NULL */
     struct rtl_untraced untraced;
     uint64_t untraced_ns; /* when to look for them again */
@@ -52,12 +54,13 @@ void rtl_watch_record(struct rtl_watch *watch, const struct rtl_snapshot *snapsh
 void rtl_watch_toggle_record(struct rtl_watch *watch);
 void rtl_watch_take_snapshot(struct rtl_watch *watch);
 void rtl_watch_ask_for_mode(struct rtl_watch *watch);
-/* A probe on the selected kernel, or the end of the one that runs. */
-void rtl_watch_toggle_probe(struct rtl_watch *watch);
+/* A probe on the selected kernel, or on its waits; or the end of the one that runs. */
+void rtl_watch_toggle_probe(struct rtl_watch *watch, bool stalls);
 /* Carries on those of this screen, of all behind it, and of those that were left: a few times a second. */
 void rtl_watch_step_probes(struct rtl_watch *watch);
 bool rtl_watch_has_probe(const struct rtl_watch *watch);
 void rtl_watch_drop_probe(struct rtl_watch *watch);
+void rtl_watch_free_probe(struct rtl_watch *watch);  /* with what it has shown */
 void rtl_watch_drop_probes(struct rtl_watch *watch); /* of the same screens */
 /* What the screen says of recordings: its own, else one that is made behind it. */
 void rtl_watch_tell_record(struct rtl_watch *watch);

@@ -462,9 +462,41 @@ static void the_probe_of_a_screen_that_was_left(void **state)
     assert_null(kept->probe);
     assert_false(behind->recorder.probe.runs);
     assert_string_equal(behind->recorder.probe.over, "the probe ended: its screen was left");
+    assert_string_equal(behind->recorder.probe.stage, "over");
+    assert_string_equal(behind->recorder.probe.ended, "stopped");
     free(shown);
     free(behind);
     free(kept);
+}
+
+/* Of two screens on one process that in front has the newer probe: it is what is recorded. */
+static void the_probe_in_front_is_recorded(void **state)
+{
+    struct rtl_watch *behind = calloc(1, sizeof *behind), *kept = calloc(1, sizeof *kept),
+                     *shown = calloc(1, sizeof *shown);
+    struct rtl_stalls_told waits = {.copy = 1};
+    (void)state;
+    assert_true(kept && behind && shown);
+    shown->parent = kept->parent = behind;
+    behind->kept = kept;
+    behind->ui.pid = kept->ui.pid = shown->ui.pid = 4711;
+    behind->recorder.pid = shown->recorder.pid = kept->recorder.pid = 4711;
+    behind->ui.probe = (struct rtl_probe_told){.there = true, .kernel = 1, .stage = "over"};
+    kept->ui.probe = (struct rtl_probe_told){.there = true, .kernel = 2, .stage = "over"};
+    rtl_watch_step_probes(shown);
+    assert_int_equal(behind->recorder.probe.kernel, 2);
+    shown->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = 3, .stage = "armed"};
+    rtl_watch_step_probes(shown);
+    assert_int_equal(behind->recorder.probe.kernel, 3);
+    assert_int_equal(kept->recorder.probe.kernel, 3);
+    assert_int_equal(shown->recorder.probe.kernel, 3);
+    shown->ui.probe.kernel = 4;
+    shown->ui.stalls = &waits; /* for those there is no place */
+    rtl_watch_step_probes(shown);
+    assert_int_equal(behind->recorder.probe.kernel, 2);
+    free(shown);
+    free(kept);
+    free(behind);
 }
 
 int main(void)
@@ -483,6 +515,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_nobody_can_see_was_not_compared, setup, teardown),
         cmocka_unit_test_setup_teardown(who_closes_takes_back_only_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(the_probe_of_a_screen_that_was_left, setup, teardown),
+        cmocka_unit_test(the_probe_in_front_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

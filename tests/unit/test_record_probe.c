@@ -308,6 +308,56 @@ static void whatever_the_numbers_are(void **state)
     }
 }
 
+/* Somebody else's table of that name: the frames go on without probes, which is told once. */
+static void a_table_that_is_not_ours(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {
+        "CREATE TABLE rtl_probe_sample(what INTEGER)",
+        "CREATE VIEW rtl_probe_sample AS SELECT 1 AS recording",
+        "CREATE TABLE rtl_probe_sample(recording, frame, kernel, gpu, stage, ended CHECK(ended > 7))",
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const struct rtl_probe_told now = told(3);
+        char text[400];
+        struct rtl_recording *r = record(RTL_RECORDING_SERIES);
+        run_sql(tables[i]);
+        assert_int_equal(add(r, 1), RTL_DB_OK);
+        assert_string_equal(rtl_recording_left_out(r, text, sizeof text), "");
+        rtl_recording_probe(r, &now);
+        for (uint64_t t = 2; t < 5; t++) {
+            if (add(r, t) != RTL_DB_OK)
+                fail_msg("%s: %s", tables[i], rtl_recording_why(r));
+            bool told_now = strstr(rtl_recording_left_out(r, text, sizeof text), "rtl_probe_sample") != NULL;
+            assert_int_equal(told_now, t == 2);
+        }
+        assert_true(rtl_recording_frames(r) == 4);
+        rtl_recording_close(r);
+        assert_int_equal(ask("SELECT count(*) FROM rtl_frame"), 4);
+        unlink(path);
+    }
+}
+
+/* What was damaged isn't shown; the frames are. */
+static void damaged_probes_are_left_out(void **state)
+{
+    (void)state;
+    struct rtl_replay *replay;
+    struct rtl_probe_told probe;
+    make_one();
+    run_sql("UPDATE rtl_probe_sample SET kernel = -1");
+    assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+    assert_int_equal(rtl_replay_probe(replay, 0, &probe), RTL_DB_CORRUPT);
+    rtl_replay_leave_probes(replay);
+    assert_int_equal(rtl_replay_probe(replay, 0, &probe), RTL_DB_OK);
+    assert_false(probe.there);
+    struct rtl_snapshot s;
+    bool exited;
+    assert_int_equal(rtl_replay_read(replay, 0, &s, &exited), RTL_DB_OK);
+    rtl_snapshot_free(&s);
+    rtl_replay_close(replay);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +366,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_frame_that_fails, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(whatever_the_numbers_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_table_that_is_not_ours, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_probes_are_left_out, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

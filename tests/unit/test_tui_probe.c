@@ -107,7 +107,7 @@ static void a_recorded_pane(void **state)
     ui.frames = 12;
     probed(true);
     golden("probe-recorded-80x24", 24, 80);
-    assert_false(rtl_ui_ask_for_probe(&ui) & RTL_UI_PROBE);
+    assert_false(rtl_ui_ask_for_probe(&ui, RTL_UI_PROBE) & RTL_UI_PROBE);
     drawn(24, 80, "this is a recording: nothing runs in it");
     probed(false);
     drawn(24, 80, "PROBE recorded: over, 601 of 6.01k dispatches");
@@ -244,6 +244,178 @@ static void any_numbers(void **state)
     }
 }
 
+/* --- waits --- */
+
+enum { WAITS = 40 };
+static struct rtl_probe_stall waits[WAITS];
+static struct rtl_stall_before before = {3,
+                                         {"v_add_co_u32_e32 v4, vcc, s0, v4", "v_addc_co_u32_e32 v5, vcc, v6, v5, vcc",
+                                          "global_load_dword v1, v[4:5], off"}};
+static struct rtl_stalls_told stalls;
+
+static void stalled(bool lines)
+{
+    probed(true);
+    stalls = (struct rtl_stalls_told){.copy = 2, .wanted = 20, .recorded = 13, .lines = lines};
+    stalls.sum = (struct rtl_probe_stalls){.wait = waits,
+                                           .waits = 84,
+                                           .timed = WAITS,
+                                           .rounds = 6,
+                                           .copies = 2,
+                                           .clock_cycles = 33 * 512 * 104,
+                                           .clock_passes = 33 * 512,
+                                           .dispatches = 330,
+                                           .recorded = 33,
+                                           .duration_total_ns = 33 * 118000,
+                                           .waves = 33 * 512,
+                                           .waves_expected = 33 * 512};
+    for (uint32_t i = 0; i < WAITS; i++)
+        waits[i] = (struct rtl_probe_stall){.place = {.at = 0x1a4 + i * 60, .word = i % 3 ? 0x0f70 : 0x0070},
+                                            .cycles = 1000000 / (i + 1),
+                                            .passes = i == WAITS - 1 ? 0 : 1000 + i,
+                                            .share = 0.3 / (i + 1),
+                                            .mean = 1000.0 / (i + 1),
+                                            .before = lines ? &before : NULL};
+    ui.stalls = &stalls;
+    ui.view = RTL_VIEW_DETAIL;
+}
+
+static void the_pane_of_waits(void **state)
+{
+    (void)state;
+    stalled(true);
+    golden("stalls-80x24", 24, 80);
+    golden("stalls-60x20", 20, 60);
+    golden("stalls-40x12", 12, 40);
+    golden("stalls-130x50", 50, 130);
+    ui.ascii = true;
+    golden("stalls-ascii-80x24", 24, 80);
+    ui.ascii = false;
+    stalled(false);
+    drawn(24, 80, "no libamd_comgr: no instructions");
+    not_drawn(24, 80, "global_load_dword");
+    ui.probe.runs = false;
+    snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: each wait was timed");
+    drawn(24, 80, "STALLS over, copy 2 of 6: 13 of 20 dispatches");
+    drawn(24, 80, "the probe ended: each wait was timed");
+    stalls.sum.timed = 0; /* nothing of the ordinary pane: its numbers would be of something else */
+    drawn(24, 80, "no numbers");
+    not_drawn(24, 80, "imbalance");
+    ui.selected = KERNEL - 1;
+    not_drawn(24, 80, "STALLS");
+}
+
+/* The cursor goes through all of them, and stays with its wait; at the top with whichever is the hottest. */
+static void the_cursor_in_waits(void **state)
+{
+    (void)state;
+    stalled(true);
+    drawn(24, 80, "> 30.00%   1.00k   1.00k  +0x1a4    s_waitcnt vmcnt(0) lgkmcnt(0)");
+    drawn(24, 80, "1-5 of 40");
+    for (int i = 0; i < 10; i++)
+        rtl_ui_key(&ui, RTL_KEY_DOWN);
+    assert_int_equal(ui.stall_at, 10);
+    drawn(24, 80, "+0x3fc    s_waitcnt vmcnt(0)");
+    struct rtl_probe_stall hot = waits[10];
+    memmove(waits + 4, waits + 3, 7 * sizeof *waits);
+    waits[3] = hot;
+    drawn(24, 80, ">  2.73%      91   1.01k  +0x3fc    s_waitcnt vmcnt(0)");
+    assert_int_equal(ui.stall_at, 3);
+    rtl_ui_key(&ui, 'G');
+    assert_int_equal(ui.stall_at, WAITS - 1);
+    drawn(24, 80, ">      -       -       0  +0xac8");
+    drawn(24, 80, " of 40");
+    rtl_ui_key(&ui, RTL_KEY_HOME);
+    assert_int_equal(ui.stall_at, 0);
+    assert_int_equal(ui.selected, KERNEL); /* the kernel stays */
+    stalls.sum.timed = 0;
+    rtl_ui_key(&ui, 'j');
+    assert_int_equal(ui.stall_at, 0);
+    rtl_ui_key(&ui, ']');
+    assert_int_not_equal(ui.selected, KERNEL);
+}
+
+static void few_waits_have_all_lines(void **state)
+{
+    (void)state;
+    stalled(true);
+    stalls.sum.timed = 2;
+    struct rtl_frame frame = {0};
+    ui.ascii = true;
+    rtl_ui_fit(&ui, 24, 80);
+    assert_true(rtl_frame_reset(&frame, 24, 80, true));
+    rtl_draw(&ui, &frame);
+    int loads = 0;
+    for (int i = 0; i < 24; i++) {
+        char text[512];
+        rtl_frame_row_text(&frame, i, text, sizeof text);
+        loads += strstr(text, "global_load_dword") != NULL;
+    }
+    rtl_frame_free(&frame);
+    ui.ascii = false;
+    assert_int_equal(loads, 2);
+}
+
+static void the_key_of_waits(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    assert_true(rtl_ui_key(&ui, 's') & RTL_UI_STALLS);
+    ui.replay = true;
+    assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS);
+    assert_string_equal(ui.message, "this is a recording: nothing runs in it");
+    ui.replay = false;
+    ui.view = RTL_VIEW_KERNELS;
+    assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS); /* in the table it sorts */
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+}
+
+/* Whatever the numbers are. */
+static void any_waits(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++)
+        for (int rows = 1; rows < 50; rows += rows < 14 ? 1 : 7)
+            for (int cols = 1; cols < 170; cols += cols < 90 ? 1 : 13) {
+                struct rtl_frame frame = {0};
+                stalled(true);
+                for (uint32_t i = 0; kind && i < WAITS; i++)
+                    waits[i] = (struct rtl_probe_stall){.place = {.at = UINT32_MAX - i, .word = UINT32_MAX - i},
+                                                        .cycles = UINT64_MAX,
+                                                        .passes = UINT64_MAX,
+                                                        .share = 1,
+                                                        .mean = 1e19,
+                                                        .before = kind == 1 ? &before : NULL};
+                if (kind)
+                    stalls.sum.waits = stalls.sum.rounds = UINT32_MAX, stalls.sum.waves = UINT64_MAX,
+                    stalls.sum.clock_cycles = UINT64_MAX, stalls.recorded = UINT64_MAX;
+                ui.stall_at = rows % 3 * 12;
+                ui.stall_place = waits[ui.stall_at].place.at;
+                ui.ascii = cols % 2;
+                rtl_ui_fit(&ui, rows, cols);
+                assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
+                rtl_draw(&ui, &frame);
+                if (frame.numbers_cut)
+                    fail_msg("a number has no room in %dx%d, kind %d", cols, rows, kind);
+                rtl_frame_free(&frame);
+            }
+}
+
+/* What a recording says of a probe that ran then isn't said of now. */
+static void no_probe_runs_in_a_recording(void **state)
+{
+    (void)state;
+    probed(true);
+    ui.view = RTL_VIEW_DETAIL;
+    drawn(24, 80, "probed: 1 in 10 | ");
+    ui.replay = true;
+    ui.frames = 12;
+    not_drawn(24, 80, "probed: 1 in 10 | ");
+    ui.probe.every = 0;
+    not_drawn(24, 80, "probed | ");
+    ui.replay = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +429,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(how_often_it_runs_now, setup, teardown),
         cmocka_unit_test_setup_teardown(whom_nobody_can_ask, setup, teardown),
         cmocka_unit_test_setup_teardown(any_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_of_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_cursor_in_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(few_waits_have_all_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_key_of_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_probe_runs_in_a_recording, setup, teardown),
     };
     setenv("TZ", "UTC", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

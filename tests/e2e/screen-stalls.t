@@ -1,0 +1,120 @@
+#!/bin/sh
+# What waits cost, from the screen: copies follow one another until all waits were timed, hottest first, with the
+# instructions before the cursor's; taken back by either key; what is said where there is nothing to time. On the software
+# GPU, where kernels compute and a wait takes as long as it is told.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/screen.sh"
+unwatched
+
+make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
+RTL_PROBE=1 && export RTL_PROBE
+VGPU_WAIT_CYCLES=400 && export VGPU_WAIT_CYCLES
+mkfifo "$work/stdin"
+on_gpu --execute --waves "$work/waves" -- "$O/tests/programs/probe_work" 60 --hold <"$work/stdin" >"$work/work.out" \
+    2>"$work/work.err" &
+program=$!
+tap_pids="$tap_pids $program"
+exec 8>"$work/stdin"
+wait_until 60 grep -q begun "$work/work.out"
+"$top" probe -p "$program" -k work_walk --stalls -n 1 --every 1 --json >"$work/known.json" 2>"$work/err"
+waits=$(jq .stalls.waits "$work/known.json")
+copies=$(jq .stalls.copies_needed "$work/known.json")
+
+loads() { grep -c 'a probe was loaded' "$work/work.err"; }
+detail() { # NAME: into the kernel's detail
+    keys / "$1" Enter
+    shows "^>.*$1" || return 1
+    keys Enter
+    shows 'DURATION since'
+}
+before=$(loads)
+terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000"
+check "a kernel is chosen" detail work_walk
+check "the key line has the key" shows 'sStalls'
+keys s
+check "it is armed: the first copy's numbers come" shows 'STALLS armed, copy 1 of 3: [1-9]' "waits [1-9][0-9]* of $waits timed" \
+    ' %WAVES  CYCLES  PASSES  AT '
+check "the status line says that it is probed" shows '^probed: 1 in 10 . '
+check "the cursor's has its cycles, passes, place and text" shows \
+    '^> +[0-9.]+% +(39[0-9]|40[0-9]) +[1-9][0-9]*  .0x[0-9a-f]+ +s_waitcnt vmcnt.0.$'
+if ldconfig -p | grep -q libamd_comgr; then
+    check "and the instructions before it" shows '^ {30,}global_load_dword v[0-9]'
+else
+    check "or it is said why not" shows 'no libamd_comgr: no instructions'
+fi
+check "the next copy follows by itself" shows 'copy 2 of 3: '
+check "until all were timed" shows "STALLS over, copy $copies of $copies: 20 of 20" "waits $waits of $waits timed" \
+    'the probe ended: each wait was timed' 'clock 104 cyc' "waves $((copies * 20)) of $((copies * 20))"
+is "by as many copies as it takes" "$(($(loads) - before))" "$copies"
+check "the list says how long it is" shows "1-[0-9]+ of $waits\$"
+shares() { screen | sed -n 's/^[> ] *\([0-9.]*\)% .*s_waitcnt.*/\1/p'; }
+is "hottest first" "$(shares)" "$(shares | sort -rn)"
+keys G
+check "its end" shows "[0-9]+-$waits of $waits\$"
+keys Home
+check "and its beginning" shows "1-[0-9]+ of $waits\$"
+term resize-window -x 60 -y 20
+check "where there is less room" shows 'WAITS FOR' '^> +[0-9.]+% +[0-9]+ +[0-9]+  .0x[0-9a-f]+ +vmcnt.0.$'
+term resize-window -x 120 -y 50
+check "and where there is more" shows "STALLS over" '^> +[0-9.]+% .*s_waitcnt vmcnt.0.'
+term resize-window -x 80 -y 24
+keys '['
+check "another kernel has none" hides 'STALLS'
+keys ']'
+check "it is still there" shows 'STALLS over'
+
+# --- taken back ---
+keys s
+check "armed again" shows 'STALLS armed, copy 1 of 3: [1-9]'
+keys s
+check "the key takes it back" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
+keys s
+check "once more" shows 'STALLS armed, copy 1 of 3: [1-9]'
+keys P
+check "the other key takes it back, too" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
+keys P
+check "and probes waves then" shows 'PROBE armed, [1-9]' 'imbalance  [1-9]'
+keys s
+check "which s takes back" shows 'PROBE over, ' 'the probe ended: it was stopped'
+keys q
+check "who leaves" shows 'left with 0'
+"$top" probe -p "$program" -k work_sum -n 2 --every 1 >"$work/out" 2>&1
+is "leaves nothing behind" "$?" 0
+
+# --- recorded: not the waits ---
+terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
+check "a screen that records" detail work_sum
+keys s
+check "says that waits aren't recorded" shows "^probed copies of it are going to run; s takes that back; waits aren.t recorded"
+check "shows them all the same" shows 'STALLS over' 'each wait was timed'
+keys q
+check "and leaves" shows 'left with 0'
+is "nothing of a probe is in the recording" "$("$top" -r "$work/seen.db" --json | jq -s 'map(select(.probe)) | length')" 0
+
+# --- the process ends ---
+terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000"
+check "on a screen again" detail work_walk
+keys s
+check "armed" shows 'STALLS armed, copy 1 of 3: [1-9]'
+exec 8>&-
+wait "$program"
+is "the program's results are right" "$? $(grep -c PASS "$work/work.out")" "0 1"
+check "it is said that it has exited" shows 'STALLS over' '(the process has exited|the program has unloaded the kernel|runtime was shut down)'
+check "what was seen stays" shows "waits [1-9][0-9]* of $waits timed"
+keys s
+check "nobody is asked any more" shows '^there is no process any more'
+keys q
+check "who leaves" shows 'left with 0'
+
+# --- a kernel without a wait ---
+on_gpu --execute --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1 >"$work/serve.out" 2>"$work/serve.err" &
+program=$!
+tap_pids="$tap_pids $program"
+wait_until 60 sh -c "$top -p $program -b -n 1 2>/dev/null | grep -q silu"
+terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000"
+check "one without a wait" detail silu
+keys s
+check "is refused with the reason" shows 'STALLS over' 'it has no wait that could be timed'
+check "and has no numbers" shows '^ no numbers'
+keys q
+finish
