@@ -332,6 +332,10 @@ static void a_grid_that_can_never_meet_is_refused(void **state)
     assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 3000, &report), GCN_NOT_MODELLED);
     assert_non_null(strstr(report.what, "workgroups that wait for more than are alive at once"));
     assert_int_equal(report.pc, CODE_VA + 64 + 14 * 4);
+    /* nor for those that never come */
+    args[1] = 5;
+    assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 5, &report), GCN_NOT_MODELLED);
+    assert_non_null(strstr(report.what, "a barrier of the grid that not all come to"));
     /* and nothing of it is left for the next one */
     args[1] = 4;
     assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 5, &report), GCN_DONE);

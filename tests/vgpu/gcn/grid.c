@@ -13,6 +13,7 @@ static struct {
     uint64_t passed; /* how often all have come */
     uint32_t here;   /* how many have come since */
 } barriers[64];
+_Atomic uint64_t gcn_moves;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void gcn_grid_begin(void)
@@ -31,6 +32,7 @@ static void barrier(struct gcn_wave *w, const struct gcn_inst *in)
     if (w->waits_at_grid) {
         waits = barriers[b].passed == w->arrived_in;
     } else {
+        gcn_moves++;
         w->arrived_in = barriers[b].passed;
         waits = ++barriers[b].here != all;
         if (!waits) {

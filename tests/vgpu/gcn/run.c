@@ -288,6 +288,7 @@ static void ready(struct gcn_worker *k, const struct gcn_launch *launch)
     k->end = GCN_DONE;
     k->alive = false;
     k->turns = 0;
+    k->idle_at = 0;
     memset(k->spans, 0, sizeof k->spans);
     memset(&k->report, 0, sizeof k->report);
 }
@@ -356,13 +357,13 @@ static struct gcn_worker *workers[THREADS_MAX];
 static unsigned threads, wanted, busy, threads_now;
 static uint64_t round_number;
 static _Atomic uint64_t next;
-static _Atomic uint64_t moves; /* turns in which something moved, of all threads */
 static _Atomic bool stopped;
 static uint64_t groups[3], total;
 static struct descriptor descriptor;
 
-/* a turn of a workgroup; false: it has ended, or has to. *moved: a wave did more than look whether it may go on. */
-static bool run_turn(struct gcn_worker *k, bool many, bool *moved)
+/* a turn of a workgroup; false: it has ended, or has to. *moved: a wave did more than look whether it may go on;
+ * *sleeps: not all of them are at barriers. */
+static bool run_turn(struct gcn_worker *k, bool many, bool *moved, bool *sleeps)
 {
     k->share = many ? SHARE_OF_MANY : SHARE;
     for (uint64_t spent = 0, limit = many ? PATIENCE_OF_MANY : PATIENCE; spent < limit;) {
@@ -376,8 +377,9 @@ static bool run_turn(struct gcn_worker *k, bool many, bool *moved)
         for (unsigned i = 0; i < k->count; i++)
             runs |= k->waves[i]->state == GCN_RUNS || k->waves[i]->state == GCN_YIELDS;
         if (!runs)
-            break; /* the others have to come to the barrier first */
+            return true; /* the others have to come to the barrier first */
     }
+    *sleeps = true;
     return true;
 }
 
@@ -393,6 +395,15 @@ static struct gcn_worker *another(struct gcn_worker *k, unsigned alive)
     ready(g, k->launch);
     g->code = k->code;
     return prepare(g, k->count) ? g : NULL;
+}
+
+/* no thread has anything to do: nothing has moved since `moves` */
+static bool all_idle(uint64_t moves)
+{
+    for (unsigned i = 0; i < threads_now; i++)
+        if (workers[i]->idle_at < moves)
+            return false;
+    return true;
 }
 
 static bool take(struct gcn_worker *k)
@@ -411,14 +422,14 @@ static bool take(struct gcn_worker *k)
 static void work(struct gcn_worker *first)
 {
     unsigned workers_here = 1, alive = 0, idle = 0;
-    uint64_t seen = moves;
+    uint64_t seen = gcn_moves;
     struct gcn_worker *last = first;
     do {
-        bool moved = false;
+        bool moved = false, sleeps = false;
         for (struct gcn_worker *k = first;; k = k->more) {
             while (k->alive || take(k)) {
                 alive += !k->turns++;
-                if (run_turn(k, last != first, &moved))
+                if (run_turn(k, last != first, &moved, &sleeps))
                     break;
                 k->alive = false;
                 k->turns = 0;
@@ -436,17 +447,21 @@ static void work(struct gcn_worker *first)
             workers_here++;
             moved = true;
         }
-        moves += moved;
-        idle = seen == moves ? idle + 1 : 0;
-        seen = moves;
-        if (idle == IDLE_TURNS && next < total) {
+        gcn_moves += moved;
+        idle = seen == gcn_moves ? idle + 1 : 0;
+        seen = gcn_moves;
+        first->idle_at = idle < IDLE_TURNS ? 0 : seen;
+        if (first->idle_at && all_idle(seen) && (next < total || !sleeps)) {
             first->end = GCN_NOT_MODELLED;
             first->report.pc = first->waves[0]->at;
             snprintf(first->report.what, sizeof first->report.what,
-                     "workgroups that wait for more than are alive at once (%u waves)", (unsigned)ALIVE_WAVES);
+                     next < total ? "workgroups that wait for more than are alive at once (%u waves)"
+                                  : "a barrier of the grid that not all come to (at most %u waves)",
+                     (unsigned)ALIVE_WAVES);
             stopped = true;
         }
     } while (alive && !stopped);
+    first->idle_at = UINT64_MAX;
     for (struct gcn_worker *k = first; k != last;) {
         k = k->more;
         uint64_t instructions = first->report.instructions + k->report.instructions,

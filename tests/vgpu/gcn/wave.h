@@ -72,11 +72,12 @@ struct gcn_worker {
     struct gcn_report report;
     struct gcn_code *code;
     struct gcn_wave *waves[GCN_WAVES_MAX];
-    unsigned count;          /* of them that the workgroup has */
-    unsigned share;          /* instructions of a wave until the next one's turn */
-    bool alive;              /* its workgroup has begun and hasn't ended */
-    uint64_t turns;          /* that it has had */
-    struct gcn_worker *more; /* the same thread's, of workgroups that are alive at the same time */
+    unsigned count;           /* of them that the workgroup has */
+    unsigned share;           /* instructions of a wave until the next one's turn */
+    bool alive;               /* its workgroup has begun and hasn't ended */
+    _Atomic uint64_t idle_at; /* of a thread's first: its thread has nothing to do since so many moves; 0: it has */
+    uint64_t turns;           /* that it has had */
+    struct gcn_worker *more;  /* the same thread's, of workgroups that are alive at the same time */
     char *scratch;
     uint64_t scratch_room;
     char lds[GCN_LDS_MAX];
@@ -118,6 +119,8 @@ gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
 
 /* grid.c: before a dispatch */
 void gcn_grid_begin(void);
+/* counts what somebody may wait for: whoever looks and finds it as it was has seen nothing move. Any thread. */
+extern _Atomic uint64_t gcn_moves;
 /* wait.c: of an instruction that was executed, where the launch has `waits` */
 void gcn_wait(struct gcn_wave *w, const struct gcn_inst *in);
 
