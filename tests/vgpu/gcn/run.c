@@ -368,7 +368,7 @@ static bool run_turn(struct gcn_worker *k, bool many, bool *moved, bool *sleeps)
     k->share = many ? SHARE_OF_MANY : SHARE;
     for (uint64_t spent = 0, limit = many ? PATIENCE_OF_MANY : PATIENCE; spent < limit;) {
         uint64_t before = k->report.instructions;
-        if (stopped || !run_round(k))
+        if (!run_round(k))
             return false;
         uint64_t ran = k->report.instructions - before;
         spent += ran < LOOKING * k->count ? LOOKS + ran : ran;
