@@ -46,6 +46,12 @@ for way in native intercept; do
 done
 unset HSA_TOOLS_LIB RTL_QUEUES RTL_MODE
 
+# a cooperative kernel: workgroups that wait for each other
+for gfx in gfx90a gfx906; do
+    timeout 300 tests/vgpu/run --execute --gfx "$gfx" -- "$program" sync >"$work/out" 2>"$work/err"
+    is "$gfx: a barrier of the whole grid" "$? $(cat "$work/out" "$work/err")" "0 7680 of 7680"
+done
+
 # times stay what they are without: to the tick what the script says
 echo '* fixed 7us' >"$work/script"
 tests/vgpu/run --execute --script "$work/script" --truth "$work/truth" -- "$program" >"$work/out" 2>"$work/err"
@@ -62,7 +68,7 @@ is "registered memory is read, and no crash of the model's once it is unmapped" 
     "$? $(cat "$work/out") $(grep -c '^vgpu: .*compute_read touches address' "$work/err")" "134 read 77 1"
 tests/vgpu/run --execute -- "$program" gws >"$work/out" 2>"$work/err"
 has "an instruction that isn't modelled names itself, its encoding and its kernel" "$(cat "$work/err")" \
-    '^vgpu: .* NOT MODELLED: ds_gws_barrier \(encoding d93b0000 [0-9a-f]{8} at \+0x[0-9a-f]+ of compute_gws\).* NOT TO BE TRUSTED'
+    '^vgpu: .* NOT MODELLED: ds_gws_sema_p \(encoding d9390000 00000000 at \+0x[0-9a-f]+ of compute_gws\).* NOT TO BE TRUSTED'
 has "and the last line says once more that results can't be trusted" "$(tail -n 1 "$work/err")" \
     "^vgpu: 1 dispatch didn't compute what it should have: .* not to be trusted"
 tests/vgpu/run --execute --gfx gfx942 -- "$program" >"$work/out" 2>"$work/err"

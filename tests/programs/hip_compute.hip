@@ -3,7 +3,8 @@
  *
  * Arithmetic of all widths, divisions and functions, divergence, LDS, atomics, lanes, private arrays, calls, several
  * streams and GPUs. hip_compute [--hold]: closes with "hip_compute: PASS, ..."; a line FAILED names what was wrong.
- * hip_compute fault: reads where no memory is; unmapped: where registered memory was. hip_compute gws: an instruction that the software GPU doesn't have.
+ * hip_compute fault: reads where no memory is; unmapped: where registered memory was. hip_compute gws: an instruction
+ * that the software GPU doesn't have; sync: a cooperative kernel, whose workgroups wait for each other.
  */
 #include "hip_check.h"
 #include "hip_compute_kernels.h"
@@ -386,6 +387,18 @@ int main(int argc, char **argv)
         buffer<int> out(64);
         compute_gws<<<1, 64>>>(out.p);
         HIP(hipDeviceSynchronize());
+        return 0;
+    }
+    if (argc > 1 && std::strcmp(argv[1], "sync") == 0) {
+        enum { GROUPS = 60, ITEMS = 128 };
+        buffer<int> left(GROUPS), sums(GROUPS * ITEMS);
+        void *arguments[] = {&left.p, &sums.p};
+        HIP(hipLaunchCooperativeKernel((const void *)compute_grid_sync, dim3(GROUPS), dim3(ITEMS), arguments, 0, nullptr));
+        HIP(hipDeviceSynchronize());
+        int right = 0;
+        for (int sum : sums.get())
+            right += sum == GROUPS * (GROUPS + 1) / 2;
+        std::printf("%d of %d\n", right, GROUPS * ITEMS);
         return 0;
     }
     vectors();

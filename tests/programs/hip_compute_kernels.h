@@ -6,6 +6,8 @@
 
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
+/* behind the runtime, whose names it uses */
+#include <hip/hip_cooperative_groups.h>
 
 #include <cmath>
 #include <cstdint>
@@ -302,9 +304,21 @@ extern "C" __global__ void compute_read(const int *from, int *out)
 extern "C" __global__ void compute_gws(int *out)
 {
 #if defined(__gfx906__) || defined(__gfx90a__) /* others may not have it either */
-    asm volatile("s_mov_b32 m0, 0\n ds_gws_barrier %0 gds\n s_waitcnt lgkmcnt(0)" ::"v"(out[1]));
+    asm volatile("s_mov_b32 m0, 0\n ds_gws_sema_p gds\n s_waitcnt lgkmcnt(0)" ::"v"(out[1]));
 #endif
     out[threadIdx.x] = 1;
+}
+
+/* each workgroup's first work-item leaves a number; behind the barrier all read those of all */
+extern "C" __global__ void compute_grid_sync(int *left, int *sums)
+{
+    if (threadIdx.x == 0)
+        left[blockIdx.x] = blockIdx.x + 1;
+    cooperative_groups::this_grid().sync();
+    int sum = 0;
+    for (unsigned i = 0; i < gridDim.x; i++)
+        sum += ((volatile int *)left)[i];
+    sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
 #endif

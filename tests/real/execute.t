@@ -31,6 +31,9 @@ for gfx in gfx90a gfx906; do
 done
 operations gfx90a ROPE 'ne_a=\[128,32,2,1\],n_dims=128,mode=[02],.*fs=1.0.*ef=0.0'
 operations gfx90a SWIGLU "$small"
+operations gfx90a ABS,CLAMP,COS,CUMSUM,DIAG,FLOOR,LOG,MEAN,REPEAT,SIN,SQRT,SUM,TRI,XIELU "$small"
+# barriers over the whole grid
+operations gfx90a CROSS_ENTROPY_LOSS,CROSS_ENTROPY_LOSS_BACK '.*'
 operations gfx90a RMS_NORM,NORM,SCALE,L2_NORM 'ne=\[(64,5,4,3|10,10,10,10)\]'
 operations gfx90a SET_ROWS 'type_dst=(f32|f16|q8_0|q4_0),type_idx=i64,ne=\[256,5,1,3\],nr23=\[1,1\],r=1,v=0'
 operations gfx90a GET_ROWS 'type=(f32|f16|q4_0|q8_0),n=256,m=5,r=4,be1=1,be2=1,v=0'

@@ -247,10 +247,10 @@ static void what_isnt_known_names_itself(void **state)
 {
     (void)state;
     struct gcn_report report;
-    const uint32_t barrier[] = {0xd93b0000, 0x00000004, 0xbf810000}; /* ds_gws_barrier */
-    assert_int_equal(run(barrier, 3, LANES, 1, &report), GCN_NOT_MODELLED);
-    assert_string_equal(report.what, "ds_gws_barrier");
-    assert_int_equal(report.raw[0], 0xd93b0000);
+    const uint32_t semaphore[] = {0xd9390000, 0x00000000, 0xbf810000}; /* ds_gws_sema_p */
+    assert_int_equal(run(semaphore, 3, LANES, 1, &report), GCN_NOT_MODELLED);
+    assert_string_equal(report.what, "ds_gws_sema_p");
+    assert_int_equal(report.raw[0], 0xd9390000);
     assert_int_equal(report.words, 2);
     assert_int_equal(report.pc, CODE_VA + 64);
     const uint32_t nonsense[] = {0xf0000000, 0, 0xbf810000}; /* an image instruction */
@@ -286,12 +286,104 @@ static void barriers_and_workgroups(void **state)
             assert_int_equal(data[g * 256 + i], (i + 64) % 256);
 }
 
+/* Each workgroup writes its number and one, and behind a barrier of all takes what the next one wrote. */
+static const uint32_t grid_barrier[] = {
+    0xc0060180, 0x00000000, /* s_load_dwordx2 s[6:7], s[0:1], 0x0 */
+    0xc0020100, 0x00000008, /* s_load_dword s4, s[0:1], 0x8: the last one's number */
+    0x7e020202,             /* v_mov_b32 v1, s2 */
+    0x24040282,             /* v_lshlrev_b32 v2, 2, v1 */
+    0x68060281,             /* v_add_u32 v3, 1, v1 */
+    0xbf8cc07f,             /* s_waitcnt lgkmcnt(0) */
+    0xdc708000, 0x00060302, /* global_store_dword v2, v3, s[6:7] */
+    0x7e080204, 0xbefc0080, /* v_mov_b32 v4, s4; s_mov_b32 m0, 0 */
+    0xd9330000, 0x00000004, /* ds_gws_init v4 gds */
+    0xd93b0000, 0x00000004, /* ds_gws_barrier v4 gds */
+    0x81058102, 0xbf0b0405, /* s_add_i32 s5, s2, 1; s_cmp_le_u32 s5, s4 */
+    0x85058005,             /* s_cselect_b32 s5, s5, 0 */
+    0x7e0a0205, 0x240a0a82, /* v_mov_b32 v5, s5; v_lshlrev_b32 v5, 2, v5 */
+    0xdc508000, 0x06060005, /* global_load_dword v6, v5, s[6:7] */
+    0xbf8c0f70,             /* s_waitcnt vmcnt(0) */
+    0xd93b0000, 0x00000004, /* ds_gws_barrier v4 gds */
+    0xdc708000, 0x00060602, /* global_store_dword v2, v6, s[6:7] */
+    0xbf810000,
+};
+enum { GRID_BARRIER = sizeof grid_barrier / sizeof *grid_barrier };
+
+static void barriers_of_the_grid(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    for (unsigned groups = 1; groups <= 500; groups = groups * 3 + 1) {
+        memset(data, 0xff, sizeof data);
+        args[1] = groups - 1;
+        assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, groups, &report), GCN_DONE);
+        assert_int_equal(report.waves, groups);
+        for (unsigned g = 0; g < groups; g++)
+            assert_int_equal(data[g], (g + 1) % groups + 1);
+    }
+}
+
+/* more of them than a GPU has room for: it says so and doesn't wait for ever */
+static void a_grid_that_can_never_meet_is_refused(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    args[1] = 2999;
+    assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 3000, &report), GCN_NOT_MODELLED);
+    assert_non_null(strstr(report.what, "workgroups that wait for more than are alive at once"));
+    assert_int_equal(report.pc, CODE_VA + 64 + 14 * 4);
+    /* nor for those that never come */
+    args[1] = 5;
+    assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 5, &report), GCN_NOT_MODELLED);
+    assert_non_null(strstr(report.what, "a barrier of the grid that not all come to"));
+    /* and nothing of it is left for the next one */
+    args[1] = 4;
+    assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 5, &report), GCN_DONE);
+    assert_int_equal(data[4], 1);
+}
+
+/* a variable in memory, which the workgroups count up and read until all have been there */
+static void workgroups_wait_for_later_ones(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    static const uint32_t words[] = {
+        0xc0060180, 0x00000000, 0xc0020100, 0x00000008, /* as above */
+        0x7e040280, 0x7e060281,                         /* v_mov_b32 v2, 0; v_mov_b32 v3, 1 */
+        0xbf8cc07f, 0xbefe0181,                         /* s_waitcnt lgkmcnt(0); s_mov_b64 exec, 1 */
+        0xdd088000, 0x00060302,                         /* global_atomic_add v2, v3, s[6:7] */
+        0xdc518000, 0x04060002,                         /* global_load_dword v4, v2, s[6:7] glc */
+        0xbf8c0f70,                                     /* s_waitcnt vmcnt(0) */
+        0x7e0a0504, 0xbf070405,                         /* v_readfirstlane_b32 s5, v4; s_cmp_lg_u32 s5, s4 */
+        0xbf85fffa,                                     /* s_cbranch_scc1: to the load */
+        0xbf810000,
+    };
+    memset(data, 0, sizeof data);
+    args[1] = 9;
+    assert_int_equal(run(words, sizeof words / sizeof *words, LANES, 9, &report), GCN_DONE);
+    assert_int_equal(data[0], 9);
+    assert_int_equal(report.waves, 9);
+}
+
+/* the first one ends at an address that is no memory; the others wait for it */
+static void nobody_waits_for_what_was_stopped(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    /* s_cmp_lg_u32 s2, 0; s_cbranch_scc1; s_load_dword s4, s[2:3], 0x0; s_sleep 1; s_branch to it */
+    static const uint32_t words[] = {0xbf078002, 0xbf850002, 0xc0020101, 0x00000000, 0xbf8e0001, 0xbf82fffe};
+    assert_int_equal(run(words, sizeof words / sizeof *words, LANES, 9, &report), GCN_FAULT);
+    assert_int_equal(report.address, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_instruction_computes),    cmocka_unit_test(lanes_that_are_off_stay),
-        cmocka_unit_test(dpp_moves_within_rows),        cmocka_unit_test(memory_that_isnt_there_is_a_fault),
-        cmocka_unit_test(what_isnt_known_names_itself), cmocka_unit_test(barriers_and_workgroups),
+        cmocka_unit_test(each_instruction_computes),      cmocka_unit_test(lanes_that_are_off_stay),
+        cmocka_unit_test(dpp_moves_within_rows),          cmocka_unit_test(memory_that_isnt_there_is_a_fault),
+        cmocka_unit_test(what_isnt_known_names_itself),   cmocka_unit_test(barriers_and_workgroups),
+        cmocka_unit_test(barriers_of_the_grid),           cmocka_unit_test(a_grid_that_can_never_meet_is_refused),
+        cmocka_unit_test(workgroups_wait_for_later_ones), cmocka_unit_test(nobody_waits_for_what_was_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

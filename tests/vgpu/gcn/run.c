@@ -3,16 +3,23 @@
  * that workgroups are spread over.
  *
  * A workgroup belongs to one thread, which runs its waves in turn: each until it ends, waits at a barrier, sleeps or
- * has had its share. Workgroups are begun in the order of their numbers, so one may wait for an earlier one, as on
- * hardware.
+ * has had its share. Workgroups are begun in the order of their numbers. One that takes long may wait for a later one:
+ * it is put aside, and its thread begins another one, on a worker of its own, until as many are alive as a GPU has room
+ * for.
  */
 #include "wave.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { PAGE_WORDS = 1024, CODE_PAGES = 256, CODE_SLOTS = 1024, SHARE = 100000, THREADS_MAX = 64 };
+enum { PAGE_WORDS = 1024, CODE_PAGES = 256, CODE_SLOTS = 1024, THREADS_MAX = 64 };
+/* in instructions: of a wave until the next one's turn, and of a workgroup until it is put aside; both while there is
+ * one workgroup, and while there are several. A round in which all waves only look whether they may go on counts as
+ * more. */
+enum { SHARE = 100000, SHARE_OF_MANY = 10000, PATIENCE = 5000000, PATIENCE_OF_MANY = 20000 };
+enum { LOOKING = 64, LOOKS = 1000, ALIVE_WAVES = 2048, IDLE_TURNS = 1000 };
 
 /* ---- decoded code: what was decoded is decoded once, and again when other code is there ---- */
 
@@ -42,9 +49,9 @@ static void forget_code(struct gcn_code *c)
 
 static gcn_execute *find_execute(enum gcn_op op)
 {
-    static gcn_execute *(*const files[])(enum gcn_op) = {gcn_scalar_execute, gcn_memory_execute, gcn_buffer_execute,
-                                                         gcn_lds_execute,    gcn_vector_execute, gcn_compare_execute,
-                                                         gcn_packed_execute, gcn_lanes_execute,  gcn_matrix_execute};
+    static gcn_execute *(*const files[])(enum gcn_op) = {
+        gcn_scalar_execute,  gcn_memory_execute, gcn_buffer_execute, gcn_lds_execute,    gcn_vector_execute,
+        gcn_compare_execute, gcn_packed_execute, gcn_lanes_execute,  gcn_matrix_execute, gcn_grid_execute};
     gcn_execute *f = NULL;
 #ifdef __x86_64__
     static gcn_execute *(*const quick[])(enum gcn_op) = {gcn_memory_execute_avx2, gcn_lds_execute_avx2,
@@ -166,7 +173,7 @@ static void run_wave(struct gcn_wave *w)
 {
     struct gcn_worker *k = w->worker;
     w->state = GCN_RUNS;
-    const uint64_t begun = w->instructions, share = begun + SHARE;
+    const uint64_t begun = w->instructions, share = begun + k->share;
     struct place place = {0};
     while (w->instructions < share && w->state == GCN_RUNS && k->end == GCN_DONE) {
         w->at = w->pc;
@@ -213,7 +220,7 @@ static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uin
     for (unsigned i = 0; i < sizeof w->s / sizeof *w->s; i++)
         w->s[i] = g->unset;
     w->pc = g->object + (uint64_t)d->entry;
-    w->scc = w->index_on = false;
+    w->scc = w->index_on = w->waits_at_grid = false;
     w->mode = d->rsrc1 >> 12 & 0xff;
     w->state = GCN_RUNS;
     /* one after the other, those that are asked for */
@@ -268,9 +275,21 @@ static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uin
 
 /* ---- workgroups ---- */
 
+static void ready(struct gcn_worker *k, const struct gcn_launch *launch)
+{
+    k->launch = launch;
+    k->end = GCN_DONE;
+    k->alive = false;
+    k->turns = 0;
+    k->idle_at = 0;
+    memset(k->spans, 0, sizeof k->spans);
+    memset(&k->report, 0, sizeof k->report);
+}
+
 static bool prepare(struct gcn_worker *k, unsigned waves)
 {
     const struct gcn_launch *g = k->launch;
+    k->count = waves;
     k->lds_bytes = g->lds_bytes < GCN_LDS_MAX ? g->lds_bytes : GCN_LDS_MAX;
     k->scratch_bytes = (((uint64_t)g->private_bytes + 3) & ~3ull) * GCN_LANES;
     for (unsigned i = 0; i < waves; i++)
@@ -290,36 +309,36 @@ static bool prepare(struct gcn_worker *k, unsigned waves)
     return need <= k->scratch_room;
 }
 
-static void run_group(struct gcn_worker *k, const struct descriptor *d, const uint32_t id[3], uint64_t number)
+static void begin_group(struct gcn_worker *k, const struct descriptor *d, const uint32_t id[3], uint64_t number)
 {
-    const struct gcn_launch *g = k->launch;
-    unsigned items = (unsigned)g->group[0] * g->group[1] * g->group[2];
-    unsigned waves = (items + GCN_LANES - 1) / GCN_LANES, left = waves;
     memset(k->lds, 0, k->lds_bytes);
-    for (unsigned i = 0; i < waves; i++) {
+    for (unsigned i = 0; i < k->count; i++) {
         struct gcn_wave *w = k->waves[i];
         w->worker = k;
         w->scratch = k->scratch + k->scratch_bytes * i;
         begin_wave(w, d, id, i * GCN_LANES);
     }
-    gcn_slots_take(g, number, k->waves, waves);
-    k->report.waves += waves;
-    while (left && k->end == GCN_DONE) {
-        unsigned waiting = 0;
-        left = 0;
-        for (unsigned i = 0; i < waves && k->end == GCN_DONE; i++) {
-            struct gcn_wave *w = k->waves[i];
-            if (w->state == GCN_RUNS || w->state == GCN_YIELDS)
-                run_wave(w);
-            waiting += w->state == GCN_AT_BARRIER;
-            left += w->state != GCN_ENDED;
-        }
-        /* waves that have ended don't keep the others at a barrier */
-        for (unsigned i = 0; i < waves && waiting == left; i++)
-            if (k->waves[i]->state == GCN_AT_BARRIER)
-                k->waves[i]->state = GCN_RUNS;
+    gcn_slots_take(k->launch, number, k->waves, k->count);
+    k->report.waves += k->count;
+    k->alive = true;
+}
+
+/* each of its waves once; false: it has ended, or has to */
+static bool run_round(struct gcn_worker *k)
+{
+    unsigned waiting = 0, left = 0;
+    for (unsigned i = 0; i < k->count && k->end == GCN_DONE; i++) {
+        struct gcn_wave *w = k->waves[i];
+        if (w->state == GCN_RUNS || w->state == GCN_YIELDS || w->state == GCN_AT_GRID)
+            run_wave(w);
+        waiting += w->state == GCN_AT_BARRIER;
+        left += w->state != GCN_ENDED;
     }
-    gcn_slots_give(k->waves, waves);
+    /* waves that have ended don't keep the others at a barrier */
+    for (unsigned i = 0; i < k->count && waiting == left; i++)
+        if (k->waves[i]->state == GCN_AT_BARRIER)
+            k->waves[i]->state = GCN_RUNS;
+    return left && k->end == GCN_DONE;
 }
 
 /* ---- threads ---- */
@@ -328,21 +347,125 @@ static void run_group(struct gcn_worker *k, const struct descriptor *d, const ui
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t begin = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static struct gcn_worker *workers[THREADS_MAX];
-static unsigned threads, wanted, busy;
+static unsigned threads, wanted, busy, threads_now;
 static uint64_t round_number;
 static _Atomic uint64_t next;
 static _Atomic bool stopped;
 static uint64_t groups[3], total;
 static struct descriptor descriptor;
 
-static void work(struct gcn_worker *k)
+/* a turn of a workgroup; false: it has ended, or has to. *moved: a wave did more than look whether it may go on;
+ * *sleeps: not all of them are at barriers. */
+static bool run_turn(struct gcn_worker *k, bool many, bool *moved, bool *sleeps)
 {
-    for (uint64_t n; !stopped && (n = next++) < total;) {
-        uint32_t id[3] = {(uint32_t)(n % groups[0]), (uint32_t)(n / groups[0] % groups[1]),
-                          (uint32_t)(n / groups[0] / groups[1])};
-        run_group(k, &descriptor, id, n);
-        if (k->end != GCN_DONE)
+    k->share = many ? SHARE_OF_MANY : SHARE;
+    for (uint64_t spent = 0, limit = many ? PATIENCE_OF_MANY : PATIENCE; spent < limit;) {
+        uint64_t before = k->report.instructions;
+        if (!run_round(k))
+            return false;
+        uint64_t ran = k->report.instructions - before;
+        spent += ran < LOOKING * k->count ? LOOKS + ran : ran;
+        *moved |= ran >= LOOKING * k->count;
+        bool runs = false;
+        for (unsigned i = 0; i < k->count; i++)
+            runs |= k->waves[i]->state == GCN_RUNS || k->waves[i]->state == GCN_YIELDS;
+        if (!runs)
+            return true; /* the others have to come to the barrier first */
+    }
+    *sleeps = true;
+    return true;
+}
+
+/* another worker behind k; NULL: there may be none, or no memory is left */
+static struct gcn_worker *another(struct gcn_worker *k, unsigned alive)
+{
+    if ((alive + 1) * k->count * threads_now > ALIVE_WAVES)
+        return NULL;
+    struct gcn_worker *g = k->more;
+    if (!g && !(g = calloc(1, sizeof *g)))
+        return NULL;
+    k->more = g;
+    ready(g, k->launch);
+    g->code = k->code;
+    return prepare(g, k->count) ? g : NULL;
+}
+
+/* no thread has anything to do: nothing has moved since `moves` */
+static bool all_idle(uint64_t moves)
+{
+    for (unsigned i = 0; i < threads_now; i++)
+        if (workers[i]->idle_at < moves)
+            return false;
+    return true;
+}
+
+static bool take(struct gcn_worker *k)
+{
+    uint64_t n;
+    if (stopped || (n = next++) >= total)
+        return false;
+    begin_group(k, &descriptor,
+                (uint32_t[]){(uint32_t)(n % groups[0]), (uint32_t)(n / groups[0] % groups[1]),
+                             (uint32_t)(n / groups[0] / groups[1])},
+                n);
+    return true;
+}
+
+/* until all is done that this thread can get: the workgroups that are alive in turn, one in the usual case */
+static void work(struct gcn_worker *first)
+{
+    unsigned workers_here = 1, alive = 0, idle = 0;
+    uint64_t seen = gcn_moves;
+    struct gcn_worker *last = first;
+    do {
+        bool moved = false, sleeps = false;
+        for (struct gcn_worker *k = first;; k = k->more) {
+            while (k->alive || take(k)) {
+                alive += !k->turns++;
+                if (run_turn(k, last != first, &moved, &sleeps))
+                    break;
+                gcn_slots_give(k->waves, k->count);
+                k->alive = false;
+                k->turns = 0;
+                alive--;
+                moved = true;
+                if (k->end != GCN_DONE)
+                    stopped = true;
+            }
+            if (k == last)
+                break;
+        }
+        struct gcn_worker *g = alive == workers_here && next < total ? another(last, alive) : NULL;
+        if (g) {
+            last = g;
+            workers_here++;
+            moved = true;
+        }
+        gcn_moves += moved;
+        idle = seen == gcn_moves ? idle + 1 : 0;
+        seen = gcn_moves;
+        first->idle_at = idle < IDLE_TURNS ? 0 : seen;
+        if (first->idle_at && all_idle(seen) && (next < total || !sleeps)) {
+            first->end = GCN_NOT_MODELLED;
+            first->report.pc = first->waves[0]->at;
+            snprintf(first->report.what, sizeof first->report.what,
+                     next < total ? "workgroups that wait for more than are alive at once (%u waves)"
+                                  : "a barrier of the grid that not all come to (at most %u waves)",
+                     (unsigned)ALIVE_WAVES);
             stopped = true;
+        }
+    } while (alive && !stopped);
+    first->idle_at = UINT64_MAX;
+    for (struct gcn_worker *k = first; k != last;) {
+        k = k->more;
+        uint64_t instructions = first->report.instructions + k->report.instructions,
+                 waves = first->report.waves + k->report.waves;
+        if (first->end == GCN_DONE && k->end != GCN_DONE) {
+            first->end = k->end;
+            first->report = k->report;
+        }
+        first->report.instructions = instructions;
+        first->report.waves = waves;
     }
 }
 
@@ -415,12 +538,8 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
     unsigned n = have_threads(total < launch->threads ? (unsigned)total : launch->threads);
     unsigned waves = (unsigned)((items + GCN_LANES - 1) / GCN_LANES);
     for (unsigned i = 0; i < n; i++) {
-        struct gcn_worker *k = workers[i];
-        k->launch = launch;
-        k->end = GCN_DONE;
-        memset(k->spans, 0, sizeof k->spans);
-        memset(&k->report, 0, sizeof k->report);
-        if (!prepare(k, waves))
+        ready(workers[i], launch);
+        if (!prepare(workers[i], waves))
             n = i;
     }
     if (!n)
@@ -428,6 +547,8 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
     next = 0;
     stopped = false;
     gcn_slots_begin();
+    threads_now = n;
+    gcn_grid_begin();
     if (n > 1) {
         pthread_mutex_lock(&lock);
         wanted = n;

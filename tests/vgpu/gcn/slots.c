@@ -3,11 +3,13 @@
  *
  * A slot runs one wave after another. A workgroup begins when all of its waves have one: those that have been free the
  * longest, a moment after the last of them was free, at the earliest when the dispatch begins. That is in cycles of the
- * counted clock; a slot of a workgroup that a thread still runs is no other workgroup's.
+ * counted clock; a slot of a workgroup that a thread still runs is no other workgroup's. But for two cases: where
+ * nobody counts, or where workgroups that have all of them wait for this one.
  */
 #include "wave.h"
 
 #include <pthread.h>
+#include <time.h>
 
 enum { SIMDS = 4, SIMD_SLOTS = 16, LATENCY = 40 };
 
@@ -39,24 +41,25 @@ static struct place *place_of(uint32_t hw_id)
     return &slots[hw_id >> 8 & 0xff][hw_id >> 4 & 3][hw_id & 15];
 }
 
-/* the one of a SIMD that was free first; below 0: all are taken */
-static int free_slot(const struct gcn_launch *g, unsigned unit, unsigned simd)
+/* the one of a SIMD that was free first; below 0: all are taken, and `shared` is false */
+static int free_slot(const struct gcn_launch *g, unsigned unit, unsigned simd, bool shared)
 {
     int best = -1, count = g->target == GCN_GFX90A ? 8 : 10;
     for (int i = 0; i < count; i++) {
         const struct place *p = &slots[unit][simd][i];
-        if (!p->taken && (best < 0 || p->free_at < slots[unit][simd][best].free_at))
+        if ((shared || !p->taken) && (best < 0 || p->free_at < slots[unit][simd][best].free_at))
             best = i;
     }
     return best;
 }
 
 /* false: there isn't one for each, and none is taken */
-static bool take(const struct gcn_launch *g, unsigned unit, unsigned first, struct gcn_wave **waves, unsigned count)
+static bool take(const struct gcn_launch *g, unsigned unit, unsigned first, struct gcn_wave **waves, unsigned count,
+                 bool shared)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned simd = (first + i) % SIMDS;
-        int slot = free_slot(g, unit, simd);
+        int slot = free_slot(g, unit, simd, shared);
         if (slot < 0) {
             while (i--)
                 place_of(waves[i]->hw_id)->taken = false;
@@ -84,8 +87,12 @@ void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave 
     uint64_t begin = 0;
     pthread_mutex_lock(&lock);
     used[unit] = true;
-    while (!take(g, unit, (unsigned)(group / units % SIMDS) * count, waves, count))
-        pthread_cond_wait(&given, &lock);
+    bool shared = !g->account;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    while (!take(g, unit, (unsigned)(group / units % SIMDS) * count, waves, count, shared))
+        shared = pthread_cond_timedwait(&given, &lock, &until) != 0;
     for (unsigned i = 0; i < count; i++) {
         uint64_t free_at = place_of(waves[i]->hw_id)->free_at;
         begin = free_at > begin ? free_at : begin;

@@ -26,7 +26,7 @@ union gcn_wide {
     uint32_t half[2];
 };
 
-enum gcn_wave_state { GCN_RUNS, GCN_AT_BARRIER, GCN_ENDED, GCN_YIELDS };
+enum gcn_wave_state { GCN_RUNS, GCN_AT_BARRIER, GCN_ENDED, GCN_YIELDS, GCN_AT_GRID };
 
 /* where flat addresses lead to LDS and to a work-item's own memory instead of memory */
 #define GCN_SHARED_APERTURE  0x1000000000000ull
@@ -48,6 +48,7 @@ struct gcn_wave {
     uint64_t at;                      /* address of the instruction that runs */
     uint64_t pc;                      /* of the instruction behind the one that runs */
     bool scc;
+    bool waits_at_grid;
     bool index_on; /* s_set_gpr_idx_on */
     uint32_t mode;
     enum gcn_wave_state state;
@@ -57,8 +58,9 @@ struct gcn_wave {
     uint64_t instructions; /* that it has begun */
     uint64_t waited;       /* cycles beside those of instructions */
     struct gcn_under_way vm, lgkm;
-    uint32_t hw_id; /* where it runs, as the register of that name says it */
-    uint64_t begun; /* cycles from the dispatch's beginning to its own */
+    uint64_t arrived_in; /* AT_GRID: how often all had come to that barrier when it came */
+    uint32_t hw_id;      /* where it runs, as the register of that name says it */
+    uint64_t begun;      /* cycles from the dispatch's beginning to its own */
 };
 
 struct gcn_worker {
@@ -71,6 +73,12 @@ struct gcn_worker {
     struct gcn_report report;
     struct gcn_code *code;
     struct gcn_wave *waves[GCN_WAVES_MAX];
+    unsigned count;           /* of them that the workgroup has */
+    unsigned share;           /* instructions of a wave until the next one's turn */
+    bool alive;               /* its workgroup has begun and hasn't ended */
+    _Atomic uint64_t idle_at; /* of a thread's first: its thread has nothing to do since so many moves; 0: it has */
+    uint64_t turns;           /* that it has had */
+    struct gcn_worker *more;  /* the same thread's, of workgroups that are alive at the same time */
     char *scratch;
     uint64_t scratch_room;
     char lds[GCN_LDS_MAX];
@@ -87,6 +95,7 @@ gcn_execute *gcn_compare_execute(enum gcn_op op);
 gcn_execute *gcn_packed_execute(enum gcn_op op);
 gcn_execute *gcn_lanes_execute(enum gcn_op op);
 gcn_execute *gcn_matrix_execute(enum gcn_op op);
+gcn_execute *gcn_grid_execute(enum gcn_op op);
 /* the same for processors that have AVX2 and FMA */
 gcn_execute *gcn_memory_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_lds_execute_avx2(enum gcn_op op);
@@ -109,6 +118,10 @@ gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
 #define gcn_mask     gcn_mask_avx2
 #endif
 
+/* grid.c: before a dispatch */
+void gcn_grid_begin(void);
+/* counts what somebody may wait for: whoever looks and finds it as it was has seen nothing move. Any thread. */
+extern _Atomic uint64_t gcn_moves;
 /* wait.c: of an instruction that was executed, where the launch has `waits` */
 void gcn_wait(struct gcn_wave *w, const struct gcn_inst *in);
 
