@@ -28,7 +28,8 @@ detail() { # NAME: into the kernel's detail
     shows 'DURATION since'
 }
 before=$(loads)
-terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000"
+# terminals without 8: what outlives them must not hold the program
+terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000" 8>&-
 check "a kernel is chosen" detail work_walk
 check "the key line has the key" shows 'sStalls'
 keys s
@@ -82,7 +83,7 @@ check "who leaves" shows 'left with 0'
 is "leaves nothing behind" "$?" 0
 
 # --- recorded: not the waits ---
-terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
+terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000" 8>&-
 check "a screen that records" detail work_sum
 keys s
 check "says that waits aren't recorded" shows "^probed copies of it are going to run; s takes that back; waits aren.t recorded"
@@ -92,7 +93,7 @@ check "and leaves" shows 'left with 0'
 is "nothing of a probe is in the recording" "$("$top" -r "$work/seen.db" --json | jq -s 'map(select(.probe)) | length')" 0
 
 # --- the process ends ---
-terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000"
+terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
 check "on a screen again" detail work_walk
 keys s
 check "armed" shows 'STALLS armed, copy 1 of 3: [1-9]'
@@ -111,7 +112,7 @@ on_gpu --execute --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1 >"$wo
 program=$!
 tap_pids="$tap_pids $program"
 wait_until 60 sh -c "$top -p $program -b -n 1 2>/dev/null | grep -q silu"
-terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000"
+terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
 check "one without a wait" detail silu
 keys s
 check "is refused with the reason" shows 'STALLS over' 'it has no wait that could be timed'
