@@ -21,6 +21,11 @@ void gcn_grid_begin(void)
     memset(barriers, 0, sizeof barriers);
 }
 
+void gcn_grid_after_fork(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
 /* the first lane that is on says how many come, less one */
 static void barrier(struct gcn_wave *w, const struct gcn_inst *in)
 {

@@ -586,6 +586,7 @@ void gcn_reset_after_fork(void)
     pthread_cond_init(&begin, NULL);
     pthread_cond_init(&done, NULL);
     gcn_slots_after_fork();
+    gcn_grid_after_fork();
     threads = wanted = busy = 0;
     round_number = 0;
 }

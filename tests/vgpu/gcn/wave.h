@@ -120,6 +120,7 @@ gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
 
 /* grid.c: before a dispatch */
 void gcn_grid_begin(void);
+void gcn_grid_after_fork(void);
 /* counts what somebody may wait for: whoever looks and finds it as it was has seen nothing move. Any thread. */
 extern _Atomic uint64_t gcn_moves;
 /* wait.c: of an instruction that was executed, where the launch has `waits` */
