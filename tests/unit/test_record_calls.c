@@ -4,74 +4,25 @@
  */
 #include "calls_fixture.h"
 
-#include <unistd.h>
+#include "recorded_fixture.h"
 
 #include "record/calls_schema.h"
-#include "record/recording.h"
 #include "record/replay.h"
 
-static char folder[64], path[96], why[512];
 static struct synth *p;
 static struct synth_calls c;
 
 static int set_up(void **state)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/rtl-calls-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/file.db", folder);
     p = synth_create(1, 1);
     memset(&c, 0, sizeof c);
-    return 0;
+    return fixture_begin(state);
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     synth_free(p);
-    unlink(path);
-    return rmdir(folder);
-}
-
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
-{
-    (void)context;
-    names->full = names->short_name = k->name;
-}
-
-static struct rtl_recording *record(const char *kind)
-{
-    const struct rtl_recording_info info = {.kind = kind,
-                                            .pid = 4711,
-                                            .title = "serve",
-                                            .recorder = "test",
-                                            .interval_ns = RTL_SEC,
-                                            .name_kernel = name_kernel};
-    struct rtl_recording *r;
-    if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
-        fail_msg("%s", why);
-    return r;
-}
-
-static void exec_sql(const char *sql)
-{
-    struct rtl_db *db;
-    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, sizeof why), RTL_DB_OK);
-    rtl_db_exec(db, sql);
-    if (rtl_db_status(db))
-        fail_msg("%s: %s", sql, rtl_db_why(db));
-    rtl_db_close(db);
-}
-
-static int64_t ask_sql(const char *sql)
-{
-    struct rtl_db *db;
-    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
-    int64_t answer = rtl_db_one(db, sql);
-    if (rtl_db_status(db))
-        fail_msg("%s: %s", sql, rtl_db_why(db));
-    rtl_db_close(db);
-    return answer;
+    return fixture_end(state);
 }
 
 static void same_histogram(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)

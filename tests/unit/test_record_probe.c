@@ -4,10 +4,9 @@
  */
 #include "tui_synth.h"
 
-#include "record_fixture.h"
+#include "recorded_fixture.h"
 
 #include "model/probe_figures.h"
-#include "record/recording.h"
 #include "record/replay.h"
 
 static struct synth *p;
@@ -24,43 +23,12 @@ static int tear_down(void **state)
     return fixture_end(state);
 }
 
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
-{
-    (void)context;
-    names->full = names->short_name = k->name;
-}
-
-static struct rtl_recording *record(const char *kind)
-{
-    const struct rtl_recording_info info = {.kind = kind,
-                                            .pid = 4711,
-                                            .title = "serve",
-                                            .recorder = "test",
-                                            .interval_ns = RTL_SEC,
-                                            .name_kernel = name_kernel};
-    struct rtl_recording *r;
-    if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
-        fail_msg("%s", why);
-    return r;
-}
-
 static enum rtl_db_status add(struct rtl_recording *r, uint64_t t)
 {
     struct rtl_snapshot s = synth_snapshot(p, t * RTL_SEC);
     enum rtl_db_status status = rtl_recording_add(r, &s, t, false);
     rtl_snapshot_free(&s);
     return status;
-}
-
-static int64_t ask(const char *sql)
-{
-    struct rtl_db *db;
-    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
-    int64_t answer = rtl_db_one(db, sql);
-    if (rtl_db_status(db))
-        fail_msg("%s: %s", sql, rtl_db_why(db));
-    rtl_db_close(db);
-    return answer;
 }
 
 /* As it is when so much was probed; every number is another one. */
@@ -166,10 +134,10 @@ static void a_probe_comes_back(void **state)
         must_be_same(&is, &wanted);
     }
     rtl_replay_close(replay);
-    assert_int_equal(ask("SELECT count(*) FROM rtl_probe_sample"), 4); /* only what is news */
-    assert_int_equal(ask("SELECT count(*) FROM rtl_probes WHERE name = 'second' AND gpu IS NULL"), 1);
-    assert_int_equal(ask("SELECT recorded FROM rtl_probes WHERE ended = 'stopped'"), 704);
-    assert_int_equal(ask("SELECT count(*) FROM rtl_probe_sample WHERE busy LIKE '[3,-%,7,-%'"), 3);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_probe_sample"), 4); /* only what is news */
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_probes WHERE name = 'second' AND gpu IS NULL"), 1);
+    assert_int_equal(ask_sql("SELECT recorded FROM rtl_probes WHERE ended = 'stopped'"), 704);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_probe_sample WHERE busy LIKE '[3,-%,7,-%'"), 3);
 }
 
 /* A recording has its own process's, and a file of an older recorder has none. */
@@ -180,7 +148,7 @@ static void nothing_where_nothing_was(void **state)
     struct rtl_replay *replay;
     struct rtl_recording *r = record(RTL_RECORDING_SERIES);
     assert_int_equal(add(r, 1), RTL_DB_OK);
-    assert_int_equal(ask("SELECT count(*) FROM sqlite_master WHERE name LIKE 'rtl_probe%'"), 0);
+    assert_int_equal(ask_sql("SELECT count(*) FROM sqlite_master WHERE name LIKE 'rtl_probe%'"), 0);
     assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
     assert_int_equal(rtl_replay_probe(replay, 0, &now), RTL_DB_OK);
     assert_false(now.there);
@@ -193,7 +161,7 @@ static void nothing_where_nothing_was(void **state)
     rtl_recording_close(other);
     assert_int_equal(add(r, 4), RTL_DB_OK);
     rtl_recording_close(r);
-    assert_int_equal(ask("SELECT count(DISTINCT recording) FROM rtl_probe_sample"), 2);
+    assert_int_equal(ask_sql("SELECT count(DISTINCT recording) FROM rtl_probe_sample"), 2);
     assert_int_equal(rtl_replay_open(path, 0, 1, &replay, why, sizeof why), RTL_DB_OK);
     assert_int_equal(rtl_replay_probe(replay, 1, &now), RTL_DB_OK);
     assert_false(now.there);
@@ -220,7 +188,7 @@ static void a_frame_that_fails(void **state)
     rtl_db_exec(db, "DROP TRIGGER no");
     assert_int_equal(add(r, 3), RTL_DB_OK);
     rtl_recording_close(r);
-    assert_int_equal(ask("SELECT group_concat(sequence || ':' || recorded) = '0:104,1:204' FROM rtl_probes"), 1);
+    assert_int_equal(ask_sql("SELECT group_concat(sequence || ':' || recorded) = '0:104,1:204' FROM rtl_probes"), 1);
 }
 
 static enum rtl_db_status replayed(struct rtl_probe_told *probe)
@@ -333,7 +301,7 @@ static void a_table_that_is_not_ours(void **state)
         }
         assert_true(rtl_recording_frames(r) == 4);
         rtl_recording_close(r);
-        assert_int_equal(ask("SELECT count(*) FROM rtl_frame"), 4);
+        assert_int_equal(ask_sql("SELECT count(*) FROM rtl_frame"), 4);
         unlink(path);
     }
 }

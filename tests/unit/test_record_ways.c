@@ -4,73 +4,24 @@
  */
 #include "tui_synth.h"
 
-#include <unistd.h>
+#include "recorded_fixture.h"
 
 #include "command/output.h"
-#include "record/recording.h"
 #include "record/replay.h"
 #include "shm/gpu_names.h"
 
-static char folder[64], path[96], why[512];
 static struct synth *p;
 
 static int set_up(void **state)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/rtl-ways-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/file.db", folder);
     p = synth_create(2, 3);
-    return 0;
+    return fixture_begin(state);
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     synth_free(p);
-    unlink(path);
-    return rmdir(folder);
-}
-
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
-{
-    (void)context;
-    names->full = names->short_name = k->name;
-}
-
-static struct rtl_recording *recording_of(const char *kind)
-{
-    const struct rtl_recording_info info = {.kind = kind,
-                                            .pid = 4711,
-                                            .title = "serve",
-                                            .recorder = "test",
-                                            .interval_ns = RTL_SEC,
-                                            .name_kernel = name_kernel};
-    struct rtl_recording *r;
-    if (rtl_recording_open(path, false, 50, &info, &r, why, sizeof why))
-        fail_msg("%s", why);
-    return r;
-}
-
-static void exec_sql(const char *sql)
-{
-    struct rtl_db *db;
-    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, sizeof why), RTL_DB_OK);
-    rtl_db_exec(db, sql);
-    if (rtl_db_status(db))
-        fail_msg("%s: %s", sql, rtl_db_why(db));
-    rtl_db_close(db);
-}
-
-static int64_t ask_sql(const char *sql)
-{
-    struct rtl_db *db;
-    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
-    int64_t answer = rtl_db_one(db, sql);
-    if (rtl_db_status(db))
-        fail_msg("%s: %s", sql, rtl_db_why(db));
-    rtl_db_close(db);
-    return answer;
+    return fixture_end(state);
 }
 
 /* Ways of queues, frame by frame; a file from before there were any is read, and takes a recording that has them. */
@@ -79,7 +30,7 @@ static void ways_come_back(void **state)
     (void)state;
     static const uint32_t ways[][2] = {{0, 0}, {RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR}, {RTL_WAY_DEMOTED, 0}, {0, 0}};
     for (int round = 0; round < 2; round++) {
-        struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES);
+        struct rtl_recording *r = record(RTL_RECORDING_SERIES);
         for (uint64_t t = 0; t < 8; t++) { /* each twice */
             p->queues[2].way = ways[t / 2][0];
             p->queues[2].why = ways[t / 2][1];
@@ -132,7 +83,7 @@ static void ways_come_back(void **state)
 static void a_snapshot_has_them(void **state)
 {
     (void)state;
-    struct rtl_recording *r = recording_of(RTL_RECORDING_SNAPSHOT);
+    struct rtl_recording *r = record(RTL_RECORDING_SNAPSHOT);
     p->queues[0].way = 200;
     p->queues[0].why = 0xffffff;
     p->queues[2].way = RTL_WAY_INTERCEPT;
