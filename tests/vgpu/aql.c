@@ -381,6 +381,7 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
     }
     busy |= retire(q, now);
     unfinished = false;
+    bool new_ahead = false;
     while (q->rd < q->limit) {
         union packet *p = &ring[q->rd & mask];
         uint16_t header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
@@ -403,10 +404,14 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         if (q->executed) { /* that took its time: let others have theirs, and complete what has ended meanwhile */
             q->executed = false;
             busy = true;
+            new_ahead = q->rd < q->seen;
             break;
         }
     }
-    q->seen = unfinished ? q->rd : q->limit;
+    /* What came in this look and wasn't reached keeps being new: while one executed, what is in front of it has ended,
+     * and it would start at that end, before it came. */
+    if (!new_ahead)
+        q->seen = unfinished ? q->rd : q->limit;
     if (q->rd != first) {
         if (!vg_cfg.read_index_late)
             __atomic_store_n(q->rptr, q->rd, __ATOMIC_RELEASE);
