@@ -69,7 +69,9 @@ is "how long kernels take to start, since the start" "$(jq '[.kernels[] | .launc
 has "diff: functions beside the kernels" "$(tr '\n' ' ' <"$work/diff")" ' KERNEL .* FUNCTION .* hipLaunchKernel .* RANGE .* thread 0'
 is "diff: in JSON, too" "$("$top" diff --json "$work/once.db" "$work/links.db" | jq -r 'select(.kind == "function" and .name == "hipExtLaunchKernel").b.calls')" \
     "$(jq '.api.functions[] | select(.name == "hipExtLaunchKernel").calls' "$work/frame")"
+watches_all
 has "list and serve call the mode hip" "$(jq -r .mode "$work/frame") $("$top" list | grep hip_links)" '^hip .* hip '
+among_all
 same='.api | del(.functions[].window) | del(.ranges[].window)'
 is "a snapshot has all of it" "$("$top" replay "$work/links.db" --json | jq -Sc "$same")" "$(jq -Sc "$same" "$work/frame")"
 terminal 120 40 "exec '$top' -p $program -d 0.2 --window all"

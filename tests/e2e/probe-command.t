@@ -2,7 +2,6 @@
 # rtl-top probe: what it says of a kernel that runs, its numbers against one another, what it keeps, and all that it
 # refuses. On the software GPU, where kernels compute.
 . "$(dirname "$0")/tap.sh"
-unwatched
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 top=$O/rtl-top

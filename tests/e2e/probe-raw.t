@@ -2,7 +2,6 @@
 # rtl-top probe on a program without HIP, in both ways of queues: counted, with the right results; a kernel that is on one
 # of two GPUs alone; a code object that threads unload and load which end with that, while a probe is armed.
 . "$(dirname "$0")/tap.sh"
-unwatched
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 top=$O/rtl-top

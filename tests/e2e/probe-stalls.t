@@ -2,7 +2,6 @@
 # rtl-top probe --stalls: which waits a kernel has, all of them timed by one copy or another; as text and as JSON; what is
 # refused. On the software GPU, where kernels compute and a wait takes two steps of its clock.
 . "$(dirname "$0")/tap.sh"
-unwatched
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 top=$O/rtl-top

@@ -3,7 +3,6 @@
 # be. On the software GPU, where kernels compute.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
-unwatched
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 

@@ -75,7 +75,8 @@ wait_until() {
     done
 }
 
-# Some tests count on nobody watching their process, and some look at all processes of the machine. They keep out of each
+# Some tests count on nobody watching their process in mode auto, and some look at all processes of the machine, as rtl-top
+# list does. They keep out of each
 # other's way, in whatever checkout they run: any number of the first kind, or one of the second. Who waits holds up those
 # who come later, so that nobody waits for ever. Held until among_all, or the end.
 tap_among=${TMPDIR:-/tmp}/rtl-tests-$(id -u)
