@@ -4,19 +4,37 @@
 # GPU, where kernels compute and a wait takes as long as it is told.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
-unwatched
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 RTL_PROBE=1 && export RTL_PROBE
 VGPU_WAIT_CYCLES=400 && export VGPU_WAIT_CYCLES
 mkfifo "$work/stdin"
-on_gpu --execute --waves "$work/waves" -- "$O/tests/programs/probe_work" 60 --hold <"$work/stdin" >"$work/work.out" \
+on_gpu --execute --waves "$work/waves" -- "$O/tests/programs/probe_work" 60 --step <"$work/stdin" >"$work/work.out" \
     2>"$work/work.err" &
 program=$!
 tap_pids="$tap_pids $program"
 exec 8>"$work/stdin"
-wait_until 60 grep -q begun "$work/work.out"
-"$top" probe -p "$program" -k work_walk --stalls -n 1 --every 1 --json >"$work/known.json" 2>"$work/err"
+wait_until 60 grep -qx 'round 60' "$work/work.out"
+done=60
+# rounds N: the program goes so many, and stands still. A copy takes 20 dispatches of work_walk, 1 in 10 of its rounds.
+rounds() {
+    done=$((done + $1))
+    printf "%$1s" '' >&8
+    wait_until 60 grep -qx "round $done" "$work/work.out"
+}
+with_rounds() { # COMMAND: one more before each time it is tried; a copy lasts for 200
+    rounds 1 && "$@"
+}
+on_screen() { screen | grep -qE -e "$1"; }
+comes() { # PATTERN: it is on screen, while the program goes on
+    wait_until 120 with_rounds on_screen "$1" || { screen; return 1; }
+}
+ended_with_rounds() { # PID: waits for a command that needs dispatches; its status
+    wait_until 120 with_rounds ended "$1"
+    wait "$1"
+}
+"$top" probe -p "$program" -k work_walk --stalls -n 1 --every 1 --json >"$work/known.json" 2>"$work/err" 8>&- &
+ended_with_rounds $!
 waits=$(jq .stalls.waits "$work/known.json")
 copies=$(jq .stalls.copies_needed "$work/known.json")
 
@@ -33,7 +51,8 @@ terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000" 8>
 check "a kernel is chosen" detail work_walk
 check "the key line has the key" shows 'sStalls'
 keys s
-check "it is armed: the first copy's numbers come" shows 'STALLS armed, copy 1 of 3: [1-9]' "waits [1-9][0-9]* of $waits timed" \
+check "it is armed: the first copy's numbers come" comes 'STALLS armed, copy 1 of 3: [1-9]'
+check "what they are" shows "waits [1-9][0-9]* of $waits timed" \
     ' %WAVES  CYCLES  PASSES  AT '
 check "the status line says that it is probed" shows '^probed: 1 in 10 . '
 check "the cursor's has its cycles, passes, place and text" shows \
@@ -43,7 +62,8 @@ if ldconfig -p | grep -q libamd_comgr; then
 else
     check "or it is said why not" shows 'no libamd_comgr: no instructions'
 fi
-check "the next copy follows by itself" shows 'copy 2 of 3: '
+check "the next copy follows by itself" comes 'copy 2 of 3: '
+check "and the last" comes 'STALLS over'
 check "until all were timed" shows "STALLS over, copy $copies of $copies: 20 of 20" "waits $waits of $waits timed" \
     'the probe ended: each wait was timed' 'clock 104 cyc' "waves $((copies * 20)) of $((copies * 20))"
 is "by as many copies as it takes" "$(($(loads) - before))" "$copies"
@@ -65,21 +85,24 @@ keys ']'
 check "it is still there" shows 'STALLS over'
 
 # --- taken back ---
-keys s
-check "armed again" shows 'STALLS armed, copy 1 of 3: [1-9]'
+armed() { # [KEY]: pressed, and the first numbers come
+    keys "${1:-s}"
+    case ${1:-s} in s) comes 'STALLS armed, copy 1 of 3: [1-9]' ;; *) comes 'PROBE armed, [1-9]' ;; esac
+}
+check "armed again" armed
 keys s
 check "the key takes it back" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
-keys s
-check "once more" shows 'STALLS armed, copy 1 of 3: [1-9]'
+check "once more" armed
 keys P
 check "the other key takes it back, too" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
-keys P
-check "and probes waves then" shows 'PROBE armed, [1-9]' 'imbalance  [1-9]'
+check "and probes waves then" armed P
+check "whose numbers come" shows 'imbalance  [1-9]'
 keys s
 check "which s takes back" shows 'PROBE over, ' 'the probe ended: it was stopped'
 keys q
 check "who leaves" shows 'left with 0'
-"$top" probe -p "$program" -k work_sum -n 2 --every 1 >"$work/out" 2>&1
+"$top" probe -p "$program" -k work_sum -n 2 --every 1 >"$work/out" 2>&1 8>&- &
+ended_with_rounds $!
 is "leaves nothing behind" "$?" 0
 
 # --- recorded: not the waits ---
@@ -87,7 +110,8 @@ terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; ex
 check "a screen that records" detail work_sum
 keys s
 check "says that waits aren't recorded" shows "^probed copies of it are going to run; s takes that back; waits aren.t recorded"
-check "shows them all the same" shows 'STALLS over' 'each wait was timed'
+check "shows them all the same" comes 'STALLS over'
+check "until each was timed" shows 'each wait was timed'
 keys q
 check "and leaves" shows 'left with 0'
 is "nothing of a probe is in the recording" "$("$top" -r "$work/seen.db" --json | jq -s 'map(select(.probe)) | length')" 0
@@ -95,8 +119,7 @@ is "nothing of a probe is in the recording" "$("$top" -r "$work/seen.db" --json 
 # --- the process ends ---
 terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
 check "on a screen again" detail work_walk
-keys s
-check "armed" shows 'STALLS armed, copy 1 of 3: [1-9]'
+check "armed" armed
 exec 8>&-
 wait "$program"
 is "the program's results are right" "$? $(grep -c PASS "$work/work.out")" "0 1"

@@ -2,8 +2,9 @@
  * Work for a probe: three kernels again and again, on two streams, with signals and without, results compared with what
  * the host computes.
  *
- * probe_work ROUNDS [--hold]: with --hold it goes on until stdin closes, and goes ROUNDS at least. A round launches
- * work_mix 4 times and work_sum once, on each stream, and work_walk once. Closes with "probe_work: PASS, N rounds, digest D".
+ * probe_work ROUNDS [--hold | --step]: with --hold it goes on until stdin closes, and goes ROUNDS at least; with --step it
+ * goes ROUNDS, and one more for each byte from stdin, and says "round N" behind each. A round launches work_mix 4 times and
+ * work_sum once, on each stream, and work_walk once. Closes with "probe_work: PASS, N rounds, digest D".
  */
 #include "hip_check.h"
 
@@ -66,10 +67,16 @@ static bool stdin_is_open()
     return poll(&look, 1, 0) == 0 || read(0, &byte, 1) > 0;
 }
 
+static bool one_more()
+{
+    char byte;
+    return read(0, &byte, 1) == 1;
+}
+
 int main(int argc, char **argv)
 {
     long rounds = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 10, n = 0;
-    bool hold = argc > 2 && std::strcmp(argv[2], "--hold") == 0;
+    bool hold = argc > 2 && std::strcmp(argv[2], "--hold") == 0, step = argc > 2 && std::strcmp(argv[2], "--step") == 0;
     std::vector<uint32_t> host(ITEMS), back(ITEMS);
     uint32_t *data[STREAMS], *sum[STREAMS], got[STREAMS], *walk, ends[WALKERS];
     hipStream_t stream[STREAMS];
@@ -85,7 +92,7 @@ int main(int argc, char **argv)
         HIP(hipMemcpy(data[s], host.data(), ITEMS * sizeof host[0], hipMemcpyHostToDevice));
     }
     HIP(hipMalloc(&walk, sizeof ends));
-    for (; n < rounds || (hold && stdin_is_open()); n++) {
+    for (; n < rounds || (hold && stdin_is_open()) || (step && one_more()); n++) {
         for (int s = 0; s < STREAMS; s++) {
             for (int i = 0; i < MIXES; i++)
                 work_mix<<<(ITEMS + GROUP - 1) / GROUP, GROUP, 0, stream[s]>>>(data[s], (uint32_t)(n * MIXES + i), ITEMS);
@@ -120,10 +127,11 @@ int main(int argc, char **argv)
                 return 1;
             }
         }
-        if (n == 0) {
+        if (n == 0)
             std::printf("probe_work: begun\n");
-            std::fflush(stdout);
-        }
+        if (step)
+            std::printf("round %ld\n", n + 1);
+        std::fflush(stdout);
     }
     HIP(hipMemcpy(back.data(), data[0], ITEMS * sizeof back[0], hipMemcpyDeviceToHost));
     bool same = std::memcmp(back.data(), host.data(), ITEMS * sizeof back[0]) == 0;
