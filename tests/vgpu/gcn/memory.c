@@ -149,10 +149,11 @@ static char *reach_lanes(struct gcn_wave *w, const struct gcn_inst *in, uint64_t
     return gcn_reach_all(w, (uint64_t)least, (uint64_t)(most - least) + bytes);
 }
 
-/* Loads of whole dwords; values come straight into the registers. A dword comes whole, as on the GPU; what a kernel reads
- * while another wave writes it, such as a flag that it waits for, is the kernel's affair and no race of ours. */
-__attribute__((no_sanitize("thread"))) static void load_lanes(struct gcn_wave *w, const struct gcn_inst *in, unsigned parts, const char *at, uint64_t from,
-                       const uint64_t va[GCN_LANES])
+/* Loads of whole dwords; values come straight into the registers. A dword comes whole, as on the GPU; what a kernel
+ * reads while another wave writes it, such as a flag that it waits for, is the kernel's affair and no race of ours. */
+__attribute__((no_sanitize("thread"))) static void load_lanes(struct gcn_wave *w, const struct gcn_inst *in,
+                                                              unsigned parts, const char *at, uint64_t from,
+                                                              const uint64_t va[GCN_LANES])
 {
     uint64_t exec = gcn_exec(w);
     for (unsigned i = 0; i < parts; i++) {
