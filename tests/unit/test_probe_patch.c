@@ -117,7 +117,8 @@ static enum rtl_probe_refusal patch_draft(const struct rtl_code_draft *draft, co
     return why;
 }
 
-static const struct rtl_probe_order usual = {.kernel = "sum", .object = 0x7f0000000180, .block = 0x7f1200345000};
+static const struct rtl_probe_order usual = {
+    .kernel = "sum", .object = 0x7f0000000180, .block = 0x7f1200345000, .dies = true};
 
 static enum rtl_probe_refusal refusal_of(const uint32_t *words, size_t n)
 {
@@ -206,7 +207,11 @@ static void what_descriptors_are_refused_for(void **unused)
         {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1 << 6}, RTL_CODE_GFX90A},
         {RTL_PROBE_NONE, {.rsrc3 = 1 | 1 << 16}, RTL_CODE_GFX90A},
         {RTL_PROBE_NONE, {.rsrc1 = 1 << 21 | 1 << 23 | 0xc0 << 12, .rsrc2 = 1 << 24 | 3 << 11}, RTL_CODE_GFX906},
-        {RTL_PROBE_TARGET, {0}, 0x4c},
+        {RTL_PROBE_NONE, {.rsrc3 = 1 | 1 << 16}, RTL_CODE_GFX942},
+        {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1 << 6}, RTL_CODE_GFX942},
+        {RTL_PROBE_PRELOAD, {.preload = 2}, RTL_CODE_GFX942},
+        {RTL_PROBE_TARGET, {0}, 0x40}, /* gfx940, gfx941: nobody has them */
+        {RTL_PROBE_TARGET, {0}, 0x4b},
         {RTL_PROBE_TARGET, {0}, 0x36},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -243,6 +248,13 @@ static void what_orders_are_refused_for(void **unused)
     order = usual;
     order.ends_shift = 64;
     assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_BLOCK);
+    order = usual;
+    order.dies = false; /* which only GPUs that have several need */
+    assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_NONE);
+    rtl_probe_patch_free(&patch);
+    draft.flags = RTL_CODE_GFX942;
+    assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_OLD_LIBRARY);
+    draft.flags = RTL_CODE_GFX90A;
     order = usual;
     order.kernel = "su";
     assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_NO_KERNEL);
