@@ -110,6 +110,7 @@ gcn_execute *gcn_buffer_execute(enum gcn_op op)
     case GCN_buffer_wbinvl1_vol:
     case GCN_buffer_wbl2:
     case GCN_buffer_invl2:
+    case GCN_buffer_inv:
         return no_effect;
     default:
         break;

@@ -77,8 +77,7 @@ static enum place place_of(const struct gcn_wave *w, const struct gcn_inst *in, 
 {
     unsigned r = in->src[0] - GCN_VGPR;
     if (in->segment == 1) {
-        uint32_t at = in->saddr != GCN_NO_OPERAND ? (uint32_t)base : w->v[r][lane].u;
-        *va = at + (uint32_t)in->offset;
+        *va = (uint32_t)base + (in->src[0] != GCN_NO_OPERAND ? w->v[r][lane].u : 0) + (uint32_t)in->offset;
         return PRIVATE;
     }
     if (in->saddr != GCN_NO_OPERAND)
@@ -120,11 +119,11 @@ static uint64_t base_of(const struct gcn_wave *w, const struct gcn_inst *in)
 static char *reach_lanes(struct gcn_wave *w, const struct gcn_inst *in, uint64_t base, unsigned bytes,
                          uint64_t va[GCN_LANES], uint64_t *from)
 {
-    unsigned r = in->src[0] - GCN_VGPR;
     uint64_t exec = gcn_exec(w), offset = (uint64_t)(int64_t)in->offset;
-    const union gcn_lane *low = w->v[r], *high = w->v[(r + 1) & 511];
     if (in->segment == 1 || !exec)
         return NULL;
+    unsigned r = in->src[0] - GCN_VGPR;
+    const union gcn_lane *low = w->v[r], *high = w->v[(r + 1) & 511];
     if (in->saddr != GCN_NO_OPERAND)
         for (unsigned l = 0; l < GCN_LANES; l++)
             va[l] = base + offset + low[l].u;

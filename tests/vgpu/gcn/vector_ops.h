@@ -9,6 +9,7 @@
 
 #define GCN_VECTOR_ONE \
     V1(v_mov_b32, u32, u32, a) \
+    V1(v_mov_b64, u64, u64, a) \
     V1(v_accvgpr_mov_b32, u32, u32, a) \
     V1(v_cvt_i32_f64, i32, f64, to_i32(a)) \
     V1(v_cvt_f64_i32, f64, i32, a) \
@@ -198,6 +199,7 @@
     V3(v_med3_i16, i16, i16, i16, i16, MAX(MIN(a, b), MIN(MAX(a, b), c))) \
     V3(v_med3_u16, u16, u16, u16, u16, MAX(MIN(a, b), MIN(MAX(a, b), c))) \
     V3(v_lshl_add_u32, u32, u32, u32, u32, (a << (b & 31)) + c) \
+    V3(v_lshl_add_u64, u64, u64, u32, u64, (a << (b & 7)) + c) \
     V3(v_add_lshl_u32, u32, u32, u32, u32, (a + b) << (c & 31)) \
     V3(v_add3_u32, u32, u32, u32, u32, a + b + c) \
     V3(v_lshl_or_b32, u32, u32, u32, u32, a << (b & 31) | c) \
@@ -214,7 +216,9 @@
     V3(v_madmk_f32, f32, f32, f32, f32, a * b + c) \
     V3(v_madak_f32, f32, f32, f32, f32, a * b + c) \
     V3(v_madmk_f16, f16, f16, f16, f16, fma16(a, b, c)) \
-    V3(v_madak_f16, f16, f16, f16, f16, fma16(a, b, c))
+    V3(v_madak_f16, f16, f16, f16, f16, fma16(a, b, c)) \
+    V3(v_fmamk_f32, f32, f32, f32, f32, fmaf(a, b, c)) \
+    V3(v_fmaak_f32, f32, f32, f32, f32, fmaf(a, b, c))
 
 /* c is what the destination holds */
 #define GCN_VECTOR_ACCUMULATE \
