@@ -212,7 +212,7 @@ static void memory(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
         break;
     case 0x38: /* buffers */
     case 0x3a:
-        known = BITS(a, 31, 26) == 0x3a || KNOWN(BITS(a, 24, 18), {0, 41}, {62, 81}, {96, 108});
+        known = BITS(a, 31, 26) == 0x3a || KNOWN(BITS(a, 24, 18), {0, 41}, {61, 81}, {96, 108});
         touch(l, BITS(b, 20, 16) * 4, 4);
         touch(l, BITS(b, 31, 24), 1);
         break;
