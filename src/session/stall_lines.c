@@ -13,14 +13,11 @@ struct rtl_stall_lines {
     size_t bytes; /* from there on */
 };
 
-/* Releases that are too old for gfx942 may know its forerunner, whose instructions are the same. */
 static struct rtl_disassembly *open_for(uint32_t machine)
 {
-    if (machine != RTL_CODE_GFX942)
-        return rtl_disassembly_open(machine == RTL_CODE_GFX90A ? "amdgcn-amd-amdhsa--gfx90a"
-                                                               : "amdgcn-amd-amdhsa--gfx906");
-    struct rtl_disassembly *known = rtl_disassembly_open("amdgcn-amd-amdhsa--gfx942");
-    return known ? known : rtl_disassembly_open("amdgcn-amd-amdhsa--gfx940");
+    return rtl_disassembly_open(machine == RTL_CODE_GFX942   ? "amdgcn-amd-amdhsa--gfx942"
+                                : machine == RTL_CODE_GFX90A ? "amdgcn-amd-amdhsa--gfx90a"
+                                                             : "amdgcn-amd-amdhsa--gfx906");
 }
 
 struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *session)
