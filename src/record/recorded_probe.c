@@ -63,11 +63,10 @@ void rtl_probe_write(struct rtl_probe_writer *w, struct rtl_db *db, int64_t reco
 {
     const struct rtl_probe_told *p = &w->now;
     const char *const texts[] = {p->stage, p->ended, p->over};
-    struct rtl_db_statement *st =
-        rtl_db_prepare(db,
-                       "INSERT INTO rtl_probe_sample(recording, frame, kernel, gpu, stage, ended, why" RTL_FIELD_NAMES(
-                           PROBE) ", durations, busy, tail_times, gaps, die_busy) VALUES(?, ?, ?, ?, ?, ?, "
-                                  "?" RTL_FIELD_MARKS(PROBE) ", ?, ?, ?, ?, ?)");
+    struct rtl_db_statement *st = rtl_db_prepare(
+        db, "INSERT INTO rtl_probe_sample(recording, frame, kernel, gpu, stage, ended, why" RTL_FIELD_NAMES(
+                PROBE) ", durations, busy, tail_times, gaps, die_busy) VALUES(?, ?, ?, ?, ?, ?, "
+                       "?" RTL_FIELD_MARKS(PROBE) ", ?, ?, ?, ?, ?)");
     int at = 1;
     rtl_db_bind_int(st, at++, recording);
     rtl_db_bind_int(st, at++, frame);
