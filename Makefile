@@ -111,7 +111,7 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TOP_LIBS) -pthread
 
 # the interpreter of the software GPU
-$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/test_gcn_gfx942 $(O)/tests/unit/test_probe_patch $(O)/tests/unit/test_probe_waits \
+$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/test_gcn_gfx942 $(O)/tests/unit/test_gcn_matrix $(O)/tests/unit/test_probe_patch $(O)/tests/unit/test_probe_waits \
 $(O)/tests/unit/test_probe_gaps: $(call obj,exe,$(GCN))
 
 # play runtimes whose functions are looked up by name

@@ -2,7 +2,7 @@
  * The interpreter of the software GPU without the runtime: what instructions compute, which lanes they write, memory
  * that isn't there, instructions that aren't known, barriers and workgroups.
  */
-#include "gcn_fixture.h"
+#include "gcn_vectors.h"
 
 static enum gcn_end run(const uint32_t *words, size_t n, unsigned items, unsigned groups, struct gcn_report *report)
 {

@@ -28,7 +28,7 @@ void gcn_begin_wave(struct gcn_wave *w, const struct gcn_descriptor *d, const ui
         w->s[i] = g->unset;
     w->pc = g->object + (uint64_t)d->entry;
     w->scc = w->index_on = w->waits_at_grid = false;
-    w->mode = d->rsrc1 >> 12 & 0xff;
+    w->mode = (d->rsrc1 >> 12 & 0xff) | (d->rsrc1 >> 26 & 1) << GCN_MODE_OVERFLOW;
     w->state = GCN_RUNS;
     /* one after the other, those that are asked for */
     if (d->properties & 1) {

@@ -377,13 +377,15 @@ static void flat(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint3
     if (in->segment && BITS(b, 22, 16) != 0x7f)
         in->saddr = BITS(b, 22, 16);
     /* gfx942 says by itself whether scratch_ has a vector register; the others have one where there is no scalar one */
-    if (target != GCN_GFX942) {
-        in->lds = BITS(a, 13, 13);
-        if (in->segment == 1 && in->saddr != GCN_NO_OPERAND)
-            in->src[0] = GCN_NO_OPERAND;
-    } else if (in->segment == 1 && !BITS(a, 13, 13)) {
-        in->src[0] = GCN_NO_OPERAND;
+    bool vector = BITS(a, 13, 13);
+    if (target == GCN_GFX942) {
+        in->lds = in->op >= GCN_flat_load_lds_ubyte && in->op <= GCN_flat_load_lds_dword;
+    } else {
+        in->lds = vector;
+        vector = in->saddr == GCN_NO_OPERAND;
     }
+    if (in->segment == 1 && !vector)
+        in->src[0] = GCN_NO_OPERAND;
 }
 
 static void buffer(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, bool agprs)
@@ -421,6 +423,8 @@ static bool accumulates(enum gcn_op op)
     case GCN_v_dot2c_i32_i16:
     case GCN_v_dot4c_i32_i8:
     case GCN_v_dot8c_i32_i4:
+    case GCN_v_cvt_sr_fp8_f32:
+    case GCN_v_cvt_sr_bf8_f32:
         return true;
     default:
         return false;

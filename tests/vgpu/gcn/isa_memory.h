@@ -83,7 +83,8 @@
     X(MUBUF, 35, buffer_load_sbyte_d16_hi) X(MUBUF, 36, buffer_load_short_d16) \
     X(MUBUF, 37, buffer_load_short_d16_hi) X(MUBUF, 38, buffer_load_format_d16_hi_x) \
     X(MUBUF, 39, buffer_store_format_d16_hi_x) XA2(MUBUF, 40, buffer_wbl2) XA(MUBUF, 41, buffer_invl2) \
-    X2(MUBUF, 41, buffer_inv) X(MUBUF, 61, buffer_store_lds_dword) X(MUBUF, 62, buffer_wbinvl1) X(MUBUF, 63, buffer_wbinvl1_vol) \
+    X2(MUBUF, 41, buffer_inv) X(MUBUF, 61, buffer_store_lds_dword) \
+    X(MUBUF, 62, buffer_wbinvl1) X(MUBUF, 63, buffer_wbinvl1_vol) \
     X(MUBUF, 64, buffer_atomic_swap) X(MUBUF, 65, buffer_atomic_cmpswap) X(MUBUF, 66, buffer_atomic_add) \
     X(MUBUF, 67, buffer_atomic_sub) X(MUBUF, 68, buffer_atomic_smin) X(MUBUF, 69, buffer_atomic_umin) \
     X(MUBUF, 70, buffer_atomic_smax) X(MUBUF, 71, buffer_atomic_umax) X(MUBUF, 72, buffer_atomic_and) \

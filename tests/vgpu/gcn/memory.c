@@ -163,6 +163,23 @@ __attribute__((no_sanitize("thread"))) static void load_lanes(struct gcn_wave *w
     }
 }
 
+static void flat_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what)
+{
+    uint64_t exec = gcn_exec(w), base = base_of(w, in), va;
+    uint32_t to = w->s[GCN_M0] & 0x3fffc;
+    if (!gcn_access_goes_to_lds(w, in, what))
+        return;
+    for (unsigned l = 0; l < GCN_LANES; l++) {
+        if (!(exec >> l & 1))
+            continue;
+        enum place place = place_of(w, in, l, base, &va);
+        const char *at = place == PRIVATE ? gcn_private(w, l, va) : reach(w, place, va, what->bytes);
+        if (!at)
+            return;
+        gcn_access_to_lds(w, in, what, l, to, at);
+    }
+}
+
 static void flat(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
@@ -171,7 +188,7 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
     enum place place[GCN_LANES];
     unsigned parts = what.bytes < 4 ? 1 : what.bytes / 4;
     if (in->lds) {
-        gcn_not_modelled(w, in, "a load into LDS");
+        flat_to_lds(w, in, &what);
         return;
     }
     uint64_t from;

@@ -26,6 +26,9 @@ union gcn_wide {
     uint32_t half[2];
 };
 
+/* bits of the mode that are looked at: of all else arithmetic is as the README says */
+enum { GCN_MODE_OVERFLOW = 23 };
+
 enum gcn_wave_state { GCN_RUNS, GCN_AT_BARRIER, GCN_ENDED, GCN_YIELDS, GCN_AT_GRID };
 
 /* where flat addresses lead to LDS and to a work-item's own memory instead of memory */
