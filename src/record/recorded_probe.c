@@ -99,10 +99,10 @@ void rtl_probe_writer_free(struct rtl_probe_writer *w)
 void rtl_probe_read(struct rtl_db *db, int64_t recording, int64_t frame, struct rtl_probe_told *p)
 {
     memset(p, 0, sizeof *p);
-    struct rtl_db_statement *st = rtl_db_prepare(
-        db, "SELECT kernel, ifnull(gpu, -1), stage, ended, why" RTL_FIELD_NAMES(
-                PROBE) ", durations, busy, tail_times, gaps, die_busy FROM rtl_probe_sample WHERE recording = ? AND "
-                       "frame <= ? ORDER BY frame DESC LIMIT 1");
+    struct rtl_db_statement *st =
+        rtl_db_prepare(db, "SELECT kernel, ifnull(gpu, -1), stage, ended, why" RTL_FIELD_NAMES(
+                               PROBE) ", durations, busy, tail_times, gaps, die_busy FROM rtl_probe_sample "
+                                      "WHERE recording = ? AND frame <= ? ORDER BY frame DESC LIMIT 1");
     rtl_db_bind_int(st, 1, recording);
     rtl_db_bind_int(st, 2, frame);
     if (!rtl_db_step(st))

@@ -187,11 +187,9 @@ static bool believe(struct rtl_probe_state *state)
 /* What isn't there stays 0: an older library has less of it, and of one die there is no more. */
 static bool fetch_dies(const struct rtl_reader *reader, struct rtl_probe_state *state)
 {
-    if (!reader->probe_dies)
-        state->dies = 0;
-    for (uint32_t d = 0; state->dies > 1 && d < RTL_PROBE_DIES - 1; d++)
-        if (d < reader->view[RTL_SECTION_PROBE_DIES].capacity &&
-            !rtl_fetch_entry(reader, RTL_SECTION_PROBE_DIES, d, 0, &state->die[d], sizeof state->die[d]))
+    uint32_t there = reader->view[RTL_SECTION_PROBE_DIES].capacity;
+    for (uint32_t d = 0; state->dies > 1 && d < RTL_PROBE_DIES - 1 && d < there; d++)
+        if (!rtl_fetch_entry(reader, RTL_SECTION_PROBE_DIES, d, 0, &state->die[d], sizeof state->die[d]))
             return false;
     return true;
 }

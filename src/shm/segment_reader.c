@@ -164,11 +164,11 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
     reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count > RTL_SECTION_EVENTS;
     reader->copies = (h->features_optional & RTL_FEATURE_COPIES) && h->section_count > RTL_SECTION_COPIES;
     reader->probe = (h->features_optional & RTL_FEATURE_PROBE) && h->section_count > RTL_SECTION_PROBE;
-    reader->probe_dies = reader->probe && h->section_count > RTL_SECTION_PROBE_DIES;
+    bool dies = reader->probe && h->section_count > RTL_SECTION_PROBE_DIES; /* older libraries tell nothing of any */
     for (uint32_t i = 0; i < RTL_SECTION_KNOWN; i++) {
         bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES       ? reader->copies
                                                : i == RTL_SECTION_PROBE      ? reader->probe
-                                               : i == RTL_SECTION_PROBE_DIES ? reader->probe_dies
+                                               : i == RTL_SECTION_PROBE_DIES ? dies
                                                                              : reader->events);
         if (!there)
             continue; /* its view stays empty: nothing overlaps it */

@@ -91,7 +91,8 @@ static void widths_of_registers(void **unused)
 /* --- kernels made here --- */
 
 enum { S_ENDPGM = (int)0xbf810000, S_NOP = (int)0xbf800000, MANY = 40000 };
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x800000, ARGS_VA = 0x900000 };
+enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, ARGS_VA = 0x900000 };
+static const uint64_t BLOCK_VA = 0xffffd000; /* the fourth page is beyond what 32 bits reach */
 #define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
 
 static struct rtl_code_draft draft_of(const uint32_t *words, size_t n)
