@@ -45,7 +45,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
+.PHONY: all vgpu units programs benches syntax fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
         soak stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
@@ -93,17 +93,18 @@ $(O)/.gfx: FORCE
 
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
-$(call obj,pic,$(VGPU)): | $(O)/.has-gpu
-# what kernels compute is what their instructions say: nothing is contracted
-$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -O3 -ffp-contract=off -fno-trapping-math -fno-math-errno
+$(call obj,pic,$(filter-out $(GCN),$(VGPU))): | $(O)/.has-gpu
+# what kernels compute is what their instructions say: nothing is contracted; fast, but where a sanitizer makes it slow anyway
+$(call obj,pic,$(GCN)): private BASE += $(if $(SAN),,-O3) -ffp-contract=off -fno-trapping-math -fno-math-errno
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm
 
 units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
-# of which each takes what it needs: more than a hundred of them with everything would take minutes to link
-$(O)/obj/exe/all.a: $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
+# of which each takes what it needs: more than a hundred of them with everything would take minutes to link. What is in a
+# library, too, is compiled once.
+$(O)/obj/exe/all.a: $(call obj,pic,$(INTERCEPT) $(WRITER)) $(call obj,exe,$(READER) $(RECORD) $(VIEWER))
 	@rm -f $@
 	ar rcs $@ $^
 $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
@@ -112,7 +113,7 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
 
 # the interpreter of the software GPU
 $(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/test_probe_patch $(O)/tests/unit/test_probe_waits \
-$(O)/tests/unit/test_probe_gaps: $(call obj,exe,$(GCN))
+$(O)/tests/unit/test_probe_gaps: $(call obj,pic,$(GCN))
 
 # play runtimes whose functions are looked up by name
 $(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links \
@@ -136,7 +137,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags $
 	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra $$(addprefix --offload-arch=,$$(GFX)) -Isrc -o $$@ $$< $$(ROCM_LIB) -Wl,--as-needed -lhsa-runtime64 -pthread
 endef
 $(eval $(call c_program,programs))
-$(O)/tests/programs/gcn_names: $(call obj,exe,tests/vgpu/gcn/decode.c)
+$(O)/tests/programs/gcn_names: $(call obj,pic,tests/vgpu/gcn/decode.c)
 $(O)/tests/programs/probe_patch: $(call obj,exe,$(PROBE))
 $(O)/tests/programs/probe_live $(O)/tests/programs/probe_viewer: $(call obj,exe,$(PROBE) $(wildcard src/observe/*.c))
 $(O)/tests/programs/probe_swap_preload.so: $(call obj,pic,$(PROBE))
@@ -166,6 +167,11 @@ $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $
 	@mkdir -p $(@D)
 	HIPCC='$(HIPCC)' tests/programs/hipcc-gfx942 $@ $< -std=c++17 -O2 -g -Wall -Wextra -Isrc -pthread
 programs: $(O)/tests/programs/hip_basic-gfx942
+
+# What a compiler says of the C of all tests, without making anything of it
+syntax: ## warnings alone of the tests' C: with another compiler
+	@printf '%s\n' $(VGPU) $(UNIT) $(PROGRAM) $(BENCH) | \
+	    xargs -n 20 -P $$(getconf _NPROCESSORS_ONLN) $(CC) $(BASE) -fsyntax-only
 
 # What is fuzzed is compiled for it once; the targets are one file each.
 FUZZ_SAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
