@@ -45,7 +45,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches syntax fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
+.PHONY: all vgpu units programs benches syntax sanitized fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
         soak stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
@@ -173,18 +173,16 @@ syntax: ## warnings alone of the tests' C: with another compiler
 	@printf '%s\n' $(VGPU) $(UNIT) $(PROGRAM) $(BENCH) | \
 	    xargs -n 20 -P $$(getconf _NPROCESSORS_ONLN) $(CC) $(BASE) -fsyntax-only
 
-# What is fuzzed is compiled for it once; the targets are one file each.
-FUZZ_SAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# What the sanitizers of addresses and undefined behaviour look at is compiled once, in a folder of its own, for the fuzz
+# targets, one file each, and for the unit tests.
+SANITIZED = $(MAKE) --no-print-directory CC='$(CLANG)' O='$(O)/asan' OPT='-O1 -g' \
+    SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+sanitized:
+	@$(SANITIZED) $(or $(GOALS),units fuzzers)
 fuzzers: $(call bin,$(FUZZ))
-$(O)/obj/fuzz/%.o: %.c $(O)/.flags | $(O)/.has-build
+$(O)/tests/fuzz/%: $(O)/obj/exe/tests/fuzz/%.o $(O)/obj/exe/all.a
 	@mkdir -p $(@D)
-	$(CLANG) $(filter-out -Werror,$(BASE)) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
-$(O)/obj/fuzz/all.a: $(call obj,fuzz,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
-	@rm -f $@
-	ar rcs $@ $^
-$(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(O)/obj/fuzz/all.a
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
+	$(CC) $(SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
 demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute
