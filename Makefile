@@ -112,8 +112,7 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TOP_LIBS) -pthread
 
 # the interpreter of the software GPU
-$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/test_probe_patch $(O)/tests/unit/test_probe_waits \
-$(O)/tests/unit/test_probe_gaps: $(call obj,pic,$(GCN))
+$(addprefix $(O)/tests/unit/test_,gcn_decode gcn_gfx942 gcn_matrix gcn_run probe_gaps probe_patch probe_waits): $(call obj,pic,$(GCN))
 
 # play runtimes whose functions are looked up by name
 $(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links \
@@ -163,10 +162,16 @@ $(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 # for the releases of the runtime that know gfx942, which this hipcc doesn't
+ifeq ($(filter gfx942,$(GFX)),)
 $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $(wildcard tests/programs/*.h) | $(O)/.has-gpu
 	@mkdir -p $(@D)
 	HIPCC='$(HIPCC)' tests/programs/hipcc-gfx942 $@ $< -std=c++17 -O2 -g -Wall -Wextra -Isrc -pthread
-programs: $(O)/tests/programs/hip_basic-gfx942
+GFX942_CODE := $(O)/tests/programs/kernels-gfx942.co $(O)/tests/programs/spin-gfx942.co
+$(GFX942_CODE): $(O)/tests/programs/%-gfx942.co: tests/programs/device/%.hip tests/programs/spin_clock.h tests/programs/hipcc-gfx942 $(O)/.flags | $(O)/.has-gpu
+	@mkdir -p $(@D)
+	HIPCC='$(HIPCC)' tests/programs/hipcc-gfx942 $@ $< -std=c++17 -O2
+programs: $(O)/tests/programs/hip_basic-gfx942 $(O)/tests/programs/hip_compute-gfx942 $(GFX942_CODE)
+endif
 
 # What a compiler says of the C of all tests, without making anything of it
 syntax: ## warnings alone of the tests' C: with another compiler

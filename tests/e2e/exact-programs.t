@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every kernel's count is exact, and every timed kernel's durations are what the software GPU says they were: raw HSA and
-# HIP programs, on the GPUs that hipcc of Debian 12 compiles for, and relabelled on the one that it doesn't know.
+# HIP programs, on the GPUs that hipcc of Debian 12 compiles for, and on the one that it doesn't know by name.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/exact.sh"
 

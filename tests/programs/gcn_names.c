@@ -1,7 +1,8 @@
 /*
  * gcn_names.c - asks the interpreter's decoder about instructions that a disassembler has printed:
- * gcn_names gfx906|gfx90a <LINES, where a line is a name and the words of its encoding in hex, as llvm-objdump prints
- * them. Prints what differs in name or length, and at last how many agreed of how many. Exit status 0 if all did.
+ * gcn_names gfx906|gfx90a|gfx942 <LINES, where a line is a name and the words of its encoding in hex, as llvm-objdump
+ * prints them. Prints what differs in name or length, and at last how many agreed of how many. Exit status 0 if all
+ * did.
  */
 #include "../vgpu/gcn/isa.h"
 
@@ -10,13 +11,31 @@
 
 enum { TOLD = 40 };
 
+static const char *const targets[] = {[GCN_GFX906] = "gfx906", [GCN_GFX90A] = "gfx90a", [GCN_GFX942] = "gfx942"};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+/* LLVM 15's disassembler gives gfx942's matrix products the names that gfx90a's have: 32x32x1f32 for 32x32x1_2b_f32 */
+static bool same_name(const char *mine, const char *name)
+{
+    if (strcmp(mine, name) == 0 || strncmp(mine, "v_mfma_", strlen("v_mfma_")) != 0)
+        return strcmp(mine, name) == 0;
+    const char *type = strrchr(mine, '_'), *end = type;
+    if (type[-1] == 'b') /* how many blocks */
+        while (*--end != '_')
+            ;
+    size_t shape = (size_t)(end - mine);
+    return strncmp(mine, name, shape) == 0 && strcmp(name + shape, type + 1) == 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2 || (strcmp(argv[1], "gfx906") != 0 && strcmp(argv[1], "gfx90a") != 0)) {
-        fprintf(stderr, "usage: gcn_names gfx906|gfx90a <LINES\n");
+    int target = 0;
+    while (target < TARGETS && (argc != 2 || strcmp(argv[1], targets[target]) != 0))
+        target++;
+    if (target == TARGETS) {
+        fprintf(stderr, "usage: gcn_names gfx906|gfx90a|gfx942 <LINES\n");
         return 2;
     }
-    enum gcn_target target = strcmp(argv[1], "gfx90a") == 0 ? GCN_GFX90A : GCN_GFX906;
     char line[256], name[64], mine[64];
     unsigned long all = 0, good = 0;
     while (fgets(line, sizeof line, stdin)) {
@@ -28,10 +47,10 @@ int main(int argc, char **argv)
         for (int i = n; i < 3; i++)
             w[i] = 0x7e000200;
         struct gcn_inst in;
-        bool whole = gcn_decode(target, w, 6, &in);
+        bool whole = gcn_decode((enum gcn_target)target, w, 6, &in);
         gcn_inst_name(&in, mine, sizeof mine);
         all++;
-        if (whole && in.bytes == n * 4 && strcmp(mine, name) == 0)
+        if (whole && in.bytes == n * 4 && same_name(mine, name))
             good++;
         else if (all - good <= TOLD)
             printf("%s: %s, %d bytes instead of %d: %s", argv[1], mine, in.bytes, n * 4, line);

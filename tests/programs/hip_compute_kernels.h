@@ -303,7 +303,7 @@ extern "C" __global__ void compute_read(const int *from, int *out)
 }
 extern "C" __global__ void compute_gws(int *out)
 {
-#if defined(__gfx906__) || defined(__gfx90a__) /* others may not have it either */
+#if defined(__gfx906__) || defined(__gfx90a__) || defined(__gfx940__) /* others may not have it either */
     asm volatile("s_mov_b32 m0, 0\n ds_gws_sema_p gds\n s_waitcnt lgkmcnt(0)" ::"v"(out[1]));
 #endif
     out[threadIdx.x] = 1;

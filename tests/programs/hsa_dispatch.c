@@ -9,11 +9,8 @@
  * packets bounds how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner one is full).
  * Prints "launched KERNEL N" for each kernel and closes with "hsa_dispatch: PASS, ...".
  *
- * The code objects lie beside the program (kernels-gfx90a.co, kernels-gfx906.co). For gfx942, which hipcc of Debian 12
- * can't compile for, the gfx90a one is relabelled where there is no other: only the machine in its ELF header is
- * changed, which is enough where kernels aren't executed.
+ * The code objects lie beside the program (kernels-gfx90a.co and so on).
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -29,7 +26,6 @@
 #include <hsa/hsa_ext_amd.h>
 
 enum { KERNELS_MAX = 100, QUEUES_MAX = 64, THREADS_MAX = 32, GPUS_MAX = 8, BARRIER_EVERY = 512, QUEUE_PACKETS = 4096 };
-enum { MACH_MASK = 0xff, MACH_GFX942 = 0x4c };
 
 static struct {
     unsigned long launches, signals;
@@ -88,14 +84,11 @@ static hsa_status_t each_pool(hsa_amd_memory_pool_t pool, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-/* The code object for an agent, read whole; relabelled where there is none for its machine. */
+/* The code object for an agent, read whole. */
 static char *code_object(const char *isa, size_t *size)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/kernels-%s.co", folder, isa);
-    bool relabel = strcmp(isa, "gfx942") == 0 && access(path, R_OK) != 0;
-    if (relabel)
-        snprintf(path, sizeof path, "%s/kernels-gfx90a.co", folder);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (file < 0 || fstat(file, &about) < 0) {
@@ -109,10 +102,6 @@ static char *code_object(const char *isa, size_t *size)
         exit(2);
     }
     close(file);
-    if (relabel) {
-        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes;
-        header->e_flags = (header->e_flags & ~(Elf64_Word)MACH_MASK) | MACH_GFX942;
-    }
     return bytes;
 }
 

@@ -5,7 +5,6 @@
 #ifndef INTERCEPT_HSA_H
 #define INTERCEPT_HSA_H
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -96,8 +95,7 @@ struct family {
     uint64_t object[FAMILY];
 };
 
-/* A code object for this GPU, STEM-ISA.co, read whole. Where there is none for gfx942, which Debian 12 can't compile
- * for, gfx90a's is relabelled. */
+/* A code object for this GPU, STEM-ISA.co, read whole. */
 static char *read_code(const char *stem, size_t *size)
 {
     char isa[64] = "", folder[4096] = "", path[4300];
@@ -108,9 +106,6 @@ static char *read_code(const char *stem, size_t *size)
     /* under another release's loader /proc/self/exe is the loader */
     const char *given = getenv("INTERCEPT_KERNELS"), *in = given ? given : dirname(folder);
     snprintf(path, sizeof path, "%s/%s-%s.co", in, stem, isa);
-    bool relabel = strcmp(isa, "gfx942") == 0 && access(path, R_OK) != 0;
-    if (relabel)
-        snprintf(path, sizeof path, "%s/%s-gfx90a.co", in, stem);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0 || fstat(file, &about) != 0)
         die(path);
@@ -119,10 +114,6 @@ static char *read_code(const char *stem, size_t *size)
     if (!bytes || read(file, bytes, *size) != (ssize_t)*size)
         die(path);
     close(file);
-    if (relabel) {
-        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes;
-        header->e_flags = (header->e_flags & ~0xffu) | 0x4c;
-    }
     return bytes;
 }
 

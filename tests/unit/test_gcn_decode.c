@@ -33,8 +33,6 @@ static const struct vector common[] = {
     {"v_add_f32_e64", 8, {0xd1018201, 0x28000702}},
     {"v_mul_f32_e32", 8, {0x0a0204ff, 0x40490fdb}},
     {"v_fmac_f32_e32", 4, {0x76020602}},
-    {"v_madak_f32", 8, {0x30020702, 0x3f000000}},
-    {"v_madmk_f32", 8, {0x2e020702, 0x3f000000}},
     {"v_addc_co_u32_e32", 4, {0x38020702}},
     {"v_add_co_u32_e64", 8, {0xd1190401, 0x00020702}},
     {"v_cmp_gt_i32_e32", 4, {0x7d880687}},
@@ -66,6 +64,14 @@ static const struct vector common[] = {
     {"tbuffer_load_format_xyzw", 8, {0xebf1a000, 0x80020402}},
 };
 
+/* gfx942 has others instead */
+static const struct vector not_of_gfx942[] = {
+    {"v_madak_f32", 8, {0x30020702, 0x3f000000}},
+    {"v_madmk_f32", 8, {0x2e020702, 0x3f000000}},
+    {"v_mac_f32_e32", 4, {0x2c020702}},
+    {"v_mad_f32", 8, {0xd1c10001, 0x04120702}},
+};
+
 static const struct vector of_gfx90a[] = {
     {"v_pk_fma_f32", 8, {0xd3b04002, 0x1c200d04}},
     {"v_mfma_f32_32x32x8f16", 8, {0xd3cc8000, 0x04020902}},
@@ -74,6 +80,42 @@ static const struct vector of_gfx90a[] = {
     {"v_fmac_f64_e32", 4, {0x08040d04}},
     {"global_load_dwordx2", 8, {0xdc548000, 0x04ff0002}},
     {"ds_read_b64", 8, {0xdaec0000, 0x02000001}},
+};
+
+/* the names are LLVM 19's, the words what LLVM 15 makes of them for gfx940 */
+static const struct vector of_gfx942[] = {
+    {"v_fmamk_f32", 8, {0x2e020702, 0x3f000000}},
+    {"v_fmaak_f32", 8, {0x30020702, 0x3f000000}},
+    {"v_mov_b64_e32", 8, {0x7e0470ff, 0x12345678}},
+    {"v_mov_b64_e64", 8, {0xd1780002, 0x00000104}},
+    {"v_mov_b64_dpp", 8, {0x7e0470fa, 0xff015304}},
+    {"v_lshl_add_u64", 8, {0xd2080002, 0x04190704}},
+    {"v_cvt_f32_fp8_sdwa", 8, {0x7e02a8f9, 0x00010602}},
+    {"v_cvt_pk_f32_bf8_e32", 4, {0x7e04af04}},
+    {"v_cvt_pk_fp8_f32", 8, {0xd2a24001, 0x00020702}},
+    {"v_cvt_sr_bf8_f32", 8, {0xd2a50001, 0x00020702}},
+    {"v_fmac_f64_e32", 4, {0x08080d02}},
+    {"v_mul_legacy_f32", 8, {0xd2a10001, 0x00020702}},
+    {"v_mfma_f32_32x32x8_f16", 8, {0xd3cc8000, 0x04020902}},
+    {"v_mfma_f32_16x16x4_4b_bf16", 8, {0xd3de8000, 0x04020902}},
+    {"v_mfma_f32_16x16x8_xf32", 8, {0xd3be8000, 0x04020902}},
+    {"v_mfma_i32_16x16x32_i8", 8, {0xd3d78000, 0x04020902}},
+    {"v_mfma_f32_16x16x32_fp8_bf8", 8, {0xd3f28000, 0x04020902}},
+    {"v_mfma_f64_16x16x4_f64", 8, {0xd3ee8000, 0x04020902}},
+    {"v_smfmac_f32_16x16x32_f16", 8, {0xd3e28000, 0x04220902}},
+    {"v_smfmac_f32_32x32x32_bf8_fp8", 8, {0xd3fd0010, 0x04220902}},
+    {"global_load_dword", 8, {0xde538000, 0x017f0002}},
+    {"global_load_lds_dword", 8, {0xdca88010, 0x00040002}},
+    {"scratch_load_lds_ubyte", 8, {0xdc984000, 0x00030000}},
+    {"scratch_load_dword", 8, {0xdc506008, 0x01030002}},
+    {"flat_atomic_add_f32", 8, {0xdd340000, 0x00000402}},
+    {"flat_atomic_pk_add_bf16", 8, {0xdd490000, 0x01000402}},
+    {"buffer_load_dword", 8, {0xe052d000, 0x80010102}},
+    {"buffer_inv", 8, {0xe0a4c000, 0x00000000}},
+    {"buffer_wbl2", 8, {0xe0a08000, 0x00000000}},
+    {"ds_pk_add_f16", 8, {0xd82e0000, 0x00000201}},
+    {"ds_pk_add_rtn_bf16", 8, {0xd9700000, 0x01000302}},
+    {"ds_add_f64", 8, {0xd8b80000, 0x00000201}},
 };
 
 static struct gcn_inst decoded(enum gcn_target target, uint32_t a, uint32_t b)
@@ -101,7 +143,11 @@ static void names_and_lengths_are_the_assemblers(void **state)
     (void)state;
     same(GCN_GFX906, common, sizeof common / sizeof *common);
     same(GCN_GFX90A, common, sizeof common / sizeof *common);
+    same(GCN_GFX942, common, sizeof common / sizeof *common);
+    same(GCN_GFX906, not_of_gfx942, sizeof not_of_gfx942 / sizeof *not_of_gfx942);
+    same(GCN_GFX90A, not_of_gfx942, sizeof not_of_gfx942 / sizeof *not_of_gfx942);
     same(GCN_GFX90A, of_gfx90a, sizeof of_gfx90a / sizeof *of_gfx90a);
+    same(GCN_GFX942, of_gfx942, sizeof of_gfx942 / sizeof *of_gfx942);
 }
 
 static void a_target_has_its_own(void **state)
@@ -111,6 +157,13 @@ static void a_target_has_its_own(void **state)
     assert_int_equal(decoded(GCN_GFX90A, 0x08040d04, 0).op, GCN_v_fmac_f64);
     assert_int_equal(decoded(GCN_GFX906, 0xd3cc8000, 0x04020902).op, GCN_UNKNOWN);
     assert_int_equal(decoded(GCN_GFX906, 0xd3cc8000, 0x04020902).bytes, 8);
+    assert_int_equal(decoded(GCN_GFX90A, 0xd3cc8000, 0x04020902).op, GCN_v_mfma_f32_32x32x8f16);
+    assert_int_equal(decoded(GCN_GFX942, 0xd3cc8000, 0x04020902).op, GCN_v_mfma_f32_32x32x8_f16);
+    assert_int_equal(decoded(GCN_GFX90A, 0xe0a40000, 0).op, GCN_buffer_invl2);
+    for (size_t i = 0; i < sizeof not_of_gfx942 / sizeof *not_of_gfx942; i++) {
+        const uint32_t *code = not_of_gfx942[i].code;
+        assert_int_not_equal(decoded(GCN_GFX942, code[0], code[1]).op, decoded(GCN_GFX90A, code[0], code[1]).op);
+    }
 }
 
 /* what is cut off at the end of memory isn't read */
@@ -208,6 +261,38 @@ static void operands_memory(void **state)
     assert_int_equal(in.dst, GCN_AGPR + 4);
 }
 
+/* scratch_ has a vector register, a scalar one, or one of them, of gfx942 both or none; bit 13 is otherwise LDS's */
+static void operands_scratch(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t code[2];
+        uint16_t vector, scalar;
+    } all[] = {
+        {{0xdc506008, 0x01030002}, GCN_VGPR + 2, 3},                /* v1, v2, s3 offset:8 */
+        {{0xdc506008, 0x017f0002}, GCN_VGPR + 2, GCN_NO_OPERAND},   /* v1, v2, off offset:8 */
+        {{0xdc504008, 0x01030000}, GCN_NO_OPERAND, 3},              /* v1, off, s3 offset:8 */
+        {{0xdc504008, 0x017f0000}, GCN_NO_OPERAND, GCN_NO_OPERAND}, /* v1, off, off offset:8 */
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct gcn_inst in = decoded(GCN_GFX942, all[i].code[0], all[i].code[1]);
+        assert_int_equal(in.src[0], all[i].vector);
+        assert_int_equal(in.saddr, all[i].scalar);
+        assert_int_equal(in.offset, 8);
+        assert_false(in.lds);
+    }
+    struct gcn_inst in = decoded(GCN_GFX90A, 0xdc504008, 0x01030000); /* scratch_load_dword v1, off, s3 offset:8 */
+    assert_int_equal(in.src[0], GCN_NO_OPERAND);
+    in = decoded(GCN_GFX90A, 0xdc504008, 0x017f0002); /* scratch_load_dword v1, v2, off offset:8 */
+    assert_int_equal(in.src[0], GCN_VGPR + 2);
+    in = decoded(GCN_GFX90A, 0xdc50a000, 0x007f0002); /* global_load_dword .. lds */
+    assert_true(in.lds);
+    in = decoded(GCN_GFX942, 0xdf090000, 0x01000402); /* flat_atomic_add v1, v[2:3], v4 sc0 sc1 */
+    assert_true(in.glc);
+    in = decoded(GCN_GFX942, 0xdf080000, 0x01000402); /* .. sc1 */
+    assert_false(in.glc);
+}
+
 /* no word is read that isn't there, whatever it says, and nothing has a length that isn't one */
 static void anything_can_be_decoded(void **state)
 {
@@ -220,7 +305,7 @@ static void anything_can_be_decoded(void **state)
         code[0] |= i & 1 ? 0xc0000000 : 0;
         struct gcn_inst in;
         char name[64];
-        assert_true(gcn_decode(i & 2 ? GCN_GFX906 : GCN_GFX90A, code, 3, &in));
+        assert_true(gcn_decode((enum gcn_target)(i / 2 % 3), code, 3, &in));
         assert_true(in.bytes == 4 || in.bytes == 8);
         assert_true(in.op < GCN_OPS);
         gcn_inst_name(&in, name, sizeof name);
@@ -237,6 +322,7 @@ int main(void)
         cmocka_unit_test(operands_scalar),
         cmocka_unit_test(operands_vector),
         cmocka_unit_test(operands_memory),
+        cmocka_unit_test(operands_scratch),
         cmocka_unit_test(anything_can_be_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,82 +1,14 @@
 /*
  * The interpreter of the software GPU without the runtime: what instructions compute, which lanes they write, memory
- * that isn't there, instructions that aren't known, barriers and workgroups. Code is in words, as LLVM's assembler made
- * it.
+ * that isn't there, instructions that aren't known, barriers and workgroups.
  */
-#include "../vgpu/gcn/gcn.h"
+#include "gcn_vectors.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-enum { CODE_VA = 0x10000, DATA_VA = 0x20000, ARGS_VA = 0x30000, LANES = 64 };
-
-/* a kernel descriptor and its code behind it */
-static struct {
-    uint32_t descriptor[16];
-    uint32_t words[64];
-} code;
-static uint32_t data[8192];
-static uint64_t args[4];
-static size_t code_bytes;
-
-static bool find(uint64_t va, struct gcn_span *span)
-{
-    const struct gcn_span all[] = {{CODE_VA, code_bytes, (char *)&code},
-                                   {DATA_VA, sizeof data, (char *)data},
-                                   {ARGS_VA, sizeof args, (char *)args}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (va - all[i].va < all[i].bytes) {
-            *span = all[i];
-            return true;
-        }
-    return false;
-}
-
-/* s[0:1] the arguments, s2 the workgroup's number, v0 the work-item's; 16 vector registers */
 static enum gcn_end run(const uint32_t *words, size_t n, unsigned items, unsigned groups, struct gcn_report *report)
 {
-    struct gcn_launch launch = {.target = GCN_GFX906,
-                                .object = CODE_VA,
-                                .grid = {items * groups, 1, 1},
-                                .group = {(uint16_t)items, 1, 1},
-                                .lds_bytes = 1024,
-                                .kernarg = ARGS_VA,
-                                .find = find,
-                                .threads = 2};
-    memset(&code, 0, sizeof code);
-    code.descriptor[4] = 64;               /* the code's place */
-    code.descriptor[12] = 3;               /* vector registers */
-    code.descriptor[13] = 2 << 1 | 1 << 7; /* user registers, the workgroup's number behind them */
-    code.descriptor[14] = 1 << 3;          /* the arguments' address */
-    memcpy(code.words, words, n * 4);
-    code_bytes = sizeof code.descriptor + n * 4;
-    args[0] = DATA_VA;
+    struct gcn_launch launch = ready(GCN_GFX906, words, n, items, groups);
     return gcn_run(&launch, report);
 }
-
-/* the same around each instruction: v2, v3, v4 and v5 from memory, v5 back to memory */
-static const uint32_t before[] = {0xc0060080, 0x00000000, 0x24020082, 0xbf8cc07f, 0xdc508000, 0x02020001, 0xdc508100,
-                                  0x03020001, 0xdc508200, 0x04020001, 0xdc508300, 0x05020001, 0xbf8c0f70};
-static const uint32_t behind[] = {0xdc708400, 0x00020501, 0xbf810000};
-enum { BEFORE = sizeof before / sizeof *before, BEHIND = sizeof behind / sizeof *behind };
-
-static enum gcn_end run_one(const uint32_t *instruction, unsigned n, unsigned items, struct gcn_report *report)
-{
-    uint32_t words[BEFORE + 2 + BEHIND];
-    memcpy(words, before, sizeof before);
-    memcpy(words + BEFORE, instruction, n * 4);
-    memcpy(words + BEFORE + n, behind, sizeof behind);
-    return run(words, BEFORE + n + BEHIND, items, 1, report);
-}
-
-struct vector {
-    const char *text;
-    uint32_t code[2], a, b, c, want; /* v2, v3, v4; v5, which was 0xdeadbeef */
-};
 
 static const struct vector vectors[] = {
     {"v_add_f32_e32 v5, v2, v3", {0x020a0702}, 0x3fc00000, 0x40100000, 0x0, 0x40700000},
@@ -173,24 +105,7 @@ static const struct vector vectors[] = {
 static void each_instruction_computes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        const struct vector *v = &vectors[i];
-        struct gcn_report report;
-        for (unsigned l = 0; l < LANES; l++) {
-            data[l] = v->a;
-            data[64 + l] = v->b;
-            data[128 + l] = v->c;
-            data[192 + l] = 0xdeadbeef;
-            data[256 + l] = 0;
-        }
-        assert_int_equal(run_one(v->code, v->code[1] ? 2 : 1, LANES, &report), GCN_DONE);
-        for (unsigned l = 0; l < LANES; l += 63) {
-            /* the one that counts lanes below */
-            uint32_t want = v->want + (strstr(v->text, "mbcnt") ? (l < 32 ? l : 32) : 0);
-            if (data[256 + l] != want)
-                fail_msg("%s, lane %u: 0x%x instead of 0x%x", v->text, l, data[256 + l], want);
-        }
-    }
+    computes(GCN_GFX906, vectors, sizeof vectors / sizeof *vectors);
 }
 
 /* a workgroup of 40: lanes from 40 on are off */
@@ -201,7 +116,7 @@ static void lanes_that_are_off_stay(void **state)
     const uint32_t add = 0x680a0702; /* v_add_u32 v5, v2, v3 */
     for (unsigned i = 0; i < 5 * LANES; i++)
         data[i] = i;
-    assert_int_equal(run_one(&add, 1, 40, &report), GCN_DONE);
+    assert_int_equal(run_one(GCN_GFX906, &add, 1, 40, &report), GCN_DONE);
     assert_int_equal(report.waves, 1);
     for (unsigned l = 0; l < LANES; l++)
         assert_int_equal(data[256 + l], l < 40 ? l + 64 + l : 256 + l);
@@ -215,10 +130,10 @@ static void dpp_moves_within_rows(void **state)
     const uint32_t shift[] = {0x7e0a02fa, 0xff011102}, zero[] = {0x7e0a02fa, 0xff091102};
     for (unsigned i = 0; i < 5 * LANES; i++)
         data[i] = i;
-    assert_int_equal(run_one(shift, 2, LANES, &report), GCN_DONE);
+    assert_int_equal(run_one(GCN_GFX906, shift, 2, LANES, &report), GCN_DONE);
     for (unsigned l = 0; l < LANES; l++)
         assert_int_equal(data[256 + l], l % 16 ? l - 1 : 192 + l);
-    assert_int_equal(run_one(zero, 2, LANES, &report), GCN_DONE);
+    assert_int_equal(run_one(GCN_GFX906, zero, 2, LANES, &report), GCN_DONE);
     for (unsigned l = 0; l < LANES; l++)
         assert_int_equal(data[256 + l], l % 16 ? l - 1 : 0);
 }

@@ -173,8 +173,6 @@ void vg_config_load(void)
                                               : cores > 16 ? 16
                                                            : (uint64_t)cores,
                                               1, 64);
-    if (vg_cfg.execute && strcmp(vg_cfg.model->gfx, "gfx90a") != 0 && strcmp(vg_cfg.model->gfx, "gfx906") != 0)
-        wrong("VGPU_EXECUTE: only gfx90a and gfx906 can compute");
     vg_cfg.wait_cycles = (uint32_t)number("VGPU_WAIT_CYCLES", 0, 0, 1000000);
     vg_cfg.wave_units = (uint32_t)number("VGPU_WAVE_UNITS", 0, 0, 256);
     const char *drift = getenv("VGPU_DRIFT_PPM");

@@ -52,6 +52,13 @@ static void tell_unknown(const struct vg_queue *q, const struct vg_kernel *k, co
            q->gpu, q->id, r->what, words[0] ? words : " none", r->pc - k->object, k->name);
 }
 
+static enum gcn_target target(void)
+{
+    return strcmp(vg_cfg.model->gfx, "gfx906") == 0   ? GCN_GFX906
+           : strcmp(vg_cfg.model->gfx, "gfx90a") == 0 ? GCN_GFX90A
+                                                      : GCN_GFX942;
+}
+
 static void tell_waves(const struct vg_kernel *k)
 {
     for (unsigned i = 0; i < GCN_UNITS; i++)
@@ -68,7 +75,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
     struct gcn_waits waits = {
         .vector = vg_cfg.wait_cycles, .scalar = vg_cfg.wait_cycles / 4, .lds = vg_cfg.wait_cycles / 8};
     struct gcn_launch launch = {
-        .target = strcmp(vg_cfg.model->gfx, "gfx90a") == 0 ? GCN_GFX90A : GCN_GFX906,
+        .target = target(),
         .object = d->kernel_object,
         .grid = {d->grid_size_x, d->grid_size_y, d->grid_size_z},
         .group = {d->workgroup_size_x, d->workgroup_size_y, d->workgroup_size_z},
@@ -82,6 +89,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         .threads = vg_cfg.execute_threads,
         .units = vg_cfg.wave_units ? vg_cfg.wave_units : (unsigned)vg_cfg.model->cu_count,
         .engines = (unsigned)vg_cfg.model->arrays,
+        .dies = (unsigned)vg_cfg.model->num_xcc,
     };
     if (vg_cfg.waves) {
         launch.account = &account;

@@ -21,6 +21,11 @@ bool gcn_access_of(enum gcn_op op, struct gcn_access *what);
 /* moves `index`th dword (or what is smaller) between register and memory */
 void gcn_access_part(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                      unsigned part, char *at);
+/* A load whose result goes into LDS, a dword a lane from `base` on; at: NULL: it is 0. The first function says whether
+ * it can, and ends the dispatch if it can't. */
+bool gcn_access_goes_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what);
+void gcn_access_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
+                       uint32_t base, const char *at);
 void gcn_access_atomic(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                        char *at);
 /* a dword (or less) of a work-item's own memory; NULL: beyond its end, which is a fault */

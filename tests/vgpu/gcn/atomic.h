@@ -27,7 +27,8 @@ enum gcn_atomic {
     GCN_FADD,
     GCN_FMIN,
     GCN_FMAX,
-    GCN_PK_ADD_F16
+    GCN_PK_ADD_F16,
+    GCN_PK_ADD_BF16
 };
 
 static inline uint32_t gcn_atomic32(enum gcn_atomic kind, uint32_t old, uint32_t data, uint32_t compare)
@@ -71,6 +72,9 @@ static inline uint32_t gcn_atomic32(enum gcn_atomic kind, uint32_t old, uint32_t
     case GCN_PK_ADD_F16:
         return gcn_float_half(gcn_half_float(old & 0xffff) + gcn_half_float(data & 0xffff)) |
                gcn_float_half(gcn_half_float(old >> 16) + gcn_half_float(data >> 16)) << 16;
+    case GCN_PK_ADD_BF16:
+        return gcn_float_bf16(gcn_bf16_float(old & 0xffff) + gcn_bf16_float(data & 0xffff)) |
+               gcn_float_bf16(gcn_bf16_float(old >> 16) + gcn_bf16_float(data >> 16)) << 16;
     default:
         return old;
     }

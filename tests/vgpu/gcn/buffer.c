@@ -67,10 +67,12 @@ static void buffer(struct gcn_wave *w, const struct gcn_inst *in)
     uint32_t scalar = gcn_scalar(w, in, in->src[2]);
     uint64_t exec = gcn_exec(w);
     bool scratch = is_scratch(&d);
-    if (in->lds || (!scratch && (d.swizzle || d.add_lane))) {
-        gcn_not_modelled(w, in, in->lds ? "a load into LDS" : "a buffer with a swizzle");
+    if (!scratch && (d.swizzle || d.add_lane)) {
+        gcn_not_modelled(w, in, "a buffer with a swizzle");
         return;
     }
+    if (in->lds && !gcn_access_goes_to_lds(w, in, &what))
+        return;
     unsigned parts = what.bytes < 4 ? 1 : what.bytes / 4, bytes = what.bytes < 4 ? what.bytes : 4;
     struct place p[GCN_LANES];
     for (unsigned l = 0; l < GCN_LANES; l++)
@@ -87,7 +89,9 @@ static void buffer(struct gcn_wave *w, const struct gcn_inst *in)
         for (unsigned i = 0; i < parts; i++) {
             char *at = scratch ? reach_scratch(w, &d, p[l], scalar, i, l) : reach(w, &d, p[l], scalar, i, bytes);
             char nothing[4] = {0};
-            if (at)
+            if (in->lds)
+                gcn_access_to_lds(w, in, &what, l, w->s[GCN_M0] & 0xffff, at);
+            else if (at)
                 gcn_access_part(w, in, &what, l, i, at);
             else if (!what.store)
                 gcn_access_part(w, in, &what, l, i, nothing);
@@ -110,6 +114,7 @@ gcn_execute *gcn_buffer_execute(enum gcn_op op)
     case GCN_buffer_wbinvl1_vol:
     case GCN_buffer_wbl2:
     case GCN_buffer_invl2:
+    case GCN_buffer_inv:
         return no_effect;
     default:
         break;

@@ -1,6 +1,6 @@
 /*
- * decode.c - from the encoding of an instruction to its decoded form; formats as AMD's "Vega" and "CDNA 2" manuals have
- * them.
+ * decode.c - from the encoding of an instruction to its decoded form; formats as AMD's "Vega", "CDNA 2" and "CDNA 3"
+ * manuals have them.
  */
 #include "isa.h"
 
@@ -22,32 +22,55 @@ struct numbers {
         .vopc = {GCN_VOPC_OPS}, .vop3 = {GCN_VOP3_OPS}, .vop3p = {GCN_VOP3P_OPS}, .ds = {GCN_DS_OPS},   \
         .flat = {GCN_FLAT_OPS}, .mubuf = {GCN_MUBUF_OPS}, .mtbuf = {GCN_MTBUF_OPS},                     \
     }
-#define X(format, number, name)  [number] = GCN_##name,
-#define X6(format, number, name) [number] = GCN_##name,
-#define XA(format, number, name)
-#define XS(format, number, name)
+#define ON(format, number, name) [number] = GCN_##name,
+#define OFF(format, number, name)
+#define X   ON
+#define X6  ON
+#define XA  OFF
+#define X2  OFF
+#define X6A ON
+#define XA2 OFF
+#define XS  OFF
 static const struct numbers gfx906 = FILL;
 #undef X6
 #undef XA
+#undef XA2
 #undef XS
-#define X6(format, number, name)
-#define XA(format, number, name) [number] = GCN_##name,
-#define XS(format, number, name) [number] = GCN_##name,
+#define X6  OFF
+#define XA  ON
+#define XA2 ON
+#define XS  ON
 static const struct numbers gfx90a = FILL;
+#undef XA
+#undef X2
+#undef X6A
+#define XA  OFF
+#define X2  ON
+#define X6A OFF
+static const struct numbers gfx942 = FILL;
 #undef X
 #undef X6
 #undef XA
+#undef X2
+#undef X6A
+#undef XA2
 #undef XS
 
 static const char *const names[GCN_OPS] = {[GCN_UNKNOWN] = "unknown",
-#define X(format, number, name)  [GCN_##name] = #name,
-#define X6(format, number, name) [GCN_##name] = #name,
-#define XA(format, number, name) [GCN_##name] = #name,
-#define XS(format, number, name)
+#define X(format, number, name) [GCN_##name] = #name,
+#define X6                      X
+#define XA                      X
+#define X2                      X
+#define X6A                     X
+#define XA2                     X
+#define XS                      OFF
                                            GCN_ALL_OPS
 #undef X
 #undef X6
 #undef XA
+#undef X2
+#undef X6A
+#undef XA2
 #undef XS
 };
 
@@ -69,6 +92,8 @@ static bool one_encoding(enum gcn_op op)
     case GCN_v_madak_f32:
     case GCN_v_madmk_f16:
     case GCN_v_madak_f16:
+    case GCN_v_fmamk_f32:
+    case GCN_v_fmaak_f32:
         return true;
     default:
         return false;
@@ -227,9 +252,11 @@ static unsigned vop12c(const struct numbers *n, struct gcn_inst *in, const uint3
     case GCN_v_madak_f32:
     case GCN_v_madmk_f16:
     case GCN_v_madak_f16:
+    case GCN_v_fmamk_f32:
+    case GCN_v_fmaak_f32:
         in->literal = words < 2 ? 0 : w[1];
         in->src[2] = GCN_LITERAL;
-        if (in->op == GCN_v_madmk_f32 || in->op == GCN_v_madmk_f16) { /* src0 * K + src1 */
+        if (in->op == GCN_v_madmk_f32 || in->op == GCN_v_madmk_f16 || in->op == GCN_v_fmamk_f32) { /* src0 * K + src1 */
             in->src[2] = in->src[1];
             in->src[1] = GCN_LITERAL;
         }
@@ -293,7 +320,7 @@ static void vop3p(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint
     in->src[0] = BITS(b, 8, 0);
     in->src[1] = BITS(b, 17, 9);
     in->src[2] = BITS(b, 26, 18);
-    if (BITS(a, 22, 16) >= 64) { /* matrices and their accumulation registers */
+    if (BITS(a, 22, 16) >= 62) { /* matrices and their accumulation registers */
         in->cbsz = BITS(a, 10, 8);
         in->abid = BITS(a, 14, 11);
         in->blgp = BITS(b, 31, 29);
@@ -310,7 +337,8 @@ static void vop3p(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint
                 in->src[i] += GCN_AGPR - GCN_VGPR;
         if (BITS(a, 15, 15)) {
             in->dst += GCN_AGPR - GCN_VGPR;
-            if (in->src[2] >= GCN_VGPR)
+            /* of sparse products it says which elements there are, and is no accumulator */
+            if (in->src[2] >= GCN_VGPR && strncmp(gcn_op_name(in->op), "v_smfmac", strlen("v_smfmac")) != 0)
                 in->src[2] += GCN_AGPR - GCN_VGPR;
         }
         return;
@@ -335,20 +363,29 @@ static void ds(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_
     in->offset1 = BITS(a, 15, 8);
 }
 
-static void flat(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, bool agprs)
+static void flat(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, enum gcn_target target)
 {
-    uint16_t data = agprs && BITS(b, 23, 23) ? GCN_AGPR : GCN_VGPR;
+    uint16_t data = target != GCN_GFX906 && BITS(b, 23, 23) ? GCN_AGPR : GCN_VGPR;
     in->format = GCN_FLAT;
     in->op = FIND(flat, BITS(a, 24, 18));
     in->segment = BITS(a, 15, 14);
     in->glc = BITS(a, 16, 16);
-    in->lds = BITS(a, 13, 13);
     in->offset = in->segment ? (int32_t)(a << 19) >> 19 : (int32_t)BITS(a, 11, 0);
     in->src[0] = (uint16_t)(BITS(b, 7, 0) + GCN_VGPR);
     in->src[1] = (uint16_t)(BITS(b, 15, 8) + data);
     in->dst = (uint16_t)(BITS(b, 31, 24) + data);
     if (in->segment && BITS(b, 22, 16) != 0x7f)
         in->saddr = BITS(b, 22, 16);
+    /* gfx942 says by itself whether scratch_ has a vector register; the others have one where there is no scalar one */
+    bool vector = BITS(a, 13, 13);
+    if (target == GCN_GFX942) {
+        in->lds = in->op >= GCN_flat_load_lds_ubyte && in->op <= GCN_flat_load_lds_dword;
+    } else {
+        in->lds = vector;
+        vector = in->saddr == GCN_NO_OPERAND;
+    }
+    if (in->segment == 1 && !vector)
+        in->src[0] = GCN_NO_OPERAND;
 }
 
 static void buffer(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, bool agprs)
@@ -386,6 +423,8 @@ static bool accumulates(enum gcn_op op)
     case GCN_v_dot2c_i32_i16:
     case GCN_v_dot4c_i32_i8:
     case GCN_v_dot8c_i32_i4:
+    case GCN_v_cvt_sr_fp8_f32:
+    case GCN_v_cvt_sr_bf8_f32:
         return true;
     default:
         return false;
@@ -394,8 +433,9 @@ static bool accumulates(enum gcn_op op)
 
 bool gcn_decode(enum gcn_target target, const uint32_t *code, unsigned words, struct gcn_inst *in)
 {
-    const struct numbers *n = target == GCN_GFX90A ? &gfx90a : &gfx906;
-    bool agprs = target == GCN_GFX90A;
+    static const struct numbers *const targets[] = {&gfx906, &gfx90a, &gfx942};
+    const struct numbers *n = targets[target];
+    bool agprs = target != GCN_GFX906;
     if (!words)
         return false;
     memset(in, 0, sizeof *in);
@@ -428,7 +468,7 @@ bool gcn_decode(enum gcn_target target, const uint32_t *code, unsigned words, st
             ds(n, in, a, b, agprs);
             break;
         case 0x37:
-            flat(n, in, a, b, agprs);
+            flat(n, in, a, b, target);
             break;
         case 0x38:
         case 0x3a:

@@ -14,9 +14,9 @@ struct gcn_span {
     char *host;
 };
 
-/* What waves took, by the compute unit that they ran on (bits 8 to 15 of HW_ID): the interpreter's own account. A cycle
- * is what the counted clock counts. Several threads add to it. */
-enum { GCN_UNITS = 256, GCN_CYCLES = 4 };
+/* What waves took, by the compute unit that they ran on (bits 8 to 15 of HW_ID, the number of the die above them): the
+ * interpreter's own account. A cycle is what the counted clock counts. Several threads add to it. */
+enum { GCN_DIE_UNITS = 256, GCN_DIES = 8, GCN_UNITS = GCN_DIES * GCN_DIE_UNITS, GCN_CYCLES = 4 };
 struct gcn_account {
     _Atomic uint64_t waves[GCN_UNITS], cycles[GCN_UNITS];
     /* where a wave slot had a wave before: from the one's end to the other's beginning */
@@ -45,8 +45,8 @@ struct gcn_launch {
     /* which allocation has this address; false: none. Called by several threads. */
     bool (*find)(uint64_t va, struct gcn_span *span);
     unsigned threads; /* workgroups run on as many at a time */
-    /* workgroups are on the compute units in turn; those of one number in all engines first. 0 is 1 */
-    unsigned units, engines;
+    /* workgroups are on the compute units in turn: across the dies, on each across its engines. Of all dies; 0 is 1 */
+    unsigned units, engines, dies;
     /* s_memtime: 0: the host's clock, in ns; else this much when the dispatch begins, and GCN_CYCLES more an
      * instruction of a wave and of those that its slot had before it */
     uint64_t counted_clock;

@@ -65,4 +65,10 @@ static inline float gcn_bf16_float(uint32_t h)
     return gcn_bits_float(h << 16);
 }
 
+static inline uint32_t gcn_float_bf16(float f)
+{
+    uint32_t bits = gcn_float_bits(f);
+    return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
 #endif

@@ -1,5 +1,5 @@
 /*
- * isa.h - GCN instructions as gfx906 and gfx90a have them: the names (enum gcn_op) and the decoded form.
+ * isa.h - GCN instructions as gfx906, gfx90a and gfx942 have them: the names (enum gcn_op) and the decoded form.
  *
  * The tables isa_*.h are the only place where numbers of instructions are written down. A decoded instruction carries
  * everything that its execution needs, so that code is decoded once and run often.
@@ -22,18 +22,24 @@
 enum gcn_op {
     GCN_UNKNOWN,
 #define X(format, number, name)  GCN_##name,
-#define X6(format, number, name) GCN_##name,
-#define XA(format, number, name) GCN_##name,
-#define XS(format, number, name) /* another number of an instruction that is in the tables already */
+#define X6                       X
+#define XA                       X
+#define X2                       X
+#define X6A                      X
+#define XA2                      X
+#define XS(format, number, name) /* on gfx90a and gfx942: another number of one that is in the tables already */
     GCN_ALL_OPS
 #undef X
 #undef X6
 #undef XA
+#undef X2
+#undef X6A
+#undef XA2
 #undef XS
         GCN_OPS
 };
 
-enum gcn_target { GCN_GFX906, GCN_GFX90A };
+enum gcn_target { GCN_GFX906, GCN_GFX90A, GCN_GFX942 };
 
 enum gcn_format {
     GCN_SOP2,
@@ -54,7 +60,7 @@ enum gcn_format {
     GCN_OTHER, /* images, exports, interpolation: never in a compute kernel of these targets */
 };
 
-/* operand codes: as encoded up to 511, then the accumulation registers of gfx90a */
+/* operand codes: as encoded up to 511, then the accumulation registers of gfx90a and gfx942 */
 enum {
     GCN_FLAT_SCRATCH = 102,
     GCN_XNACK_MASK = 104,
@@ -86,7 +92,8 @@ struct gcn_inst {
     uint8_t format;  /* enum gcn_format */
     uint8_t bytes;   /* 4, 8 or 12 */
     uint32_t raw[3]; /* what it was decoded from */
-    /* operands; memory: src[0] address, src[1] data, src[2] second data (DS) or offset register */
+    /* operands; memory: src[0] address (of scratch_ it may be none), src[1] data, src[2] second data (DS) or offset
+     * register */
     uint16_t dst, sdst, src[3];
     uint16_t saddr;                   /* FLAT: base register; buffers: first register of the descriptor */
     uint32_t literal;                 /* a constant of 32 bits, or a 16-bit constant, sign extended */
@@ -102,7 +109,7 @@ struct gcn_inst {
     uint8_t row_mask, bank_mask;      /* DPP */
     bool bound_ctrl;                  /* DPP: lanes without a source read 0 */
     uint8_t segment;                  /* FLAT: 0 flat, 1 scratch, 2 global */
-    bool glc, lds, offen, idxen, imm; /* imm: SMEM's offset is a constant */
+    bool glc, lds, offen, idxen, imm; /* glc: sc0 of gfx942; imm: SMEM's offset is a constant */
     uint8_t cbsz, abid, blgp;         /* MFMA */
     uint8_t dfmt, nfmt;               /* MTBUF */
 };

@@ -1,7 +1,8 @@
 /*
  * isa_scalar.h - the scalar instructions: arithmetic, branches, loads and stores.
  *
- * X(format, number, name): on gfx906 and gfx90a; X6 on gfx906 only, XA on gfx90a only. isa.h says how they are used.
+ * X(format, number, name): on all targets; X6 on gfx906 only, XA on gfx90a, X2 on gfx942; X6A and XA2 on those two.
+ * isa.h says how they are used.
  */
 #ifndef VGPU_GCN_ISA_SCALAR_H
 #define VGPU_GCN_ISA_SCALAR_H

@@ -70,6 +70,10 @@ static const struct lds_op ops[] = {
     ATOMIC(min, f32, f64, GCN_FMIN),
     ATOMIC(max, f32, f64, GCN_FMAX),
     ATOMIC(add, f32, f64, GCN_FADD),
+    {GCN_ds_pk_add_f16, .bytes = 4, .atomic = GCN_PK_ADD_F16},
+    {GCN_ds_pk_add_rtn_f16, .bytes = 4, .atomic = GCN_PK_ADD_F16, .returns = true},
+    {GCN_ds_pk_add_bf16, .bytes = 4, .atomic = GCN_PK_ADD_BF16},
+    {GCN_ds_pk_add_rtn_bf16, .bytes = 4, .atomic = GCN_PK_ADD_BF16, .returns = true},
     {GCN_ds_wrxchg_rtn_b32, .bytes = 4, .atomic = GCN_SWAP, .returns = true},
     {GCN_ds_wrxchg_rtn_b64, .bytes = 8, .atomic = GCN_SWAP, .returns = true},
 };

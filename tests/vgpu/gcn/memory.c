@@ -77,8 +77,7 @@ static enum place place_of(const struct gcn_wave *w, const struct gcn_inst *in, 
 {
     unsigned r = in->src[0] - GCN_VGPR;
     if (in->segment == 1) {
-        uint32_t at = in->saddr != GCN_NO_OPERAND ? (uint32_t)base : w->v[r][lane].u;
-        *va = at + (uint32_t)in->offset;
+        *va = (uint32_t)base + (in->src[0] != GCN_NO_OPERAND ? w->v[r][lane].u : 0) + (uint32_t)in->offset;
         return PRIVATE;
     }
     if (in->saddr != GCN_NO_OPERAND)
@@ -120,11 +119,11 @@ static uint64_t base_of(const struct gcn_wave *w, const struct gcn_inst *in)
 static char *reach_lanes(struct gcn_wave *w, const struct gcn_inst *in, uint64_t base, unsigned bytes,
                          uint64_t va[GCN_LANES], uint64_t *from)
 {
-    unsigned r = in->src[0] - GCN_VGPR;
     uint64_t exec = gcn_exec(w), offset = (uint64_t)(int64_t)in->offset;
-    const union gcn_lane *low = w->v[r], *high = w->v[(r + 1) & 511];
     if (in->segment == 1 || !exec)
         return NULL;
+    unsigned r = in->src[0] - GCN_VGPR;
+    const union gcn_lane *low = w->v[r], *high = w->v[(r + 1) & 511];
     if (in->saddr != GCN_NO_OPERAND)
         for (unsigned l = 0; l < GCN_LANES; l++)
             va[l] = base + offset + low[l].u;
@@ -164,6 +163,23 @@ __attribute__((no_sanitize("thread"))) static void load_lanes(struct gcn_wave *w
     }
 }
 
+static void flat_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what)
+{
+    uint64_t exec = gcn_exec(w), base = base_of(w, in), va;
+    uint32_t to = w->s[GCN_M0] & 0x3fffc;
+    if (!gcn_access_goes_to_lds(w, in, what))
+        return;
+    for (unsigned l = 0; l < GCN_LANES; l++) {
+        if (!(exec >> l & 1))
+            continue;
+        enum place place = place_of(w, in, l, base, &va);
+        const char *at = place == PRIVATE ? gcn_private(w, l, va) : reach(w, place, va, what->bytes);
+        if (!at)
+            return;
+        gcn_access_to_lds(w, in, what, l, to, at);
+    }
+}
+
 static void flat(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
@@ -172,7 +188,7 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
     enum place place[GCN_LANES];
     unsigned parts = what.bytes < 4 ? 1 : what.bytes / 4;
     if (in->lds) {
-        gcn_not_modelled(w, in, "a load into LDS");
+        flat_to_lds(w, in, &what);
         return;
     }
     uint64_t from;

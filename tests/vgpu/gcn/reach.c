@@ -109,6 +109,22 @@ char *gcn_private(struct gcn_wave *w, unsigned lane, uint64_t offset)
     case GCN_##prefix##_load_dwordx4:                                    \
         *what = (struct gcn_access){.bytes = 16};                        \
         break;
+#define LOADS_LDS                                              \
+    case GCN_flat_load_lds_ubyte:                              \
+        *what = (struct gcn_access){.bytes = 1};               \
+        break;                                                 \
+    case GCN_flat_load_lds_sbyte:                              \
+        *what = (struct gcn_access){.bytes = 1, .sext = true}; \
+        break;                                                 \
+    case GCN_flat_load_lds_ushort:                             \
+        *what = (struct gcn_access){.bytes = 2};               \
+        break;                                                 \
+    case GCN_flat_load_lds_sshort:                             \
+        *what = (struct gcn_access){.bytes = 2, .sext = true}; \
+        break;                                                 \
+    case GCN_flat_load_lds_dword:                              \
+        *what = (struct gcn_access){.bytes = 4};               \
+        break;
 #define STORE(prefix, name, size, half)                                         \
     case GCN_##prefix##_store_##name:                                           \
         *what = (struct gcn_access){.bytes = size, .store = true, .d16 = half}; \
@@ -151,8 +167,10 @@ bool gcn_access_of(enum gcn_op op, struct gcn_access *what)
 {
     switch (op) {
         LOADS(flat)
+        LOADS_LDS
         STORES(flat)
         ATOMICS(flat)
+        ONE(flat, pk_add_bf16, 4, GCN_PK_ADD_BF16)
         LOADS(buffer)
         STORES(buffer)
         ATOMICS(buffer)
@@ -162,11 +180,20 @@ bool gcn_access_of(enum gcn_op op, struct gcn_access *what)
     return true;
 }
 
+/* a value in memory of at most a dword, as a dword */
+static uint32_t loaded(const struct gcn_access *what, const char *at)
+{
+    unsigned size = what->bytes < 4 ? what->bytes : 4;
+    uint32_t value = 0;
+    memcpy(&value, at, size);
+    return what->sext ? (uint32_t)((int32_t)(value << (32 - size * 8)) >> (32 - size * 8)) : value;
+}
+
 void gcn_access_part(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                      unsigned part, char *at)
 {
-    unsigned size = what->bytes < 4 ? what->bytes : 4;
     if (what->store) {
+        unsigned size = what->bytes < 4 ? what->bytes : 4;
         uint32_t value = w->v[(in->src[1] - GCN_VGPR + part) & 511][lane].u;
         if (what->d16 == 2)
             value >>= 16;
@@ -174,15 +201,29 @@ void gcn_access_part(struct gcn_wave *w, const struct gcn_inst *in, const struct
         return;
     }
     union gcn_lane *to = &w->v[(in->dst - GCN_VGPR + part) & 511][lane];
-    uint32_t value = 0;
-    memcpy(&value, at, size);
-    if (what->sext)
-        value = (uint32_t)((int32_t)(value << (32 - size * 8)) >> (32 - size * 8));
+    uint32_t value = loaded(what, at);
     if (what->d16 == 1)
         value = (to->u & 0xffff0000) | (value & 0xffff);
     else if (what->d16 == 2)
         value = (to->u & 0xffff) | value << 16;
     to->u = value;
+}
+
+bool gcn_access_goes_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what)
+{
+    if (what->bytes <= 4 && !what->store && !what->d16 && !what->atomic)
+        return true;
+    gcn_not_modelled(w, in, "a transfer between memory and LDS that is more than a load of a dword");
+    return false;
+}
+
+/* The instruction's offset counts in LDS, too. What lies beyond its end is lost. */
+void gcn_access_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
+                       uint32_t base, const char *at)
+{
+    uint32_t to = base + (uint32_t)in->offset + lane * 4, value = at ? loaded(what, at) : 0;
+    if (to < w->worker->lds_bytes && w->worker->lds_bytes - to >= sizeof value)
+        memcpy(w->worker->lds + to, &value, sizeof value);
 }
 
 /* the data's registers: the new value, behind it what to compare with; with glc the old value comes back */

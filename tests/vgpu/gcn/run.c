@@ -1,6 +1,6 @@
 /*
- * run.c - runs workgroups: the state that a wave begins with, the loop over its instructions, barriers, and the threads
- * that workgroups are spread over.
+ * run.c - runs workgroups: the loop over a wave's instructions, barriers, and the threads that workgroups are spread
+ * over.
  *
  * A workgroup belongs to one thread, which runs its waves in turn: each until it ends, waits at a barrier, sleeps or
  * has had its share. Workgroups are begun in the order of their numbers. One that takes long may wait for a later one:
@@ -195,82 +195,9 @@ static void run_wave(struct gcn_wave *w)
     k->report.instructions += w->instructions - begun;
     struct gcn_account *a = k->launch->account;
     if (a && w->state == GCN_ENDED) {
-        a->waves[w->hw_id >> 8 & 0xff]++;
-        a->cycles[w->hw_id >> 8 & 0xff] += w->instructions * GCN_CYCLES + w->waited;
+        a->waves[gcn_unit(w)]++;
+        a->cycles[gcn_unit(w)] += w->instructions * GCN_CYCLES + w->waited;
     }
-}
-
-/* ---- the state that a wave begins with: what the kernel descriptor asks for ---- */
-
-struct descriptor {
-    uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
-    int64_t entry;
-    uint32_t reserved1[5];
-    uint32_t rsrc3, rsrc1, rsrc2;
-    uint16_t properties, preload;
-    uint32_t reserved2;
-};
-_Static_assert(sizeof(struct descriptor) == 64, "kernel descriptor");
-
-static void begin_wave(struct gcn_wave *w, const struct descriptor *d, const uint32_t id[3], unsigned first)
-{
-    const struct gcn_launch *g = w->worker->launch;
-    unsigned registers = ((d->rsrc1 & 63) + 1) * (g->target == GCN_GFX90A ? 8 : 4), s = 0;
-    memset(w->v, 0, sizeof w->v[0] * (registers < 512 ? registers : 512));
-    for (unsigned i = 0; i < sizeof w->s / sizeof *w->s; i++)
-        w->s[i] = g->unset;
-    w->pc = g->object + (uint64_t)d->entry;
-    w->scc = w->index_on = w->waits_at_grid = false;
-    w->mode = d->rsrc1 >> 12 & 0xff;
-    w->state = GCN_RUNS;
-    /* one after the other, those that are asked for */
-    if (d->properties & 1) {
-        w->s[s] = (uint32_t)GCN_SCRATCH_BASE;
-        w->s[s + 1] = (uint32_t)(GCN_SCRATCH_BASE >> 32) | 1u << 31;
-        w->s[s + 2] = 0xffffffff;
-        w->s[s + 3] = 1u << 23;
-        s += 4;
-    }
-    const uint64_t pairs[] = {g->packet, g->queue, g->kernarg, g->dispatch_id, 0};
-    for (unsigned i = 0; i < 5; i++)
-        if (d->properties >> (i + 1) & 1) {
-            gcn_set_pair(w, s, pairs[i]);
-            s += 2;
-        }
-    if (d->properties >> 6 & 1)
-        w->s[s++] = g->private_bytes;
-    s = d->rsrc2 >> 1 & 31;
-    for (unsigned i = 0; i < 3; i++)
-        if (d->rsrc2 >> (7 + i) & 1)
-            w->s[s++] = id[i];
-    if (d->rsrc2 >> 10 & 1)
-        w->s[s++] = 0;
-    if (d->rsrc2 & 1)
-        w->s[s++] = 0; /* where this wave's own memory begins: it has memory of its own */
-    uint64_t exec = 0;
-    unsigned items = d->rsrc2 >> 11 & 3;
-    for (unsigned l = 0; l < GCN_LANES; l++) {
-        uint32_t n = first + l, size[3], at[3];
-        for (unsigned i = 0; i < 3; i++)
-            size[i] = g->group[i];
-        at[0] = n % size[0];
-        at[1] = n / size[0] % size[1];
-        at[2] = n / size[0] / size[1];
-        bool on = at[2] < size[2];
-        /* the last workgroup of a dimension may be cut off by the grid's end */
-        for (unsigned i = 0; i < 3; i++)
-            on = on && (uint64_t)id[i] * size[i] + at[i] < g->grid[i];
-        exec |= (uint64_t)on << l;
-        if (g->target == GCN_GFX90A) {
-            w->v[0][l].u = at[0] | (items > 0 ? at[1] << 10 : 0) | (items > 1 ? at[2] << 20 : 0);
-        } else {
-            for (unsigned i = 0; i <= items && i < 3; i++)
-                w->v[i][l].u = at[i];
-        }
-    }
-    gcn_set_pair(w, GCN_EXEC, exec);
-    w->instructions = w->waited = 0;
-    w->vm.count = w->lgkm.count = 0;
 }
 
 /* ---- workgroups ---- */
@@ -309,14 +236,14 @@ static bool prepare(struct gcn_worker *k, unsigned waves)
     return need <= k->scratch_room;
 }
 
-static void begin_group(struct gcn_worker *k, const struct descriptor *d, const uint32_t id[3], uint64_t number)
+static void begin_group(struct gcn_worker *k, const struct gcn_descriptor *d, const uint32_t id[3], uint64_t number)
 {
     memset(k->lds, 0, k->lds_bytes);
     for (unsigned i = 0; i < k->count; i++) {
         struct gcn_wave *w = k->waves[i];
         w->worker = k;
         w->scratch = k->scratch + k->scratch_bytes * i;
-        begin_wave(w, d, id, i * GCN_LANES);
+        gcn_begin_wave(w, d, id, i * GCN_LANES);
     }
     gcn_slots_take(k->launch, number, k->waves, k->count);
     k->report.waves += k->count;
@@ -352,7 +279,7 @@ static uint64_t round_number;
 static _Atomic uint64_t next;
 static _Atomic bool stopped;
 static uint64_t groups[3], total;
-static struct descriptor descriptor;
+static struct gcn_descriptor descriptor;
 
 /* a turn of a workgroup; false: it has ended, or has to. *moved: a wave did more than look whether it may go on;
  * *sleeps: not all of them are at barriers. */

@@ -175,14 +175,16 @@ static void constant(struct gcn_wave *w, const struct gcn_inst *in)
     w->s[in->sdst] = (uint32_t)d;
 }
 
-/* Of the registers of the hardware the mode of floats is kept, and where the wave runs; the others read as 0. */
+/* Of the registers of the hardware the mode of floats is kept, and where the wave runs; the others read as 0, as does
+ * the die where there is but one. */
 static void hardware(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    enum { MODE = 1, HW_ID = 4 };
+    enum { MODE = 1, HW_ID = 4, XCC_ID = 20 };
     unsigned which = in->literal & 63, at = in->literal >> 6 & 31, bits = (in->literal >> 11 & 31) + 1;
     uint32_t field = bits == 32 ? UINT32_MAX : (1u << bits) - 1, value;
     if (in->op == GCN_s_getreg_b32) {
-        w->s[in->sdst] = which == MODE ? w->mode >> at & field : which == HW_ID ? w->hw_id >> at & field : 0;
+        value = which == MODE ? w->mode : which == HW_ID ? w->hw_id : which == XCC_ID ? w->die : 0;
+        w->s[in->sdst] = value >> at & field;
         return;
     }
     value = in->op == GCN_s_setreg_imm32_b32 ? (uint32_t)in->offset : w->s[in->sdst];

@@ -20,14 +20,17 @@ static struct place {
     uint64_t free_at; /* from the dispatch's beginning on; 0: it had no wave so far */
     bool taken;
 } slots[GCN_UNITS][SIMDS][SIMD_SLOTS];
-static bool used[GCN_UNITS]; /* in this dispatch */
+/* in this dispatch */
+static bool used[GCN_UNITS];
+static unsigned which_used[GCN_UNITS], count_used;
 
 void gcn_slots_begin(void)
 {
-    for (unsigned unit = 0; unit < GCN_UNITS; unit++)
-        if (used[unit])
-            memset(slots[unit], 0, sizeof slots[unit]);
-    memset(used, 0, sizeof used);
+    while (count_used) {
+        unsigned unit = which_used[--count_used];
+        memset(slots[unit], 0, sizeof slots[unit]);
+        used[unit] = false;
+    }
 }
 
 void gcn_slots_after_fork(void)
@@ -36,15 +39,15 @@ void gcn_slots_after_fork(void)
     pthread_cond_init(&given, NULL);
 }
 
-static struct place *place_of(uint32_t hw_id)
+static struct place *place_of(const struct gcn_wave *w)
 {
-    return &slots[hw_id >> 8 & 0xff][hw_id >> 4 & 3][hw_id & 15];
+    return &slots[gcn_unit(w)][w->hw_id >> 4 & 3][w->hw_id & 15];
 }
 
 /* the one of a SIMD that was free first; below 0: all are taken, and `shared` is false */
 static int free_slot(const struct gcn_launch *g, unsigned unit, unsigned simd, bool shared)
 {
-    int best = -1, count = g->target == GCN_GFX90A ? 8 : 10;
+    int best = -1, count = g->target == GCN_GFX906 ? 10 : 8;
     for (int i = 0; i < count; i++) {
         const struct place *p = &slots[unit][simd][i];
         if ((shared || !p->taken) && (best < 0 || p->free_at < slots[unit][simd][best].free_at))
@@ -62,12 +65,13 @@ static bool take(const struct gcn_launch *g, unsigned unit, unsigned first, stru
         int slot = free_slot(g, unit, simd, shared);
         if (slot < 0) {
             while (i--)
-                place_of(waves[i]->hw_id)->taken = false;
+                place_of(waves[i])->taken = false;
             return false;
         }
         /* the register HW_ID: slot 0 to 3, SIMD 4 and 5, unit 8 to 11, engine 13 to 15 */
-        waves[i]->hw_id = (uint32_t)slot | simd << 4 | (uint32_t)unit << 8;
-        place_of(waves[i]->hw_id)->taken = true;
+        waves[i]->hw_id = (uint32_t)slot | simd << 4 | (uint32_t)(unit % GCN_DIE_UNITS) << 8;
+        waves[i]->die = unit / GCN_DIE_UNITS;
+        place_of(waves[i])->taken = true;
     }
     return true;
 }
@@ -80,12 +84,21 @@ static void account_gap(struct gcn_account *a, unsigned unit, uint64_t cycles)
     a->gap_powers[seen ? 63 - __builtin_clzll(seen) : 0]++;
 }
 
+/* units count across the dies, those of a die across its engines */
+static unsigned unit_of(const struct gcn_launch *g, uint64_t group)
+{
+    unsigned dies = g->dies ? g->dies : 1, engines = g->engines > dies ? g->engines / dies : 1;
+    unsigned n = (unsigned)(group % (g->units ? g->units : 1)), in_die = n / dies;
+    return n % dies % GCN_DIES * GCN_DIE_UNITS + ((in_die / engines & 15) | (in_die % engines & 7) << 5);
+}
+
 void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count)
 {
-    unsigned engines = g->engines ? g->engines : 1, units = g->units ? g->units : 1, n = (unsigned)(group % units);
-    unsigned unit = (n / engines & 15) | (n % engines & 7) << 5;
+    unsigned units = g->units ? g->units : 1, unit = unit_of(g, group);
     uint64_t begin = 0;
     pthread_mutex_lock(&lock);
+    if (!used[unit])
+        which_used[count_used++] = unit;
     used[unit] = true;
     bool shared = !g->account;
     struct timespec until;
@@ -94,13 +107,13 @@ void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave 
     while (!take(g, unit, (unsigned)(group / units % SIMDS) * count, waves, count, shared))
         shared = pthread_cond_timedwait(&given, &lock, &until) != 0;
     for (unsigned i = 0; i < count; i++) {
-        uint64_t free_at = place_of(waves[i]->hw_id)->free_at;
+        uint64_t free_at = place_of(waves[i])->free_at;
         begin = free_at > begin ? free_at : begin;
     }
     if (begin)
         begin += LATENCY + (group * 2654435761u >> 7) % 997; /* of any length, but the same each time */
     for (unsigned i = 0; i < count; i++) {
-        uint64_t free_at = place_of(waves[i]->hw_id)->free_at;
+        uint64_t free_at = place_of(waves[i])->free_at;
         waves[i]->begun = begin;
         if (free_at && g->account)
             account_gap(g->account, unit, begin - free_at);
@@ -113,7 +126,7 @@ void gcn_slots_give(struct gcn_wave **waves, unsigned count)
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < count; i++) {
         const struct gcn_wave *w = waves[i];
-        *place_of(w->hw_id) = (struct place){.free_at = w->begun + w->instructions * GCN_CYCLES + w->waited};
+        *place_of(w) = (struct place){.free_at = w->begun + w->instructions * GCN_CYCLES + w->waited};
     }
     pthread_cond_broadcast(&given);
     pthread_mutex_unlock(&lock);

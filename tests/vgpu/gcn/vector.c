@@ -109,6 +109,12 @@
         PUT_##td;                                                             \
     }
 #define VA V3
+/* to floats of 8 bits; a bit of the mode says that what is too large becomes the largest one */
+#define SATURATES           (w->mode >> GCN_MODE_OVERFLOW & 1)
+#define TO_FP8(x)           gcn_float_small(GCN_FP8, x, SATURATES)
+#define TO_BF8(x)           gcn_float_small(GCN_BF8, x, SATURATES)
+#define FP8_BY_CHANCE(x, y) gcn_float_small_by_chance(GCN_FP8, x, y, SATURATES)
+#define BF8_BY_CHANCE(x, y) gcn_float_small_by_chance(GCN_BF8, x, y, SATURATES)
 GCN_VECTOR_ONE
 GCN_VECTOR_TWO
 GCN_VECTOR_THREE

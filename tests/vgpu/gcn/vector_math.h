@@ -4,7 +4,7 @@
 #ifndef VGPU_GCN_VECTOR_MATH_H
 #define VGPU_GCN_VECTOR_MATH_H
 
-#include "half.h"
+#include "small_float.h"
 
 #include <stdbool.h>
 
@@ -202,6 +202,17 @@ static inline uint32_t pk_fma_f16(uint32_t a, uint32_t b, uint32_t c)
                                   gcn_half_float(c >> i & 0xffff)))
              << i;
     return d;
+}
+
+/* the two lowest bytes as floats, the first one in the lower half */
+static inline uint64_t small_pair(unsigned kind, uint32_t a)
+{
+    return gcn_float_bits(gcn_small_float(kind, a)) | (uint64_t)gcn_float_bits(gcn_small_float(kind, a >> 8)) << 32;
+}
+
+static inline uint32_t with_byte(uint32_t old, unsigned which, uint32_t byte)
+{
+    return (old & ~(0xffu << which * 8)) | byte << which * 8;
 }
 
 /* sums of products of parts of so many bits */

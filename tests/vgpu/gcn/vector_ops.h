@@ -1,7 +1,8 @@
 /*
  * vector_ops.h - what the vector instructions compute, by lane: V1(name, type of the result, type of a, result), V2
  * with b, V3 with c. Types: u32 i32 f32 u16 i16 f16 u64 i64 f64; f16 is float here, and rounded when it is stored.
- * f16k, u16k and i16k keep the other half of the register. Functions that are named here are in vector.c.
+ * f16k, u16k and i16k keep the other half of the register. Functions that are named here are in
+ * vector_math.h.
  */
 #ifndef VGPU_GCN_VECTOR_OPS_H
 #define VGPU_GCN_VECTOR_OPS_H
@@ -9,6 +10,7 @@
 
 #define GCN_VECTOR_ONE \
     V1(v_mov_b32, u32, u32, a) \
+    V1(v_mov_b64, u64, u64, a) \
     V1(v_accvgpr_mov_b32, u32, u32, a) \
     V1(v_cvt_i32_f64, i32, f64, to_i32(a)) \
     V1(v_cvt_f64_i32, f64, i32, a) \
@@ -79,7 +81,11 @@
     V1(v_fract_f16, f16, f16, isinf(a) ? NAN : fminf(a - floorf(a), 0x1.ffcp-1f)) \
     V1(v_sin_f16, f16, f16, sine_of_turns(a)) \
     V1(v_cos_f16, f16, f16, cosine_of_turns(a)) \
-    V1(v_sat_pk_u8_i16, u16, u32, unsigned8((int16_t)a) | unsigned8((int32_t)a >> 16) << 8)
+    V1(v_sat_pk_u8_i16, u16, u32, unsigned8((int16_t)a) | unsigned8((int32_t)a >> 16) << 8) \
+    V1(v_cvt_f32_fp8, f32, u32, gcn_small_float(GCN_FP8, a)) \
+    V1(v_cvt_f32_bf8, f32, u32, gcn_small_float(GCN_BF8, a)) \
+    V1(v_cvt_pk_f32_fp8, u64, u32, small_pair(GCN_FP8, a)) \
+    V1(v_cvt_pk_f32_bf8, u64, u32, small_pair(GCN_BF8, a))
 
 #define GCN_VECTOR_TWO \
     V2(v_add_f32, f32, f32, f32, a + b) \
@@ -151,6 +157,8 @@
     V2(v_add_i16, i16, i16, i16, in->clamp ? (int16_t)signed16(a + b) : a + b) \
     V2(v_sub_i16, i16, i16, i16, in->clamp ? (int16_t)signed16(a - b) : a - b) \
     V2(v_pack_b32_f16, u32, f16, f16, gcn_float_half(a) | gcn_float_half(b) << 16) \
+    V2(v_cvt_pk_fp8_f32, u16k, f32, f32, TO_FP8(a) | TO_FP8(b) << 8) \
+    V2(v_cvt_pk_bf8_f32, u16k, f32, f32, TO_BF8(a) | TO_BF8(b) << 8) \
     V2(v_trig_preop_f64, f64, f64, u32, trig_preop(a, b))
 
 #define GCN_VECTOR_THREE \
@@ -198,6 +206,7 @@
     V3(v_med3_i16, i16, i16, i16, i16, MAX(MIN(a, b), MIN(MAX(a, b), c))) \
     V3(v_med3_u16, u16, u16, u16, u16, MAX(MIN(a, b), MIN(MAX(a, b), c))) \
     V3(v_lshl_add_u32, u32, u32, u32, u32, (a << (b & 31)) + c) \
+    V3(v_lshl_add_u64, u64, u64, u32, u64, (a << (b & 7)) + c) \
     V3(v_add_lshl_u32, u32, u32, u32, u32, (a + b) << (c & 31)) \
     V3(v_add3_u32, u32, u32, u32, u32, a + b + c) \
     V3(v_lshl_or_b32, u32, u32, u32, u32, a << (b & 31) | c) \
@@ -214,7 +223,9 @@
     V3(v_madmk_f32, f32, f32, f32, f32, a * b + c) \
     V3(v_madak_f32, f32, f32, f32, f32, a * b + c) \
     V3(v_madmk_f16, f16, f16, f16, f16, fma16(a, b, c)) \
-    V3(v_madak_f16, f16, f16, f16, f16, fma16(a, b, c))
+    V3(v_madak_f16, f16, f16, f16, f16, fma16(a, b, c)) \
+    V3(v_fmamk_f32, f32, f32, f32, f32, fmaf(a, b, c)) \
+    V3(v_fmaak_f32, f32, f32, f32, f32, fmaf(a, b, c))
 
 /* c is what the destination holds */
 #define GCN_VECTOR_ACCUMULATE \
@@ -226,7 +237,9 @@
     VA(v_dot2c_i32_i16, u32, u32, u32, u32, c + dot_signed(a, b, 16)) \
     VA(v_dot4c_i32_i8, u32, u32, u32, u32, c + dot_signed(a, b, 8)) \
     VA(v_dot8c_i32_i4, u32, u32, u32, u32, c + dot_signed(a, b, 4)) \
-    VA(v_pk_fmac_f16, u32, u32, u32, u32, pk_fma_f16(a, b, c))
+    VA(v_pk_fmac_f16, u32, u32, u32, u32, pk_fma_f16(a, b, c)) \
+    VA(v_cvt_sr_fp8_f32, u32, f32, u32, u32, with_byte(c, in->op_sel >> 2, FP8_BY_CHANCE(a, b))) \
+    VA(v_cvt_sr_bf8_f32, u32, f32, u32, u32, with_byte(c, in->op_sel >> 2, BF8_BY_CHANCE(a, b)))
 
 /* clang-format on */
 #endif

@@ -26,6 +26,9 @@ union gcn_wide {
     uint32_t half[2];
 };
 
+/* bits of the mode that are looked at: of all else arithmetic is as the README says */
+enum { GCN_MODE_OVERFLOW = 23 };
+
 enum gcn_wave_state { GCN_RUNS, GCN_AT_BARRIER, GCN_ENDED, GCN_YIELDS, GCN_AT_GRID };
 
 /* where flat addresses lead to LDS and to a work-item's own memory instead of memory */
@@ -60,6 +63,7 @@ struct gcn_wave {
     struct gcn_under_way vm, lgkm;
     uint64_t arrived_in; /* AT_GRID: how often all had come to that barrier when it came */
     uint32_t hw_id;      /* where it runs, as the register of that name says it */
+    uint32_t die;        /* of which, as XCC_ID says it */
     uint64_t begun;      /* cycles from the dispatch's beginning to its own */
 };
 
@@ -118,6 +122,20 @@ gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
 #define gcn_mask     gcn_mask_avx2
 #endif
 
+/* what code objects say of a kernel */
+struct gcn_descriptor {
+    uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
+    int64_t entry;
+    uint32_t reserved1[5];
+    uint32_t rsrc3, rsrc1, rsrc2;
+    uint16_t properties, preload;
+    uint32_t reserved2;
+};
+_Static_assert(sizeof(struct gcn_descriptor) == 64, "kernel descriptor");
+
+/* begin.c: the work-items from number `first` on, of the workgroup `id` */
+void gcn_begin_wave(struct gcn_wave *w, const struct gcn_descriptor *d, const uint32_t id[3], unsigned first);
+
 /* grid.c: before a dispatch */
 void gcn_grid_begin(void);
 void gcn_grid_after_fork(void);
@@ -151,6 +169,12 @@ static inline void gcn_set_pair(struct gcn_wave *w, unsigned r, uint64_t value)
 static inline uint64_t gcn_exec(const struct gcn_wave *w)
 {
     return gcn_pair(w, GCN_EXEC);
+}
+
+/* the compute unit that it runs on, of all dies */
+static inline unsigned gcn_unit(const struct gcn_wave *w)
+{
+    return w->die * GCN_DIE_UNITS + (w->hw_id >> 8 & 0xff);
 }
 
 uint32_t gcn_scalar(const struct gcn_wave *w, const struct gcn_inst *in, uint16_t code);
