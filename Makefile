@@ -170,7 +170,7 @@ GFX942_CODE := $(O)/tests/programs/kernels-gfx942.co $(O)/tests/programs/spin-gf
 $(GFX942_CODE): $(O)/tests/programs/%-gfx942.co: tests/programs/device/%.hip tests/programs/spin_clock.h tests/programs/hipcc-gfx942 $(O)/.flags | $(O)/.has-gpu
 	@mkdir -p $(@D)
 	HIPCC='$(HIPCC)' tests/programs/hipcc-gfx942 $@ $< -std=c++17 -O2
-programs: $(O)/tests/programs/hip_basic-gfx942 $(O)/tests/programs/hip_compute-gfx942 $(GFX942_CODE)
+programs: $(O)/tests/programs/hip_basic-gfx942 $(O)/tests/programs/hip_compute-gfx942 $(O)/tests/programs/probe_work-gfx942 $(GFX942_CODE)
 endif
 
 # What a compiler says of the C of all tests, without making anything of it

@@ -64,12 +64,35 @@ static void put_units(struct json_writer *w, struct json_object *root, const str
     put_measured(w, o, "max_cycles", f->units, f->busy_max);
     put_share(w, o, "imbalance", f->units, f->imbalance);
     struct json_object *array = array_in(w, o, "list");
-    for (uint32_t u = 0; array && u < RTL_PROBE_UNITS; u++) {
-        struct json_object *one = s->busy[u] ? object_at_end(w, array) : NULL;
+    for (uint32_t u = 0; array && u < rtl_probe_units(s); u++) {
+        uint64_t cycles = rtl_probe_busy(s, u);
+        struct json_object *one = cycles ? object_at_end(w, array) : NULL;
         if (!one)
             continue;
-        put_text(w, one, "unit", rtl_probe_unit_name(u).text);
-        put_number(w, one, "cycles", s->busy[u]);
+        put_text(w, one, "unit", rtl_probe_unit_name(u, f->dies.there).text);
+        put_number(w, one, "cycles", cycles);
+    }
+}
+
+/* Where there is one alone, which is told of as a whole: null. */
+static void put_dies(struct json_writer *w, struct json_object *root, const struct rtl_probe_dies *d)
+{
+    struct json_object *o = d->there ? object_in(w, root, "dies") : NULL;
+    if (!d->there)
+        put_measured(w, root, "dies", false, 0);
+    if (!o)
+        return;
+    put_number(w, o, "busy", d->busy);
+    put_measured(w, o, "mean_cycles", d->busy, d->mean);
+    put_measured(w, o, "max_cycles", d->busy, d->max);
+    put_share(w, o, "imbalance", d->busy, d->imbalance);
+    struct json_object *array = array_in(w, o, "list");
+    for (uint32_t i = 0; array && i < RTL_PROBE_DIES; i++) {
+        struct json_object *one = d->cycles[i] ? object_at_end(w, array) : NULL;
+        if (!one)
+            continue;
+        put_number(w, one, "die", i);
+        put_number(w, one, "cycles", d->cycles[i]);
     }
 }
 
@@ -91,6 +114,7 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
     }
     put_waves(w, root, s, &f);
     put_units(w, root, n, &f);
+    put_dies(w, root, &f.dies);
     if ((o = object_in(w, root, "gaps"))) {
         put_number(w, o, "count", f.gaps);
         put_share(w, o, "share", f.gaps, f.gap_share);

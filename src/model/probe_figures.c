@@ -39,23 +39,47 @@ static struct rtl_probe_between quantile(const uint64_t buckets[RTL_PROBE_DURATI
 
 static void rank_units(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
 {
-    for (uint32_t u = 0; u < RTL_PROBE_UNITS; u++) {
-        if (!s->busy[u])
+    uint64_t sum = 0;
+    for (uint32_t u = 0; u < rtl_probe_units(s); u++) {
+        uint64_t cycles = rtl_probe_busy(s, u);
+        if (!cycles)
             continue;
         f->units++;
+        sum = plus(sum, cycles);
         uint32_t at = f->hottest_count < RTL_PROBE_HOTTEST ? f->hottest_count++ : RTL_PROBE_HOTTEST;
-        if (at == RTL_PROBE_HOTTEST && s->busy[u] <= f->hottest[--at].cycles)
+        if (at == RTL_PROBE_HOTTEST && cycles <= f->hottest[--at].cycles)
             continue;
-        for (; at && f->hottest[at - 1].cycles < s->busy[u]; at--)
+        for (; at && f->hottest[at - 1].cycles < cycles; at--)
             f->hottest[at] = f->hottest[at - 1];
-        f->hottest[at] = (struct rtl_probe_unit){u, s->busy[u]};
+        f->hottest[at] = (struct rtl_probe_unit){u, cycles};
     }
     if (!f->units)
         return;
-    uint64_t sum = sum_of(s->busy, RTL_PROBE_UNITS);
     f->busy_mean = sum / f->units;
     f->busy_max = f->hottest[0].cycles;
     f->imbalance = (double)f->busy_max * f->units / (double)sum;
+}
+
+static void compare_dies(const struct rtl_probe_state *s, struct rtl_probe_dies *d)
+{
+    uint64_t sum = 0;
+    if (s->dies < 2)
+        return;
+    d->there = true;
+    for (uint32_t i = 0; i < RTL_PROBE_DIES; i++) {
+        uint64_t cycles = sum_of(i ? s->die[i - 1].busy : s->busy, RTL_PROBE_UNITS);
+        d->cycles[i] = cycles;
+        d->busy += cycles != 0;
+        sum = plus(sum, cycles);
+        if (cycles > d->max) {
+            d->max = cycles;
+            d->hottest = i;
+        }
+    }
+    if (!d->busy)
+        return;
+    d->mean = sum / d->busy;
+    d->imbalance = (double)d->max * d->busy / (double)sum;
 }
 
 static void look_at_gaps(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
@@ -92,13 +116,16 @@ void rtl_probe_figures(const struct rtl_probe_state *s, struct rtl_probe_figures
     f->tail_mean_ns = s->tails ? s->tail_total_ns / s->tails : 0;
     look_at_gaps(s, f);
     rank_units(s, f);
+    compare_dies(s, &f->dies);
 }
 
-struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit)
+struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit, bool dies)
 {
     struct rtl_probe_unit_name name;
-    snprintf(name.text, sizeof name.text, "se%u sh%u cu%u", (unsigned)(unit >> 5 & 7), (unsigned)(unit >> 4 & 1),
-             (unsigned)(unit & 15));
+    int at =
+        dies ? snprintf(name.text, sizeof name.text, "xcc%u ", (unsigned)(unit / RTL_PROBE_UNITS % RTL_PROBE_DIES)) : 0;
+    snprintf(name.text + at, sizeof name.text - (size_t)at, "se%u sh%u cu%u", (unsigned)(unit >> 5 & 7),
+             (unsigned)(unit >> 4 & 1), (unsigned)(unit & 15));
     return name;
 }
 

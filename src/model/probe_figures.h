@@ -22,8 +22,17 @@ struct rtl_probe_between {
 };
 
 struct rtl_probe_unit {
-    uint32_t unit; /* probe.h */
+    uint32_t unit; /* probe.h; of all dies */
     uint64_t cycles;
+};
+
+/* How even dies were: cycles, of those that had waves. */
+struct rtl_probe_dies {
+    bool there; /* several are; of one nothing is told here */
+    uint32_t busy, hottest;
+    uint64_t mean, max;
+    double imbalance; /* max / mean; 0: none had waves */
+    uint64_t cycles[RTL_PROBE_DIES];
 };
 
 struct rtl_probe_figures {
@@ -36,6 +45,7 @@ struct rtl_probe_figures {
     uint32_t units;                    /* compute units that had waves */
     uint64_t busy_mean, busy_max;      /* cycles, of those units */
     double imbalance;                  /* busy_max / their mean; 0: there are none */
+    struct rtl_probe_dies dies;
     struct rtl_probe_unit hottest[RTL_PROBE_HOTTEST];
     uint32_t hottest_count;
     uint64_t gaps, gap_mean;                   /* between waves of a slot; cycles; with any: */
@@ -47,11 +57,11 @@ struct rtl_probe_figures {
 
 void rtl_probe_figures(const struct rtl_probe_state *state, struct rtl_probe_figures *figures);
 
-/* "se1 sh0 cu13": shader engine, shader array, compute unit. */
+/* "se1 sh0 cu13": shader engine, shader array, compute unit; with `dies` "xcc3 se1 sh0 cu13". */
 struct rtl_probe_unit_name {
     char text[24];
 };
-struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit);
+struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit, bool dies);
 
 /* "4.10k-8.19k", or one number where both look the same. */
 struct rtl_probe_between_text {

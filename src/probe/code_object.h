@@ -14,7 +14,7 @@
 
 enum { RTL_CODE_SYMBOLS_MAX = 1 << 18, RTL_CODE_NAME_MAX = 1 << 16 };
 /* in the machine's part of an ELF header's flags */
-enum { RTL_CODE_MACHINE = 0xff, RTL_CODE_GFX906 = 0x2f, RTL_CODE_GFX90A = 0x3f };
+enum { RTL_CODE_MACHINE = 0xff, RTL_CODE_GFX906 = 0x2f, RTL_CODE_GFX90A = 0x3f, RTL_CODE_GFX942 = 0x4c };
 
 /* What a dispatch packet's kernel_object is the address of, as the hardware's packet processor reads it. */
 struct rtl_kernel_descriptor {

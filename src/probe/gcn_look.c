@@ -1,8 +1,8 @@
 /*
  * Looks at instructions. See gcn_look.h.
  *
- * Encodings as AMD's manuals of the "Vega 7 nm" and "CDNA 2" instruction sets have them. A number that is an
- * instruction on one of the two only is taken as one on both: code for either has no others.
+ * Encodings as AMD's manuals of the "Vega 7 nm", "CDNA 2" and "CDNA 3" instruction sets have them. A number that is an
+ * instruction on one of the three only is taken as one on all: code for any has no others.
  */
 #include "probe/gcn_look.h"
 
@@ -154,7 +154,7 @@ static void vop12c(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
     }
     if (family == 0x3f) {
         uint32_t op = BITS(a, 16, 9);
-        if (KNOWN(op, {0, 8}, {10, 53}, {55, 55}, {57, 79}, {81, 82}))
+        if (KNOWN(op, {0, 8}, {10, 53}, {55, 79}, {81, 82}, {84, 87}))
             l->kind = RTL_GCN_PLAIN;
         if (op == 2) /* v_readfirstlane_b32 */
             touch(l, BITS(a, 24, 17), 1);
@@ -180,12 +180,12 @@ static void vop3(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
         if ((b >> low & 0x1ff) < 256)
             touch(l, b >> low & 0x1ff, 2);
     if (packed) {
-        l->kind = KNOWN(BITS(a, 22, 16), {0, 18}, {32, 35}, {38, 43}, {48, 51}, {64, 77}, {80, 85}, {88, 89}, {99, 111})
+        l->kind = KNOWN(BITS(a, 22, 16), {0, 18}, {32, 35}, {38, 43}, {48, 51}, {62, 77}, {80, 89}, {93, 127})
                       ? RTL_GCN_PLAIN
                       : RTL_GCN_UNKNOWN;
         return;
     }
-    l->kind = KNOWN(op, {16, 21}, {32, 127}, {160, 255}, {256, 317}, {320, 402}, {448, 519}, {640, 673})
+    l->kind = KNOWN(op, {16, 21}, {32, 127}, {160, 255}, {256, 317}, {320, 407}, {448, 520}, {640, 677})
                   ? RTL_GCN_PLAIN
                   : RTL_GCN_UNKNOWN;
     /* comparisons, v_readfirstlane_b32 and v_readlane_b32 */
@@ -202,17 +202,17 @@ static void memory(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
     l->words = 2;
     switch (BITS(a, 31, 26)) {
     case 0x36: /* LDS */
-        known = KNOWN(BITS(a, 24, 17), {0, 21}, {29, 92}, {96, 115}, {118, 120}, {124, 124}, {126, 126}, {152, 157},
-                      {182, 182}, {189, 190}, {222, 223}, {254, 255});
+        known = KNOWN(BITS(a, 24, 17), {0, 21}, {23, 24}, {29, 92}, {96, 115}, {118, 120}, {124, 124}, {126, 126},
+                      {152, 157}, {182, 184}, {189, 190}, {222, 223}, {254, 255});
         break;
     case 0x37: /* flat, global and scratch */
-        known = KNOWN(BITS(a, 24, 18), {16, 37}, {64, 81}, {96, 108});
+        known = KNOWN(BITS(a, 24, 18), {16, 42}, {64, 82}, {96, 108});
         if (BITS(a, 15, 14))
             touch(l, BITS(b, 22, 16), 2);
         break;
     case 0x38: /* buffers */
     case 0x3a:
-        known = BITS(a, 31, 26) == 0x3a || KNOWN(BITS(a, 24, 18), {0, 41}, {62, 81}, {96, 108});
+        known = BITS(a, 31, 26) == 0x3a || KNOWN(BITS(a, 24, 18), {0, 41}, {61, 81}, {96, 108});
         touch(l, BITS(b, 20, 16) * 4, 4);
         touch(l, BITS(b, 31, 24), 1);
         break;

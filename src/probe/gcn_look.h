@@ -1,6 +1,6 @@
 /*
- * What a probe has to know of an instruction of gfx906 or gfx90a: how long it is, whether it branches, ends or reads
- * the program counter, and which scalar registers it may touch. Pure; not a disassembler.
+ * What a probe has to know of an instruction of gfx906, gfx90a or gfx942: how long it is, whether it branches, ends or
+ * reads the program counter, and which scalar registers it may touch. Pure; not a disassembler.
  */
 #ifndef RTL_PROBE_GCN_LOOK_H
 #define RTL_PROBE_GCN_LOOK_H

@@ -39,7 +39,8 @@ struct work {
     const struct rtl_probe_order *order;
     struct rtl_probe_patch *patch;
     struct rtl_kernel_descriptor descriptor;
-    uint32_t machine;
+    bool one_file;  /* vector and accumulation registers share one: gfx90a and gfx942 */
+    bool dies;      /* each writes numbers of its own: gfx942 */
     uint64_t entry; /* address in the code object */
     uint64_t delta; /* from there to where it is loaded; 0 where that isn't known */
     const uint8_t *code;
@@ -80,7 +81,7 @@ static unsigned filled_sgprs(const struct rtl_kernel_descriptor *d)
 static enum rtl_probe_refusal look_at_descriptor(const struct work *w)
 {
     const struct rtl_kernel_descriptor *d = &w->descriptor;
-    uint32_t known_rsrc3 = w->machine == RTL_CODE_GFX90A ? 0x3fu | 1u << 16 : 0;
+    uint32_t known_rsrc3 = w->one_file ? 0x3fu | 1u << 16 : 0;
     if (d->properties & WAVE32)
         return RTL_PROBE_WAVE32;
     if (d->preload)
@@ -102,9 +103,8 @@ static unsigned given_sgprs(const struct rtl_kernel_descriptor *d)
 /* Waves that fit on a SIMD, as far as registers say. */
 static unsigned waves_that_fit(const struct work *w, unsigned sgprs)
 {
-    bool gfx90a = w->machine == RTL_CODE_GFX90A;
-    unsigned most = gfx90a ? 8 : 10, vgprs = ((w->descriptor.rsrc1 & 63) + 1) * (gfx90a ? 8 : 4);
-    unsigned by_vgprs = (gfx90a ? 512 : 256) / vgprs, by_sgprs = SGPR_FILE / sgprs;
+    unsigned most = w->one_file ? 8 : 10, vgprs = ((w->descriptor.rsrc1 & 63) + 1) * (w->one_file ? 8 : 4);
+    unsigned by_vgprs = (w->one_file ? 512 : 256) / vgprs, by_sgprs = SGPR_FILE / sgprs;
     most = by_vgprs < most ? by_vgprs : most;
     return by_sgprs < most ? by_sgprs : most;
 }
@@ -274,7 +274,8 @@ static enum rtl_probe_refusal write_text(struct work *w)
         w->text[i] = (uint32_t)S_NOP;
     rtl_stub_entry(w->text, 0, ENTRY_ROOM, p->kept, timed);
     memcpy(w->text + ENTRY_ROOM, w->code, (size_t)w->length * 4);
-    rtl_stub_exit(w->text + exit_at, o->block, p->kept, timed, o->gaps && !timed, o->ends_shift);
+    const struct rtl_stub_place place = {.block = o->block, .gaps = o->gaps && !timed, .dies = w->dies};
+    rtl_stub_exit(w->text + exit_at, &place, p->kept, timed, o->ends_shift);
     for (uint32_t i = 0, pc = pcs_at, waits = 0, stub = 0; i < w->length; i++) {
         uint32_t word = word_at(w, i), at = ENTRY_ROOM + i;
         if (w->mark[i] != BEGINS)
@@ -305,11 +306,15 @@ static enum rtl_probe_refusal find_kernel(struct work *w, struct rtl_code_object
     enum rtl_probe_refusal why = rtl_code_open(code, o->code, o->bytes);
     if (why)
         return why;
-    w->machine = code->flags & RTL_CODE_MACHINE;
-    if (w->machine != RTL_CODE_GFX906 && w->machine != RTL_CODE_GFX90A)
+    const uint32_t machine = code->flags & RTL_CODE_MACHINE;
+    w->dies = machine == RTL_CODE_GFX942;
+    w->one_file = machine == RTL_CODE_GFX90A || w->dies;
+    if (!w->one_file && machine != RTL_CODE_GFX906)
         return RTL_PROBE_TARGET;
     if (o->block % 8 || !o->block || o->ends_shift > RTL_STUB_ENDS_SHIFT_MAX)
         return RTL_PROBE_BLOCK;
+    if (w->dies && !o->dies)
+        return RTL_PROBE_OLD_LIBRARY;
     if (!rtl_code_find_kernel(code, o->kernel, &address))
         return RTL_PROBE_NO_KERNEL;
     if (rtl_code_at(code, address, false, &bytes) < sizeof w->descriptor)

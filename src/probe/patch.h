@@ -17,9 +17,10 @@ struct rtl_probe_order {
     size_t bytes;
     const char *kernel;  /* its name, as dispatches are counted under: without ".kd" */
     uint64_t object;     /* where the runtime has loaded its descriptor; 0: not known */
-    uint64_t block;      /* GPU address of the struct rtl_probe_block, a multiple of 8 */
+    uint64_t block;      /* GPU address of the block (src/shm/probe.h), a multiple of 8 */
     unsigned ends_shift; /* how coarse `ends` is; RTL_STUB_ENDS_SHIFT_MAX at most */
-    bool gaps;           /* there is all of the block, RTL_PROBE_BLOCK_ALL; the page alone otherwise */
+    bool gaps;           /* there is a table of slots, too; the page alone otherwise */
+    bool dies;           /* there are RTL_PROBE_BLOCK_DIES, a page and a table for each */
     bool waits;          /* the copy times waits instead of what compute units do */
     uint32_t round;      /* registers are for some of them: this copy's are those of this round, counted from 0 */
 };

@@ -6,7 +6,7 @@
     X(NONE, "it can")                                                                \
     X(NO_CODE_OBJECT, "this is no code object of an AMD GPU")                        \
     X(DAMAGED, "its code object is damaged")                                         \
-    X(TARGET, "only kernels for gfx906 and gfx90a can be")                           \
+    X(TARGET, "only kernels for gfx906, gfx90a and gfx942 can be")                   \
     X(NO_KERNEL, "its code object has no such kernel")                               \
     X(DESCRIPTOR, "its descriptor asks for something that a probe doesn't know")     \
     X(WAVE32, "its waves have 32 lanes")                                             \
@@ -28,6 +28,7 @@
     X(OCCUPANCY, "fewer of its waves would fit on a compute unit")                   \
     X(PLACE, "it depends on where its code is loaded, which isn't known")            \
     X(BLOCK, "the place for its numbers isn't aligned")                              \
+    X(OLD_LIBRARY, "the process's librtl.so is too old for a GPU of several dies")   \
     X(MEMORY, "there is no memory for its copy")
 
 enum rtl_probe_refusal {

@@ -20,7 +20,8 @@ enum {
     S_AND_B32 = 12,
     S_OR_B32 = 14,
     S_LSHL_B32 = 28,
-    S_LSHR_B64 = 31
+    S_LSHR_B64 = 31,
+    S_MUL_I32 = 36
 };
 enum { S_CMP_LG_U32 = 7, S_CMP_EQ_U64 = 18 };
 enum { S_MOV_B32 = 0, S_MOV_B64 = 1, S_FLBIT_I32_B64 = 19 };
@@ -28,10 +29,10 @@ enum { ATOMIC_ADD = 66, ATOMIC_SWAP_X2 = 96, ATOMIC_ADD_X2 = 98, ATOMIC_UMIN_X2 
 enum { LGKMCNT_0 = 0xc07f, ALL_0 = 0 };
 /* what is kept for waits, from `kept` on */
 enum { BEFORE = RTL_STUB_KEPT, BEHIND = BEFORE + 2, SCC = BEHIND + 2, CLOCK = SCC + 1, WAITS = CLOCK + 1 };
-enum {
-    HW_ID_UNIT = 7 << 11 | 8 << 6 | 4,
-    HW_ID_SLOT = 5 << 11 | 4
-}; /* of register 4: 8 bits from bit 8 on, the 6 first */
+/* of register 4: 8 bits from bit 8 on, the 6 first; of register 20: as many as dies have numbers, whatever the others
+ * say */
+enum { HW_ID_UNIT = 7 << 11 | 8 << 6 | 4, HW_ID_SLOT = 5 << 11 | 4, XCC_ID = 2 << 11 | 20 };
+static_assert(RTL_PROBE_DIES == 1 << ((XCC_ID >> 11) + 1) && RTL_PROBE_BLOCK_BYTES == 1 << 12, "pages of dies");
 
 struct out {
     uint32_t *words;
@@ -198,14 +199,20 @@ static void s_arrive(struct out *o, unsigned from)
  * What passed since the wave before in this slot, whose place stays in v1. Not counted: the first wave of a slot, and
  * one that would have begun before the other one had ended, which only a damaged table says.
  */
-static void add_gap(struct out *o, unsigned kept)
+static void add_gap(struct out *o, bool dies, unsigned kept)
 {
     s_getreg(o, 7, HW_ID_SLOT);
     sop2(o, S_LSHL_B32, VCC, 6, CONSTANT + 6);
     sop2(o, S_OR_B32, 7, 7, VCC);
     sop2(o, S_LSHL_B32, 7, 7, CONSTANT + 3);
     sop2(o, S_ADD_U32, 7, 7, LITERAL);
-    put(o, RTL_PROBE_SLOTS_AT);
+    put(o, dies ? RTL_PROBE_DIES_SLOTS_AT : RTL_PROBE_SLOTS_AT);
+    if (dies) { /* from this die's page on */
+        s_getreg(o, VCC, XCC_ID);
+        sop2(o, S_MUL_I32, VCC, VCC, LITERAL);
+        put(o, RTL_PROBE_SLOTS * 8 - RTL_PROBE_BLOCK_BYTES);
+        sop2(o, S_ADD_U32, 7, 7, VCC);
+    }
     v_mov(o, 1, 7);
     v_mov(o, 2, CONSTANT);
     v_mov(o, 3, CONSTANT);
@@ -229,6 +236,15 @@ static void add_gap(struct out *o, unsigned kept)
     s_arrive(o, early);
 }
 
+/* From the block to this die's page in it. */
+static void go_to_die(struct out *o)
+{
+    s_getreg(o, 7, XCC_ID);
+    sop2(o, S_LSHL_B32, 7, 7, CONSTANT + 12);
+    sop2(o, S_ADD_U32, 0, 0, 7);
+    sop2(o, S_ADDC_U32, 1, 1, CONSTANT);
+}
+
 /* Last of all, so that what the stub takes is in no gap: nobody waits for it, the next wave of this slot finds it. What
  * a compute unit does to one place in memory arrives there in order. */
 static void leave_slot(struct out *o)
@@ -239,9 +255,11 @@ static void leave_slot(struct out *o)
     exchange(o, false);
 }
 
-unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned waits, bool gaps, unsigned ends_shift)
+unsigned rtl_stub_exit(uint32_t *words, const struct rtl_stub_place *place, unsigned kept, unsigned waits,
+                       unsigned ends_shift)
 {
-    /* s[0:1] the block, s[2:3] cycles, s[4:5] ticks, s6 the compute unit, s7 and vcc for a moment */
+    /* s[0:1] the block, or this die's page; s[2:3] cycles, s[4:5] ticks, s6 the compute unit, s7 and vcc for a moment
+     */
     struct out o = {words, 0};
     sopp(&o, S_WAITCNT, LGKMCNT_0); /* a load that nobody waited for would fall on the clock */
     s_clock(&o, S_MEMTIME, 2);
@@ -253,11 +271,13 @@ unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned 
     s_getreg(&o, 6, HW_ID_UNIT);
     sop2(&o, S_SUB_U32, 2, 2, kept);
     sop2(&o, S_SUBB_U32, 3, 3, kept + 1);
-    s_load_literal(&o, 0, (uint32_t)block);
-    s_load_literal(&o, 1, (uint32_t)(block >> 32));
+    s_load_literal(&o, 0, (uint32_t)place->block);
+    s_load_literal(&o, 1, (uint32_t)(place->block >> 32));
+    if (place->dies)
+        go_to_die(&o);
     sop1(&o, S_MOV_B64, EXEC, CONSTANT + 1);
-    if (gaps)
-        add_gap(&o, kept);
+    if (place->gaps)
+        add_gap(&o, place->dies, kept);
 
     v_mov(&o, 0, CONSTANT);
     v_mov(&o, 2, CONSTANT + 1);
@@ -292,7 +312,7 @@ unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned 
     sop2(&o, S_LSHL_B32, 4, 4, CONSTANT + 2);
     v_mov(&o, 0, 4);
     atomic(&o, ATOMIC_ADD, AT(ends));
-    if (gaps)
+    if (place->gaps)
         leave_slot(&o);
     sopp(&o, S_ENDPGM, 0);
     return o.count;

@@ -1,6 +1,7 @@
 /*
  * The code that a probe adds to a kernel: what runs before its first instruction, instead of each s_endpgm, and instead
- * of reading the program counter. Words for gfx906 and gfx90a, which agree in all of these. Pure.
+ * of reading the program counter. Words for gfx906, gfx90a and gfx942, which agree in all of these, but for what gfx942
+ * has to do because it has several dies. Pure.
  *
  * What they rely on. When a kernel begins, the registers above those that the packet processor fills hold nothing; when
  * it ends, none holds anything that is still wanted, nor does vcc. So nothing is saved. In between four registers above
@@ -9,7 +10,8 @@
  *
  * Hazards: s_memtime returns out of order with loads, so lgkmcnt(0) follows; what the kernel has still under way to
  * registers (loads, matrix products) is waited for before registers are written; vector instructions are not renumbered
- * (s_set_gpr_idx_off).
+ * (s_set_gpr_idx_off). gfx942 wants two instructions between one that writes a scalar register as a vector one and one
+ * that reads it so (v_readfirstlane, v_mov), and has them.
  */
 #ifndef RTL_PROBE_STUBS_H
 #define RTL_PROBE_STUBS_H
@@ -19,7 +21,7 @@
 
 enum {
     RTL_STUB_ENTRY_WORDS_MAX = 64,
-    RTL_STUB_EXIT_WORDS_MAX = 112,
+    RTL_STUB_EXIT_WORDS_MAX = 128,
     RTL_STUB_EXIT_WAIT_WORDS = 8, /* of the exit stub: so many more for each wait, and for the clock's own cycles */
     RTL_STUB_WAIT_WORDS = 16,     /* a line of the instruction cache: nothing is fetched between its two clocks */
     RTL_STUB_PC_WORDS = 5,
@@ -39,9 +41,16 @@ uint32_t rtl_stub_branch(uint32_t from, uint32_t to);
 unsigned rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS_MAX], uint32_t at, uint32_t to, unsigned kept,
                         unsigned waits);
 
-/* Records the wave in the block (src/shm/probe.h) at this address, and ends it. `gaps`: the block has the table of
- * slots; not with waits. How many words: room for rtl_stub_exit_words(waits). */
-unsigned rtl_stub_exit(uint32_t *words, uint64_t block, unsigned kept, unsigned waits, bool gaps, unsigned ends_shift);
+/* Where a wave is recorded: the block (src/shm/probe.h). */
+struct rtl_stub_place {
+    uint64_t block; /* its address */
+    bool gaps;      /* it has the table of slots; not with waits */
+    bool dies;      /* it has a page and a table for each */
+};
+
+/* Records the wave, and ends it. How many words: room for rtl_stub_exit_words(waits). */
+unsigned rtl_stub_exit(uint32_t *words, const struct rtl_stub_place *place, unsigned kept, unsigned waits,
+                       unsigned ends_shift);
 static inline unsigned rtl_stub_exit_words(unsigned waits)
 {
     return RTL_STUB_EXIT_WORDS_MAX + (waits ? waits + 1 : 0) * RTL_STUB_EXIT_WAIT_WORDS;

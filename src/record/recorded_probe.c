@@ -21,7 +21,7 @@ const struct rtl_db_set rtl_probe_set = {
     "rtl_probe_sample",
     "CREATE TABLE rtl_probe_sample(recording INTEGER NOT NULL, frame INTEGER NOT NULL, kernel INTEGER NOT NULL, "
     "gpu INTEGER, stage TEXT NOT NULL, ended TEXT NOT NULL, why TEXT NOT NULL" RTL_PROBE_FIELDS(COLUMN)
-    ", durations TEXT, busy TEXT, tail_times TEXT, gaps TEXT, PRIMARY KEY(recording, frame)) WITHOUT ROWID;\n"
+    ", durations TEXT, busy TEXT, tail_times TEXT, gaps TEXT, die_busy TEXT, PRIMARY KEY(recording, frame)) WITHOUT ROWID;\n"
     "INSERT INTO rtl_label VALUES ('version', 1, 'probes');\n"
     "CREATE VIEW rtl_probes AS SELECT f.sequence, f.time_ns, k.name, k.full_name, k.short_name, p.* "
     "FROM rtl_probe_sample p JOIN rtl_frame f ON f.id = p.frame "
@@ -38,6 +38,7 @@ static const struct part parts[] = {
     {offsetof(struct rtl_probe_told, state.busy), RTL_PROBE_UNITS},
     {offsetof(struct rtl_probe_told, state.tail_ns), RTL_PROBE_DURATIONS},
     {offsetof(struct rtl_probe_told, state.gaps), RTL_PROBE_DURATIONS},
+    {offsetof(struct rtl_probe_told, state.die), RTL_PROBE_UNITS_ALL - RTL_PROBE_UNITS}, /* one behind the other */
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 static_assert(PARTS == sizeof((struct rtl_probe_writer){0}.text) / sizeof(struct rtl_text_buffer), "a text for each");
@@ -63,10 +64,9 @@ void rtl_probe_write(struct rtl_probe_writer *w, struct rtl_db *db, int64_t reco
     const struct rtl_probe_told *p = &w->now;
     const char *const texts[] = {p->stage, p->ended, p->over};
     struct rtl_db_statement *st = rtl_db_prepare(
-        db,
-        "INSERT INTO rtl_probe_sample(recording, frame, kernel, gpu, stage, ended, why" RTL_FIELD_NAMES(
-            PROBE) ", durations, busy, tail_times, gaps) VALUES(?, ?, ?, ?, ?, ?, ?" RTL_FIELD_MARKS(PROBE) ", ?, ?, "
-                                                                                                            "?, ?)");
+        db, "INSERT INTO rtl_probe_sample(recording, frame, kernel, gpu, stage, ended, why" RTL_FIELD_NAMES(
+                PROBE) ", durations, busy, tail_times, gaps, die_busy) VALUES(?, ?, ?, ?, ?, ?, "
+                       "?" RTL_FIELD_MARKS(PROBE) ", ?, ?, ?, ?, ?)");
     int at = 1;
     rtl_db_bind_int(st, at++, recording);
     rtl_db_bind_int(st, at++, frame);
@@ -99,10 +99,10 @@ void rtl_probe_writer_free(struct rtl_probe_writer *w)
 void rtl_probe_read(struct rtl_db *db, int64_t recording, int64_t frame, struct rtl_probe_told *p)
 {
     memset(p, 0, sizeof *p);
-    struct rtl_db_statement *st = rtl_db_prepare(
-        db, "SELECT kernel, ifnull(gpu, -1), stage, ended, why" RTL_FIELD_NAMES(
-                PROBE) ", durations, busy, tail_times, gaps FROM rtl_probe_sample WHERE recording = ? AND frame <= ? "
-                       "ORDER BY frame DESC LIMIT 1");
+    struct rtl_db_statement *st =
+        rtl_db_prepare(db, "SELECT kernel, ifnull(gpu, -1), stage, ended, why" RTL_FIELD_NAMES(
+                               PROBE) ", durations, busy, tail_times, gaps, die_busy FROM rtl_probe_sample "
+                                      "WHERE recording = ? AND frame <= ? ORDER BY frame DESC LIMIT 1");
     rtl_db_bind_int(st, 1, recording);
     rtl_db_bind_int(st, 2, frame);
     if (!rtl_db_step(st))

@@ -35,7 +35,8 @@
     X(tails, state.tails, SET)                   \
     X(tail_total_ns, state.tail_total_ns, SET)   \
     X(tail_max_ns, state.tail_max_ns, SET)       \
-    X(tail_step_ns, state.tail_step_ns, SET)
+    X(tail_step_ns, state.tail_step_ns, SET)     \
+    X(dies, state.dies, SET)
 
 #define RTL_PROBE_FIELD_LISTS(X) X(probe, PROBE, struct rtl_probe_told)
 RTL_PROBE_FIELD_LISTS(RTL_DECLARE_FIELDS)
@@ -46,7 +47,7 @@ extern const struct rtl_db_set rtl_probe_set;
 struct rtl_probe_writer {
     struct rtl_probe_told now, last; /* last: what the file has */
     bool any;                        /* it has something */
-    struct rtl_text_buffer text[4];
+    struct rtl_text_buffer text[5];
 };
 
 /* Something of it is not in the file. */

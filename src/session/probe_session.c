@@ -263,6 +263,7 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
                                           .block = s->probing.state.block,
                                           .ends_shift = s->probing.plan.ends_shift,
                                           .gaps = s->probing.state.block_bytes >= RTL_PROBE_BLOCK_ALL,
+                                          .dies = s->probing.state.block_bytes >= RTL_PROBE_BLOCK_DIES,
                                           .waits = s->wish.waits,
                                           .round = s->wish.round};
     rtl_probe_patch_free(&s->patch);

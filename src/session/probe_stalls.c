@@ -15,7 +15,9 @@ static uint64_t plus(uint64_t a, uint64_t b)
 static void add_waits(struct rtl_probe_stalls *s, const struct rtl_probe_patch *patch,
                       const struct rtl_probe_state *state)
 {
-    const uint64_t *pair = state->busy;
+    uint64_t pair[RTL_PROBE_UNITS] = {0};
+    for (uint32_t i = 0; i < rtl_probe_units(state); i++) /* each die's own count together */
+        pair[i % RTL_PROBE_UNITS] = plus(pair[i % RTL_PROBE_UNITS], rtl_probe_busy(state, i));
     s->copies++;
     s->clock_cycles = plus(s->clock_cycles, pair[0]);
     s->clock_passes = plus(s->clock_passes, pair[1]);

@@ -13,6 +13,13 @@ struct rtl_stall_lines {
     size_t bytes; /* from there on */
 };
 
+static struct rtl_disassembly *open_for(uint32_t machine)
+{
+    return rtl_disassembly_open(machine == RTL_CODE_GFX942   ? "amdgcn-amd-amdhsa--gfx942"
+                                : machine == RTL_CODE_GFX90A ? "amdgcn-amd-amdhsa--gfx90a"
+                                                             : "amdgcn-amd-amdhsa--gfx906");
+}
+
 struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *session)
 {
     const struct rtl_probe_code_copy *original = rtl_probe_session_original(session);
@@ -26,8 +33,7 @@ struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *ses
         rtl_code_at(&code, address, false, &bytes) >= sizeof descriptor) {
         memcpy(&descriptor, bytes, sizeof descriptor);
         l->bytes = rtl_code_at(&code, address + (uint64_t)descriptor.entry, true, &l->entry);
-        bool newer = (code.flags & RTL_CODE_MACHINE) == RTL_CODE_GFX90A;
-        l->disassembly = rtl_disassembly_open(newer ? "amdgcn-amd-amdhsa--gfx90a" : "amdgcn-amd-amdhsa--gfx906");
+        l->disassembly = open_for(code.flags & RTL_CODE_MACHINE);
     }
     if (l && l->disassembly)
         return l;

@@ -1,6 +1,6 @@
 /*
- * The block that a probed kernel's waves write: a page of GPU memory a probe, and a table of wave slots behind it. The
- * contract, whole.
+ * The block that a probed kernel's waves write: a page of GPU memory a probe, and a table of wave slots behind it; of a
+ * GPU of several dies as many pages, and behind them as many tables. The contract, whole.
  *
  * It lies in the GPU's own memory: minima and maxima of 64 bits are operations that no bus to the host carries.
  *
@@ -27,8 +27,12 @@
  * 0: it is the first one, or the one before didn't get to that. Nothing is taken for a gap that isn't between two waves
  * of one dispatch, because the table is cleared with the block, and one probed dispatch runs at a time.
  * Libraries before minor version 8 of the segment have the page alone: rtl_probe_state.block_bytes says how much there
- * is, and a copy that is made for less than RTL_PROBE_BLOCK_ALL writes the page alone. The table comes last, so that it
- * can grow (a GPU of several dies has more slots).
+ * is, and a copy that is made for less than RTL_PROBE_BLOCK_ALL writes the page alone.
+ *
+ * Dies. The numbers of HW_ID are those within one die of gfx942; which die is in XCC_ID, of which three bits are taken:
+ * whatever the hardware says, nobody writes behind the last page or table. A copy for gfx942 writes to its die's page
+ * and table, and is made for no less than RTL_PROBE_BLOCK_DIES, which libraries have from minor version 9 on, on GPUs
+ * of that kind; only there is a block of that size, and it is laid out for no other copy.
  */
 #ifndef RTL_SHM_PROBE_H
 #define RTL_SHM_PROBE_H
@@ -46,7 +50,13 @@ enum {
     RTL_PROBE_UNIT_SLOTS = 64, /* bits 0 to 5 of HW_ID: the slot on its SIMD (4 bits), the SIMD (2) */
     RTL_PROBE_SLOTS = RTL_PROBE_UNITS * RTL_PROBE_UNIT_SLOTS,
     RTL_PROBE_SLOTS_AT = RTL_PROBE_BLOCK_BYTES, /* in cycles, 64 bits each: by unit, within it by slot */
-    RTL_PROBE_BLOCK_ALL = RTL_PROBE_SLOTS_AT + RTL_PROBE_SLOTS * 8
+    RTL_PROBE_BLOCK_ALL = RTL_PROBE_SLOTS_AT + RTL_PROBE_SLOTS * 8,
+    /* with dies: their pages, then their tables */
+    RTL_PROBE_DIES = 8,
+    RTL_PROBE_DIES_SLOTS_AT = RTL_PROBE_DIES * RTL_PROBE_BLOCK_BYTES,
+    RTL_PROBE_BLOCK_DIES = RTL_PROBE_DIES_SLOTS_AT + RTL_PROBE_DIES * RTL_PROBE_SLOTS * 8,
+    RTL_PROBE_UNITS_ALL =
+        RTL_PROBE_DIES * RTL_PROBE_UNITS, /* a unit's number: its die's times RTL_PROBE_UNITS, and that there */
 };
 
 struct rtl_probe_block {
@@ -75,6 +85,29 @@ static_assert(offsetof(struct rtl_probe_block, sum) == 8 && offsetof(struct rtl_
 static inline void rtl_probe_block_clear(struct rtl_probe_block *block)
 {
     *block = (struct rtl_probe_block){.min = UINT64_MAX, .first_start = UINT64_MAX};
+}
+
+/* Adds one die's page to the sum of others, of the same dispatch; but for `busy`, which is each die's own. */
+static inline void rtl_probe_block_add(struct rtl_probe_block *sum, const struct rtl_probe_block *die)
+{
+    sum->waves += die->waves;
+    sum->sum += die->sum;
+    sum->min = die->min < sum->min ? die->min : sum->min;
+    sum->max = die->max > sum->max ? die->max : sum->max;
+    sum->first_start = die->first_start < sum->first_start ? die->first_start : sum->first_start;
+    sum->last_end = die->last_end > sum->last_end ? die->last_end : sum->last_end;
+    sum->gap_sum += die->gap_sum;
+    for (int i = 0; i < RTL_PROBE_DURATIONS; i++) {
+        sum->durations[i] += die->durations[i];
+        sum->gaps[i] += die->gaps[i];
+    }
+    for (int i = 0; i < RTL_PROBE_ENDS; i++)
+        sum->ends[i] += die->ends[i];
+}
+
+static inline size_t rtl_probe_block_bytes(uint32_t dies)
+{
+    return dies > 1 ? RTL_PROBE_BLOCK_DIES : RTL_PROBE_BLOCK_ALL;
 }
 
 #endif

@@ -174,6 +174,7 @@ static bool believe(struct rtl_probe_state *state)
     state->probed = least(state->probed, state->dispatches);
     state->recorded = least(state->recorded, state->probed);
     state->tails = least(state->tails, state->recorded);
+    state->dies = least(state->dies, RTL_PROBE_DIES);
     if (!state->recorded)
         state->duration_min_ns = state->duration_max_ns = state->duration_total_ns = 0;
     if (!state->waves)
@@ -183,16 +184,25 @@ static bool believe(struct rtl_probe_state *state)
     return true;
 }
 
+/* What isn't there stays 0: an older library has less of it, and of one die there is no more. */
+static bool fetch_dies(const struct rtl_reader *reader, struct rtl_probe_state *state)
+{
+    uint32_t there = reader->view[RTL_SECTION_PROBE_DIES].capacity;
+    for (uint32_t d = 0; state->dies > 1 && d < RTL_PROBE_DIES - 1 && d < there; d++)
+        if (!rtl_fetch_entry(reader, RTL_SECTION_PROBE_DIES, d, 0, &state->die[d], sizeof state->die[d]))
+            return false;
+    return true;
+}
+
 bool rtl_reader_probe(const struct rtl_reader *reader, struct rtl_probe_state *state)
 {
     const size_t at = offsetof(struct rtl_probe_state, sequence);
-    /* an older library has less of it, and what it hasn't is 0 */
-    const size_t bytes = reader->view[RTL_SECTION_PROBE].stride < sizeof *state ? RTL_PROBE_STATE_FIRST : sizeof *state;
+    const size_t bytes = (size_t)least(reader->view[RTL_SECTION_PROBE].stride, RTL_PROBE_STATE_BYTES);
     uint64_t before = 0, after = 0;
     for (int i = 0; reader->probe && i < STATE_TRIES; i++) {
         struct rtl_probe_state copy = {.page_fd = 0};
         if (!rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, at, &before, sizeof before) ||
-            !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &copy, bytes) ||
+            !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &copy, bytes) || !fetch_dies(reader, &copy) ||
             !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, at, &after, sizeof after))
             return false;
         if (before != after || before & 1) /* the sequence is the word's lower half */

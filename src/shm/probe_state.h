@@ -1,6 +1,10 @@
 /*
- * What the library says of a probe: one entry in the segment (RTL_SECTION_PROBE), there only in a process that was
- * started with RTL_PROBE=1. The contract, whole; how a viewer asks is in probe_page.h, what waves write in probe.h.
+ * What the library says of a probe: one entry in the segment (RTL_SECTION_PROBE) and, of a GPU of several dies, one for
+ * each of them but the first (RTL_SECTION_PROBE_DIES), there only in a process that was started with RTL_PROBE=1. The
+ * contract, whole; how a viewer asks is in probe_page.h, what waves write in probe.h.
+ *
+ * Two sections, because an entry may not grow without end (RTL_STRIDE_GROWTH). The library has them one behind the
+ * other, as one struct; a reader goes by the sections.
  *
  * Written by the worker alone (page_fd and page_inode: load), under `sequence`, which is odd meanwhile (release before
  * and behind). A reader copies all, and has it whole when the sequence is even and the same before and after; bounded
@@ -52,7 +56,12 @@ enum rtl_probe_phase { RTL_PROBE_PHASES(RTL_PROBE_PHASE_ENUM) RTL_PROBE_PHASE_CO
 enum rtl_probe_why { RTL_PROBE_ENDS_WHY(RTL_PROBE_WHY_ENUM) RTL_PROBE_WHY_COUNT };
 #undef RTL_PROBE_WHY_ENUM
 
-enum { RTL_PROBE_STATE_FIRST = 3288 }; /* bytes that every version of it has */
+/* bytes that every version of it has; of the section PROBE, in this one */
+enum { RTL_PROBE_STATE_FIRST = 3288, RTL_PROBE_STATE_BYTES = 3840 };
+
+struct rtl_probe_die { /* worker */
+    uint64_t busy[RTL_PROBE_UNITS];
+};
 
 struct rtl_probe_state {
     /* load */
@@ -87,18 +96,37 @@ struct rtl_probe_state {
     uint64_t tail_total_ns, tail_max_ns;
     uint64_t tail_step_ns;                   /* how exact that is */
     uint64_t durations[RTL_PROBE_DURATIONS]; /* waves by the highest bit set in their cycles */
-    uint64_t busy[RTL_PROBE_UNITS];          /* cycles a compute unit (probe.h says which is which) */
+    uint64_t busy[RTL_PROBE_UNITS];          /* cycles a compute unit (probe.h says which is which), of the first die */
     uint64_t tail_ns[RTL_PROBE_DURATIONS];   /* dispatches by the highest bit set in their tail, ns */
     /* since minor version 8; before, a viewer takes it for 0 */
     uint64_t block_bytes;               /* that there are at `block`; 0: RTL_PROBE_BLOCK_BYTES */
     uint64_t gap_sum;                   /* cycles that wave slots were empty between waves */
     uint64_t gaps[RTL_PROBE_DURATIONS]; /* how often, by the highest bit set in them */
+    /* since minor version 9; before, a viewer takes it for 0 */
+    uint64_t dies; /* that there are pages and tables for at `block`; 0: one */
+    uint64_t reserved[2];
+    /* the section PROBE_DIES: of the others, if there are any */
+    struct rtl_probe_die die[RTL_PROBE_DIES - 1];
 };
 static_assert(offsetof(struct rtl_probe_state, sequence) == 16 &&
                   offsetof(struct rtl_probe_state, kernel_object) == 48 &&
                   offsetof(struct rtl_probe_state, durations) == 216 &&
                   offsetof(struct rtl_probe_state, block_bytes) == RTL_PROBE_STATE_FIRST &&
-                  sizeof(struct rtl_probe_state) == 3816,
+                  offsetof(struct rtl_probe_state, dies) == 3816 &&
+                  offsetof(struct rtl_probe_state, die) == RTL_PROBE_STATE_BYTES && RTL_PROBE_STATE_BYTES % 64 == 0,
               "probe state");
+
+/* Cycles of a unit, below RTL_PROBE_UNITS_ALL. */
+static inline uint64_t rtl_probe_busy(const struct rtl_probe_state *state, uint32_t unit)
+{
+    uint32_t die = unit / RTL_PROBE_UNITS, there = unit % RTL_PROBE_UNITS;
+    return die ? state->die[die - 1].busy[there] : state->busy[there];
+}
+
+/* How many units there can be: of all dies, or of the only one. */
+static inline uint32_t rtl_probe_units(const struct rtl_probe_state *state)
+{
+    return state->dies > 1 ? RTL_PROBE_UNITS_ALL : RTL_PROBE_UNITS;
+}
 
 #endif

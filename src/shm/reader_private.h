@@ -26,7 +26,7 @@ struct rtl_reader {
     struct rtl_view view[RTL_SECTION_KNOWN];
     bool events;                      /* RING and EVENTS are there */
     bool copies;                      /* COPIES is there */
-    bool probe;                       /* PROBE is there */
+    bool probe;                       /* PROBE is there; PROBE_DIES, too, where its view has something */
     uint32_t kernels, queues, agents; /* rows used: capacity, but never more than this version knows */
     char comm[RTL_COMM_MAX + 1];
     struct rtl_header header; /* copy from when it was opened: the fields written at load */

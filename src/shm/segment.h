@@ -55,8 +55,8 @@
 #define RTL_SEGMENT_MAJOR 1u
 /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring;
  * 4: the way that packets of a queue come; 5: links of events; 6: whether calls are recorded; 7: the probe, reason 14;
- * 8: gaps between a probe's waves */
-#define RTL_SEGMENT_MINOR 8u
+ * 8: gaps between a probe's waves; 9: its dies */
+#define RTL_SEGMENT_MINOR 9u
 /* bits that a reader must know */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
@@ -111,7 +111,8 @@ enum rtl_section_id {
     /* only with RTL_FEATURE_COPIES */
     RTL_SECTION_COPIES,                   /* struct rtl_copies[agents * RTL_DIRECTION_COUNT] */
     /* only with RTL_FEATURE_PROBE */
-    RTL_SECTION_PROBE,                    /* struct rtl_probe_state[1]: probe_state.h */
+    RTL_SECTION_PROBE,                    /* struct rtl_probe_state[1] up to `die`: probe_state.h */
+    RTL_SECTION_PROBE_DIES,               /* struct rtl_probe_die[RTL_PROBE_DIES - 1], behind it */
     RTL_SECTION_KNOWN,
     RTL_SECTION_LIMIT = 16
 };

@@ -38,6 +38,7 @@ static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_EVENTS] = sizeof(struct rtl_event_record),
     [RTL_SECTION_COPIES] = sizeof(struct rtl_copies),
     [RTL_SECTION_PROBE] = RTL_PROBE_STATE_FIRST,
+    [RTL_SECTION_PROBE_DIES] = sizeof(struct rtl_probe_die),
 };
 
 __attribute__((format(printf, 4, 5))) static enum rtl_reader_status fail(enum rtl_reader_status status, char *why,
@@ -163,10 +164,12 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
     reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count > RTL_SECTION_EVENTS;
     reader->copies = (h->features_optional & RTL_FEATURE_COPIES) && h->section_count > RTL_SECTION_COPIES;
     reader->probe = (h->features_optional & RTL_FEATURE_PROBE) && h->section_count > RTL_SECTION_PROBE;
+    bool dies = reader->probe && h->section_count > RTL_SECTION_PROBE_DIES; /* older libraries tell nothing of any */
     for (uint32_t i = 0; i < RTL_SECTION_KNOWN; i++) {
-        bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES  ? reader->copies
-                                               : i == RTL_SECTION_PROBE ? reader->probe
-                                                                        : reader->events);
+        bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES       ? reader->copies
+                                               : i == RTL_SECTION_PROBE      ? reader->probe
+                                               : i == RTL_SECTION_PROBE_DIES ? dies
+                                                                             : reader->events);
         if (!there)
             continue; /* its view stays empty: nothing overlaps it */
         const struct rtl_section *s = &h->section[i];

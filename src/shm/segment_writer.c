@@ -65,7 +65,8 @@ static const struct {
     [RTL_SECTION_RING] = {sizeof(struct rtl_ring), 1},
     [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* as many as are asked for */
     [RTL_SECTION_COPIES] = {sizeof(struct rtl_copies), RTL_COPIES_MAX},
-    [RTL_SECTION_PROBE] = {sizeof(struct rtl_probe_state), 1},
+    [RTL_SECTION_PROBE] = {RTL_PROBE_STATE_BYTES, 1},
+    [RTL_SECTION_PROBE_DIES] = {sizeof(struct rtl_probe_die), RTL_PROBE_DIES - 1},
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size_t why_bytes, const char *format, ...)
@@ -78,21 +79,28 @@ __attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size
     return -error;
 }
 
-/* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself. */
+static bool is_probes(int section)
+{
+    return section == RTL_SECTION_PROBE || section == RTL_SECTION_PROBE_DIES;
+}
+
+/* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself; the two of
+ * a probe are one part. */
 static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events, bool links, bool probe)
 {
     uint64_t at = 4096;
     /* the largest that is touched whole lies last */
-    static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_PROBE, RTL_SECTION_RING, RTL_SECTION_EVENTS};
-    int count = RTL_SECTION_COUNT + (events ? 4 : 2);
+    static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_PROBE, RTL_SECTION_PROBE_DIES, RTL_SECTION_RING,
+                                RTL_SECTION_EVENTS};
+    int count = RTL_SECTION_COUNT + (events ? 5 : 3);
     for (int n = 0; n < count; n++) {
         int i = n < RTL_SECTION_COUNT ? n : order[n - RTL_SECTION_COUNT];
-        if (i == RTL_SECTION_PROBE && !probe)
+        if (is_probes(i) && !probe)
             continue;
         uint32_t capacity = i == RTL_SECTION_EVENTS ? events : sections[i].capacity;
         uint32_t stride = i == RTL_SECTION_EVENTS && links ? sizeof(struct rtl_linked_event) : sections[i].stride;
         section[i] = (struct rtl_section){.offset = at, .stride = stride, .capacity = capacity};
-        at = RTL_ALIGN_UP(at + (uint64_t)stride * capacity, 4096);
+        at = RTL_ALIGN_UP(at + (uint64_t)stride * capacity, i == RTL_SECTION_PROBE ? 64 : 4096);
     }
     return at;
 }
@@ -241,7 +249,7 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     h->section_count = RTL_SECTION_KNOWN;
     for (int i = 0; i < RTL_SECTION_KNOWN; i++) {
         bool events = i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS;
-        if (events ? segment->ring != NULL : i != RTL_SECTION_PROBE || segment->probe)
+        if (events ? segment->ring != NULL : !is_probes(i) || segment->probe)
             h->section[i] = section[i];
     }
     h->pid = (uint64_t)getpid();

@@ -58,6 +58,7 @@ static void take_address(uint64_t address, void *context)
 
 #define FIND(d, name, symbol) ((d)->name = (__typeof__((d)->name))(uintptr_t)dlsym((d)->library, symbol))
 
+/* The library stays, whatever it knows: it has threads and state of its own, and ends a process that loads it anew. */
 struct rtl_disassembly *rtl_disassembly_open(const char *isa)
 {
     static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2"};
@@ -69,8 +70,6 @@ struct rtl_disassembly *rtl_disassembly_open(const char *isa)
         FIND(d, disassemble, "amd_comgr_disassemble_instruction") &&
         !d->create(isa, read_code, take_text, take_address, &d->info))
         return d;
-    if (d && d->library)
-        dlclose(d->library);
     free(d);
     return NULL;
 }
@@ -85,7 +84,6 @@ uint32_t rtl_disassemble(struct rtl_disassembly *d, const void *code, size_t byt
     return (uint32_t)used;
 }
 
-/* The library stays: it has threads and state of its own. */
 void rtl_disassembly_close(struct rtl_disassembly *d)
 {
     if (d)

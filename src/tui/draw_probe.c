@@ -41,7 +41,7 @@ struct fact {
     const char *label;
     char text[80];
 };
-enum { FACTS_MAX = 16 };
+enum { FACTS_MAX = 18 };
 
 static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const struct rtl_probe_figures *f,
                       struct fact facts[FACTS_MAX])
@@ -59,12 +59,14 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     }
     if (f->units)
         FACT("imbalance", "%.2f max/mean", f->imbalance);
+    if (f->dies.busy)
+        FACT("dies", "%u, imbalance %.2f", (unsigned)f->dies.busy, f->dies.imbalance);
     if (f->units && ui->probe.compute_units)
         FACT("on CUs", "%u of %u", (unsigned)f->units, (unsigned)ui->probe.compute_units);
     else if (s->waves)
         FACT("on CUs", "%u", (unsigned)f->units);
     if (f->hottest_count)
-        FACT("hottest", "%s %s", rtl_probe_unit_name(f->hottest[0].unit).text,
+        FACT("hottest", "%s %s", rtl_probe_unit_name(f->hottest[0].unit, f->dies.there).text,
              rtl_format_count(f->hottest[0].cycles).text);
     if (f->gaps)
         FACT("slot gaps", "%.1f%%, p50 %s", f->gap_share * 100, rtl_probe_cycles_text(f->gap_p50).text);
@@ -77,7 +79,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     if (slower > 0)
         FACT("others", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
     for (uint32_t i = 1; i < f->hottest_count; i++)
-        FACT("then", "%s %s", rtl_probe_unit_name(f->hottest[i].unit).text,
+        FACT("then", "%s %s", rtl_probe_unit_name(f->hottest[i].unit, f->dies.there).text,
              rtl_format_count(f->hottest[i].cycles).text);
 #undef FACT
     return n;

@@ -1,34 +1,24 @@
 #!/bin/sh
 # Kernels and their probed copies, side by side in the real runtime: results equal to the bit, waves and cycles those that
-# the interpreter counted by itself; gaps likewise; what LLVM reads in a copy; what the program that makes copies says.
+# the interpreter counted by itself; gaps likewise (gfx942's: tests/releases/probe.t). What LLVM reads in a copy; what the
+# program that makes copies says.
 . "$(dirname "$0")/tap.sh"
+. "$tap_top/tests/e2e/probe.sh"
 
 make --no-print-directory O="$O" vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 patch=$O/tests/programs/probe_patch
-swap=$O/tests/programs/probe_swap_preload.so
 VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS # sums of floats by atomics depend on the order
-# what the exit stub takes behind its clock: 44 instructions of 4 cycles
-overhead=176
+patch_overhead=176 # 44 instructions; with gaps 19 more
 
-fails() { ! "$@"; }
-side_by_side() { # how, program, options of run...
-    how=$1
-    program=$O/tests/programs/$2
-    shift 2
-    rm -f "$work/waves" "$work/plain" "$work/swap"
-    PROBE_SWAP_OUT=$work/plain tests/vgpu/run --execute --preload "$swap" "$@" -- "$program" >"$work/out" 2>"$work/err"
-    is "$how: the program passes" "$? $(cat "$work/err")" "0 "
-    PROBE_SWAP=1 PROBE_SWAP_OUT=$work/swap tests/vgpu/run --execute --waves "$work/waves" --preload "$swap" "$@" -- \
-        "$program" >"$work/out" 2>"$work/err"
-    is "$how: with its kernels probed, too" "$? $(cat "$work/err")" "0 "
-    is "$how: all that comes back is equal to the bit" "$(grep ^digest "$work/swap")" "$(grep ^digest "$work/plain")"
-    check "$how: waves and cycles are those of the interpreter" tests/e2e/compare-probe "$overhead" "$work/swap" "$work/waves"
-    sed -n '1s/^/# /p' "$work/check.out"
-    is "$how: only kernels of images are refused" "$(grep ^refused "$work/swap" | grep -v 'rocclr.*Image')" ""
-}
 for gfx in gfx90a gfx906; do
     side_by_side "$gfx" hip_compute --gfx "$gfx"
     check "$gfx: there were many" test "$(grep -c ^block "$work/swap")" -ge 20
+    # the swapped kernels are fewer with each round
+    waits_timed "$gfx" 0 hip_compute --gfx "$gfx"
+    check "$gfx: there were some" test "$timed" -ge 10
+    waits_timed "$gfx" 1 hip_compute --gfx "$gfx"
+    check "$gfx: and some that take a second copy" test "$timed" -ge 1
+    gaps_seen "$gfx" 76 hip_compute --gfx "$gfx"
 done
 side_by_side "two GPUs" hip_compute --gpus 2
 side_by_side "events, streams, graphs" hip_basic
@@ -36,67 +26,42 @@ for release in trixie sid; do
     [ -d "cache/releases/$release" ] && side_by_side "$release" hip_compute --release "$release"
 done
 
-# copies that record the gaps between waves, too: 19 instructions more behind the clock, 14 more where there is one, and
-# 6 instructions between the clocks of two waves. On one compute unit: grids are small.
-gaps_seen() { # GFX
-    rm -f "$work/waves3"
-    PROBE_SWAP=gaps PROBE_SWAP_OUT=$work/gaps VGPU_WAVE_UNITS=1 tests/vgpu/run --execute --waves "$work/waves3" --preload "$swap" --gfx "$1" -- \
-        "$O/tests/programs/hip_compute" >"$work/out" 2>"$work/err"
-    is "$1: with gaps" "$? $(cat "$work/err") $(grep ^digest "$work/gaps")" "0  $(grep ^digest "$work/plain")"
-    check "$1: gaps are those of the interpreter" tests/e2e/compare-probe $((overhead + 76))/56/24 "$work/gaps" "$work/waves3"
-    sed -n '1s/^/# /p' "$work/check.out"
-    has "$1: there were some" "$(cat "$work/check.out")" ', [1-9][0-9]* gaps agree'
-    check "$1: another number is noticed" fails tests/e2e/compare-probe $((overhead + 76))/56/28 "$work/gaps" "$work/waves3"
-}
-
-# copies that time waits, those of one round after another: the swapped kernels are fewer each time
-waits_timed() { # GFX ROUND
-    PROBE_SWAP_OUT=$work/plain tests/vgpu/run --execute --preload "$swap" --gfx "$1" -- "$O/tests/programs/hip_compute" \
-        >"$work/out" 2>"$work/err"
-    PROBE_SWAP=waits PROBE_SWAP_ROUND=$2 PROBE_SWAP_OUT=$work/timed VGPU_WAIT_CYCLES=400 tests/vgpu/run --execute --waves \
-        "$work/waves2" --preload "$swap" --gfx "$1" -- "$O/tests/programs/hip_compute" >"$work/out" 2>"$work/err"
-    is "$1: with waits timed, round $2" "$? $(cat "$work/err") $(grep ^digest "$work/timed")" \
-        "0  $(grep ^digest "$work/plain")"
-    is "$1: only for want of a wait kernels are refused" \
-        "$(grep ^refused "$work/timed" | grep -vE 'rocclr.*Image|it has no wait')" ""
-    timed=$(awk -F '\t' '$1 == "busy" && $2 == 3 && $3 > 0' "$work/timed" | wc -l)
-}
-for gfx in gfx90a gfx906; do
-    waits_timed "$gfx" 0
-    check "$gfx: there were some" test "$timed" -ge 10
-    waits_timed "$gfx" 1
-    check "$gfx: and some that take a second copy" test "$timed" -ge 1
-    gaps_seen "$gfx"
-done
-
 # the comparison can fail
 sed 's/^\(block\t[^\t]*\t\)\([1-9][0-9]*\)/\11\2/' "$work/swap" >"$work/more"
-check "waves too many are noticed" fails tests/e2e/compare-probe "$overhead" "$work/more" "$work/waves"
-check "cycles too few are noticed" fails tests/e2e/compare-probe $((overhead + 4)) "$work/swap" "$work/waves"
+check "waves too many are noticed" fails tests/e2e/compare-probe "$patch_overhead" "$work/more" "$work/waves"
+check "cycles too few are noticed" fails tests/e2e/compare-probe $((patch_overhead + 4)) "$work/swap" "$work/waves"
 
 # ---- what a copy says ----
 mkdir "$work/objects"
 tests/vgpu/gcn/unbundle "$work/objects" "$O/tests/programs/hip_compute" "$O/tests/programs/hip_basic" \
-    "$O/tests/programs/serve" >"$work/count"
-"$patch" count "$work/objects"/*.co "$O"/tests/programs/*-gfx90?.co >"$work/out"
+    "$O/tests/programs/serve" "$O/tests/programs/hip_compute-gfx942" >"$work/count"
+"$patch" count "$work/objects"/*.co "$O"/tests/programs/*.co >"$work/out"
 has "all kernels of the test programs can be probed" "$(cat "$work/out")" '^([0-9]+) of \1 kernels can be probed: .*'
-for target in gfx906 gfx90a; do
+for target in gfx906 gfx90a gfx942; do
+    cpu=$target returns=glc die=
+    if [ "$target" = gfx942 ]; then # whose forerunner LLVM 15 knows
+        cpu=gfx940 returns=sc0
+        die='s_getreg_b32 s7, hwreg(HW_REG_XCC_ID, 0, 3);s_lshl_b32 s7, s7, 12;s_add_u32 s0, s0, s7;s_addc_u32 s1, s1, 0;--;'
+        die=$die's_getreg_b32 vcc_lo, hwreg(HW_REG_XCC_ID, 0, 3);s_mul_i32 vcc_lo, vcc_lo, 0x1f000;s_add_u32 s7, s7, vcc_lo;'
+        die=$die'v_mov_b32_e32 v1, s7;'
+    fi
     for file in "$work/objects/$target"-*.co; do
         "$patch" write "$file" compute_add "$work/copy.co" >"$work/out" 2>&1 && break
     done
     has "$target: a copy is written" "$(cat "$work/out")" '^[0-9]+ instructions, 1 ends, 0 read the pc, clock in s[0-9]+, registers '
     GCN_NAMES=$O/tests/programs/gcn_names tests/vgpu/gcn/compare "$target" "$work/copy.co" >"$work/out"
     has "$target: LLVM reads it as the decoder does" "$? $(cat "$work/out")" '^0 ([0-9]+) of \1$'
-    objdump=$(command -v llvm-objdump) || for objdump in /usr/lib/llvm-*/bin/llvm-objdump; do :; done
-    "$objdump" -d --mcpu="$target" "$work/copy.co" | sed -n 's,^\t\(.*[^ ]\) *// .*,\1,p' | grep -vE '^s_nop 0$' >"$work/code"
+    for objdump in /usr/lib/llvm-*/bin/llvm-objdump; do :; done # the newest: LLVM 14 knows no gfx940
+    "$objdump" -d --triple=amdgcn-amd-amdhsa --mcpu="$cpu" "$work/copy.co" | sed -n 's,^\t\(.*[^ ]\) *// .*,\1,p' | grep -vE '^s_nop 0$' >"$work/code"
     is "$target: the entry stub" "$(sed -n '1,3s/[0-9][0-9]*/N/gp' "$work/code" | tr '\n' ';')" \
         "s_memtime s[N:N];s_memrealtime s[N:N];s_waitcnt lgkmcnt(N);"
     is "$target: the exit stub" "$(grep -n -A 100 'hwreg(HW_REG_HW_ID, 8, 8)' "$work/code" | grep -c global_atomic)" 13
     is "$target: it takes what its slot has and leaves its own there" "$(grep -A 1 'global_atomic_swap' "$work/code" | tr '\n' ';')" \
-        "global_atomic_swap_x2 v[2:3], v1, v[2:3], s[0:1] glc;s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0);--;$(
+        "global_atomic_swap_x2 v[2:3], v1, v[2:3], s[0:1] $returns;s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0);--;$(
         )global_atomic_swap_x2 v1, v[2:3], s[0:1];s_endpgm;"
     is "$target: the slot is the unit's, the SIMD's, its own" "$(grep -A 3 'hwreg(HW_REG_HW_ID, 0, 6)' "$work/code" | tr '\n' ';')" \
         "s_getreg_b32 s7, hwreg(HW_REG_HW_ID, 0, 6);s_lshl_b32 vcc_lo, s6, 6;s_or_b32 s7, s7, vcc_lo;s_lshl_b32 s7, s7, 3;"
+    is "$target: its die's page and table, whatever the number's other bits" "$(grep -A 3 XCC_ID "$work/code" | tr '\n' ';')" "$die"
     is "$target: one end is left, the stub's" "$(grep -c '^s_endpgm' "$work/code") $(tail -n 1 "$work/code")" "1 s_endpgm"
 done
 "$patch" write "$work/copy.co" nothing "$work/none.co" >"$work/out"

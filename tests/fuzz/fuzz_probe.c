@@ -76,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     uint8_t *exact = malloc(cut);                         /* so that a byte too many is noticed */
     MUST(exact);
     memcpy(exact, code, cut);
-    struct rtl_probe_order order = {.code = exact,
+    struct rtl_probe_order order = {.dies = cut % 2,
+                                    .code = exact,
                                     .bytes = cut,
                                     .kernel = "sum",
                                     .object = 0x7f0000000180,

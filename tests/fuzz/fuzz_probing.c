@@ -36,8 +36,10 @@ static void judge(const struct rtl_probe_state *s)
     struct rtl_probe_figures f;
     rtl_probe_figures(s, &f);
     MUST(f.p50.low <= f.p50.high && f.p99.low <= f.p99.high && f.tail_p50.low <= f.tail_p50.high);
-    MUST(f.units <= RTL_PROBE_UNITS && f.hottest_count <= RTL_PROBE_HOTTEST);
-    MUST(f.units == 0 ? f.hottest_count == 0 : f.imbalance > 0.999 && f.imbalance <= RTL_PROBE_UNITS);
+    MUST(f.units <= rtl_probe_units(s) && f.hottest_count <= RTL_PROBE_HOTTEST);
+    MUST(f.units == 0 ? f.hottest_count == 0 : f.imbalance > 0.999 && f.imbalance <= RTL_PROBE_UNITS_ALL);
+    MUST(f.dies.busy == 0 || (f.dies.imbalance > 0.999 && f.dies.imbalance <= RTL_PROBE_DIES));
+    MUST(f.dies.busy <= RTL_PROBE_DIES && (f.dies.there || !f.dies.busy) && s->dies <= RTL_PROBE_DIES);
     for (uint32_t i = 1; i < f.hottest_count; i++)
         MUST(f.hottest[i - 1].cycles >= f.hottest[i].cycles);
     MUST(f.first >= 0 && f.last < RTL_PROBE_DURATIONS);

@@ -55,7 +55,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                                                           {sizeof(struct rtl_ring), 1},
                                                           {sizeof(struct rtl_event_record), EVENTS},
                                                           {sizeof(struct rtl_copies), COPIES},
-                                                          {sizeof(struct rtl_probe_state), 1}};
+                                                          {RTL_PROBE_STATE_BYTES, 1},
+                                                          {sizeof(struct rtl_probe_die), RTL_PROBE_DIES - 1}};
     (void)argc;
     (void)argv;
     struct rtl_header *h = (struct rtl_header *)(void *)base;
@@ -126,8 +127,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         *copies = (struct rtl_copies){.count = 6, .bytes = 6000, .timed_bytes = 5000};
         copies->untimed[RTL_COPY_UNTIMED_BAD_TIME] = 1;
     }
-    *(struct rtl_probe_state *)entry(h, RTL_SECTION_PROBE, 0) = (struct rtl_probe_state){
-        .sequence = 2, .phase = RTL_PROBE_PHASE_ARMED, .kernel = 2, .dispatches = 9, .probed = 3, .recorded = 2};
+    *(struct rtl_probe_state *)entry(h, RTL_SECTION_PROBE, 0) = (struct rtl_probe_state){.sequence = 2,
+                                                                                         .phase = RTL_PROBE_PHASE_ARMED,
+                                                                                         .kernel = 2,
+                                                                                         .dispatches = 9,
+                                                                                         .probed = 3,
+                                                                                         .recorded = 2,
+                                                                                         .dies = 8};
     /* the ring has gone round: 24 records, the first 8 overwritten */
     ((struct rtl_ring *)entry(h, RTL_SECTION_RING, 0))->head = EVENTS + 8;
     for (uint32_t i = 0; i < EVENTS; i++)

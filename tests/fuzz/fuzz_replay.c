@@ -102,8 +102,8 @@ static void record(struct rtl_recording *r, uint64_t t)
                              .taken_mono_ns = t * 1000000000};
     put_calls(&s, t, &kernels[0].histogram);
     struct rtl_probe_told probe = {.there = true, .kernel = 1, .stage = "armed", .on_gpu = true, .counted = true};
-    probe.state.durations[9] = probe.state.busy[77] = probe.state.tail_ns[20] = probe.state.gaps[5] =
-        probe.state.waves = t;
+    probe.state.durations[9] = probe.state.busy[77] = probe.state.die[2].busy[78] = probe.state.dies =
+        probe.state.tail_ns[20] = probe.state.gaps[5] = probe.state.waves = t;
     rtl_recording_probe(r, &probe);
     MUST(rtl_recording_add(r, &s, t * 1000, t == FRAMES) == RTL_DB_OK);
     for (struct rtl_block *b = s.storage, *next; b; b = next) { /* the arrays are ours */

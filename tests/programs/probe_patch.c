@@ -41,6 +41,7 @@ static struct rtl_probe_order order_for(const void *code, size_t bytes, const ch
                                     .object = some_object,
                                     .block = some_block,
                                     .gaps = true,
+                                    .dies = true,
                                     .ends_shift = 4};
 }
 

@@ -2,12 +2,12 @@
  * A library to preload: every kernel that a HIP program looks up is a probed copy (src/probe), loaded beside the
  * original.
  *
- * What a probe does to results is seen by a digest of all bytes that hipMemcpy brings back; without PROBE_SWAP the
- * digest is all there is. With PROBE_SWAP=waits copies time waits, those of PROBE_SWAP_ROUND, with
- * PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that are dispatched once: nobody clears the
- * table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block KERNEL waves sum min max
- * first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "gaps N CYCLES KERNEL";
- * "digest N".
+ * Each has a block of its own, with room for dies. What a probe does to results is seen by a digest of all bytes that
+ * hipMemcpy brings back; without PROBE_SWAP the digest is all there is. With PROBE_SWAP=waits copies time waits, those
+ * of PROBE_SWAP_ROUND, with PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that are dispatched
+ * once: nobody clears the table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block KERNEL
+ * waves sum min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "gaps N
+ * CYCLES KERNEL"; "digest N".
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -20,6 +20,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include "probe/code_object.h"
 #include "probe/patch.h"
 #include "shm/hash.h"
 #include "shm/probe.h"
@@ -35,6 +36,7 @@ static struct {
     uint64_t original, probed;
     char *kernel;
     struct rtl_probe_block *block;
+    unsigned dies; /* pages of it */
     enum rtl_probe_refusal refusal;
 } copies[COPIES_MAX];
 static unsigned code_count, copy_count;
@@ -74,12 +76,15 @@ static void tell(void)
     if (!out)
         return;
     for (unsigned i = 0; i < copy_count; i++) {
-        const struct rtl_probe_block *b = copies[i].block;
+        struct rtl_probe_block all, *b = &all;
         uint64_t durations = 0, ends = 0, gaps = 0;
-        if (!b) {
+        if (!copies[i].block) {
             fprintf(out, "refused\t%s\t%s\n", copies[i].kernel, rtl_probe_refusal_text(copies[i].refusal));
             continue;
         }
+        rtl_probe_block_clear(b);
+        for (unsigned die = 0; die < copies[i].dies; die++)
+            rtl_probe_block_add(b, &copies[i].block[die]);
         for (unsigned n = 0; n < RTL_PROBE_DURATIONS; n++)
             durations += b->durations[n], gaps += b->gaps[n];
         for (unsigned n = 0; n < RTL_PROBE_ENDS; n++)
@@ -89,9 +94,11 @@ static void tell(void)
                 "\t%" PRIu64 "\n",
                 copies[i].kernel, b->waves, b->sum, b->min, b->max, b->first_start, b->last_end, durations, ends);
         fprintf(out, "gaps\t%" PRIu64 "\t%" PRIu64 "\t%s\n", gaps, b->gap_sum, copies[i].kernel);
-        for (unsigned n = 0; n < RTL_PROBE_UNITS; n++)
-            if (b->busy[n])
-                fprintf(out, "busy\t%u\t%" PRIu64 "\t%s\n", n, b->busy[n], copies[i].kernel);
+        for (unsigned n = 0; n < copies[i].dies * RTL_PROBE_UNITS; n++) {
+            uint64_t cycles = copies[i].block[n / RTL_PROBE_UNITS].busy[n % RTL_PROBE_UNITS];
+            if (cycles)
+                fprintf(out, "busy\t%u\t%" PRIu64 "\t%s\n", n, cycles, copies[i].kernel);
+        }
     }
     fprintf(out, "digest\t%016" PRIx64 "\n", digest);
     fclose(out);
@@ -184,10 +191,9 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
         must(NEXT(hsa_iterate_agents)(each_agent, NULL), "agents");
         atexit(tell);
     }
-    must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_ALL, 0, &memory), "block");
+    must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_DIES, 0, &memory), "block");
     must(NEXT(hsa_amd_agents_allow_access)(gpu_count, gpus, NULL, memory), "access");
-    memset(memory, 0, RTL_PROBE_BLOCK_ALL);
-    rtl_probe_block_clear(memory);
+    memset(memory, 0, RTL_PROBE_BLOCK_DIES);
     const char *how = getenv("PROBE_SWAP"), *round = getenv("PROBE_SWAP_ROUND");
     struct rtl_probe_order order = {.waits = how && !strcmp(how, "waits"),
                                     .round = round ? (uint32_t)atoi(round) : 0,
@@ -195,6 +201,7 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
                                     .object = original,
                                     .block = (uint64_t)(uintptr_t)memory,
                                     .gaps = how && !strcmp(how, "gaps"),
+                                    .dies = true,
                                     .ends_shift = 4};
     struct rtl_probe_patch patch;
     enum rtl_probe_refusal why = RTL_PROBE_NO_KERNEL;
@@ -208,7 +215,12 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
     copies[copy_count].kernel = kernel;
     copies[copy_count].refusal = why;
     if (!why) {
+        struct rtl_code_object code;
+        rtl_code_open(&code, patch.code, patch.bytes);
         copies[copy_count].block = memory;
+        copies[copy_count].dies = (code.flags & RTL_CODE_MACHINE) == RTL_CODE_GFX942 ? RTL_PROBE_DIES : 1;
+        for (unsigned die = 0; die < copies[copy_count].dies; die++)
+            rtl_probe_block_clear(&copies[copy_count].block[die]);
         copies[copy_count].probed = load(&patch, kernel, agent);
         rtl_probe_patch_free(&patch);
     }

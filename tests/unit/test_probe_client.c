@@ -235,7 +235,7 @@ static void forged_states_are_bounded(void **state)
             continue;
         assert_true(read.why < RTL_PROBE_WHY_COUNT && read.agent < RTL_AGENTS_MAX && read.kernel < RTL_KERNELS_MAX);
         assert_true(read.ends_shift < 64 && read.probed <= read.dispatches && read.recorded <= read.probed &&
-                    read.tails <= read.recorded);
+                    read.tails <= read.recorded && read.dies <= RTL_PROBE_DIES);
         own.probe->recorded = own.probe->waves = 0;
         assert_true(rtl_reader_probe(reader, &read));
         assert_true(!read.duration_min_ns && !read.min && !read.max && !read.tail_max_ns && !read.tails);
@@ -245,27 +245,79 @@ static void forged_states_are_bounded(void **state)
     memset(own.probe, 0, sizeof *own.probe);
 }
 
-/* A library of before minor version 8 has less of it: what lies behind isn't its state. */
+/* Libraries of before minor version 8, and 9, have less of it: what lies behind isn't their state. */
 static void an_older_librarys_state(void **state)
 {
     (void)state;
     struct rtl_section *section = &own.header->section[RTL_SECTION_PROBE];
-    const uint32_t stride = section->stride;
+    const uint32_t strides[] = {RTL_PROBE_STATE_FIRST, offsetof(struct rtl_probe_state, dies), section->stride};
+    const uint32_t sections = own.header->section_count;
     struct rtl_reader *older;
     struct rtl_probe_state read;
     memset(own.probe, 0xff, sizeof *own.probe);
     own.probe->sequence = 2;
     own.probe->phase = RTL_PROBE_PHASE_ARMED;
-    for (int i = 0; i < 2; i++) {
-        section->stride = i ? stride : RTL_PROBE_STATE_FIRST;
+    for (int i = 0; i < 3; i++) {
+        section->stride = strides[i];
+        own.header->section_count = i < 2 ? RTL_SECTION_PROBE_DIES : sections;
         assert_int_equal(rtl_reader_open(getpid(), &older, why, sizeof why), RTL_READER_OK);
         assert_true(rtl_reader_probe(older, &read));
         assert_int_equal(read.tail_ns[RTL_PROBE_DURATIONS - 1], UINT64_MAX);
         assert_int_equal(read.block_bytes, i ? UINT64_MAX : 0);
         assert_int_equal(read.gap_sum, read.block_bytes);
         assert_int_equal(read.gaps[RTL_PROBE_DURATIONS - 1], read.block_bytes);
+        assert_int_equal(read.dies, i == 2 ? RTL_PROBE_DIES : 0);
+        for (uint32_t die = 0; die < RTL_PROBE_DIES - 1; die++)
+            assert_int_equal(read.die[die].busy[die], i == 2 ? UINT64_MAX : 0);
         rtl_reader_close(older);
     }
+    memset(own.probe, 0, sizeof *own.probe);
+}
+
+/* As old viewers do: they know nothing of dies, and take an entry that is longer than they need. */
+static void an_older_viewers_reading(void **state)
+{
+    (void)state;
+    const struct rtl_section *section = &own.header->section[RTL_SECTION_PROBE];
+    assert_in_range(section->stride, offsetof(struct rtl_probe_state, dies), RTL_STRIDE_GROWTH * RTL_PROBE_STATE_FIRST);
+    assert_int_equal(section->capacity, 1);
+    assert_int_equal(section[1].offset, section->offset + section->stride); /* one struct to the library */
+    assert_int_equal(own.header->features_required, 0);
+}
+
+/* What isn't said to be there isn't read, wherever its section is said to lie. */
+static void dies_that_there_are(void **state)
+{
+    (void)state;
+    struct rtl_section *section = &own.header->section[RTL_SECTION_PROBE_DIES];
+    const struct rtl_section was = *section;
+    struct rtl_reader *one;
+    struct rtl_probe_state read;
+    memset(own.probe, 0, sizeof *own.probe);
+    for (uint32_t die = 0; die < RTL_PROBE_DIES - 1; die++)
+        own.probe->die[die].busy[RTL_PROBE_UNITS - 1] = die + 1;
+    for (uint64_t dies = 0; dies < 10; dies++) {
+        own.probe->dies = dies;
+        assert_true(rtl_reader_probe(reader, &read));
+        for (uint32_t unit = 0; unit < RTL_PROBE_UNITS_ALL; unit++) {
+            bool last = unit % RTL_PROBE_UNITS == RTL_PROBE_UNITS - 1;
+            assert_int_equal(rtl_probe_busy(&read, unit), dies > 1 && last ? unit / RTL_PROBE_UNITS : 0);
+        }
+        assert_int_equal(rtl_probe_units(&read), dies > 1 ? RTL_PROBE_UNITS_ALL : RTL_PROBE_UNITS);
+    }
+    section->capacity = 2; /* fewer than there can be */
+    assert_int_equal(rtl_reader_open(getpid(), &one, why, sizeof why), RTL_READER_OK);
+    assert_true(rtl_reader_probe(one, &read));
+    assert_int_equal(read.die[1].busy[RTL_PROBE_UNITS - 1], 2);
+    assert_int_equal(read.die[2].busy[RTL_PROBE_UNITS - 1], 0);
+    rtl_reader_close(one);
+    static const struct rtl_section lies[] = {{0, 2048, 7}, {UINT64_MAX - 63, 2048, 7}, {0, 2040, 7}, {0, 8200, 7}};
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        *section = lies[i];
+        section->offset = lies[i].stride == 2048 ? lies[i].offset : was.offset;
+        assert_int_equal(rtl_reader_open(getpid(), &one, why, sizeof why), RTL_READER_VERSION);
+    }
+    *section = was;
     memset(own.probe, 0, sizeof *own.probe);
 }
 
@@ -280,7 +332,7 @@ static void write_meanwhile(void *context, uint64_t offset)
     met++;
     own.probe->sequence++;
     own.probe->dispatches = own.probe->probed = own.probe->recorded = own.probe->waves = ++own.probe->sum;
-    own.probe->busy[255] = own.probe->sum;
+    own.probe->busy[255] = own.probe->die[RTL_PROBE_DIES - 2].busy[255] = own.probe->sum;
     own.probe->sequence++;
 }
 
@@ -290,11 +342,13 @@ static void states_are_whole(void **state)
     struct rtl_probe_state read;
     unsigned got = 0;
     memset(own.probe, 0, sizeof *own.probe);
+    own.probe->dies = RTL_PROBE_DIES;
     reader->meanwhile = write_meanwhile;
-    for (every = 100; every < 5000; every += 7)
+    for (every = 100; every < 20000; every += 7)
         if (rtl_reader_probe(reader, &read)) {
             got++;
             assert_int_equal(read.sum, read.busy[255]);
+            assert_int_equal(read.sum, rtl_probe_busy(&read, RTL_PROBE_UNITS_ALL - 1));
             assert_int_equal(read.sum, read.waves);
             assert_int_equal(read.sum, read.dispatches);
         }
@@ -332,9 +386,14 @@ static void no_two_requests_have_one_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_what_was_said),         cmocka_unit_test(pages_that_are_none_are_refused),
-        cmocka_unit_test(requests_are_as_they_should_be),  cmocka_unit_test(forged_states_are_bounded),
-        cmocka_unit_test(an_older_librarys_state),         cmocka_unit_test(states_are_whole),
+        cmocka_unit_test(words_are_what_was_said),
+        cmocka_unit_test(pages_that_are_none_are_refused),
+        cmocka_unit_test(requests_are_as_they_should_be),
+        cmocka_unit_test(forged_states_are_bounded),
+        cmocka_unit_test(an_older_librarys_state),
+        cmocka_unit_test(an_older_viewers_reading),
+        cmocka_unit_test(dies_that_there_are),
+        cmocka_unit_test(states_are_whole),
         cmocka_unit_test(no_two_requests_have_one_number),
     };
     return cmocka_run_group_tests(tests, open_own, NULL);

@@ -58,10 +58,48 @@ static void figures(void **state)
     assert_int_equal(f.hottest[0].unit, 5 * 33 % 256);
     assert_int_equal(f.hottest[1].cycles, 107);
     assert_int_equal(f.hottest[4].cycles, 103);
-    assert_string_equal(rtl_probe_unit_name(0xbd).text, "se5 sh1 cu13");
+    assert_string_equal(rtl_probe_unit_name(0xbd, false).text, "se5 sh1 cu13");
+    assert_false(f.dies.there || f.dies.busy);
     assert_string_equal(rtl_probe_times_text(f.tail_p50, RTL_UNIT_AUTO).text, "128ns-255ns");
     assert_int_equal(f.tail_mean_ns, 200);
     assert_true(rtl_probe_slower(&f, 500) == 2.0 && rtl_probe_slower(&f, 0) == 0.0);
+}
+
+/* Units of all dies are ranked together, and the dies by what theirs have in all. */
+static void figures_of_dies(void **state)
+{
+    (void)state;
+    struct rtl_probe_state s = {.recorded = 1, .waves = 8, .sum = 2000, .dies = 8};
+    struct rtl_probe_figures f;
+    rtl_probe_figures(&s, &f);
+    assert_true(f.dies.there && !f.dies.busy && f.dies.imbalance <= 0);
+    s.busy[0x21] = 100;
+    s.busy[0xff] = 300;
+    for (uint32_t die = 1; die < 6; die++)
+        s.die[die - 1].busy[0x21] = die == 3 ? 700 : 180;
+    s.die[6].busy[0x42] = 180;
+    rtl_probe_figures(&s, &f);
+    assert_int_equal(f.units, 8);
+    assert_int_equal(f.busy_max, 700);
+    assert_int_equal(f.busy_mean, 2000 / 8);
+    assert_true(f.imbalance == 2.8);
+    assert_int_equal(f.hottest[0].unit, 3 * RTL_PROBE_UNITS + 0x21);
+    assert_int_equal(f.hottest[1].unit, 0xff);
+    assert_string_equal(rtl_probe_unit_name(f.hottest[0].unit, f.dies.there).text, "xcc3 se1 sh0 cu1");
+    assert_string_equal(rtl_probe_unit_name(RTL_PROBE_UNITS_ALL - 1, true).text, "xcc7 se7 sh1 cu15");
+    assert_int_equal(f.dies.busy, 7);
+    assert_int_equal(f.dies.cycles[0], 400);
+    assert_int_equal(f.dies.cycles[6], 0);
+    assert_int_equal(f.dies.cycles[7], 180);
+    assert_int_equal(f.dies.hottest, 3);
+    assert_int_equal(f.dies.max, 700);
+    assert_int_equal(f.dies.mean, 2000 / 7);
+    assert_true(f.dies.imbalance == 700 * 7 / 2000.0);
+    s.dies = 1; /* what lies there then is none of its numbers */
+    rtl_probe_figures(&s, &f);
+    assert_int_equal(f.units, 2);
+    assert_int_equal(f.busy_max, 300);
+    assert_false(f.dies.there || f.dies.busy);
 }
 
 static void figures_of_nothing_and_of_too_much(void **state)
@@ -74,9 +112,12 @@ static void figures_of_nothing_and_of_too_much(void **state)
     assert_true(f.last < f.first);
     memset(&s, 0xff, sizeof s);
     rtl_probe_figures(&s, &f);
-    assert_int_equal(f.units, RTL_PROBE_UNITS);
-    assert_int_equal(f.busy_mean, UINT64_MAX / RTL_PROBE_UNITS);
-    assert_true(f.imbalance >= 1 && f.imbalance <= RTL_PROBE_UNITS);
+    assert_int_equal(f.units, RTL_PROBE_UNITS_ALL);
+    assert_int_equal(f.busy_mean, UINT64_MAX / RTL_PROBE_UNITS_ALL);
+    assert_true(f.imbalance >= 1 && f.imbalance <= RTL_PROBE_UNITS_ALL);
+    assert_int_equal(f.dies.busy, RTL_PROBE_DIES);
+    assert_true(f.dies.mean == UINT64_MAX / RTL_PROBE_DIES && f.dies.imbalance >= 1);
+    s.dies = 0;
     assert_true(strlen(rtl_probe_cycles_text(f.p99).text) > 0);
     memset(s.busy, 0, sizeof s.busy);
     s.busy[3] = s.busy[200] = 1ull << 63; /* whose sum is no number of 64 bits */
@@ -171,6 +212,14 @@ static void waves_that_record_nothing(void **state)
     assert_non_null(strstr(report(&session),
                            "gaps      66.7 % of the time of wave slots, from a wave's end to the next "
                            "one's begin; cycles: mean 5, p50 4-7, p99 4-7 (200 gaps)\n"));
+    s->busy[0xbd] = 100;
+    assert_non_null(strstr(report(&session), "\n  se5 sh1 cu13        100\n"));
+    assert_null(strstr(report(&session), "dies "));
+    s->dies = RTL_PROBE_DIES;
+    s->die[1].busy[0x21] = 300;
+    assert_non_null(strstr(report(&session),
+                           "\n  xcc2 se1 sh0 cu1      300\n  xcc0 se5 sh1 cu13     100\n"
+                           "dies      2 had waves; cycles: mean 200, max 300 (xcc2), imbalance 1.50\n"));
 }
 
 static void waits_of_several_copies(void **unused)
@@ -207,6 +256,28 @@ static void waits_of_several_copies(void **unused)
         assert_float_equal(s.wait[i].mean, means[i], 1e-9);
     }
     assert_float_equal(rtl_probe_clock_cycles(&s), 8, 1e-9);
+    rtl_probe_stalls_free(&s);
+}
+
+/* Each die has added up those of its own waves. */
+static void waits_on_dies(void **unused)
+{
+    (void)unused;
+    struct rtl_probe_stalls s = {0};
+    const struct rtl_probe_patch patch = {.waits = 1, .rounds = 1, .timed = 1};
+    struct rtl_probe_state state = {.recorded = 1, .waves = 36, .sum = 14400, .dies = RTL_PROBE_DIES};
+    for (uint64_t die = 0; die < RTL_PROBE_DIES; die++) {
+        uint64_t *pair = die ? state.die[die - 1].busy : state.busy;
+        pair[0] = 8 * (die + 1);
+        pair[1] = die + 1;
+        pair[2] = 100 * (die + 1);
+        pair[3] = 2 * (die + 1);
+    }
+    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_int_equal(s.wait[0].passes, 72);
+    assert_int_equal(s.wait[0].cycles, 3600);
+    assert_true(s.wait[0].mean == 50 && s.wait[0].share == 0.25);
+    assert_true(rtl_probe_clock_cycles(&s) == 8);
     rtl_probe_stalls_free(&s);
 }
 
@@ -296,11 +367,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_of_several_copies),
+        cmocka_unit_test(waits_on_dies),
         cmocka_unit_test(waits_that_nobody_knows),
         cmocka_unit_test(how_far_waits_are),
         cmocka_unit_test(waits_that_make_no_sense),
         cmocka_unit_test(waits_in_words),
         cmocka_unit_test(figures),
+        cmocka_unit_test(figures_of_dies),
         cmocka_unit_test(figures_of_nothing_and_of_too_much),
         cmocka_unit_test(gaps_between_waves),
         cmocka_unit_test(others_by_their_mean),

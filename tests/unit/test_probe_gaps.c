@@ -16,8 +16,8 @@
 #include "probe/patch.h"
 #include "shm/probe.h"
 
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x800000, ARGS_VA = 0x900000 };
-enum { GROUPS = 400, ITEMS = 100, WAVES = 2 * GROUPS, UNITS = 2 };
+enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x1000000, ARGS_VA = 0x900000 };
+enum { GROUPS = 3200, ITEMS = 100, WAVES = 2 * GROUPS, UNITS = 2 /* of each die */ };
 /* Between the two clocks that a copy reads there is one instruction of the wave behind, and of the one before a wait,
  * two moves, the exchange and the end. */
 enum { ASIDE = 6 * GCN_CYCLES };
@@ -37,12 +37,21 @@ static const uint32_t kernel[] = {
     0xbf810000,             /* s_endpgm */
 };
 
-static struct {
-    struct rtl_probe_block page;
-    uint64_t slots[RTL_PROBE_SLOTS];
-} block;
-_Static_assert(sizeof block == RTL_PROBE_BLOCK_ALL, "the page and the table");
+/* Pages, one a die, and tables behind them. */
+static _Alignas(8) char block[RTL_PROBE_BLOCK_DIES];
+static uint32_t dies;
 static size_t block_bytes; /* of it that are memory */
+
+static struct rtl_probe_block *page_of(uint32_t die)
+{
+    return (struct rtl_probe_block *)(void *)block + die;
+}
+
+static uint64_t *slots_of(uint32_t die)
+{
+    return (uint64_t *)(void *)(block + dies * RTL_PROBE_BLOCK_BYTES) + (size_t)die * RTL_PROBE_SLOTS;
+}
+
 static uint32_t data[4096];
 static uint64_t args[2] = {DATA_VA};
 static char *original;
@@ -55,7 +64,7 @@ static bool find(uint64_t va, struct gcn_span *span)
     const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
                                    {COPY_VA, patch.bytes, patch.code},
                                    {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, block_bytes, (char *)&block},
+                                   {BLOCK_VA, block_bytes, block},
                                    {ARGS_VA, sizeof args, (char *)args}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].host && va - all[i].va < all[i].bytes) {
@@ -84,8 +93,9 @@ static void run(uint64_t object, enum gcn_target target, unsigned threads)
                                 .kernarg = ARGS_VA,
                                 .find = find,
                                 .threads = threads,
-                                .units = UNITS,
-                                .engines = UNITS,
+                                .units = UNITS * dies,
+                                .engines = UNITS * dies,
+                                .dies = dies,
                                 .counted_clock = CLOCK,
                                 .unset = 0xa5a5a5a5,
                                 .account = &account};
@@ -112,11 +122,14 @@ static void make_copy(uint32_t machine, bool gaps, bool waits)
                                           .block = BLOCK_VA,
                                           .ends_shift = 2,
                                           .gaps = gaps,
+                                          .dies = true,
                                           .waits = waits};
     assert_int_equal(rtl_probe_patch(&order, &patch), RTL_PROBE_NONE);
-    rtl_probe_block_clear(&block.page);
-    memset(block.slots, 0, sizeof block.slots);
-    block_bytes = gaps ? sizeof block : sizeof block.page;
+    dies = machine == RTL_CODE_GFX942 ? RTL_PROBE_DIES : 1;
+    memset(block, 0, sizeof block);
+    for (uint32_t die = 0; die < dies; die++)
+        rtl_probe_block_clear(page_of(die));
+    block_bytes = gaps ? rtl_probe_block_bytes(dies) : dies * RTL_PROBE_BLOCK_BYTES;
 }
 
 static void forget_copy(void)
@@ -135,32 +148,48 @@ static uint64_t sum_of(const _Atomic uint64_t *values, unsigned count)
     return sum;
 }
 
-static void compare(uint32_t machine, enum gcn_target target, unsigned threads, uint64_t before)
+/* Its page has what its units had, its table what they have left there, and nobody else has touched either. */
+static void compare_die(uint32_t die, enum gcn_target target, uint64_t before)
 {
-    static uint32_t expected[sizeof data / sizeof *data];
-    make_copy(machine, true, false);
-    run(ORIGINAL_VA + descriptor_in(original, original_bytes), target, threads);
-    memcpy(expected, data, sizeof data);
-    for (size_t i = 0; i < RTL_PROBE_SLOTS; i++)
-        block.slots[i] = before;
-    run(COPY_VA + descriptor_in(patch.code, patch.bytes), target, threads);
-    assert_memory_equal(data, expected, sizeof data);
-    assert_int_equal(block.page.waves, WAVES);
-
-    uint64_t gaps = sum_of(account.gaps, GCN_UNITS), slots = target == GCN_GFX90A ? 8 : 10, used = 0;
-    assert_int_equal(gaps, WAVES - UNITS * 4 * slots); /* all but the first of each slot */
-    assert_int_equal(block.page.gap_sum, sum_of(account.gap_cycles, GCN_UNITS) + gaps * ASIDE);
+    const _Atomic uint64_t *had = account.gaps + die * RTL_PROBE_UNITS;
+    uint64_t gaps = sum_of(had, RTL_PROBE_UNITS), slots = target == GCN_GFX906 ? 10 : 8, used = 0, told = 0;
+    assert_int_equal(gaps, WAVES / dies - UNITS * 4 * slots); /* all but the first of each slot */
+    assert_int_equal(page_of(die)->gap_sum,
+                     sum_of(account.gap_cycles + die * RTL_PROBE_UNITS, RTL_PROBE_UNITS) + gaps * ASIDE);
     for (unsigned i = 0; i < RTL_PROBE_DURATIONS; i++)
-        assert_int_equal(block.page.gaps[i], account.gap_powers[i]);
+        told += page_of(die)->gaps[i];
+    assert_int_equal(told, gaps);
     for (size_t i = 0; i < RTL_PROBE_SLOTS; i++) {
         bool own = i / RTL_PROBE_UNIT_SLOTS % 32 == 0 && i / RTL_PROBE_UNIT_SLOTS / 32 < UNITS && i % 16 < slots;
         if (own)
-            assert_in_range(block.slots[i], CLOCK, CLOCK + (1 << 20));
+            assert_in_range(slots_of(die)[i], CLOCK, CLOCK + (1 << 20));
         else
-            assert_true(block.slots[i] == before);
+            assert_true(slots_of(die)[i] == before);
         used += own;
     }
     assert_int_equal(used, UNITS * 4 * slots);
+}
+
+static void compare(uint32_t machine, enum gcn_target target, unsigned threads, uint64_t before)
+{
+    static uint32_t expected[sizeof data / sizeof *data];
+    struct rtl_probe_block all;
+    make_copy(machine, true, false);
+    run(ORIGINAL_VA + descriptor_in(original, original_bytes), target, threads);
+    memcpy(expected, data, sizeof data);
+    for (size_t i = 0; i < (size_t)dies * RTL_PROBE_SLOTS; i++)
+        slots_of(0)[i] = before;
+    run(COPY_VA + descriptor_in(patch.code, patch.bytes), target, threads);
+    assert_memory_equal(data, expected, sizeof data);
+    rtl_probe_block_clear(&all);
+    for (uint32_t die = 0; die < dies; die++) {
+        compare_die(die, target, before);
+        rtl_probe_block_add(&all, page_of(die));
+    }
+    assert_int_equal(all.waves, WAVES);
+    assert_int_equal(all.gap_sum, sum_of(account.gap_cycles, GCN_UNITS) + sum_of(account.gaps, GCN_UNITS) * ASIDE);
+    for (unsigned i = 0; i < RTL_PROBE_DURATIONS; i++)
+        assert_int_equal(all.gaps[i], account.gap_powers[i]);
     forget_copy();
 }
 
@@ -170,6 +199,7 @@ static void gaps_are_those_of_the_interpreter(void **unused)
     for (unsigned threads = 1; threads < 4; threads++) {
         compare(RTL_CODE_GFX906, GCN_GFX906, threads, 0);
         compare(RTL_CODE_GFX90A, GCN_GFX90A, threads, 0);
+        compare(RTL_CODE_GFX942, GCN_GFX942, threads, 0);
     }
 }
 
@@ -179,21 +209,27 @@ static void a_table_that_was_not_cleared(void **unused)
     (void)unused;
     compare(RTL_CODE_GFX906, GCN_GFX906, 2, UINT64_MAX);
     compare(RTL_CODE_GFX90A, GCN_GFX90A, 2, CLOCK << 8);
+    compare(RTL_CODE_GFX942, GCN_GFX942, 2, UINT64_MAX);
 }
 
-/* Neither where there is the page alone, which is what older libraries have, nor with waits: they would fault here. */
+/* Neither where there are pages alone, which is what older libraries have, nor with waits: they would fault here. */
 static void nothing_without_a_table(void **unused)
 {
     (void)unused;
-    for (int waits = 0; waits < 2; waits++) {
-        make_copy(RTL_CODE_GFX90A, waits, waits);
-        run(COPY_VA + descriptor_in(patch.code, patch.bytes), GCN_GFX90A, 2);
-        assert_int_equal(block.page.waves, WAVES);
-        assert_int_equal(block.page.gap_sum, 0);
-        for (unsigned i = 0; i < RTL_PROBE_DURATIONS; i++)
-            assert_int_equal(block.page.gaps[i], 0);
-        for (size_t i = 0; i < RTL_PROBE_SLOTS; i++)
-            assert_int_equal(block.slots[i], 0);
+    for (int i = 0; i < 4; i++) {
+        bool waits = i & 1, newer = i & 2;
+        uint64_t waves = 0;
+        make_copy(newer ? RTL_CODE_GFX942 : RTL_CODE_GFX90A, waits, waits);
+        run(COPY_VA + descriptor_in(patch.code, patch.bytes), newer ? GCN_GFX942 : GCN_GFX90A, 2);
+        for (uint32_t die = 0; die < dies; die++) {
+            waves += page_of(die)->waves;
+            assert_int_equal(page_of(die)->gap_sum, 0);
+            for (unsigned n = 0; n < RTL_PROBE_DURATIONS; n++)
+                assert_int_equal(page_of(die)->gaps[n], 0);
+            for (size_t n = 0; n < RTL_PROBE_SLOTS; n++)
+                assert_int_equal(slots_of(die)[n], 0);
+        }
+        assert_int_equal(waves, WAVES);
         forget_copy();
     }
 }

@@ -39,7 +39,8 @@ static void looks_agree_with_the_decoder(void **unused)
         if (i % 4 == 0) /* scalar instructions, which matter most */
             words[0] = 0xb0000000u | (words[0] & 0xfffffff);
         struct gcn_inst in;
-        enum gcn_target target = i & 64 ? GCN_GFX90A : GCN_GFX906;
+        static const enum gcn_target targets[] = {GCN_GFX906, GCN_GFX90A, GCN_GFX942};
+        enum gcn_target target = targets[i / 64 % 3];
         assert_true(gcn_decode(target, words, 2, &in));
         if (in.op == GCN_UNKNOWN || (in.op == GCN_s_getpc_b64 && in.bytes != 4)) /* which no assembler writes */
             continue;
@@ -90,7 +91,8 @@ static void widths_of_registers(void **unused)
 /* --- kernels made here --- */
 
 enum { S_ENDPGM = (int)0xbf810000, S_NOP = (int)0xbf800000, MANY = 40000 };
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x800000, ARGS_VA = 0x900000 };
+enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, ARGS_VA = 0x900000 };
+static const uint64_t BLOCK_VA = 0xffffd000; /* the fourth page is beyond what 32 bits reach */
 #define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
 
 static struct rtl_code_draft draft_of(const uint32_t *words, size_t n)
@@ -117,7 +119,8 @@ static enum rtl_probe_refusal patch_draft(const struct rtl_code_draft *draft, co
     return why;
 }
 
-static const struct rtl_probe_order usual = {.kernel = "sum", .object = 0x7f0000000180, .block = 0x7f1200345000};
+static const struct rtl_probe_order usual = {
+    .kernel = "sum", .object = 0x7f0000000180, .block = 0x7f1200345000, .dies = true};
 
 static enum rtl_probe_refusal refusal_of(const uint32_t *words, size_t n)
 {
@@ -206,7 +209,11 @@ static void what_descriptors_are_refused_for(void **unused)
         {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1 << 6}, RTL_CODE_GFX90A},
         {RTL_PROBE_NONE, {.rsrc3 = 1 | 1 << 16}, RTL_CODE_GFX90A},
         {RTL_PROBE_NONE, {.rsrc1 = 1 << 21 | 1 << 23 | 0xc0 << 12, .rsrc2 = 1 << 24 | 3 << 11}, RTL_CODE_GFX906},
-        {RTL_PROBE_TARGET, {0}, 0x4c},
+        {RTL_PROBE_NONE, {.rsrc3 = 1 | 1 << 16}, RTL_CODE_GFX942},
+        {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1 << 6}, RTL_CODE_GFX942},
+        {RTL_PROBE_PRELOAD, {.preload = 2}, RTL_CODE_GFX942},
+        {RTL_PROBE_TARGET, {0}, 0x40}, /* gfx940, gfx941: nobody has them */
+        {RTL_PROBE_TARGET, {0}, 0x4b},
         {RTL_PROBE_TARGET, {0}, 0x36},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -243,6 +250,13 @@ static void what_orders_are_refused_for(void **unused)
     order = usual;
     order.ends_shift = 64;
     assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_BLOCK);
+    order = usual;
+    order.dies = false; /* which only GPUs that have several need */
+    assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_NONE);
+    rtl_probe_patch_free(&patch);
+    draft.flags = RTL_CODE_GFX942;
+    assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_OLD_LIBRARY);
+    draft.flags = RTL_CODE_GFX90A;
     order = usual;
     order.kernel = "su";
     assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_NO_KERNEL);
@@ -305,7 +319,8 @@ static void where_the_clock_is_kept(void **unused)
 
 /* --- a copy beside its original --- */
 
-static struct rtl_probe_block block;
+static struct rtl_probe_block block[RTL_PROBE_DIES];
+static uint32_t dies; /* that there is memory for */
 static uint32_t data[4096];
 static uint64_t args[2] = {DATA_VA};
 static char *original;
@@ -316,7 +331,7 @@ static bool find(uint64_t va, struct gcn_span *span)
     const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
                                    {COPY_VA, patch.bytes, patch.code},
                                    {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, sizeof block, (char *)&block},
+                                   {BLOCK_VA, dies * sizeof *block, (char *)block},
                                    {ARGS_VA, sizeof args, (char *)args}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].host && va - all[i].va < all[i].bytes) {
@@ -350,8 +365,9 @@ static void run(uint64_t object, enum gcn_target target)
                                 .kernarg = ARGS_VA,
                                 .find = find,
                                 .threads = 2,
-                                .units = 10,
-                                .engines = 4,
+                                .units = 10 * dies,
+                                .engines = 4 * dies,
+                                .dies = dies,
                                 .counted_clock = CLOCK,
                                 .account = &account};
     memset(data, 0, sizeof data);
@@ -380,9 +396,20 @@ static const uint32_t kernel[] = {
     0xbf810000,             /* s_endpgm */
 };
 
+/* Numbers of all dies: each wave wrote to its own one's page, or the first one has all. Into `all`, but for units'. */
+static void gather(struct rtl_probe_block *all)
+{
+    rtl_probe_block_clear(all);
+    for (uint32_t die = 0; die < dies; die++) {
+        assert_true(block[die].waves > 0);
+        rtl_probe_block_add(all, &block[die]);
+    }
+}
+
 static void compare_with_original(uint32_t machine, enum gcn_target target)
 {
     static uint32_t expected[sizeof data / sizeof *data];
+    struct rtl_probe_block all;
     uint32_t words[sizeof kernel / sizeof *kernel];
     memcpy(words, kernel, sizeof words);
     words[3] = 0xbf800000;
@@ -394,11 +421,14 @@ static void compare_with_original(uint32_t machine, enum gcn_target target)
                                     .kernel = "sum",
                                     .object = ORIGINAL_VA + descriptor_in(original, original_bytes),
                                     .block = BLOCK_VA,
+                                    .dies = true,
                                     .ends_shift = 2};
     assert_int_equal(rtl_probe_patch(&order, &patch), RTL_PROBE_NONE);
     assert_int_equal(patch.ends, 2);
     assert_int_equal(patch.pcs, 1);
-    rtl_probe_block_clear(&block);
+    dies = target == GCN_GFX942 ? RTL_PROBE_DIES : 1;
+    for (uint32_t die = 0; die < dies; die++)
+        rtl_probe_block_clear(&block[die]);
     run(order.object, target);
     struct gcn_account plain = account;
     memcpy(expected, data, sizeof data);
@@ -408,30 +438,32 @@ static void compare_with_original(uint32_t machine, enum gcn_target target)
 
     /* 8 instructions more a wave before the clock is read: 4 of the entry's behind its clock, a branch instead of the
      * end, a wait, and 3 instead of reading the pc; the first and the last of the original aren't between the clocks */
-    assert_int_equal(block.waves, WAVES);
+    gather(&all);
+    assert_int_equal(all.waves, WAVES);
     uint64_t sum = 0, durations = 0, ends = 0;
-    for (unsigned i = 0; i < RTL_PROBE_UNITS; i++) {
+    for (unsigned i = 0; i < dies * RTL_PROBE_UNITS; i++) {
         uint64_t want = plain.cycles[i] + plain.waves[i] * 8 * GCN_CYCLES;
         assert_int_equal(plain.waves[i], account.waves[i]);
-        assert_int_equal(block.busy[i], want);
+        assert_int_equal(block[i / RTL_PROBE_UNITS].busy[i % RTL_PROBE_UNITS], want);
         sum += want;
     }
-    assert_int_equal(block.sum, sum);
-    assert_true(block.busy[0] && block.busy[1 << 5] && block.busy[1] && !block.busy[4]);
+    assert_int_equal(all.sum, sum);
+    assert_true(block->busy[0] && block->busy[1 << 5] && !block->busy[4]);
+    assert_true(dies > 1 ? block[dies - 1].busy[1 << 5] && !block[dies - 1].busy[1] : block->busy[1]);
     for (unsigned i = 0; i < RTL_PROBE_DURATIONS; i++)
-        durations += block.durations[i];
+        durations += all.durations[i];
     for (unsigned i = 0; i < RTL_PROBE_ENDS; i++)
-        ends += block.ends[i];
+        ends += all.ends[i];
     assert_int_equal(durations, WAVES);
     assert_int_equal(ends, WAVES);
     /* odd workgroups are 2 instructions shorter; the second wave of a workgroup is no shorter than the first */
-    assert_int_equal(block.max - block.min, 2 * GCN_CYCLES);
-    unsigned short_ones = GROUPS / 2 * 2, bit = 63 - (unsigned)__builtin_clzll(block.min);
-    assert_int_equal(block.min * short_ones + block.max * (WAVES - short_ones), sum);
-    assert_true(block.durations[bit] >= short_ones);
-    assert_int_equal(block.first_start, (CLOCK + 2 * GCN_CYCLES) / 10);
-    assert_true(block.last_end > block.first_start && block.last_end < block.first_start + 100);
-    assert_true(block.ends[block.last_end >> 2 & 255]);
+    assert_int_equal(all.max - all.min, 2 * GCN_CYCLES);
+    unsigned short_ones = GROUPS / 2 * 2, bit = 63 - (unsigned)__builtin_clzll(all.min);
+    assert_int_equal(all.min * short_ones + all.max * (WAVES - short_ones), sum);
+    assert_true(all.durations[bit] >= short_ones);
+    assert_int_equal(all.first_start, (CLOCK + 2 * GCN_CYCLES) / 10);
+    assert_true(all.last_end > all.first_start && all.last_end < all.first_start + 100);
+    assert_true(all.ends[all.last_end >> 2 & 255]);
     rtl_probe_patch_free(&patch);
     patch.bytes = 0;
     free(original);
@@ -443,6 +475,7 @@ static void a_copy_computes_the_same(void **unused)
     (void)unused;
     compare_with_original(RTL_CODE_GFX906, GCN_GFX906);
     compare_with_original(RTL_CODE_GFX90A, GCN_GFX90A);
+    compare_with_original(RTL_CODE_GFX942, GCN_GFX942);
 }
 
 static void a_copy_is_the_original_but_for_what_is_replaced(void **unused)

@@ -48,6 +48,7 @@ static void list(unsigned count)
 }
 
 /* A kernel of this length, loaded everywhere. */
+static uint32_t machine = RTL_CODE_GFX90A;
 static void make_codes(size_t text_bytes)
 {
     uint32_t *text = calloc(1, text_bytes);
@@ -55,7 +56,7 @@ static void make_codes(size_t text_bytes)
     for (size_t i = 0; i < text_bytes / 4; i++)
         text[i] = (uint32_t)S_ENDPGM;
     const struct rtl_code_draft draft = {
-        .flags = RTL_CODE_GFX90A,
+        .flags = machine,
         .abi_version = 2,
         .kernel = "gemm",
         .descriptor = {.rsrc1 = 2 << 6, .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
@@ -177,7 +178,8 @@ static void what_is_there_is_probed(void **state)
     assert_null(session->again);
 }
 
-static unsigned takes_in(const struct rtl_probe_patch *patch) /* what its slot has: global_atomic_swap_x2 ... glc */
+static unsigned
+takes_in(const struct rtl_probe_patch *patch) /* what its slot has: global_atomic_swap_x2 ... glc, or sc0 */
 {
     unsigned found = 0;
     for (size_t at = 0; at + 4 <= patch->bytes; at += 4) {
@@ -204,6 +206,24 @@ static void what_an_older_library_has_no_room_for(void **state)
         step_to(RTL_PROBE_ASK_ARM);
         assert_int_equal(takes_in(&session->patch), there[i] >= RTL_PROBE_BLOCK_ALL);
     }
+}
+
+/* Nor has one of before minor version 9 for several dies: its kernel is left alone. */
+static void dies_that_an_older_library_does_not_know(void **state)
+{
+    machine = RTL_CODE_GFX942;
+    for (int i = 0; i < 2; i++) {
+        teardown(state);
+        setup(state);
+        open_session(-1);
+        step_to(RTL_PROBE_ASK_PREPARE);
+        segment.probe->block_bytes = RTL_PROBE_BLOCK_DIES - !i;
+        answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
+        step_to(i ? RTL_PROBE_ASK_ARM : RTL_PROBE_ASK_DISARM);
+        assert_int_equal(session->probing.refusal, i ? RTL_PROBE_NONE : RTL_PROBE_OLD_LIBRARY);
+        assert_int_equal(takes_in(&session->patch), i);
+    }
+    machine = RTL_CODE_GFX90A;
 }
 
 /* Between the first look at it and the library's answer: another one in its place, the same one elsewhere, or none at
@@ -504,6 +524,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_there_is_probed, setup, teardown),
         cmocka_unit_test_setup_teardown(what_an_older_library_has_no_room_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(dies_that_an_older_library_does_not_know, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_loaded_anew_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_changed_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),

@@ -60,7 +60,8 @@ static const struct {
     unsigned passes;
 } waits[WAITS] = {{5, false, WAVES}, {10, true, 5 * WAVES}, {18, false, WAVES}, {19, false, WAVES}, {26, true, 22}};
 
-static struct rtl_probe_block block;
+static struct rtl_probe_block pages[RTL_PROBE_DIES], block; /* what is written; the sums */
+static uint32_t dies;                                       /* pages that are memory */
 static uint32_t data[4096];
 static uint64_t args[2] = {DATA_VA};
 static char *original;
@@ -74,7 +75,7 @@ static bool find(uint64_t va, struct gcn_span *span)
     const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
                                    {COPY_VA, patch.bytes, patch.code},
                                    {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, sizeof block, (char *)&block},
+                                   {BLOCK_VA, dies * sizeof *pages, (char *)pages},
                                    {ARGS_VA, sizeof args, (char *)args}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].host && va - all[i].va < all[i].bytes) {
@@ -117,8 +118,9 @@ static void run(uint64_t object, uint64_t text, enum gcn_target target)
                                 .kernarg = ARGS_VA,
                                 .find = find,
                                 .threads = 2,
-                                .units = 10,
-                                .engines = 4,
+                                .units = 10 * dies,
+                                .engines = 4 * dies,
+                                .dies = dies,
                                 .counted_clock = 0xfffffc00, /* its low half runs over while the loop waits */
                                 .unset = 0xa5a5a5a5,
                                 .waits = &latency};
@@ -156,9 +158,17 @@ static void compare_copy(const uint32_t *expected, const struct numbers *plain, 
                          unsigned seen[WAITS])
 {
     uint64_t text, object = place_in(patch.code, patch.bytes, &text);
-    rtl_probe_block_clear(&block);
+    for (uint32_t die = 0; die < dies; die++)
+        rtl_probe_block_clear(&pages[die]);
     run(COPY_VA + object, COPY_VA + text, target);
     assert_memory_equal(data, expected, sizeof data);
+    rtl_probe_block_clear(&block);
+    for (uint32_t die = 0; die < dies; die++) { /* each has its own sums */
+        assert_true(pages[die].waves && pages[die].busy[1] == pages[die].waves);
+        rtl_probe_block_add(&block, &pages[die]);
+        for (uint32_t i = 0; i < RTL_PROBE_UNITS; i++)
+            block.busy[i] += pages[die].busy[i];
+    }
     assert_int_equal(block.waves, WAVES);
     assert_int_equal(block.busy[1], WAVES); /* the clock alone: what it takes itself, and the wait's and its own step */
     assert_int_equal(block.busy[0], WAVES * (uint64_t)(SCALAR_CYCLES + GCN_CYCLES));
@@ -208,14 +218,20 @@ static void compare(uint32_t machine, enum gcn_target target, bool crowded)
         words[4] = 0x7e060256; /* v_mov_b32_e32 v3, s86, whatever that is */
         draft.descriptor.rsrc1 = SGPRS(112) | 8;
     }
+    dies = target == GCN_GFX942 ? RTL_PROBE_DIES : 1;
     original = rtl_code_write(&draft, &original_bytes);
     uint64_t text, object = place_in(original, original_bytes, &text);
     run(ORIGINAL_VA + object, ORIGINAL_VA + text, target);
     memcpy(expected, data, sizeof data);
     for (unsigned i = 0; i < WAITS; i++)
         plain[i] = (struct numbers){passes[waits[i].at], cycles[waits[i].at]};
-    struct rtl_probe_order order = {
-        .code = original, .bytes = original_bytes, .kernel = "sum", .block = BLOCK_VA, .ends_shift = 2, .waits = true};
+    struct rtl_probe_order order = {.code = original,
+                                    .bytes = original_bytes,
+                                    .kernel = "sum",
+                                    .block = BLOCK_VA,
+                                    .ends_shift = 2,
+                                    .dies = true,
+                                    .waits = true};
     for (order.round = 0; order.round < rounds; order.round++) {
         assert_int_equal(rtl_probe_patch(&order, &patch), RTL_PROBE_NONE);
         assert_int_equal(patch.waits, WAITS);
@@ -236,6 +252,7 @@ static void a_copy_computes_the_same_and_times_waits(void **unused)
     (void)unused;
     compare(RTL_CODE_GFX906, GCN_GFX906, false);
     compare(RTL_CODE_GFX90A, GCN_GFX90A, false);
+    compare(RTL_CODE_GFX942, GCN_GFX942, false);
 }
 
 static void one_wait_in_each_copy(void **unused)
@@ -243,6 +260,7 @@ static void one_wait_in_each_copy(void **unused)
     (void)unused;
     compare(RTL_CODE_GFX906, GCN_GFX906, true);
     compare(RTL_CODE_GFX90A, GCN_GFX90A, true);
+    compare(RTL_CODE_GFX942, GCN_GFX942, true);
 }
 
 /* --- what is refused, and how many fit --- */

@@ -62,6 +62,7 @@ static struct rtl_probe_told told(uint64_t n)
         &t.state.duration_min_ns,
         &t.state.duration_max_ns,
         &t.state.duration_total_ns,
+        &t.state.dies,
     };
     for (uint64_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = n * 100 + i;
@@ -73,6 +74,8 @@ static struct rtl_probe_told told(uint64_t n)
     for (uint64_t i = 0; i < RTL_PROBE_UNITS; i++)
         t.state.busy[i] = i % 7 == 3 ? UINT64_MAX - n - i : 0;
     t.state.busy[RTL_PROBE_UNITS - 1] = n;
+    for (uint32_t die = 1; die < RTL_PROBE_DIES; die++)
+        t.state.die[die - 1].busy[die * 5] = t.state.die[die - 1].busy[RTL_PROBE_UNITS - die] = n * 1000 + die;
     return t;
 }
 

@@ -320,7 +320,7 @@ static void every_section_elsewhere(void **state)
     for (int i = 0; i < RTL_SECTION_KNOWN; i++) {
         const struct rtl_section was = h->section[i];
         /* they aren't there: test_event_ring.c, test_probe_client.c */
-        if (i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS || i == RTL_SECTION_PROBE)
+        if (i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS || i == RTL_SECTION_PROBE || i == RTL_SECTION_PROBE_DIES)
             continue;
         const uint64_t offsets[] = {0,
                                     64,

@@ -98,6 +98,23 @@ static void gaps_between_waves(void **state)
     drawn(24, 80, "slot gaps  10.0%, p50 512-1.02k");
 }
 
+/* Of a GPU of several, how even they were, and which one the hottest unit is on. */
+static void dies(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    probed(true);
+    not_drawn(40, 120, "dies");
+    struct rtl_probe_state *s = &ui.probe.state;
+    s->dies = RTL_PROBE_DIES;
+    for (uint32_t die = 1; die < RTL_PROBE_DIES; die++)
+        memcpy(s->die[die - 1].busy, s->busy, sizeof s->busy);
+    s->die[4].busy[3] += 100000000;
+    drawn(24, 80, "dies       8, imbalance 1.04");
+    drawn(24, 80, "hottest    xcc5 se0 sh0 cu3 120M");
+    drawn(40, 120, "dies       8, imbalance 1.04");
+}
+
 /* The same, and that it is recorded; nothing is probed there. */
 static void a_recorded_pane(void **state)
 {
@@ -421,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(gaps_between_waves, setup, teardown),
+        cmocka_unit_test_setup_teardown(dies, setup, teardown),
         cmocka_unit_test_setup_teardown(a_recorded_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(said_where_it_is_armed, setup, teardown),

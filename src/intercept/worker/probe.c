@@ -91,18 +91,20 @@ static void set_why(enum rtl_probe_why why)
 static void say(void)
 {
     struct rtl_probe_state *shared = rtl_tool.segment.probe;
-    const size_t first = offsetof(struct rtl_probe_state, sequence) / 8, words = sizeof *shared / 8;
+    const size_t first = offsetof(struct rtl_probe_state, sequence) / 8;
+    const size_t words =
+        (p.told.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8; /* readers know how many count */
     uint64_t word[sizeof *shared / 8], *to = (uint64_t *)(void *)shared;
     if (!p.changed || p.preparing)
         return;
     p.told.sequence++;
-    memcpy(word, &p.told, sizeof word);
+    memcpy(word, &p.told, words * 8);
     __atomic_store_n(&shared->sequence, p.told.sequence, __ATOMIC_RELAXED); /* odd */
     atomic_thread_fence(memory_order_release);
     for (size_t i = first + 1; i < words; i++)
         __atomic_store_n(&to[i], word[i], __ATOMIC_RELAXED);
     p.told.sequence++;
-    memcpy(word, &p.told, sizeof word);
+    memcpy(&word[first], &p.told.sequence, sizeof *word);
     __atomic_store_n(&to[first], word[first], __ATOMIC_RELEASE); /* with number, phase and why */
     p.changed = false;
 }
@@ -173,7 +175,8 @@ static void answer_prepare(void)
     p.preparing = false;
     p.told.number = p.asked_number;
     p.told.block = (uint64_t)(uintptr_t)p.parts.block;
-    p.told.block_bytes = RTL_PROBE_BLOCK_ALL;
+    p.told.block_bytes = rtl_probe_block_bytes(p.parts.dies);
+    p.told.dies = p.parts.dies;
     set_why(RTL_PROBE_WHY_NONE);
     set_phase(RTL_PROBE_PHASE_PREPARED);
 }
@@ -194,12 +197,12 @@ static void go_on(uint64_t now)
 static void take_numbers(uint64_t now)
 {
     uint64_t expected = rtl_probe_waves_of(GATE->grid, GATE->workgroup);
-    if (p.lost && p.parts.host->waves != expected) {
+    if (p.lost && rtl_probe_waves_in(p.parts.host, p.parts.dies) != expected) {
         p.look_at = now + LOST_LOOK;
         return;
     }
     if (!p.lost) {
-        rtl_probe_add(&p.told, p.parts.host, &GATE->gpu->rate, p.duration_ns, expected);
+        rtl_probe_add(&p.told, p.parts.host, p.parts.dies, &GATE->gpu->rate, p.duration_ns, expected);
         p.changed = true;
     }
     go_on(now);

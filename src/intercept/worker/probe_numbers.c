@@ -53,10 +53,33 @@ static bool tail_of(const struct rtl_probe_block *block, uint32_t shift, uint64_
     return false; /* not all of them are in it */
 }
 
-void rtl_probe_add(struct rtl_probe_state *state, const struct rtl_probe_block *block, const struct rtl_tick_rate *rate,
-                   uint64_t duration_ns, uint64_t waves_expected)
+uint64_t rtl_probe_waves_in(const struct rtl_probe_block *pages, uint32_t dies)
+{
+    uint64_t waves = 0;
+    for (uint32_t die = 0; die < dies; die++)
+        waves += pages[die].waves;
+    return waves;
+}
+
+/* What is each die's own goes to the state, the rest into one. */
+static void gather(struct rtl_probe_state *state, const struct rtl_probe_block *pages, uint32_t dies,
+                   struct rtl_probe_block *all)
+{
+    rtl_probe_block_clear(all);
+    for (uint32_t die = 0; die < dies; die++) {
+        uint64_t *busy = die ? state->die[die - 1].busy : state->busy;
+        rtl_probe_block_add(all, &pages[die]);
+        for (int i = 0; i < RTL_PROBE_UNITS; i++)
+            busy[i] += pages[die].busy[i];
+    }
+}
+
+void rtl_probe_add(struct rtl_probe_state *state, const struct rtl_probe_block *pages, uint32_t dies,
+                   const struct rtl_tick_rate *rate, uint64_t duration_ns, uint64_t waves_expected)
 {
     uint64_t ticks = 0;
+    struct rtl_probe_block all, *block = &all;
+    gather(state, pages, dies, block);
     if (!state->recorded || duration_ns < state->duration_min_ns)
         state->duration_min_ns = duration_ns;
     if (duration_ns > state->duration_max_ns)
@@ -74,8 +97,6 @@ void rtl_probe_add(struct rtl_probe_state *state, const struct rtl_probe_block *
     state->sum += block->sum;
     for (int i = 0; i < RTL_PROBE_DURATIONS; i++)
         state->durations[i] += block->durations[i];
-    for (int i = 0; i < RTL_PROBE_UNITS; i++)
-        state->busy[i] += block->busy[i];
     state->gap_sum += block->gap_sum;
     for (int i = 0; i < RTL_PROBE_DURATIONS; i++)
         state->gaps[i] += block->gaps[i];

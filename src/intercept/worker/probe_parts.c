@@ -11,8 +11,6 @@
 
 #define HSA (&rtl_tool.hsa)
 
-enum { HOST_BYTES = RTL_PROBE_BLOCK_BYTES + RTL_PROBE_BLOCK_ALL };
-
 /* --- memory --- */
 
 struct pool_search {
@@ -60,29 +58,42 @@ static hsa_status_t see_agent(hsa_agent_t agent, void *data)
     return HSA_STATUS_INFO_BREAK;
 }
 
+/* GPUs that have several dies, or may have: which of them are in use is a setting of theirs. */
+static uint32_t dies_of(hsa_agent_t gpu)
+{
+    static const char several[] = "gfx94";
+    char name[64] = "";
+    if (HSA->agent_get_info(gpu, HSA_AGENT_INFO_NAME, name) != HSA_STATUS_SUCCESS)
+        return 1;
+    return strncmp(name, several, sizeof several - 1) == 0 ? RTL_PROBE_DIES : 1;
+}
+
 static bool place(struct rtl_probe_parts *parts, hsa_status_t *status)
 {
     hsa_amd_memory_pool_t near, far;
     void *block = NULL, *host = NULL;
     *status = HSA_STATUS_SUCCESS;
+    parts->dies = dies_of(parts->gpu);
+    const size_t block_bytes = rtl_probe_block_bytes(parts->dies);
+    const size_t host_bytes = parts->dies * sizeof *parts->host + block_bytes;
     HSA->iterate_agents(see_agent, &parts->cpu);
     if (!parts->cpu.handle || !find_pool(parts->gpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, &near) ||
         !find_pool(parts->cpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, &far))
         return false;
-    *status = HSA->amd_memory_pool_allocate(near, RTL_PROBE_BLOCK_ALL, 0, &block);
+    *status = HSA->amd_memory_pool_allocate(near, block_bytes, 0, &block);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
     parts->block = block;
-    *status = HSA->amd_memory_pool_allocate(far, HOST_BYTES, 0, &host);
+    *status = HSA->amd_memory_pool_allocate(far, host_bytes, 0, &host);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
     parts->host = host;
     *status = HSA->amd_agents_allow_access(1, &parts->gpu, NULL, host);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
-    memset(host, 0, HOST_BYTES);
-    rtl_probe_block_clear(&parts->host[0]);
-    rtl_probe_block_clear(&parts->host[1]);
+    memset(host, 0, host_bytes);
+    for (uint32_t i = 0; i < 2 * parts->dies; i++)
+        rtl_probe_block_clear(&parts->host[i]);
     *status = HSA->signal_create(0, 0, NULL, &parts->copied);
     return *status == HSA_STATUS_SUCCESS;
 }
@@ -109,12 +120,13 @@ static bool begin(struct rtl_probe_parts *parts, void *to, hsa_agent_t to_agent,
 
 bool rtl_probe_parts_read(struct rtl_probe_parts *parts, hsa_status_t *status)
 {
-    return begin(parts, &parts->host[0], parts->cpu, parts->block, parts->gpu, RTL_PROBE_BLOCK_BYTES, status);
+    return begin(parts, parts->host, parts->cpu, parts->block, parts->gpu, parts->dies * sizeof *parts->host, status);
 }
 
 bool rtl_probe_parts_clear(struct rtl_probe_parts *parts, hsa_status_t *status)
 {
-    return begin(parts, parts->block, parts->gpu, &parts->host[1], parts->cpu, RTL_PROBE_BLOCK_ALL, status);
+    return begin(parts, parts->block, parts->gpu, parts->host + parts->dies, parts->cpu,
+                 rtl_probe_block_bytes(parts->dies), status);
 }
 
 int64_t rtl_probe_parts_copying(const struct rtl_probe_parts *parts)

@@ -1,5 +1,5 @@
 /*
- * What a probe takes of the runtime: the block in the GPU's memory, a page of the host's to copy it to, the loaded copy
+ * What a probe takes of the runtime: the block in the GPU's memory, pages of the host's to copy it to, the loaded copy
  * of the kernel. Worker only; every call may take the runtime's time.
  * rtl_probe_parts_load may wait for the GPU, too: the runtime copies code into its memory and waits for that copy,
  * behind whatever its copy engines do. For so long no completion is looked at; that happens once a probe.
@@ -20,7 +20,8 @@
 struct rtl_probe_parts {
     hsa_agent_t gpu, cpu;
     struct rtl_probe_block *block; /* the GPU's; not to be touched from here */
-    struct rtl_probe_block *host;  /* [0]: as it was copied; from [1] on a clear one, with its table of slots */
+    struct rtl_probe_block *host;  /* a page a die as they were copied; behind them a clear block, tables and all */
+    uint32_t dies;                 /* 1, or RTL_PROBE_DIES */
     hsa_signal_t copied;
     hsa_executable_t executable;
     hsa_code_object_reader_t reader;
@@ -37,7 +38,7 @@ bool rtl_probe_parts_place(struct rtl_probe_parts *parts, hsa_agent_t gpu, hsa_s
 bool rtl_probe_parts_load(struct rtl_probe_parts *parts, void *code, size_t bytes, uint64_t kernel_object,
                           hsa_status_t *status);
 
-/* Begins a copy: of the block's page to host[0], or of a clear one to the block, table and all. One at a time. */
+/* Begins a copy: of the block's pages to `host`, or of a clear one to the block, tables and all. One at a time. */
 bool rtl_probe_parts_read(struct rtl_probe_parts *parts, hsa_status_t *status);
 bool rtl_probe_parts_clear(struct rtl_probe_parts *parts, hsa_status_t *status);
 /* Whether it is over: below 0 it failed, 0: it is, above: it isn't. */

@@ -1,0 +1,77 @@
+#!/bin/sh
+# Probes on gfx942, whose units are on several dies, below the newer releases' runtimes: kernels and their copies side by
+# side, and a live one, as text, as JSON, of waits, in a recording.
+. "$(dirname "$0")/../e2e/tap.sh"
+. "$tap_top/tests/e2e/probe.sh"
+
+make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
+top=$O/rtl-top
+refused_may='__amd_rocclr_' # the runtime's own, since 6.2: their arguments come in registers
+patch_overhead=192 # 48 instructions, 4 of them to find the die's page; with gaps 22 more, 3 to find its table
+
+probe() { "$top" probe -p "$program" "$@" >"$work/out" 2>"$work/err"; }
+line() { grep "^$1" "$work/out"; }
+
+cat >"$work/judge.py" <<'END'
+import json, sys
+o = json.load(open(sys.argv[1]))
+u, d = o["units"], o["dies"]
+cycles = {}
+for one in u["list"]:
+    die, rest = one["unit"].split(" ", 1)
+    assert die[:3] == "xcc" and 0 <= int(die[3:]) < 8 and rest.startswith("se"), one
+    cycles[int(die[3:])] = cycles.get(int(die[3:]), 0) + one["cycles"]
+assert d["list"] == [{"die": die, "cycles": n} for die, n in sorted(cycles.items())]
+assert d["busy"] == len(cycles) > 1 and d["max_cycles"] == max(cycles.values())
+assert d["mean_cycles"] == sum(cycles.values()) // len(cycles)
+assert abs(d["imbalance"] - d["max_cycles"] * d["busy"] / sum(cycles.values())) < 0.01
+assert u["of"] == 304 and u["busy"] == len(u["list"])
+assert o["waves"]["ended"] == o["waves"]["expected"] and o["recorded"] == o["wanted"] == 8
+assert abs(o["waves"]["mean_cycles"] - sum(cycles.values()) / o["waves"]["ended"]) < 1
+END
+
+for RTL_RELEASE in trixie sid; do
+    export RTL_RELEASE
+    VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS # sums of floats by atomics depend on the order
+    set -- hip_compute-gfx942 --gfx gfx942 --release "$RTL_RELEASE"
+    side_by_side "$RTL_RELEASE" "$@"
+    check "$RTL_RELEASE: there were some" test "$(grep -c ^block "$work/swap")" -ge 10
+    is "$RTL_RELEASE: on all dies" "$(awk -F '\t' '$1 == "busy" { d[int($2 / 256)] } END { for (i in d) n++; print n }' "$work/swap")" 8
+    waits_timed "$RTL_RELEASE" 0 "$@"
+    check "$RTL_RELEASE: some have waits" test "$timed" -ge 10
+    waits_timed "$RTL_RELEASE" 1 "$@"
+    gaps_seen "$RTL_RELEASE" 88 "$@"
+    unset VGPU_EXECUTE_THREADS
+
+    # ---- live ----
+    rm -f "$work/stdin"
+    mkfifo "$work/stdin"
+    (RTL_PROBE=1 on_gpu --gfx gfx942 --gpus 1 --execute --waves "$work/live" -- "$O/tests/programs/probe_work-gfx942" 60 --hold \
+        <"$work/stdin" >"$work/work.out" 2>"$work/work.err") &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 8>"$work/stdin"
+    wait_until 60 grep -q begun "$work/work.out"
+    probe -k work_mix -n 8 --every 2 -w "$work/$RTL_RELEASE.db"
+    is "$RTL_RELEASE: a kernel is probed while it runs" "$? $(cat "$work/err")" "0 "
+    has "$RTL_RELEASE: on which GPU" "$(line on)" '^on +GPU 0, gfx942$'
+    has "$RTL_RELEASE: all of its waves" "$(line waves)" '^waves +([1-9][0-9]*) of \1 expected; cycles: mean '
+    has "$RTL_RELEASE: units of all dies" "$(line busy)" '^busy +[1-9][0-9]* of 304 compute units had waves; '
+    has "$RTL_RELEASE: by their names" "$(cat "$work/out")" '^  xcc[0-7] se[0-7] sh[01] cu[0-9]+ +[0-9]'
+    has "$RTL_RELEASE: and how even dies were" "$(line dies)" \
+        '^dies +[2-8] had waves; cycles: mean [0-9.]+k?, max [0-9.]+k? \(xcc[0-7]\), imbalance [1-9][0-9]*\.[0-9]'
+    "$top" -r "$work/$RTL_RELEASE.db" --json | jq -c '.probe | [.recorded, .dies.busy, .units.list[-1].unit]' >"$work/recorded"
+    has "$RTL_RELEASE: it is recorded" "$(cat "$work/recorded")" '^\[8,[2-8],"xcc[1-7] se0 sh0 cu0"\]$'
+    probe -k work_mix -n 8 --every 2 --json
+    check "$RTL_RELEASE: as JSON, its numbers agree with one another" python3 "$work/judge.py" "$work/out"
+    sed 's/"unit":"xcc1/"unit":"xcc2/' "$work/out" >"$work/wrong"
+    check "$RTL_RELEASE: and the judge can fail" fails python3 "$work/judge.py" "$work/wrong"
+    probe -k work_walk --stalls -n 3 --every 2
+    is "$RTL_RELEASE: waits are timed" "$? $(cat "$work/err")" "0 "
+    has "$RTL_RELEASE: all of them" "$(line waits)" '^waits +([1-9][0-9]*) of \1 timed, by ([1-9]) of \2 copies; hottest first$'
+    has "$RTL_RELEASE: with all waves" "$(line waves)" '^waves +([0-9]+) of \1 expected$'
+    exec 8>&-
+    wait "$program"
+    has "$RTL_RELEASE: and the program computes what it should" "$? $(tail -n 1 "$work/work.out")" '^0 probe_work: PASS, [0-9]+ rounds'
+done
+finish
