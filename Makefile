@@ -45,7 +45,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
+.PHONY: all vgpu units programs benches syntax sanitized fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
         soak stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
@@ -93,17 +93,18 @@ $(O)/.gfx: FORCE
 
 # --- the software GPU and everything that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
-$(call obj,pic,$(VGPU)): | $(O)/.has-gpu
-# what kernels compute is what their instructions say: nothing is contracted
-$(call obj,pic,$(GCN)) $(call obj,exe,$(GCN)): private BASE += -O3 -ffp-contract=off -fno-trapping-math -fno-math-errno
+$(call obj,pic,$(filter-out $(GCN),$(VGPU))): | $(O)/.has-gpu
+# what kernels compute is what their instructions say: nothing is contracted; fast, but where a sanitizer makes it slow anyway
+$(call obj,pic,$(GCN)): private BASE += $(if $(SAN),,-O3) -ffp-contract=off -fno-trapping-math -fno-math-errno
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libvgpu.so -Wl,-z,now -o $@ $^ -pthread -ldl -lm
 
 units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
-# of which each takes what it needs: more than a hundred of them with everything would take minutes to link
-$(O)/obj/exe/all.a: $(call obj,exe,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
+# of which each takes what it needs: more than a hundred of them with everything would take minutes to link. What is in a
+# library, too, is compiled once.
+$(O)/obj/exe/all.a: $(call obj,pic,$(INTERCEPT) $(WRITER)) $(call obj,exe,$(READER) $(RECORD) $(VIEWER))
 	@rm -f $@
 	ar rcs $@ $^
 $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
@@ -111,8 +112,7 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TOP_LIBS) -pthread
 
 # the interpreter of the software GPU
-$(O)/tests/unit/test_gcn_decode $(O)/tests/unit/test_gcn_run $(O)/tests/unit/test_gcn_gfx942 $(O)/tests/unit/test_gcn_matrix $(O)/tests/unit/test_probe_patch $(O)/tests/unit/test_probe_waits \
-$(O)/tests/unit/test_probe_gaps: $(call obj,exe,$(GCN))
+$(addprefix $(O)/tests/unit/test_,gcn_decode gcn_gfx942 gcn_matrix gcn_run probe_gaps probe_patch probe_waits): $(call obj,pic,$(GCN))
 
 # play runtimes whose functions are looked up by name
 $(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links \
@@ -136,7 +136,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.hip $(wildcard tests/programs/*.h) $(O)/.flags $
 	$$(HIPCC) -std=c++17 -O2 -g -Wall -Wextra $$(addprefix --offload-arch=,$$(GFX)) -Isrc -o $$@ $$< $$(ROCM_LIB) -Wl,--as-needed -lhsa-runtime64 -pthread
 endef
 $(eval $(call c_program,programs))
-$(O)/tests/programs/gcn_names: $(call obj,exe,tests/vgpu/gcn/decode.c)
+$(O)/tests/programs/gcn_names: $(call obj,pic,tests/vgpu/gcn/decode.c)
 $(O)/tests/programs/probe_patch: $(call obj,exe,$(PROBE))
 $(O)/tests/programs/probe_live $(O)/tests/programs/probe_viewer: $(call obj,exe,$(PROBE) $(wildcard src/observe/*.c))
 $(O)/tests/programs/probe_swap_preload.so: $(call obj,pic,$(PROBE))
@@ -173,18 +173,21 @@ $(GFX942_CODE): $(O)/tests/programs/%-gfx942.co: tests/programs/device/%.hip tes
 programs: $(O)/tests/programs/hip_basic-gfx942 $(O)/tests/programs/hip_compute-gfx942 $(O)/tests/programs/probe_work-gfx942 $(GFX942_CODE)
 endif
 
-# What is fuzzed is compiled for it once; the targets are one file each.
-FUZZ_SAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# What a compiler says of the C of all tests, without making anything of it
+syntax: ## warnings alone of the tests' C: with another compiler
+	@printf '%s\n' $(VGPU) $(UNIT) $(PROGRAM) $(BENCH) | \
+	    xargs -n 20 -P $$(getconf _NPROCESSORS_ONLN) $(CC) $(BASE) -fsyntax-only
+
+# What the sanitizers of addresses and undefined behaviour look at is compiled once, in a folder of its own, for the fuzz
+# targets, one file each, and for the unit tests.
+SANITIZED = $(MAKE) --no-print-directory CC='$(CLANG)' O='$(O)/asan' OPT='-O1 -g' \
+    SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+sanitized:
+	@$(SANITIZED) $(or $(GOALS),units fuzzers)
 fuzzers: $(call bin,$(FUZZ))
-$(O)/obj/fuzz/%.o: %.c $(O)/.flags | $(O)/.has-build
+$(O)/tests/fuzz/%: $(O)/obj/exe/tests/fuzz/%.o $(O)/obj/exe/all.a
 	@mkdir -p $(@D)
-	$(CLANG) $(filter-out -Werror,$(BASE)) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
-$(O)/obj/fuzz/all.a: $(call obj,fuzz,$(INTERCEPT) $(WRITER) $(READER) $(RECORD) $(VIEWER))
-	@rm -f $@
-	ar rcs $@ $^
-$(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(O)/obj/fuzz/all.a
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
+	$(CC) $(SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
 demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute

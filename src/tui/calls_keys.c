@@ -22,7 +22,7 @@ const struct rtl_call_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count)
         *count = (int)calls->tree_count;
         return calls->tree;
     }
-    return ranges ? calls->rows + calls->functions : calls->rows;
+    return ranges && calls->rows ? calls->rows + calls->functions : calls->rows;
 }
 
 unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)

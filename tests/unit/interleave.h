@@ -38,8 +38,11 @@
 #define STEP_FIBERS 1
 #include <sanitizer/tsan_interface.h>
 #endif
+#if __has_feature(address_sanitizer)
+#define STEP_SHADOWED 1
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(STEP_SHADOWED)
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -284,7 +287,7 @@ static void step_make(struct step_thread *thread, void (*body)(void))
 {
     if (!thread->stack)
         thread->stack = mmap(NULL, STEP_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(STEP_SHADOWED)
     __asan_unpoison_memory_region(thread->stack, STEP_STACK); /* frames that were left in the middle */
 #endif
 #ifdef STEP_FIBERS

@@ -470,7 +470,8 @@ static void every_size_is_drawn(void **state)
     for (int rows = 1; rows < 70; rows += rows < 30 ? 1 : 9)
         for (int cols = 1; cols < 240; cols += cols < 90 ? 1 : 17)
             for (int view = 0; view <= RTL_VIEW_HELP; view++)
-                for (int prompt = 0; prompt <= RTL_PROMPT_MODE; prompt++) {
+                for (int prompt = (rows + cols + view) % SYNTH_ONE_IN; prompt <= RTL_PROMPT_MODE;
+                     prompt += SYNTH_ONE_IN) {
                     ui.view = (enum rtl_view)view;
                     ui.prompt = (enum rtl_prompt)prompt;
                     ui.wrap = (rows + cols) & 1;

@@ -23,6 +23,19 @@
 enum { SYNTH_KERNELS = 32, SYNTH_QUEUES = 8, SYNTH_OCTAVES = 36 };
 #define SYNTH_START (100 * RTL_SEC)
 
+/* Where all combinations of sizes and screens are drawn: under the sanitizer of addresses, which takes ten times as
+ * long, each size, each screen and each prompt, but not each with each. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SYNTH_ONE_IN 4
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SYNTH_ONE_IN 4
+#endif
+#endif
+#ifndef SYNTH_ONE_IN
+#define SYNTH_ONE_IN 1
+#endif
+
 struct synth_histogram {
     uint64_t bucket[SYNTH_OCTAVES * 64], count, total, min, max;
 };

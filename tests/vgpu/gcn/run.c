@@ -242,7 +242,7 @@ static void begin_group(struct gcn_worker *k, const struct gcn_descriptor *d, co
     for (unsigned i = 0; i < k->count; i++) {
         struct gcn_wave *w = k->waves[i];
         w->worker = k;
-        w->scratch = k->scratch + k->scratch_bytes * i;
+        w->scratch = k->scratch ? k->scratch + k->scratch_bytes * i : NULL;
         gcn_begin_wave(w, d, id, i * GCN_LANES);
     }
     gcn_slots_take(k->launch, number, k->waves, k->count);
