@@ -111,7 +111,8 @@ void gcn_inst_name(const struct gcn_inst *in, char *name, size_t size)
     bool vector = in->format == GCN_VOP1 || in->format == GCN_VOP2 || in->format == GCN_VOPC;
     if (vector && in->op != GCN_UNKNOWN && !one_encoding(in->op))
         suffix = in->sub == GCN_BY_SDWA ? "_sdwa" : in->sub == GCN_BY_DPP ? "_dpp" : "_e32";
-    else if (in->format == GCN_VOP3 && BITS(in->raw[0], 25, 16) < 448 && in->op != GCN_UNKNOWN)
+    else if (in->format == GCN_VOP3 && BITS(in->raw[0], 25, 16) < 448 && in->op != GCN_UNKNOWN && in->op != GCN_v_nop &&
+             in->op != GCN_v_clrexcp)
         suffix = "_e64";
     snprintf(name, size, "%s%s", base, suffix);
 }
