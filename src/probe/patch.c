@@ -7,6 +7,7 @@
  */
 #include "probe/patch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 enum {
     REACH = 32767,   /* words that a branch reaches */
     ENTRY_ROOM = 64, /* words: code begins at multiples of 256 bytes, as it does in the original */
+    PRELOADED = 64,  /* words: where it begins once more, for who finds its arguments in registers */
     PADDING = 64,    /* words of s_nop behind the last instruction, for what is fetched ahead */
     S_NOP = (int)0xbf800000,
     UNSEEN = 0,
@@ -28,6 +30,9 @@ enum {
     SGPR_MOST = 112,
     SGPR_FILE = 800
 };
+
+static_assert(PRELOADED == ENTRY_ROOM && (int)ENTRY_ROOM >= (int)RTL_STUB_ENTRY_WORDS_MAX,
+              "stubs lie where code is begun");
 
 /* bits of the descriptor that a probe knows, or that can't matter to it */
 enum { KNOWN_PROPERTIES = 0x7f | 1 << 11, WAVE32 = 1 << 10 };
@@ -41,6 +46,7 @@ struct work {
     struct rtl_kernel_descriptor descriptor;
     bool one_file;  /* vector and accumulation registers share one: gfx90a and gfx942 */
     bool dies;      /* each writes numbers of its own: gfx942 */
+    uint32_t room;  /* words before the copy, for a stub an entry */
     uint64_t entry; /* address in the code object */
     uint64_t delta; /* from there to where it is loaded; 0 where that isn't known */
     const uint8_t *code;
@@ -84,8 +90,8 @@ static enum rtl_probe_refusal look_at_descriptor(const struct work *w)
     uint32_t known_rsrc3 = w->one_file ? 0x3fu | 1u << 16 : 0;
     if (d->properties & WAVE32)
         return RTL_PROBE_WAVE32;
-    if (d->preload)
-        return RTL_PROBE_PRELOAD;
+    if (d->preload && !w->one_file) /* those can't do that */
+        return RTL_PROBE_DESCRIPTOR;
     if (d->properties & ~KNOWN_PROPERTIES || d->rsrc1 & ~known_rsrc1 ||
         d->rsrc2 & ~(known_rsrc2 | known_rsrc2_exceptions) || d->rsrc3 & ~known_rsrc3 || d->reserved0 || d->reserved2)
         return RTL_PROBE_DESCRIPTOR;
@@ -207,9 +213,13 @@ static enum rtl_probe_refusal take(struct work *w, uint32_t i, struct rtl_gcn_lo
     return RTL_PROBE_NONE;
 }
 
+/* From its entries: where arguments come in registers there are two. What passes the first one over begins at the
+ * second; what can't have them in registers begins at the first, which loads them. */
 static enum rtl_probe_refusal follow(struct work *w)
 {
     w->pending[w->pending_count++] = 0;
+    if (w->descriptor.preload)
+        w->pending[w->pending_count++] = PRELOADED;
     while (w->pending_count) {
         uint32_t i = w->pending[--w->pending_count];
         for (;;) {
@@ -231,7 +241,7 @@ static enum rtl_probe_refusal follow(struct work *w)
                 return refuse_at(w, i - 1, RTL_PROBE_BEFORE);
             if (look.kind == RTL_GCN_BRANCH)
                 i = (uint32_t)to;
-            else /* one an instruction at most, so there is room */
+            else
                 w->pending[w->pending_count++] = (uint32_t)to;
         }
     }
@@ -258,13 +268,13 @@ static enum rtl_probe_refusal write_text(struct work *w)
 {
     const struct rtl_probe_order *o = w->order;
     struct rtl_probe_patch *p = w->patch;
-    const uint32_t timed = p->timed, line = RTL_STUB_WAIT_WORDS, exit_at = ENTRY_ROOM + w->length;
+    const uint32_t timed = p->timed, line = RTL_STUB_WAIT_WORDS, exit_at = w->room + w->length;
     const uint32_t pcs_at = exit_at + rtl_stub_exit_words(timed), pcs_words = p->pcs * RTL_STUB_PC_WORDS;
     const uint32_t waits_at = (pcs_at + pcs_words + line - 1) / line * line;
     if (w->patch->pcs && !o->object)
         return RTL_PROBE_PLACE;
     /* every stub is behind the copy, and every branch to and from it within it */
-    if (waits_at + timed * line - ENTRY_ROOM > REACH)
+    if (waits_at + timed * line - w->room > REACH)
         return RTL_PROBE_TOO_LARGE;
     w->text_words = waits_at + timed * line + PADDING;
     w->text = malloc((size_t)w->text_words * 4);
@@ -272,12 +282,13 @@ static enum rtl_probe_refusal write_text(struct work *w)
         return RTL_PROBE_MEMORY;
     for (uint32_t i = 0; i < w->text_words; i++)
         w->text[i] = (uint32_t)S_NOP;
-    rtl_stub_entry(w->text, 0, ENTRY_ROOM, p->kept, timed);
-    memcpy(w->text + ENTRY_ROOM, w->code, (size_t)w->length * 4);
+    for (uint32_t at = 0; at < w->room; at += ENTRY_ROOM) /* the second one's distance is the second entry's */
+        rtl_stub_entry(w->text + at, at, w->room + at, p->kept, timed);
+    memcpy(w->text + w->room, w->code, (size_t)w->length * 4);
     const struct rtl_stub_place place = {.block = o->block, .gaps = o->gaps && !timed, .dies = w->dies};
     rtl_stub_exit(w->text + exit_at, &place, p->kept, timed, o->ends_shift);
     for (uint32_t i = 0, pc = pcs_at, waits = 0, stub = 0; i < w->length; i++) {
-        uint32_t word = word_at(w, i), at = ENTRY_ROOM + i;
+        uint32_t word = word_at(w, i), at = w->room + i;
         if (w->mark[i] != BEGINS)
             continue;
         struct rtl_gcn_look look = rtl_gcn_look(&word, false);
@@ -320,6 +331,7 @@ static enum rtl_probe_refusal find_kernel(struct work *w, struct rtl_code_object
     if (rtl_code_at(code, address, false, &bytes) < sizeof w->descriptor)
         return RTL_PROBE_DAMAGED;
     memcpy(&w->descriptor, bytes, sizeof w->descriptor);
+    w->room = w->descriptor.preload ? 2 * ENTRY_ROOM : ENTRY_ROOM;
     w->delta = o->object ? o->object - address : 0;
     w->entry = address + (uint64_t)w->descriptor.entry;
     if (w->entry % 256)
@@ -340,7 +352,7 @@ static enum rtl_probe_refusal patch_kernel(struct work *w)
     if (why)
         return why;
     w->mark = calloc((size_t)w->words + 1, 1);
-    w->pending = malloc(((size_t)w->words + 1) * sizeof *w->pending);
+    w->pending = malloc(((size_t)w->words + 2) * sizeof *w->pending); /* one an instruction at most, and the entries */
     if (!w->mark || !w->pending)
         return RTL_PROBE_MEMORY;
     if ((why = follow(w)) || (why = choose_registers(w)) || (why = write_text(w)))

@@ -6,7 +6,6 @@
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 top=$O/rtl-top
-refused_may='__amd_rocclr_' # the runtime's own, since 6.2: their arguments come in registers
 patch_overhead=192 # 48 instructions, 4 of them to find the die's page; with gaps 22 more, 3 to find its table
 
 probe() { "$top" probe -p "$program" "$@" >"$work/out" 2>"$work/err"; }

@@ -196,7 +196,8 @@ static void what_descriptors_are_refused_for(void **unused)
         uint32_t machine;
     } cases[] = {
         {RTL_PROBE_WAVE32, {.properties = 1 << 10}, RTL_CODE_GFX90A},
-        {RTL_PROBE_PRELOAD, {.preload = 2}, RTL_CODE_GFX90A},
+        {RTL_PROBE_LEAVES, {.preload = 2}, RTL_CODE_GFX90A},     /* there is no code to begin with then */
+        {RTL_PROBE_DESCRIPTOR, {.preload = 2}, RTL_CODE_GFX906}, /* which can't */
         {RTL_PROBE_DESCRIPTOR, {.properties = 1 << 7}, RTL_CODE_GFX90A},
         {RTL_PROBE_DESCRIPTOR, {.reserved0 = 1}, RTL_CODE_GFX90A},
         {RTL_PROBE_DESCRIPTOR, {.reserved1 = {0, 0, 0, 0, 1}}, RTL_CODE_GFX90A},
@@ -211,7 +212,6 @@ static void what_descriptors_are_refused_for(void **unused)
         {RTL_PROBE_NONE, {.rsrc1 = 1 << 21 | 1 << 23 | 0xc0 << 12, .rsrc2 = 1 << 24 | 3 << 11}, RTL_CODE_GFX906},
         {RTL_PROBE_NONE, {.rsrc3 = 1 | 1 << 16}, RTL_CODE_GFX942},
         {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1 << 6}, RTL_CODE_GFX942},
-        {RTL_PROBE_PRELOAD, {.preload = 2}, RTL_CODE_GFX942},
         {RTL_PROBE_TARGET, {0}, 0x40}, /* gfx940, gfx941: nobody has them */
         {RTL_PROBE_TARGET, {0}, 0x4b},
         {RTL_PROBE_TARGET, {0}, 0x36},
@@ -406,16 +406,60 @@ static void gather(struct rtl_probe_block *all)
     }
 }
 
-static void compare_with_original(uint32_t machine, enum gcn_target target)
+/* Where arguments come: read by the kernel; in registers, where it begins at its second entry; the same kernel where
+ * nobody does that, and its first one loads them. */
+enum arguments { READ, IN_REGISTERS, NOT_IN_REGISTERS };
+
+/* s[2:3] the first argument, s4 the workgroup's number: where `kernel` has both, which follows */
+static const uint32_t loads_argument[] = {
+    0xc0060080, 0x00000000, /* s_load_dwordx2 s[2:3], s[0:1], 0x0 */
+    0xbf8cc07f,             /* s_waitcnt lgkmcnt(0) */
+    0xbf82003c,             /* s_branch 60: to the second entry */
+};
+static const uint32_t takes_argument[] = {
+    0xbe880004, /* s_mov_b32 s8, s4 */
+    0xbe840102, /* s_mov_b64 s[4:5], s[2:3] */
+    0xbe820008, /* s_mov_b32 s2, s8 */
+};
+enum { SECOND_ENTRY = 64, TAKES = sizeof takes_argument / sizeof *takes_argument, LOADS = 2 /* words of s_load */ };
+
+static struct rtl_code_draft draft_with(uint32_t *words, enum arguments arguments)
+{
+    size_t n = 0;
+    if (arguments != READ) {
+        for (; n < SECOND_ENTRY; n++)
+            words[n] = n < sizeof loads_argument / sizeof *loads_argument ? loads_argument[n] : (uint32_t)S_NOP;
+        memcpy(words + n, takes_argument, sizeof takes_argument);
+        n += TAKES;
+    }
+    memcpy(words + n, kernel, sizeof kernel);
+    words[n + 3] = (uint32_t)S_NOP;
+    for (size_t i = 0; arguments != READ && i < LOADS; i++)
+        words[n + i] = (uint32_t)S_NOP;
+    struct rtl_code_draft draft = draft_of(words, n + sizeof kernel / sizeof *kernel);
+    if (arguments != READ) {
+        draft.descriptor.rsrc2 = 4 << 1 | 1 << 7;
+        draft.descriptor.preload = 2;
+    }
+    return draft;
+}
+
+/* Both as somebody reads them who knows nothing of arguments in registers; the rest of the descriptor says how many. */
+static void forget_preload(void *code, uint64_t descriptor)
+{
+    static const uint16_t none;
+    memcpy((char *)code + descriptor + offsetof(struct rtl_kernel_descriptor, preload), &none, sizeof none);
+}
+
+static void compare_with_original(uint32_t machine, enum gcn_target target, enum arguments arguments)
 {
     static uint32_t expected[sizeof data / sizeof *data];
     struct rtl_probe_block all;
-    uint32_t words[sizeof kernel / sizeof *kernel];
-    memcpy(words, kernel, sizeof words);
-    words[3] = 0xbf800000;
-    struct rtl_code_draft draft = draft_of(words, sizeof words / sizeof *words);
+    uint32_t words[SECOND_ENTRY + TAKES + sizeof kernel / sizeof *kernel];
+    struct rtl_code_draft draft = draft_with(words, arguments);
     draft.flags = machine;
     original = rtl_code_write(&draft, &original_bytes);
+    const uint32_t pc = arguments == READ ? 12 : (SECOND_ENTRY + TAKES) * 4 + 12;
     struct rtl_probe_order order = {.code = original,
                                     .bytes = original_bytes,
                                     .kernel = "sum",
@@ -426,13 +470,17 @@ static void compare_with_original(uint32_t machine, enum gcn_target target)
     assert_int_equal(rtl_probe_patch(&order, &patch), RTL_PROBE_NONE);
     assert_int_equal(patch.ends, 2);
     assert_int_equal(patch.pcs, 1);
+    if (arguments == NOT_IN_REGISTERS) {
+        forget_preload(original, descriptor_in(original, original_bytes));
+        forget_preload(patch.code, descriptor_in(patch.code, patch.bytes));
+    }
     dies = target == GCN_GFX942 ? RTL_PROBE_DIES : 1;
     for (uint32_t die = 0; die < dies; die++)
         rtl_probe_block_clear(&block[die]);
     run(order.object, target);
     struct gcn_account plain = account;
     memcpy(expected, data, sizeof data);
-    assert_int_equal(data[0], 64 * 2 * 0 + ITEMS * (uint32_t)(ORIGINAL_VA + 0x1000 + 12));
+    assert_int_equal(data[0], 64 * 2 * 0 + ITEMS * (uint32_t)(ORIGINAL_VA + 0x1000 + pc));
     run(COPY_VA + descriptor_in(patch.code, patch.bytes), target);
     assert_memory_equal(data, expected, sizeof data);
 
@@ -473,9 +521,18 @@ static void compare_with_original(uint32_t machine, enum gcn_target target)
 static void a_copy_computes_the_same(void **unused)
 {
     (void)unused;
-    compare_with_original(RTL_CODE_GFX906, GCN_GFX906);
-    compare_with_original(RTL_CODE_GFX90A, GCN_GFX90A);
-    compare_with_original(RTL_CODE_GFX942, GCN_GFX942);
+    compare_with_original(RTL_CODE_GFX906, GCN_GFX906, READ);
+    compare_with_original(RTL_CODE_GFX90A, GCN_GFX90A, READ);
+    compare_with_original(RTL_CODE_GFX942, GCN_GFX942, READ);
+}
+
+static void with_arguments_in_registers(void **unused)
+{
+    (void)unused;
+    compare_with_original(RTL_CODE_GFX90A, GCN_GFX90A, IN_REGISTERS);
+    compare_with_original(RTL_CODE_GFX90A, GCN_GFX90A, NOT_IN_REGISTERS);
+    compare_with_original(RTL_CODE_GFX942, GCN_GFX942, IN_REGISTERS);
+    compare_with_original(RTL_CODE_GFX942, GCN_GFX942, NOT_IN_REGISTERS);
 }
 
 static void a_copy_is_the_original_but_for_what_is_replaced(void **unused)
@@ -555,6 +612,7 @@ int main(void)
         cmocka_unit_test(damaged_objects),
         cmocka_unit_test(where_the_clock_is_kept),
         cmocka_unit_test(a_copy_computes_the_same),
+        cmocka_unit_test(with_arguments_in_registers),
         cmocka_unit_test(a_copy_is_the_original_but_for_what_is_replaced),
         cmocka_unit_test(names_without_end),
     };
