@@ -11,12 +11,17 @@ check "the programs are built" make --no-print-directory O="$O" vgpu programs
 
 # can NAME FILE...: of the kernels that have an end of their own 95 % can be probed; the others say why
 can() {
+    mkdir "$work/objects"
+    of=$1
+    shift
+    tests/vgpu/gcn/unbundle "$work/objects" "$@" >"$work/count"
+    for gfx in gfx90a gfx906; do can_for "$of, $gfx" "$work/objects/$gfx"-*.co; done
+    rm -r "$work/objects"
+}
+can_for() { # NAME CODE-OBJECT...
     name=$1
     shift
-    mkdir "$work/objects"
-    tests/vgpu/gcn/unbundle "$work/objects" "$@" >"$work/count"
-    "$patch" count "$work/objects"/*.co >"$work/copies"
-    rm -r "$work/objects"
+    "$patch" count "$@" >"$work/copies"
     tail -n 1 "$work/copies" | sed "s/^/# $name: /"
     sed -n 's/^[^:]*: [^:]*: \(.*\) (+0x[0-9a-f]* [0-9a-f]*)$/\1/p' "$work/copies" | sort | uniq -c | sort -rn >"$work/why"
     sed "s/^ */# $name: /" "$work/why"
@@ -29,7 +34,7 @@ can() {
     is "$name: nothing of them is unknown" "$(grep -E "isn't known|doesn't know|damaged|where no code is" "$work/why")" ""
 }
 can libggml-hip "$real_llama"/usr/lib/*/ggml/backends0/libggml-hip.so
-if [ "${REAL:-}" = all ] && have rand; then can rocRAND "$real_store"/rand/usr/lib/*/librocrand.so.1; fi
+if have rocrand; then can rocRAND "$real_store"/rocrand/usr/lib/*/librocrand.so.1; fi
 
 # ---- the same test with each kernel that is looked up probed ----
 tool=$real_llama/usr/libexec/x86_64-linux-gnu/llama.cpp-tests/test-backend-ops
