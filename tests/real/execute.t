@@ -52,8 +52,11 @@ logits() { # options of llama-server...
     tap_pids=
 }
 llama_compare() { (llama_python "$tap_top/tests/real/logits.py" compare "$@"); }
-logits -ngl 0 >"$work/cpu"
-logits -ngl 99 >"$work/gpu"
+logits -ngl 0 >"$work/cpu" 2>"$work/cpu.told"
+logits -ngl 99 >"$work/gpu" 2>"$work/gpu.told"
+sed 's/^/# the server on the CPU: /' "$work/cpu.told"
+sed 's/^/# the server on the GPU: /' "$work/gpu.told"
+has "it says what a token took" "$(cat "$work/gpu.told")" '^[0-9.]+ s a token, of 9$'
 is "the server on the GPU met nothing that isn't modelled" "$(grep '^vgpu:' "$work/err")" ""
 check "the next tokens: GPU and CPU agree" llama_compare "$work/cpu" "$work/gpu"
 sed 's/^/# /' "$work/check.out"
