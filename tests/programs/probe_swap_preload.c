@@ -2,12 +2,13 @@
  * A library to preload: every kernel that a HIP program looks up is a probed copy (src/probe), loaded beside the
  * original.
  *
- * Each has a block of its own, with room for dies. What a probe does to results is seen by a digest of all bytes that
- * hipMemcpy brings back; without PROBE_SWAP the digest is all there is. With PROBE_SWAP=waits copies time waits, those
- * of PROBE_SWAP_ROUND, with PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that are dispatched
- * once: nobody clears the table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block KERNEL
- * waves sum min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "gaps N
- * CYCLES KERNEL"; "digest N".
+ * Each has a block of its own, with room for dies. With PROBE_SWAP_ONLY=FILE those alone whose names are lines of it: of
+ * a library of thousands of kernels the runtime looks all up. What a probe does to results is seen by a digest of all
+ * bytes that hipMemcpy brings back; without PROBE_SWAP the digest is all there is. With PROBE_SWAP=waits copies time
+ * waits, those of PROBE_SWAP_ROUND, with PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that are
+ * dispatched once: nobody clears the table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block
+ * KERNEL waves sum min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "gaps
+ * N CYCLES KERNEL"; "digest N".
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -61,6 +62,29 @@ static void *next(const char *function)
     return found;
 }
 
+static char *wanted; /* what is in PROBE_SWAP_ONLY, between line ends */
+
+static bool is_wanted(const char *kernel, size_t length)
+{
+    for (const char *at = wanted; at && (at = strstr(at, kernel)); at++)
+        if (at[-1] == '\n' && at[length] == '\n')
+            return true;
+    return !wanted;
+}
+
+static void read_wanted(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    long size = in && !fseek(in, 0, SEEK_END) ? ftell(in) : -1;
+    wanted = size >= 0 ? calloc(1, (size_t)size + 2) : NULL;
+    if (!wanted || fseek(in, 0, SEEK_SET) || fread(wanted + 1, 1, (size_t)size, in) != (size_t)size) {
+        fprintf(stderr, "probe_swap: %s can't be read\n", path);
+        exit(3);
+    }
+    *wanted = '\n';
+    fclose(in);
+}
+
 static void must(hsa_status_t status, const char *what)
 {
     if (status == HSA_STATUS_SUCCESS || status == HSA_STATUS_INFO_BREAK)
@@ -107,6 +131,8 @@ static void tell(void)
 __attribute__((constructor)) static void begin(void)
 {
     digest = rtl_hash("", 0);
+    if (getenv("PROBE_SWAP_ONLY"))
+        read_wanted(getenv("PROBE_SWAP_ONLY"));
 }
 
 /* --- what is loaded --- */
@@ -241,6 +267,10 @@ SHOWN hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol
     must(NEXT(hsa_executable_symbol_get_info)(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, kernel), "name");
     if (length > 3 && strcmp(kernel + length - 3, ".kd") == 0)
         kernel[length - 3] = '\0';
+    if (!is_wanted(kernel, strlen(kernel))) {
+        free(kernel);
+        return status;
+    }
     pthread_mutex_lock(&lock);
     uint64_t original = *(uint64_t *)value;
     unsigned i = 0;
@@ -250,6 +280,8 @@ SHOWN hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol
         *(uint64_t *)value = copies[i].probed;
     else if (copy_count < COPIES_MAX)
         *(uint64_t *)value = probed(original, kernel, agent);
+    else
+        must(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "more kernels than there is room for");
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -2,7 +2,7 @@
 """What a llama-server thinks of the next token, and how far two of them are apart.
 
 logits.py ask SOCKET TOKENS     a fixed prompt and so many tokens more; a line each: the likeliest tokens and their log
-                                probabilities, as JSON
+                                probabilities, as JSON. On stderr how long a token took, as the server says
 logits.py compare FILE FILE     of two such outputs: the normalised mean square error of the log probabilities and how many
                                 of the likeliest tokens agree. Exit status 1 if the error is 1e-3 or more (a whole
                                 model's: its layers add theirs up), or another token is the likeliest one although the
@@ -20,6 +20,9 @@ def asked(path, tokens):
         sys.exit("%d %s" % (status, json.dumps(answer)))
     for position in answer["completion_probabilities"]:
         print(json.dumps([[top["id"], top["logprob"]] for top in position["top_logprobs"]]))
+    spent = answer["timings"]
+    through = spent["prompt_n"] + spent["predicted_n"] - 1  # the model: the last one that is said isn't read any more
+    print("%.3g s a token, of %d" % ((spent["prompt_ms"] + spent["predicted_ms"]) / 1000 / through, through), file=sys.stderr)
 
 
 def compare(one, other):
