@@ -19,7 +19,8 @@ enum {
     REACH = 32767,   /* words that a branch reaches */
     ENTRY_ROOM = 64, /* words: code begins at multiples of 256 bytes, as it does in the original */
     PRELOADED = 64,  /* words: where it begins once more, for who finds its arguments in registers */
-    PADDING = 64,    /* words of s_nop behind the last instruction, for what is fetched ahead */
+    PADDING =
+        256, /* words of s_nop behind the last instruction, for what is fetched ahead: as many as LLVM puts there */
     S_NOP = (int)0xbf800000,
     UNSEEN = 0,
     BEGINS = 1,

@@ -263,7 +263,8 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
                                           .block = s->probing.state.block,
                                           .ends_shift = s->probing.plan.ends_shift,
                                           .gaps = s->probing.state.block_bytes >= RTL_PROBE_BLOCK_ALL,
-                                          .dies = s->probing.state.block_bytes >= RTL_PROBE_BLOCK_DIES,
+                                          .dies = s->probing.state.block_bytes ==
+                                                  RTL_PROBE_BLOCK_DIES, /* for no other number */
                                           .waits = s->wish.waits,
                                           .round = s->wish.round};
     rtl_probe_patch_free(&s->patch);
@@ -277,10 +278,13 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
 static void ask(struct rtl_probe_session *s, uint64_t now)
 {
     const struct rtl_probe_request *r = &s->probing.request;
-    uint16_t number =
-        s->probing.ask == RTL_PROBE_ASK_PREPARE ? rtl_probe_prepare(s->reader, &s->link, r->kernel_object, r->agent)
-        : s->probing.ask == RTL_PROBE_ASK_ARM   ? rtl_probe_arm(s->reader, &s->link, r, s->patch.code, s->patch.bytes)
-                                                : rtl_probe_disarm(s->reader, &s->link);
+    uint16_t number = s->probing.ask == RTL_PROBE_ASK_PREPARE
+                          ? rtl_probe_prepare(s->reader, &s->link, r->kernel_object, r->agent)
+                      : s->probing.ask == RTL_PROBE_ASK_ARM
+                          ? rtl_probe_arm(s->reader, &s->link, s->probing.number, r, s->patch.code, s->patch.bytes)
+                          : rtl_probe_disarm(s->reader, &s->link);
+    if (!number) /* another's request has come since PREPARE: the next look finds it */
+        return;
     rtl_probing_asked(&s->probing, number, now);
     s->beat_ns = now;
 }

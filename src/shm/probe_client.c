@@ -70,8 +70,9 @@ void rtl_probe_close(struct rtl_probe_link *link)
  * Changes the word: another request, whose number is returned, or without one the heartbeat alone. Bounded, whoever
  * else writes; of viewers that ask at the same time each has a number of its own. `taken_up`: the request that the
  * library took up last. One of its number would be none, and where the page was wiped it is what is counted from.
+ * `follows`: the request that this one goes on from; 0 is returned, and nothing changed, where another has come since.
  */
-static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up)
+static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up, uint16_t follows)
 {
     struct rtl_probe_word now;
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
@@ -79,6 +80,8 @@ static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what
         now = (struct rtl_probe_word){.ask = RTL_PROBE_ASK_NOTHING, .number = taken_up};
         if (!rtl_probe_decode(before, &now)) /* no viewer's word: a heartbeat that hardly was the last one */
             now.heartbeat = (uint16_t)(before * 31 + (uint64_t)getpid());
+        if (follows && now.number != follows)
+            return 0;
         now.heartbeat++;
         if (what != RTL_PROBE_ASK_NOTHING) {
             now.ask = (uint8_t)what;
@@ -97,7 +100,7 @@ static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what
 void rtl_probe_heartbeat(struct rtl_probe_link *link)
 {
     if (link->page)
-        change_word(link->page, RTL_PROBE_ASK_NOTHING, 0);
+        change_word(link->page, RTL_PROBE_ASK_NOTHING, 0, 0);
 }
 
 uint64_t rtl_probe_word_now(const struct rtl_probe_link *link)
@@ -110,7 +113,8 @@ uint64_t rtl_probe_writer(const struct rtl_probe_link *link)
     return link->page ? __atomic_load_n(&link->page->writer, __ATOMIC_RELAXED) : 0;
 }
 
-static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what)
+static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what,
+                    uint16_t follows)
 {
     struct rtl_probe_state state;
     uint64_t bits = 0;
@@ -121,7 +125,7 @@ static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link
         memcpy((char *)&state + offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits);
     else
         state.number = 0;
-    return change_word(link->page, what, state.number);
+    return change_word(link->page, what, state.number, follows);
 }
 
 uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,
@@ -130,25 +134,27 @@ uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_lin
     if (!link->page)
         return 0;
     link->page->request = (struct rtl_probe_request){.kernel_object = kernel_object, .agent = agent};
-    return ask(reader, link, RTL_PROBE_ASK_PREPARE);
+    return ask(reader, link, RTL_PROBE_ASK_PREPARE, 0);
 }
 
-uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link,
+uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link, uint16_t prepared,
                        const struct rtl_probe_request *request, const void *code, size_t bytes)
 {
-    if (!link->page || bytes > RTL_PROBE_CODE_MAX)
+    struct rtl_probe_word word = {.number = 0};
+    if (!link->page || bytes > RTL_PROBE_CODE_MAX || !rtl_probe_decode(rtl_probe_word_now(link), &word) ||
+        word.number != prepared)
         return 0;
     struct rtl_probe_request whole = *request;
     whole.code_bytes = (uint32_t)bytes;
     whole.code_hash = rtl_hash(code, bytes);
     memcpy((char *)link->page + RTL_PROBE_CODE_AT, code, bytes);
     link->page->request = whole;
-    return ask(reader, link, RTL_PROBE_ASK_ARM);
+    return ask(reader, link, RTL_PROBE_ASK_ARM, prepared);
 }
 
 uint16_t rtl_probe_disarm(const struct rtl_reader *reader, struct rtl_probe_link *link)
 {
-    return ask(reader, link, RTL_PROBE_ASK_DISARM);
+    return ask(reader, link, RTL_PROBE_ASK_DISARM, 0);
 }
 
 /* --- the state --- */

@@ -37,11 +37,12 @@ uint64_t rtl_probe_writer(const struct rtl_probe_link *link);
 /*
  * The three requests. They return the request's number, never 0: it was taken up once the state has that number, and
  * answered by phase and why at the same time. Of `request`, ARM takes kernel_object, agent, wanted, every and
- * ends_shift; code_bytes and code_hash are made here. 0: the code is too long, and nothing was asked.
+ * ends_shift; code_bytes and code_hash are made here. It goes on from the PREPARE of that number, in whose block the
+ * copy's waves write: 0, and nothing was asked, if another request has come since, or the code is too long.
  */
 uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,
                            uint32_t agent);
-uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link,
+uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link, uint16_t prepared,
                        const struct rtl_probe_request *request, const void *code, size_t bytes);
 uint16_t rtl_probe_disarm(const struct rtl_reader *reader, struct rtl_probe_link *link);
 

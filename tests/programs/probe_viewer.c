@@ -178,7 +178,7 @@ static void probe(bool last)
         memset(patch.code, 0, patch.bytes);
     if (is("short"))
         patch.bytes /= 2;
-    uint16_t number = rtl_probe_arm(reader, &page, &request, patch.code, patch.bytes);
+    uint16_t number = rtl_probe_arm(reader, &page, state.number, &request, patch.code, patch.bytes);
     if (is("hash")) {
         page.page->request.code_hash++;
         number = (uint16_t)(number + 1);

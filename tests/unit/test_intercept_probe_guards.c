@@ -177,7 +177,7 @@ static void nobody_reads(void **state)
     assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
     prepare(KERNEL);
     struct rtl_probe_request request = request_for(1, 0);
-    rtl_probe_arm(reader, &link_to, &request, code, make_code());
+    rtl_probe_arm(reader, &link_to, state_now.number, &request, code, make_code());
     for (int i = 0; i < 5 * patience() && state_now.phase != RTL_PROBE_PHASE_ARMED; i++)
         moment();
     bool armed = state_now.phase == RTL_PROBE_PHASE_ARMED;
@@ -198,7 +198,7 @@ static void nobody_reads(void **state)
     ssize_t length = read(ends[0], read_back, sizeof read_back - 1);
     assert_true(length > 0);
     read_back[length] = '\0';
-    assert_non_null(strstr(read_back, "librtl: a probe was loaded: 512 bytes"));
+    assert_non_null(strstr(read_back, "librtl: a probe was loaded: 4992 bytes"));
     disarm_probe();
     refused_with(RTL_PROBE_WHY_DISARMED);
     close(ends[0]);

@@ -190,7 +190,10 @@ static void requests_are_as_they_should_be(void **state)
     assert_int_equal(word_now().heartbeat, (uint16_t)(heartbeat + 1));
     assert_int_equal(word_now().number, first);
     assert_int_equal(word_now().ask, RTL_PROBE_ASK_PREPARE);
-    uint16_t second = rtl_probe_arm(reader, &link_to, &request, code, sizeof code);
+    const struct rtl_probe_page page = *own.probe_page;
+    assert_int_equal(rtl_probe_arm(reader, &link_to, (uint16_t)(first + 1), &request, code, sizeof code), 0);
+    assert_memory_equal(own.probe_page, &page, sizeof page); /* another's request stays as it is */
+    uint16_t second = rtl_probe_arm(reader, &link_to, first, &request, code, sizeof code);
     assert_int_not_equal(second, first);
     assert_int_equal(word_now().ask, RTL_PROBE_ASK_ARM);
     assert_int_equal(own.probe_page->request.code_bytes, sizeof code);
@@ -198,7 +201,7 @@ static void requests_are_as_they_should_be(void **state)
     assert_int_equal(own.probe_page->request.every, 7);
     assert_int_equal(own.probe_page->request.wanted, 8);
     assert_memory_equal((const char *)own.probe_page + RTL_PROBE_CODE_AT, code, sizeof code);
-    assert_int_equal(rtl_probe_arm(reader, &link_to, &request, code, RTL_PROBE_CODE_MAX + 1ull), 0);
+    assert_int_equal(rtl_probe_arm(reader, &link_to, second, &request, code, RTL_PROBE_CODE_MAX + 1ull), 0);
     assert_int_equal(word_now().number, second);
     /* numbers go round, past 0 and past the one that was taken up, also when the page was wiped */
     for (int i = 0; i < 70000; i++) {

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A code object of an AMD GPU whose parts all lie within it, and that takes no more memory than it should. */
+/* A code object of an AMD GPU of the shape that src/probe/code_writer.c writes, whose parts all lie where they should,
+ * and that takes no more memory than a copy of one kernel does. */
 bool rtl_probe_code_is_whole(const void *code, size_t bytes);
 
 #endif
