@@ -51,8 +51,9 @@ struct rtl_probe_figures {
     uint64_t gaps, gap_mean;                   /* between waves of a slot; cycles; with any: */
     struct rtl_probe_between gap_p50, gap_p99; /* cycles */
     double gap_share;                          /* of the time that slots had waves or gaps; 0 to 1 */
-    struct rtl_probe_between tail_p50;         /* ns; with `tails` of the state */
-    uint64_t tail_mean_ns;
+    /* ns, with `tails` of the state: no more than the library says, and less than a step below that */
+    struct rtl_probe_between tail_p50, tail_mean, tail_max;
+    uint64_t tail_longest_ns; /* of a dispatch that lasts longer it isn't known; 0: nor is this */
 };
 
 void rtl_probe_figures(const struct rtl_probe_state *state, struct rtl_probe_figures *figures);
@@ -63,7 +64,7 @@ struct rtl_probe_unit_name {
 };
 struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit, bool dies);
 
-/* "4.10k-8.19k", or one number where both look the same. */
+/* "4.10k-8.19k", or one number where both look the same; of times that may be nothing "up to 70ns". */
 struct rtl_probe_between_text {
     char text[56];
 };

@@ -41,7 +41,7 @@ struct fact {
     const char *label;
     char text[80];
 };
-enum { FACTS_MAX = 18 };
+enum { FACTS_MAX = 19 };
 
 static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const struct rtl_probe_figures *f,
                       struct fact facts[FACTS_MAX])
@@ -72,9 +72,13 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
         FACT("slot gaps", "%.1f%%, p50 %s", f->gap_share * 100, rtl_probe_cycles_text(f->gap_p50).text);
     if (s->tails) {
         FACT("tail p50", "%s", rtl_probe_times_text(f->tail_p50, ui->units).text);
-        FACT("tail max", "%s, steps %s", rtl_format_time(s->tail_max_ns, ui->units).text,
+        FACT("tail max", "%s, steps %s", rtl_probe_times_text(f->tail_max, ui->units).text,
              rtl_format_time(s->tail_step_ns, ui->units).text);
     }
+    if (s->waves && s->tails < s->recorded) /* the slow ones: without this they would seem to be in it */
+        FACT("tail known", "%s of %s%s%s", rtl_format_count(s->tails).text, rtl_format_count(s->recorded).text,
+             f->tail_longest_ns ? "; rest >" : "",
+             f->tail_longest_ns ? rtl_format_time(f->tail_longest_ns, ui->units).text : "");
     FACT("mean", "%s", rtl_format_time(f->duration_mean_ns, ui->units).text);
     if (slower > 0)
         FACT("others", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);

@@ -85,7 +85,7 @@ check "its kernel, GPU and numbers are exported" frames 'last.probe |
     .units.of == 104 and (.waves.histogram | map(.waves) | add) == .waves.ended and .tail.max_ns > 0 and .every == 10 and
     (.hash | length) == 16'
 has "as text, too" "$("$top" -r "$work/seen.db" -b | tail -n +2)" \
-    '^probe act_and_mul.*  GPU 0  the probe ended: it was stopped  dispatches [1-9].*  units [1-9].*  tail mean'
+    '^probe act_and_mul.*  GPU 0  the probe ended: it was stopped  dispatches [1-9].*  units [1-9].*  tail mean .* max .* steps '
 is "the snapshot has it" "$(sqlite3 "$work/seen.db" "SELECT count(*) FROM rtl_probe_sample p JOIN rtl_recording r
     ON r.id = p.recording WHERE r.kind = 'snapshot' AND p.ended = 'stopped'")" 1
 loads=$(loads)

@@ -98,6 +98,24 @@ static void gaps_between_waves(void **state)
     drawn(24, 80, "slot gaps  10.0%, p50 512-1.02k");
 }
 
+/* Of dispatches that took too long it isn't known, and those are the slow ones. */
+static void tails_of_some(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    probed(true);
+    not_drawn(40, 120, "tail known");
+    ui.probe.state.tails = 401;
+    drawn(40, 120, "tail p50   1.41µs-4.09µs");
+    drawn(24, 80, "tail known 401 of 601; rest >163µs");
+    ui.probe.state.tails = 0;
+    not_drawn(40, 120, "tail p50");
+    drawn(24, 80, "tail known 0 of 601; rest >163µs");
+    ui.probe.state.tail_step_ns = 0;
+    drawn(24, 80, "tail known 0 of 601");
+    not_drawn(24, 80, "rest >");
+}
+
 /* Of a GPU of several, how even they were, and which one the hottest unit is on. */
 static void dies(void **state)
 {
@@ -438,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(gaps_between_waves, setup, teardown),
+        cmocka_unit_test_setup_teardown(tails_of_some, setup, teardown),
         cmocka_unit_test_setup_teardown(dies, setup, teardown),
         cmocka_unit_test_setup_teardown(a_recorded_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
