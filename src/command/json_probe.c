@@ -83,6 +83,7 @@ static void put_dies(struct json_writer *w, struct json_object *root, const stru
     if (!o)
         return;
     put_number(w, o, "busy", d->busy);
+    put_number(w, o, "of", d->of);
     put_measured(w, o, "mean_cycles", d->busy, d->mean);
     put_measured(w, o, "max_cycles", d->busy, d->max);
     put_share(w, o, "imbalance", d->busy, d->imbalance);

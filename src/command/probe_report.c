@@ -134,9 +134,10 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
         printf("  %-*s %7s\n", f->dies.there ? 17 : 15, rtl_probe_unit_name(f->hottest[i].unit, f->dies.there).text,
                rtl_format_count(f->hottest[i].cycles).text);
     if (f->dies.busy)
-        printf("dies      %" PRIu32 " had waves; cycles: mean %s, max %s (xcc%" PRIu32 "), imbalance %.2f\n",
-               f->dies.busy, rtl_format_count(f->dies.mean).text, rtl_format_count(f->dies.max).text, f->dies.hottest,
-               f->dies.imbalance);
+        printf("dies      %" PRIu32 " of up to %" PRIu32 " had waves; cycles: mean %s, max %s (xcc%" PRIu32
+               "), imbalance %.2f\n",
+               f->dies.busy, f->dies.of, rtl_format_count(f->dies.mean).text, rtl_format_count(f->dies.max).text,
+               f->dies.hottest, f->dies.imbalance);
     if (f->gaps)
         printf("gaps      %.1f %% of the time of wave slots, from a wave's end to the next one's begin; cycles: mean "
                "%s, p50 "

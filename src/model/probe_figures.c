@@ -66,6 +66,7 @@ static void compare_dies(const struct rtl_probe_state *s, struct rtl_probe_dies 
     if (s->dies < 2)
         return;
     d->there = true;
+    d->of = s->dies < RTL_PROBE_DIES ? (uint32_t)s->dies : RTL_PROBE_DIES;
     for (uint32_t i = 0; i < RTL_PROBE_DIES; i++) {
         uint64_t cycles = sum_of(i ? s->die[i - 1].busy : s->busy, RTL_PROBE_UNITS);
         d->cycles[i] = cycles;

@@ -60,7 +60,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     if (f->units)
         FACT("imbalance", "%.2f max/mean", f->imbalance);
     if (f->dies.busy)
-        FACT("dies", "%u, imbalance %.2f", (unsigned)f->dies.busy, f->dies.imbalance);
+        FACT("dies", "%u of up to %u, max/mean %.2f", (unsigned)f->dies.busy, (unsigned)f->dies.of, f->dies.imbalance);
     if (f->units && ui->probe.compute_units)
         FACT("on CUs", "%u of %u", (unsigned)f->units, (unsigned)ui->probe.compute_units);
     else if (s->waves)

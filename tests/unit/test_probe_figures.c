@@ -88,6 +88,7 @@ static void figures_of_dies(void **state)
     assert_string_equal(rtl_probe_unit_name(f.hottest[0].unit, f.dies.there).text, "xcc3 se1 sh0 cu1");
     assert_string_equal(rtl_probe_unit_name(RTL_PROBE_UNITS_ALL - 1, true).text, "xcc7 se7 sh1 cu15");
     assert_int_equal(f.dies.busy, 7);
+    assert_int_equal(f.dies.of, 8);
     assert_int_equal(f.dies.cycles[0], 400);
     assert_int_equal(f.dies.cycles[6], 0);
     assert_int_equal(f.dies.cycles[7], 180);
@@ -256,7 +257,7 @@ static void waves_that_record_nothing(void **state)
     s->die[1].busy[0x21] = 300;
     assert_non_null(strstr(report(&session),
                            "\n  xcc2 se1 sh0 cu1      300\n  xcc0 se5 sh1 cu13     100\n"
-                           "dies      2 had waves; cycles: mean 200, max 300 (xcc2), imbalance 1.50\n"));
+                           "dies      2 of up to 8 had waves; cycles: mean 200, max 300 (xcc2), imbalance 1.50\n"));
 }
 
 static void waits_of_several_copies(void **unused)

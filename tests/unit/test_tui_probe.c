@@ -128,9 +128,9 @@ static void dies(void **state)
     for (uint32_t die = 1; die < RTL_PROBE_DIES; die++)
         memcpy(s->die[die - 1].busy, s->busy, sizeof s->busy);
     s->die[4].busy[3] += 100000000;
-    drawn(24, 80, "dies       8, imbalance 1.04");
+    drawn(24, 80, "dies       8 of up to 8, max/mean 1.04");
     drawn(24, 80, "hottest    xcc5 se0 sh0 cu3 120M");
-    drawn(40, 120, "dies       8, imbalance 1.04");
+    drawn(40, 120, "dies       8 of up to 8, max/mean 1.04");
 }
 
 /* The same, and that it is recorded; nothing is probed there. */
