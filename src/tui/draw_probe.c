@@ -10,29 +10,33 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, BAR_LABEL = 7 };
+enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, NARROW = 60, BAR_LABEL = 7 };
 
-static void stage_text(const struct rtl_ui *ui, char *out, size_t size)
+/* What one copy of several is to probe is known; else how many dispatches there were meanwhile. */
+static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
+    const char *probed = cols < NARROW ? "of" : "probed of";
     const struct rtl_probe_told *p = &ui->probe;
     const struct rtl_probe_state *s = &p->state;
-    *out = 0;
-    if (ui->replay)
-        rtl_text_append(out, size, "recorded: ");
+    char gpu[24];
+    snprintf(out, size, "%s%s", cols < NARROW ? "" : ui->stalls ? "STALLS " : "PROBE ", ui->replay ? "recorded: " : "");
     if (p->runs)
         rtl_text_append(out, size, "%s", p->stage);
     else
         rtl_text_append(out, size, "over");
     if (ui->stalls)
-        rtl_text_append(out, size, ", copy %u%s%s: %s of %s dispatches", (unsigned)ui->stalls->copy,
+        rtl_text_append(out, size, ", copy %u%s%s: %s %s %s wanted", (unsigned)ui->stalls->copy,
                         ui->stalls->sum.rounds ? " of " : "",
                         ui->stalls->sum.rounds ? rtl_format_count(ui->stalls->sum.rounds).text : "",
-                        rtl_format_count(ui->stalls->recorded).text, rtl_format_count(ui->stalls->wanted).text);
+                        rtl_format_count(ui->stalls->recorded).text, probed, rtl_format_count(ui->stalls->wanted).text);
     else if (p->counted)
-        rtl_text_append(out, size, ", %s of %s dispatches", rtl_format_count(s->recorded).text,
+        rtl_text_append(out, size, ", %s %s %s seen", rtl_format_count(s->recorded).text, probed,
                         rtl_format_count(s->dispatches).text);
     if (p->counted && p->every)
         rtl_text_append(out, size, ", 1 in %u", (unsigned)p->every);
+    snprintf(gpu, sizeof gpu, ", GPU %u", (unsigned)p->gpu);
+    if (p->on_gpu && rtl_text_columns(out) + (int)strlen(gpu) < cols) /* cut, it would be another one's number */
+        rtl_text_append(out, size, "%s", gpu);
 }
 
 /* --- figures, the most telling first --- */
@@ -154,13 +158,9 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     char stage[160];
     if (!at.rows)
         return;
-    stage_text(ui, stage, sizeof stage);
+    stage_text(ui, at.cols, stage, sizeof stage);
     rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
-    rtl_frame_printf(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER,
-                     at.cols < 60 ? "%s"
-                     : ui->stalls ? "STALLS %s"
-                                  : "PROBE %s",
-                     stage);
+    rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER, stage);
     at.row++, at.rows--;
     const char *rest = p->runs ? "" : p->over;
     for (int lines = 0; *rest && at.rows && lines < 2;

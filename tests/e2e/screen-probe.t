@@ -34,7 +34,7 @@ serve probed
 terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "a kernel is chosen" detail
 keys P
-check "it is armed, and its numbers come" shows 'PROBE armed, [1-9][0-9.k]* of [0-9.k]+ dispatches, 1 in 10' 'imbalance  [1-9]' \
+check "it is armed, and its numbers come" shows 'PROBE armed, [1-9][0-9.k]* probed of [0-9.k]+ seen, 1 in 10, GPU 0' 'imbalance  [1-9]' \
     'on CUs     [0-9]+ of 104' 'tail p50' 'others     5.00µs: x1.00'
 check "waves by their cycles" shows '^ +[0-9.]+k? █+ +[0-9.]+k  │'
 check "the status line says so" shows '^probed: 1 in 10 . '

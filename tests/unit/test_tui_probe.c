@@ -46,6 +46,8 @@ static void probed(bool runs)
                                        .stage = "armed",
                                        .counted = true,
                                        .every = 10,
+                                       .on_gpu = true,
+                                       .gpu = 3,
                                        .compute_units = 104};
     struct rtl_probe_state *s = &ui.probe.state;
     s->dispatches = 6012;
@@ -145,7 +147,7 @@ static void a_recorded_pane(void **state)
     assert_false(rtl_ui_ask_for_probe(&ui, RTL_UI_PROBE) & RTL_UI_PROBE);
     drawn(24, 80, "this is a recording: nothing runs in it");
     probed(false);
-    drawn(24, 80, "PROBE recorded: over, 601 of 6.01k dispatches");
+    drawn(24, 80, "PROBE recorded: over, 601 probed of 6.01k seen, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: the program has unloaded the kernel");
     ui.replay = false;
 }
@@ -331,7 +333,7 @@ static void the_pane_of_waits(void **state)
     not_drawn(24, 80, "global_load_dword");
     ui.probe.runs = false;
     snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: each wait was timed");
-    drawn(24, 80, "STALLS over, copy 2 of 6: 13 of 20 dispatches");
+    drawn(24, 80, "STALLS over, copy 2 of 6: 13 probed of 20 wanted, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: each wait was timed");
     stalls.sum.timed = 0; /* nothing of the ordinary pane: its numbers would be of something else */
     drawn(24, 80, "no numbers");
