@@ -142,7 +142,8 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row, bool stalls)
     rtl_snapshot_free(&snapshot);
     if (status != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s",
-                   status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
+                   w->probe_reader && !rtl_reader_alive(w->probe_reader) ? "not probed: the process has exited"
+                   : status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
                        ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
                        : why);
         drop(w);
