@@ -41,9 +41,21 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
 
 /* --- figures, the most telling first --- */
 
+bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size)
+{
+    bool meanwhile = !ui->replay && ui->others_ns;
+    uint64_t ns = meanwhile ? ui->others_ns : rtl_probe_others_ns(NULL, &row->kernel->histogram);
+    if (!ns || !probed_ns)
+        return false;
+    *out = 0;
+    rtl_text_append(out, size, "%s%s: x%.2f", rtl_format_time(ns, ui->units).text, meanwhile ? "" : " since start",
+                    (double)probed_ns / (double)ns);
+    return true;
+}
+
 struct fact {
     const char *label;
-    char text[80];
+    char text[96];
 };
 enum { FACTS_MAX = 19 };
 
@@ -51,8 +63,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
                       struct fact facts[FACTS_MAX])
 {
     const struct rtl_probe_state *s = &ui->probe.state;
-    uint64_t others = rtl_probe_others_ns(row->base ? &row->base->histogram : NULL, &row->kernel->histogram);
-    double slower = rtl_probe_slower(f, others);
+    char others[64];
     int n = 0;
 #define FACT(name, ...) (facts[n].label = (name), snprintf(facts[n++].text, sizeof facts->text, __VA_ARGS__))
     FACT("waves", "%s of %s%s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text,
@@ -84,8 +95,8 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
              f->tail_longest_ns ? "; rest >" : "",
              f->tail_longest_ns ? rtl_format_time(f->tail_longest_ns, ui->units).text : "");
     FACT("mean", "%s", rtl_format_time(f->duration_mean_ns, ui->units).text);
-    if (slower > 0)
-        FACT("others", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
+    if (rtl_draw_others(ui, row, f->duration_mean_ns, others, sizeof others))
+        FACT("others", "%s", others);
     for (uint32_t i = 1; i < f->hottest_count; i++)
         FACT("then", "%s %s", rtl_probe_unit_name(f->hottest[i].unit, f->dies.there).text,
              rtl_format_count(f->hottest[i].cycles).text);

@@ -62,7 +62,7 @@ check "who leaves" shows 'left with 0'
 is "leaves nothing behind" "$?" 0
 
 # --- recorded, and seen again ---
-pane() { term capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # what others take goes on
+pane() { term capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # what those took isn't recorded
 frames() { "$top" -r "$work/seen.db" --json | jq -se "$1" 2>&1; }
 terminal 80 24 "$top -p $server -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
 check "a screen that is recorded" detail

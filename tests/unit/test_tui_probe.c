@@ -40,6 +40,7 @@ static int teardown(void **state)
 
 static void probed(bool runs)
 {
+    ui.others_ns = 110000;
     ui.probe = (struct rtl_probe_told){.there = true,
                                        .runs = runs,
                                        .kernel = KERNEL,
@@ -317,6 +318,32 @@ static void stalled(bool lines)
     ui.view = RTL_VIEW_DETAIL;
 }
 
+/* While it was armed, whatever has run since; where that isn't known, as in recordings, since the start. */
+static void what_the_others_took(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    probed(false);
+    ui.others_ns = 59000;
+    drawn(24, 80, "others     59.0µs: x2.00");
+    for (uint64_t n = 13; n < 30; n++) { /* which are many, and slow */
+        synth_record(p, 1, 900000, 500);
+        synth_tick(p, m, n * RTL_SEC);
+    }
+    drawn(24, 80, "others     59.0µs: x2.00");
+    stalled(true);
+    ui.others_ns = 59000;
+    drawn(24, 80, "others 59.0µs: x2.00");
+    ui.stalls = NULL;
+    ui.others_ns = 0;
+    drawn(40, 120, " since start: x0.");
+    ui.others_ns = 59000;
+    ui.replay = true;
+    ui.frames = 12;
+    drawn(40, 120, " since start: x0.");
+    ui.replay = false;
+}
+
 static void the_pane_of_waits(void **state)
 {
     (void)state;
@@ -468,6 +495,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(how_often_it_runs_now, setup, teardown),
         cmocka_unit_test_setup_teardown(whom_nobody_can_ask, setup, teardown),
         cmocka_unit_test_setup_teardown(any_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_others_took, setup, teardown),
         cmocka_unit_test_setup_teardown(the_pane_of_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(the_cursor_in_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(few_waits_have_all_lines, setup, teardown),
