@@ -24,12 +24,12 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
         rtl_text_append(out, size, "%s", p->stage);
     else
         rtl_text_append(out, size, "over");
-    if (ui->stalls)
+    if (ui->stalls && (p->runs || ui->stalls->recorded || ui->stalls->sum.timed)) /* else there was no copy */
         rtl_text_append(out, size, ", copy %u%s%s: %s %s %s wanted", (unsigned)ui->stalls->copy,
                         ui->stalls->sum.rounds ? " of " : "",
                         ui->stalls->sum.rounds ? rtl_format_count(ui->stalls->sum.rounds).text : "",
                         rtl_format_count(ui->stalls->recorded).text, probed, rtl_format_count(ui->stalls->wanted).text);
-    else if (p->counted)
+    else if (!ui->stalls && p->counted)
         rtl_text_append(out, size, ", %s %s %s seen", rtl_format_count(s->recorded).text, probed,
                         rtl_format_count(s->dispatches).text);
     if (p->counted && p->every)

@@ -362,7 +362,10 @@ static void the_pane_of_waits(void **state)
     snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: each wait was timed");
     drawn(24, 80, "STALLS over, copy 2 of 6: 13 probed of 20 wanted, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: each wait was timed");
+    stalls.recorded = 0; /* of the copy that runs */
+    drawn(24, 80, "STALLS over, copy 2 of 6: 0 probed of 20 wanted");
     stalls.sum.timed = 0; /* nothing of the ordinary pane: its numbers would be of something else */
+    drawn(24, 80, "STALLS over, 1 in 10, GPU 3");
     drawn(24, 80, "no numbers");
     not_drawn(24, 80, "imbalance");
     ui.selected = KERNEL - 1;
