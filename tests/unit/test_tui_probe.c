@@ -145,6 +145,8 @@ static void a_recorded_pane(void **state)
     ui.frames = 12;
     probed(true);
     golden("probe-recorded-80x24", 24, 80);
+    not_drawn(24, 80, "PProbe");
+    not_drawn(24, 80, "sStalls");
     assert_false(rtl_ui_ask_for_probe(&ui, RTL_UI_PROBE) & RTL_UI_PROBE);
     drawn(24, 80, "this is a recording: nothing runs in it");
     probed(false);
