@@ -83,6 +83,7 @@ static void put_dies(struct json_writer *w, struct json_object *root, const stru
     if (!o)
         return;
     put_number(w, o, "busy", d->busy);
+    put_number(w, o, "of", d->of);
     put_measured(w, o, "mean_cycles", d->busy, d->mean);
     put_measured(w, o, "max_cycles", d->busy, d->max);
     put_share(w, o, "imbalance", d->busy, d->imbalance);
@@ -125,10 +126,12 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
     }
     if ((o = object_in(w, root, "tail"))) {
         put_number(w, o, "dispatches", s->tails);
-        put_measured(w, o, "mean_ns", s->tails, f.tail_mean_ns);
-        put_measured(w, o, "max_ns", s->tails, s->tail_max_ns);
+        put_number(w, o, "of", s->recorded);
+        put_measured(w, o, "longest_ns", f.tail_longest_ns, f.tail_longest_ns);
+        put_measured(w, o, "mean_ns", s->tails, f.tail_mean.high);
+        put_measured(w, o, "max_ns", s->tails, f.tail_max.high);
         put_between(w, o, "p50_ns", s->tails, f.tail_p50);
-        put_measured(w, o, "step_ns", s->tails, s->tail_step_ns);
+        put_measured(w, o, "step_ns", s->tail_step_ns, s->tail_step_ns);
         put_histogram(w, o, s->tail_ns, "dispatches");
     }
 }

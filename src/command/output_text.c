@@ -165,6 +165,14 @@ static void write_calls(const struct rtl_output_frame *f, FILE *out)
     }
 }
 
+static struct rtl_probe_between_text times_text(const struct rtl_output_frame *f, struct rtl_probe_between between)
+{
+    struct rtl_probe_between_text t = rtl_probe_times_text(between, f->options->units);
+    if (f->options->ascii)
+        rtl_units_ascii(t.text);
+    return t;
+}
+
 /* What was recorded of a probe, in a line. */
 static void write_probe(const struct rtl_output_frame *f, FILE *out)
 {
@@ -189,8 +197,12 @@ static void write_probe(const struct rtl_output_frame *f, FILE *out)
         fprintf(out, "  cycles p50 %s p99 %s  units %u imbalance %.2f", rtl_probe_cycles_text(figures.p50).text,
                 rtl_probe_cycles_text(figures.p99).text, (unsigned)figures.units, figures.imbalance);
     if (p->counted && s->tails)
-        fprintf(out, "  tail mean %s max %s", time_text(f, true, figures.tail_mean_ns).text,
-                time_text(f, true, s->tail_max_ns).text);
+        fprintf(out, "  tail mean %s max %s steps %s", times_text(f, figures.tail_mean).text,
+                times_text(f, figures.tail_max).text, time_text(f, true, s->tail_step_ns).text);
+    if (p->counted && s->waves && s->tails < s->recorded)
+        fprintf(out, "  tail known of %s of %s", rtl_format_count(s->tails).text, rtl_format_count(s->recorded).text);
+    if (p->counted && s->waves && s->tails < s->recorded && figures.tail_longest_ns)
+        fprintf(out, ", not beyond %s", time_text(f, true, figures.tail_longest_ns).text);
     fputc('\n', out);
 }
 

@@ -88,6 +88,22 @@ static void print_counts(const struct rtl_probe_report *r)
     putchar('\n');
 }
 
+/* Those of which it isn't known are the slow ones. */
+static void print_tail(const struct rtl_probe_report *r, const struct rtl_probe_figures *f)
+{
+    const struct rtl_probe_state *s = &r->session->probing.state;
+    if (s->tails)
+        printf("tail      p50 %s, max %s, from half of the waves' ends to the last (%" PRIu64 " of %" PRIu64
+               " dispatches, steps of %s",
+               times(r, f->tail_p50).text, times(r, f->tail_max).text, s->tails, s->recorded,
+               time_of(r, s->tail_step_ns).text);
+    else
+        printf("tail      not known (0 of %" PRIu64 " dispatches", s->recorded);
+    if (s->tails < s->recorded && f->tail_longest_ns)
+        printf("; the others lasted longer than %s", time_of(r, f->tail_longest_ns).text);
+    puts(")");
+}
+
 static void print_numbers(const struct rtl_probe_report *r, const struct rtl_probe_figures *f)
 {
     const struct rtl_probe_state *s = &r->session->probing.state;
@@ -118,19 +134,17 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
         printf("  %-*s %7s\n", f->dies.there ? 17 : 15, rtl_probe_unit_name(f->hottest[i].unit, f->dies.there).text,
                rtl_format_count(f->hottest[i].cycles).text);
     if (f->dies.busy)
-        printf("dies      %" PRIu32 " had waves; cycles: mean %s, max %s (xcc%" PRIu32 "), imbalance %.2f\n",
-               f->dies.busy, rtl_format_count(f->dies.mean).text, rtl_format_count(f->dies.max).text, f->dies.hottest,
-               f->dies.imbalance);
+        printf("dies      %" PRIu32 " of up to %" PRIu32 " had waves; cycles: mean %s, max %s (xcc%" PRIu32
+               "), imbalance %.2f\n",
+               f->dies.busy, f->dies.of, rtl_format_count(f->dies.mean).text, rtl_format_count(f->dies.max).text,
+               f->dies.hottest, f->dies.imbalance);
     if (f->gaps)
         printf("gaps      %.1f %% of the time of wave slots, from a wave's end to the next one's begin; cycles: mean "
                "%s, p50 "
                "%s, p99 %s (%s gaps)\n",
                f->gap_share * 100, rtl_format_count(f->gap_mean).text, rtl_probe_cycles_text(f->gap_p50).text,
                rtl_probe_cycles_text(f->gap_p99).text, rtl_format_count(f->gaps).text);
-    if (s->tails)
-        printf("tail      p50 %s, max %s, from half of the waves' ends to the last (%" PRIu64
-               " dispatches, steps of %s)\n",
-               times(r, f->tail_p50).text, time_of(r, s->tail_max_ns).text, s->tails, time_of(r, s->tail_step_ns).text);
+    print_tail(r, f);
 }
 
 bool rtl_probe_report_text(const struct rtl_probe_report *r)

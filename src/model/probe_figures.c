@@ -66,6 +66,7 @@ static void compare_dies(const struct rtl_probe_state *s, struct rtl_probe_dies 
     if (s->dies < 2)
         return;
     d->there = true;
+    d->of = s->dies < RTL_PROBE_DIES ? (uint32_t)s->dies : RTL_PROBE_DIES;
     for (uint32_t i = 0; i < RTL_PROBE_DIES; i++) {
         uint64_t cycles = sum_of(i ? s->die[i - 1].busy : s->busy, RTL_PROBE_UNITS);
         d->cycles[i] = cycles;
@@ -94,6 +95,26 @@ static void look_at_gaps(const struct rtl_probe_state *s, struct rtl_probe_figur
     f->gap_share = empty + busy > 0 ? empty / (empty + busy) : 0;
 }
 
+/* The step in which half of the waves had ended counts whole: that was up to a step later. */
+static struct rtl_probe_between to_a_step(struct rtl_probe_between b, uint64_t step)
+{
+    b.low = b.low > step ? b.low - step : 0;
+    return b;
+}
+
+static void look_at_tails(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
+{
+    enum { SURE = RTL_PROBE_ENDS - 1 }; /* steps: where in its first one a dispatch begins is chance */
+    uint64_t tails = sum_of(s->tail_ns, RTL_PROBE_DURATIONS), mean = s->tails ? s->tail_total_ns / s->tails : 0;
+    struct rtl_probe_between p50 = {0};
+    if (tails)
+        p50 = quantile(s->tail_ns, tails, 0.5, 0, s->tail_max_ns);
+    f->tail_p50 = to_a_step(p50, s->tail_step_ns);
+    f->tail_mean = to_a_step((struct rtl_probe_between){mean, mean}, s->tail_step_ns);
+    f->tail_max = to_a_step((struct rtl_probe_between){s->tail_max_ns, s->tail_max_ns}, s->tail_step_ns);
+    f->tail_longest_ns = s->tail_step_ns < UINT64_MAX / SURE ? SURE * s->tail_step_ns : UINT64_MAX;
+}
+
 void rtl_probe_figures(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
 {
     *f = (struct rtl_probe_figures){.any = s->recorded != 0, .first = 0, .last = -1};
@@ -106,14 +127,12 @@ void rtl_probe_figures(const struct rtl_probe_state *s, struct rtl_probe_figures
         f->last = i;
         f->most = s->durations[i] > f->most ? s->durations[i] : f->most;
     }
-    uint64_t waves = sum_of(s->durations, RTL_PROBE_DURATIONS), tails = sum_of(s->tail_ns, RTL_PROBE_DURATIONS);
+    uint64_t waves = sum_of(s->durations, RTL_PROBE_DURATIONS);
     if (waves) {
         f->p50 = quantile(s->durations, waves, 0.5, s->min, s->max);
         f->p99 = quantile(s->durations, waves, 0.99, s->min, s->max);
     }
-    if (tails)
-        f->tail_p50 = quantile(s->tail_ns, tails, 0.5, 0, s->tail_max_ns);
-    f->tail_mean_ns = s->tails ? s->tail_total_ns / s->tails : 0;
+    look_at_tails(s, f);
     look_at_gaps(s, f);
     rank_units(s, f);
     compare_dies(s, &f->dies);
@@ -143,7 +162,11 @@ struct rtl_probe_between_text rtl_probe_cycles_text(struct rtl_probe_between b)
 
 struct rtl_probe_between_text rtl_probe_times_text(struct rtl_probe_between b, enum rtl_unit units)
 {
-    return between(rtl_format_time(b.low, units).text, rtl_format_time(b.high, units).text);
+    struct rtl_probe_between_text t;
+    if (b.low || !b.high)
+        return between(rtl_format_time(b.low, units).text, rtl_format_time(b.high, units).text);
+    snprintf(t.text, sizeof t.text, "up to %s", rtl_format_time(b.high, units).text);
+    return t;
 }
 
 uint64_t rtl_probe_others_ns(const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *after)

@@ -29,6 +29,7 @@ struct rtl_probe_unit {
 /* How even dies were: cycles, of those that had waves. */
 struct rtl_probe_dies {
     bool there; /* several are; of one nothing is told here */
+    uint32_t of; /* that there can be: a GPU of the kind may have fewer */
     uint32_t busy, hottest;
     uint64_t mean, max;
     double imbalance; /* max / mean; 0: none had waves */
@@ -51,8 +52,9 @@ struct rtl_probe_figures {
     uint64_t gaps, gap_mean;                   /* between waves of a slot; cycles; with any: */
     struct rtl_probe_between gap_p50, gap_p99; /* cycles */
     double gap_share;                          /* of the time that slots had waves or gaps; 0 to 1 */
-    struct rtl_probe_between tail_p50;         /* ns; with `tails` of the state */
-    uint64_t tail_mean_ns;
+    /* ns, with `tails` of the state: no more than the library says, and less than a step below that */
+    struct rtl_probe_between tail_p50, tail_mean, tail_max;
+    uint64_t tail_longest_ns; /* of a dispatch that lasts longer it isn't known; 0: nor is this */
 };
 
 void rtl_probe_figures(const struct rtl_probe_state *state, struct rtl_probe_figures *figures);
@@ -63,7 +65,7 @@ struct rtl_probe_unit_name {
 };
 struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit, bool dies);
 
-/* "4.10k-8.19k", or one number where both look the same. */
+/* "4.10k-8.19k", or one number where both look the same; of times that may be nothing "up to 70ns". */
 struct rtl_probe_between_text {
     char text[56];
 };

@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "observe/debug_list.h"
 #include "observe/kernel_code.h"
 #include "probe/code_object.h"
+#include "shm/process.h"
 
 enum { COMPARED_MAX = 128 << 10, AT_ONCE = 64 << 10 }; /* bytes of code that are compared with what is loaded */
 static const uint64_t KEPT_MAX = 512ull << 20;         /* bytes of code objects that are kept, once each */
@@ -100,6 +102,22 @@ static bool take(void *context, const struct rtl_kernel_code *code)
     return c->count < RTL_PROBE_CODES_MAX;
 }
 
+/* One that exits lets go of its memory first, and for a while seems to have no code, or to forbid looking. */
+static bool has_exited(pid_t pid)
+{
+    enum { TRIES = 20, EXITING = 0x4 /* PF_EXITING */ };
+    for (int i = 0; i < TRIES; i++) {
+        struct rtl_process process;
+        int error = rtl_process_read(pid, &process);
+        if (error == -ESRCH || (!error && rtl_process_is_zombie(&process)))
+            return true;
+        if (error || !(process.flags & EXITING))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL);
+    }
+    return false; /* its first thread alone has ended */
+}
+
 static void look(struct rtl_probe_code *c)
 {
     struct rtl_target_memory memory;
@@ -131,6 +149,8 @@ static void *run(void *context)
 {
     struct rtl_probe_code *c = context;
     look(c);
+    if (c->result == RTL_PROBE_CODE_NONE || c->result == RTL_PROBE_CODE_DENIED)
+        c->result = has_exited(c->pid) ? RTL_PROBE_CODE_EXITED : c->result;
     atomic_store_explicit(&c->ready, true, memory_order_release);
     let_go(c);
     return NULL;

@@ -28,6 +28,7 @@ enum rtl_probe_code_result {
     RTL_PROBE_CODE_NONE,
     RTL_PROBE_CODE_CHANGED, /* what is loaded isn't what the file has that it was loaded from */
     RTL_PROBE_CODE_DENIED,  /* the process may not be looked into */
+    RTL_PROBE_CODE_EXITED,  /* there is no process any more, or soon */
 };
 enum rtl_probe_code_result rtl_probe_code_result(const struct rtl_probe_code *code);
 

@@ -187,6 +187,8 @@ static bool next_round(struct rtl_probe_rounds *r)
     if (!status)
         status = begin(r, &snapshot, why, sizeof why);
     rtl_snapshot_free(&snapshot);
+    if (status && !rtl_reader_alive(r->reader)) /* which is why there is nothing to be opened */
+        return end(r, "the probe ended: the process has exited", "exited");
     return !status || end(r, why, "refused");
 }
 

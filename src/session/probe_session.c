@@ -166,6 +166,23 @@ static void begin(struct rtl_probe_session *s, enum rtl_probing_over wrong, uint
     }
 }
 
+/* NOT: it was found. */
+static enum rtl_probing_over wrong_with(enum rtl_probe_code_result result, enum rtl_probing_over none)
+{
+    switch (result) {
+    case RTL_PROBE_CODE_FOUND:
+        return RTL_PROBING_NOT;
+    case RTL_PROBE_CODE_CHANGED:
+        return RTL_PROBING_CODE_CHANGED;
+    case RTL_PROBE_CODE_DENIED:
+        return RTL_PROBING_CODE_DENIED;
+    case RTL_PROBE_CODE_EXITED:
+        return RTL_PROBING_EXITED;
+    default:
+        return none;
+    }
+}
+
 static void look_for_code(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
     if (!rtl_probe_code_ready(s->code)) {
@@ -178,20 +195,8 @@ static void look_for_code(struct rtl_probe_session *s, bool alive, uint64_t now)
             begin(s, RTL_PROBING_CODE_LATE, now);
         return;
     }
-    switch (rtl_probe_code_result(s->code)) {
-    case RTL_PROBE_CODE_FOUND:
-        begin(s, RTL_PROBING_NOT, now);
-        break;
-    case RTL_PROBE_CODE_CHANGED:
-        begin(s, RTL_PROBING_CODE_CHANGED, now);
-        break;
-    case RTL_PROBE_CODE_DENIED:
-        begin(s, alive ? RTL_PROBING_CODE_DENIED : RTL_PROBING_EXITED, now);
-        break;
-    default:
-        begin(s, RTL_PROBING_NO_CODE, now);
-        break;
-    }
+    enum rtl_probing_over wrong = wrong_with(rtl_probe_code_result(s->code), RTL_PROBING_NO_CODE);
+    begin(s, wrong && !alive ? RTL_PROBING_EXITED : wrong, now);
 }
 
 const struct rtl_probe_code_copy *rtl_probe_session_original(const struct rtl_probe_session *s)
@@ -214,16 +219,8 @@ const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_sessi
 /* NOT: what was found is there. */
 static enum rtl_probing_over compare(const struct rtl_probe_session *s)
 {
-    switch (rtl_probe_code_result(s->again)) {
-    case RTL_PROBE_CODE_FOUND:
-        return rtl_probe_code_has(s->again, rtl_probe_session_original(s)) ? RTL_PROBING_NOT : RTL_PROBING_RELOADED;
-    case RTL_PROBE_CODE_CHANGED:
-        return RTL_PROBING_CODE_CHANGED;
-    case RTL_PROBE_CODE_DENIED:
-        return RTL_PROBING_CODE_DENIED;
-    default:
-        return RTL_PROBING_RELOADED;
-    }
+    enum rtl_probing_over wrong = wrong_with(rtl_probe_code_result(s->again), RTL_PROBING_RELOADED);
+    return wrong || rtl_probe_code_has(s->again, rtl_probe_session_original(s)) ? wrong : RTL_PROBING_RELOADED;
 }
 
 /*

@@ -11,8 +11,9 @@
 
 static const struct {
     const char *word, *text, *advice;
+    bool another_time;
 } overs[] = {
-#define X(symbol, json, text, advice) {json, text, advice},
+#define X(symbol, json, text, advice, another_time) {json, text, advice, another_time},
     RTL_PROBING_OVERS(X)
 #undef X
 };
@@ -371,6 +372,14 @@ void rtl_probing_reason(const struct rtl_probing *p, char *out, size_t size)
     snprintf(out, size, "%s%s%s%s", text, status, *advice ? "; " : "", advice);
 }
 
+/* What came between is not that the kernel can't be probed. */
+static bool could_be_another_time(const struct rtl_probing *p)
+{
+    bool passing = p->why == RTL_PROBE_WHY_KERNEL_GONE || p->why == RTL_PROBE_WHY_SHUTDOWN ||
+                   p->why == RTL_PROBE_WHY_UNWATCHED || p->why == RTL_PROBE_WHY_DISARMED;
+    return overs[p->over].another_time && (p->over != RTL_PROBING_LIBRARY || passing);
+}
+
 void rtl_probing_text(const struct rtl_probing *p, char *out, size_t size)
 {
     char reason[400];
@@ -378,6 +387,7 @@ void rtl_probing_text(const struct rtl_probing *p, char *out, size_t size)
     snprintf(out, size, "%s%s",
              !*reason                                       ? ""
              : p->counted && p->over != RTL_PROBING_REFUSED ? "the probe ended: "
+             : could_be_another_time(p)                     ? "not probed: "
                                                             : "it can't be probed: ",
              reason);
 }

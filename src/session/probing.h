@@ -16,34 +16,39 @@
 #include "shm/probe_page.h"
 #include "shm/probe_state.h"
 
-/* Why it is over, as the viewer sees it. X(symbol, JSON value, text: goes on from "the probe ended: ", what to do) */
+/* Why it is over, as the viewer sees it. X(symbol, JSON value, text: goes on from "the probe ended: ", what to do;
+ * whether it could be another time) */
 #define RTL_PROBING_OVERS(X)                                                                                           \
-    X(NOT, "", "", "")                                                                                                 \
-    X(LIBRARY, "", "", "")        /* what the library says: RTL_PROBE_ENDS_WHY */                                      \
-    X(REFUSED, "refused", "", "") /* by the patch: RTL_PROBE_REFUSALS */                                               \
+    X(NOT, "", "", "", true)                                                                                           \
+    X(LIBRARY, "", "", "", true)         /* what the library says: RTL_PROBE_ENDS_WHY */                               \
+    X(REFUSED, "refused", "", "", false) /* by the patch: RTL_PROBE_REFUSALS */                                        \
     X(NO_CODE, "no_code", "its code is not found in the process",                                                      \
-      "is it of a runtime that keeps a list for debuggers?")                                                           \
+      "is it of a runtime that keeps a list for debuggers?", false)                                                    \
     X(CODE_DENIED, "code_denied", "its memory may not be looked into",                                                 \
-      "is rtl-top the process's user, with ptrace allowed?")                                                           \
-    X(CODE_LATE, "code_late", "its code wasn't found within 30 s", "does the process hang while its memory is read?")  \
+      "is rtl-top the process's user, with ptrace allowed?", false)                                                    \
+    X(CODE_LATE, "code_late", "its code wasn't found within 30 s", "does the process hang while its memory is read?",  \
+      true)                                                                                                            \
     X(CODE_CHANGED, "code_changed", "the file that its code was loaded from is another by now",                        \
-      "start the process anew")                                                                                        \
-    X(RELOADED, "reloaded", "its code isn't where it was found any more", "does the program load it anew each time?")  \
-    X(OTHER_VIEWER, "other_viewer", "another viewer has a probe there", "one at a time: wait until that is over")      \
-    X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?")             \
-    X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now")                   \
+      "start the process anew", false)                                                                                 \
+    X(RELOADED, "reloaded", "its code isn't where it was found any more", "does the program load it anew each time?",  \
+      true)                                                                                                            \
+    X(OTHER_VIEWER, "other_viewer", "another viewer has a probe there", "one at a time: wait until that is over",      \
+      true)                                                                                                            \
+    X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?", true)       \
+    X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now", true)             \
     X(NOT_PROBED, "not_probed", "its dispatches come, and none of them is probed",                                     \
-      "they may be another GPU's, or their packets of a kind that is left as it is")                                   \
-    X(TIMEOUT, "timeout", "the time for it is over", "--timeout gives it more, --every probes more of its dispatches") \
-    X(STOPPED, "stopped", "it was stopped", "")                                                                        \
-    X(EXITED, "exited", "the process has exited", "")                                                                  \
-    X(REPLACED, "replaced", "another viewer has put one in its place", "one at a time: wait until that is over")       \
-    X(DAMAGED, "damaged", "what its library says makes no sense", "the segment is damaged")                            \
+      "they may be another GPU's, or their packets of a kind that is left as it is", true)                             \
+    X(TIMEOUT, "timeout", "the time for it is over", "--timeout gives it more, --every probes more of its dispatches", \
+      true)                                                                                                            \
+    X(STOPPED, "stopped", "it was stopped", "", true)                                                                  \
+    X(EXITED, "exited", "the process has exited", "", true)                                                            \
+    X(REPLACED, "replaced", "another viewer has put one in its place", "one at a time: wait until that is over", true) \
+    X(DAMAGED, "damaged", "what its library says makes no sense", "the segment is damaged", false)                     \
     X(UNREADABLE, "unreadable", "its numbers can't be read: they are being written all the time",                      \
-      "the segment is damaged")
+      "the segment is damaged", false)
 
 enum rtl_probing_over {
-#define X(symbol, json, text, advice) RTL_PROBING_##symbol,
+#define X(symbol, json, text, advice, another_time) RTL_PROBING_##symbol,
     RTL_PROBING_OVERS(X)
 #undef X
         RTL_PROBING_OVER_COUNT

@@ -103,11 +103,10 @@ struct rtl_number rtl_format_time(uint64_t ns, enum rtl_unit unit)
 
 void rtl_units_ascii(char *text)
 {
-    char *micro = strstr(text, "µ");
-    if (!micro)
-        return;
-    *micro = 'u';
-    memmove(micro + 1, micro + 2, strlen(micro + 2) + 1);
+    for (char *micro = text; (micro = strstr(micro, "µ")); micro++) {
+        *micro = 'u';
+        memmove(micro + 1, micro + 2, strlen(micro + 2) + 1);
+    }
 }
 
 struct rtl_number rtl_format_count(uint64_t count)

@@ -46,7 +46,7 @@ struct rtl_number rtl_format_age(uint64_t ns);      /* 0:07, 4:12, 1:02:03, 3d04
 struct rtl_number rtl_format_interval(uint64_t ns); /* 50ms, 0.5s, 10s, 17min */
 struct rtl_number rtl_format_ppb(int64_t ppb);      /* parts per million with a sign: +50.0, -0.31 */
 
-/* Text with such a time in ASCII, in place: "us" for the micro sign. */
+/* Text with such times in ASCII, in place: "us" for the micro sign. */
 void rtl_units_ascii(char *text);
 
 /* "2", "0.5", "500ms", "2s", "1m" -> ns. False for anything else, or outside 50 ms .. 1 hour. */

@@ -30,6 +30,10 @@ void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
 void rtl_draw_plot(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 void rtl_draw_plot_head(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
 
+/* What a kernel's other dispatches took while some were probed, and how much longer those took: "110µs: x1.07". Where
+ * that isn't known, as in recordings, since the start. False: nor is that. */
+bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size);
+
 /* What is below the kernels on tall terminals: the one under the cursor. */
 void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 

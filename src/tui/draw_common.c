@@ -318,6 +318,8 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         struct rtl_key_name name = rtl_key_name(k->keys[0]);
         if (actions[i] == RTL_ACTION_RANKS && !(ui->model->latest && ui->model->latest->snapshot.parts))
             continue; /* of one process there is nobody to compare it with */
+        if (ui->replay && (actions[i] == RTL_ACTION_PROBE || actions[i] == RTL_ACTION_STALLS))
+            continue; /* nothing runs in it */
         const char *shown = k->keys[0] == ' ' ? "Spc" : name.text, *label = k->label;
         int other = strchr("]>}-", *label) ? 1 : 0; /* the second one of two keys */
         if (col + (int)strlen(shown) + (int)strlen(label) + 1 > end)

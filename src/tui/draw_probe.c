@@ -10,45 +10,60 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, BAR_LABEL = 7 };
+enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, NARROW = 60, BAR_LABEL = 7 };
 
-static void stage_text(const struct rtl_ui *ui, char *out, size_t size)
+/* What one copy of several is to probe is known; else how many dispatches there were meanwhile. */
+static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
+    const char *probed = cols < NARROW ? "of" : "probed of";
     const struct rtl_probe_told *p = &ui->probe;
     const struct rtl_probe_state *s = &p->state;
-    *out = 0;
-    if (ui->replay)
-        rtl_text_append(out, size, "recorded: ");
+    char gpu[24];
+    snprintf(out, size, "%s%s", cols < NARROW ? "" : ui->stalls ? "STALLS " : "PROBE ", ui->replay ? "recorded: " : "");
     if (p->runs)
         rtl_text_append(out, size, "%s", p->stage);
     else
         rtl_text_append(out, size, "over");
-    if (ui->stalls)
-        rtl_text_append(out, size, ", copy %u%s%s: %s of %s dispatches", (unsigned)ui->stalls->copy,
+    if (ui->stalls && (p->runs || ui->stalls->recorded || ui->stalls->sum.timed)) /* else there was no copy */
+        rtl_text_append(out, size, ", copy %u%s%s: %s %s %s wanted", (unsigned)ui->stalls->copy,
                         ui->stalls->sum.rounds ? " of " : "",
                         ui->stalls->sum.rounds ? rtl_format_count(ui->stalls->sum.rounds).text : "",
-                        rtl_format_count(ui->stalls->recorded).text, rtl_format_count(ui->stalls->wanted).text);
-    else if (p->counted)
-        rtl_text_append(out, size, ", %s of %s dispatches", rtl_format_count(s->recorded).text,
+                        rtl_format_count(ui->stalls->recorded).text, probed, rtl_format_count(ui->stalls->wanted).text);
+    else if (!ui->stalls && p->counted)
+        rtl_text_append(out, size, ", %s %s %s seen", rtl_format_count(s->recorded).text, probed,
                         rtl_format_count(s->dispatches).text);
     if (p->counted && p->every)
         rtl_text_append(out, size, ", 1 in %u", (unsigned)p->every);
+    snprintf(gpu, sizeof gpu, ", GPU %u", (unsigned)p->gpu);
+    if (p->on_gpu && rtl_text_columns(out) + (int)strlen(gpu) < cols) /* cut, it would be another one's number */
+        rtl_text_append(out, size, "%s", gpu);
 }
 
 /* --- figures, the most telling first --- */
 
+bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size)
+{
+    bool meanwhile = !ui->replay && ui->others_ns;
+    uint64_t ns = meanwhile ? ui->others_ns : rtl_probe_others_ns(NULL, &row->kernel->histogram);
+    if (!ns || !probed_ns)
+        return false;
+    *out = 0;
+    rtl_text_append(out, size, "%s%s: x%.2f", rtl_format_time(ns, ui->units).text, meanwhile ? "" : " since start",
+                    (double)probed_ns / (double)ns);
+    return true;
+}
+
 struct fact {
     const char *label;
-    char text[80];
+    char text[96];
 };
-enum { FACTS_MAX = 18 };
+enum { FACTS_MAX = 19 };
 
 static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const struct rtl_probe_figures *f,
                       struct fact facts[FACTS_MAX])
 {
     const struct rtl_probe_state *s = &ui->probe.state;
-    uint64_t others = rtl_probe_others_ns(row->base ? &row->base->histogram : NULL, &row->kernel->histogram);
-    double slower = rtl_probe_slower(f, others);
+    char others[64];
     int n = 0;
 #define FACT(name, ...) (facts[n].label = (name), snprintf(facts[n++].text, sizeof facts->text, __VA_ARGS__))
     FACT("waves", "%s of %s%s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text,
@@ -60,7 +75,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     if (f->units)
         FACT("imbalance", "%.2f max/mean", f->imbalance);
     if (f->dies.busy)
-        FACT("dies", "%u, imbalance %.2f", (unsigned)f->dies.busy, f->dies.imbalance);
+        FACT("dies", "%u of up to %u, max/mean %.2f", (unsigned)f->dies.busy, (unsigned)f->dies.of, f->dies.imbalance);
     if (f->units && ui->probe.compute_units)
         FACT("on CUs", "%u of %u", (unsigned)f->units, (unsigned)ui->probe.compute_units);
     else if (s->waves)
@@ -72,12 +87,16 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
         FACT("slot gaps", "%.1f%%, p50 %s", f->gap_share * 100, rtl_probe_cycles_text(f->gap_p50).text);
     if (s->tails) {
         FACT("tail p50", "%s", rtl_probe_times_text(f->tail_p50, ui->units).text);
-        FACT("tail max", "%s, steps %s", rtl_format_time(s->tail_max_ns, ui->units).text,
+        FACT("tail max", "%s, steps %s", rtl_probe_times_text(f->tail_max, ui->units).text,
              rtl_format_time(s->tail_step_ns, ui->units).text);
     }
+    if (s->waves && s->tails < s->recorded) /* the slow ones: without this they would seem to be in it */
+        FACT("tail known", "%s of %s%s%s", rtl_format_count(s->tails).text, rtl_format_count(s->recorded).text,
+             f->tail_longest_ns ? "; rest >" : "",
+             f->tail_longest_ns ? rtl_format_time(f->tail_longest_ns, ui->units).text : "");
     FACT("mean", "%s", rtl_format_time(f->duration_mean_ns, ui->units).text);
-    if (slower > 0)
-        FACT("others", "%s: x%.2f", rtl_format_time(others, ui->units).text, slower);
+    if (rtl_draw_others(ui, row, f->duration_mean_ns, others, sizeof others))
+        FACT("others", "%s", others);
     for (uint32_t i = 1; i < f->hottest_count; i++)
         FACT("then", "%s %s", rtl_probe_unit_name(f->hottest[i].unit, f->dies.there).text,
              rtl_format_count(f->hottest[i].cycles).text);
@@ -150,13 +169,9 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     char stage[160];
     if (!at.rows)
         return;
-    stage_text(ui, stage, sizeof stage);
+    stage_text(ui, at.cols, stage, sizeof stage);
     rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
-    rtl_frame_printf(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER,
-                     at.cols < 60 ? "%s"
-                     : ui->stalls ? "STALLS %s"
-                                  : "PROBE %s",
-                     stage);
+    rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER, stage);
     at.row++, at.rows--;
     const char *rest = p->runs ? "" : p->over;
     for (int lines = 0; *rest && at.rows && lines < 2;

@@ -18,8 +18,8 @@ enum { SHARE = 8, COUNT = 8, PLACE = 10, NARROW = 76, LEAST_TEXT = 12, BESIDE_FR
 static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect *at, const struct rtl_row *row)
 {
     const struct rtl_probe_stalls *s = &ui->stalls->sum;
-    uint64_t mean = s->recorded ? s->duration_total_ns / s->recorded : 0,
-             others = rtl_probe_others_ns(row->base ? &row->base->histogram : NULL, &row->kernel->histogram);
+    uint64_t mean = s->recorded ? s->duration_total_ns / s->recorded : 0;
+    char others[64];
     struct {
         const char *label;
         char text[80];
@@ -36,8 +36,8 @@ static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
     FACT("waves", "%s of %s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text);
     if (mean)
         FACT("mean", "%s", rtl_format_time(mean, ui->units).text);
-    if (mean && others)
-        FACT("others", "%s: x%.2f", rtl_format_time(others, ui->units).text, (double)mean / (double)others);
+    if (rtl_draw_others(ui, row, mean, others, sizeof others))
+        FACT("others", "%s", others);
 #undef FACT
     for (int i = 0; i < count && at->rows; i++) {
         if (rtl_draw_piece(frame, *at, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)

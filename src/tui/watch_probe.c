@@ -62,6 +62,30 @@ void rtl_watch_drop_probe(struct rtl_watch *w)
     hand_over(w->parent, w);
 }
 
+/* What the kernel's other dispatches take from when it is armed until it is over: dispatches before it, and behind, may
+ * have been other work. */
+static void look_at_others(struct rtl_watch *w, bool over)
+{
+    struct rtl_snapshot now = {0};
+    const struct rtl_model *m = w->held ? w->held : w->ui.model;
+    const struct rtl_snapshot *s = m && m->latest ? &m->latest->snapshot : &now; /* neither: too early */
+    if (!w->ui.probe.counted)
+        return;
+    if ((!w->others_begun || over) && rtl_reader_snapshot(w->probe_reader, &now) == RTL_READER_OK)
+        s = &now;
+    for (uint32_t i = 0; i < s->kernel_count; i++) {
+        const struct rtl_histogram_copy *h = &s->kernels[i].histogram;
+        if (s->kernels[i].id != w->ui.probe.kernel)
+            continue;
+        if (!w->others_begun)
+            w->others_count = h->count, w->others_total_ns = h->total_ns;
+        if (h->count > w->others_count && h->total_ns >= w->others_total_ns)
+            w->ui.others_ns = (h->total_ns - w->others_total_ns) / (h->count - w->others_count);
+    }
+    w->others_begun = true;
+    rtl_snapshot_free(&now);
+}
+
 static void step(struct rtl_watch *w)
 {
     if (!runs(w))
@@ -74,6 +98,7 @@ static void step(struct rtl_watch *w)
         goes_on = rtl_probe_session_step(w->probe, alive, rtl_mono_ns());
         rtl_probe_session_tell(w->probe, &w->ui.probe);
     }
+    look_at_others(w, !goes_on);
     if (goes_on)
         return;
     rtl_ui_say(&w->ui, "%s", w->ui.probe.over);
@@ -142,7 +167,8 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row, bool stalls)
     rtl_snapshot_free(&snapshot);
     if (status != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s",
-                   status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
+                   w->probe_reader && !rtl_reader_alive(w->probe_reader) ? "not probed: the process has exited"
+                   : status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
                        ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
                        : why);
         drop(w);
@@ -151,6 +177,8 @@ static void begin(struct rtl_watch *w, const struct rtl_row *row, bool stalls)
     w->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = row->id};
     w->ui.stalls = stalls ? rtl_probe_rounds_stalls(w->stalls) : NULL;
     w->ui.stall_at = 0;
+    w->ui.others_ns = 0;
+    w->others_begun = false;
     const char *key = rtl_key_name(rtl_keys[stalls ? RTL_ACTION_STALLS : RTL_ACTION_PROBE].keys[0]).text;
     if (stalls && *w->ui.record)
         rtl_ui_say(&w->ui, "probed copies of it are going to run; %s takes that back; waits aren't recorded", key);

@@ -36,7 +36,9 @@ struct rtl_watch {
     struct rtl_probe_session *probe; /* that runs; or NULL */
     struct rtl_probe_rounds *stalls; /* one of waits, that runs or is shown; or NULL */
     struct rtl_reader *probe_reader; /* of the one that runs */
-    struct rtl_model *held;          /* what comes in during a pause; or NULL */
+    bool others_begun;               /* it was armed; the kernel's timed dispatches until then: */
+    uint64_t others_count, others_total_ns;
+    struct rtl_model *held; /* what comes in during a pause; or NULL */
     struct rtl_untraced untraced;
     uint64_t untraced_ns; /* when to look for them again */
 

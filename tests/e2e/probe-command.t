@@ -66,7 +66,7 @@ has "all waves that the grids have" "$(line waves)" '^waves +([1-9][0-9]*) of \1
 has "a bar at least" "$(cat "$work/out")" '^ +[0-9.]+k? +[0-9.]+k?  ████'
 has "compute units" "$(line busy)" '^busy +[1-9][0-9]* of 104 compute units had waves; cycles: mean .*, imbalance [1-9][0-9]*\.[0-9]'
 is "the hottest of them" "$(grep -cE '^  se[0-7] sh[01] cu[0-9]+ ' "$work/out")" 5
-has "the tail" "$(line tail)" '^tail +p50 .*, max .*, from half of the waves. ends to the last \([1-9][0-9]* dispatches, steps of '
+has "the tail" "$(line tail)" '^tail +p50 .*, max .*, from half of the waves. ends to the last \(([1-9][0-9]*) of 20 dispatches, steps of '
 LC_ALL=C "$top" probe -p "$server" -k silu -n 3 --every 1 >"$work/out" 2>"$work/err"
 is "in a locale without UTF-8 only ASCII is written" "$(LC_ALL=C grep -c '[^ -~]' "$work/out")" 0
 has "with bars" "$(cat "$work/out")" '^ +[0-9.]+k? +[0-9.]+k?  ####'
@@ -94,7 +94,8 @@ low = sum(b["from"] * b["waves"] for b in w["histogram"])
 high = sum(b["to"] * b["waves"] for b in w["histogram"])
 assert low <= cycles <= high
 assert w["min_cycles"] <= w["p50_cycles"][0] <= w["p50_cycles"][1] <= w["p99_cycles"][1] <= w["max_cycles"]
-assert sum(b["dispatches"] for b in t["histogram"]) == t["dispatches"] <= 10
+assert sum(b["dispatches"] for b in t["histogram"]) == t["dispatches"] <= t["of"] == 10
+assert t["p50_ns"][1] <= t["max_ns"] and t["p50_ns"][0] <= t["p50_ns"][1] and t["longest_ns"] == 255 * t["step_ns"] > 0
 assert o["duration"]["mean_ns"] == o["duration"]["others_mean_ns"] == 5000
 assert o["code"]["compared"] and len(o["code"]["hash"]) == 16 and o["code"]["sgprs"] >= o["code"]["sgprs_before"]
 END

@@ -34,7 +34,7 @@ serve probed
 terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "a kernel is chosen" detail
 keys P
-check "it is armed, and its numbers come" shows 'PROBE armed, [1-9][0-9.k]* of [0-9.k]+ dispatches, 1 in 10' 'imbalance  [1-9]' \
+check "it is armed, and its numbers come" shows 'PROBE armed, [1-9][0-9.k]* probed of [0-9.k]+ seen, 1 in 10, GPU 0' 'imbalance  [1-9]' \
     'on CUs     [0-9]+ of 104' 'tail p50' 'others     5.00µs: x1.00'
 check "waves by their cycles" shows '^ +[0-9.]+k? █+ +[0-9.]+k  │'
 check "the status line says so" shows '^probed: 1 in 10 . '
@@ -62,7 +62,7 @@ check "who leaves" shows 'left with 0'
 is "leaves nothing behind" "$?" 0
 
 # --- recorded, and seen again ---
-pane() { term capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # what others take goes on
+pane() { term capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # what those took isn't recorded
 frames() { "$top" -r "$work/seen.db" --json | jq -se "$1" 2>&1; }
 terminal 80 24 "$top -p $server -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
 check "a screen that is recorded" detail
@@ -85,7 +85,7 @@ check "its kernel, GPU and numbers are exported" frames 'last.probe |
     .units.of == 104 and (.waves.histogram | map(.waves) | add) == .waves.ended and .tail.max_ns > 0 and .every == 10 and
     (.hash | length) == 16'
 has "as text, too" "$("$top" -r "$work/seen.db" -b | tail -n +2)" \
-    '^probe act_and_mul.*  GPU 0  the probe ended: it was stopped  dispatches [1-9].*  units [1-9].*  tail mean'
+    '^probe act_and_mul.*  GPU 0  the probe ended: it was stopped  dispatches [1-9].*  units [1-9].*  tail mean .* max .* steps '
 is "the snapshot has it" "$(sqlite3 "$work/seen.db" "SELECT count(*) FROM rtl_probe_sample p JOIN rtl_recording r
     ON r.id = p.recording WHERE r.kind = 'snapshot' AND p.ended = 'stopped'")" 1
 loads=$(loads)

@@ -64,7 +64,7 @@ else
 fi
 check "the next copy follows by itself" comes 'copy 2 of 3: '
 check "and the last" comes 'STALLS over'
-check "until all were timed" shows "STALLS over, copy $copies of $copies: 20 of 20" "waits $waits of $waits timed" \
+check "until all were timed" shows "STALLS over, copy $copies of $copies: 20 probed of 20 wanted, 1 in 10, GPU 0" "waits $waits of $waits timed" \
     'the probe ended: each wait was timed' 'clock 104 cyc' "waves $((copies * 20)) of $((copies * 20))"
 is "by as many copies as it takes" "$(($(loads) - before))" "$copies"
 check "the list says how long it is" shows "1-[0-9]+ of $waits\$"

@@ -61,7 +61,7 @@ static void figures(void **state)
     assert_string_equal(rtl_probe_unit_name(0xbd, false).text, "se5 sh1 cu13");
     assert_false(f.dies.there || f.dies.busy);
     assert_string_equal(rtl_probe_times_text(f.tail_p50, RTL_UNIT_AUTO).text, "128ns-255ns");
-    assert_int_equal(f.tail_mean_ns, 200);
+    assert_true(f.tail_mean.low == 200 && f.tail_mean.high == 200);
     assert_true(rtl_probe_slower(&f, 500) == 2.0 && rtl_probe_slower(&f, 0) == 0.0);
 }
 
@@ -88,6 +88,7 @@ static void figures_of_dies(void **state)
     assert_string_equal(rtl_probe_unit_name(f.hottest[0].unit, f.dies.there).text, "xcc3 se1 sh0 cu1");
     assert_string_equal(rtl_probe_unit_name(RTL_PROBE_UNITS_ALL - 1, true).text, "xcc7 se7 sh1 cu15");
     assert_int_equal(f.dies.busy, 7);
+    assert_int_equal(f.dies.of, 8);
     assert_int_equal(f.dies.cycles[0], 400);
     assert_int_equal(f.dies.cycles[6], 0);
     assert_int_equal(f.dies.cycles[7], 180);
@@ -154,6 +155,32 @@ static void gaps_between_waves(void **state)
     assert_true(f.gap_share == 0.5 && f.gap_p99.low <= f.gap_p99.high);
 }
 
+/* The step in which half of the waves had ended is known, not when in it. */
+static void tails_to_a_step(void **state)
+{
+    (void)state;
+    struct rtl_probe_state s = {
+        .recorded = 5, .tails = 4, .tail_total_ns = 6000, .tail_max_ns = 3000, .tail_step_ns = 1000};
+    struct rtl_probe_figures f;
+    s.tail_ns[9] = 1;
+    s.tail_ns[11] = 3;
+    rtl_probe_figures(&s, &f);
+    assert_string_equal(rtl_probe_times_text(f.tail_p50, RTL_UNIT_AUTO).text, "1.05µs-3.00µs");
+    assert_string_equal(rtl_probe_times_text(f.tail_mean, RTL_UNIT_AUTO).text, "500ns-1.50µs");
+    assert_string_equal(rtl_probe_times_text(f.tail_max, RTL_UNIT_AUTO).text, "2.00µs-3.00µs");
+    assert_int_equal(f.tail_longest_ns, 255000);
+    s.tail_step_ns = 3000; /* all of them may be nothing */
+    rtl_probe_figures(&s, &f);
+    assert_string_equal(rtl_probe_times_text(f.tail_p50, RTL_UNIT_AUTO).text, "up to 3.00µs");
+    assert_string_equal(rtl_probe_times_text(f.tail_max, RTL_UNIT_NS).text, "up to 3000ns");
+    s.tail_step_ns = UINT64_MAX / 2; /* of a hostile process */
+    rtl_probe_figures(&s, &f);
+    assert_true(f.tail_longest_ns == UINT64_MAX && !f.tail_mean.low && f.tail_mean.high == 1500);
+    s = (struct rtl_probe_state){.recorded = 5};
+    rtl_probe_figures(&s, &f);
+    assert_true(!f.tail_p50.high && !f.tail_max.high && !f.tail_longest_ns);
+}
+
 /* One in ten takes ten times as long: a median knows nothing of it, and a probe that costs nothing would look dear. */
 static void others_by_their_mean(void **state)
 {
@@ -206,6 +233,17 @@ static void waves_that_record_nothing(void **state)
     s->waves = 512;
     s->sum = s->durations[10] = 512;
     assert_non_null(strstr(report(&session), "waves     512 of 512 expected; cycles: mean 1,"));
+    assert_non_null(strstr(report(&session), "\ntail      not known (0 of 3 dispatches)\n"));
+    s->tail_step_ns = 80;
+    assert_non_null(strstr(report(&session), "(0 of 3 dispatches; the others lasted longer than 20.4µs)\n"));
+    s->tails = s->tail_ns[4] = 2;
+    s->tail_max_ns = 70;
+    assert_non_null(
+        strstr(report(&session),
+               "\ntail      p50 up to 31ns, max up to 70ns, from half of the waves' ends to the last (2 of 3 "
+               "dispatches, steps of 80ns; the others lasted longer than 20.4µs)\n"));
+    s->tails = 3;
+    assert_non_null(strstr(report(&session), "(3 of 3 dispatches, steps of 80ns)\n"));
     assert_null(strstr(report(&session), "gaps"));
     s->gap_sum = 1024;
     s->gaps[2] = 200;
@@ -219,7 +257,7 @@ static void waves_that_record_nothing(void **state)
     s->die[1].busy[0x21] = 300;
     assert_non_null(strstr(report(&session),
                            "\n  xcc2 se1 sh0 cu1      300\n  xcc0 se5 sh1 cu13     100\n"
-                           "dies      2 had waves; cycles: mean 200, max 300 (xcc2), imbalance 1.50\n"));
+                           "dies      2 of up to 8 had waves; cycles: mean 200, max 300 (xcc2), imbalance 1.50\n"));
 }
 
 static void waits_of_several_copies(void **unused)
@@ -376,6 +414,7 @@ int main(void)
         cmocka_unit_test(figures_of_dies),
         cmocka_unit_test(figures_of_nothing_and_of_too_much),
         cmocka_unit_test(gaps_between_waves),
+        cmocka_unit_test(tails_to_a_step),
         cmocka_unit_test(others_by_their_mean),
         cmocka_unit_test(waves_that_record_nothing),
     };

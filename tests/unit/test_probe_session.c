@@ -8,6 +8,7 @@
 #include <link.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "probe/code_writer.h"
 #include "session/probe_session.h"
@@ -250,8 +251,33 @@ static void what_was_loaded_anew_is_left_alone(void **state)
         assert_false(rtl_probe_session_step(session, true, now));
         assert_string_equal(rtl_probing_word(&session->probing), "reloaded");
         rtl_probing_text(&session->probing, why, sizeof why);
-        assert_string_equal(why, "it can't be probed: its code isn't where it was found any more; does the program "
+        assert_string_equal(why, "not probed: its code isn't where it was found any more; does the program "
                                  "load it anew each time?");
+    }
+}
+
+/* Before anybody noticed: there is no memory to look into, which is not for want of permission. */
+static void one_that_has_just_exited(void **state)
+{
+    (void)state;
+    siginfo_t info;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid)
+        _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    for (int reaped = 0; reaped < 2; reaped++) {
+        if (reaped)
+            assert_int_equal(waitpid(pid, NULL, 0), pid);
+        const struct rtl_probe_wish wish = {.kernel = "gemm", .gpu = -1, .every = 1, .wanted = 1};
+        assert_int_equal(rtl_probe_session_open(reader, pid, &snapshot, &wish, &session, why, sizeof why),
+                         RTL_READER_OK);
+        while (rtl_probe_session_step(session, true, now))
+            sched_yield();
+        rtl_probing_text(&session->probing, why, sizeof why);
+        assert_string_equal(why, "not probed: the process has exited");
+        rtl_probe_session_close(session);
+        session = NULL;
     }
 }
 
@@ -526,6 +552,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_an_older_library_has_no_room_for, setup, teardown),
         cmocka_unit_test_setup_teardown(dies_that_an_older_library_does_not_know, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_loaded_anew_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_has_just_exited, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_changed_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),
         cmocka_unit_test_setup_teardown(all_of_one_name_are_tried, setup, teardown),

@@ -54,7 +54,7 @@ static void what_the_library_refuses(void **state)
          "it anew to probe it again"},
         {RTL_PROBE_WHY_NOT_TIMED, false,
          "it can't be probed: dispatches aren't timed in this mode; have them timed: rtl-top mode -p PID default"},
-        {RTL_PROBE_WHY_SHUTDOWN, false, "it can't be probed: the runtime was shut down"},
+        {RTL_PROBE_WHY_SHUTDOWN, false, "not probed: the runtime was shut down"},
         {RTL_PROBE_WHY_BAD_CODE, true,
          "it can't be probed: its code isn't what was announced; --keep DIR keeps the code for who looks into it"},
         {RTL_PROBE_WHY_NOT_LOADED, true,
@@ -62,7 +62,7 @@ static void what_the_library_refuses(void **state)
          "looks into it"},
         {RTL_PROBE_WHY_BAD_REQUEST, true,
          "it can't be probed: what was asked for makes no sense; --keep DIR keeps the code for who looks into it"},
-        {RTL_PROBE_WHY_KERNEL_GONE, true, "it can't be probed: the program has unloaded the kernel"},
+        {RTL_PROBE_WHY_KERNEL_GONE, true, "not probed: the program has unloaded the kernel"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int phase = RTL_PROBE_PHASE_IDLE; phase < RTL_PROBE_PHASE_COUNT; phase++) {
@@ -231,8 +231,7 @@ static void nobody_answers(void **state)
     assert_int_equal(look(0), RTL_PROBING_DO_ASK); /* in case it wakes up */
     assert_int_equal(p.ask, RTL_PROBE_ASK_DISARM);
     assert_int_equal(look(0), RTL_PROBING_DO_END); /* not waited for again */
-    over(RTL_PROBING_NO_ANSWER,
-         "it can't be probed: its library doesn't answer; does the process hang, or dispatch nothing?");
+    over(RTL_PROBING_NO_ANSWER, "not probed: its library doesn't answer; does the process hang, or dispatch nothing?");
     begin(state);
     prepare();
     rtl_probing_patched(&p, RTL_PROBE_NONE, 1, 3000, now);
@@ -306,7 +305,7 @@ static void stopped_and_timed_out(void **state)
                               "of its dispatches");
     begin(state); /* before anything was asked for */
     rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
-    over(RTL_PROBING_STOPPED, "it can't be probed: it was stopped");
+    over(RTL_PROBING_STOPPED, "not probed: it was stopped");
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
 }
 

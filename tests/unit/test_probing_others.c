@@ -12,7 +12,7 @@ static void another_viewer(void **state)
     seen.heartbeat = 8;
     assert_int_equal(look(SEC), RTL_PROBING_DO_END);
     over(RTL_PROBING_OTHER_VIEWER,
-         "it can't be probed: another viewer has a probe there; one at a time: wait until that is over");
+         "not probed: another viewer has a probe there; one at a time: wait until that is over");
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0); /* that one goes on */
     /* one that died: its heartbeat stands still */
     begin(state);
@@ -100,7 +100,7 @@ static void replaced(void **state)
 static void another_viewer_asks_at_the_same_time(void **state)
 {
     static const char text[] =
-        "it can't be probed: another viewer has put one in its place; one at a time: wait until that is over";
+        "not probed: another viewer has put one in its place; one at a time: wait until that is over";
     (void)state;
     seen.beats = true;
     assert_int_equal(look(0), RTL_PROBING_DO_ASK);

@@ -40,12 +40,15 @@ static int teardown(void **state)
 
 static void probed(bool runs)
 {
+    ui.others_ns = 110000;
     ui.probe = (struct rtl_probe_told){.there = true,
                                        .runs = runs,
                                        .kernel = KERNEL,
                                        .stage = "armed",
                                        .counted = true,
                                        .every = 10,
+                                       .on_gpu = true,
+                                       .gpu = 3,
                                        .compute_units = 104};
     struct rtl_probe_state *s = &ui.probe.state;
     s->dispatches = 6012;
@@ -98,6 +101,24 @@ static void gaps_between_waves(void **state)
     drawn(24, 80, "slot gaps  10.0%, p50 512-1.02k");
 }
 
+/* Of dispatches that took too long it isn't known, and those are the slow ones. */
+static void tails_of_some(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    probed(true);
+    not_drawn(40, 120, "tail known");
+    ui.probe.state.tails = 401;
+    drawn(40, 120, "tail p50   1.41µs-4.09µs");
+    drawn(24, 80, "tail known 401 of 601; rest >163µs");
+    ui.probe.state.tails = 0;
+    not_drawn(40, 120, "tail p50");
+    drawn(24, 80, "tail known 0 of 601; rest >163µs");
+    ui.probe.state.tail_step_ns = 0;
+    drawn(24, 80, "tail known 0 of 601");
+    not_drawn(24, 80, "rest >");
+}
+
 /* Of a GPU of several, how even they were, and which one the hottest unit is on. */
 static void dies(void **state)
 {
@@ -110,9 +131,9 @@ static void dies(void **state)
     for (uint32_t die = 1; die < RTL_PROBE_DIES; die++)
         memcpy(s->die[die - 1].busy, s->busy, sizeof s->busy);
     s->die[4].busy[3] += 100000000;
-    drawn(24, 80, "dies       8, imbalance 1.04");
+    drawn(24, 80, "dies       8 of up to 8, max/mean 1.04");
     drawn(24, 80, "hottest    xcc5 se0 sh0 cu3 120M");
-    drawn(40, 120, "dies       8, imbalance 1.04");
+    drawn(40, 120, "dies       8 of up to 8, max/mean 1.04");
 }
 
 /* The same, and that it is recorded; nothing is probed there. */
@@ -124,10 +145,12 @@ static void a_recorded_pane(void **state)
     ui.frames = 12;
     probed(true);
     golden("probe-recorded-80x24", 24, 80);
+    not_drawn(24, 80, "PProbe");
+    not_drawn(24, 80, "sStalls");
     assert_false(rtl_ui_ask_for_probe(&ui, RTL_UI_PROBE) & RTL_UI_PROBE);
     drawn(24, 80, "this is a recording: nothing runs in it");
     probed(false);
-    drawn(24, 80, "PROBE recorded: over, 601 of 6.01k dispatches");
+    drawn(24, 80, "PROBE recorded: over, 601 probed of 6.01k seen, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: the program has unloaded the kernel");
     ui.replay = false;
 }
@@ -297,6 +320,32 @@ static void stalled(bool lines)
     ui.view = RTL_VIEW_DETAIL;
 }
 
+/* While it was armed, whatever has run since; where that isn't known, as in recordings, since the start. */
+static void what_the_others_took(void **state)
+{
+    (void)state;
+    ui.view = RTL_VIEW_DETAIL;
+    probed(false);
+    ui.others_ns = 59000;
+    drawn(24, 80, "others     59.0µs: x2.00");
+    for (uint64_t n = 13; n < 30; n++) { /* which are many, and slow */
+        synth_record(p, 1, 900000, 500);
+        synth_tick(p, m, n * RTL_SEC);
+    }
+    drawn(24, 80, "others     59.0µs: x2.00");
+    stalled(true);
+    ui.others_ns = 59000;
+    drawn(24, 80, "others 59.0µs: x2.00");
+    ui.stalls = NULL;
+    ui.others_ns = 0;
+    drawn(40, 120, " since start: x0.");
+    ui.others_ns = 59000;
+    ui.replay = true;
+    ui.frames = 12;
+    drawn(40, 120, " since start: x0.");
+    ui.replay = false;
+}
+
 static void the_pane_of_waits(void **state)
 {
     (void)state;
@@ -313,9 +362,12 @@ static void the_pane_of_waits(void **state)
     not_drawn(24, 80, "global_load_dword");
     ui.probe.runs = false;
     snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: each wait was timed");
-    drawn(24, 80, "STALLS over, copy 2 of 6: 13 of 20 dispatches");
+    drawn(24, 80, "STALLS over, copy 2 of 6: 13 probed of 20 wanted, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: each wait was timed");
+    stalls.recorded = 0; /* of the copy that runs */
+    drawn(24, 80, "STALLS over, copy 2 of 6: 0 probed of 20 wanted");
     stalls.sum.timed = 0; /* nothing of the ordinary pane: its numbers would be of something else */
+    drawn(24, 80, "STALLS over, 1 in 10, GPU 3");
     drawn(24, 80, "no numbers");
     not_drawn(24, 80, "imbalance");
     ui.selected = KERNEL - 1;
@@ -438,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(gaps_between_waves, setup, teardown),
+        cmocka_unit_test_setup_teardown(tails_of_some, setup, teardown),
         cmocka_unit_test_setup_teardown(dies, setup, teardown),
         cmocka_unit_test_setup_teardown(a_recorded_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
@@ -447,6 +500,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(how_often_it_runs_now, setup, teardown),
         cmocka_unit_test_setup_teardown(whom_nobody_can_ask, setup, teardown),
         cmocka_unit_test_setup_teardown(any_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_others_took, setup, teardown),
         cmocka_unit_test_setup_teardown(the_pane_of_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(the_cursor_in_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(few_waits_have_all_lines, setup, teardown),
