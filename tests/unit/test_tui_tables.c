@@ -340,6 +340,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
     expect(statuses, lines);
     RTL_READER_ERRORS(STATUS)
     RTL_DB_ERRORS(STATUS)
+    RTL_PROBE_ERRORS(STATUS)
     free(modes);
     free(reasons);
     free(notes);
