@@ -215,6 +215,7 @@ refuses refused_ending "it ends otherwise than with s_endpgm"
 is "nothing of them was loaded" "$(grep -c 'a probe was loaded' "$work/refused.err")" 0
 probe -p "$server" -k refused_nothing -n 1
 is "a kernel that doesn't run any more" "$? $(grep -c 'no dispatch of it came for 10 s' "$work/err")" "17 1"
+has "whose rate is no number" "$(line probed)" '^probed +0 of 0 dispatches, wanted 1; one in 10: a tenth of less than one a second$'
 exec 7>&-
 wait "$server"
 is "the program ends as it would have" "$?" 0
