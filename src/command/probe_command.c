@@ -173,7 +173,8 @@ static int choose(struct probe *p)
     if (p->kernel)
         return 0;
     if (!choice.count) {
-        rtl_complain("process %d has dispatched no kernel whose name has '%s'", (int)p->pid, p->name);
+        rtl_complain("process %d has dispatched no kernel whose name has '%s'; their names: rtl-top -p %d -b -n 1",
+                     (int)p->pid, p->name, (int)p->pid);
         return RTL_READER_NOT_PROBED;
     }
     rtl_complain("%u kernels of process %d have '%s' in their names; which one?", choice.count, (int)p->pid, p->name);

@@ -82,7 +82,9 @@ static void print_counts(const struct rtl_probe_report *r)
     const struct rtl_probe_state *s = &p->state;
     printf("probed    %" PRIu64 " of %" PRIu64 " dispatches, wanted %" PRIu64 "; one in %" PRIu32, s->recorded,
            s->dispatches, p->plan.wanted, p->plan.every);
-    if (r->every_chosen)
+    if (r->every_chosen && r->per_second < 1)
+        printf(": a tenth of less than one a second");
+    else if (r->every_chosen)
         printf(": %s of its %s a second", p->plan.every > rtl_probing_every(0) ? "100" : "a tenth",
                rtl_format_rate(r->per_second).text);
     putchar('\n');
@@ -207,7 +209,7 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     put_text(&w, root, "why", r->why);
     put_number(&w, root, "wanted", p->plan.wanted);
     put_number(&w, root, "every", p->plan.every);
-    put_share(&w, root, "per_second", r->every_chosen, r->per_second);
+    put_share(&w, root, "per_second", r->every_chosen && r->per_second > 0, r->per_second);
     put_code(&w, root, r->session);
     if (r->stalls)
         rtl_probe_waits_json(&w, root, r);

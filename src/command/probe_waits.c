@@ -39,8 +39,11 @@ void rtl_probe_waits_text(const struct rtl_probe_report *r)
                rtl_probe_clock_cycles(s));
     if (!s->timed)
         return;
+    char why[RTL_STALL_WHY];
+    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session, why);
+    if (*why)
+        printf("before    no instructions: %s\n", why);
     printf("  %7s %9s %9s  %s\n", "OF WAVES", "CYCLES", "PASSES", "AT");
-    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session);
     for (uint32_t i = 0; i < s->timed; i++) {
         const struct rtl_probe_stall *w = &s->wait[i];
         char lines[RTL_STALL_BEFORE][RTL_STALL_LINE];
@@ -78,7 +81,9 @@ void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const
     put_number(w, o, "copies", s->copies);
     put_number(w, o, "copies_needed", s->rounds);
     put_share(w, o, "clock_cycles", s->clock_passes, rtl_probe_clock_cycles(s));
-    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session);
+    char why[RTL_STALL_WHY];
+    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session, why);
+    put_name(w, o, "no_instructions", *why ? why : NULL);
     for (uint32_t i = 0; i < s->timed; i++) {
         const struct rtl_probe_stall *one = &s->wait[i];
         struct json_object *entry = object_at_end(w, list), *before = entry ? array_in(w, entry, "before") : NULL;

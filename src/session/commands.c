@@ -96,6 +96,7 @@ static void print_everything(FILE *out)
 #define STATUS(sym, status, meaning) fprintf(out, "  %-2d %s\n", status, meaning);
     RTL_READER_ERRORS(STATUS)
     RTL_DB_ERRORS(STATUS)
+    RTL_PROBE_ERRORS(STATUS)
 #undef STATUS
     fputs("\nkeys on the screen: press ? there; everything else: man rtl-top\n", out);
 }

@@ -1,6 +1,7 @@
 /*
- * The kernel that somebody means by a name: the one that is called so, full, short or mangled, or the only one whose
- * name has that part, whichever way it is written (as -F has it).
+ * The kernel that somebody means by a name: the one that is called so, full, short (also with what tells it from
+ * another, as it is shown) or mangled, or the only one whose name has that part, whichever way it is written (as -F
+ * has it).
  */
 #ifndef RTL_SESSION_KERNEL_CHOICE_H
 #define RTL_SESSION_KERNEL_CHOICE_H

@@ -104,7 +104,7 @@ static void read_lines(struct rtl_probe_rounds *r)
     if (!has_more(r) || (r->read && r->target == r->session->probing.target))
         return;
     r->target = r->session->probing.target;
-    struct rtl_stall_lines *lines = rtl_stall_lines_open(r->session);
+    struct rtl_stall_lines *lines = rtl_stall_lines_open(r->session, r->stalls.no_lines);
     struct block *b = calloc(1, sizeof *b);
     r->read = b != NULL;
     if (b) {
@@ -113,7 +113,6 @@ static void read_lines(struct rtl_probe_rounds *r)
     }
     for (uint32_t i = 0; b && i < patch->timed; i++)
         b->of[i].count = rtl_stall_lines(lines, &patch->wait[i], b->of[i].text);
-    r->stalls.lines = lines != NULL;
     rtl_stall_lines_close(lines);
 }
 

@@ -11,7 +11,7 @@
 #include "probe/patch.h"
 #include "shm/probe_state.h"
 
-enum { RTL_STALL_BEFORE = 3, RTL_STALL_LINE = 160 };
+enum { RTL_STALL_BEFORE = 3, RTL_STALL_LINE = 160, RTL_STALL_WHY = 60 };
 
 /* The instructions before a wait, safe text. */
 struct rtl_stall_before {
@@ -39,10 +39,10 @@ struct rtl_probe_stalls {
 
 /* What is known of the waits while copies run one after another, those of the one that runs among them. */
 struct rtl_stalls_told {
-    struct rtl_probe_stalls sum; /* ranked */
-    uint32_t copy;               /* the one that runs, from 1 on */
-    uint64_t wanted, recorded;   /* its dispatches */
-    bool lines;                  /* instructions before waits can be shown */
+    struct rtl_probe_stalls sum;  /* ranked */
+    uint32_t copy;                /* the one that runs, from 1 on */
+    uint64_t wanted, recorded;    /* its dispatches */
+    char no_lines[RTL_STALL_WHY]; /* why no instructions before waits can be shown; "" where they can */
 };
 
 /* One copy's numbers: of one that has recorded nothing its dispatches alone count. False: there is no memory, or the

@@ -1,6 +1,7 @@
 /* Instructions before a wait. See stall_lines.h. */
 #include "session/stall_lines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +14,17 @@ struct rtl_stall_lines {
     size_t bytes; /* from there on */
 };
 
-static struct rtl_disassembly *open_for(uint32_t machine)
+_Static_assert((int)RTL_STALL_WHY == RTL_DISASSEMBLY_WHY, "one is told as the other");
+
+static struct rtl_disassembly *open_for(uint32_t machine, char why[RTL_STALL_WHY])
 {
-    return rtl_disassembly_open(machine == RTL_CODE_GFX942   ? "amdgcn-amd-amdhsa--gfx942"
-                                : machine == RTL_CODE_GFX90A ? "amdgcn-amd-amdhsa--gfx90a"
-                                                             : "amdgcn-amd-amdhsa--gfx906");
+    return rtl_disassembly_open(machine == RTL_CODE_GFX942   ? "gfx942"
+                                : machine == RTL_CODE_GFX90A ? "gfx90a"
+                                                             : "gfx906",
+                                why);
 }
 
-struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *session)
+struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *session, char why[RTL_STALL_WHY])
 {
     const struct rtl_probe_code_copy *original = rtl_probe_session_original(session);
     struct rtl_code_object code;
@@ -28,12 +32,13 @@ struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *ses
     const uint8_t *bytes;
     uint64_t address;
     struct rtl_stall_lines *l = calloc(1, sizeof *l);
+    snprintf(why, RTL_STALL_WHY, "%s", l ? "its code is not known" : "out of memory");
     if (l && original && !rtl_code_open(&code, original->bytes, original->size) &&
         rtl_code_find_kernel(&code, session->wish.kernel, &address) &&
         rtl_code_at(&code, address, false, &bytes) >= sizeof descriptor) {
         memcpy(&descriptor, bytes, sizeof descriptor);
         l->bytes = rtl_code_at(&code, address + (uint64_t)descriptor.entry, true, &l->entry);
-        l->disassembly = open_for(code.flags & RTL_CODE_MACHINE);
+        l->disassembly = open_for(code.flags & RTL_CODE_MACHINE, why);
     }
     if (l && l->disassembly)
         return l;

@@ -10,8 +10,9 @@
 
 struct rtl_stall_lines;
 
-/* Of a session whose code is known. NULL: there is nothing to read it with, or no code. */
-struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *session);
+/* Of a session whose code is known. NULL: there is nothing to read it with, or no code, as `why` says; else that is "".
+ */
+struct rtl_stall_lines *rtl_stall_lines_open(const struct rtl_probe_session *session, char why[RTL_STALL_WHY]);
 /* How many. The session has still to be there. */
 int rtl_stall_lines(const struct rtl_stall_lines *lines, const struct rtl_probe_wait *wait,
                     char text[RTL_STALL_BEFORE][RTL_STALL_LINE]);

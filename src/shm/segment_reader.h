@@ -26,11 +26,12 @@
     X(EXITED, 6, "the process exited while it was watched")                     \
     X(NO_RING, 7, "the process has no event ring to trace")                     \
     X(NO_CONTROL, 8, "the mode of the process cannot be changed while it runs") \
-    X(NO_PROBE, 9, "the process loads no probes")                               \
-    X(NOT_PROBED, 17, "probe: not as many dispatches as were wanted")
+    X(NO_PROBE, 9, "the process loads no probes")
+/* behind those of recordings (record/db_status.h), which were there before */
+#define RTL_PROBE_ERRORS(X) X(NOT_PROBED, 17, "probe: no such kernel, or not as many dispatches as were wanted")
 
 #define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
-enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) };
+enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) RTL_PROBE_ERRORS(RTL_READER_ENUM) };
 #undef RTL_READER_ENUM
 
 struct rtl_reader;

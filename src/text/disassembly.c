@@ -59,10 +59,13 @@ static void take_address(uint64_t address, void *context)
 #define FIND(d, name, symbol) ((d)->name = (__typeof__((d)->name))(uintptr_t)dlsym((d)->library, symbol))
 
 /* The library stays, whatever it knows: it has threads and state of its own, and ends a process that loads it anew. */
-struct rtl_disassembly *rtl_disassembly_open(const char *isa)
+struct rtl_disassembly *rtl_disassembly_open(const char *gpu, char why[RTL_DISASSEMBLY_WHY])
 {
     static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2"};
     struct rtl_disassembly *d = calloc(1, sizeof *d);
+    char isa[40];
+    snprintf(isa, sizeof isa, "amdgcn-amd-amdhsa--%s", gpu);
+    *why = 0;
     for (size_t i = 0; d && !d->library && i < sizeof names / sizeof *names; i++)
         d->library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
     if (d && d->library && FIND(d, create, "amd_comgr_create_disassembly_info") &&
@@ -70,6 +73,14 @@ struct rtl_disassembly *rtl_disassembly_open(const char *isa)
         FIND(d, disassemble, "amd_comgr_disassemble_instruction") &&
         !d->create(isa, read_code, take_text, take_address, &d->info))
         return d;
+    if (!d)
+        snprintf(why, RTL_DISASSEMBLY_WHY, "out of memory");
+    else if (!d->library)
+        snprintf(why, RTL_DISASSEMBLY_WHY, "no libamd_comgr");
+    else if (!d->disassemble)
+        snprintf(why, RTL_DISASSEMBLY_WHY, "libamd_comgr is another one than this reads");
+    else
+        snprintf(why, RTL_DISASSEMBLY_WHY, "libamd_comgr doesn't know %s", gpu);
     free(d);
     return NULL;
 }

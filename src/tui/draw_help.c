@@ -174,6 +174,9 @@ static void write_words(struct page *p)
     line_put(p, RTL_ROLE_TITLE, "Columns of a kernel's processes (e)");
     RTL_RANK_COLUMNS(COLUMN)
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "Words of a probe, in the detail (P, s)");
+    RTL_PROBE_WORDS(WORD)
+    line_put(p, RTL_ROLE_NORMAL, "%s", "");
     line_put(p, RTL_ROLE_TITLE, "Other words on the screens");
     RTL_WORDS(WORD)
 #undef WORD

@@ -27,8 +27,8 @@ static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
     int count = 0, col = 0, lines = at->rows >= 9 ? 2 : 1;
 #define FACT(name, ...) (facts[count].label = (name), snprintf(facts[count++].text, sizeof facts->text, __VA_ARGS__))
     FACT("waits", "%s of %s timed", rtl_format_count(s->timed).text, rtl_format_count(s->waits).text);
-    if (!ui->stalls->lines)
-        FACT("", "no libamd_comgr: no instructions");
+    if (*ui->stalls->no_lines)
+        FACT("", "no instructions: %s", ui->stalls->no_lines);
     if (s->clock_passes) {
         double clock = rtl_probe_clock_cycles(s);
         FACT("clock", "%s cyc", rtl_format_count(clock < 1e18 ? (uint64_t)(clock + 0.5) : UINT64_MAX).text);

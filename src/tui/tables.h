@@ -115,6 +115,27 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("P99", 7, 37, "99 % of the durations in the window are at most this") \
     X("VS MEDIAN", 9, 0, "its mean, how many times the median of the others'; last: arrives last in a collective")
 
+/* X(word, what it means): what a probe has in the detail; draw_probe.c and draw_stalls.c draw it. */
+#define RTL_PROBE_WORDS(X)                                                                                           \
+    X("PROBE", "a copy whose waves record how long they take (P); over: it has ended, its numbers stay")             \
+    X("STALLS", "one copy after another that times what each s_waitcnt costs its waves (s)")                         \
+    X("armed", "the copy is loaded, and dispatches run it")                                                          \
+    X("waves", "how many have ended, of how many the probed dispatches' grids have")                                 \
+    X("p50 cyc", "median of the cycles that a wave lasted, to a power of two; p99 cyc likewise")                     \
+    X("imbalance", "the most cycles that a compute unit had waves for, over the mean of those that had any")         \
+    X("dies", "of GPUs that have several: how many had waves, and their imbalance")                                  \
+    X("on CUs", "compute units that had waves")                                                                      \
+    X("hottest", "the compute unit with the most cycles of waves; then: the ones behind it")                         \
+    X("slot gaps", "share of the time that a wave's slot was empty between two waves, and the median of one gap")    \
+    X("tail p50", "median of the time from half of a dispatch's waves' ends to the last one; tail max: the longest") \
+    X("mean", "mean duration of the probed dispatches")                                                              \
+    X("others", "that of dispatches that weren't probed; x: how many times longer the probed ones took")             \
+    X("waits", "s_waitcnt that were timed, of those that the kernel has")                                            \
+    X("clock", "what reading the clock takes: a wait of about so many cycles waited for nothing")                    \
+    X("%WAVES", "share of the cycles of its waves that a wait took")                                                 \
+    X("CYCLES", "cycles that waves stood at it, a pass; PASSES: of all waves, how often")                            \
+    X("AT", "where it is behind the kernel's entry; WAIT, WAITS FOR: the counters that it waits for")
+
 /* X(word, what it means): what stands on the screens and in no table. */
 #define RTL_WORDS(X)                                                                                             \
     X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                             \

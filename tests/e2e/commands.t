@@ -18,6 +18,9 @@ check "what a terminal obeys is escaped" refuses 'no option --na\\x1b\[2Jmes' "$
 check "completions for no shell that there is" refuses 'one of bash, zsh, fish' completions tcsh
 
 commands=$("$top" --help | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
+statuses=$("$top" --help | sed -n '/^exit status/,/^$/s/^  \([0-9][0-9]*\) .*/\1/p')
+is "exit statuses are listed in their order, each once" "$statuses" "$(echo "$statuses" | sort -nu)"
+check "there are exit statuses" test "$(echo "$statuses" | wc -l)" -gt 15
 check "there are commands" test "$(echo "$commands" | wc -l)" -gt 7
 options() { "$top" ${1:+"$1"} --help | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
 

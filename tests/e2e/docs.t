@@ -64,6 +64,14 @@ check "and every \$ of a rule" sh -c 'for word in $(sed -n "s/^ \* *\(\$[a-z{}]*
     grep -qF -e "$word" man/rtl-top.1 || { echo "$word"; exit 1; }
 done'
 
+# rtl-top(1) against the fields of probe --json, as the sources write them
+grep -ohE '(put_[a-z]+|(object|array)_in|put)\(&?w, [a-z]+, "[a-z0-9_]+"|put_histogram\(w, o, s->[a-z_]+, "[a-z]+"' src/command/probe_report.c \
+    src/command/probe_waits.c src/command/json_probe.c | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u | grep -vxF -e stage -e code_bytes -e probe >"$work/in-tables"
+awk '/^The object has$/ { on = 1 } /^On the screen$/ { on = 0 } on && /Li / { sub(/^.*Li /, ""); gsub(/[,;:.]/, ""); gsub(/ +/, "\n"); print }' \
+    man/rtl-top.1 | grep -v '^$' | sort -u >"$work/in-man"
+is "rtl-top(1) has every field of probe --json, and no other" "$(diff "$work/in-tables" "$work/in-man")" ""
+check "there are more than 50 of them" test "$(wc -l <"$work/in-tables")" -gt 50
+
 # rtl-top-serve(1) against its metrics
 cat >"$work/metrics.c" <<'EOF'
 #include "serve/metrics.h"

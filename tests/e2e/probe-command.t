@@ -46,7 +46,7 @@ serve probed --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1
 "$top" check -p "$server" >"$work/out" 2>&1
 has "check says that it was" "$(cat "$work/out")" '^ok +probe +.*can be probed'
 probe -p "$server" -k nosuch
-is "no such kernel" "$? $(grep -c "no kernel whose name has 'nosuch'" "$work/err")" "17 1"
+is "no such kernel, and where names are" "$? $(grep -c "no kernel whose name has 'nosuch'; their names: rtl-top -p $server -b -n 1\$" "$work/err")" "17 1"
 probe -p "$server" -k vllm
 is "several kernels are named, a line each" "$? $(grep -c 'vllm::' "$work/err")" "1 $(($(wc -l <"$work/err") - 1))"
 check "there are some" test "$(wc -l <"$work/err")" -ge 3
@@ -216,6 +216,7 @@ refuses refused_ending "it ends otherwise than with s_endpgm"
 is "nothing of them was loaded" "$(grep -c 'a probe was loaded' "$work/refused.err")" 0
 probe -p "$server" -k refused_nothing -n 1
 is "a kernel that doesn't run any more" "$? $(grep -c 'no dispatch of it came for 10 s' "$work/err")" "17 1"
+has "whose rate is no number" "$(line probed)" '^probed +0 of 0 dispatches, wanted 1; one in 10: a tenth of less than one a second$'
 exec 7>&-
 wait "$server"
 is "the program ends as it would have" "$?" 0

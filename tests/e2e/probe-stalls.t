@@ -62,6 +62,7 @@ has "the hottest is one of memory" "$(places | head -n 1)" ' s_waitcnt vmcnt\(0\
 if ldconfig -p | grep -q libamd_comgr; then
     has "with the instructions before it" "$(cat "$work/out")" '^ {20,}global_load_dword v[0-9]'
     is "of the hottest ten" "$(grep -cE '^ {20,}[gsv][a-z]*_' "$work/out")" 30
+    is "nothing is said of why there are none" "$(line before)" ""
 fi
 probe -k work_walk --stalls -n 3 --every 2 --json
 is "as JSON" "$? $(cat "$work/err")" "0 "
@@ -72,6 +73,7 @@ s, waits = o["stalls"], int(sys.argv[2])
 assert o["version"] == 1 and o["ended"] == "done" and o["wanted"] == 3 and "waves" not in o and "units" not in o
 assert s["waits"] == s["timed"] == len(s["list"]) == waits and s["copies"] == s["copies_needed"] >= 3
 assert s["recorded"] == 3 * s["copies"] and s["waves"] == s["waves_expected"] == s["recorded"]
+assert "no_instructions" in s and (s["no_instructions"] is None) == any(w["before"] for w in s["list"])
 assert s["clock_cycles"] == 104 and s["mean_ns"] == s["others_mean_ns"] == 5000
 shares = [w["share"] for w in s["list"]]
 assert shares == sorted(shares, reverse=True) and 0.3 < sum(shares) < 1 and min(shares) > 0
@@ -85,6 +87,25 @@ check "its numbers agree with one another" python3 "$work/judge.py" "$work/out" 
 sed 's/"passes":3/"passes":2/' "$work/out" >"$work/wrong"
 fails() { ! "$@"; }
 check "and the judge can fail" fails python3 "$work/judge.py" "$work/wrong" "$waits"
+
+# ---- a libamd_comgr that doesn't know the GPU, and one that is none ----
+mkdir "$work/unknowing" "$work/empty"
+cat >"$work/comgr.c" <<'END'
+int amd_comgr_create_disassembly_info(void) { return 1; }
+int amd_comgr_destroy_disassembly_info(void) { return 0; }
+int amd_comgr_disassemble_instruction(void) { return 1; }
+END
+${CC:-gcc} -shared -fPIC -o "$work/unknowing/libamd_comgr.so.3" "$work/comgr.c"
+${CC:-gcc} -shared -fPIC -o "$work/empty/libamd_comgr.so.3" -x c /dev/null
+with_library() { # FOLDER WHY
+    LD_LIBRARY_PATH=$work/$1 "$top" probe -p "$program" -k work_walk --stalls -n 1 --every 2 >"$work/out" 2>"$work/err"
+    is "$1 library: why there are no instructions" "$(line before)" "before    no instructions: $2"
+    is "$1 library: there are none" "$(grep -cE '^ {20,}[gsv][a-z]*_' "$work/out")" 0
+    LD_LIBRARY_PATH=$work/$1 "$top" probe -p "$program" -k work_walk --stalls -n 1 --every 2 --json >"$work/out" 2>"$work/err"
+    is "$1 library: in JSON" "$(jq -c '.stalls | [.no_instructions, (.list | map(.before | length) | add)]' "$work/out")" "[\"$2\",0]"
+}
+with_library unknowing "libamd_comgr doesn't know gfx90a"
+with_library empty "libamd_comgr is another one than this reads"
 
 # ---- loops, branches, LDS; what is kept; what ends it before ----
 for kernel in work_mix work_sum; do

@@ -60,7 +60,7 @@ check "the cursor's has its cycles, passes, place and text" shows \
 if ldconfig -p | grep -q libamd_comgr; then
     check "and the instructions before it" shows '^ {30,}global_load_dword v[0-9]'
 else
-    check "or it is said why not" shows 'no libamd_comgr: no instructions'
+    check "or it is said why not" shows 'no instructions: no libamd_comgr'
 fi
 check "the next copy follows by itself" comes 'copy 2 of 3: '
 check "and the last" comes 'STALLS over'

@@ -60,6 +60,35 @@ static void by_a_part_or_by_all_of_it(void **state)
     assert_true(!choice.kernel && !choice.count);
 }
 
+/* Two whose short names are alike: each by what it has beside the other, whichever of them was seen first. */
+static void by_what_is_shown_of_it(void **state)
+{
+    static const char *const alike[] = {
+        "_Z39paged_attention_ll4mi_QKV_mfma16_kernelI4bf165fp8_tLi16ELi128ELi256EEvPT_PKT0_i",
+        "_Z39paged_attention_ll4mi_QKV_mfma16_kernelI4bf165fp8_tLi16ELi128ELi512EEvPT_PKT0_i"};
+    (void)state;
+    add("silu", 30);
+    for (int i = 0; i < 2; i++)
+        add(alike[i], 10);
+    const struct rtl_kernel_snapshot *k = &kernels[1];
+    for (int first = 0; first < 2; first++) {
+        struct rtl_names *shown = rtl_names_create();
+        char name[2][200];
+        for (int i = 0; i < 2; i++) {
+            int n = i ^ first;
+            snprintf(
+                name[n], sizeof name[n], "%s",
+                rtl_names_cell(shown, k[n].id, k[n].name, k[n].name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false));
+        }
+        rtl_names_free(shown);
+        assert_string_not_equal(name[0], name[1]);
+        rtl_kernel_choose(&snapshot, names, name[!first], &choice);
+        assert_ptr_equal(choice.kernel, &k[!first]);
+        rtl_kernel_choose(&snapshot, names, name[first], &choice); /* the plain name, which both have */
+        assert_int_equal(choice.count, 2);
+    }
+}
+
 /* They differ where no line would reach. */
 static void long_names_are_told_apart(void **state)
 {
@@ -88,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(by_a_part_or_by_all_of_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(by_what_is_shown_of_it, setup, teardown),
         cmocka_unit_test_setup_teardown(long_names_are_told_apart, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,8 +176,8 @@ static void queues_help_menus(void **state)
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
     golden("help-80x24", 24, 80);
-    drawn(300, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
-    drawn(300, 100, "  unsafe_signal      0  its signal may be written unseen");
+    drawn(400, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
+    drawn(400, 100, "  unsafe_signal      0  its signal may be written unseen");
     ui.view = RTL_VIEW_KERNELS;
     rtl_ui_key(&ui, 's');
     rtl_ui_key(&ui, RTL_KEY_ESC);
@@ -275,8 +275,8 @@ static void ways_of_queues(void **state)
     drawn(12, 40, " native: intercept queues stop the proc…\n");
     ui.view = RTL_VIEW_HELP;
     ui.before = RTL_VIEW_KERNELS;
-    drawn(300, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
-    drawn(300, 100, "* native here: intercept queues stop the process when they are full on this release\n");
+    drawn(400, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
+    drawn(400, 100, "* native here: intercept queues stop the process when they are full on this release\n");
     ui.view = RTL_VIEW_QUEUES;
     p->queues[0].way = 200;
     p->queues[0].why = 1u << 23;
@@ -403,7 +403,7 @@ static void coverage_is_about_the_window(void **state)
     drawn(24, 80, "drop 500"); /* a sum since the start */
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
-    drawn(300, 100, "own_signal     2.40k"); /* the sums by reason are here */
+    drawn(400, 100, "own_signal     2.40k"); /* the sums by reason are here */
     ui.view = RTL_VIEW_KERNELS;
     for (int t = 41; t <= 60; t++)
         synth_tick(p, m, (uint64_t)t * RTL_SEC);

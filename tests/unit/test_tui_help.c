@@ -103,6 +103,30 @@ static void every_header_has_a_line(void **state)
     free(help);
 }
 
+/* What a probe's pane says (draw_probe.c, draw_stalls.c) begins a line. */
+static void every_word_of_a_probe_has_a_line(void **state)
+{
+    static const char *const words[] = {"PROBE",  "STALLS", "armed",   "waves",    "p50 cyc",   "imbalance",
+                                        "dies",   "on CUs", "hottest", "tail p50", "slot gaps", "mean",
+                                        "others", "waits",  "clock",   "%WAVES",   "CYCLES",    "AT"};
+    static const char *const inside[] = {"p99 cyc", "then:", "tail max:", "PASSES:", "WAIT,", "WAITS FOR:"};
+    (void)state;
+    char *help = help_text(200), *part = strstr(help, "Words of a probe"),
+         *end = part ? strstr(part, "Other words") : NULL;
+    assert_non_null(end);
+    *end = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "\n   %-10s ", words[i]);
+        if (!strstr(part, line))
+            fail_msg("the help has no line for '%s'", words[i]);
+    }
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (!strstr(part, inside[i]))
+            fail_msg("the help has no word on '%s'", inside[i]);
+    free(help);
+}
+
 /* The labels of the line of sums, the GPUs and the detail. */
 static void every_label_has_a_line(void **state)
 {
@@ -287,9 +311,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(every_header_has_a_line), TEST(every_label_has_a_line), TEST(the_help_is_searched),
-        TEST(matches_are_marked),      TEST(names_scroll_sideways),  TEST(nothing_is_ended_from_here),
-        TEST(menus_have_borders),
+        TEST(every_header_has_a_line),    TEST(every_label_has_a_line), TEST(every_word_of_a_probe_has_a_line),
+        TEST(the_help_is_searched),       TEST(matches_are_marked),     TEST(names_scroll_sideways),
+        TEST(nothing_is_ended_from_here), TEST(menus_have_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
