@@ -52,7 +52,7 @@ if [ -e "$O/obj/pic/src/intercept/load.o" ] && [ -e "$O/obj/exe/src/main.o" ]; t
     is "nor do those of librtl-hip.so's" "$(tests/e2e/circles --objects "$O/obj/pic" src/hip 2>&1)" ""
     # (which exports names of HIP's, and is in no program)
     # shellcheck disable=SC2046 # a list
-    is "nor those of folders" "$(tests/e2e/circles --folders --objects "$O/obj/exe" \
+    is "nor those of folders" "$(tests/e2e/circles --folders --objects "$O/obj/exe:$O/obj/pic" \
         $(find src -mindepth 1 -maxdepth 1 ! -name hip) 2>&1)" ""
 fi
 mkdir -p "$work/src/low" "$work/src/high"
