@@ -28,7 +28,7 @@ struct rtl_probe_unit {
 
 /* How even dies were: cycles, of those that had waves. */
 struct rtl_probe_dies {
-    bool there; /* several are; of one nothing is told here */
+    bool there;  /* several are; of one nothing is told here */
     uint32_t of; /* that there can be: a GPU of the kind may have fewer */
     uint32_t busy, hottest;
     uint64_t mean, max;

@@ -2,13 +2,13 @@
  * A library to preload: every kernel that a HIP program looks up is a probed copy (src/probe), loaded beside the
  * original.
  *
- * Each has a block of its own, with room for dies. With PROBE_SWAP_ONLY=FILE those alone whose names are lines of it: of
- * a library of thousands of kernels the runtime looks all up. What a probe does to results is seen by a digest of all
- * bytes that hipMemcpy brings back; without PROBE_SWAP the digest is all there is. With PROBE_SWAP=waits copies time
- * waits, those of PROBE_SWAP_ROUND, with PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that are
- * dispatched once: nobody clears the table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block
- * KERNEL waves sum min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "gaps
- * N CYCLES KERNEL"; "digest N".
+ * Each has a block of its own, with room for dies. With PROBE_SWAP_ONLY=FILE those alone whose names are lines of it:
+ * of a library of thousands of kernels the runtime looks all up. What a probe does to results is seen by a digest of
+ * all bytes that hipMemcpy brings back; without PROBE_SWAP the digest is all there is. With PROBE_SWAP=waits copies
+ * time waits, those of PROBE_SWAP_ROUND, with PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that
+ * are dispatched once: nobody clears the table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT";
+ * "block KERNEL waves sum min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES
+ * KERNEL"; "gaps N CYCLES KERNEL"; "digest N".
  */
 #include <dlfcn.h>
 #include <inttypes.h>
