@@ -4,11 +4,16 @@
  *
  * It begins with an object as it ought to be, of a kernel with branches, calls and two ends. The input is patches of 6
  * bytes: an offset (2 bytes), a word (4), which may also be the code's own: offsets from 32768 on count from its first
- * word.
+ * word. Its first byte says which target's it is, and which kind of copy is made. What is copied the library has to
+ * take.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=600
  */
 #include "fuzz.h"
+
+#include <elf.h>
+
+#include "intercept/worker/probe_code.h"
 #include "probe/code_writer.h"
 #include "probe/patch.h"
 
@@ -40,6 +45,7 @@ static void check(const struct rtl_probe_patch *patch)
     struct rtl_kernel_descriptor d;
     const uint8_t *at;
     uint64_t address;
+    MUST(rtl_probe_code_is_whole(patch->code, patch->bytes));
     MUST(rtl_code_open(&object, patch->code, patch->bytes) == RTL_PROBE_NONE);
     MUST(rtl_code_find_kernel(&object, "sum", &address));
     MUST(rtl_code_at(&object, address, false, &at) >= sizeof d);
@@ -60,11 +66,14 @@ static void check_waits(const struct rtl_probe_patch *patch)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
+    static const uint32_t machines[] = {RTL_CODE_GFX90A, RTL_CODE_GFX942, RTL_CODE_GFX906, RTL_CODE_GFX942};
     struct fuzz_input in = {input, size};
     struct rtl_probe_patch patch;
+    const unsigned kind = (unsigned)fuzz_take(&in, 1);
     uint8_t *code = malloc(bytes);
     MUST(code);
     memcpy(code, whole, bytes);
+    memcpy(code + offsetof(Elf64_Ehdr, e_flags), &machines[kind & 3], sizeof *machines);
     while (in.left >= 6) {
         uint64_t at = fuzz_take(&in, 2);
         uint32_t word = (uint32_t)fuzz_take(&in, 4);
@@ -76,7 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     uint8_t *exact = malloc(cut);                         /* so that a byte too many is noticed */
     MUST(exact);
     memcpy(exact, code, cut);
-    struct rtl_probe_order order = {.dies = cut % 2,
+    struct rtl_probe_order order = {.dies = kind >> 2 & 1,
+                                    .gaps = kind >> 3 & 1,
                                     .code = exact,
                                     .bytes = cut,
                                     .kernel = "sum",
