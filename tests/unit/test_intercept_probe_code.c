@@ -85,6 +85,8 @@ static void segments(void **unused)
     (void)unused;
     REFUSED(segment[0].p_filesz = bytes + 1);
     REFUSED(segment[0].p_filesz++);
+    REFUSED(segment[0].p_filesz = segment[0].p_memsz = bytes + 1);
+    REFUSED(segment[2].p_offset = bytes);
     REFUSED(segment[0].p_memsz = 1ull << 40);
     REFUSED(segment[0].p_vaddr = UINT64_MAX - 4095);
     REFUSED(segment[0].p_type = PT_NOTE);
@@ -103,6 +105,9 @@ static void sections(void **unused)
     REFUSED(section[RODATA].sh_type = SHT_NOTE);
     REFUSED(section[RODATA].sh_type = SHT_DYNSYM); /* a second one */
     REFUSED(section[DYNSYM].sh_type = SHT_SYMTAB);
+    REFUSED(section[HASH] = section[DYNSYM]);
+    REFUSED(section[TEXT].sh_offset = bytes);
+    REFUSED(section[NAMES].sh_offset = bytes);
     REFUSED(section[SYMTAB].sh_type = SHT_PROGBITS);
     REFUSED(section[TEXT].sh_name = (Elf64_Word)section[NAMES].sh_size);
     REFUSED(section[TEXT].sh_size = bytes);
