@@ -59,12 +59,12 @@ static hsa_status_t two_agents(hsa_status_t (*see)(hsa_agent_t, void *), void *d
     return status == HSA_STATUS_SUCCESS ? see((hsa_agent_t){CPU_AGENT}, data) : status;
 }
 
-static const char *gpu_name = "gfx000"; /* what a probe is prepared for */
+static const char *_Atomic gpu_name = "gfx000"; /* what a probe is prepared for */
 
 static hsa_status_t about_agent(hsa_agent_t agent, hsa_agent_info_t what, void *answer)
 {
     if (agent.handle != CPU_AGENT && what == HSA_AGENT_INFO_NAME) {
-        strcpy(answer, gpu_name);
+        strcpy(answer, atomic_load(&gpu_name));
         return HSA_STATUS_SUCCESS;
     }
     if (agent.handle != CPU_AGENT)
