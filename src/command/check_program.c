@@ -69,21 +69,17 @@ static void say_runtime(struct rtl_check *check, const char *where)
 #undef TEXT
     };
     struct rtl_runtime_release release;
-    enum rtl_way_reason why;
-    bool sure;
     rtl_runtime_release_read(where, &release);
     rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s, %s", release.name, where);
     const char *choice = getenv("RTL_QUEUES");
-    if (choice && (!strcmp(choice, "native") || !strcmp(choice, "intercept"))) {
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", choice, reasons[RTL_WHY_ASKED_FOR]);
-        return;
-    }
-    enum rtl_way way = rtl_runtime_way(&release, &why, &sure);
-    if (sure)
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[way], reasons[why]);
+    bool intercept = choice && !strcmp(choice, "intercept"), asked = intercept || (choice && !strcmp(choice, "native"));
+    if (intercept && rtl_runtime_overwrites(&release))
+        rtl_check_say(check, RTL_FINDING_WRONG, "queues",
+                      "this runtime's intercept queues overwrite memory, so the library makes none: "
+                      "unset RTL_QUEUES, or no kernel is counted");
     else
-        rtl_check_say(check, RTL_FINDING_OPEN, "queues",
-                      "%s, or native where the first queue finds that intercept queues overwrite memory", keys[way]);
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[intercept ? RTL_WAY_INTERCEPT : RTL_WAY_NATIVE],
+                      reasons[asked ? RTL_WHY_ASKED_FOR : RTL_WHY_DEFAULT]);
 }
 
 bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf)

@@ -1,6 +1,5 @@
 /* Recognises releases of the HSA runtime. See runtime_release.h. */
 #include "session/runtime_release.h"
-#include "shm/elf_file.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -16,10 +15,6 @@ static unsigned from_folder(const char *path)
         return 0;
     return major * 10000 + minor * 100 + patch;
 }
-
-/* Files that don't say their release: 6.0 came with functions for virtual memory; which are later than 6.4, the newest
- * whose file was seen, only their number tells. */
-enum { MINOR_6_4 = 15 };
 
 void rtl_runtime_release_read(const char *path, struct rtl_runtime_release *release)
 {
@@ -39,16 +34,9 @@ void rtl_runtime_release_read(const char *path, struct rtl_runtime_release *rele
                  release->rocm % 100);
     else if (major)
         snprintf(release->name, sizeof release->name, "HSA runtime %u.%u", major, minor);
-    release->before_6 = release->rocm ? release->rocm < 60000 : !rtl_elf_has(real, "hsa_amd_vmem_address_reserve");
-    release->may_batch = release->rocm ? release->rocm >= 70200 && release->rocm < 70205
-                                       : !release->before_6 && (major != 1 || minor > MINOR_6_4);
 }
 
-enum rtl_way rtl_runtime_way(const struct rtl_runtime_release *release, enum rtl_way_reason *why, bool *sure)
+bool rtl_runtime_overwrites(const struct rtl_runtime_release *release)
 {
-    *sure = release->before_6 || release->rocm || !release->may_batch;
-    *why = release->before_6             ? RTL_WHY_STOPS_WHEN_FULL
-           : release->may_batch && *sure ? RTL_WHY_OVERWRITES
-                                         : RTL_WHY_SAFE;
-    return *why == RTL_WHY_SAFE ? RTL_WAY_INTERCEPT : RTL_WAY_NATIVE;
+    return release->rocm >= 70200 && release->rocm < 70205;
 }

@@ -1,4 +1,4 @@
-/* Of which release an HSA runtime is, as far as its file tells, and in which way its queues would be watched. */
+/* Tells an HSA runtime's release as far as its file shows it. */
 #ifndef RTL_SESSION_RUNTIME_RELEASE_H
 #define RTL_SESSION_RUNTIME_RELEASE_H
 
@@ -8,15 +8,13 @@
 #include "shm/tables.h"
 
 struct rtl_runtime_release {
-    char name[80];  /* "ROCm 6.4.3", "HSA runtime 1.15"; "HSA runtime" when nothing tells */
-    unsigned rocm;  /* 60403 for 6.4.3; 0 = not known */
-    bool before_6;  /* its intercept queues stop the process when they are full */
-    bool may_batch; /* and these may overwrite memory: known for sure at the first queue only */
+    char name[80]; /* "ROCm 6.4.3", "HSA runtime 1.15"; "HSA runtime" when nothing tells */
+    unsigned rocm; /* 60403 for 6.4.3; 0 = not known */
 };
 
 void rtl_runtime_release_read(const char *path, struct rtl_runtime_release *release);
 
-/* What RTL_QUEUES=auto comes to on it, and why; *sure is false where the first queue decides. */
-enum rtl_way rtl_runtime_way(const struct rtl_runtime_release *release, enum rtl_way_reason *why, bool *sure);
+/* True for ROCm 7.2.0 to 7.2.4, as far as the release is known: their intercept queues overwrite memory. */
+bool rtl_runtime_overwrites(const struct rtl_runtime_release *release);
 
 #endif

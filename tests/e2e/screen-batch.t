@@ -27,7 +27,7 @@ is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/
 is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns launch_p50_ns launch_p99_ns p50_change p99_change'
 is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap'
 is "ways of queues, with the reason" "$(jq -rs '.[2].queues[:2][] | "\(.way) \(.way_why)"' "$work/json" | tr '\n' '|')" \
-    'native stops_when_full|demoted index_moved|'
+    'native default|demoted index_moved|'
 is "of signals, GPUs, dispatches" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
     'in_use free created peak limit|id name pci uuid busy busy_ns verdict host_call host_call_share wait_p99_ns idle clock|counted timed untimed|p50_ns p99_ns|'
 is "of a class of idle gaps, of a GPU's clock" "$(jq -rs '.[2].gpus[0] | (.idle[0], .clock) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \

@@ -99,11 +99,9 @@ static void try_list(const char *list)
     if (rtl_loader_complaint(list, line, sizeof line))
         MUST(strlen(line) < sizeof line && !strchr(line, '\n'));
     struct rtl_runtime_release release;
-    enum rtl_way_reason why;
-    bool sure;
     rtl_runtime_release_read(list, &release);
     MUST(release.name[0] && strnlen(release.name, sizeof release.name) < sizeof release.name);
-    MUST(rtl_runtime_way(&release, &why, &sure) && why);
+    MUST(!rtl_runtime_overwrites(&release) || release.rocm / 100 == 702);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -134,15 +134,15 @@ static void destroyed_queues(void **state)
 static void ways_of_queues(void **state)
 {
     struct setup *s = *state;
-    s->segment.queues[0].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_OVERWRITES);
-    s->segment.queues[2].way = RTL_WAY_WORD(77, RTL_WHY_SAFE);
+    s->segment.queues[0].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_DEFAULT);
+    s->segment.queues[2].way = RTL_WAY_WORD(77, RTL_WHY_OTHER_TOOL);
     start_anew(s);
     struct rtl_event_record records[] = {dispatch(0, 0, 2), dispatch(1, 1, 2), dispatch(0, 2, 2)};
     write_records(s, records, 3);
     assert_sql(s,
                "SELECT json_extract(value, '$.queue') || ' ' || ifnull(json_extract(value, '$.way'), '-') || ' ' ||"
                " ifnull(json_extract(value, '$.way_why'), '-') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY 1",
-               "70 native overwrites|71 - -|72 - safe");
+               "70 native default|71 - -|72 - other_tool");
 }
 
 /* Each is of no queue or no GPU of the process, and counted. */
