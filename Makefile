@@ -190,7 +190,7 @@ $(O)/tests/fuzz/%: $(O)/obj/exe/tests/fuzz/%.o $(O)/obj/exe/all.a
 	$(CC) $(SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
-demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute
+demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute; RELEASE=experimental: on ROCm 7.2.4
 	@tools/deps build gpu
 	@tools/demo
 
