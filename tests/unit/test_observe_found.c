@@ -143,6 +143,76 @@ static void memory_without_doorbells_is_not_read(void **state)
     fclose(file);
 }
 
+/* What was swapped out is brought back where queues are likely, and left alone in the rest; untouched pages everywhere.
+ */
+static void the_rest_is_not_swapped_in(void **state)
+{
+    (void)state;
+    enum { PAGES = 0x30, PAGE = 0x1000 };
+    const uint64_t present = 1ull << 63, swapped = 1ull << 62;
+    uint64_t entries[PAGES] = {[2] = present, [3] = swapped, [5] = swapped, [6] = present, [0x10] = swapped};
+    struct rtl_target_region regions[RTL_TARGET_REGIONS];
+    struct rtl_target_memory memory;
+    FILE *file = tmpfile(), *pagemap = tmpfile();
+    assert_true(file && pagemap);
+    assert_int_equal(pwrite(fileno(pagemap), entries, sizeof entries, 0), sizeof entries);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory.pagemap = dup(fileno(pagemap));
+    for (int likely = 0; likely < 2; likely++) {
+        uint64_t at = PAGE;
+        assert_int_equal(rtl_target_regions(&memory, likely, &at, PAGES * PAGE, regions), likely ? 3 : 2);
+        assert_int_equal(at, PAGES * PAGE);
+        assert_int_equal(regions[0].from, 2 * PAGE);
+        assert_int_equal(regions[0].to, likely ? 4 * PAGE : 3 * PAGE);
+        assert_int_equal(regions[1].from, likely ? 5 * PAGE : 6 * PAGE);
+        assert_int_equal(regions[1].to, 7 * PAGE);
+    }
+    close(memory.pagemap);
+    memory.pagemap = -1; /* without it all of a process's pages may be there, or may not */
+    memory.pid = getpid();
+    uint64_t at = PAGE;
+    assert_int_equal(rtl_target_regions(&memory, true, &at, 9 * PAGE, regions), 1);
+    assert_int_equal(regions[0].to, 9 * PAGE);
+    at = PAGE;
+    assert_int_equal(rtl_target_regions(&memory, false, &at, 9 * PAGE, regions), 0);
+    assert_int_equal(at, 9 * PAGE);
+    rtl_target_memory_close(&memory);
+    fclose(pagemap);
+    fclose(file);
+}
+
+/* A search for queues leaves the rest of memory as it is: only queues' own pages are brought back. */
+static void a_search_brings_back_small_mappings_only(void **state)
+{
+    (void)state;
+    enum { NEAR = 0x4000, FAR = 0x20000, RING_AT = 0x8000, PAGE = 0x1000, PAGES = 0x60, MOST = 4 };
+    static const char text[] =
+        "4000-5000 rw-p 00000000 00:00 0 \nRss: 0 kB\nSwap: 4 kB\nVmFlags: rd wr ac\n"
+        "8000-9000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n"
+        "10000-50000 rw-p 00000000 00:00 0 \nRss: 0 kB\nSwap: 4 kB\nVmFlags: rd wr ac\n" DOORBELL_LINES;
+    uint64_t entries[PAGES] = {[NEAR / PAGE] = 1ull << 62, [FAR / PAGE] = 1ull << 62, [RING_AT / PAGE] = 1ull << 63};
+    struct rtl_found_queue found[MOST];
+    struct rtl_target_memory memory;
+    struct rtl_mappings mappings;
+    struct rtl_queue_search search = {0};
+    FILE *file = tmpfile(), *pagemap = tmpfile(), *smaps = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
+    assert_true(file && pagemap && smaps && rtl_mappings_parse(smaps, &mappings));
+    fclose(smaps);
+    assert_int_equal(ftruncate(fileno(file), PAGES * PAGE), 0);
+    assert_int_equal(pwrite(fileno(pagemap), entries, sizeof entries, 0), sizeof entries);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory.pagemap = dup(fileno(pagemap));
+    put_queue(fileno(file), NEAR, RING_AT);
+    put_queue(fileno(file), FAR, RING_AT);
+    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 60000000000), 1);
+    assert_int_equal(found[0].at, NEAR);
+    assert_true(search.whole);
+    rtl_mappings_free(&mappings);
+    rtl_target_memory_close(&memory);
+    fclose(pagemap);
+    fclose(file);
+}
+
 /* More kernel objects than there is room for: packets go on being counted, without a name, and it is said. */
 static void kernels_beyond_all_room_are_unknown(void **state)
 {
@@ -260,6 +330,8 @@ int main(void)
         cmocka_unit_test(a_search_that_is_cut_off_goes_on),
         cmocka_unit_test(the_rest_of_memory_is_searched_in_pieces),
         cmocka_unit_test(memory_without_doorbells_is_not_read),
+        cmocka_unit_test(the_rest_is_not_swapped_in),
+        cmocka_unit_test(a_search_brings_back_small_mappings_only),
         cmocka_unit_test(kernels_beyond_all_room_are_unknown),
         cmocka_unit_test(an_unknown_clock_is_measured),
         cmocka_unit_test(pauses_keep_the_budget_of_all),
