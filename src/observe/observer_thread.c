@@ -17,8 +17,7 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = RTL_OBSERVER_SECOND;
 static const uint64_t FIRST_COST_NS = 1000000;
-static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget says */
-static const uint64_t STOP_NS = 5000000;    /* longer pauses end when it is asked to */
+static const uint64_t STOP_NS = 5000000; /* longer pauses end when it is asked to */
 /* where the library sees to most of it */
 static const uint64_t PAST_IDLE_NS = 20000000, PAST_SCAN_NS = 5000000000;
 /* How long the caller waits for the thread: for one that was named, one that was met, and at the end. */
@@ -154,14 +153,15 @@ static void poll_queues(struct rtl_observer *o)
     while (!atomic_load_explicit(&o->stop, memory_order_relaxed)) {
         uint64_t cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
         if (now >= o->scan_at_ns && now >= o->scan_not_before_ns) {
-            atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !o->search.rounds);
+            atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !rtl_queue_search_done(&o->search));
             uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
             struct rtl_pace pace = pace_of(o);
             if (!rtl_target_memory_there(&o->memory, o->head))
                 atomic_store(&o->gone, true);
             o->scan_not_before_ns = rtl_mono_ns() + rtl_pace_scan_ns(&pace, cost);
             o->scan_at_ns = rtl_mono_ns() + scan_pause(o);
-            if (!o->search.rounds && (o->sought_ns += cost) < SEEK_NS)
+            o->sought_ns += cost;
+            if (rtl_observer_seeks(o))
                 o->scan_not_before_ns = o->scan_at_ns = 0;
             cpu += cost;
         }
@@ -239,7 +239,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
             "process %d (%s) uses the GPU and is not traced: it has no queue and no kernel so far to be observed "
             "(--observe waits for them); to have it traced, start it with rtl-top run -- %s",
             (int)o->pid, p->name, p->name);
-    atomic_store(&o->unsearched, !o->search.rounds);
+    atomic_store(&o->unsearched, !rtl_queue_search_done(&o->search));
     pthread_mutex_lock(&o->lock);
     look(o);
     pthread_mutex_unlock(&o->lock);

@@ -421,34 +421,58 @@ static void what_looks_like_a_queue(void **state)
     WRONG(read_index_offset, 0x88);
 }
 
-/* A queue at 0x2000 with its doorbell behind it; where its ring is there are no bytes to be read. */
-static uint32_t find_with_ring(const char *flags, struct rtl_found_queue *found)
+enum { QUEUE_AT = 0x2000, BELL_AT = 0x2400, RING_AT = 0x40000, DOORBELL_AT = 0x900000, PAGE = 0x1000 };
+#define RING_LINES     "40000-41000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr\n"
+#define DOORBELL_LINES "900000-902000 rw-s c000000000000000 00:05 7 /dev/kfd\nRss: 0 kB\nVmFlags: rd wr sh io dc pf\n"
+
+/* Finds what is in `memory_file`, mapped as `smaps_lines` say; the search starts anew and has time enough. */
+static uint32_t find_in(FILE *memory_file, const char *smaps_lines, struct rtl_found_queue *found, uint32_t most)
 {
-    enum { AT = 0x2000, BELL = 0x2400, RING_AT = 0x100000, MOST = 4 };
-    const struct rtl_queue_head head = {
-        .features = 1, .ring = RING_AT, .doorbell_signal = BELL, .size = 64, .id = 7, .read_index_offset = 0x80};
-    const struct rtl_signal_image bell = {.kind = -1, .queue = AT};
-    char text[256];
     struct rtl_target_memory memory;
     struct rtl_mappings mappings;
     struct rtl_queue_search search = {0};
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
-    assert_int_equal(pwrite(fileno(file), &bell, sizeof bell, BELL), sizeof bell);
-    assert_int_equal(ftruncate(fileno(file), 0x3000), 0);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
-    int length = snprintf(text, sizeof text,
-                          "2000-3000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n"
-                          "100000-101000 rw-s 00000000 00:05 7 /dev/dri/renderD128\nRss: 4 kB\nVmFlags: %s\n",
-                          flags);
-    FILE *smaps = fmemopen(text, (size_t)length, "r");
+    rtl_target_memory_of_file(dup(fileno(memory_file)), &memory);
+    FILE *smaps = fmemopen((void *)(uintptr_t)smaps_lines, strlen(smaps_lines), "r");
     assert_non_null(smaps);
     assert_true(rtl_mappings_parse(smaps, &mappings));
     fclose(smaps);
-    uint32_t count = rtl_queues_find(&memory, &mappings, &search, found, MOST, 1000000000);
+    uint32_t count = rtl_queues_find(&memory, &mappings, &search, found, most, 60000000000, 60000000000);
+    assert_true(search.whole && rtl_queue_search_done(&search));
     rtl_mappings_free(&mappings);
     rtl_target_memory_close(&memory);
+    return count;
+}
+
+/* A queue of ROCm 7.2.4 with the signal of its doorbell behind it. What its fields say may be changed. */
+static struct rtl_queue_head queue_head;
+static struct rtl_signal_image queue_bell;
+
+static FILE *file_with_queue(uint64_t bytes)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(ftruncate(fileno(file), (off_t)bytes), 0);
+    assert_int_equal(pwrite(fileno(file), &queue_head, sizeof queue_head, QUEUE_AT), sizeof queue_head);
+    assert_int_equal(pwrite(fileno(file), &queue_bell, sizeof queue_bell, BELL_AT), sizeof queue_bell);
+    return file;
+}
+
+static void make_queue(void)
+{
+    queue_head = (struct rtl_queue_head){.features = 1,
+                                         .ring = RING_AT,
+                                         .doorbell_signal = BELL_AT,
+                                         .size = 64,
+                                         .id = 7,
+                                         .caps = 2,
+                                         .read_index_offset = 0x80};
+    queue_bell = (struct rtl_signal_image){.kind = -1, .value = DOORBELL_AT + 0x10, .queue = QUEUE_AT};
+}
+
+static uint32_t find_queue(const char *smaps_lines, struct rtl_found_queue *found)
+{
+    FILE *file = file_with_queue(RING_AT + PAGE);
+    uint32_t count = find_in(file, smaps_lines, found, 4);
     fclose(file);
     return count;
 }
@@ -460,13 +484,147 @@ static void a_ring_in_device_memory_is_told_and_not_read(void **state)
     (void)state;
     static const char *const device[] = {"rd wr sh io de", "rd wr sh pf dd", "rd wr sh dc io pf"};
     struct rtl_found_queue found[4];
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
-        assert_int_equal(find_with_ring(device[i], found), 1);
+    char lines[512];
+    make_queue();
+    for (size_t i = 0; i <= sizeof device / sizeof *device; i++) {
+        snprintf(lines, sizeof lines,
+                 "2000-3000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n"
+                 "100000-101000 rw-s 00000000 00:05 7 /dev/dri/renderD128\nRss: 4 kB\nVmFlags: %s\n" DOORBELL_LINES,
+                 i < sizeof device / sizeof *device ? device[i] : "rd wr sh dc");
+        queue_head.ring = 0x100000; /* there are no bytes to be read */
+        if (i == sizeof device / sizeof *device) {
+            assert_int_equal(find_queue(lines, found), 0);
+            break;
+        }
+        assert_int_equal(find_queue(lines, found), 1);
         assert_true(found[0].device_ring);
-        assert_int_equal(found[0].at, 0x2000);
+        assert_int_equal(found[0].at, QUEUE_AT);
         assert_int_equal(found[0].id, 7);
     }
-    assert_int_equal(find_with_ring("rd wr sh dc", found), 0);
+}
+
+/* The kinds of memory that releases of the runtime and kinds of GPUs have their queues in (src/observe/README.md). */
+static void a_queue_is_found_in_each_kind_of_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *lines;
+        bool found;
+    } cases[] = {
+        {"up to ROCm 7.0: private, not for children", "2000-3000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n",
+         true},
+        {"ROCm 7.2.4: private, no mark", "2000-3000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n", true},
+        {"between them: shared, no mark",
+         "2000-3000 rw-s 0 00:01 9 /dev/zero (deleted)\nRss: 4 kB\nVmFlags: rd wr sh\n", true},
+        {"merged with a neighbour", "1000-3000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n", true},
+        {"merged with large neighbours", "1000-3f000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n", true},
+        {"in memory that has a name", "1000-3f000 rw-p 0 00:00 0 [anon:hsa]\nRss: 4 kB\nVmFlags: rd wr ac\n", true},
+        {"merged with large neighbours, shared",
+         "1000-3f000 rw-s 0 00:01 9 /dev/zero (deleted)\nRss: 4 kB\nVmFlags: rd wr sh\n", true},
+        {"swapped out", "2000-3000 rw-p 0 00:00 0 \nRss: 0 kB\nSwap: 4 kB\nVmFlags: rd wr ac\n", true},
+        {"gfx11 and later: the driver's, whose pages nobody counts",
+         "2000-3000 rw-s 100000000 00:05 8 /dev/dri/renderD128\nRss: 0 kB\nVmFlags: rd wr sh io dc pf\n", true},
+        {"a device's memory that is too large to be one's queue",
+         "2000-22000 rw-s 100000000 00:05 8 /dev/dri/renderD128\nRss: 0 kB\nVmFlags: rd wr sh io dc pf\n", false},
+        {"another device's registers",
+         "2000-3000 rw-s 0 00:05 8 /dev/infiniband/uverbs0\nRss: 0 kB\nVmFlags: rd wr sh io dc pf\n", false},
+        {"never touched", "2000-3000 rw-p 0 00:00 0 \nRss: 0 kB\nVmFlags: rd wr ac\n", false},
+        {"not for writing", "2000-3000 r--p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd ac\n", false},
+        {"not for reading", "2000-3000 -w-p 0 00:00 0 \nRss: 4 kB\nVmFlags: wr ac\n", false},
+        {"a library's data", "2000-3000 rw-p 0 00:05 9 /lib/libhsa.so\nRss: 4 kB\nVmFlags: rd wr ac\n", false},
+        {"a shared file", "2000-3000 rw-s 0 00:05 9 /tmp/file\nRss: 4 kB\nVmFlags: rd wr sh\n", false},
+        {"the heap", "2000-3000 rw-p 0 00:00 0 [heap]\nRss: 4 kB\nVmFlags: rd wr ac\n", false},
+    };
+    struct rtl_found_queue found[4];
+    char lines[1024];
+    make_queue();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(lines, sizeof lines, "%s" RING_LINES DOORBELL_LINES, cases[i].lines);
+        uint32_t count = find_queue(lines, found);
+        if (count != cases[i].found)
+            fail_msg("%s: %u queues", cases[i].kind, count);
+        if (count)
+            assert_int_equal(found[0].at, QUEUE_AT);
+    }
+}
+
+/* A doorbell is in a device's file: what points elsewhere is a copy of a queue, in a forked child, or a forgery. */
+static void a_doorbell_that_is_no_devices_makes_no_queue(void **state)
+{
+    (void)state;
+    static const char queue_lines[] = "2000-3000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n" RING_LINES;
+    static const char *const others[] = {
+        "900000-902000 rw-p 0 00:00 0 \nVmFlags: rd wr\n",
+        "900000-902000 rw-p 0 00:05 7 /dev/kfd\nVmFlags: rd wr\n",
+        "900000-902000 r--s 0 00:05 7 /dev/kfd\nVmFlags: rd sh\n",
+        "900000-902000 rw-s 0 00:01 7 /dev/zero (deleted)\nVmFlags: rd wr sh\n",
+        "900000-902000 rw-s 0 00:01 7 /dev/shm/torch_77 (deleted)\nVmFlags: rd wr sh\n",
+        "900000-902000 rw-s 0 00:00 0 \nVmFlags: rd wr sh\n",
+        "902000-904000 rw-s 0 00:05 7 /dev/kfd\nVmFlags: rd wr sh\n",
+    };
+    static const int64_t wrong[] = {0,
+                                    -1,
+                                    INT64_MIN,
+                                    INT64_MAX,
+                                    QUEUE_AT,
+                                    RING_AT,
+                                    BELL_AT,
+                                    DOORBELL_AT + 1,
+                                    DOORBELL_AT + 2,
+                                    DOORBELL_AT - 4,
+                                    DOORBELL_AT + 0x2000};
+    struct rtl_found_queue found[4];
+    char lines[512];
+    make_queue();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(lines, sizeof lines, "%s%s", queue_lines, others[i]);
+        assert_int_equal(find_queue(lines, found), 0);
+        snprintf(lines, sizeof lines, "%s%s910000-911000 rw-s 0 00:05 7 /dev/kfd\nVmFlags: rd wr sh\n", queue_lines,
+                 others[i]); /* a doorbell of somebody else is there */
+        assert_int_equal(find_queue(lines, found), 0);
+    }
+    snprintf(lines, sizeof lines, "%s" DOORBELL_LINES, queue_lines);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        queue_bell.value = wrong[i];
+        assert_int_equal(find_queue(lines, found), 0);
+    }
+    make_queue();
+    queue_bell.kind = -2; /* doorbells of 4 bytes */
+    queue_bell.value = DOORBELL_AT + 0x1ffc;
+    assert_int_equal(find_queue(lines, found), 1);
+    assert_int_equal(found[0].doorbell, DOORBELL_AT + 0x1ffc);
+    queue_bell.queue = QUEUE_AT + 64;
+    assert_int_equal(find_queue(lines, found), 0);
+    queue_bell.queue = 0;
+    assert_int_equal(find_queue(lines, found), 0);
+    for (int64_t kind = -4; kind < 3; kind++) {
+        make_queue();
+        queue_bell.kind = kind;
+        assert_int_equal(find_queue(lines, found), kind == -1 || kind == -2);
+    }
+}
+
+/* Fields that only newer runtimes and firmware know, and the indices, may hold anything. */
+static void what_newer_runtimes_write_into_a_queue_hides_none(void **state)
+{
+    (void)state;
+    static const char lines[] = "2000-3000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n" RING_LINES DOORBELL_LINES;
+    struct rtl_found_queue found[4];
+    make_queue();
+    memset(&queue_head.caps, 0xff, sizeof queue_head.caps + sizeof queue_head.reserved2);
+    memset(queue_head.reserved3, 0xff, sizeof queue_head.reserved3);
+    queue_head.write_index = queue_head.read_index = UINT64_MAX;
+    queue_head.scratch_at = queue_head.scratch_bytes = queue_head.reserved4 = UINT64_MAX;
+    assert_int_equal(find_queue(lines, found), 1);
+    assert_int_equal(found[0].size, 64);
+    /* a ring that goes beyond what can be read */
+    queue_head.size = 128;
+    assert_int_equal(find_queue(lines, found), 0);
+    queue_head.size = RTL_RING_PACKETS_MAX;
+    queue_head.ring = (uint64_t)INT64_MAX & ~(uint64_t)(PAGE - 1);
+    assert_int_equal(find_queue(lines, found), 0);
+    queue_head.ring = UINT64_MAX & ~(uint64_t)(PAGE - 1);
+    assert_int_equal(find_queue(lines, found), 0);
 }
 
 static bool count_symbol(void *context, const struct rtl_elf_symbol *symbol)
@@ -585,6 +743,9 @@ int main(void)
         cmocka_unit_test(uris_of_code_objects),
         cmocka_unit_test(names_have_one_row_each),
         cmocka_unit_test(what_looks_like_a_queue),
+        cmocka_unit_test(a_queue_is_found_in_each_kind_of_memory),
+        cmocka_unit_test(a_doorbell_that_is_no_devices_makes_no_queue),
+        cmocka_unit_test(what_newer_runtimes_write_into_a_queue_hides_none),
         cmocka_unit_test(a_ring_in_device_memory_is_told_and_not_read),
         cmocka_unit_test(names_of_symbols_are_scanned_within_bounds),
         cmocka_unit_test(only_plain_files_are_opened),

@@ -16,11 +16,14 @@
 #include "observe/signal_times.h"
 #include "session/refusals.h"
 
+enum { DOORBELL_AT = 0x900000 };
+#define DOORBELL_LINES "900000-902000 rw-s c000000000000000 00:05 7 /dev/kfd\nRss: 0 kB\nVmFlags: rd wr sh io dc pf\n"
+
 static void put_queue(int fd, uint64_t at, uint64_t ring_at)
 {
     const struct rtl_queue_head head = {
         .features = 1, .ring = ring_at, .doorbell_signal = at + 0x400, .size = 64, .id = at, .read_index_offset = 0x80};
-    const struct rtl_signal_image bell = {.kind = -1, .queue = at};
+    const struct rtl_signal_image bell = {.kind = -1, .value = DOORBELL_AT, .queue = at};
     assert_int_equal(pwrite(fd, &head, sizeof head, (off_t)at), sizeof head);
     assert_int_equal(pwrite(fd, &bell, sizeof bell, (off_t)at + 0x400), sizeof bell);
 }
@@ -32,7 +35,7 @@ static void a_search_that_is_cut_off_goes_on(void **state)
     (void)state;
     enum { FROM = 0x10000, TO = 0x610000, RING_AT = 0x600000, FAR = 0x500000, MOST = 2, CALLS = 64 };
     static const char text[] = "10000-310000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n"
-                               "310000-610000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n";
+                               "310000-610000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n" DOORBELL_LINES;
     struct rtl_found_queue found[MOST];
     struct rtl_target_memory memory;
     struct rtl_mappings mappings;
@@ -45,28 +48,168 @@ static void a_search_that_is_cut_off_goes_on(void **state)
     rtl_target_memory_of_file(dup(fileno(file)), &memory);
     put_queue(fileno(file), FAR, RING_AT);
     for (; !n && calls < CALLS; calls++)
-        n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0);
+        n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0, 0);
     assert_int_equal(n, 1);
     assert_true(calls > 2);
     assert_int_equal(found[0].at, FAR);
     assert_false(found[0].looked_before);
-    assert_int_equal(search.rounds, 0);
+    assert_false(rtl_queue_search_done(&search));
     assert_false(search.whole);
     put_queue(fileno(file), FROM, RING_AT); /* it had been there */
     for (n = calls = 0; !n && calls < CALLS; calls++)
-        n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0);
+        n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0, 0);
     assert_int_equal(n, 1);
     assert_int_equal(found[0].at, FROM);
     assert_true(found[0].looked_before);
-    assert_int_equal(search.rounds, 1);
+    assert_int_equal(search.rounds[RTL_SEARCH_LIKELY], 1);
     /* with time enough all of it, from wherever it was */
     put_queue(fileno(file), FROM + 0x1000, RING_AT);
-    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000), MOST);
+    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 60000000000), MOST);
     assert_true(search.whole);
     assert_int_equal(search.beyond, 1);
-    assert_int_equal(search.rounds, 2);
+    assert_int_equal(search.rounds[RTL_SEARCH_LIKELY], 2);
     rtl_mappings_free(&mappings);
     rtl_target_memory_close(&memory);
+    fclose(file);
+}
+
+/* A large process: each call searches all memory where runtimes put queues, and a piece of the rest. Until the rest was
+ * searched once, nobody knows that a queue wasn't there before. */
+static void the_rest_of_memory_is_searched_in_pieces(void **state)
+{
+    (void)state;
+    enum { NEAR = 0x4000, RING_AT = 0x8000, FAR = 0x800000, MOST = 4, CALLS = 64 };
+    static const char text[] = "4000-6000 rw-p 00000000 00:00 0 \nRss: 8 kB\nVmFlags: rd wr ac\n"
+                               "8000-9000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n"
+                               "10000-810000 rw-p 00000000 00:00 0 \nRss: 8192 kB\nVmFlags: rd wr ac\n" DOORBELL_LINES;
+    struct rtl_found_queue found[MOST];
+    struct rtl_target_memory memory;
+    struct rtl_mappings mappings;
+    struct rtl_queue_search search = {0};
+    uint32_t n = 0, calls = 0;
+    FILE *file = tmpfile(), *smaps = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
+    assert_true(file && smaps && rtl_mappings_parse(smaps, &mappings));
+    fclose(smaps);
+    assert_int_equal(ftruncate(fileno(file), FAR + 0x10000), 0);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    put_queue(fileno(file), NEAR, RING_AT);
+    put_queue(fileno(file), FAR, RING_AT);
+    for (; n < 2 && calls < CALLS; calls++) {
+        n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 0);
+        assert_true(n >= 1); /* each time */
+        assert_int_equal(found[0].at, NEAR);
+        assert_false(found[0].looked_before);
+        assert_int_equal(search.rounds[RTL_SEARCH_LIKELY], calls + 1);
+    }
+    assert_int_equal(n, 2);
+    assert_true(calls > 2);
+    assert_int_equal(found[1].at, FAR);
+    assert_false(found[1].looked_before);
+    while (!rtl_queue_search_done(&search) && calls++ < CALLS)
+        rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 0);
+    put_queue(fileno(file), NEAR + 0x1000, RING_AT);
+    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 0), 2);
+    assert_int_equal(found[1].at, NEAR + 0x1000);
+    assert_true(found[1].looked_before);
+    assert_false(search.whole);
+    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 60000000000), 3);
+    assert_true(search.whole);
+    rtl_mappings_free(&mappings);
+    rtl_target_memory_close(&memory);
+    fclose(file);
+}
+
+/* A forked child has its parent's memory and no doorbells: a call without time is through with it. */
+static void memory_without_doorbells_is_not_read(void **state)
+{
+    (void)state;
+    enum { AT = 0x10000, BYTES = 0x800000, MOST = 4 };
+    static const char text[] = "10000-810000 rw-p 00000000 00:00 0 \nRss: 8192 kB\nVmFlags: rd wr dc\n"
+                               "900000-902000 rw-s 0 00:01 7 /dev/shm/torch_1\nRss: 8 kB\nVmFlags: rd wr sh\n";
+    struct rtl_found_queue found[MOST];
+    struct rtl_target_memory memory;
+    struct rtl_mappings mappings;
+    struct rtl_queue_search search = {0};
+    FILE *file = tmpfile(), *smaps = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
+    assert_true(file && smaps && rtl_mappings_parse(smaps, &mappings));
+    fclose(smaps);
+    assert_int_equal(ftruncate(fileno(file), BYTES), 0);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    put_queue(fileno(file), AT, AT + 0x1000);
+    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 0, 0), 0);
+    assert_true(search.whole && rtl_queue_search_done(&search));
+    rtl_mappings_free(&mappings);
+    rtl_target_memory_close(&memory);
+    fclose(file);
+}
+
+/* What was swapped out is brought back where queues are likely, and left alone in the rest; untouched pages everywhere.
+ */
+static void the_rest_is_not_swapped_in(void **state)
+{
+    (void)state;
+    enum { PAGES = 0x30, PAGE = 0x1000 };
+    const uint64_t present = 1ull << 63, swapped = 1ull << 62;
+    uint64_t entries[PAGES] = {[2] = present, [3] = swapped, [5] = swapped, [6] = present, [0x10] = swapped};
+    struct rtl_target_region regions[RTL_TARGET_REGIONS];
+    struct rtl_target_memory memory;
+    FILE *file = tmpfile(), *pagemap = tmpfile();
+    assert_true(file && pagemap);
+    assert_int_equal(pwrite(fileno(pagemap), entries, sizeof entries, 0), sizeof entries);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory.pagemap = dup(fileno(pagemap));
+    for (int likely = 0; likely < 2; likely++) {
+        uint64_t at = PAGE;
+        assert_int_equal(rtl_target_regions(&memory, likely, &at, PAGES * PAGE, regions), likely ? 3 : 2);
+        assert_int_equal(at, PAGES * PAGE);
+        assert_int_equal(regions[0].from, 2 * PAGE);
+        assert_int_equal(regions[0].to, likely ? 4 * PAGE : 3 * PAGE);
+        assert_int_equal(regions[1].from, likely ? 5 * PAGE : 6 * PAGE);
+        assert_int_equal(regions[1].to, 7 * PAGE);
+    }
+    close(memory.pagemap);
+    memory.pagemap = -1; /* without it all of a process's pages may be there, or may not */
+    memory.pid = getpid();
+    uint64_t at = PAGE;
+    assert_int_equal(rtl_target_regions(&memory, true, &at, 9 * PAGE, regions), 1);
+    assert_int_equal(regions[0].to, 9 * PAGE);
+    at = PAGE;
+    assert_int_equal(rtl_target_regions(&memory, false, &at, 9 * PAGE, regions), 0);
+    assert_int_equal(at, 9 * PAGE);
+    rtl_target_memory_close(&memory);
+    fclose(pagemap);
+    fclose(file);
+}
+
+/* A search for queues leaves the rest of memory as it is: only queues' own pages are brought back. */
+static void a_search_brings_back_small_mappings_only(void **state)
+{
+    (void)state;
+    enum { NEAR = 0x4000, FAR = 0x20000, RING_AT = 0x8000, PAGE = 0x1000, PAGES = 0x60, MOST = 4 };
+    static const char text[] =
+        "4000-5000 rw-p 00000000 00:00 0 \nRss: 0 kB\nSwap: 4 kB\nVmFlags: rd wr ac\n"
+        "8000-9000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n"
+        "10000-50000 rw-p 00000000 00:00 0 \nRss: 0 kB\nSwap: 4 kB\nVmFlags: rd wr ac\n" DOORBELL_LINES;
+    uint64_t entries[PAGES] = {[NEAR / PAGE] = 1ull << 62, [FAR / PAGE] = 1ull << 62, [RING_AT / PAGE] = 1ull << 63};
+    struct rtl_found_queue found[MOST];
+    struct rtl_target_memory memory;
+    struct rtl_mappings mappings;
+    struct rtl_queue_search search = {0};
+    FILE *file = tmpfile(), *pagemap = tmpfile(), *smaps = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
+    assert_true(file && pagemap && smaps && rtl_mappings_parse(smaps, &mappings));
+    fclose(smaps);
+    assert_int_equal(ftruncate(fileno(file), PAGES * PAGE), 0);
+    assert_int_equal(pwrite(fileno(pagemap), entries, sizeof entries, 0), sizeof entries);
+    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory.pagemap = dup(fileno(pagemap));
+    put_queue(fileno(file), NEAR, RING_AT);
+    put_queue(fileno(file), FAR, RING_AT);
+    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 60000000000), 1);
+    assert_int_equal(found[0].at, NEAR);
+    assert_true(search.whole);
+    rtl_mappings_free(&mappings);
+    rtl_target_memory_close(&memory);
+    fclose(pagemap);
     fclose(file);
 }
 
@@ -185,6 +328,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_that_is_cut_off_goes_on),
+        cmocka_unit_test(the_rest_of_memory_is_searched_in_pieces),
+        cmocka_unit_test(memory_without_doorbells_is_not_read),
+        cmocka_unit_test(the_rest_is_not_swapped_in),
+        cmocka_unit_test(a_search_brings_back_small_mappings_only),
         cmocka_unit_test(kernels_beyond_all_room_are_unknown),
         cmocka_unit_test(an_unknown_clock_is_measured),
         cmocka_unit_test(pauses_keep_the_budget_of_all),
