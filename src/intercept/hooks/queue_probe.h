@@ -9,7 +9,7 @@
  *
  * Where there is, queues must not fill up (throttle.h). Where there isn't, they stay plain. A smaller queue than was
  * asked for would be safe from the buffer, but a runtime above that submits more than that at once would wait for ever:
- * counting nothing is the lesser evil, and the user is told.
+ * counting nothing is the lesser evil, and the user is told. What another tool intercepts is joined all the same.
  */
 #ifndef RTL_INTERCEPT_QUEUE_PROBE_H
 #define RTL_INTERCEPT_QUEUE_PROBE_H
@@ -18,12 +18,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True when intercept queues are safe here. Tries at the first call, on releases that may batch. Create; waits for
- * another thread that is trying. */
-bool rtl_probe_safe(hsa_agent_t agent);
-
-/* Create: tries at the first call, and tells the user nothing. True when intercept queues overwrite memory here. */
+/* True when intercept queues overwrite memory here. Tries at the first call, on releases that may batch, and tells the
+ * user nothing. Create; waits for another thread that is trying. */
 bool rtl_probe_look(hsa_agent_t agent);
+
+/* Create: tells the user, once, that a queue isn't counted for that. */
+void rtl_probe_warn(void);
 
 /* Any: this runtime was found to hand over several packets at once. */
 bool rtl_probe_batches(void);
