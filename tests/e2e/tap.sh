@@ -125,10 +125,11 @@ without_library() {
 # have come and gone. Numbers may differ: ROCm 7.2 counts the signals that it has not got back, and lets no tool give any
 # back at its end.
 without_runtimes_own() {
-    if [ ! -e "$work/runtimes.own" ]; then
-        without_library "$O/tests/programs/intercept_scenes" any 2>&1 >/dev/null | sed 's/[0-9][0-9]*/N/g' >"$work/runtimes.own"
+    tap_own=$work/runtimes.own${RTL_RELEASE:-}
+    if [ ! -e "$tap_own" ]; then
+        without_library "$O/tests/programs/intercept_scenes" any 2>&1 >/dev/null | sed 's/[0-9][0-9]*/N/g' >"$tap_own"
     fi
-    awk -v own="$work/runtimes.own" 'BEGIN { while ((getline line <own) > 0) known[line] }
+    awk -v own="$tap_own" 'BEGIN { while ((getline line <own) > 0) known[line] }
         { line = $0; gsub(/[0-9]+/, "N", line); if (!(line in known)) print }'
 }
 
