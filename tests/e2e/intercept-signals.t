@@ -22,7 +22,7 @@ for own in '' signalled; do
     is "as it is${own:+, $own}: the others are counted as $why" \
         "$(($(look timed | cut -d' ' -f2) + $(reason "$why")))" "$all"
     close_scene
-    is "as it is${own:+, $own}: ends well, in silence" "$status $(cat "$work/err")" "0 "
+    is "as it is${own:+, $own}: ends well, in silence" "$status $(without_runtimes_own <"$work/err")" "0 "
 
     RTL_SIGNALS=20000
     export RTL_SIGNALS
@@ -38,7 +38,7 @@ for own in '' signalled; do
         has "20,000: rtl-top shows it, too" "$("$O/rtl-top" -p "$program" -b -n 1)" 'limit 20000$'
     fi
     close_scene
-    is "20,000${own:+, $own}: ends well, in silence" "$status $(cat "$work/err")" "0 "
+    is "20,000${own:+, $own}: ends well, in silence" "$status $(without_runtimes_own <"$work/err")" "0 "
     unset RTL_SIGNALS
 done
 

@@ -7,9 +7,9 @@
  * first intercept queue of the process tries: two packets behind one doorbell show whether the runtime batches, and how
  * much the heap grows with a large queue against a small one shows whether there is a buffer as large as the queue.
  *
- * With such a buffer, queues must not fill up (throttle.h). Without it, the library makes no intercept queue. A smaller
- * queue than the application asked for would fit the buffer, but a runtime above that submits more packets at once
- * would wait for ever.
+ * With such a buffer, queues must not fill up (throttle.h). Without it, the library makes no intercept queue, but joins
+ * those of another tool. A smaller queue than the application asked for would fit the buffer, but a runtime above that
+ * submits more packets at once would wait for ever.
  */
 #ifndef RTL_INTERCEPT_QUEUE_PROBE_H
 #define RTL_INTERCEPT_QUEUE_PROBE_H

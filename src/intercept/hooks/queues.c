@@ -8,8 +8,9 @@
  *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
  *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
- * Where the runtime's intercept queues overwrite memory (queue_probe.h) the library makes none.
- * Whatever goes wrong, the application gets the queue that it would have got without us, and that is counted.
+ * Where the runtime's intercept queues overwrite memory (queue_probe.h) the library makes none, but joins those that
+ * another tool has made: they are no safer without it. Whatever goes wrong, the application gets the queue that it would
+ * have got without us, and that is counted.
  */
 #include "intercept/hooks/queues.h"
 
@@ -152,8 +153,8 @@ static bool create_first(struct rtl_tracker *tracker, const struct rtl_queue_req
 }
 
 /* Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. */
-static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue,
-                           hsa_status_t *status)
+static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, bool unsafe,
+                           hsa_queue_t **queue, hsa_status_t *status)
 {
     *status = r->plain(r, queue);
     if (*status != HSA_STATUS_SUCCESS)
@@ -161,7 +162,7 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
     if (join(tracker, *queue))
         return true;
     hsa_queue_t *other = *queue;
-    if (!create_first(tracker, r, queue)) {
+    if (unsafe || !create_first(tracker, r, queue)) {
         *queue = other;
         return false;
     }
@@ -203,13 +204,14 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
     bool watched = false, wanted = r->intercept && interceptible(r->type);
-    bool unsafe = wanted && rtl_probe_look(r->agent), can = wanted && !unsafe;
-    struct rtl_tracker *tracker = can ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
+    bool unsafe = wanted && rtl_probe_look(r->agent);
+    struct rtl_tracker *tracker =
+        wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
     if (tracker) {
         if (!r->chained)
             watched = create_first(tracker, r, &made);
         else
-            watched = create_chained(tracker, r, &made, &status);
+            watched = create_chained(tracker, r, unsafe, &made, &status);
     }
     if (watched) {
         finish(tracker, made, RTL_WAY_INTERCEPT,
