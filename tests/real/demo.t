@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
-need llama
+need "$llama_set"
 leftover() { # programs out of the fetched folder, and folders of the demo
     for exe in /proc/[0-9]*/exe; do
         case $(readlink "$exe" 2>/dev/null) in "$(realpath "$real_llama")"/*) echo "$exe" ;; esac
