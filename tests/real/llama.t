@@ -138,10 +138,10 @@ is "with every row" "$(jq '[.traceEvents[] | select(.ph == "X" and .cat != "mark
 # --- two GPUs, and without graphs ---
 baseline "layers over two GPUs" "$two"
 with_library "layers over two GPUs" default "$two"
-on_gpus "layers over two GPUs" 0 1
+gpus_as_in_truth "layers over two GPUs" 0 1
 baseline "each layer over two GPUs" "$two" -sm tensor
 with_library "each layer over two GPUs" default "$two" -sm tensor
-on_gpus "each layer over two GPUs" 0 1
+gpus_as_in_truth "each layer over two GPUs" 0 1
 export GGML_CUDA_DISABLE_GRAPHS=1
 baseline "without HIP graphs" "$one"
 with_library "without HIP graphs" default "$one"

@@ -72,8 +72,8 @@ launches_linked() {
     has "$1: so is every copy" "$(grep '^copied' "$work/linked")" '^copied linked [0-9]+ unlinked 0$'
 }
 
-# on_gpus NAME [GPU...]: behind exact_now: each GPU's busy time and idle gaps are the model's, and just those GPUs ran kernels
-on_gpus() {
+# gpus_as_in_truth NAME [GPU...]: behind exact_now: each GPU's busy time and idle gaps are the model's, and just those GPUs ran kernels
+gpus_as_in_truth() {
     on_name=$1
     shift
     [ $# -eq 0 ] || is "$on_name: kernels ran on GPU $*" \
@@ -92,9 +92,9 @@ run_real() {
     real_set=$1 name=$2 options=$3
     shift 3
     rm -f "$work/truth" "$work/held"
+    if [ "${RTL_MODE:-}" = hip ]; then options="$options --preload $tap_top/$O/librtl-hip.so"; fi
     (
         cd "${run_in:-$work}" || exit
-        if [ "${RTL_MODE:-}" = hip ]; then options="$options --preload $tap_top/$O/librtl-hip.so"; fi
         # shellcheck disable=SC2086 # options without blanks
         HOLD_AT_END=$work/held HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
             exec "$tap_top/tests/vgpu/run" ${real_set:+--release "$real_store/$real_set"} --preload "$hold" --truth "$work/truth" $options -- "$@" \
@@ -130,6 +130,7 @@ run_children() {
     shift 3
     rm -f "$work"/truth* "$work"/held*
     children=0
+    if [ "${RTL_MODE:-}" = hip ]; then options="$options --preload $tap_top/$O/librtl-hip.so"; fi
     (
         # shellcheck disable=SC2086 # options without blanks
         HOLD_AT_END=$work/held.%p HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec "$tap_top/tests/vgpu/run" \
@@ -143,8 +144,9 @@ run_children() {
         if grep -q '^[0-9].*[^>]$' "$work/truth.$child" 2>/dev/null; then
             ln -sf "truth.$child" "$work/truth"
             exact_now "$name" "$child" "${RTL_MODE:-default}"
+            if [ "${RTL_MODE:-}" = hip ]; then launches_linked "$name" "$child"; fi
             # shellcheck disable=SC2086 # numbers
-            on_gpus "$name" ${gpus:-}
+            gpus_as_in_truth "$name" ${gpus:-}
             children=$((children + 1))
         fi
         rm -f "$held"

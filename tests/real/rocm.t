@@ -29,7 +29,7 @@ export RTL_MODE
 gemm "rocblas-bench, mode hip" "--gpus 1" 0
 unset RTL_MODE
 gemm "rocblas-bench on the second GPU" "--gpus 2" 1
-on_gpus "rocblas-bench on the second GPU" 1
+gpus_as_in_truth "rocblas-bench on the second GPU" 1
 unset ROCBLAS_TENSILE_LIBPATH
 
 lt() { # NAME GPU-OPTIONS DEVICE
@@ -42,7 +42,7 @@ export RTL_MODE
 lt "hipblaslt-bench, mode hip" "--gpus 1" 0
 unset RTL_MODE
 lt "hipblaslt-bench on the second GPU" "--gpus 2" 1
-on_gpus "hipblaslt-bench on the second GPU" 0 1 # one of HIP's fills is on the first
+gpus_as_in_truth "hipblaslt-bench on the second GPU" 0 1 # one of HIP's fills is on the first
 
 # Each of RCCL's tests runs in a child of its own. With NCCL_P2P_DISABLE RCCL moves data through host memory: it would ask for
 # handles by which other processes map GPU memory, and those aren't modelled. Results are wrong, as without the library.
@@ -60,14 +60,17 @@ gpus='0 1'
 rccl "RCCL, a process with two GPUs" 1 1 AllReduce.OutOfPlace
 [ "${REAL:-}" != all ] || rccl "RCCL, more tests" 1 4 AllGather.InPlaceGraph:Broadcast.InPlace:ReduceScatter.OutOfPlace:SendRecv.SinglePairs
 gpus=
-rccl "RCCL, two processes with a GPU each" 2 2 AllReduce.OutOfPlace
+RTL_MODE=hip
+export RTL_MODE
+rccl "RCCL, two processes with a GPU each, mode hip" 2 2 AllReduce.OutOfPlace
 
 seconds=400 # rocFFT compiles its kernels while it runs
 fft() { # NAME TESTS
     run_real rocm "$1" "--gpus 1" "$libexec/librocfft0-tests/rocfft-test" --gtest_filter="$2"
 }
-fft rocFFT 'bitwise_repro_test.compare_lengths:bitwise_repro_test.compare_precisions:rocfft_UnitTest.plan_description'
+fft "rocFFT, mode hip" 'bitwise_repro_test.compare_lengths:bitwise_repro_test.compare_precisions:rocfft_UnitTest.plan_description'
 has "rocFFT: its tests pass" "$(cat "$work/out")" '^\[  PASSED  \] 3 tests'
+unset RTL_MODE
 if [ "${REAL:-}" = all ]; then # these compare results
     wanted=1
     fft "rocFFT, several streams and a graph" 'rocfft_UnitTest.hipGraph_execution:rocfft_UnitTest.simple_multistream_*'
