@@ -6,7 +6,8 @@
  * write no timestamps. Three ways to an intercept queue:
  *  - Nobody was before us: hsa_amd_queue_intercept_create.
  *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
- *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
+ *    through it, and we join its intercept queue; a plain one becomes a native one, or is replaced where native ones
+ * aren't chosen.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
  * Where the runtime's intercept queues aren't safe (queue_probe.h), and were asked for, the queue stays plain.
  * Whatever goes wrong, the application gets the queue that it would have got without us, and that is counted.
@@ -161,9 +162,13 @@ static bool create_first(struct rtl_tracker *tracker, const struct rtl_queue_req
     return true;
 }
 
-/* Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. */
-static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue,
-                           hsa_status_t *status)
+/*
+ * Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. `replace`: such
+ * a queue gives way to an intercept queue of ours. An intercept queue of that tool's is joined even where they are
+ * unsafe: the runtime overwrites memory in it with us and without.
+ */
+static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, bool replace,
+                           hsa_queue_t **queue, hsa_status_t *status)
 {
     *status = r->plain(r, queue);
     if (*status != HSA_STATUS_SUCCESS)
@@ -171,7 +176,7 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
     if (join(tracker, *queue))
         return true;
     hsa_queue_t *other = *queue;
-    if (!create_first(tracker, r, queue)) {
+    if (!replace || !create_first(tracker, r, queue)) {
         *queue = other;
         return false;
     }
@@ -212,13 +217,14 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
-    bool watched = false, can = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent);
+    bool native = way == RTL_WAY_NATIVE && r->native; /* what another tool leaves plain */
+    bool watched = false, can = r->intercept && interceptible(r->type) && (r->chained || rtl_probe_safe(r->agent));
     struct rtl_tracker *tracker = can ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
     if (tracker) {
         if (!r->chained)
             watched = create_first(tracker, r, &made);
         else
-            watched = create_chained(tracker, r, &made, &status);
+            watched = create_chained(tracker, r, !native && !rtl_probe_look(r->agent), &made, &status);
     }
     if (watched) {
         finish(tracker, made, RTL_WAY_INTERCEPT,
@@ -235,7 +241,7 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
     else if (status == HSA_STATUS_SUCCESS)
         status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
     if (status == HSA_STATUS_SUCCESS &&
-        !(r->native && (rtl_native_again(*queue) || stand_in_front(gpu, *queue, RTL_WHY_NO_INTERCEPT))))
+        !(r->native && (rtl_native_again(*queue) || stand_in_front(gpu, *queue, native ? why : RTL_WHY_NO_INTERCEPT))))
         rtl_queue_unseen();
     return status;
 }
