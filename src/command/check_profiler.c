@@ -61,29 +61,18 @@ void rtl_check_profiler_files(struct rtl_check *check, const char *path, const c
 
 /* --- before the start --- */
 
-/* What a runtime's file tells: whether it registers its tables, and which variables it reads. */
-struct runtime {
-    bool known, registers, reads_tools, reads_both;
-};
-
-static void look_at_runtime(struct runtime *runtime, const char *path)
+/* Whether the runtime's file has a name in it; one that isn't known may have all. */
+static bool knows(const struct rtl_check *check, const char *name)
 {
-    struct rtl_elf_file *elf = malloc(sizeof *elf);
-    char why[200];
-    *runtime = (struct runtime){.known = elf && *path && rtl_elf_read(path, elf, why, sizeof why)};
-    for (unsigned i = 0; runtime->known && i < elf->needed_count; i++)
-        runtime->registers |= strncmp(elf->needed[i], "librocprofiler-register.so", 26) == 0;
-    runtime->reads_tools = runtime->known && rtl_elf_has(path, "HSA_TOOLS_LIB");
-    runtime->reads_both = runtime->known && rtl_elf_has(path, RTL_PROFILER_BOTH);
-    free(elf);
+    return !*check->runtime || rtl_elf_has(check->runtime, name);
 }
 
 /* rocprofiler-sdk is active: what becomes of HSA_TOOLS_LIB. */
-static void say_beside(struct rtl_check *check, const struct runtime *runtime, bool listed, bool preload)
+static void say_beside(struct rtl_check *check, bool registers, bool listed, bool preload)
 {
     enum rtl_finding finding = RTL_FINDING_OK;
     const char *then = ": " RTL_PROFILER_BOTH "=1, which rtl-top run and env set, has the runtime load librtl.so, too";
-    if (runtime->known && !runtime->registers) {
+    if (!registers) {
         then = ", but this runtime is built without rocprofiler-register: it reads HSA_TOOLS_LIB all the same";
     } else if (preload) {
         then = ": the preloaded librtl.so gets the runtime's table beside it";
@@ -91,7 +80,7 @@ static void say_beside(struct rtl_check *check, const struct runtime *runtime, b
         finding = RTL_FINDING_WRONG;
         then = ": in this environment the runtime leaves out HSA_TOOLS_LIB. Set " RTL_PROFILER_BOTH
                "=1, as rtl-top run and env do";
-    } else if (runtime->known && !runtime->reads_both) {
+    } else if (!knows(check, RTL_PROFILER_BOTH)) {
         finding = RTL_FINDING_OPEN;
         then = ", and this runtime is not seen to know " RTL_PROFILER_BOTH
                ": it may leave out HSA_TOOLS_LIB. With --preload, run and env need neither";
@@ -101,18 +90,17 @@ static void say_beside(struct rtl_check *check, const struct runtime *runtime, b
 
 void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload)
 {
-    struct runtime runtime;
+    bool registers = knows(check, "rocprofiler_register_library_api_table");
     uint64_t bytes = 0;
     for (char **at = environ; at && *at; at++)
         rtl_profiler_variable(&check->profiler, *at);
     look_at_preloads(&check->profiler, &bytes);
-    look_at_runtime(&runtime, check->runtime);
     if (check->profiler.active)
-        say_beside(check, &runtime, listed, preload);
-    if (runtime.known && !runtime.registers && preload)
+        say_beside(check, registers, listed, preload);
+    if (!registers && preload)
         rtl_check_say(check, RTL_FINDING_OPEN, "preload",
                       "this runtime is built without rocprofiler-register: --preload changes nothing");
-    else if (runtime.known && !runtime.reads_tools && !preload)
+    else if (!preload && !knows(check, "HSA_TOOLS_LIB"))
         rtl_check_say(check, RTL_FINDING_OPEN, "tools",
                       "this runtime is not seen to read HSA_TOOLS_LIB. With --preload, run and env don't need it");
 }

@@ -27,8 +27,12 @@ all_counted() { # name
 }
 
 # --- what the stand-ins do without us ---
+ways() { # the ways of its queues, as check says them
+    "$tap_top/$O/rtl-top" check -p "$program" | sed -n 's/^ok     queues //p'
+}
 tools=$rtl
 play any
+way=$(ways)
 all_counted "no SDK: HSA_TOOLS_LIB is read"
 is "no SDK: its table was registered" "$(cat "$REGISTER_LOG")" "registered hsa 1 1"
 ROCPROFILER_REGISTER_LIBRARY=$sdk
@@ -41,6 +45,8 @@ has "an SDK: it has wrapped the table" "$(cat "$work/err")" '^sdk: [1-9][0-9]* q
 HSA_TOOLS_ROCPROFILER_V1_TOOLS=1
 export HSA_TOOLS_ROCPROFILER_V1_TOOLS
 play any
+has "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: there are queues" "$way" live
+is "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: they are of the way that they have without it" "$(ways)" "$way"
 all_counted "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS"
 has "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
 
@@ -166,7 +172,8 @@ has "check --preload: says so, too" "$("$top" check --preload --library "$work/a
 
 # runtimes by their files: what they are linked with, and the variables that they know
 cd "$work" || exit 1
-echo 'const char *used; int hsa_init(void); int hsa_init(void) { return 0; }' >lib.c
+echo 'int hsa_init(void); int hsa_init(void) { return 0; }' >lib.c
+echo 'int rocprofiler_register_library_api_table(void); int registers(void); int registers(void) { return rocprofiler_register_library_api_table(); }' >registers.c
 echo 'int hsa_init(void); int main(void) { return hsa_init(); }' >main.c
 runtime() { # FOLDER VARIABLE...: a program with a runtime that knows these; $linked are options of the linker
     mkdir "$1"
@@ -175,7 +182,7 @@ runtime() { # FOLDER VARIABLE...: a program with a runtime that knows these; $li
     gcc -shared -fPIC -Wl,-soname,libhsa-runtime64.so.1 -o "$1/libhsa-runtime64.so.1" "$1/lib.c" $linked
     gcc -o "$1/program" main.c "$1/libhsa-runtime64.so.1" -Wl,-rpath,"$work/$1" -Wl,-rpath-link,"$programs"
 }
-linked="-Wl,--no-as-needed $programs/librocprofiler-register.so.0 -Wl,-rpath,$programs"
+linked="registers.c $programs/librocprofiler-register.so.0 -Wl,-rpath,$programs"
 runtime knows-both HSA_TOOLS_LIB HSA_TOOLS_ROCPROFILER_V1_TOOLS
 runtime knows-list HSA_TOOLS_LIB
 runtime knows-none
