@@ -55,6 +55,7 @@ static bool check_library(struct rtl_check *check, const char *given, char libra
 struct request {
     const char *library;
     int mode; /* to begin in */
+    bool preload;
     pid_t pid;
     char **command;
 };
@@ -82,6 +83,7 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_CHECK_LIBRARY)
             r->library = a.value;
+        r->preload |= o == RTL_CHECK_PRELOAD;
         if (o == RTL_CHECK_MODE && !rtl_begin_parse(a.value, &r->mode)) {
             rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
             return false;
@@ -102,10 +104,12 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
 
 static int check_command(struct rtl_check *check, const struct request *r)
 {
-    char library[PATH_MAX];
+    char library[PATH_MAX], why[2 * PATH_MAX];
     int status = rtl_check_program(check, r->command[0]);
     if (check_library(check, r->library, library)) {
-        rtl_check_environment(check, library);
+        rtl_check_environment(check, library, r->preload);
+        if (r->preload && !rtl_library_can_preload(library, why, sizeof why))
+            rtl_check_say(check, RTL_FINDING_WRONG, "preload", "%s", why);
         if (rtl_begin_is_hip(r->mode))
             rtl_check_hip(check, r->command[0], library);
     }

@@ -108,14 +108,16 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
     if (!may_be_listed(check, path, elf))
         return;
     char *list = rtl_loader_is_ours(elf) ? rtl_loader_list(path) : NULL;
+    const char *at = list;
     if (!list) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
                       "%s has a loader of its own (%s), which isn't asked: what it loads is known when it runs", path,
                       elf->interpreter);
     } else if (rtl_loader_complaint(list, complaint, sizeof complaint)) {
         rtl_check_say(check, RTL_FINDING_WRONG, "runtime", "%s can't start: %s", path, complaint);
-    } else if (rtl_loader_find(list, "libhsa-runtime64.so", where, sizeof where)) {
+    } else if (rtl_loader_find(&at, "libhsa-runtime64.so", where, sizeof where)) {
         say_runtime(check, where);
+        snprintf(check->runtime, sizeof check->runtime, "%s", where);
     } else if (rtl_elf_has(path, "HSA_TOOLS_LIB")) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
                       "%s has an HSA runtime of its own in it, of a release that it doesn't tell", path);
@@ -125,6 +127,8 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
                       "otherwise there is nothing to trace",
                       path);
     }
+    if (list)
+        rtl_check_profiler_files(check, path, list);
     free(list);
 }
 
@@ -271,9 +275,11 @@ int rtl_check_process(struct rtl_check *check, pid_t pid)
     enum rtl_reader_status status = rtl_reader_open(pid, &reader, why, sizeof why);
     if (status != RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_WRONG, "process", "%s", why);
+        rtl_check_profiler_process(check, pid, false);
         return (int)status;
     }
     int result = check_segment(check, reader, pid);
+    rtl_check_profiler_process(check, pid, true);
     rtl_reader_close(reader);
     return result;
 }

@@ -1,5 +1,5 @@
 /*
- * Coming and going: OnLoad and OnUnload, which the runtime calls; fork; the end of the process.
+ * Coming and going: OnLoad and OnUnload, which the runtime calls, or register.c for it; fork; the end of the process.
  *
  * The library stays mapped for ever (-z nodelete), because callbacks and hooks may be called after OnUnload: they then
  * count and pass on, nothing else. A second hsa_init after hsa_shut_down loads it again: the same segment goes on.
@@ -20,6 +20,7 @@
 #include "intercept/hooks/queue_probe.h"
 #include "intercept/hooks/queues.h"
 #include "intercept/hooks/signals.h"
+#include "intercept/load.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/copy_profiling.h"
 #include "intercept/track/hot_line.h"
@@ -190,18 +191,15 @@ static void hook(void *table)
     }
 }
 
-/* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
-bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+bool rtl_load(void *table)
 {
     int error = errno;
     char why[256];
-    (void)runtime_version;
-    (void)failed_count;
-    (void)failed_names;
+    bool saved = false;
 
     /*
-     * Listed twice in HSA_TOOLS_LIB, the second hooks would call the first for ever. And a fork's child that starts the
-     * runtime again shall not write into its parent's segment.
+     * Listed twice in HSA_TOOLS_LIB, or preloaded and listed, the second hooks would call the first for ever. And a
+     * fork's child that starts the runtime again shall not write into its parent's segment.
      */
     if (load.active || (load.segment && getpid() != load.pid))
         goto done;
@@ -212,6 +210,7 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
         say_once(why);
         goto done;
     }
+    saved = true;
     rtl_queues_look_around();
     rtl_trackers_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
@@ -239,12 +238,24 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
     rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_LIVE);
 done:
     errno = error;
+    return saved;
+}
+
+/* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
+bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+{
+    (void)runtime_version;
+    (void)failed_count;
+    (void)failed_names;
+    rtl_load(table);
     return true;
 }
 
-void OnUnload(void)
+void rtl_unload(void)
 {
     int error = errno;
+    if (!load.active)
+        return;
     load.active = false;
     if (load.segment && getpid() == load.pid) {
         if (atomic_load(&rtl_hot.recording)) {
@@ -262,4 +273,9 @@ void OnUnload(void)
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
     errno = error;
+}
+
+void OnUnload(void)
+{
+    rtl_unload();
 }

@@ -6,11 +6,12 @@
  * both, or real GPUs write no timestamps. Three ways lead to an intercept queue:
  *  - Nobody was before us: hsa_amd_queue_intercept_create.
  *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
- *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
+ *    through it, and we join its intercept queue; a plain one becomes a native one, or is replaced where native ones
+ * aren't chosen.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
  * Where the runtime's intercept queues overwrite memory (queue_probe.h) the library makes none, but joins those that
- * another tool has made: they are no safer without it. Whatever goes wrong, the application gets the queue that it would
- * have got without us, and that is counted.
+ * another tool has made: they are no safer without it. Whatever goes wrong, the application gets the queue that it
+ * would have got without us, and that is counted.
  */
 #include "intercept/hooks/queues.h"
 
@@ -152,8 +153,12 @@ static bool create_first(struct rtl_tracker *tracker, const struct rtl_queue_req
     return true;
 }
 
-/* Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. */
-static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, bool unsafe,
+/*
+ * Creates a queue through the tool before us. When false, *queue is the plain queue that it made, or *status its error.
+ * `replace`: such a queue gives way to an intercept queue of ours. An intercept queue of that tool's is joined even
+ * where they are unsafe: the runtime overwrites memory in it with us and without.
+ */
+static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, bool replace,
                            hsa_queue_t **queue, hsa_status_t *status)
 {
     *status = r->plain(r, queue);
@@ -162,7 +167,7 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
     if (join(tracker, *queue))
         return true;
     hsa_queue_t *other = *queue;
-    if (unsafe || !create_first(tracker, r, queue)) {
+    if (!replace || !create_first(tracker, r, queue)) {
         *queue = other;
         return false;
     }
@@ -203,15 +208,15 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
+    bool native = way == RTL_WAY_NATIVE && r->native; /* what another tool leaves plain */
     bool watched = false, wanted = r->intercept && interceptible(r->type);
     bool unsafe = wanted && rtl_probe_look(r->agent);
-    struct rtl_tracker *tracker =
-        wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
+    struct rtl_tracker *tracker = wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
     if (tracker) {
         if (!r->chained)
             watched = create_first(tracker, r, &made);
         else
-            watched = create_chained(tracker, r, unsafe, &made, &status);
+            watched = create_chained(tracker, r, !native && !unsafe, &made, &status);
     }
     if (watched) {
         finish(tracker, made, RTL_WAY_INTERCEPT,
@@ -228,7 +233,8 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
     else if (status == HSA_STATUS_SUCCESS)
         status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
     if (status == HSA_STATUS_SUCCESS &&
-        !(r->native && (rtl_native_again(*queue) || stand_in_front(gpu, *queue, RTL_WHY_NO_INTERCEPT)))) {
+        !(r->native &&
+          (rtl_native_again(*queue) || stand_in_front(gpu, *queue, native ? why : RTL_WHY_NO_INTERCEPT)))) {
         if (unsafe)
             rtl_probe_warn();
         rtl_queue_unseen();
