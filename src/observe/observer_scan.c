@@ -117,7 +117,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
     rtl_observer_take_traced(o, &traced);
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_found_queue *f = &found[i];
-        int number = rtl_traced_queues_find(&traced, f->id);
+        int number = rtl_traced_queues_find(&traced, f->id, f->key);
         if (number >= 0) {
             o->gpu_agent[gpu_of(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
             give_back(o, f); /* the library has it after all */

@@ -152,7 +152,7 @@ static uint64_t scan_pause(struct rtl_observer *o)
     for (uint32_t i = 0; i < o->candidate_count; i++)
         if (!rtl_candidate_is_past(&o->candidate[i], &traced))
             return SECOND;
-    bool more = o->scans < 2 || traced.refused != o->refused_seen;
+    bool more = o->scans < 2 || traced.another_runtime || traced.refused != o->refused_seen;
     o->refused_seen = traced.refused;
     return more ? SECOND : PAST_SCAN_NS;
 }
