@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, RUNTIMES_SAID = 8 };
 
 /* --- a program --- */
 
@@ -228,6 +228,27 @@ static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 #undef NOTE
 }
 
+/* Which libraries the several runtimes are: one mapping of each is executable. */
+static void say_runtimes(struct rtl_check *check, pid_t pid)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    unsigned left = RUNTIMES_SAID;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && left && getline(&line, &room, maps) > 0) {
+        const char *file = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        if (!file || !strstr(file, "/libhsa-runtime64") || !strstr(line, "-xp "))
+            continue;
+        left--;
+        rtl_check_say(check, RTL_FINDING_OPEN, "runtime", "one of several: %s", file);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+}
+
 static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid_t pid)
 {
     struct rtl_snapshot s = {0};
@@ -263,6 +284,8 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
         rtl_check_say(check, RTL_FINDING_OPEN, "probe", "%s", why);
     }
     say_notes(check, &s);
+    if (s.notes & RTL_NOTE_ANOTHER_RUNTIME)
+        say_runtimes(check, pid);
     rtl_check_hip_process(check, pid);
     rtl_snapshot_free(&s);
     return 0;

@@ -47,7 +47,7 @@ struct rtl_observer {
     /* the thread's */
     struct rtl_target_memory memory;
     int root;
-    uint64_t head; /* of the list of code objects */
+    struct rtl_debug_lists lists; /* of code objects */
     struct rtl_queue_search search;
     uint64_t sought_ns; /* CPU of all scans */
     uint64_t scan_at_ns;

@@ -121,7 +121,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
     rtl_observer_take_traced(o, &traced);
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_found_queue *f = &found[i];
-        int number = rtl_traced_queues_find(&traced, f->id);
+        int number = rtl_traced_queues_find(&traced, f->id, f->key);
         if (number >= 0) {
             o->gpu_agent[gpu_of(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
             give_back(o, f); /* the library has it after all */
@@ -144,7 +144,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
 
 void rtl_observer_read_names(struct rtl_observer *o)
 {
-    rtl_kernel_names_read(o->seen.names, &o->memory, o->head, o->root);
+    rtl_kernel_names_read(o->seen.names, &o->memory, &o->lists, o->root);
     rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
 }
 
@@ -179,6 +179,7 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
     uint32_t count = rtl_queues_find(&o->memory, &mappings, &o->search, found, QUEUES_MAX,
                                      first && met ? FIND_TRY_NS : FIND_NS, rest);
     pthread_mutex_lock(&o->lock);
+    rtl_debug_lists_update(&o->memory, &mappings, &o->lists);
     for (uint32_t i = 0; first && i < count; i++)
         gpu_of(o, gpu_key_of(&mappings, &found[i]));
     if (first)

@@ -1,6 +1,7 @@
 /* Queues in memory. See queue_finder.h. */
 #include "observe/queue_finder.h"
 #include "base/clock.h"
+#include "shm/segment.h"
 
 #include <string.h>
 
@@ -75,6 +76,7 @@ bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_
                                       .id = h.id,
                                       .doorbell = (uint64_t)bell.value,
                                       .size = h.size,
+                                      .key = RTL_QUEUE_KEY(h.inactive_signal),
                                       .device_ring = ring && ring->device};
     return queue->device_ring || (rtl_target_read(memory, h.ring, &byte, 1) &&
                                   rtl_target_read(memory, h.ring + (uint64_t)h.size * RTL_PACKET_BYTES - 1, &byte, 1));

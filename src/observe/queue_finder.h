@@ -27,10 +27,12 @@ struct rtl_queue_head {
     uint64_t scratch_at, scratch_bytes;
     uint32_t scratch_lane, properties; /* offset 0xb4 */
     uint64_t reserved4;
+    uint64_t inactive_signal; /* offset 0xc0 */
 };
 _Static_assert(offsetof(struct rtl_queue_head, write_index) == 0x38, "as the runtime has it");
 _Static_assert(offsetof(struct rtl_queue_head, read_index) == 0x80, "as the runtime has it");
 _Static_assert(offsetof(struct rtl_queue_head, properties) == 0xb4, "as the runtime has it");
+_Static_assert(offsetof(struct rtl_queue_head, inactive_signal) == 0xc0, "as the runtime has it");
 #define RTL_QUEUE_PROFILES 8u /* in properties: packets' signals get their times */
 
 /* An amd_signal_t (hsa/amd_hsa_signal.h). */
@@ -47,6 +49,7 @@ struct rtl_found_queue {
     uint64_t at, ring, id;
     uint64_t doorbell;  /* the hardware's, in a page of its GPU's */
     uint32_t size;      /* packets */
+    uint32_t key;       /* RTL_QUEUE_KEY */
     bool device_ring;   /* its ring lies in a device's memory */
     bool looked_before; /* all memory had been looked at before: it wasn't there, or it was found then */
 };

@@ -90,7 +90,8 @@ struct rtl_kernel_snapshot {
 struct rtl_queue_snapshot {
     uint32_t slot, agent, gpu; /* gpu: number on screen */
     uint64_t queue_id;
-    uint64_t real_id; /* of a live snapshot: as struct rtl_queue has it */
+    uint64_t real_id; /* of a live snapshot, as real_key: as struct rtl_queue has it */
+    uint32_t real_key;
     bool live, shared;
     uint32_t size_packets;
     uint64_t dispatches, injected, completed, packets;

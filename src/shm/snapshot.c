@@ -293,6 +293,7 @@ static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_sna
     out->generation = q.generation;
     out->queue_id = q.queue_id;
     out->real_id = q.real_id;
+    out->real_key = q.real_key;
     out->live = q.live == 1;
     out->shared = slot == RTL_QUEUE_SHARED;
     out->size_packets = q.size_packets;

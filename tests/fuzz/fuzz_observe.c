@@ -186,12 +186,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .memory = &memory, .names = rtl_kernel_names_create(), .users = calloc(RTL_SIGNAL_USERS, sizeof *seen.users)};
     MUST(seen.names && seen.users);
     struct rtl_queue_search search = {0};
-    rtl_debug_list_find(&memory, &mappings);
-    rtl_kernel_names_read(seen.names, &memory, LIST, -1);
-    rtl_kernel_names_read(seen.names, &memory, LIST, -1);
+    struct rtl_debug_lists found_lists, lists = {.head = {LIST}, .count = 1};
+    rtl_debug_lists_find(&memory, &mappings, &found_lists);
+    rtl_debug_lists_update(&memory, &mappings, &found_lists);
+    rtl_kernel_names_read(seen.names, &memory, &lists, -1);
+    rtl_kernel_names_read(seen.names, &memory, &lists, -1);
     MUST(rtl_kernel_names_count(seen.names) <= RTL_KERNELS_MAX);
     unsigned codes = 0;
-    rtl_kernel_code_find(&memory, LIST, -1, "gemm", take_code, &codes);
+    rtl_kernel_code_find(&memory, &lists, -1, "gemm", take_code, &codes);
     MUST(codes <= RTL_CODE_OBJECTS_MAX && (size || codes == 2));
     MUST(rtl_observed_rows_grow(&seen.rows, rtl_kernel_names_count(seen.names)));
     uint32_t n = rtl_queues_find(&memory, &mappings, &search, found, 4, 1000000000, 1000000000);
