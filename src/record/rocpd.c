@@ -381,7 +381,8 @@ enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *r, const struct rtl_
 
 bool rtl_rocpd_follow_calls(struct rtl_rocpd *r, int api)
 {
-    r->calls = rtl_rocpd_calls_begin(r->db, api, r->process << RTL_ROCPD_SEQUENCE_BITS, r->pid, r->escape);
+    r->calls = rtl_rocpd_calls_begin(r->db, api, r->process << RTL_ROCPD_SEQUENCE_BITS, r->pid,
+                                     rtl_reader_ahead(r->reader), r->escape);
     return r->calls != NULL;
 }
 

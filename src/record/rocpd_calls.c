@@ -43,7 +43,7 @@ struct rtl_rocpd_calls {
     struct rtl_rocpd_calls_sums sums;
 };
 
-struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_t base, int64_t pid,
+struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_t base, int64_t pid, int64_t ahead_ns,
                                               size_t (*escape)(char *, size_t, const char *, size_t))
 {
     struct rtl_rocpd_calls *c = calloc(1, sizeof *c);
@@ -62,6 +62,7 @@ struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_
     c->pid = pid;
     c->escape = escape;
     rtl_api_events_begin(api, &c->events);
+    c->events.ahead_ns = ahead_ns;
     return c;
 }
 

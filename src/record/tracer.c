@@ -151,6 +151,7 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
             (int)o->pid);
         return fail(t, RTL_READER_NO_RING);
     }
+    rtl_reader_use_host_clock(t->reader); /* one time line for all processes of a file, whoever recorded them */
     t->result.before = t->state.events.first;
     struct rtl_db_options options = {.write = true, .force = o->force, .page_bytes = RTL_ROCPD_PAGE};
     status = (int)rtl_db_open(o->file, &options, &t->db, why, why_bytes);

@@ -47,6 +47,14 @@ static void skip(struct rtl_api_events *e, uint32_t block, uint64_t head)
     e->next[block] = head - e->records;
 }
 
+static struct rtl_api_event on_line(const struct rtl_api_events *e, const struct rtl_api_event *event)
+{
+    struct rtl_api_event moved = *event;
+    moved.start_ns -= (uint64_t)e->ahead_ns;
+    moved.end_ns -= (uint64_t)e->ahead_ns;
+    return moved;
+}
+
 static uint32_t read_ring(int fd, struct rtl_api_events *e, uint32_t block, uint64_t head, struct rtl_api_event *out,
                           uint32_t most)
 {
@@ -66,7 +74,7 @@ static uint32_t read_ring(int fd, struct rtl_api_events *e, uint32_t block, uint
             return count; /* a file that was cut: nothing more will come */
         for (uint64_t i = 0; i < n; i++, e->next[block]++) {
             if (to[i].sequence == e->next[block] + 1 && again[i].sequence == to[i].sequence)
-                out[count++] = to[i];
+                out[count++] = on_line(e, &to[i]);
             else
                 e->lost++;
         }

@@ -214,6 +214,18 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
+/* Brings the times of the segment to this process's clock. False when the process has another one that isn't known. */
+static bool know_clocks(struct rtl_reader *reader, pid_t pid)
+{
+    int thread = 0; /* the one that has the descriptor, where the main thread has ended and tells nothing any more */
+    if (!rtl_clock_offsets_read(0, &reader->own) ||
+        (!rtl_clock_offsets_read(pid, &reader->offsets) && (sscanf(reader->link, "/proc/%*d/task/%d", &thread) != 1 ||
+                                                            !rtl_clock_offsets_read(thread, &reader->offsets))))
+        return false;
+    reader->ahead_ns = reader->offsets.mono_ns - reader->own.mono_ns;
+    return true;
+}
+
 /* `patience` is how long to wait for a segment that is being made, in ns. */
 static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why, size_t why_bytes)
 {
@@ -237,7 +249,8 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
                                "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
     } else if (s.status == RTL_READER_OK) {
         /* the same process still? */
-        if (rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time) {
+        bool same = rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time;
+        if (same && know_clocks(s.best, pid)) {
             s.best->pid = pid;
             s.best->pidfd = pidfd;
             s.best->start_time = process.start_time;
@@ -245,8 +258,15 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
             return RTL_READER_OK;
         }
         rtl_reader_close(s.best);
-        s.status =
-            rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened", (int)pid);
+        if (same && !rtl_process_is_zombie(&again))
+            s.status =
+                rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                            "process %d (%s) has clocks of its own (a time namespace), and /proc/%d/timens_offsets "
+                            "doesn't tell how far ahead they are: its times can't be compared with others",
+                            (int)pid, process.name, (int)pid);
+        else
+            s.status = rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened",
+                                   (int)pid);
     } else if (s.status == RTL_READER_NOT_TRACED) {
         if (s.error && !rtl_process_is_zombie(&process) && !rtl_process_is_kernel_thread(&process))
             s.status = rtl_explain_permission(&process, why, why_bytes);

@@ -56,6 +56,10 @@ static uint32_t read_events(const struct rtl_reader *reader, struct rtl_events *
             !rtl_fetch_entry(reader, RTL_SECTION_EVENTS, entry, 0, &again, sizeof again))
             return count; /* a file that was cut: nothing more will come */
         if (to->sequence == events->next + 1 && again == to->sequence) {
+            if (!(to->flags & RTL_EVENT_AGENT_CLOCK))
+                to->start_ns = rtl_reader_line(reader, to->start_ns);
+            if (links)
+                linked[count].link.entry_ns = rtl_reader_line(reader, linked[count].link.entry_ns);
             count++;
             continue;
         }

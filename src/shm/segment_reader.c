@@ -291,6 +291,23 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
     return RTL_READER_OK;
 }
 
+int64_t rtl_reader_ahead(const struct rtl_reader *reader)
+{
+    return reader->ahead_ns;
+}
+
+void rtl_reader_use_host_clock(struct rtl_reader *reader)
+{
+    reader->ahead_ns = reader->offsets.mono_ns;
+    reader->own_ahead_ns = reader->own.mono_ns;
+}
+
+struct rtl_clock_offsets rtl_reader_offsets(const struct rtl_reader *reader, struct rtl_clock_offsets *own)
+{
+    *own = reader->own;
+    return reader->offsets;
+}
+
 uint64_t rtl_reader_memory(const struct rtl_reader *reader)
 {
     uint64_t bytes = sizeof *reader + reader->kernels * (sizeof *reader->name + sizeof *reader->name_length);
