@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm/reader_private.h"
@@ -32,29 +34,24 @@ enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, siz
     return status;
 }
 
-/* The start of a file of the process, terminated; bytes read or -errno. */
-static ssize_t read_file(pid_t pid, const char *file, char *buffer, size_t bytes)
+ssize_t rtl_process_file(pid_t pid, const char *file, char *buffer, size_t bytes)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
+    char path[64], number[16] = "self";
     size_t used = 0;
-    ssize_t n;
-    while (used < bytes - 1 && (n = read(fd, buffer + used, bytes - 1 - used)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            int error = errno;
-            close(fd);
-            return -error;
-        }
-        used += (size_t)n;
+    ssize_t n = 0;
+    if (pid)
+        snprintf(number, sizeof number, "%d", (int)pid);
+    snprintf(path, sizeof path, "/proc/%s/%s", number, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int error = fd < 0 ? errno : 0;
+    while (!error && used < bytes - 1 && (n = read(fd, buffer + used, bytes - 1 - used)) != 0) {
+        error = n < 0 && errno != EINTR ? errno : 0;
+        used += n > 0 ? (size_t)n : 0;
     }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     buffer[used] = '\0';
-    return (ssize_t)used;
+    return error && !used ? -error : (ssize_t)used;
 }
 
 static const char *field(const char *line, const char *name)
@@ -125,7 +122,7 @@ int rtl_process_read(pid_t pid, struct rtl_process *process)
     process->pid = process->tgid = process->innermost = pid;
     if (pid <= 0)
         return -ESRCH;
-    ssize_t n = read_file(pid, "stat", buffer, sizeof buffer);
+    ssize_t n = rtl_process_file(pid, "stat", buffer, sizeof buffer);
     if (n == -ENOENT || n == -ESRCH)
         return kill(pid, 0) == 0 || errno == EPERM ? -EPERM : -ESRCH;
     if (n < 0)
@@ -148,26 +145,57 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process)
     return process->flags & KERNEL_THREAD_FLAG;
 }
 
-bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to)
+/* The first line of the mappings with that text, up to its end; NULL, or to be freed. */
+static char *find_mapping(pid_t pid, const char *text)
 {
     char path[64], *line = NULL;
     size_t room = 0;
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");
-    if (!maps)
-        return false;
-    while (!found && getline(&line, &room, maps) > 0) {
-        unsigned long long a, b;
-        found = strstr(line, text) && sscanf(line, "%llx-%llx", &a, &b) == 2;
-        if (found && from)
-            *from = a;
-        if (found && to)
-            *to = b;
-    }
+    while (maps && !found && getline(&line, &room, maps) > 0)
+        found = strstr(line, text);
+    if (maps)
+        fclose(maps);
+    if (found)
+        return line;
     free(line);
-    fclose(maps);
+    return NULL;
+}
+
+bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to)
+{
+    unsigned long long a = 0, b = 0;
+    char *line = find_mapping(pid, text);
+    bool found = line && sscanf(line, "%llx-%llx", &a, &b) == 2;
+    if (found && from)
+        *from = a;
+    if (found && to)
+        *to = b;
+    free(line);
     return found;
+}
+
+bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t bytes)
+{
+    char *line = find_mapping(pid, text), *file = line ? strchr(line, '/') : NULL;
+    snprintf(path, bytes, "%.*s", file ? (int)strcspn(file, "\n") : 0, file ? file : "");
+    free(line);
+    return *path;
+}
+
+int rtl_process_open(pid_t pid, const char *path, int flags)
+{
+    char folder[64] = "/";
+    struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    if (pid)
+        snprintf(folder, sizeof folder, "/proc/%d/root", (int)pid);
+    int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return -ESRCH;
+    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how), error = errno;
+    close(root);
+    return fd < 0 ? -error : fd;
 }
 
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes)
