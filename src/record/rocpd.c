@@ -1,5 +1,6 @@
 /* Writes a trace: how a recording begins, its rows in bulk, its state. See rocpd.h. */
 #include "record/rocpd.h"
+#include "base/clock.h"
 #include "record/rocpd_calls.h"
 #include "record/rocpd_refs.h"
 
@@ -56,6 +57,7 @@ static void find_process(struct rtl_rocpd *r, const char *title)
                                                                    .pid = r->pid,
                                                                    .start_real_ns = bounded(s->start_real_ns),
                                                                    .start_mono_ns = bounded(s->start_mono_ns),
+                                                                   .clocks = rtl_reader_clocks(r->reader, false)->its,
                                                                    .comm = s->comm,
                                                                    .command = command,
                                                                    .rocr = rocr,
@@ -312,6 +314,36 @@ static void add_looks(struct rtl_rocpd *r)
     r->look_count = 0;
 }
 
+/* --- boot time --- */
+
+static bool has_slept_since_the_start(const struct rtl_rocpd *r, const struct rtl_rocpd_moment *now)
+{
+    enum { SLACK_NS = 1000000 }; /* between two readings of clocks; a clock that was set counts as a sleep */
+    int64_t then = bounded(r->latest.start_real_ns) - bounded(r->latest.start_mono_ns);
+    int64_t grown = now->real_ns - now->mono_ns - then;
+    return now->boot_offset_ns && (grown < -SLACK_NS || grown > SLACK_NS);
+}
+
+void rtl_rocpd_see_clocks(struct rtl_rocpd *r, const struct rtl_rocpd_moment *now)
+{
+    if (r->clocks_seen && now->boot_offset_ns == r->boot_offset)
+        return;
+    if (r->boot_count == sizeof r->boots / sizeof *r->boots) /* after the next write there is room */
+        return;
+    int64_t *boot = r->boots[r->boot_count++];
+    boot[0] = r->clocks_seen || has_slept_since_the_start(r, now) ? now->mono_ns : 0;
+    boot[1] = r->boot_offset = now->boot_offset_ns;
+    r->clocks_seen = true;
+}
+
+void rtl_rocpd_look_at_clocks(struct rtl_rocpd *r)
+{
+    const struct rtl_clock_offsets *own = &rtl_reader_clocks(r->reader, false)->own;
+    int64_t boot_offset = rtl_boot_offset(own, r->boot_offset);
+    rtl_rocpd_see_clocks(
+        r, &(struct rtl_rocpd_moment){(int64_t)rtl_mono_ns() - own->mono_ns, (int64_t)rtl_real_ns(), boot_offset});
+}
+
 static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state)
 {
     char json[900], calls[240] = "", number[32];
@@ -333,6 +365,13 @@ static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state
     snprintf(number, sizeof number, "%" PRIu64, r->batch);
     set_metadata(r->db, r->batch_row, number);
     move_marker(r);
+    for (uint32_t i = 0; i < r->boot_count; i++) {
+        char tag[64];
+        snprintf(tag, sizeof tag, "boot %" PRId64 " %" PRId64, r->process, r->boots[i][0]);
+        snprintf(number, sizeof number, "%" PRId64, r->boots[i][1]);
+        add_metadata(r->db, tag, number);
+    }
+    r->boot_count = 0;
 }
 
 static enum rtl_db_status write_batch(struct rtl_rocpd *r, const struct batch *b, uint32_t count,
@@ -382,7 +421,7 @@ enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *r, const struct rtl_
 bool rtl_rocpd_follow_calls(struct rtl_rocpd *r, int api)
 {
     r->calls = rtl_rocpd_calls_begin(r->db, api, r->process << RTL_ROCPD_SEQUENCE_BITS, r->pid,
-                                     rtl_reader_ahead(r->reader), r->escape);
+                                     rtl_reader_clocks(r->reader, false)->ahead_ns, r->escape);
     return r->calls != NULL;
 }
 

@@ -62,6 +62,10 @@ struct rtl_rocpd {
     int64_t depth[RTL_QUEUES_MAX], signals;
     struct rtl_rocpd_look looks[RTL_ROCPD_LOOKS];
     uint32_t look_count;
+    bool clocks_seen;
+    int64_t boot_offset; /* the newest */
+    int64_t boots[8][2]; /* from when on, and the offset: to be written; more than one at a time is rare */
+    uint32_t boot_count;
     struct rtl_db_rows rows;
     int64_t values[RTL_ROCPD_ROWS * RTL_ROCPD_COLUMNS];
 };

@@ -518,7 +518,7 @@ static bool take(int fd, const struct rtl_api_copy *copy, uint64_t pid, struct r
     calls->copies_unlinked = copy->header.copies_unlinked;
     calls->linked = copy->linked.linked;
     memcpy(calls->unlinked, copy->linked.unlinked, sizeof calls->unlinked);
-    take_threads(fd, copy, reader ? (uint64_t)rtl_reader_ahead(reader) : 0, calls);
+    take_threads(fd, copy, reader ? (uint64_t)rtl_reader_clocks(reader, false)->ahead_ns : 0, calls);
     struct taking taking = {.fd = fd, .copy = copy, .reader = reader, .to = to};
     return take_links(&taking);
 }

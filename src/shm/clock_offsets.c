@@ -1,42 +1,26 @@
-/* Reads the clocks of time namespaces from /proc. See clock_offsets.h. */
+/* Reads clocks that are apart, from /proc and from the system. See clock_offsets.h. */
 #include "shm/clock_offsets.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME = 64 };
+#include "base/clock.h"
+#include "shm/process.h"
 
-/* /proc/PID/FILE, of this process with pid 0. */
-static void path_of(pid_t pid, const char *file, char path[NAME])
+enum { NAME = 64, LOOKS = 5 };
+
+/* A namespace's name, "time:[4026531834]"; "" and errno when it can't be read. */
+static const char *read_name(pid_t pid, const char *file, char name[NAME])
 {
+    char path[NAME], number[16] = "self";
     if (pid)
-        snprintf(path, NAME, "/proc/%d/%s", (int)pid, file);
-    else
-        snprintf(path, NAME, "/proc/self/%s", file);
-}
-
-/* The name of a namespace ("time:[4026531834]"); "" and errno when it can't be read. */
-static void read_namespace(pid_t pid, const char *file, char name[NAME])
-{
-    char path[NAME];
-    path_of(pid, file, path);
+        snprintf(number, sizeof number, "%d", (int)pid);
+    snprintf(path, sizeof path, "/proc/%s/ns/%s", number, file);
     ssize_t n = readlink(path, name, NAME - 1);
     name[n > 0 ? n : 0] = '\0';
-}
-
-static bool read_file(pid_t pid, struct rtl_clock_offsets *offsets)
-{
-    char path[NAME], text[256];
-    path_of(pid, "timens_offsets", path);
-    FILE *file = fopen(path, "re");
-    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[n] = '\0';
-    return rtl_clock_offsets_parse(text, offsets);
+    return name;
 }
 
 /* Finds "monotonic SECONDS NS". */
@@ -58,21 +42,37 @@ bool rtl_clock_offsets_parse(const char *text, struct rtl_clock_offsets *offsets
 
 bool rtl_clock_offsets_read(pid_t pid, struct rtl_clock_offsets *offsets)
 {
-    char own[NAME], its[NAME], children[NAME];
+    char own[NAME], its[NAME], children[NAME], text[256];
     *offsets = (struct rtl_clock_offsets){0, 0};
-    read_namespace(0, "ns/time", own);
-    if (!*own && errno == ENOENT)
+    if (!*read_name(0, "time", own) && errno == ENOENT)
         return true; /* Linux before 5.6 has none */
-    read_namespace(pid, "ns/time", its);
-    read_namespace(pid, "ns/time_for_children", children);
-    /* the file is about the namespace of children: not its own after an unshare without a fork */
-    if (*its && !strcmp(its, children) && read_file(pid, offsets))
+    read_name(pid, "time", its);
+    /* the file is about the namespace of children: another one after an unshare without a fork */
+    if (*its && !strcmp(its, read_name(pid, "time_for_children", children)) &&
+        rtl_process_file(pid, "timens_offsets", text, sizeof text) > 0 && rtl_clock_offsets_parse(text, offsets))
         return true;
     if (!*its || strcmp(its, own) != 0)
         return false;
     /* both have the same clocks, whichever they are */
-    read_namespace(0, "ns/time_for_children", children);
-    if (strcmp(own, children) != 0 || !read_file(0, offsets))
-        *offsets = (struct rtl_clock_offsets){0, 0};
-    return true;
+    return !pid || rtl_clock_offsets_read(0, offsets);
+}
+
+int64_t rtl_boot_offset_between(int64_t least, int64_t most, int64_t before)
+{
+    if (least <= 0 && most >= 0)
+        return 0;
+    return least <= before && before <= most ? before : least + (most - least) / 2;
+}
+
+int64_t rtl_boot_offset(const struct rtl_clock_offsets *own, int64_t before)
+{
+    int64_t least = INT64_MIN, most = INT64_MAX;
+    for (int i = 0; i < LOOKS; i++) {
+        uint64_t first = rtl_mono_ns(), boot = rtl_clock_ns(CLOCK_BOOTTIME), last = rtl_mono_ns();
+        int64_t low = (int64_t)(boot - last) - (own->boot_ns - own->mono_ns), high = low + (int64_t)(last - first);
+        bool slept = low > most || high < least; /* between two looks */
+        least = slept || low > least ? low : least;
+        most = slept || high < most ? high : most;
+    }
+    return rtl_boot_offset_between(least, most, before);
 }

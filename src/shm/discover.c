@@ -217,13 +217,13 @@ static int open_pidfd(pid_t pid)
 /* Brings the times of the segment to this process's clock. False when the process has another one that isn't known. */
 static bool know_clocks(struct rtl_reader *reader, pid_t pid)
 {
+    struct rtl_clocks *c = &reader->clocks;
     int thread = 0; /* the one that has the descriptor, where the main thread has ended and tells nothing any more */
-    if (!rtl_clock_offsets_read(0, &reader->own) ||
-        (!rtl_clock_offsets_read(pid, &reader->offsets) && (sscanf(reader->link, "/proc/%*d/task/%d", &thread) != 1 ||
-                                                            !rtl_clock_offsets_read(thread, &reader->offsets))))
-        return false;
-    reader->ahead_ns = reader->offsets.mono_ns - reader->own.mono_ns;
-    return true;
+    bool known = rtl_clock_offsets_read(0, &c->own) &&
+                 (rtl_clock_offsets_read(pid, &c->its) ||
+                  (sscanf(reader->link, "/proc/%*d/task/%d", &thread) == 1 && rtl_clock_offsets_read(thread, &c->its)));
+    c->ahead_ns = c->its.mono_ns - c->own.mono_ns;
+    return known;
 }
 
 /* `patience` is how long to wait for a segment that is being made, in ns. */

@@ -53,15 +53,13 @@ struct rtl_reader {
     uint64_t start_time; /* of the process, in clock ticks since boot: tells a reused pid */
     char link[64];       /* in /proc, where the segment was found */
 
-    /* set by discover.c; zeros when opened by descriptor */
-    struct rtl_clock_offsets offsets, own; /* of the process's clocks, and of this one's */
-    int64_t ahead_ns, own_ahead_ns;        /* how far CLOCK_MONOTONIC of both is ahead of the time line in use */
+    struct rtl_clocks clocks; /* set by discover.c; zeros when opened by descriptor */
 };
 
 /* A time of the process's (0: none) on the time line in use: this process's CLOCK_MONOTONIC, or the host's. */
 static inline uint64_t rtl_reader_line(const struct rtl_reader *reader, uint64_t mono_ns)
 {
-    return mono_ns ? mono_ns - (uint64_t)reader->ahead_ns : 0;
+    return mono_ns ? mono_ns - (uint64_t)reader->clocks.ahead_ns : 0;
 }
 
 /* Memory of a snapshot's octaves: blocks that never move, because the copies point into them. */

@@ -291,21 +291,12 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
     return RTL_READER_OK;
 }
 
-int64_t rtl_reader_ahead(const struct rtl_reader *reader)
+const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host)
 {
-    return reader->ahead_ns;
-}
-
-void rtl_reader_use_host_clock(struct rtl_reader *reader)
-{
-    reader->ahead_ns = reader->offsets.mono_ns;
-    reader->own_ahead_ns = reader->own.mono_ns;
-}
-
-struct rtl_clock_offsets rtl_reader_offsets(const struct rtl_reader *reader, struct rtl_clock_offsets *own)
-{
-    *own = reader->own;
-    return reader->offsets;
+    struct rtl_clocks *c = &reader->clocks;
+    c->own_ahead_ns = host ? c->own.mono_ns : c->own_ahead_ns;
+    c->ahead_ns = host ? c->its.mono_ns : c->ahead_ns;
+    return c;
 }
 
 uint64_t rtl_reader_memory(const struct rtl_reader *reader)

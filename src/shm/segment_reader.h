@@ -57,13 +57,8 @@ bool rtl_reader_alive(struct rtl_reader *reader);
  * can't be told. */
 uint64_t rtl_reader_number(const struct rtl_reader *reader);
 
-/* How far the process's CLOCK_MONOTONIC is ahead of the time line that its times are brought to, in ns. */
-int64_t rtl_reader_ahead(const struct rtl_reader *reader);
-/* Brings times to the host's CLOCK_MONOTONIC from now on; before, to this process's own, which may be of a container.
- */
-void rtl_reader_use_host_clock(struct rtl_reader *reader);
-/* How far the process's clocks are ahead of the host's, and this process's (`own`). */
-struct rtl_clock_offsets rtl_reader_offsets(const struct rtl_reader *reader, struct rtl_clock_offsets *own);
+/* Its clocks. With `host`, times are on the host's CLOCK_MONOTONIC from now on; before, on this process's own. */
+const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host);
 
 /* Pids of the traced processes that this user may see, ascending; the caller frees *pids. Count or -errno. */
 int rtl_discover(pid_t **pids);

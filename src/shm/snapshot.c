@@ -189,7 +189,7 @@ bool rtl_take_header(struct rtl_taking *t, struct rtl_reader *reader, struct rtl
     t->out = s;
     t->retries = RETRIES_ALLOWED;
     t->pauses = PAUSES_ALLOWED;
-    s->taken_mono_ns = rtl_mono_ns() - (uint64_t)reader->own_ahead_ns;
+    s->taken_mono_ns = rtl_mono_ns() - (uint64_t)reader->clocks.own_ahead_ns;
     t->chunks = reader->view[RTL_SECTION_CHUNKS].capacity;
     if (t->chunks > RTL_CHUNKS_MAX)
         t->chunks = RTL_CHUNKS_MAX; /* a directory entry can't name more */

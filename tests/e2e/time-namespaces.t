@@ -52,6 +52,9 @@ is "the rows of both are on the host's time line" "$(sql "$work/both.db" \
     "SELECT max(abs(end - $(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime))) < 3600000000000 FROM rocpd_op")" 1
 is "both processes began within an hour of each other" "$(sql "$work/both.db" "SELECT max(s) - min(s) < 3600000000000 FROM
     (SELECT json_extract(value, '\$.start_mono_ns') AS s FROM rocpd_metadata WHERE tag GLOB 'process *')")" 1
+check "boot times of the one outside are the software GPU's" tests/e2e/compare-trace "$work/here.truth" "$work/both.db" "$here"
+check "boot times of the one in the namespace are the software GPU's" \
+    tests/e2e/compare-trace "$work/there.truth" "$work/both.db" "$there"
 check "rtl-top in the namespace traces both processes" unshare --time --fork --boottime $((2 * ahead)) \
     --monotonic "$ahead" "$top" -p "$here,$there" --trace "$work/inside.db" -n 2 -d 0.1
 sql "$work/both.db" "SELECT sequenceId, start, end FROM rocpd_op ORDER BY 2, 1" >"$work/outside"

@@ -45,7 +45,7 @@ static void this_process_has_the_reader_s_clock(void **state)
     pid_t pid = start_process(traced);
     uint64_t before = fixture_now_ns();
     assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
-    assert_int_equal(rtl_reader_ahead(reader), 0);
+    assert_int_equal(rtl_reader_clocks(reader, false)->ahead_ns, 0);
     assert_int_equal(rtl_reader_snapshot(reader, &s), RTL_READER_OK);
     assert_true(s.start_mono_ns <= before && s.taken_mono_ns >= before && s.taken_mono_ns <= fixture_now_ns());
     rtl_snapshot_free(&s);
@@ -108,17 +108,16 @@ static void a_process_ten_days_ahead_is_brought_back(void **state)
 {
     struct rtl_reader *reader;
     struct rtl_snapshot s = {0};
-    struct rtl_clock_offsets own, its;
     (void)state;
     if (!may_unshare())
         skip();
     uint64_t before = fixture_now_ns();
     pid_t pid = start_process(become_child_of_other_clocks);
     assert_int_equal(rtl_reader_open(*forked, &reader, why, sizeof why), RTL_READER_OK);
-    assert_int_equal(rtl_reader_ahead(reader), 10 * DAY);
-    its = rtl_reader_offsets(reader, &own);
-    assert_int_equal(its.mono_ns - own.mono_ns, 10 * DAY);
-    assert_int_equal(its.boot_ns - own.boot_ns, 20 * DAY);
+    const struct rtl_clocks *c = rtl_reader_clocks(reader, false);
+    assert_int_equal(c->ahead_ns, 10 * DAY);
+    assert_int_equal(c->its.mono_ns - c->own.mono_ns, 10 * DAY);
+    assert_int_equal(c->its.boot_ns - c->own.boot_ns, 20 * DAY);
     assert_int_equal(rtl_reader_snapshot(reader, &s), RTL_READER_OK);
     assert_true(s.start_mono_ns >= before && s.start_mono_ns <= s.taken_mono_ns);
     assert_int_equal(s.heartbeat_mono_ns, 0); /* none so far */
@@ -135,7 +134,7 @@ static void clocks_of_children_are_not_its_own(void **state)
         skip();
     pid_t pid = start_process(traced_with_children_of_other_clocks);
     assert_int_equal(rtl_reader_open(pid, &reader, why, sizeof why), RTL_READER_OK);
-    assert_int_equal(rtl_reader_ahead(reader), 0);
+    assert_int_equal(rtl_reader_clocks(reader, false)->ahead_ns, 0);
     rtl_reader_close(reader);
     end_process(pid);
 }
@@ -169,9 +168,8 @@ static void every_time_is_on_one_line(void **state)
     rtl_event_put_linked(&made, &(struct rtl_event_record){.start_ns = 10 * DAY + 7}, &link);
     rtl_event_put_linked(&made, &(struct rtl_event_record){.start_ns = 99, .flags = RTL_EVENT_AGENT_CLOCK}, &none);
     struct rtl_reader *reader = fixture_reader(&made);
-    reader->offsets.mono_ns = 10 * DAY;
-    reader->own.mono_ns = 2 * DAY;
-    reader->ahead_ns = 10 * DAY;
+    reader->clocks =
+        (struct rtl_clocks){.its = {.mono_ns = 10 * DAY}, .own = {.mono_ns = 2 * DAY}, .ahead_ns = 10 * DAY};
     assert_true(rtl_reader_events_begin(reader, &events));
     assert_int_equal(rtl_reader_linked_events(reader, &events, out, 4), 2);
     assert_int_equal(out[0].record.start_ns, 7);
@@ -184,8 +182,8 @@ static void every_time_is_on_one_line(void **state)
     assert_int_equal(s.heartbeat_mono_ns, 3000);
     assert_true(s.taken_mono_ns >= before);
     rtl_snapshot_free(&s);
-    rtl_reader_use_host_clock(reader);
-    assert_int_equal(rtl_reader_ahead(reader), 10 * DAY);
+    rtl_reader_clocks(reader, true);
+    assert_int_equal(rtl_reader_clocks(reader, false)->ahead_ns, 10 * DAY);
     assert_int_equal(rtl_reader_snapshot(reader, &s), RTL_READER_OK);
     assert_true(s.taken_mono_ns >= before - 2 * DAY && s.taken_mono_ns <= fixture_now_ns() - 2 * DAY);
     rtl_snapshot_free(&s);
@@ -214,7 +212,7 @@ static void calls_are_on_it_too(void **state)
     struct rtl_api_events events;
     struct rtl_calls_source source;
     struct rtl_snapshot s = {.taken_mono_ns = 1};
-    struct rtl_reader reader = {.ahead_ns = 10 * DAY};
+    struct rtl_reader reader = {.clocks.ahead_ns = 10 * DAY};
     (void)state;
     int fd = memfd_create("api", MFD_CLOEXEC);
     assert_int_equal(ftruncate(fd, (off_t)RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS)), 0);
