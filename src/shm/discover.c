@@ -248,9 +248,9 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
         s.status = rtl_explain(RTL_READER_VERSION, why, why_bytes,
                                "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
     } else if (s.status == RTL_READER_OK) {
-        /* the same process still? */
+        bool known = know_clocks(s.best, pid); /* and of the same process still? */
         bool same = rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time;
-        if (same && know_clocks(s.best, pid)) {
+        if (same && known) {
             s.best->pid = pid;
             s.best->pidfd = pidfd;
             s.best->start_time = process.start_time;
