@@ -63,13 +63,10 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
 void rtl_rocpd_free(struct rtl_rocpd *rocpd);
 
 /*
- * Writes records and the state in one transaction. Bounded work a record, whatever the segment holds; once *leave is
- * set (NULL = never) it writes no more than the few thousand that it is at. Nothing more can be written after an error.
+ * Writes records with their links, and the state in one transaction. Bounded work a record, whatever the segment holds;
+ * once *leave is set (NULL = never) it writes no more than the few thousand that it is at. Nothing more can be written
+ * after an error.
  */
-enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *rocpd, const struct rtl_event_record *records, uint32_t count,
-                                   struct rtl_rocpd_state *state, const _Atomic bool *leave);
-
-/* The same of records with their links, in a process whose calls are followed. */
 enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *rocpd, const struct rtl_linked_event *events,
                                           uint32_t count, struct rtl_rocpd_state *state, const _Atomic bool *leave);
 

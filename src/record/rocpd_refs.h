@@ -79,6 +79,12 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *rocpd, const struct rtl_event_record *
 /* A queue of those that a GPU of the process has one of. */
 int64_t rtl_rocpd_single_queue(struct rtl_rocpd *rocpd, uint32_t agent, enum rtl_queue_kind kind);
 
+/* A number of the segment's, which may be any, as one that can be added to. */
+static inline int64_t rtl_rocpd_bounded(uint64_t value)
+{
+    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
+}
+
 /* The agent that an event names, the last one for all that there can't be. */
 static inline uint32_t rtl_rocpd_agent(const struct rtl_event_record *event)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "shm/process.h"
+#include "shm/proc_file.h"
 
 enum { NAME = 64, LOOKS = 5 };
 

@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm/reader_private.h"
@@ -32,26 +30,6 @@ enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, siz
         vsnprintf(why, why_bytes, format, args);
     va_end(args);
     return status;
-}
-
-ssize_t rtl_process_file(pid_t pid, const char *file, char *buffer, size_t bytes)
-{
-    char path[64], number[16] = "self";
-    size_t used = 0;
-    ssize_t n = 0;
-    if (pid)
-        snprintf(number, sizeof number, "%d", (int)pid);
-    snprintf(path, sizeof path, "/proc/%s/%s", number, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int error = fd < 0 ? errno : 0;
-    while (!error && used < bytes - 1 && (n = read(fd, buffer + used, bytes - 1 - used)) != 0) {
-        error = n < 0 && errno != EINTR ? errno : 0;
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (fd >= 0)
-        close(fd);
-    buffer[used] = '\0';
-    return error && !used ? -error : (ssize_t)used;
 }
 
 static const char *field(const char *line, const char *name)
@@ -182,20 +160,6 @@ bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t byt
     snprintf(path, bytes, "%.*s", file ? (int)strcspn(file, "\n") : 0, file ? file : "");
     free(line);
     return *path;
-}
-
-int rtl_process_open(pid_t pid, const char *path, int flags)
-{
-    char folder[64] = "/";
-    struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-    if (pid)
-        snprintf(folder, sizeof folder, "/proc/%d/root", (int)pid);
-    int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return -ESRCH;
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how), error = errno;
-    close(root);
-    return fd < 0 ? -error : fd;
 }
 
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "shm/proc_file.h"
 #include "shm/segment_reader.h"
 
 enum { RTL_FILES_MAX = 1 << 16 }; /* open files of one process that are looked at, at most; of all tasks */
@@ -38,15 +39,6 @@ bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to)
 
 /* The path of that file, as the process's mappings have it. */
 bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t bytes);
-
-/* The start of a file of /proc/PID (0: of this process), terminated; bytes read or -errno. */
-ssize_t rtl_process_file(pid_t pid, const char *file, char *buffer, size_t bytes);
-/*
- * Opens what is at the path as the process sees its files (0: this one), links followed in its root folder and not in
- * ours: a descriptor or -errno, -ESRCH where it has no root any more, as a zombie, and -ENOSYS without openat2 (before
- * Linux 5.6). What may be any file is opened with O_PATH (base/plain_file.h).
- */
-int rtl_process_open(pid_t pid, const char *path, int flags);
 
 /* One line each into why, without a newline. They return the status that goes with it. */
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes);
