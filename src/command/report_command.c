@@ -32,20 +32,8 @@ struct wish {
     bool names, told;
 };
 
-/* The first line of a file, safe; "" when there is none. */
-static void read_line(const char *path, char *out, size_t size)
-{
-    char bytes[LINE] = "";
-    FILE *file = fopen(path, "re");
-    if (file && !fgets(bytes, sizeof bytes, file))
-        *bytes = '\0';
-    if (file)
-        fclose(file);
-    bytes[strcspn(bytes, "\n")] = '\0';
-    rtl_text_escape(out, size, bytes, strlen(bytes));
-}
-
-/* The value behind a word at the beginning of a line of a file, without quotes. */
+/* The value behind a word (or none) at the beginning of a line of a file, without quotes, safe; "" when there is none.
+ */
 static void read_value(const char *path, const char *word, char *out, size_t size)
 {
     char bytes[LINE];
@@ -99,7 +87,7 @@ static void print_system(void)
     char release[LINE], driver[LINE];
     struct utsname u;
     read_value("/etc/os-release", "PRETTY_NAME", release, sizeof release);
-    read_line("/sys/module/amdgpu/version", driver, sizeof driver);
+    read_value("/sys/module/amdgpu/version", "", driver, sizeof driver);
     printf("rtl-top %s, runtimes it was tested on: %s\n", RTL_VERSION, RTL_RELEASES_TESTED);
     if (!uname(&u))
         printf("system: %s %s %s, %s\n", u.sysname, u.release, u.machine, or_none(release));
@@ -222,15 +210,8 @@ static int parse(struct wish *wish, int argc, char **argv)
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_REPORT_NAMES)
             wish->names = true;
-        if (o != RTL_REPORT_PID)
-            continue;
-        char *end = NULL;
-        long pid = *a.value >= '0' && *a.value <= '9' ? strtol(a.value, &end, 10) : 0;
-        if (pid <= 0 || *end || pid > INT32_MAX) {
-            rtl_complain("-p wants the number of a process, not '%s'", a.value);
+        if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &wish->pid))
             return RTL_READER_USAGE;
-        }
-        wish->pid = (pid_t)pid;
     }
     wish->told = rtl_arguments_done(&a, &status);
     if (!wish->told && a.first < argc) {
