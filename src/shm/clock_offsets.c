@@ -40,21 +40,29 @@ bool rtl_clock_offsets_parse(const char *text, struct rtl_clock_offsets *offsets
     return parse_clock(text, "monotonic", &offsets->mono_ns) && parse_clock(text, "boottime", &offsets->boot_ns);
 }
 
-bool rtl_clock_offsets_read(pid_t pid, struct rtl_clock_offsets *offsets)
+/* The file is about the namespace of children: not its own after an unshare without a fork. */
+static bool read_offsets(pid_t pid, const char *namespace, struct rtl_clock_offsets *offsets)
 {
-    char own[NAME], its[NAME], children[NAME], text[256];
-    *offsets = (struct rtl_clock_offsets){0, 0};
+    char children[NAME], text[256];
+    return !strcmp(namespace, read_name(pid, "time_for_children", children)) &&
+           rtl_process_file(pid, "timens_offsets", text, sizeof text) > 0 && rtl_clock_offsets_parse(text, offsets);
+}
+
+bool rtl_clocks_read(pid_t pid, struct rtl_clocks *clocks)
+{
+    char own[NAME], its[NAME];
+    *clocks = (struct rtl_clocks){.own = {0, 0}};
     if (!*read_name(0, "time", own) && errno == ENOENT)
         return true; /* Linux before 5.6 has none */
-    read_name(pid, "time", its);
-    /* the file is about the namespace of children: another one after an unshare without a fork */
-    if (*its && !strcmp(its, read_name(pid, "time_for_children", children)) &&
-        rtl_process_file(pid, "timens_offsets", text, sizeof text) > 0 && rtl_clock_offsets_parse(text, offsets))
+    bool known = *own && read_offsets(0, own, &clocks->own);
+    bool its_known = *read_name(pid, "time", its) && read_offsets(pid, its, &clocks->its);
+    if (*its && !strcmp(own, its)) { /* both have the same clocks, whichever they are */
+        clocks->own = its_known ? clocks->its : clocks->own;
+        clocks->its = clocks->own;
         return true;
-    if (!*its || strcmp(its, own) != 0)
-        return false;
-    /* both have the same clocks, whichever they are */
-    return !pid || rtl_clock_offsets_read(0, offsets);
+    }
+    clocks->ahead_ns = clocks->its.mono_ns - clocks->own.mono_ns;
+    return known && its_known;
 }
 
 int64_t rtl_boot_offset_between(int64_t least, int64_t most, int64_t before)

@@ -21,8 +21,8 @@ struct rtl_clocks {
     int64_t ahead_ns, own_ahead_ns;    /* how far CLOCK_MONOTONIC of both is ahead of the time line in use */
 };
 
-/* Reads those of a process or thread; 0: of this process. False when they can't be told. */
-bool rtl_clock_offsets_read(pid_t pid, struct rtl_clock_offsets *offsets);
+/* Reads those of a process or thread, for this process's time line. False when they can't be compared. */
+bool rtl_clocks_read(pid_t pid, struct rtl_clocks *clocks);
 /* Parses the file timens_offsets; false unless it has both clocks, within 2^32 seconds. Pure. */
 bool rtl_clock_offsets_parse(const char *text, struct rtl_clock_offsets *offsets);
 

@@ -217,13 +217,9 @@ static int open_pidfd(pid_t pid)
 /* Brings the times of the segment to this process's clock. False when the process has another one that isn't known. */
 static bool know_clocks(struct rtl_reader *reader, pid_t pid)
 {
-    struct rtl_clocks *c = &reader->clocks;
-    int thread = 0; /* the one that has the descriptor, where the main thread has ended and tells nothing any more */
-    bool known = rtl_clock_offsets_read(0, &c->own) &&
-                 (rtl_clock_offsets_read(pid, &c->its) ||
-                  (sscanf(reader->link, "/proc/%*d/task/%d", &thread) == 1 && rtl_clock_offsets_read(thread, &c->its)));
-    c->ahead_ns = c->its.mono_ns - c->own.mono_ns;
-    return known;
+    int thread; /* the one that has the descriptor, where the main thread has ended and tells nothing any more */
+    return rtl_clocks_read(pid, &reader->clocks) ||
+           (sscanf(reader->link, "/proc/%*d/task/%d", &thread) == 1 && rtl_clocks_read(thread, &reader->clocks));
 }
 
 /* `patience` is how long to wait for a segment that is being made, in ns. */
