@@ -298,23 +298,17 @@ static void add_looks(struct rtl_rocpd *r)
 
 /* --- boot time --- */
 
-static bool has_slept_since_the_start(const struct rtl_rocpd *r, const struct rtl_rocpd_moment *now)
+void rtl_rocpd_see_clocks(struct rtl_rocpd *r, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns)
 {
-    enum { SLACK_NS = 1000000 }; /* between two readings of clocks; a clock that was set counts as a sleep */
+    enum { SLACK_NS = 1000000 }; /* between two readings of clocks */
+    if ((r->clocks_seen && boot_offset_ns == r->boot_offset) || r->boot_count == sizeof r->boots / sizeof *r->boots)
+        return; /* without room: after the next write there is some */
+    /* real time tells whether it has slept since the process began; a clock that was set counts as a sleep */
     int64_t then = rtl_rocpd_bounded(r->latest.start_real_ns) - rtl_rocpd_bounded(r->latest.start_mono_ns);
-    int64_t grown = now->real_ns - now->mono_ns - then;
-    return now->boot_offset_ns && (grown < -SLACK_NS || grown > SLACK_NS);
-}
-
-void rtl_rocpd_see_clocks(struct rtl_rocpd *r, const struct rtl_rocpd_moment *now)
-{
-    if (r->clocks_seen && now->boot_offset_ns == r->boot_offset)
-        return;
-    if (r->boot_count == sizeof r->boots / sizeof *r->boots) /* after the next write there is room */
-        return;
+    bool slept = boot_offset_ns && llabs(real_ns - mono_ns - then) > SLACK_NS;
     int64_t *boot = r->boots[r->boot_count++];
-    boot[0] = r->clocks_seen || has_slept_since_the_start(r, now) ? now->mono_ns : 0;
-    boot[1] = r->boot_offset = now->boot_offset_ns;
+    boot[0] = r->clocks_seen || slept ? mono_ns : 0;
+    boot[1] = r->boot_offset = boot_offset_ns;
     r->clocks_seen = true;
 }
 
@@ -322,8 +316,7 @@ void rtl_rocpd_look_at_clocks(struct rtl_rocpd *r)
 {
     const struct rtl_clock_offsets *own = &rtl_reader_clocks(r->reader, false)->own;
     int64_t boot_offset = rtl_boot_offset(own, r->boot_offset);
-    rtl_rocpd_see_clocks(
-        r, &(struct rtl_rocpd_moment){(int64_t)rtl_mono_ns() - own->mono_ns, (int64_t)rtl_real_ns(), boot_offset});
+    rtl_rocpd_see_clocks(r, (int64_t)rtl_mono_ns() - own->mono_ns, (int64_t)rtl_real_ns(), boot_offset);
 }
 
 static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state)

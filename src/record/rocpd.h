@@ -86,10 +86,7 @@ void rtl_rocpd_look(struct rtl_rocpd *rocpd);
  * from the first look on, and for all that the process did before if the host hasn't slept since it began. */
 void rtl_rocpd_look_at_clocks(struct rtl_rocpd *rocpd);
 /* The same of clocks that say so: monotonic time, real time, and how far boot time is ahead of the first. */
-struct rtl_rocpd_moment {
-    int64_t mono_ns, real_ns, boot_offset_ns;
-};
-void rtl_rocpd_see_clocks(struct rtl_rocpd *rocpd, const struct rtl_rocpd_moment *now);
+void rtl_rocpd_see_clocks(struct rtl_rocpd *rocpd, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns);
 
 /* Searches in memory so far, see identities.h: tests tell by it how much work there was. */
 uint64_t rtl_rocpd_steps(const struct rtl_rocpd *rocpd);

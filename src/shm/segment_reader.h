@@ -229,9 +229,9 @@ uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader);
 bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events);
 
 /*
- * Copies up to `most` records, oldest first, each whole and with its link to a call of the API, which is zeros where the
- * process records none. 0 when there is none now. Bounded work whatever the segment
- * holds: at most as many records are looked at as the ring has, and the numbers in them are untrusted.
+ * Copies up to `most` records, oldest first, each whole and with its link to a call of the API, which is zeros where
+ * the process records none. 0 when there is none now. Bounded work whatever the segment holds: at most as many records
+ * are looked at as the ring has, and the numbers in them are untrusted.
  */
 uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_events *events,
                                   struct rtl_linked_event *out, uint32_t most);
