@@ -12,7 +12,6 @@
 #include "shm/segment_reader.h"
 #include "text/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,19 +59,6 @@ struct request {
     char **command;
 };
 
-static bool parse_pid(struct request *r, const char *text)
-{
-    char *end;
-    errno = 0;
-    long number = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    if (number < 1 || number > INT32_MAX || *end || errno) {
-        rtl_complain("-p wants the number of a process, not '%s'", text);
-        return false;
-    }
-    r->pid = (pid_t)number;
-    return true;
-}
-
 /* True when there is something to check; otherwise *status is what to end with. */
 static bool parse(struct request *r, int argc, char **argv, int *status)
 {
@@ -88,7 +74,7 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
             rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
             return false;
         }
-        if (o == RTL_CHECK_PID && !parse_pid(r, a.value))
+        if (o == RTL_CHECK_PID && !rtl_arguments_pid(&a, &r->pid))
             return false;
     }
     if (rtl_arguments_done(&a, status))

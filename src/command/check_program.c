@@ -69,7 +69,7 @@ static void say_runtime(struct rtl_check *check, const char *where)
 #undef TEXT
     };
     struct rtl_runtime_release release;
-    rtl_runtime_release_read(where, &release);
+    rtl_runtime_release_read(0, where, &release);
     rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s, %s", release.name, where);
     const char *choice = getenv("RTL_QUEUES");
     bool intercept = choice && !strcmp(choice, "intercept"), asked = intercept || (choice && !strcmp(choice, "native"));
@@ -254,6 +254,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     struct rtl_snapshot s = {0};
     char title[160], why[600];
     struct rtl_control_link link;
+    struct rtl_runtime_release release;
     enum rtl_reader_status status = rtl_reader_snapshot(reader, &s);
     if (status != RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_WRONG, "segment", "it is damaged: nothing in it can be shown");
@@ -262,7 +263,9 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     rtl_target_title(pid, s.comm, title, sizeof title);
     rtl_check_say(check, RTL_FINDING_OK, "process", "%d (%s) is traced, by librtl.so %s", (int)pid, title,
                   s.library_version);
-    rtl_check_say(check, RTL_FINDING_OK, "runtime", "HSA runtime %u.%u", s.runtime_major, s.runtime_minor);
+    bool loaded = rtl_runtime_release_loaded(pid, &release);
+    rtl_check_say(check, RTL_FINDING_OK, "runtime", "HSA runtime %u.%u%s%s", s.runtime_major, s.runtime_minor,
+                  loaded ? ", " : "", loaded ? release.name : "");
     rtl_check_say(check, RTL_FINDING_OK, "mode", "%s", rtl_mode_label(s.mode));
     say_queues(check, &s);
     if (rtl_control_open(reader, &link, why, sizeof why) == RTL_READER_OK) {

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEVICE "/dev/kfd"
@@ -21,33 +19,12 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 
 /* --- the environment it was started with --- */
 
-/*
- * What is at the path as the process sees its files, links followed in its root folder and not in ours: a descriptor
- * (O_PATH), or -1, and then in *missing whether there is nothing. Who has no root any more, as a zombie, says nothing,
- * nor does a kernel without openat2 (before 5.6).
- */
+/* What is at the path as the process sees its files, O_PATH; or -1, and then in *missing whether there is nothing. */
 static int open_theirs(pid_t pid, const char *path, bool *missing)
 {
-    char folder[64];
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-    *missing = false;
-    snprintf(folder, sizeof folder, "/proc/%d/root", (int)pid);
-    int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return -1;
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-    *missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
-    close(root);
-    return fd;
-}
-
-static bool is_missing(pid_t pid, const char *path)
-{
-    bool missing;
-    int fd = open_theirs(pid, path, &missing);
-    if (fd >= 0)
-        close(fd);
-    return missing;
+    int fd = rtl_process_open(pid, path, O_PATH);
+    *missing = fd == -ENOENT || fd == -ENOTDIR;
+    return fd < 0 ? -1 : fd;
 }
 
 /* The names of the list are taken apart by blanks alone here: quotes and escapes only ever hide that one is ours. */
@@ -64,21 +41,18 @@ static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, con
         start--;
     if (*start == '/' && end - start < PATH_MAX) {
         snprintf(path, sizeof path, "%.*s", (int)(end - start), start);
-        use->missing = is_missing(p->pid, path);
+        int fd = open_theirs(p->pid, path, &use->missing);
+        if (fd >= 0)
+            close(fd);
     }
 }
 
 static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     static const char name[] = "HSA_TOOLS_LIB=", preload[] = "LD_PRELOAD=";
-    char path[64], *bytes = malloc(ENVIRONMENT_MAX);
-    size_t used = 0;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)p->pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (ssize_t n = 1; bytes && fd >= 0 && n > 0 && used<ENVIRONMENT_MAX - 1; used += n> 0 ? (size_t)n : 0)
-        n = read(fd, bytes + used, ENVIRONMENT_MAX - 1 - used);
-    if (used) {
-        bytes[used] = '\0';
+    char *bytes = malloc(ENVIRONMENT_MAX);
+    ssize_t used = bytes ? rtl_process_file(p->pid, "environ", bytes, ENVIRONMENT_MAX) : 0;
+    if (used > 0) {
         use->environment = true;
         use->asked = use->preloaded = use->missing = false; /* of the program that runs now */
         use->profiler = (struct rtl_profiler){0};
@@ -90,8 +64,6 @@ static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *us
             rtl_profiler_variable(&use->profiler, at);
         }
     }
-    if (fd >= 0)
-        close(fd);
     free(bytes);
 }
 

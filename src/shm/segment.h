@@ -37,7 +37,8 @@
  *  - Record n of the event ring is whole when its sequence is n + 1 before and after it was copied; otherwise it was
  *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
  *
- * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC of the host, *_ticks the agent's own clock.
+ * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC as the process reads it, which a time namespace sets
+ * apart from the viewer's: readers bring it to one time line (clock_offsets.h). *_ticks is the agent's own clock.
  * Sources: the layout follows measurements of our own (doc/costs.md).
  */
 /* clang-format off */
