@@ -99,7 +99,7 @@ static void try_list(const char *list)
     if (rtl_loader_complaint(list, line, sizeof line))
         MUST(strlen(line) < sizeof line && !strchr(line, '\n'));
     struct rtl_runtime_release release;
-    rtl_runtime_release_read(list, &release);
+    rtl_runtime_release_read(0, list, &release);
     MUST(release.name[0] && strnlen(release.name, sizeof release.name) < sizeof release.name);
     MUST(!rtl_runtime_overwrites(&release) || release.rocm / 100 == 702);
 }
