@@ -58,7 +58,7 @@ if [ "$(id -u)" = 0 ] && [ -n "$runtime" ] && unshare -m true 2>/dev/null; then
     in_container "$(put rocm/lib/libhsa-runtime64.so.1.18.70204)" /opt/rocm/lib/libhsa-runtime64.so.1.18.70204
     loaded "a file that is named for its release" "ROCm 7\\.2\\.4 \\(its file's name\\)"
     site=venv/lib/python3.12/site-packages
-    in_container "$(put $site/_rocm_sdk_core/lib/libhsa-runtime64.so.1) && mkdir $site/rocm_sdk_core-7.14.0rc1.dist-info $site/rocm_sdk_devel-9.9.9.dist-info" \
+    in_container "$(put $site/_rocm_sdk_core/lib/libhsa-runtime64.so.1) && mkdir $site/rocm_sdk_core-7.14.0rc1.dist-info $site/rocm_sdk_libs-9.9.9.dist-info" \
         /opt/$site/_rocm_sdk_core/lib/libhsa-runtime64.so.1
     loaded "a Python wheel" 'ROCm 7\.14\.0rc1 \(Python wheel\)'
     # what a hostile container writes there is neither believed nor printed, nor is anything but a plain file opened
