@@ -58,13 +58,13 @@ static hsa_status_t shut_down(void)
 
 static void hook_table(void *table)
 {
+    if (!rtl_load(table)) /* without the lock: this thread may hold the dynamic loader's */
+        return;
     pthread_mutex_lock(&registered.lock);
-    if (rtl_load(table)) {
-        rtl_hsa_hook(table, RTL_HSA_init, (void (*)(void))init);
-        rtl_hsa_hook(table, RTL_HSA_shut_down, (void (*)(void))shut_down);
-        registered.opens = 1;
-        registered.tables++;
-    }
+    rtl_hsa_hook(table, RTL_HSA_init, (void (*)(void))init);
+    rtl_hsa_hook(table, RTL_HSA_shut_down, (void (*)(void))shut_down);
+    registered.opens = 1;
+    registered.tables++;
     pthread_mutex_unlock(&registered.lock);
 }
 

@@ -91,6 +91,12 @@ else
     close_scene
     is "again: fails as without the library" "$status" 2
 fi
+play opened-twice
+check "opened twice, shut down once: all over" wait_until 60 settled 0
+check "opened twice, shut down once: counts are the program's" counted_as_launched
+is "opened twice, shut down once: it is live, and all are timed" "$(look state) $(look untimed_total)" "state live untimed_total 0"
+close_scene
+is "opened twice, shut down once: ends well" "$status" 0
 play end shutdown
 wait_until 60 settled 1
 check "shut down with a kernel in flight: it is counted" settled 1

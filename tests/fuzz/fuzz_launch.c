@@ -78,7 +78,8 @@ static void try_preload(const char *list, size_t length)
     MUST(name && other && appended && rtl_preload_can_say(library));
     while (rtl_preload_next(&again, other, length + sizeof library)) {
         bool same;
-        while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_same_kind(name, library) && strcmp(name, library))
+        while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_same_kind(name, library) &&
+               strcmp(name, library))
             ; /* gives way to this one */
         MUST(same ? !strcmp(name, other) : !strcmp(other, library));
         ours |= !strcmp(other, library);
