@@ -296,13 +296,8 @@ done:
     return true;
 }
 
-void OnUnload(void)
+static void unload(void)
 {
-    int error = errno;
-    if (!is_traced(__builtin_return_address(0))) {
-        errno = error;
-        return;
-    }
     if (load.segment && getpid() == load.pid) {
         if (atomic_load(&rtl_hot.recording)) {
             wind_up();
@@ -319,5 +314,12 @@ void OnUnload(void)
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
     atomic_store(&load.runtime, NULL);
+}
+
+void OnUnload(void)
+{
+    int error = errno;
+    if (is_traced(__builtin_return_address(0)))
+        unload();
     errno = error;
 }
