@@ -173,7 +173,7 @@ static void run(struct runtime *first, const struct runtime *end, unsigned long 
             r->tally->launched[i % KERNELS]++;
         }
         if (i % 16 == 15)
-            nanosleep(&(struct timespec){.tv_nsec = 400000}, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     for (struct runtime *r = first; r < end; r++)
         if (r->tally) {
