@@ -64,15 +64,15 @@ exact_now() {
     case $3 in default | full) mostly_timed "$1" ;; esac
 }
 
-# launches_linked NAME PID: in mode hip, behind exact_now
+# launches_linked NAME PID: in mode hip, after exact_now
 launches_linked() {
     "$O/tests/programs/links_check" "$2" >"$work/linked"
     is "$1: every launch is linked to the call that made it" "$(grep '^counted' "$work/linked")" \
         "counted linked $(jq .dispatches.counted "$work/json") outside 0 queue_thread 0 overtaken 0 unnoted 0"
-    has "$1: so is every copy" "$(grep '^copied' "$work/linked")" '^copied linked [0-9]+ unlinked 0$'
+    has "$1: every copy is linked to its call" "$(grep '^copied' "$work/linked")" '^copied linked [0-9]+ unlinked 0$'
 }
 
-# gpus_as_in_truth NAME [GPU...]: behind exact_now: each GPU's busy time and idle gaps are the model's, and just those GPUs ran kernels
+# gpus_as_in_truth NAME [GPU...]: after exact_now: each GPU's busy time and idle gaps are the model's, and just those GPUs ran kernels
 gpus_as_in_truth() {
     on_name=$1
     shift

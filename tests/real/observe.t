@@ -27,12 +27,12 @@ observed() {
     check "$name: it answers" python answers 3
     check "$name: every dispatch is counted under its kernel, or said to be lost" wait_until 60 counted
     sed 's/^/# /' "$work/counted"
-    is "$name: the queues' GPUs" "$(last '[.queues[] | select(.dispatches > 0) | .gpu] | unique | length')" "$gpus"
+    is "$name: number of GPUs whose queues had dispatches" "$(last '[.queues[] | select(.dispatches > 0) | .gpu] | unique | length')" "$gpus"
     kill "$program"
     wait "$program"
     is "$name: the server ends with status 0" "$?" 0
     wait "$observer"
-    is "$name: and rtl-top with it" "$?" 6
+    is "$name: rtl-top ends with the server, with status 6" "$?" 6
     tap_pids=
 }
 last() { tail -n 2 "$work/frames" | head -n 1 | jq -r "$1"; } # of the last whole frame

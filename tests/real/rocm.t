@@ -54,7 +54,7 @@ rccl() {
     UT_PROCESS_MASK=$2 && export UT_PROCESS_MASK
     run_children rocm "$1" "--gpus 2" "$libexec/librccl1-tests/rccl-UnitTests" --gtest_filter="$4"
     wanted=
-    is "$1: so many children launched kernels" "$children" "$3"
+    is "$1: number of child processes that launched kernels" "$children" "$3"
 }
 gpus='0 1'
 rccl "RCCL, a process with two GPUs" 1 1 AllReduce.OutOfPlace
