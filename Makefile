@@ -125,6 +125,12 @@ benches: $(call bin,$(BENCH) $(wildcard tests/bench/*.hip))
 $(O)/tests/programs/%_preload.so: $(O)/obj/pic/tests/programs/%_preload.o
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -o $@ $^ -pthread -ldl
+# stand-ins for rocprofiler-register and a runtime that is built with it
+$(O)/tests/programs/register_library_preload.so: LDFLAGS += -Wl,-soname,librocprofiler-register.so.0
+$(O)/tests/programs/librocprofiler-register.so.0: $(O)/tests/programs/register_library_preload.so
+	ln -sf $(<F) $@
+$(O)/tests/programs/register_runtime_preload.so: $(O)/tests/programs/librocprofiler-register.so.0
+$(O)/tests/programs/register_runtime_preload.so: LDFLAGS += -Wl,-rpath,'$$ORIGIN'
 # what they need of the system: `gpu`, for the software GPU, or on a machine with a GPU `hardware`
 NEEDS ?= gpu
 define c_program
@@ -190,7 +196,7 @@ $(O)/tests/fuzz/%: $(O)/obj/exe/tests/fuzz/%.o $(O)/obj/exe/all.a
 	$(CC) $(SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
-demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute
+demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute; RELEASE=experimental: on ROCm 7.2.4
 	@tools/deps build gpu
 	@tools/demo
 

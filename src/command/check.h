@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "shm/elf_file.h"
+#include "shm/profiler.h"
 
 /* X(symbol, word that the line begins with) */
 #define RTL_FINDINGS(X)                                          \
@@ -19,7 +20,9 @@ enum rtl_finding { RTL_FINDINGS(RTL_ENUM_FINDING) };
 #undef RTL_ENUM_FINDING
 
 struct rtl_check {
-    bool wrong; /* a line was */
+    bool wrong;                   /* a line was */
+    struct rtl_profiler profiler; /* what makes rocprofiler-sdk active, as far as was looked */
+    char runtime[PATH_MAX];       /* the file of the program's HSA runtime; "" = not known */
 };
 
 /* Prints a line: what was looked at, and what was found or what to do. */
@@ -29,7 +32,12 @@ __attribute__((format(printf, 4, 5))) void rtl_check_say(struct rtl_check *check
 /* The system: the device, limits, room for a segment. */
 void rtl_check_system(struct rtl_check *check);
 /* What the environment says to library and runtime: modes, queues, tools. */
-void rtl_check_environment(struct rtl_check *check, const char *library);
+void rtl_check_environment(struct rtl_check *check, const char *library, bool preload);
+/* rocprofiler-sdk. `listed`: HSA_TOOLS_LIB has the library already. The files are the program's and what its loader's
+ * list (loader_list.h) has. */
+void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload);
+void rtl_check_profiler_files(struct rtl_check *check, const char *path, const char *list);
+void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced);
 /* A program's file: 0, or 126 or 127 when it can't be executed. */
 int rtl_check_program(struct rtl_check *check, const char *name);
 /* Whether calls of HIP would be recorded, by the librtl-hip.so that lies beside the library. */

@@ -12,7 +12,6 @@
 #include "shm/segment_reader.h"
 #include "text/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,22 +54,10 @@ static bool check_library(struct rtl_check *check, const char *given, char libra
 struct request {
     const char *library;
     int mode; /* to begin in */
+    bool preload;
     pid_t pid;
     char **command;
 };
-
-static bool parse_pid(struct request *r, const char *text)
-{
-    char *end;
-    errno = 0;
-    long number = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    if (number < 1 || number > INT32_MAX || *end || errno) {
-        rtl_complain("-p wants the number of a process, not '%s'", text);
-        return false;
-    }
-    r->pid = (pid_t)number;
-    return true;
-}
 
 /* True when there is something to check; otherwise *status is what to end with. */
 static bool parse(struct request *r, int argc, char **argv, int *status)
@@ -82,11 +69,12 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_CHECK_LIBRARY)
             r->library = a.value;
+        r->preload |= o == RTL_CHECK_PRELOAD;
         if (o == RTL_CHECK_MODE && !rtl_begin_parse(a.value, &r->mode)) {
             rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
             return false;
         }
-        if (o == RTL_CHECK_PID && !parse_pid(r, a.value))
+        if (o == RTL_CHECK_PID && !rtl_arguments_pid(&a, &r->pid))
             return false;
     }
     if (rtl_arguments_done(&a, status))
@@ -102,10 +90,12 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
 
 static int check_command(struct rtl_check *check, const struct request *r)
 {
-    char library[PATH_MAX];
+    char library[PATH_MAX], why[2 * PATH_MAX];
     int status = rtl_check_program(check, r->command[0]);
     if (check_library(check, r->library, library)) {
-        rtl_check_environment(check, library);
+        rtl_check_environment(check, library, r->preload);
+        if (r->preload && !rtl_library_can_preload(library, why, sizeof why))
+            rtl_check_say(check, RTL_FINDING_WRONG, "preload", "%s", why);
         if (rtl_begin_is_hip(r->mode))
             rtl_check_hip(check, r->command[0], library);
     }

@@ -36,7 +36,7 @@ static void check_list(struct rtl_check *check, const char *hip)
     while (name && rtl_preload_next(&at, name, strlen(list) + 1)) {
         if (!strcmp(name, hip))
             rtl_check_say(check, RTL_FINDING_OK, "preload", "LD_PRELOAD has the library already");
-        else if (rtl_preload_is_rtl(name))
+        else if (rtl_preload_same_kind(name, hip))
             rtl_check_say(check, RTL_FINDING_OK, "preload", "LD_PRELOAD lists %s: ours takes its place", name);
         else if (strchr(name, '/') && access(name, R_OK) != 0)
             rtl_check_say(check, RTL_FINDING_OPEN, "preload", "LD_PRELOAD lists %s: %s", name, strerror(errno));
@@ -66,7 +66,8 @@ static void check_calls(struct rtl_check *check, const char *path, const struct 
         return;
     }
     char *list = rtl_check_may_be_listed(path, elf) ? rtl_loader_list(path) : NULL;
-    if (list && rtl_loader_find(list, "libamdhip64.so", where, sizeof where) && *where)
+    const char *at = list;
+    if (list && rtl_loader_find(&at, "libamdhip64.so", where, sizeof where) && *where)
         rtl_check_say(check, RTL_FINDING_OK, "calls", "those of %s are recorded", where);
     else
         rtl_check_say(check, RTL_FINDING_OPEN, "calls",

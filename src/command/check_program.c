@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, RUNTIMES_SAID = 8 };
 
 /* --- a program --- */
 
@@ -69,21 +69,17 @@ static void say_runtime(struct rtl_check *check, const char *where)
 #undef TEXT
     };
     struct rtl_runtime_release release;
-    enum rtl_way_reason why;
-    bool sure;
-    rtl_runtime_release_read(where, &release);
+    rtl_runtime_release_read(0, where, &release);
     rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s, %s", release.name, where);
     const char *choice = getenv("RTL_QUEUES");
-    if (choice && (!strcmp(choice, "native") || !strcmp(choice, "intercept"))) {
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", choice, reasons[RTL_WHY_ASKED_FOR]);
-        return;
-    }
-    enum rtl_way way = rtl_runtime_way(&release, &why, &sure);
-    if (sure)
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[way], reasons[why]);
+    bool intercept = choice && !strcmp(choice, "intercept"), asked = intercept || (choice && !strcmp(choice, "native"));
+    if (intercept && rtl_runtime_overwrites(&release))
+        rtl_check_say(check, RTL_FINDING_WRONG, "queues",
+                      "this runtime's intercept queues overwrite memory, so the library makes none: "
+                      "unset RTL_QUEUES, or no kernel is counted");
     else
-        rtl_check_say(check, RTL_FINDING_OPEN, "queues",
-                      "%s, or native where the first queue finds that intercept queues overwrite memory", keys[way]);
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[intercept ? RTL_WAY_INTERCEPT : RTL_WAY_NATIVE],
+                      reasons[asked ? RTL_WHY_ASKED_FOR : RTL_WHY_DEFAULT]);
 }
 
 bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf)
@@ -112,14 +108,16 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
     if (!may_be_listed(check, path, elf))
         return;
     char *list = rtl_loader_is_ours(elf) ? rtl_loader_list(path) : NULL;
+    const char *at = list;
     if (!list) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
                       "%s has a loader of its own (%s), which isn't asked: what it loads is known when it runs", path,
                       elf->interpreter);
     } else if (rtl_loader_complaint(list, complaint, sizeof complaint)) {
         rtl_check_say(check, RTL_FINDING_WRONG, "runtime", "%s can't start: %s", path, complaint);
-    } else if (rtl_loader_find(list, "libhsa-runtime64.so", where, sizeof where)) {
+    } else if (rtl_loader_find(&at, "libhsa-runtime64.so", where, sizeof where)) {
         say_runtime(check, where);
+        snprintf(check->runtime, sizeof check->runtime, "%s", where);
     } else if (rtl_elf_has(path, "HSA_TOOLS_LIB")) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
                       "%s has an HSA runtime of its own in it, of a release that it doesn't tell", path);
@@ -129,6 +127,8 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
                       "otherwise there is nothing to trace",
                       path);
     }
+    if (list)
+        rtl_check_profiler_files(check, path, list);
     free(list);
 }
 
@@ -228,11 +228,33 @@ static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 #undef NOTE
 }
 
+/* Which libraries the several runtimes are: one mapping of each is executable. */
+static void say_runtimes(struct rtl_check *check, pid_t pid)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    unsigned left = RUNTIMES_SAID;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && left && getline(&line, &room, maps) > 0) {
+        const char *file = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        if (!file || !strstr(file, "/libhsa-runtime64") || !strstr(line, "-xp "))
+            continue;
+        left--;
+        rtl_check_say(check, RTL_FINDING_OPEN, "runtime", "one of several: %s", file);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+}
+
 static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid_t pid)
 {
     struct rtl_snapshot s = {0};
     char title[160], why[600];
     struct rtl_control_link link;
+    struct rtl_runtime_release release;
     enum rtl_reader_status status = rtl_reader_snapshot(reader, &s);
     if (status != RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_WRONG, "segment", "it is damaged: nothing in it can be shown");
@@ -241,7 +263,9 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     rtl_target_title(pid, s.comm, title, sizeof title);
     rtl_check_say(check, RTL_FINDING_OK, "process", "%d (%s) is traced, by librtl.so %s", (int)pid, title,
                   s.library_version);
-    rtl_check_say(check, RTL_FINDING_OK, "runtime", "HSA runtime %u.%u", s.runtime_major, s.runtime_minor);
+    bool loaded = rtl_runtime_release_loaded(pid, &release);
+    rtl_check_say(check, RTL_FINDING_OK, "runtime", "HSA runtime %u.%u%s%s", s.runtime_major, s.runtime_minor,
+                  loaded ? ", " : "", loaded ? release.name : "");
     rtl_check_say(check, RTL_FINDING_OK, "mode", "%s", rtl_mode_label(s.mode));
     say_queues(check, &s);
     if (rtl_control_open(reader, &link, why, sizeof why) == RTL_READER_OK) {
@@ -263,6 +287,8 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
         rtl_check_say(check, RTL_FINDING_OPEN, "probe", "%s", why);
     }
     say_notes(check, &s);
+    if (s.notes & RTL_NOTE_ANOTHER_RUNTIME)
+        say_runtimes(check, pid);
     rtl_check_hip_process(check, pid);
     rtl_snapshot_free(&s);
     return 0;
@@ -275,9 +301,11 @@ int rtl_check_process(struct rtl_check *check, pid_t pid)
     enum rtl_reader_status status = rtl_reader_open(pid, &reader, why, sizeof why);
     if (status != RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_WRONG, "process", "%s", why);
+        rtl_check_profiler_process(check, pid, false);
         return (int)status;
     }
     int result = check_segment(check, reader, pid);
+    rtl_check_profiler_process(check, pid, true);
     rtl_reader_close(reader);
     return result;
 }

@@ -107,18 +107,21 @@ void rtl_check_system(struct rtl_check *check)
 
 /* --- the environment --- */
 
-static void check_tools(struct rtl_check *check, const char *library)
+/* Whether the library is in the list. */
+static bool check_tools(struct rtl_check *check, const char *library)
 {
     const char *list = getenv("HSA_TOOLS_LIB");
+    bool listed = false;
     if (!list || !*list)
-        return;
+        return false;
     if (!rtl_tools_sane(list)) {
         rtl_check_say(check, RTL_FINDING_WRONG, "tools",
                       "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it");
-        return;
+        return false;
     }
     char *name = malloc(strlen(list) + 1);
     while (name && rtl_tools_next(&list, name, strlen(list) + 1)) {
+        listed |= rtl_tools_is_rtl(name);
         if (!strcmp(name, library))
             rtl_check_say(check, RTL_FINDING_OK, "tools", "HSA_TOOLS_LIB has the library already");
         else if (rtl_tools_is_rtl(name))
@@ -129,6 +132,7 @@ static void check_tools(struct rtl_check *check, const char *library)
             rtl_check_say(check, RTL_FINDING_OK, "tools", "%s is loaded, too, before ours", name);
     }
     free(name);
+    return listed;
 }
 
 static void check_variable(struct rtl_check *check, const char *name, bool known, const char *otherwise)
@@ -141,21 +145,15 @@ static void check_variable(struct rtl_check *check, const char *name, bool known
         rtl_check_say(check, RTL_FINDING_OK, "environment", "%s=%s", name, value);
 }
 
-void rtl_check_environment(struct rtl_check *check, const char *library)
+void rtl_check_environment(struct rtl_check *check, const char *library, bool preload)
 {
-    const char *mode = getenv("RTL_MODE"), *queues = getenv("RTL_QUEUES"), *probe = getenv("RTL_PROBE"), *both;
+    const char *mode = getenv("RTL_MODE"), *queues = getenv("RTL_QUEUES"), *probe = getenv("RTL_PROBE");
     int begin;
-    check_tools(check, library);
+    bool listed = check_tools(check, library);
+    rtl_check_profiler(check, listed, preload);
     check_variable(check, "RTL_MODE", mode && rtl_begin_parse(mode, &begin), "default");
     check_variable(check, "RTL_QUEUES",
                    queues && (!strcmp(queues, "auto") || !strcmp(queues, "native") || !strcmp(queues, "intercept")),
                    "auto");
     check_variable(check, "RTL_PROBE", probe && (!strcmp(probe, "1") || !strcmp(probe, "0")), "0");
-    both = getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
-    const char *profiler = getenv("ROCP_TOOL_LIBRARIES");
-    if (profiler && *profiler && !(both && !strcmp(both, "1")))
-        rtl_check_say(check, RTL_FINDING_WRONG, "tools",
-                      "ROCP_TOOL_LIBRARIES=%s: while a tool of rocprofiler-sdk is active the runtime leaves out "
-                      "HSA_TOOLS_LIB. HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 loads both",
-                      profiler);
 }

@@ -117,8 +117,7 @@ static const struct form {
 struct request {
     const struct form *form;
     const char *library;
-    int mode;
-    bool trace, probe;
+    struct rtl_traced_wish wish;
 };
 
 static bool parse_form(struct request *r, const char *name)
@@ -140,20 +139,21 @@ static bool parse_form(struct request *r, const char *name)
 static bool parse(struct request *r, int argc, char **argv, int *status)
 {
     struct rtl_arguments a;
-    *r = (struct request){.form = forms, .mode = RTL_BEGIN_AS_TOLD};
+    *r = (struct request){.form = forms, .wish = {.begin = RTL_BEGIN_AS_TOLD}};
     *status = RTL_READER_USAGE;
     rtl_arguments_begin(&a, RTL_COMMAND_ENV, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_ENV_SHELL && !parse_form(r, a.value))
             return false;
-        if (o == RTL_ENV_MODE && !rtl_begin_parse(a.value, &r->mode)) {
+        if (o == RTL_ENV_MODE && !rtl_begin_parse(a.value, &r->wish.begin)) {
             rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
             return false;
         }
         if (o == RTL_ENV_LIBRARY)
             r->library = a.value;
-        r->trace |= o == RTL_ENV_TRACE;
-        r->probe |= o == RTL_ENV_PROBE;
+        r->wish.ring |= o == RTL_ENV_TRACE;
+        r->wish.probe |= o == RTL_ENV_PROBE;
+        r->wish.preload |= o == RTL_ENV_PRELOAD;
     }
     if (rtl_arguments_done(&a, status))
         return false;
@@ -201,8 +201,8 @@ int rtl_env_command(int argc, char **argv)
     if (!parse(&r, argc, argv, &status))
         return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        (rtl_begin_is_hip(r.mode) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
-        !rtl_traced_env_make(&env, library, r.mode, r.trace, r.probe, why, sizeof why)) {
+        (rtl_begin_is_hip(r.wish.begin) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
+        !rtl_traced_env_make(&env, library, &r.wish, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }

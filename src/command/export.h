@@ -51,6 +51,11 @@ struct rtl_export_process {
     char command[256]; /* its command line, or its name; as it stands there, cut */
 };
 
+/* CLOCK_BOOTTIME is ahead of the process's times by `offset` from `from` on. */
+struct rtl_export_boot {
+    int64_t process, from, offset;
+};
+
 struct rtl_export {
     struct rtl_db *db;
     struct rtl_sink *sink;
@@ -60,6 +65,8 @@ struct rtl_export {
     uint64_t name_bytes;               /* of all names, as they stand in the file */
     struct rtl_identities *name_index; /* by id: place in `name` */
     struct rtl_export_queues *queues;  /* what is known of them, read on first use */
+    struct rtl_export_boot *boots;     /* likewise, by `from`, [boot_count] */
+    size_t boot_count;
     struct rtl_db_statement *ops;
     bool begun;
     bool bounded;     /* only ops whose ids lie from `from` to `to` are handed out */
@@ -90,6 +97,15 @@ const struct rtl_export_process *rtl_export_processes(struct rtl_export *export,
 /* Whose op, call or marker that id is; NULL where the file doesn't say. */
 const struct rtl_export_process *rtl_export_process_of(struct rtl_export *export, int64_t id);
 void rtl_export_queues_free(struct rtl_export *export);
+
+/* What is known of boot time at that time of the op, call or marker with that id: what held then, or the first that is
+ * known and holds from later on; NULL where the file says nothing. */
+const struct rtl_export_boot *rtl_export_boot(struct rtl_export *export, int64_t id, int64_t at);
+
+static inline int64_t rtl_export_boot_time(const struct rtl_export_boot *boot, int64_t at)
+{
+    return (int64_t)((uint64_t)at + (uint64_t)boot->offset); /* of a damaged file it may be anything */
+}
 
 /* Rows of rocpd_api that rtl-top --trace has made to name a process, as a condition on a (rocpd_api) and its args s. */
 #define RTL_EXPORT_OWN_MARKER "(a.id < 1 << 38 AND s.string GLOB 'rtl-top --trace: *')"

@@ -3,7 +3,8 @@
  * in it a track for each queue, counters for what rocpd_monitor holds, and the API calls and markers by thread.
  *
  * A track shows slices that nest or follow one another; kernels of a queue that overlap get further tracks. Times are
- * in us since the first that is drawn, with the ns behind the point; where the file's clock began is in otherData.
+ * in us since the first that is drawn, with the ns behind the point; where the file's clock began is in otherData,
+ * and what makes boot time of it.
  */
 #include "command/export.h"
 #include "command/export_tracks.h"
@@ -288,8 +289,12 @@ void rtl_export_perfetto(struct rtl_export *e)
     struct perfetto p = {.export = e, .sink = e->sink};
     struct rtl_export_op op;
     p.base = base_of(e);
-    rtl_sink_print(
-        p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\"},\"traceEvents\":[\n", p.base);
+    rtl_sink_print(p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\",\"boot\":[", p.base);
+    rtl_export_boot(e, 0, 0); /* has them read */
+    for (size_t i = 0; i < e->boot_count; i++)
+        rtl_sink_print(p.sink, "%s{\"process\":%" PRId64 ",\"from_ns\":\"%" PRId64 "\",\"offset_ns\":\"%" PRId64 "\"}",
+                       i ? "," : "", e->boots[i].process, e->boots[i].from, e->boots[i].offset);
+    rtl_sink_print(p.sink, "]},\"traceEvents\":[\n");
     while (rtl_export_next(e, &op) && !rtl_db_status(e->db))
         put_op(&p, &op);
     put_processes(&p);

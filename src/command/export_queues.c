@@ -12,7 +12,7 @@
 #include "record/identities.h"
 #include "record/rocpd.h"
 
-enum { MOST = 1 << 18, PROCESS = 1, GPU, QUEUE };
+enum { MOST = 1 << 18, BOOTS = 1 << 12 /* a suspend an hour for months */, PROCESS = 1, GPU, QUEUE };
 
 struct rtl_export_queues {
     struct rtl_identities *index; /* of a process its pid, of a GPU or queue the place in the arrays below */
@@ -179,8 +179,27 @@ const struct rtl_export_process *rtl_export_process_of(struct rtl_export *e, int
     return count ? bsearch(&key, all, count, sizeof key, by_number) : NULL;
 }
 
+const struct rtl_export_boot *rtl_export_boot(struct rtl_export *e, int64_t id, int64_t at)
+{
+    const struct rtl_export_boot *found = NULL;
+    if (!e->boots && (e->boots = calloc(BOOTS, sizeof *e->boots)) && rtl_db_has(e->db, "rocpd_metadata")) {
+        char sql[1200];
+        snprintf(sql, sizeof sql, "%s ORDER BY from_ns, until_ns", rtl_rocpd_boot_sql);
+        struct rtl_db_statement *row = rtl_db_prepare(e->db, sql);
+        for (; e->boot_count < BOOTS && rtl_db_step(row); e->boot_count++)
+            e->boots[e->boot_count] =
+                (struct rtl_export_boot){rtl_db_int(row, 0), rtl_db_int(row, 1), rtl_db_int(row, 3)};
+        rtl_db_reset(row);
+    }
+    for (size_t i = e->boot_count; i-- > 0 && !(found && found->from <= at);)
+        if (e->boots[i].process == id >> RTL_ROCPD_SEQUENCE_BITS)
+            found = &e->boots[i];
+    return found;
+}
+
 void rtl_export_queues_free(struct rtl_export *e)
 {
+    free(e->boots);
     if (!e->queues)
         return;
     rtl_identities_free(e->queues->index);

@@ -8,6 +8,7 @@
  */
 #include "command/export.h"
 #include "record/rocpd.h"
+#include "session/complain.h"
 #include "session/progress.h"
 #include "text/quote.h"
 
@@ -66,6 +67,8 @@ struct writer {
     struct rtl_sink *sink;
     bool any;                    /* something stands before the next in this list */
     bool entries;                /* an entry was written */
+    int64_t id;                  /* of the entry's process: the first id that its rows may have */
+    uint64_t guessed;            /* moments before the first whose boot time is known */
     struct names calls, kernels; /* of the entry: functions, whose place is that in "operations"; kernels */
 };
 
@@ -103,6 +106,14 @@ static int64_t thread_of(struct writer *w, int64_t call)
     return tid;
 }
 
+/* rocprofv3's times are CLOCK_BOOTTIME. A file that says nothing of that keeps its own. */
+static int64_t boot_time(struct writer *w, int64_t at)
+{
+    const struct rtl_export_boot *boot = at ? rtl_export_boot(w->export, w->id, at) : NULL;
+    w->guessed += boot && boot->from > at;
+    return boot ? rtl_export_boot_time(boot, at) : at;
+}
+
 static void put_record(struct writer *w, int kind, int64_t operation, int64_t thread, int64_t correlation,
                        int64_t start, int64_t end)
 {
@@ -111,7 +122,7 @@ static void put_record(struct writer *w, int kind, int64_t operation, int64_t th
                    "{\"kind\":%d,\"operation\":%" PRId64 ",\"thread_id\":%" PRId64
                    ",\"correlation_id\":{\"internal\":%" PRId64 ",\"external\":0},\"start_timestamp\":%" PRId64
                    ",\"end_timestamp\":%" PRId64,
-                   kind, operation, thread, correlation, start, end);
+                   kind, operation, thread, correlation, boot_time(w, start), boot_time(w, end));
 }
 
 /* The place of a name, which is new where it has none so far. */
@@ -375,8 +386,8 @@ static void put_entry(struct writer *w, int64_t pid, const char *command)
     rtl_sink_print(w->sink,
                    "%s{\"metadata\":{\"pid\":%" PRId64 ",\"init_time\":%" PRId64 ",\"fini_time\":%" PRId64
                    ",\"command\":[",
-                   w->entries ? ",\n" : "", pid, either(w, EITHER("min(start)", "min(a.start)"), false),
-                   either(w, EITHER("max(end)", "max(a.end)"), true));
+                   w->entries ? ",\n" : "", pid, boot_time(w, either(w, EITHER("min(start)", "min(a.start)"), false)),
+                   boot_time(w, either(w, EITHER("max(end)", "max(a.end)"), true)));
     if (*command)
         string(w, command);
     rtl_sink_print(w->sink, "]},\n\"buffer_records\":{");
@@ -405,6 +416,7 @@ static void put_rest(struct writer *w, int64_t from, int64_t to, bool needed)
     struct rtl_export *e = w->export;
     e->from = from;
     e->to = to;
+    w->id = -1;
     bool calls = rtl_db_has(e->db, "rocpd_api");
     if (from > to || !(needed || moment(w, any_op) || (calls && moment(w, any_call))))
         return;
@@ -429,11 +441,17 @@ void rtl_export_rocprofv3(struct rtl_export *e)
         e->from = first;
         e->to = first + ((int64_t)1 << RTL_ROCPD_SEQUENCE_BITS) - 1;
         from = e->to < INT64_MAX ? e->to + 1 : e->to;
+        w.id = first;
         put_entry(&w, process[i].pid, process[i].command);
     }
     if (!rtl_db_status(e->db))
         put_rest(&w, from, INT64_MAX, !w.entries);
     rtl_sink_print(w.sink, "]}\n");
+    if (w.guessed)
+        rtl_complain(
+            "--rocprofv3: %llu times are from before the recording and a suspend: their boot time isn't known, and "
+            "made with the first offset that is",
+            (unsigned long long)w.guessed);
     e->ops = NULL;
     e->bounded = false;
 }

@@ -42,6 +42,16 @@ static void put_observed(struct json_writer *w, struct json_object *root, const 
     put_number(w, o, "packets_lost", s->packets_lost);
 }
 
+static void put_notes(struct json_writer *w, struct json_object *root, uint32_t notes)
+{
+    struct json_object *array = array_in(w, root, "notes");
+#define NOTE(sym, bit, key, text)          \
+    if (array && (notes & RTL_NOTE_##sym)) \
+        w->failed |= json_object_array_add(array, json_object_new_string(key)) != 0;
+    RTL_NOTES(NOTE)
+#undef NOTE
+}
+
 static void put_head(struct json_writer *w, struct json_object *root, const struct rtl_output_frame *f)
 {
     const struct rtl_model *m = f->model;
@@ -54,6 +64,7 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
     put_text(w, root, "mode", rtl_mode_label(s->mode));
     put_text(w, root, "in_force", rtl_activity_key(s->in_force));
     put_text(w, root, "state", rtl_target_json(m->state));
+    put_notes(w, root, s->notes);
     if (rtl_is_observed(s))
         put_observed(w, root, s);
     struct json_object *o = object_in(w, root, "dispatches");

@@ -5,7 +5,6 @@
  * Nothing private: no name of a user or a machine, no command line, no path; names of kernels as hashes, unless asked
  * for.
  */
-#include "base/plain_file.h"
 #include "base/version.h"
 #include "model/labels.h"
 #include "record/db.h"
@@ -18,38 +17,23 @@
 #include "text/names.h"
 #include "text/text.h"
 
-#include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-enum { LINE = 512, NODES = 64, MAPS_LINES = 1 << 16 };
+enum { LINE = 512, NODES = 64, INSTALLED = 16 };
 
 struct wish {
     pid_t pid; /* 0: all */
     bool names, told;
 };
 
-/* The first line of a file, safe; "" when there is none. */
-static void read_line(const char *path, char *out, size_t size)
-{
-    char bytes[LINE] = "";
-    FILE *file = fopen(path, "re");
-    if (file && !fgets(bytes, sizeof bytes, file))
-        *bytes = '\0';
-    if (file)
-        fclose(file);
-    bytes[strcspn(bytes, "\n")] = '\0';
-    rtl_text_escape(out, size, bytes, strlen(bytes));
-}
-
-/* The value behind a word at the beginning of a line of a file, without quotes. */
+/* The value behind a word (or none) at the beginning of a line of a file, without quotes, safe; "" when there is none.
+ */
 static void read_value(const char *path, const char *word, char *out, size_t size)
 {
     char bytes[LINE];
@@ -71,17 +55,44 @@ static const char *or_none(const char *text)
     return *text ? text : "-";
 }
 
+/* Every ROCm where they are usually installed; in a virtual environment, when it is active. */
+static void print_installed(void)
+{
+#define WHEEL "/lib/python3*/*-packages/rocm_sdk_core-*"
+    const char *environment = getenv("VIRTUAL_ENV");
+    const char *const places[][3] = {{"", "/opt/rocm/.info/version", "/opt/rocm"},
+                                     {"", "/opt/rocm/core-*/.info/version", "/opt/rocm/core-*"},
+                                     {"", "/opt/rocm-*/.info/version", "/opt/rocm-*"},
+                                     {"/usr", WHEEL, "Python wheel"},
+                                     {"/usr/local", WHEEL, "Python wheel"},
+                                     {"/opt/*", WHEEL, "Python wheel"},
+                                     {environment ? environment : "/none", WHEEL, "Python wheel"}};
+    unsigned found = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char pattern[PATH_MAX], version[RTL_VERSION_MAX];
+        glob_t all = {0};
+        snprintf(pattern, sizeof pattern, "%s%s", places[i][0], places[i][1]);
+        for (size_t at = 0; (at || !glob(pattern, 0, NULL, &all)) && at < all.gl_pathc && found < INSTALLED; at++)
+            if (rtl_version_of_wheel(strrchr(all.gl_pathv[at], '/') + 1, version) ||
+                rtl_version_file(0, all.gl_pathv[at], version))
+                printf("%s%s (%s)", found++ ? ", " : "", version, places[i][2]);
+        globfree(&all);
+    }
+    printf("%s\n", found ? "" : "-");
+#undef WHEEL
+}
+
 static void print_system(void)
 {
-    char release[LINE], driver[LINE], rocm[LINE];
+    char release[LINE], driver[LINE];
     struct utsname u;
     read_value("/etc/os-release", "PRETTY_NAME", release, sizeof release);
-    read_line("/sys/module/amdgpu/version", driver, sizeof driver);
-    read_line("/opt/rocm/.info/version", rocm, sizeof rocm);
+    read_value("/sys/module/amdgpu/version", "", driver, sizeof driver);
     printf("rtl-top %s, runtimes it was tested on: %s\n", RTL_VERSION, RTL_RELEASES_TESTED);
     if (!uname(&u))
         printf("system: %s %s %s, %s\n", u.sysname, u.release, u.machine, or_none(release));
-    printf("driver: amdgpu %s; ROCm in /opt/rocm: %s\n", or_none(driver), or_none(rocm));
+    printf("driver: amdgpu %s; ROCm installed: ", or_none(driver));
+    print_installed();
     for (int i = 0; i < NODES; i++) {
         char path[128], target[64], simds[64], location[64], firmware[64];
         snprintf(path, sizeof path, "/sys/class/kfd/kfd/topology/nodes/%d/properties", i);
@@ -95,43 +106,13 @@ static void print_system(void)
     }
 }
 
-/* ROCm where the process lives, a container perhaps: links are followed below its root only, and not at all without
- * openat2 (Linux 5.6). */
-static void read_rocm(pid_t pid, char *out, size_t size)
-{
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-    char path[64], bytes[LINE] = "";
-    struct stat st;
-    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
-    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), file = -1;
-    if (root >= 0)
-        file = rtl_plain_file_open((int)syscall(SYS_openat2, root, "opt/rocm/.info/version", &how, sizeof how), &st);
-    ssize_t n = file < 0 ? 0 : read(file, bytes, sizeof bytes - 1);
-    rtl_text_escape(out, size, bytes, n > 0 ? strcspn(bytes, "\n") : 0);
-    if (file >= 0)
-        close(file);
-    if (root >= 0)
-        close(root);
-}
-
-/* Of which release the runtime is that the process has loaded. */
+/* Of which release the runtime is that the process has loaded, and ROCm where it lives, a container perhaps. */
 static void print_runtime(pid_t pid)
 {
-    char path[64], line[LINE], inside[LINE], rocm[LINE];
+    char rocm[RTL_VERSION_MAX];
     struct rtl_runtime_release release = {.name = ""};
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
-    for (int left = MAPS_LINES; maps && left-- && !*release.name && fgets(line, sizeof line, maps);) {
-        const char *file = strchr(line, '/');
-        line[strcspn(line, "\n")] = '\0';
-        if (!file || !strstr(file, "/libhsa-runtime64.so") ||
-            snprintf(inside, sizeof inside, "/proc/%d/root%s", (int)pid, file) >= (int)sizeof inside)
-            continue;
-        rtl_runtime_release_read(inside, &release);
-    }
-    if (maps)
-        fclose(maps);
-    read_rocm(pid, rocm, sizeof rocm);
+    rtl_runtime_release_loaded(pid, &release);
+    rtl_version_file(pid, "opt/rocm/.info/version", rocm);
     printf("  runtime loaded: %s; ROCm there: %s\n", or_none(release.name), or_none(rocm));
 }
 
@@ -229,15 +210,8 @@ static int parse(struct wish *wish, int argc, char **argv)
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_REPORT_NAMES)
             wish->names = true;
-        if (o != RTL_REPORT_PID)
-            continue;
-        char *end = NULL;
-        long pid = *a.value >= '0' && *a.value <= '9' ? strtol(a.value, &end, 10) : 0;
-        if (pid <= 0 || *end || pid > INT32_MAX) {
-            rtl_complain("-p wants the number of a process, not '%s'", a.value);
+        if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &wish->pid))
             return RTL_READER_USAGE;
-        }
-        wish->pid = (pid_t)pid;
     }
     wish->told = rtl_arguments_done(&a, &status);
     if (!wish->told && a.first < argc) {

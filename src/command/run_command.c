@@ -38,9 +38,8 @@ void rtl_run_on_screen(rtl_watcher *watch)
 struct run {
     struct rtl_options options;
     const char *library;
-    int mode; /* to begin in */
+    struct rtl_traced_wish wish;
     char **command;
-    bool probe;  /* its kernels may be */
     bool screen; /* else a stream, or a trace alone */
 };
 
@@ -52,9 +51,11 @@ static enum rtl_parsed set(struct run *r, int option, const char *value, char **
     if (option == RTL_RUN_LIBRARY) {
         r->library = value;
     } else if (option == RTL_RUN_PROBE) {
-        r->probe = true;
+        r->wish.probe = true;
+    } else if (option == RTL_RUN_PRELOAD) {
+        r->wish.preload = true;
     } else if (option == RTL_RUN_MODE) {
-        if (rtl_begin_parse(value, &r->mode))
+        if (rtl_begin_parse(value, &r->wish.begin))
             return RTL_PARSED_RUN;
         if (asprintf(text, RTL_BEGIN_UNKNOWN, value) < 0)
             *text = NULL;
@@ -75,7 +76,7 @@ static bool parse(struct run *r, int argc, char **argv, int *status)
     struct rtl_arguments a;
     char *text = NULL;
     enum rtl_parsed parsed = RTL_PARSED_RUN;
-    *r = (struct run){.mode = RTL_BEGIN_AS_TOLD};
+    *r = (struct run){.wish = {.begin = RTL_BEGIN_AS_TOLD}};
     rtl_options_default(&r->options);
     rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
     for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
@@ -277,8 +278,9 @@ int rtl_run_command(int argc, char **argv)
         return status;
     if ((status = choose_place(&r)) != 0)
         return status;
+    r.wish.ring = r.options.trace != NULL;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        !rtl_traced_env_make(&env, library, r.mode, r.options.trace != NULL, r.probe, why, sizeof why)) {
+        !rtl_traced_env_make(&env, library, &r.wish, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }

@@ -1,9 +1,14 @@
 /*
- * Coming and going: OnLoad and OnUnload, which the runtime calls; fork; the end of the process.
+ * Coming and going: OnLoad and OnUnload, which the runtime calls, or register.c for it; fork; the end of the process.
  *
  * The library stays mapped for ever (-z nodelete), because callbacks and hooks may be called after OnUnload: they then
  * count and pass on, nothing else. A second hsa_init after hsa_shut_down loads it again: the same segment goes on.
+ *
+ * A process may have several runtimes at once (a wheel's own and the system's), which all load this library. The first
+ * one is traced until it shuts down. The others' tables stay as they are, a note says so, and their coming and going
+ * changes nothing. A runtime is known by the library that its table lies in.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,6 +25,7 @@
 #include "intercept/hooks/queue_probe.h"
 #include "intercept/hooks/queues.h"
 #include "intercept/hooks/signals.h"
+#include "intercept/load.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/copy_profiling.h"
 #include "intercept/track/hot_line.h"
@@ -44,11 +50,17 @@ RTL_EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_co
 RTL_EXPORT void OnUnload(void);
 
 static struct {
-    bool active;   /* load: between OnLoad and OnUnload */
-    bool segment;  /* load: it is there */
-    bool handlers; /* load: those of fork and exit are in place */
-    bool warned;   /* load: the user was told of trouble */
-    pid_t pid;     /* load: the process that the segment belongs to */
+    /*
+     * The traced runtime, from its OnLoad to its OnUnload; NULL: none. Any thread that loads a runtime claims it by
+     * compare-and-swap and doesn't wait: the thread may hold the dynamic loader's lock. "load" is whoever has claimed
+     * it.
+     */
+    _Atomic(const void *) runtime;
+    atomic_bool another; /* any: a second runtime has come; set before `segment` is read (both seq_cst) */
+    atomic_bool segment; /* load: it is there; set before `another` is read */
+    bool handlers;       /* load: those of fork and exit are in place */
+    bool warned;         /* load: the user was told of trouble */
+    pid_t pid;           /* load: the process that the segment belongs to */
 } load;
 
 static void say_once(const char *why)
@@ -95,16 +107,24 @@ static void at_exit(void)
     errno = error;
 }
 
+/* When another runtime is loaded later the numbers are that one's. */
+static void describe_runtime(struct rtl_header *header)
+{
+    uint16_t major = 0, minor = 0;
+    rtl_tool.hsa.system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major);
+    rtl_tool.hsa.system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
+    __atomic_store_n(&header->runtime_major, major, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->runtime_minor, minor, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->table_core_bytes, rtl_tool.hsa.core_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->table_ext_bytes, rtl_tool.hsa.ext_bytes, __ATOMIC_RELAXED);
+}
+
 static bool make_segment(void)
 {
     char why[256];
     struct rtl_segment_config config = {
         .mode = rtl_tool.settings.mode,
         .calls = rtl_hot.linked,
-        .runtime_major = rtl_tool.hsa.root_major,
-        .runtime_minor = 0,
-        .table_core_bytes = rtl_tool.hsa.core_bytes,
-        .table_ext_bytes = rtl_tool.hsa.ext_bytes,
         .signals_limit = rtl_signals_limit(rtl_tool.settings.signals_limit, 0),
         .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
         .links = rtl_hot.linked,
@@ -112,11 +132,6 @@ static bool make_segment(void)
         .probe = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_tool.settings.probe && rtl_hsa_can_probe(&rtl_tool.hsa),
         .library_version = RTL_VERSION,
     };
-    uint16_t major = 0, minor = 0;
-    rtl_tool.hsa.system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major);
-    rtl_tool.hsa.system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
-    config.runtime_major = major;
-    config.runtime_minor = minor;
     if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0) {
         say_once(why);
         return false;
@@ -190,28 +205,65 @@ static void hook(void *table)
     }
 }
 
-/* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
-bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+/* --- which runtime --- */
+
+/* The start of the library that the address lies in; NULL: none. */
+static const void *library_of(const void *address)
+{
+    Dl_info library;
+    return dladdr(address, &library) ? library.dli_fbase : NULL;
+}
+
+static void note_another(void)
+{
+    if (atomic_load(&load.another) && atomic_load(&load.segment))
+        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_ANOTHER_RUNTIME);
+}
+
+static void leave_alone(const void *table)
+{
+    Dl_info library;
+    bool known = dladdr(table, &library) && library.dli_fname;
+    if (!atomic_exchange(&load.another, true))
+        rtl_say("a second HSA runtime in this process is not traced: %.400s", known ? library.dli_fname : "(no file)");
+    note_another();
+}
+
+/*
+ * OnUnload has no argument. All releases call it from their own code, so the return address tells whose it is. While
+ * one runtime only has come it is that one's, also when another tool has called.
+ */
+static bool is_traced(const void *caller)
+{
+    const void *runtime = atomic_load(&load.runtime), *library = library_of(caller);
+    return runtime && (!atomic_load(&load.another) || !library || library == runtime);
+}
+
+bool rtl_load(void *table)
 {
     int error = errno;
     char why[256];
-    (void)runtime_version;
-    (void)failed_count;
-    (void)failed_names;
+    bool saved = false;
+    const void *runtime = library_of(table), *traced = NULL;
 
-    /*
-     * Listed twice in HSA_TOOLS_LIB, the second hooks would call the first for ever. And a fork's child that starts the
-     * runtime again shall not write into its parent's segment.
-     */
-    if (load.active || (load.segment && getpid() != load.pid))
+    if (!runtime)
+        runtime = table;
+    if (atomic_load(&load.segment) && getpid() != load.pid)
+        goto done; /* a fork's child shall not write into its parent's segment */
+    if (!atomic_compare_exchange_strong(&load.runtime, &traced, runtime)) {
+        /* else it is listed twice in HSA_TOOLS_LIB, or preloaded and listed: hooks would call hooks for ever */
+        if (traced != runtime)
+            leave_alone(table);
         goto done;
-    load.active = true;
+    }
     if (!load.segment)
         read_environment();
     if (!rtl_hsa_save(table, &rtl_tool.hsa, why, sizeof why)) {
         say_once(why);
+        atomic_store(&load.runtime, NULL); /* another one may be traced */
         goto done;
     }
+    saved = true;
     rtl_queues_look_around();
     rtl_trackers_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
@@ -221,12 +273,14 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
     if (!load.segment) {
         if (!make_segment())
             goto done;
-        load.segment = true;
         load.pid = getpid();
+        atomic_store(&load.segment, true);
+        note_another();
         atomic_store(&rtl_hot.tsc, rtl_tsc_usable());
     } else {
         rtl_worker_again();
     }
+    describe_runtime(rtl_tool.segment.header);
     if (rtl_tool.settings.mode != RTL_MODE_OFF) {
         if (!load.handlers) {
             pthread_atfork(NULL, fork_in_parent, fork_in_child);
@@ -239,13 +293,24 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
     rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_LIVE);
 done:
     errno = error;
+    return saved;
+}
+
+/* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
+bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+{
+    (void)runtime_version;
+    (void)failed_count;
+    (void)failed_names;
+    rtl_load(table);
     return true;
 }
 
-void OnUnload(void)
+void rtl_unload(void)
 {
     int error = errno;
-    load.active = false;
+    if (!atomic_load(&load.runtime))
+        return;
     if (load.segment && getpid() == load.pid) {
         if (atomic_load(&rtl_hot.recording)) {
             wind_up();
@@ -261,5 +326,14 @@ void OnUnload(void)
         }
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
+    atomic_store(&load.runtime, NULL);
+    errno = error;
+}
+
+void OnUnload(void)
+{
+    int error = errno;
+    if (is_traced(__builtin_return_address(0)))
+        rtl_unload();
     errno = error;
 }

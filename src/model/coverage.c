@@ -49,9 +49,11 @@ void rtl_ways_text(const struct rtl_model *m, char *out, size_t size)
     struct rtl_way_line lines[RTL_WAY_LINES];
     int count = rtl_way_lines(m, lines);
     *out = 0;
-    for (int i = 0; i < count; i++)
-        rtl_text_append(out, size, "%s%s (%s)", i ? ", " : "queues ", rtl_way_label(lines[i].way),
-                        rtl_way_why_words(lines[i].why));
+    for (int i = 0; i < count; i++) {
+        if (lines[i].why != RTL_WHY_DEFAULT)
+            rtl_text_append(out, size, "%s%s (%s)", *out ? ", " : "queues ", rtl_way_label(lines[i].way),
+                            rtl_way_why_words(lines[i].why));
+    }
 }
 
 /* --- parts --- */

@@ -15,9 +15,10 @@ struct rtl_way_line {
 /* The ways of the process's queues, each pair once, in the order of the queues; returns how many. */
 int rtl_way_lines(const struct rtl_model *model, struct rtl_way_line lines[RTL_WAY_LINES]);
 const char *rtl_way_label(uint32_t way);     /* "native"; "-" when it isn't told, "unknown" */
-const char *rtl_way_why_label(uint32_t why); /* "stops_when_full", likewise */
+const char *rtl_way_why_label(uint32_t why); /* "rings_itself", likewise */
 const char *rtl_way_why_words(uint32_t why); /* the same in words: for people */
-/* "queues native (intercept queues ...)", for the whole process; "" when nothing is told. */
+/* "queues demoted (somebody else writes the queue's index)", for the whole process; "" when all are as they are by
+ * default. */
 void rtl_ways_text(const struct rtl_model *model, char *out, size_t size);
 
 /*

@@ -12,22 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *json, *mark;
-} targets[] = {
-#define TARGET(sym, json_, mark_) [RTL_TARGET_##sym] = {json_, mark_},
-    RTL_TARGET_STATES(TARGET)
-#undef TARGET
-};
-
 const char *rtl_target_json(enum rtl_target_state state)
 {
-    return state < RTL_TARGET_COUNT ? targets[state].json : "live";
-}
-
-const char *rtl_target_mark(enum rtl_target_state state)
-{
-    return state < RTL_TARGET_COUNT ? targets[state].mark : "LIVE";
+    static const char *const json[] = {
+#define TARGET(sym, json_) [RTL_TARGET_##sym] = json_,
+        RTL_TARGET_STATES(TARGET)
+#undef TARGET
+    };
+    return json[state < RTL_TARGET_COUNT ? state : RTL_TARGET_LIVE];
 }
 
 void rtl_sample_release(struct rtl_sample *sample)

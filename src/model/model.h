@@ -15,9 +15,8 @@
 #include "model/model_families.h"
 #include "model/model_rows.h"
 
-/* As JSON says it, and as the screen does. */
+/* As JSON says it. */
 const char *rtl_target_json(enum rtl_target_state state);
-const char *rtl_target_mark(enum rtl_target_state state);
 
 /* A sample has several roles at once; NULL is none. */
 struct rtl_sample *rtl_sample_share(struct rtl_sample *sample);

@@ -32,12 +32,9 @@ enum {
 #define RTL_HISTORY_NONE    0xffffu
 #define RTL_BUSY_NONE       0xffu
 
-/* X(symbol, JSON state, mark on screen) */
-#define RTL_TARGET_STATES(X)   \
-    X(LIVE, "live", "LIVE")    \
-    X(STALE, "stale", "STALE") \
-    X(EXITED, "exited", "EXITED")
-#define RTL_ENUM_TARGET(sym, json, mark) RTL_TARGET_##sym,
+/* X(symbol, state in JSON) */
+#define RTL_TARGET_STATES(X)       X(LIVE, "live") X(STALE, "stale") X(EXITED, "exited")
+#define RTL_ENUM_TARGET(sym, json) RTL_TARGET_##sym,
 enum rtl_target_state { RTL_TARGET_STATES(RTL_ENUM_TARGET) RTL_TARGET_COUNT };
 #undef RTL_ENUM_TARGET
 

@@ -25,26 +25,68 @@ static uint64_t find_in(const struct rtl_target_memory *memory, const struct rtl
     return rtl_elf_find(&image, SYMBOL, &address) ? address : 0;
 }
 
-uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings)
+static bool is_named(const struct rtl_mapping *m)
+{
+    return !m->offset && m->read && !m->device && strstr(m->name, "libhsa-runtime64");
+}
+
+static uint64_t libraries_of(const struct rtl_mappings *mappings)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < mappings->count; i++)
+        sum += is_named(&mappings->list[i]) ? mappings->list[i].from : 0;
+    return sum;
+}
+
+static void add_list(struct rtl_debug_lists *lists, uint64_t head)
+{
+    for (uint32_t i = 0; i < lists->count; i++)
+        if (lists->head[i] == head)
+            return;
+    if (head && lists->count < RTL_DEBUG_LISTS_MAX)
+        lists->head[lists->count++] = head;
+}
+
+static void search(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, bool others,
+                   struct rtl_debug_lists *lists)
 {
     int left = IMAGES_MAX;
     uint64_t until = rtl_mono_ns() + FIND_NS;
-    for (int others = 0; others < 2; others++) /* where it ought to be, then wherever it may be */
-        for (uint32_t i = 0; i < mappings->count && left && rtl_mono_ns() < until; i++) {
-            const struct rtl_mapping *m = &mappings->list[i];
-            char magic[4];
-            if (m->offset || !m->read || m->device || (strstr(m->name, "libhsa-runtime64") == NULL) != others)
-                continue;
-            if (others && !m->inode) /* a loader of a program's own may have put it into memory: the last resort */
-                continue;
-            left--;
-            if (!rtl_target_read(memory, m->from, magic, sizeof magic) || memcmp(magic, "\177ELF", 4) != 0)
-                continue;
-            uint64_t found = find_in(memory, m);
-            if (found)
-                return found;
-        }
-    return 0;
+    for (uint32_t i = 0; i < mappings->count && left && rtl_mono_ns() < until; i++) {
+        const struct rtl_mapping *m = &mappings->list[i];
+        char magic[4];
+        if (others && lists->count)
+            return;
+        if (others ? m->offset || !m->read || m->device || !m->inode : !is_named(m))
+            continue;
+        left--;
+        if (rtl_target_read(memory, m->from, magic, sizeof magic) && !memcmp(magic, "\177ELF", 4))
+            add_list(lists, find_in(memory, m));
+    }
+}
+
+bool rtl_debug_lists_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
+                          struct rtl_debug_lists *lists)
+{
+    *lists = (struct rtl_debug_lists){.libraries = libraries_of(mappings)};
+    search(memory, mappings, false, lists);
+    search(memory, mappings, true, lists);
+    return lists->count > 0;
+}
+
+void rtl_debug_lists_update(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
+                            struct rtl_debug_lists *lists)
+{
+    uint64_t libraries = libraries_of(mappings);
+    if (libraries == lists->libraries)
+        return;
+    struct rtl_debug_lists now = {.libraries = libraries};
+    for (uint32_t i = 0; i < lists->count; i++)
+        if (rtl_mapping_of(mappings, lists->head[i]))
+            add_list(&now, lists->head[i]);
+    search(memory, mappings, false, &now);
+    if (now.count)
+        *lists = now;
 }
 
 bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_take *take,

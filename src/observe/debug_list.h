@@ -1,7 +1,8 @@
 /*
  * The code objects that a process has loaded: the list that the runtime keeps for debuggers, `_amdgpu_r_debug`, a
  * struct r_debug as the dynamic loader has one (<link.h>). Where it lies is found in memory, so that a library that was
- * renamed, deleted, or lies in another root is no matter.
+ * renamed, deleted, or lies in another root is no matter. A process with several runtimes (a wheel's own and the
+ * system's) has a list of each.
  *
  * The list is hostile: its length is bounded, each entry has to name the one before it, so that loops end, and names
  * are bounded.
@@ -14,9 +15,23 @@
 
 enum { RTL_CODE_OBJECTS_MAX = 1 << 14, RTL_CODE_OBJECT_URI_MAX = 4095 };
 
-/* The address of the list's head; 0 when no library in the process has one, or none that is found within 2 s: it has no
- * ROCm runtime. */
-uint64_t rtl_debug_list_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings);
+enum { RTL_DEBUG_LISTS_MAX = 4 };
+struct rtl_debug_lists {
+    uint64_t head[RTL_DEBUG_LISTS_MAX];
+    uint32_t count;
+    uint64_t libraries; /* which libraries were searched: a sum of their addresses */
+};
+
+/*
+ * Finds the heads of the lists. All libraries called libhsa-runtime64 are searched; if none has a list, the first other
+ * file that has one counts. False when there is none, or none was found within 2 s: the process has no ROCm runtime.
+ */
+bool rtl_debug_lists_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
+                          struct rtl_debug_lists *lists);
+/* Searches again if libraries called libhsa-runtime64 have come or gone since; keeps every head that is still mapped.
+ */
+void rtl_debug_lists_update(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
+                            struct rtl_debug_lists *lists);
 
 /* Called for each code object: its entry in the list, where it was loaded, what it was loaded from. False ends it. */
 typedef bool rtl_debug_list_take(void *context, uint64_t entry, uint64_t load, const char *uri);

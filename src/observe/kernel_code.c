@@ -120,12 +120,14 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
     return more && l->bytes < READ_MAX;
 }
 
-bool rtl_kernel_code_find(const struct rtl_target_memory *memory, uint64_t head, int files, const char *kernel,
-                          rtl_kernel_code_take *take, void *context)
+bool rtl_kernel_code_find(const struct rtl_target_memory *memory, const struct rtl_debug_lists *lists, int files,
+                          const char *kernel, rtl_kernel_code_take *take, void *context)
 {
     struct look l = {
         .memory = memory, .files = files, .kernel = kernel, .length = strlen(kernel), .take = take, .context = context};
-    bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l, NULL);
+    bool whole = lists->count > 0;
+    for (uint32_t i = 0; i < lists->count; i++)
+        whole &= rtl_debug_list_walk(memory, lists->head[i], take_code_object, &l, NULL);
     if (l.mapped)
         rtl_mappings_free(&l.mappings);
     return whole;

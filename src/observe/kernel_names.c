@@ -33,13 +33,13 @@ struct rtl_kernel_names {
     size_t bytes; /* of names */
     bool full;
     bool no_room;         /* for another object */
-    bool whole;           /* the list was, when it was read last */
+    bool whole;           /* the lists were, when they were read last */
     struct slot *by_name; /* key: the name's hash */
     struct slot *by_object;
     uint32_t objects, object_slots;
     struct code_object *codes;
     uint32_t code_count, code_room, unread;
-    struct rtl_debug_list_end end; /* of the list, when it was read last */
+    struct rtl_debug_list_end end[RTL_DEBUG_LISTS_MAX]; /* of the lists, when they were read last */
 };
 
 enum { NAME_SLOTS = 4 * RTL_KERNELS_MAX };
@@ -340,13 +340,17 @@ static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
     return true;
 }
 
-bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_memory *memory, uint64_t head, int files)
+bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_memory *memory,
+                           const struct rtl_debug_lists *lists, int files)
 {
     struct look l = {.names = n, .memory = memory, .files = files};
     uint32_t longest = 0;
     for (uint32_t i = 0; i < n->code_count; i++)
         n->codes[i].unseen++;
-    bool whole = rtl_debug_list_walk(memory, head, take_code_object, &l, &n->end);
+    bool whole = lists->count > 0;
+    memset(n->end, 0, sizeof n->end);
+    for (uint32_t i = 0; i < lists->count; i++)
+        whole &= rtl_debug_list_walk(memory, lists->head[i], take_code_object, &l, &n->end[i]);
     n->unread = l.refused;
     for (uint32_t i = 0; i < n->code_count; i++) {
         longest = n->codes[i].unseen > longest ? n->codes[i].unseen : longest;
@@ -362,5 +366,5 @@ bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_m
 
 const struct rtl_debug_list_end *rtl_kernel_names_end(const struct rtl_kernel_names *n)
 {
-    return &n->end;
+    return n->end;
 }

@@ -47,9 +47,9 @@ struct rtl_observer {
     /* the thread's */
     struct rtl_target_memory memory;
     int root;
-    uint64_t head; /* of the list of code objects */
+    struct rtl_debug_lists lists; /* of code objects */
     struct rtl_queue_search search;
-    uint64_t sought_ns; /* CPU, until all memory was searched once */
+    uint64_t sought_ns; /* CPU of all scans */
     uint64_t scan_at_ns;
     uint64_t scan_not_before_ns; /* what the last scan cost has to be made up for, whatever asks for the next one */
     double cost_ns;              /* CPU of a look, smoothed */
@@ -89,6 +89,8 @@ void rtl_observer_end_queue(struct rtl_observer *observer, struct rtl_observed_q
 void rtl_observer_read_names(struct rtl_observer *observer);
 /* Whether all that is to be known about its queues is that there is none. */
 bool rtl_observer_is_without(const struct rtl_observer *observer);
+/* The first search goes on without pauses: until it has looked at all memory, or has taken its CPU. */
+bool rtl_observer_seeks(const struct rtl_observer *observer);
 /* Takes in everything that can have come; false without the means. Holds the lock itself, for the taking only: reading
  * may take a while. `first`: what is mapped, as it was read for attaching; NULL from then on. */
 bool rtl_observer_scan(struct rtl_observer *observer, const struct rtl_mappings *first);

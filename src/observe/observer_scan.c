@@ -7,6 +7,10 @@
 
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: at once, and while others wait */
+static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget says */
+/* CPU for the rest of memory: when it begins, until all was searched once, and from then on. Queues that are known are
+ * looked at between two pieces. */
+static const uint64_t REST_FIRST_NS = 100000000, REST_SEEK_NS = 20000000, REST_NS = 5000000;
 
 /* GPUs are told apart by where their doorbells are; numbered in the order of the driver's offsets, as far as they are
  * known when it begins. */
@@ -117,7 +121,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
     rtl_observer_take_traced(o, &traced);
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_found_queue *f = &found[i];
-        int number = rtl_traced_queues_find(&traced, f->id);
+        int number = rtl_traced_queues_find(&traced, f->id, f->key);
         if (number >= 0) {
             o->gpu_agent[gpu_of(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
             give_back(o, f); /* the library has it after all */
@@ -140,7 +144,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
 
 void rtl_observer_read_names(struct rtl_observer *o)
 {
-    rtl_kernel_names_read(o->seen.names, &o->memory, o->head, o->root);
+    rtl_kernel_names_read(o->seen.names, &o->memory, &o->lists, o->root);
     rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
 }
 
@@ -152,7 +156,13 @@ static int by_key(const void *a, const void *b)
 
 bool rtl_observer_is_without(const struct rtl_observer *o)
 {
-    return !o->queue_count && o->search.rounds;
+    return !o->queue_count && rtl_queue_search_done(&o->search);
+}
+
+bool rtl_observer_seeks(const struct rtl_observer *o)
+{
+    bool done = o->options.past_library ? o->search.rounds[RTL_SEARCH_LIKELY] > 0 : rtl_queue_search_done(&o->search);
+    return !done && o->sought_ns < SEEK_NS;
 }
 
 bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
@@ -165,9 +175,11 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
         return false;
     }
     mappings = first ? *first : own;
-    uint32_t count =
-        rtl_queues_find(&o->memory, &mappings, &o->search, found, QUEUES_MAX, first && met ? FIND_TRY_NS : FIND_NS);
+    uint64_t rest = o->options.past_library || !rtl_observer_seeks(o) ? REST_NS : first ? REST_FIRST_NS : REST_SEEK_NS;
+    uint32_t count = rtl_queues_find(&o->memory, &mappings, &o->search, found, QUEUES_MAX,
+                                     first && met ? FIND_TRY_NS : FIND_NS, rest);
     pthread_mutex_lock(&o->lock);
+    rtl_debug_lists_update(&o->memory, &mappings, &o->lists);
     for (uint32_t i = 0; first && i < count; i++)
         gpu_of(o, gpu_key_of(&mappings, &found[i]));
     if (first)

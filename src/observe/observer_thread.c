@@ -17,8 +17,7 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = RTL_OBSERVER_SECOND;
 static const uint64_t FIRST_COST_NS = 1000000;
-static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget says */
-static const uint64_t STOP_NS = 5000000;    /* longer pauses end when it is asked to */
+static const uint64_t STOP_NS = 5000000; /* longer pauses end when it is asked to */
 /* where the library sees to most of it */
 static const uint64_t PAST_IDLE_NS = 20000000, PAST_SCAN_NS = 5000000000;
 /* How long the caller waits for the thread: for one that was named, one that was met, and at the end. */
@@ -54,10 +53,12 @@ static void share_busy(struct rtl_observed *s, uint64_t ns)
 static void look(struct rtl_observer *o)
 {
     struct rtl_queue_head heads[QUEUES_MAX];
-    struct rtl_target_piece pieces[QUEUES_MAX + RTL_DEBUG_LIST_PIECES];
+    struct rtl_target_piece pieces[QUEUES_MAX + RTL_DEBUG_LISTS_MAX * RTL_DEBUG_LIST_PIECES];
     const struct rtl_debug_list_end *end = rtl_kernel_names_end(o->seen.names);
-    struct rtl_debug_list_answer answer;
+    struct rtl_debug_list_answer answer[RTL_DEBUG_LISTS_MAX];
     uint32_t number[QUEUES_MAX], n = 0;
+    size_t first[RTL_DEBUG_LISTS_MAX], all;
+    bool changed = false;
     double fastest = 0;
     for (uint32_t i = 0; i < o->queue_count; i++)
         if (o->queues[i].live) {
@@ -67,8 +68,15 @@ static void look(struct rtl_observer *o)
     o->live = n;
     if (o->options.past_library && !atomic_load(&o->stop))
         share_budget(o, n != 0);
-    rtl_target_read_pieces(&o->memory, pieces, n + (n ? rtl_debug_list_ask(end, &answer, pieces + n) : 0));
-    if (n && rtl_debug_list_changed(end, &answer, pieces + n)) /* what is at an address may be another's by now */
+    all = n;
+    for (uint32_t i = 0; n && i < o->lists.count; i++) {
+        first[i] = all;
+        all += rtl_debug_list_ask(&end[i], &answer[i], pieces + all);
+    }
+    rtl_target_read_pieces(&o->memory, pieces, all);
+    for (uint32_t i = 0; n && i < o->lists.count; i++)
+        changed |= rtl_debug_list_changed(&end[i], &answer[i], pieces + first[i]);
+    if (changed) /* what is at an address may be another's by now */
         rtl_observer_read_names(o);
     uint64_t now = rtl_mono_ns(), since = o->looked_ns ? now - o->looked_ns : 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -143,7 +151,7 @@ static uint64_t scan_pause(struct rtl_observer *o)
     for (uint32_t i = 0; i < o->candidate_count; i++)
         if (!rtl_candidate_is_past(&o->candidate[i], &traced))
             return SECOND;
-    bool more = o->scans < 2 || traced.refused != o->refused_seen;
+    bool more = o->scans < 2 || traced.another_runtime || traced.refused != o->refused_seen;
     o->refused_seen = traced.refused;
     return more ? SECOND : PAST_SCAN_NS;
 }
@@ -154,14 +162,15 @@ static void poll_queues(struct rtl_observer *o)
     while (!atomic_load_explicit(&o->stop, memory_order_relaxed)) {
         uint64_t cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
         if (now >= o->scan_at_ns && now >= o->scan_not_before_ns) {
-            atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !o->search.rounds);
+            atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !rtl_queue_search_done(&o->search));
             uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
             struct rtl_pace pace = pace_of(o);
-            if (!rtl_target_memory_there(&o->memory, o->head))
+            if (!rtl_target_memory_there(&o->memory, o->lists.head[0]))
                 atomic_store(&o->gone, true);
             o->scan_not_before_ns = rtl_mono_ns() + rtl_pace_scan_ns(&pace, cost);
             o->scan_at_ns = rtl_mono_ns() + scan_pause(o);
-            if (!o->search.rounds && (o->sought_ns += cost) < SEEK_NS)
+            o->sought_ns += cost;
+            if (rtl_observer_seeks(o))
                 o->scan_not_before_ns = o->scan_at_ns = 0;
             cpu += cost;
         }
@@ -214,8 +223,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
     error = rtl_mappings_read(o->pid, &mappings);
     if (error)
         return explain_open(p, -error, o->why, sizeof o->why);
-    o->head = rtl_debug_list_find(&o->memory, &mappings);
-    if (!o->head) {
+    if (!rtl_debug_lists_find(&o->memory, &mappings, &o->lists)) {
         rtl_mappings_free(&mappings);
         return RTL_READER_NOT_TRACED;
     }
@@ -239,7 +247,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
             "process %d (%s) uses the GPU and is not traced: it has no queue and no kernel so far to be observed "
             "(--observe waits for them); to have it traced, start it with rtl-top run -- %s",
             (int)o->pid, p->name, p->name);
-    atomic_store(&o->unsearched, !o->search.rounds);
+    atomic_store(&o->unsearched, !rtl_queue_search_done(&o->search));
     pthread_mutex_lock(&o->lock);
     look(o);
     pthread_mutex_unlock(&o->lock);

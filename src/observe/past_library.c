@@ -11,7 +11,8 @@ enum { SLOT_FIRST = RTL_QUEUE_SHARED - 1 }; /* downwards from here: the segment'
 
 void rtl_traced_queues_of(const struct rtl_snapshot *s, uint64_t as_of_ns, struct rtl_traced_queues *t)
 {
-    *t = (struct rtl_traced_queues){.as_of_ns = as_of_ns, .refused = s->queues_refused};
+    *t = (struct rtl_traced_queues){
+        .as_of_ns = as_of_ns, .refused = s->queues_refused, .another_runtime = s->notes & RTL_NOTE_ANOTHER_RUNTIME};
     /* of queues that share a slot nobody knows which they are, nor of those of an older library */
     bool known = !(s->notes & RTL_NOTE_QUEUES_SHARED);
     for (uint32_t i = 0; i < s->queue_count; i++) {
@@ -20,16 +21,17 @@ void rtl_traced_queues_of(const struct rtl_snapshot *s, uint64_t as_of_ns, struc
             continue;
         known &= q->real_id != 0;
         t->agent[t->count] = q->agent;
+        t->key[t->count] = q->real_key;
         t->id[t->count++] = q->real_id - 1;
     }
     if (!known)
         t->as_of_ns = 0;
 }
 
-int rtl_traced_queues_find(const struct rtl_traced_queues *t, uint64_t id)
+int rtl_traced_queues_find(const struct rtl_traced_queues *t, uint64_t id, uint32_t key)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        if (t->id[i] == id)
+        if (t->id[i] == id && (!t->key[i] || !key || t->key[i] == key))
             return (int)i;
     return -1;
 }

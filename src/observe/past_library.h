@@ -20,13 +20,16 @@
 struct rtl_traced_queues {
     uint64_t as_of_ns; /* CLOCK_MONOTONIC before the snapshot was taken; 0: it can't be told which queues it has */
     uint32_t count;
-    uint64_t id[RTL_QUEUES_MAX]; /* hsa_queue_t.id */
+    uint64_t id[RTL_QUEUES_MAX];  /* hsa_queue_t.id */
+    uint32_t key[RTL_QUEUES_MAX]; /* RTL_QUEUE_KEY; 0 = not known */
     uint32_t agent[RTL_QUEUES_MAX];
-    uint64_t refused; /* queues that the library knows it doesn't see */
+    uint64_t refused;     /* queues that the library knows it doesn't see */
+    bool another_runtime; /* the process has a runtime that the library doesn't trace */
 };
 void rtl_traced_queues_of(const struct rtl_snapshot *snapshot, uint64_t as_of_ns, struct rtl_traced_queues *traced);
-/* Its number in the list, or -1. */
-int rtl_traced_queues_find(const struct rtl_traced_queues *traced, uint64_t id);
+/* Its number in the list, or -1. `key`: RTL_QUEUE_KEY, compared where both are known: another runtime's queues have the
+ * same ids. */
+int rtl_traced_queues_find(const struct rtl_traced_queues *traced, uint64_t id, uint32_t key);
 
 /* A queue that was found and that the segment doesn't have, so far. */
 struct rtl_candidate {

@@ -1,10 +1,11 @@
 /* Queues in memory. See queue_finder.h. */
 #include "observe/queue_finder.h"
 #include "base/clock.h"
+#include "shm/segment.h"
 
 #include <string.h>
 
-enum { PAGE = 4096, AT_ONCE = 256 };
+enum { PAGE = 4096, AT_ONCE = 256, SMALL_BYTES = 16 * PAGE };
 enum { TYPE_MAX = 2, FEATURES_MAX = 3, SIZE_MIN = 2 };
 enum { KIND_DOORBELL = -1, KIND_LEGACY_DOORBELL = -2 };
 
@@ -21,6 +22,41 @@ bool rtl_queue_plausible(const struct rtl_queue_head *h)
            h->read_index_offset == offsetof(struct rtl_queue_head, read_index);
 }
 
+static bool has_prefix(const struct rtl_mapping *m, const char *prefix)
+{
+    return strncmp(m->name, prefix, strlen(prefix)) == 0;
+}
+
+/* MAP_SHARED | MAP_ANONYMOUS */
+static bool is_shared_anonymous(const struct rtl_mapping *m)
+{
+    return m->shared && has_prefix(m, "/dev/zero");
+}
+
+/* Doorbells are pages of a device's file. A forked child hasn't got them, but it may have copies of its parent's
+ * queues. */
+static bool may_have_doorbells(const struct rtl_mapping *m)
+{
+    return m->shared && m->write && m->inode && !is_shared_anonymous(m) && !has_prefix(m, "/dev/shm/");
+}
+
+/* In which part of the search a mapping is looked at; RTL_SEARCH_PARTS: in none. */
+static int part_of(const struct rtl_mapping *m)
+{
+    bool small = m->to - m->from <= SMALL_BYTES;
+    if (!m->read || !m->write)
+        return RTL_SEARCH_PARTS;
+    if (m->device) /* GTT or VRAM of a render node; nothing counts its resident pages */
+        return small && has_prefix(m, "/dev/dri/") ? RTL_SEARCH_LIKELY : RTL_SEARCH_PARTS;
+    if (!m->resident)
+        return RTL_SEARCH_PARTS;
+    if (m->dontfork)
+        return RTL_SEARCH_LIKELY;
+    if (m->shared ? !is_shared_anonymous(m) : m->inode || (*m->name && !has_prefix(m, "[anon")))
+        return RTL_SEARCH_PARTS;
+    return small ? RTL_SEARCH_LIKELY : RTL_SEARCH_REST;
+}
+
 bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
                        struct rtl_found_queue *queue)
 {
@@ -31,12 +67,16 @@ bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_
         !rtl_target_read(memory, h.doorbell_signal, &bell, sizeof bell) ||
         (bell.kind != KIND_DOORBELL && bell.kind != KIND_LEGACY_DOORBELL) || bell.queue != at)
         return false;
+    const struct rtl_mapping *doorbell = rtl_mapping_of(mappings, (uint64_t)bell.value);
+    if (!doorbell || !may_have_doorbells(doorbell) || bell.value % (int64_t)sizeof(uint32_t))
+        return false;
     const struct rtl_mapping *ring = rtl_mapping_of(mappings, h.ring);
     *queue = (struct rtl_found_queue){.at = at,
                                       .ring = h.ring,
                                       .id = h.id,
                                       .doorbell = (uint64_t)bell.value,
                                       .size = h.size,
+                                      .key = RTL_QUEUE_KEY(h.inactive_signal),
                                       .device_ring = ring && ring->device};
     return queue->device_ring || (rtl_target_read(memory, h.ring, &byte, 1) &&
                                   rtl_target_read(memory, h.ring + (uint64_t)h.size * RTL_PACKET_BYTES - 1, &byte, 1));
@@ -46,7 +86,8 @@ bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_
 struct search {
     const struct rtl_target_memory *memory;
     const struct rtl_mappings *mappings;
-    struct rtl_queue_search *at; /* where it is */
+    struct rtl_queue_search *at; /* its position */
+    int part;
     struct rtl_found_queue *queues;
     uint32_t found, most;
     uint64_t until_cpu_ns, until_ns;
@@ -63,7 +104,7 @@ static void look_at_pages(struct search *s)
         if (!s->pieces[i].ok || !rtl_queue_plausible(&s->heads[i]) ||
             !rtl_queue_confirm(s->memory, s->mappings, s->pieces[i].at, &queue))
             continue;
-        queue.looked_before = s->at->rounds > 0;
+        queue.looked_before = rtl_queue_search_done(s->at);
         if (s->found < s->most)
             s->queues[s->found++] = queue;
         else
@@ -87,30 +128,42 @@ static bool look_at_region(struct search *s, const struct rtl_target_region *reg
         if (++s->count < AT_ONCE)
             continue;
         look_at_pages(s);
-        s->at->next = at + PAGE;
+        s->at->next[s->part] = at + PAGE;
         if (is_over(s))
             return false;
     }
     return true;
 }
 
-/* What lies in [from, to), which are starts of pages. False when time was over: s->at->next is where to go on. */
+/* The pages of [*at, to) that are to be looked at. Reading a device's brings none into the target; the rest of memory
+ * isn't worth bringing back what was swapped out. */
+static uint32_t regions_of(const struct search *s, const struct rtl_mapping *m, uint64_t *at, uint64_t to,
+                           struct rtl_target_region regions[RTL_TARGET_REGIONS])
+{
+    if (!m->device)
+        return rtl_target_regions(s->memory, s->part != RTL_SEARCH_REST, at, to, regions);
+    regions[0] = (struct rtl_target_region){*at, to};
+    *at = to;
+    return 1;
+}
+
+/* What lies in [from, to), which are starts of pages. False when time was over: `next` is where to go on. */
 static bool look_between(struct search *s, uint64_t from, uint64_t to)
 {
     bool in_time = true;
     for (uint32_t i = 0; i < s->mappings->count && in_time; i++) {
         const struct rtl_mapping *m = &s->mappings->list[i];
         uint64_t end = m->to < to ? m->to : to;
-        if (!m->dontfork || !m->read || !m->write || m->device || !m->resident)
+        if (part_of(m) != s->part)
             continue;
         for (uint64_t at = m->from > from ? m->from : from; at < end && in_time;) {
             struct rtl_target_region regions[RTL_TARGET_REGIONS];
-            uint32_t n = rtl_target_regions(s->memory, &at, end, regions);
+            uint32_t n = regions_of(s, m, &at, end, regions);
             for (uint32_t r = 0; r < n && in_time; r++)
                 in_time = look_at_region(s, &regions[r]);
             if (!in_time)
                 break;
-            s->at->next = at;
+            s->at->next[s->part] = at;
             in_time = !is_over(s);
         }
     }
@@ -118,27 +171,47 @@ static bool look_between(struct search *s, uint64_t from, uint64_t to)
     return in_time;
 }
 
+/* All of a part, from where the last call stopped and round; false when time was over. */
+static bool look_round(struct search *s, int part, uint64_t budget_ns)
+{
+    struct rtl_queue_search *at = s->at;
+    uint64_t from = at->next[part], cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) + budget_ns,
+             ns = rtl_mono_ns() + 3 * budget_ns;
+    s->part = part;
+    s->until_cpu_ns = cpu_ns < s->until_cpu_ns ? cpu_ns : s->until_cpu_ns;
+    s->until_ns = ns < s->until_ns ? ns : s->until_ns;
+    if (!look_between(s, from, UINT64_MAX))
+        return false;
+    at->rounds[part]++;
+    at->next[part] = 0;
+    if (!look_between(s, 0, from))
+        return false;
+    at->next[part] = from;
+    return true;
+}
+
 uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
                          struct rtl_queue_search *search, struct rtl_found_queue *queues, uint32_t most,
-                         uint64_t budget_ns)
+                         uint64_t budget_ns, uint64_t rest_ns)
 {
-    uint64_t from = search->next;
     struct search s = {.memory = memory,
                        .mappings = mappings,
                        .at = search,
                        .queues = queues,
                        .most = most,
-                       .until_cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) + budget_ns,
-                       .until_ns = rtl_mono_ns() + 3 * budget_ns};
+                       .until_cpu_ns = UINT64_MAX,
+                       .until_ns = UINT64_MAX};
+    uint32_t i = 0;
     search->beyond = 0;
-    search->whole = false;
-    if (!look_between(&s, from, UINT64_MAX))
-        return s.found;
-    search->rounds++;
-    search->next = 0;
-    if (!look_between(&s, 0, from))
-        return s.found;
-    search->next = from;
-    search->whole = true;
+    while (i < mappings->count && !may_have_doorbells(&mappings->list[i]))
+        i++;
+    if (i == mappings->count) { /* no queue can be confirmed: a forked child's memory needn't be read */
+        search->rounds[RTL_SEARCH_LIKELY]++;
+        search->rounds[RTL_SEARCH_REST]++;
+        search->whole = true;
+        return 0;
+    }
+    bool likely = look_round(&s, RTL_SEARCH_LIKELY, budget_ns);
+    search->whole = look_round(&s, RTL_SEARCH_REST, rest_ns) && likely;
     return s.found;
 }

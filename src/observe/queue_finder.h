@@ -1,6 +1,7 @@
 /*
- * Finds the queues of a process in its memory: each is an amd_queue_t at the start of a page of its own, in memory that
- * isn't handed on to children of fork. What looks like one has to be confirmed by its doorbell, which points back.
+ * Finds the queues of a process in its memory: each is an amd_queue_t (since ROCm 7 an amd_queue_v2_t, whose first 256
+ * bytes are the same) at the start of a page of its own. README.md says in what kinds of memory that page can lie. A
+ * candidate has to be confirmed by its doorbell's signal, which points back to it and to a doorbell of a device.
  */
 #ifndef RTL_OBSERVE_QUEUE_FINDER_H
 #define RTL_OBSERVE_QUEUE_FINDER_H
@@ -17,8 +18,8 @@ struct rtl_queue_head {
     uint64_t ring, doorbell_signal;
     uint32_t size, reserved1;
     uint64_t id;
-    uint32_t reserved2[4];
-    uint64_t write_index; /* offset 0x38 */
+    uint32_t caps, reserved2[3]; /* caps: 0 before ROCm 6.2 */
+    uint64_t write_index;        /* offset 0x38 */
     uint64_t reserved3[8];
     uint64_t read_index; /* offset 0x80 */
     uint32_t read_index_offset, tmpring;
@@ -26,10 +27,12 @@ struct rtl_queue_head {
     uint64_t scratch_at, scratch_bytes;
     uint32_t scratch_lane, properties; /* offset 0xb4 */
     uint64_t reserved4;
+    uint64_t inactive_signal; /* offset 0xc0 */
 };
 _Static_assert(offsetof(struct rtl_queue_head, write_index) == 0x38, "as the runtime has it");
 _Static_assert(offsetof(struct rtl_queue_head, read_index) == 0x80, "as the runtime has it");
 _Static_assert(offsetof(struct rtl_queue_head, properties) == 0xb4, "as the runtime has it");
+_Static_assert(offsetof(struct rtl_queue_head, inactive_signal) == 0xc0, "as the runtime has it");
 #define RTL_QUEUE_PROFILES 8u /* in properties: packets' signals get their times */
 
 /* An amd_signal_t (hsa/amd_hsa_signal.h). */
@@ -46,17 +49,31 @@ struct rtl_found_queue {
     uint64_t at, ring, id;
     uint64_t doorbell;  /* the hardware's, in a page of its GPU's */
     uint32_t size;      /* packets */
+    uint32_t key;       /* RTL_QUEUE_KEY */
     bool device_ring;   /* its ring lies in a device's memory */
     bool looked_before; /* all memory had been looked at before: it wasn't there, or it was found then */
 };
 
-/* Where a search is: what had no time goes on there. Zero-initialised: at the start. */
+/*
+ * A search has two parts. Memory that a runtime allocates for queues is small or marked (MADV_DONTFORK), so that a call
+ * searches all of it. The kernel may have merged a queue's page with neighbours, so the rest of the anonymous memory
+ * is searched, too; that can be many GB, and most calls search a piece of it.
+ */
+enum { RTL_SEARCH_LIKELY, RTL_SEARCH_REST, RTL_SEARCH_PARTS };
+
+/* Position of a search: a part that had no time goes on there. Zero-initialised: at the start. */
 struct rtl_queue_search {
-    uint64_t next;   /* address */
-    uint32_t rounds; /* how often it has come to the end of all memory */
-    uint32_t beyond; /* queues that the last call found and had no place for */
-    bool whole;      /* it has looked at all memory */
+    uint64_t next[RTL_SEARCH_PARTS];   /* addresses */
+    uint32_t rounds[RTL_SEARCH_PARTS]; /* how often it has come to the end of all memory */
+    uint32_t beyond;                   /* queues that the last call found and had no place for */
+    bool whole;                        /* the last call has looked at all memory */
 };
+
+/* All memory has been looked at once. */
+static inline bool rtl_queue_search_done(const struct rtl_queue_search *search)
+{
+    return search->rounds[RTL_SEARCH_LIKELY] && search->rounds[RTL_SEARCH_REST];
+}
 
 /* What an amd_queue_t can look like. Pure. */
 bool rtl_queue_plausible(const struct rtl_queue_head *head);
@@ -64,11 +81,12 @@ bool rtl_queue_plausible(const struct rtl_queue_head *head);
 bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
                        struct rtl_found_queue *queue);
 /*
- * All, up to `most`, from search->next on and round by the start of memory; takes at most `budget_ns` of CPU or so, and
- * three times that of time, but never looks at nothing: called again and again it comes to everything.
+ * All, up to `most`, from search->next on and round by the start of memory; takes at most `budget_ns` of CPU or so, at
+ * most `rest_ns` of it for the rest of memory, and three times that of time. Each call looks at some pages of each
+ * part: called again and again it comes to everything.
  */
 uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
                          struct rtl_queue_search *search, struct rtl_found_queue *queues, uint32_t most,
-                         uint64_t budget_ns);
+                         uint64_t budget_ns, uint64_t rest_ns);
 
 #endif

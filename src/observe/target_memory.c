@@ -133,7 +133,7 @@ struct scan_region {
 #define SCAN_PRESENT (1u << 3)
 #define SCAN_SWAPPED (1u << 4)
 
-static bool scan_regions(const struct rtl_target_memory *memory, uint64_t *from, uint64_t to,
+static bool scan_regions(const struct rtl_target_memory *memory, bool swapped, uint64_t *from, uint64_t to,
                          struct rtl_target_region *regions, uint32_t *count)
 {
     struct scan_region found[RTL_TARGET_REGIONS];
@@ -142,7 +142,7 @@ static bool scan_regions(const struct rtl_target_memory *memory, uint64_t *from,
                         .end = to,
                         .vec = (uint64_t)(uintptr_t)found,
                         .vec_len = RTL_TARGET_REGIONS,
-                        .anyof = SCAN_PRESENT | SCAN_SWAPPED,
+                        .anyof = SCAN_PRESENT | (swapped ? SCAN_SWAPPED : 0),
                         .returned = SCAN_PRESENT | SCAN_SWAPPED};
     int n = ioctl(memory->pagemap, SCAN, &scan);
     if (n < 0 || n > RTL_TARGET_REGIONS || scan.walk_end <= *from)
@@ -154,9 +154,10 @@ static bool scan_regions(const struct rtl_target_memory *memory, uint64_t *from,
 }
 
 /* An entry of 8 bytes a page, without it. */
-static uint32_t read_regions(const struct rtl_target_memory *memory, uint64_t *from, uint64_t to,
+static uint32_t read_regions(const struct rtl_target_memory *memory, bool swapped, uint64_t *from, uint64_t to,
                              struct rtl_target_region *regions)
 {
+    const uint64_t wanted = PAGE_PRESENT | (swapped ? PAGE_SWAPPED : 0);
     uint64_t entries[PAGES_AT_ONCE];
     uint32_t count = 0;
     uint64_t pages = (to - *from) / PAGE;
@@ -168,7 +169,7 @@ static uint32_t read_regions(const struct rtl_target_memory *memory, uint64_t *f
     }
     for (n = (size_t)bytes / sizeof *entries; i < n; i++) {
         uint64_t at = *from + i * PAGE;
-        if (!(entries[i] & (PAGE_PRESENT | PAGE_SWAPPED)))
+        if (!(entries[i] & wanted))
             continue;
         if (count && regions[count - 1].to == at)
             regions[count - 1].to += PAGE;
@@ -181,14 +182,15 @@ static uint32_t read_regions(const struct rtl_target_memory *memory, uint64_t *f
     return count;
 }
 
-uint32_t rtl_target_regions(const struct rtl_target_memory *memory, uint64_t *from, uint64_t to,
+uint32_t rtl_target_regions(const struct rtl_target_memory *memory, bool swapped, uint64_t *from, uint64_t to,
                             struct rtl_target_region regions[RTL_TARGET_REGIONS])
 {
     uint32_t count;
     if (memory->pagemap < 0) { /* all of it may be */
         regions[0] = (struct rtl_target_region){*from, to};
         *from = to;
-        return 1;
+        return swapped || !memory->pid;
     }
-    return scan_regions(memory, from, to, regions, &count) ? count : read_regions(memory, from, to, regions);
+    return scan_regions(memory, swapped, from, to, regions, &count) ? count
+                                                                    : read_regions(memory, swapped, from, to, regions);
 }

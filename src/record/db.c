@@ -219,12 +219,6 @@ void rtl_db_bind_int(struct rtl_db_statement *st, int at, int64_t value)
         check_bind(st, sqlite3_bind_int64(st->st, at, value));
 }
 
-void rtl_db_bind_real(struct rtl_db_statement *st, int at, double value)
-{
-    if (st)
-        check_bind(st, sqlite3_bind_double(st->st, at, value));
-}
-
 void rtl_db_bind_text(struct rtl_db_statement *st, int at, const char *text, size_t bytes)
 {
     if (st)

@@ -106,7 +106,6 @@ struct rtl_db_statement *rtl_db_prepare(struct rtl_db *db, const char *sql);
 /* Parameters count from 1, columns from 0. Text is bytes: it need not be UTF-8 nor end in NUL; it has to stay in place
  * until the statement has run. A NULL statement is nothing. */
 void rtl_db_bind_int(struct rtl_db_statement *st, int at, int64_t value);
-void rtl_db_bind_real(struct rtl_db_statement *st, int at, double value);
 void rtl_db_bind_text(struct rtl_db_statement *st, int at, const char *text, size_t bytes);
 void rtl_db_bind_null(struct rtl_db_statement *st, int at);
 

@@ -1,6 +1,7 @@
 /* What /proc says of a process. See process_info.h. */
 #include "record/process_info.h"
 #include "base/clock.h"
+#include "shm/process.h"
 
 #include <pwd.h>
 #include <stdbool.h>
@@ -11,36 +12,12 @@
 
 static void read_command(pid_t pid, char *out, size_t size)
 {
-    char path[48];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(out, 1, size - 1, f) : 0;
-    if (f)
-        fclose(f);
-    while (n && !out[n - 1])
+    ssize_t n = rtl_process_file(pid, "cmdline", out, size);
+    while (n > 0 && !out[n - 1])
         n--;
-    for (size_t i = 0; i < n; i++)
+    for (ssize_t i = 0; i < n; i++)
         if (!out[i])
             out[i] = ' ';
-    out[n] = 0;
-}
-
-static void read_runtime(pid_t pid, char *out, size_t size)
-{
-    char path[48], line[4096 + 128];
-    *out = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f)) {
-        char *name = strchr(line, '/');
-        if (!name || !strstr(name, "/libhsa-runtime64.so"))
-            continue;
-        name[strcspn(name, "\n")] = 0;
-        snprintf(out, size, "%s", name);
-        break;
-    }
-    if (f)
-        fclose(f);
 }
 
 /* Asking may take minutes where users' names are on another machine that doesn't answer: once for each of so many. */
@@ -89,5 +66,5 @@ void rtl_process_info_read(pid_t pid, struct rtl_process_info *info)
     gethostname(info->host, sizeof info->host - 1);
     rtl_process_user(pid, info->user, sizeof info->user);
     read_command(pid, info->command, sizeof info->command);
-    read_runtime(pid, info->runtime, sizeof info->runtime);
+    rtl_process_mapped_file(pid, "/libhsa-runtime64.so", info->runtime, sizeof info->runtime);
 }

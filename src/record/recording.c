@@ -527,11 +527,6 @@ const char *rtl_recording_why(const struct rtl_recording *r)
     return rtl_db_why(r->db);
 }
 
-const char *rtl_recording_path(const struct rtl_recording *r)
-{
-    return rtl_db_path(r->db);
-}
-
 uint64_t rtl_recording_frames(const struct rtl_recording *r)
 {
     return r->frames;

@@ -60,7 +60,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *recording, const stru
                                      uint64_t real_ns, bool exited);
 
 const char *rtl_recording_why(const struct rtl_recording *recording); /* the last error, one line */
-const char *rtl_recording_path(const struct rtl_recording *recording);
 uint64_t rtl_recording_frames(const struct rtl_recording *recording); /* written */
 uint64_t rtl_recording_failed(const struct rtl_recording *recording); /* not written */
 struct rtl_db *rtl_recording_db(struct rtl_recording *recording);     /* for tests */

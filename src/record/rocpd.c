@@ -1,5 +1,6 @@
 /* Writes a trace: how a recording begins, its rows in bulk, its state. See rocpd.h. */
 #include "record/rocpd.h"
+#include "base/clock.h"
 #include "record/rocpd_calls.h"
 #include "record/rocpd_refs.h"
 
@@ -39,11 +40,6 @@ static void set_metadata(struct rtl_db *db, int64_t row, const char *value)
 
 /* --- beginning --- */
 
-static int64_t bounded(uint64_t value)
-{
-    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
-}
-
 static void find_process(struct rtl_rocpd *r, const char *title)
 {
     char command[200], rocr[32], number[32];
@@ -54,8 +50,9 @@ static void find_process(struct rtl_rocpd *r, const char *title)
     r->process = rtl_numbers_process(r->numbers,
                                      &(struct rtl_numbers_process){.host = r->host,
                                                                    .pid = r->pid,
-                                                                   .start_real_ns = bounded(s->start_real_ns),
-                                                                   .start_mono_ns = bounded(s->start_mono_ns),
+                                                                   .start_real_ns = rtl_rocpd_bounded(s->start_real_ns),
+                                                                   .start_mono_ns = rtl_rocpd_bounded(s->start_mono_ns),
+                                                                   .clocks = rtl_reader_clocks(r->reader, false)->its,
                                                                    .comm = s->comm,
                                                                    .command = command,
                                                                    .rocr = rocr,
@@ -225,24 +222,11 @@ static void add_text_row(struct rtl_rocpd *r, const int64_t *values, const struc
     rtl_db_run(add);
 }
 
-/* Records, or with their links. */
-struct batch {
-    const struct rtl_event_record *records;
-    const struct rtl_linked_event *linked; /* or NULL */
-};
-
-static const struct rtl_event_record *record_at(const struct batch *b, uint32_t i)
-{
-    return b->linked ? &b->linked[i].record : &b->records[i];
-}
-
 /* The ops are there: now they can be linked to their calls. */
-static void link_rows(struct rtl_rocpd *r, const struct batch *b, uint32_t from, uint32_t count)
+static void link_rows(struct rtl_rocpd *r, const struct rtl_linked_event *events, uint32_t count)
 {
-    if (!r->calls || !b->linked)
-        return;
-    for (uint32_t i = from; i < from + count && !rtl_db_status(r->db); i++) {
-        const struct rtl_linked_event *e = &b->linked[i];
+    for (uint32_t i = 0; r->calls && i < count && !rtl_db_status(r->db); i++) {
+        const struct rtl_linked_event *e = &events[i];
         int64_t sequence = (int64_t)(e->record.sequence & ((1ull << RTL_ROCPD_SEQUENCE_BITS) - 1));
         rtl_rocpd_calls_op(r->calls, r->process << RTL_ROCPD_SEQUENCE_BITS | sequence,
                            e->record.flags & RTL_EVENT_COPY ? RTL_ROCPD_EMPTY : rtl_rocpd_kernel(r, e->record.kernel),
@@ -250,14 +234,14 @@ static void link_rows(struct rtl_rocpd *r, const struct batch *b, uint32_t from,
     }
 }
 
-static void add_rows(struct rtl_rocpd *r, const struct batch *b, uint32_t from, uint32_t count)
+static void add_rows(struct rtl_rocpd *r, const struct rtl_linked_event *events, uint32_t count)
 {
     struct rtl_db_statement *add = rtl_db_prepare(r->db, insert_rows);
     r->rows.count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct rtl_event_record *e = record_at(b, from + i);
+        const struct rtl_event_record *e = &events[i].record;
         int64_t *v = &r->values[r->rows.count * RTL_ROCPD_COLUMNS];
-        int64_t start = bounded(e->start_ns), end = start + bounded(e->duration_ns);
+        int64_t start = rtl_rocpd_bounded(e->start_ns), end = start + rtl_rocpd_bounded(e->duration_ns);
         bool copy = e->flags & RTL_EVENT_COPY, first = !r->written++;
         r->copies += copy;
         const struct rtl_rocpd_gpu *gpu = rtl_rocpd_gpu(r, rtl_rocpd_agent(e));
@@ -271,8 +255,8 @@ static void add_rows(struct rtl_rocpd *r, const struct batch *b, uint32_t from, 
         v[6] = copy ? RTL_ROCPD_EMPTY : rtl_rocpd_kernel(r, e->kernel);
         v[7] = copy ? rtl_rocpd_copy_type(r, e->kernel) : r->type;
         v[9] = v[10] = 0;
-        if (r->calls && b->linked) {
-            struct rtl_rocpd_link link = rtl_rocpd_calls_link(r->calls, &b->linked[from + i]);
+        if (r->calls) {
+            struct rtl_rocpd_link link = rtl_rocpd_calls_link(r->calls, &events[i]);
             v[9] = link.range;
             v[10] = link.call;
         }
@@ -288,7 +272,7 @@ static void add_rows(struct rtl_rocpd *r, const struct batch *b, uint32_t from, 
     }
     if (r->rows.count)
         rtl_db_run(add);
-    link_rows(r, b, from, count);
+    link_rows(r, events, count);
 }
 
 static void add_looks(struct rtl_rocpd *r)
@@ -312,6 +296,29 @@ static void add_looks(struct rtl_rocpd *r)
     r->look_count = 0;
 }
 
+/* --- boot time --- */
+
+void rtl_rocpd_see_clocks(struct rtl_rocpd *r, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns)
+{
+    enum { SLACK_NS = 1000000 }; /* between two readings of clocks */
+    if ((r->clocks_seen && boot_offset_ns == r->boot_offset) || r->boot_count == sizeof r->boots / sizeof *r->boots)
+        return; /* without room: after the next write there is some */
+    /* real time tells whether it has slept since the process began; a clock that was set counts as a sleep */
+    int64_t then = rtl_rocpd_bounded(r->latest.start_real_ns) - rtl_rocpd_bounded(r->latest.start_mono_ns);
+    bool slept = boot_offset_ns && llabs(real_ns - mono_ns - then) > SLACK_NS;
+    int64_t *boot = r->boots[r->boot_count++];
+    boot[0] = r->clocks_seen || slept ? mono_ns : 0;
+    boot[1] = r->boot_offset = boot_offset_ns;
+    r->clocks_seen = true;
+}
+
+void rtl_rocpd_look_at_clocks(struct rtl_rocpd *r)
+{
+    const struct rtl_clock_offsets *own = &rtl_reader_clocks(r->reader, false)->own;
+    int64_t boot_offset = rtl_boot_offset(own, r->boot_offset);
+    rtl_rocpd_see_clocks(r, (int64_t)rtl_mono_ns() - own->mono_ns, (int64_t)rtl_real_ns(), boot_offset);
+}
+
 static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state)
 {
     char json[900], calls[240] = "", number[32];
@@ -333,10 +340,17 @@ static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state
     snprintf(number, sizeof number, "%" PRIu64, r->batch);
     set_metadata(r->db, r->batch_row, number);
     move_marker(r);
+    for (uint32_t i = 0; i < r->boot_count; i++) {
+        char tag[64];
+        snprintf(tag, sizeof tag, "boot %" PRId64 " %" PRId64, r->process, r->boots[i][0]);
+        snprintf(number, sizeof number, "%" PRId64, r->boots[i][1]);
+        add_metadata(r->db, tag, number);
+    }
+    r->boot_count = 0;
 }
 
-static enum rtl_db_status write_batch(struct rtl_rocpd *r, const struct batch *b, uint32_t count,
-                                      struct rtl_rocpd_state *state, const _Atomic bool *leave)
+enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *r, const struct rtl_linked_event *events, uint32_t count,
+                                          struct rtl_rocpd_state *state, const _Atomic bool *leave)
 {
     uint32_t done = 0;
     r->fresh = false;
@@ -346,7 +360,7 @@ static enum rtl_db_status write_batch(struct rtl_rocpd *r, const struct batch *b
         rtl_rocpd_calls_write(r->calls);
     for (uint32_t n; done < count && !rtl_db_status(r->db) && !(leave && atomic_load(leave)); done += n) {
         n = count - done < RTL_ROCPD_ROWS ? count - done : RTL_ROCPD_ROWS;
-        add_rows(r, b, done, n);
+        add_rows(r, events + done, n);
     }
     state->left_out += count - done;
     if (r->calls && state->end)
@@ -367,21 +381,10 @@ static enum rtl_db_status write_batch(struct rtl_rocpd *r, const struct batch *b
     return status;
 }
 
-enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *r, const struct rtl_event_record *records, uint32_t count,
-                                   struct rtl_rocpd_state *state, const _Atomic bool *leave)
-{
-    return write_batch(r, &(struct batch){.records = records}, count, state, leave);
-}
-
-enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *r, const struct rtl_linked_event *events, uint32_t count,
-                                          struct rtl_rocpd_state *state, const _Atomic bool *leave)
-{
-    return write_batch(r, &(struct batch){.linked = events}, count, state, leave);
-}
-
 bool rtl_rocpd_follow_calls(struct rtl_rocpd *r, int api)
 {
-    r->calls = rtl_rocpd_calls_begin(r->db, api, r->process << RTL_ROCPD_SEQUENCE_BITS, r->pid, r->escape);
+    r->calls = rtl_rocpd_calls_begin(r->db, api, r->process << RTL_ROCPD_SEQUENCE_BITS, r->pid,
+                                     rtl_reader_clocks(r->reader, false)->ahead_ns, r->escape);
     return r->calls != NULL;
 }
 
@@ -410,18 +413,18 @@ void rtl_rocpd_look(struct rtl_rocpd *r)
     r->fresh = false;
     rtl_rocpd_refresh(r);
     const struct rtl_snapshot *s = &r->latest;
-    int64_t now = bounded(s->taken_mono_ns);
+    int64_t now = rtl_rocpd_bounded(s->taken_mono_ns);
     r->untimed = s->untimed_total;
     r->batch = s->untimed[RTL_UNTIMED_BATCH];
     look_at(r, "process", r->pid, -1, r->signals, now);
-    r->signals = bounded(s->signals_in_use);
+    r->signals = rtl_rocpd_bounded(s->signals_in_use);
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i];
         const struct rtl_rocpd_queue *known = &r->queue[q->slot % RTL_QUEUES_MAX];
         int64_t *depth = &r->depth[q->slot % RTL_QUEUES_MAX];
         if (known->known && known->generation == q->generation && known->agent == q->agent && q->agent < RTL_AGENTS_MAX)
             look_at(r, "gpu", r->gpu[known->agent].id, known->id, *depth, now);
-        *depth = bounded(q->depth);
+        *depth = rtl_rocpd_bounded(q->depth);
     }
     r->looked = now;
 }

@@ -7,6 +7,8 @@
  * "recording N" each. The id of an op is the number of its process << 40 plus the record's number in that process:
  * recorded twice, a dispatch is one row. sequenceId is that number, and the gaps in it are what was lost.
  *
+ * Times are the host's monotonic ones. Rows "boot" tell what to add for boot time (view boot).
+ *
  * Other tools merge, trim and import into such files, so all columns are ordinary ones. The text of completionSignal
  * would be half of a row: a shape stands in `dims`, packed, and completionSignal has only what doesn't fit there; the
  * view op has the text for all. Measured (2-core VM, page of 16 kB): 40 bytes a dispatch, and with the text 75; before,
@@ -25,11 +27,14 @@ enum { RTL_ROCPD_PAGE = 16384, RTL_ROCPD_SCHEMA = 3, RTL_ROCPD_SEQUENCE_BITS = 4
 extern const struct rtl_db_set rtl_rocpd_set;
 
 /* Views that may be others in a file of an earlier rtl-top: they are brought up to date when a recording begins. */
-enum { RTL_ROCPD_VIEWS = 4 };
+enum { RTL_ROCPD_VIEWS = 5 };
 struct rtl_rocpd_view {
     const char *name, *sql; /* the statement as SQLite keeps it */
 };
 extern const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS];
+
+/* What the view `boot` has, for files without it. */
+extern const char rtl_rocpd_boot_sql[];
 
 /* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (text/text.h), which lies above
  * this. */
@@ -58,13 +63,10 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
 void rtl_rocpd_free(struct rtl_rocpd *rocpd);
 
 /*
- * Writes records and the state in one transaction. Bounded work a record, whatever the segment holds; once *leave is
- * set (NULL = never) it writes no more than the few thousand that it is at. Nothing more can be written after an error.
+ * Writes records with their links, and the state in one transaction. Bounded work a record, whatever the segment holds;
+ * once *leave is set (NULL = never) it writes no more than the few thousand that it is at. Nothing more can be written
+ * after an error.
  */
-enum rtl_db_status rtl_rocpd_write(struct rtl_rocpd *rocpd, const struct rtl_event_record *records, uint32_t count,
-                                   struct rtl_rocpd_state *state, const _Atomic bool *leave);
-
-/* The same of records with their links, in a process whose calls are followed. */
 enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *rocpd, const struct rtl_linked_event *events,
                                           uint32_t count, struct rtl_rocpd_state *state, const _Atomic bool *leave);
 
@@ -79,6 +81,12 @@ bool rtl_rocpd_read_calls(struct rtl_rocpd *rocpd);
 
 /* Takes a look at the queues' depth and the signals in use: a row of rocpd_monitor each, with the next write. */
 void rtl_rocpd_look(struct rtl_rocpd *rocpd);
+
+/* Looks at the host's clocks, and writes how far boot time is ahead at first and whenever that has changed. It is known
+ * from the first look on, and for all that the process did before if the host hasn't slept since it began. */
+void rtl_rocpd_look_at_clocks(struct rtl_rocpd *rocpd);
+/* The same of clocks that say so: monotonic time, real time, and how far boot time is ahead of the first. */
+void rtl_rocpd_see_clocks(struct rtl_rocpd *rocpd, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns);
 
 /* Searches in memory so far, see identities.h: tests tell by it how much work there was. */
 uint64_t rtl_rocpd_steps(const struct rtl_rocpd *rocpd);

@@ -43,7 +43,7 @@ struct rtl_rocpd_calls {
     struct rtl_rocpd_calls_sums sums;
 };
 
-struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_t base, int64_t pid,
+struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_t base, int64_t pid, int64_t ahead_ns,
                                               size_t (*escape)(char *, size_t, const char *, size_t))
 {
     struct rtl_rocpd_calls *c = calloc(1, sizeof *c);
@@ -62,6 +62,7 @@ struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_
     c->pid = pid;
     c->escape = escape;
     rtl_api_events_begin(api, &c->events);
+    c->events.ahead_ns = ahead_ns;
     return c;
 }
 
@@ -83,11 +84,6 @@ bool rtl_rocpd_calls_read(struct rtl_rocpd_calls *c)
 }
 
 /* --- rows --- */
-
-static int64_t bounded(uint64_t value)
-{
-    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
-}
 
 static int64_t id_of(const struct rtl_rocpd_calls *c, uint64_t id)
 {
@@ -135,7 +131,7 @@ static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, in
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id,category_id,domain_id,"
                "correlation_id) VALUES(?,?,?,?,?,?,?,?,?,?)");
-    int64_t id = id_of(c, e->id), start = bounded(e->start_ns), end = bounded(e->end_ns);
+    int64_t id = id_of(c, e->id), start = rtl_rocpd_bounded(e->start_ns), end = rtl_rocpd_bounded(e->end_ns);
     rtl_db_bind_int(add, 1, id);
     rtl_db_bind_int(add, 2, c->pid);
     rtl_db_bind_int(add, 3, e->tid);
@@ -154,7 +150,7 @@ static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_op(id,gpuId,queueId,sequenceId,completionSignal,start,end,description_id,"
                "opType_id,roctxId,correlation_id) VALUES(?,-1,0,0,'',?,?,?,?,?,?)");
-    int64_t id = id_of(c, e->id), start = bounded(e->start_ns), end = bounded(e->end_ns);
+    int64_t id = id_of(c, e->id), start = rtl_rocpd_bounded(e->start_ns), end = rtl_rocpd_bounded(e->end_ns);
     rtl_db_bind_int(add, 1, id | (int64_t)1 << MARKER_BIT);
     rtl_db_bind_int(add, 2, start);
     rtl_db_bind_int(add, 3, end < start ? start : end);
@@ -173,7 +169,7 @@ static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
         c->db, "INSERT OR IGNORE INTO rocpd_copyapi(api_ptr_id,api_id,stream,size,dst,src,kind,sync) "
                "VALUES(?1,?1,'',?2,'','',?3,?4)");
     rtl_db_bind_int(add, 1, id_of(c, e->id));
-    rtl_db_bind_int(add, 2, bounded(e->bytes));
+    rtl_db_bind_int(add, 2, rtl_rocpd_bounded(e->bytes));
     rtl_db_bind_int(add, 3, c->row[e->row].copy);
     rtl_db_bind_int(add, 4, !c->row[e->row].async);
     rtl_db_run(add);

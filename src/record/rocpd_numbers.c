@@ -254,8 +254,9 @@ int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_proc
         return 0;
     }
     struct rtl_db_statement *add = rtl_db_prepare(
-        n->db, "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('host',?2,'pid',?3,'start_real_ns',?4,"
-               "'start_mono_ns',?5,'comm',?6,'command',?7,'rocr',?8,'librtl',?9))");
+        n->db,
+        "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('host',?2,'pid',?3,'start_real_ns',?4,"
+        "'start_mono_ns',?5,'comm',?6,'command',?7,'rocr',?8,'librtl',?9,'mono_ahead_ns',?10,'boot_ahead_ns',?11))");
     bind_text(add, 2, p->host);
     rtl_db_bind_int(add, 3, p->pid);
     rtl_db_bind_int(add, 4, p->start_real_ns);
@@ -264,6 +265,8 @@ int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_proc
     bind_text(add, 7, p->command);
     bind_text(add, 8, p->rocr);
     bind_text(add, 9, p->librtl);
+    rtl_db_bind_int(add, 10, p->clocks.mono_ns);
+    rtl_db_bind_int(add, 11, p->clocks.boot_ns);
     add_row(n, add, "process", number);
     remember(n, &identity, PROCESS_TAKEN, 0, number);
     return number;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "record/db.h"
+#include "shm/clock_offsets.h"
 
 enum {
     RTL_NUMBERS_OWN = 1000000,  /* queues that aren't on the screen are numbered from here on */
@@ -30,6 +31,7 @@ struct rtl_numbers;
 struct rtl_numbers_process {
     const char *host; /* texts are safe text */
     int64_t pid, start_real_ns, start_mono_ns;
+    struct rtl_clock_offsets clocks;
     const char *comm, *command, *rocr, *librtl;
 };
 

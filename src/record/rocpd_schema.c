@@ -83,6 +83,14 @@ const struct rtl_db_set rtl_rocpd_set = {
 #define EMPTY "(SELECT id FROM rocpd_string WHERE string = '')"
 #define NAME_ID "iif(o.description_id IS " EMPTY ", o.opType_id, o.description_id)"
 
+/* From rows "boot PROCESS FROM" with the offset as their value: views may call no functions of JSON. */
+#define BOOT                                                                                                          \
+    "SELECT process, from_ns, ifnull(lead(from_ns) OVER (PARTITION BY process ORDER BY from_ns, id),"                 \
+    "  9223372036854775807) AS until_ns, offset_ns FROM (SELECT id, CAST(substr(tag, 6) AS INTEGER) AS process,"      \
+    "  CAST(substr(tag, instr(substr(tag, 6), ' ') + 6) AS INTEGER) AS from_ns, CAST(value AS INTEGER) AS offset_ns"  \
+    "  FROM rocpd_metadata WHERE tag GLOB 'boot [0-9]* [0-9]*')"
+const char rtl_rocpd_boot_sql[] = BOOT;
+
 const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
     {"top",
      "CREATE VIEW top AS"
@@ -114,6 +122,7 @@ const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
      " FROM rocpd_api a LEFT JOIN rocpd_string d ON d.id = a.domain_id"
      " LEFT JOIN rocpd_string c ON c.id = a.category_id LEFT JOIN rocpd_string n ON n.id = a.apiName_id"
      " LEFT JOIN rocpd_ustring s ON s.id = a.args_id"},
+    {"boot", "CREATE VIEW boot AS " BOOT},
 };
 
 bool rtl_rocpd_pack(const uint32_t grid[3], const uint16_t workgroup[3], int64_t *dims)

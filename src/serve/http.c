@@ -253,8 +253,3 @@ void rtl_http_run(struct rtl_http *http)
     end_old(http);
     MHD_run(http->daemon);
 }
-
-const char *rtl_http_library(void)
-{
-    return MHD_get_version();
-}

@@ -49,6 +49,4 @@ int rtl_http_fd(const struct rtl_http *http);
 int rtl_http_timeout_ms(struct rtl_http *http);
 void rtl_http_run(struct rtl_http *http);
 
-const char *rtl_http_library(void); /* the version in use */
-
 #endif

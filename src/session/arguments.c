@@ -135,6 +135,18 @@ int rtl_arguments_next(struct rtl_arguments *a)
     return RTL_SHARED + (int)shared;
 }
 
+bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid)
+{
+    char *end = NULL;
+    long number = *a->value >= '0' && *a->value <= '9' ? strtol(a->value, &end, 10) : 0; /* too large: LONG_MAX */
+    bool fits = number > 0 && number <= INT32_MAX && !*end;
+    if (fits)
+        *pid = (pid_t)number;
+    else
+        rtl_complain("-p wants the number of a process, not '%s'", a->value);
+    return fits;
+}
+
 bool rtl_arguments_done(struct rtl_arguments *a, int *status)
 {
     bool done = a->help || a->wrong;

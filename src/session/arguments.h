@@ -6,6 +6,7 @@
 #define RTL_SESSION_ARGUMENTS_H
 
 #include <getopt.h>
+#include <sys/types.h>
 
 #include "session/commands.h"
 
@@ -31,6 +32,9 @@ void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool
 
 /* The next option, or -1 after the last one, with --help, or when something is wrong. */
 int rtl_arguments_next(struct rtl_arguments *a);
+
+/* The option's value as the number of one process. False when it is none, which was told. */
+bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid);
 
 /*
  * For after the last option. True when there is nothing more to do: the help was printed, or what was wrong told;

@@ -48,16 +48,19 @@
     X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                               \
     X(RUN_SNAPSHOT, 0, "snapshot", "FILE", "add its statistics to FILE when it has ended")                  \
     X(RUN_PROBE, 0, "probe", "", "let its kernels be probed (RTL_PROBE=1)")                                 \
+    X(RUN_PRELOAD, 0, "preload", "", "preload librtl.so, too: for runtimes without HSA_TOOLS_LIB")          \
     X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_ENV_OPTIONS(X)                                                                                  \
     X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)")             \
     X(ENV_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
     X(ENV_TRACE, 0, "trace", "", "with an event ring, for traces")                                          \
     X(ENV_PROBE, 0, "probe", "", "let its kernels be probed (RTL_PROBE=1)")                                 \
+    X(ENV_PRELOAD, 0, "preload", "", "preload librtl.so, too: for runtimes without HSA_TOOLS_LIB")          \
     X(ENV_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_CHECK_OPTIONS(X)                                                                                  \
     X(CHECK_PID, 'p', "pid", "PID", "say it of a process, in place of a command")                             \
     X(CHECK_MODE, 0, "mode", "MODE|hip", "begun in MODE: off, lite, default or auto; hip: with calls of HIP") \
+    X(CHECK_PRELOAD, 0, "preload", "", "begun with --preload")                                                \
     X(CHECK_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_LIST_OPTIONS(X) X(LIST_JSON, 0, "json", "", "one JSON object")
 #define RTL_DIFF_OPTIONS(X)                                                                            \

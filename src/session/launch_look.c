@@ -68,7 +68,11 @@ static unsigned family_of(pid_t first, pid_t *family)
 /* How much there is to say of a process that is not traced. */
 static int distance(const struct rtl_gpu_use *use)
 {
-    return use->library ? 4 : use->runtime || use->device ? 3 : use->bits32 || use->unlinked ? 2 : use->asked ? 1 : 0;
+    return use->library && !use->preloaded ? 4
+           : use->runtime || use->device   ? 3
+           : use->bits32 || use->unlinked  ? 2
+           : use->asked                    ? 1
+                                           : 0;
 }
 
 /* Remembers it if it has come further than those before it, or is the same. */

@@ -85,6 +85,17 @@ bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t 
     return false;
 }
 
+bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes)
+{
+    if (rtl_preload_can_say(path))
+        return true;
+    snprintf(why, why_bytes,
+             "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and say "
+             "where with --library",
+             path);
+    return false;
+}
+
 bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, size_t why_bytes)
 {
     static const char name[] = "librtl-hip.so";
@@ -97,12 +108,5 @@ bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, s
                  strerror(errno));
         return false;
     }
-    if (!rtl_preload_can_say(path)) {
-        snprintf(why, why_bytes,
-                 "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and "
-                 "say where with --library",
-                 path);
-        return false;
-    }
-    return usable(path, why, why_bytes);
+    return rtl_library_can_preload(path, why, why_bytes) && usable(path, why, why_bytes);
 }

@@ -13,6 +13,9 @@
  */
 bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t why_bytes);
 
+/* Whether its path can be said in LD_PRELOAD; else one line in `why`. */
+bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes);
+
 /*
  * librtl-hip.so, which lies beside librtl.so: what a process has to preload so that its calls of HIP are recorded.
  * False and one line in `why` when it isn't there, or its path can't be said in LD_PRELOAD.

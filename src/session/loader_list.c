@@ -86,11 +86,12 @@ char *rtl_loader_list(const char *path)
     return list;
 }
 
-bool rtl_loader_find(const char *list, const char *name, char *where, size_t size)
+bool rtl_loader_find(const char **at, const char *name, char *where, size_t size)
 {
-    for (const char *line = list; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *word = line + strspn(line, " \t"), *end = line + strcspn(line, "\n");
+    while (**at) {
+        const char *word = *at + strspn(*at, " \t"), *end = *at + strcspn(*at, "\n");
         const char *arrow = strstr(word, " => ");
+        *at = end + (*end == '\n');
         if (strncmp(word, name, strlen(name)) != 0 || !arrow || arrow > end)
             continue;
         arrow += 4;

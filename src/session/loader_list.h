@@ -17,8 +17,11 @@ bool rtl_loader_is_ours(const struct rtl_elf_file *elf);
  */
 char *rtl_loader_list(const char *path);
 
-/* Of such a list: where a library lies whose name begins so. False: it isn't in it. "" in `where`: it was not found. */
-bool rtl_loader_find(const char *list, const char *name, char *where, size_t size);
+/*
+ * Of such a list, from *at on: where the next library lies whose name begins so. False: there is none. "" in `where`:
+ * it was not found.
+ */
+bool rtl_loader_find(const char **at, const char *name, char *where, size_t size);
 /* The first complaint of the loader's: a library that isn't there, or a version of one; false: there is none. */
 bool rtl_loader_complaint(const char *list, char *line, size_t size);
 

@@ -21,10 +21,19 @@ bool rtl_preload_can_say(const char *path)
     return !strpbrk(path, " :$");
 }
 
-bool rtl_preload_is_rtl(const char *name)
+static const char *base_name(const char *name)
 {
     const char *slash = strrchr(name, '/');
-    return strncmp(slash ? slash + 1 : name, "librtl-hip.so", 13) == 0;
+    return slash ? slash + 1 : name;
+}
+
+bool rtl_preload_same_kind(const char *name, const char *library)
+{
+    static const char *const kinds[] = {"librtl.so", "librtl-hip.so"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(base_name(library), kinds[i], strlen(kinds[i])) == 0)
+            return strncmp(base_name(name), kinds[i], strlen(kinds[i])) == 0;
+    return false;
 }
 
 char *rtl_preload_append(const char *list, const char *library)
@@ -40,7 +49,7 @@ char *rtl_preload_append(const char *list, const char *library)
     bool there = false;
     while (rtl_preload_next(&at, name, bytes)) {
         bool same = !strcmp(name, library);
-        if (!same && rtl_preload_is_rtl(name))
+        if (!same && rtl_preload_same_kind(name, library))
             continue;
         if (to != result)
             *to++ = ':';

@@ -17,12 +17,12 @@ bool rtl_preload_next(const char **at, char *name, size_t size);
 bool rtl_preload_can_say(const char *path);
 
 /*
- * The list (NULL is an empty one) with the library at its end. Another librtl-hip.so in it gives way; the library stays
- * where it is when it is in the list already. Allocated; NULL without memory.
+ * The list (NULL is an empty one) with the library, a librtl.so or librtl-hip.so, at its end. Another one of that name
+ * gives way; the library stays where it is when it is in the list already. Allocated; NULL without memory.
  */
 char *rtl_preload_append(const char *list, const char *library);
 
-/* Whether a name of the list is that of a library of ours, wherever it lies. */
-bool rtl_preload_is_rtl(const char *name);
+/* Whether both names are those of a librtl.so, or of a librtl-hip.so, wherever they lie. */
+bool rtl_preload_same_kind(const char *name, const char *library);
 
 #endif

@@ -129,13 +129,14 @@ static void look(struct rtl_probe_code *c)
     if (!rtl_mappings_read(c->pid, &mappings)) {
         c->result = RTL_PROBE_CODE_NONE;
         c->memory = &memory;
-        uint64_t head = rtl_debug_list_find(&memory, &mappings);
+        struct rtl_debug_lists lists;
+        bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
         rtl_mappings_free(&mappings);
         snprintf(path, sizeof path, "/proc/%d/root", (int)c->pid);
         int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         /* a list that changes while it is read: what was found of it counts, and once more if that was nothing */
-        for (int tries = 0; head && !c->count && tries < 3; tries++)
-            if (rtl_kernel_code_find(&memory, head, files, c->kernel, take, c))
+        for (int tries = 0; has_lists && !c->count && tries < 3; tries++)
+            if (rtl_kernel_code_find(&memory, &lists, files, c->kernel, take, c))
                 break;
         if (files >= 0)
             close(files);

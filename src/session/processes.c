@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,33 +13,12 @@
 
 enum { ARGUMENTS_MAX = 4096, ENVIRONMENT_MAX = 1 << 17, UNTRACED_MAX = 256 };
 
-/* The start of a file of the process, terminated; bytes read or -1. */
-static ssize_t read_file(pid_t pid, const char *file, char *buffer, size_t size)
-{
-    char path[64];
-    size_t used = 0;
-    ssize_t n = -1;
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && used < size - 1 && (n = read(fd, buffer + used, size - 1 - used)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        used += (size_t)n;
-    }
-    if (fd >= 0)
-        close(fd);
-    buffer[used] = 0;
-    return fd < 0 || (n < 0 && !used) ? -1 : (ssize_t)used;
-}
-
 static bool read_entry(pid_t pid, struct rtl_process_entry *entry)
 {
     char stat[1024];
     int parent;
     unsigned long long start;
-    if (read_file(pid, "stat", stat, sizeof stat) <= 0)
+    if (rtl_process_file(pid, "stat", stat, sizeof stat) <= 0)
         return false;
     const char *close = strrchr(stat, ')'); /* a name may hold anything, ')' too */
     if (!close || sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
@@ -104,12 +82,12 @@ static bool is_called(const char *path, const char *name)
 bool rtl_process_has_name(pid_t pid, const char *name)
 {
     char comm[64], arguments[ARGUMENTS_MAX];
-    ssize_t n = read_file(pid, "comm", comm, sizeof comm);
+    ssize_t n = rtl_process_file(pid, "comm", comm, sizeof comm);
     if (n > 0 && comm[n - 1] == '\n')
         comm[n - 1] = 0;
     if (n > 0 && !strcmp(comm, name))
         return true;
-    n = read_file(pid, "cmdline", arguments, sizeof arguments);
+    n = rtl_process_file(pid, "cmdline", arguments, sizeof arguments);
     if (n <= 0)
         return false;
     if (is_called(arguments, name))
@@ -276,11 +254,11 @@ void rtl_process_info(pid_t pid, struct rtl_member_info *info)
     char *environment = malloc(ENVIRONMENT_MAX);
     memset(info, 0, sizeof *info);
     info->pid = pid;
-    ssize_t a = read_file(pid, "cmdline", arguments, sizeof arguments);
-    ssize_t e = environment ? read_file(pid, "environ", environment, ENVIRONMENT_MAX) : -1;
+    ssize_t a = rtl_process_file(pid, "cmdline", arguments, sizeof arguments);
+    ssize_t e = environment ? rtl_process_file(pid, "environ", environment, ENVIRONMENT_MAX) : -1;
     rtl_rank_from(arguments, a > 0 ? (size_t)a : 0, environment, e > 0 ? (size_t)e : 0, info);
     free(environment);
-    if (read_file(pid, "cgroup", cgroup, sizeof cgroup) > 0)
+    if (rtl_process_file(pid, "cgroup", cgroup, sizeof cgroup) > 0)
         rtl_container_from(cgroup, info->container, sizeof info->container);
     rtl_target_user(pid, info->user, sizeof info->user);
     rtl_target_title(pid, "?", info->title, sizeof info->title);

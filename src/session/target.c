@@ -1,21 +1,16 @@
 /* What /proc says of a process. See target.h. */
 #include "session/target.h"
 #include "record/process_info.h"
+#include "shm/process.h"
 #include "text/text.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 void rtl_target_title(pid_t pid, const char *fallback, char *out, size_t size)
 {
-    char path[40], bytes[512];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, bytes, sizeof bytes) : -1;
-    if (fd >= 0)
-        close(fd);
+    char bytes[512];
+    ssize_t n = rtl_process_file(pid, "cmdline", bytes, sizeof bytes);
     while (n > 0 && !bytes[n - 1])
         n--;
     if (n <= 0) {

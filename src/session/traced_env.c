@@ -4,6 +4,7 @@
 #include "session/library.h"
 #include "session/preload_list.h"
 #include "session/tools_list.h"
+#include "shm/profiler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +28,11 @@ static void add(struct rtl_traced_env *env, const char *name, char *value)
     env->variable[env->count++].value = value;
 }
 
-bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int begin, bool ring, bool probe, char *why,
+bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, const struct rtl_traced_wish *wish, char *why,
                          size_t why_bytes)
 {
-    const char *tools = getenv("HSA_TOOLS_LIB"), *trace = getenv("RTL_TRACE");
+    const char *tools = getenv("HSA_TOOLS_LIB"), *trace = getenv("RTL_TRACE"), *list = getenv("LD_PRELOAD");
+    int begin = wish->begin;
     char hip[PATH_MAX];
     *env = (struct rtl_traced_env){0};
     if (tools && !rtl_tools_sane(tools)) {
@@ -40,14 +42,23 @@ bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int be
     }
     if (rtl_begin_is_hip(begin) && !rtl_library_find_hip(library, hip, why, why_bytes))
         return false;
+    if (wish->preload && !rtl_library_can_preload(library, why, why_bytes))
+        return false;
     add(env, "HSA_TOOLS_LIB", rtl_tools_append(tools, library));
+    add(env, RTL_PROFILER_BOTH, strdup("1")); /* a runtime that doesn't know it ignores it */
     if (begin != RTL_BEGIN_AS_TOLD)
         add(env, "RTL_MODE", strdup(begin == RTL_BEGIN_HIP ? RTL_MODE_HIP : rtl_mode_label((unsigned)begin)));
-    if (rtl_begin_is_hip(begin))
-        add(env, "LD_PRELOAD", rtl_preload_append(getenv("LD_PRELOAD"), hip));
-    if (ring)
+    char *preload = wish->preload ? rtl_preload_append(list, library) : NULL;
+    if (rtl_begin_is_hip(begin) && (preload || !wish->preload)) {
+        char *both = rtl_preload_append(preload ? preload : list, hip);
+        free(preload);
+        preload = both;
+    }
+    if (wish->preload || rtl_begin_is_hip(begin))
+        add(env, "LD_PRELOAD", preload);
+    if (wish->ring)
         add(env, "RTL_TRACE", strdup(trace && *trace && strcmp(trace, "0") != 0 ? trace : "1"));
-    if (probe)
+    if (wish->probe)
         add(env, "RTL_PROBE", strdup("1"));
     for (unsigned i = 0; i < env->count; i++)
         if (!env->variable[i].value) {

@@ -1,5 +1,5 @@
-/* What has to be in the environment of a process that is to be traced: HSA_TOOLS_LIB, RTL_MODE, RTL_TRACE, RTL_PROBE,
- * LD_PRELOAD. */
+/* What has to be in the environment of a process that is to be traced: HSA_TOOLS_LIB, HSA_TOOLS_ROCPROFILER_V1_TOOLS,
+ * RTL_MODE, RTL_TRACE, RTL_PROBE, LD_PRELOAD. */
 #ifndef RTL_SESSION_TRACED_ENV_H
 #define RTL_SESSION_TRACED_ENV_H
 
@@ -8,7 +8,7 @@
 
 #include "shm/tables.h"
 
-enum { RTL_TRACED_ENV_MAX = 5 };
+enum { RTL_TRACED_ENV_MAX = 6 };
 
 /* What a process may begin in: a mode (enum rtl_mode), or one of these. */
 enum {
@@ -32,12 +32,18 @@ struct rtl_traced_env {
     } variable[RTL_TRACED_ENV_MAX];
 };
 
+struct rtl_traced_wish {
+    int begin;    /* as above */
+    bool ring;    /* with an event ring, for traces */
+    bool probe;   /* its kernels may be probed */
+    bool preload; /* the library, too: for a runtime that leaves out HSA_TOOLS_LIB */
+};
+
 /*
- * `begin`: as above; `ring`: with an event ring, for traces; `probe`: its kernels may be probed. What HSA_TOOLS_LIB and
- * LD_PRELOAD list now stays in them, and a size in RTL_TRACE too. False and one line in `why` when that can't be done;
- * there is nothing to free then.
+ * What HSA_TOOLS_LIB and LD_PRELOAD list now stays in them, and a size in RTL_TRACE too. False and one line in `why`
+ * when that can't be done; there is nothing to free then.
  */
-bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, int begin, bool ring, bool probe, char *why,
+bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, const struct rtl_traced_wish *wish, char *why,
                          size_t why_bytes);
 void rtl_traced_env_free(struct rtl_traced_env *env);
 

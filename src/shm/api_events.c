@@ -6,17 +6,12 @@
 #include <unistd.h>
 
 #include "shm/api_reader.h"
-
-static bool read_at(int fd, void *to, size_t bytes, uint64_t at)
-{
-    ssize_t n = pread(fd, to, bytes, (off_t)at);
-    return n >= 0 && (size_t)n == bytes;
-}
+#include "shm/file_data.h"
 
 static bool heads_of(int fd, uint64_t heads[RTL_API_BLOCKS])
 {
     struct rtl_api_thread threads[RTL_API_BLOCKS];
-    if (!read_at(fd, threads, sizeof threads, RTL_API_THREADS_AT))
+    if (!rtl_file_read(fd, threads, sizeof threads, RTL_API_THREADS_AT))
         return false;
     for (uint32_t i = 0; i < RTL_API_BLOCKS; i++)
         heads[i] = threads[i].events <= INT64_MAX ? threads[i].events : 0; /* nobody has written that many */
@@ -28,9 +23,10 @@ bool rtl_api_events_begin(int fd, struct rtl_api_events *e)
     struct rtl_api_header h;
     struct stat st;
     *e = (struct rtl_api_events){0};
-    if (fstat(fd, &st) != 0 || !read_at(fd, &h, sizeof h, 0) || h.magic != RTL_API_MAGIC || h.major != RTL_API_MAJOR ||
-        h.minor < 1 || !h.events || (h.events & (h.events - 1)) || h.events > RTL_API_EVENTS_MAX ||
-        (uint64_t)st.st_size < RTL_API_EVENTS_OF(RTL_API_BLOCKS, h.events) || !heads_of(fd, e->next))
+    if (fstat(fd, &st) != 0 || !rtl_file_read(fd, &h, sizeof h, 0) || h.magic != RTL_API_MAGIC ||
+        h.major != RTL_API_MAJOR || h.minor < 1 || !h.events || (h.events & (h.events - 1)) ||
+        h.events > RTL_API_EVENTS_MAX || (uint64_t)st.st_size < RTL_API_EVENTS_OF(RTL_API_BLOCKS, h.events) ||
+        !heads_of(fd, e->next))
         return false;
     e->records = h.events;
     for (uint32_t i = 0; i < RTL_API_BLOCKS; i++)
@@ -45,6 +41,14 @@ static void skip(struct rtl_api_events *e, uint32_t block, uint64_t head)
         return;
     e->lost += head - e->records - e->next[block];
     e->next[block] = head - e->records;
+}
+
+static struct rtl_api_event on_line(const struct rtl_api_events *e, const struct rtl_api_event *event)
+{
+    struct rtl_api_event moved = *event;
+    moved.start_ns -= (uint64_t)e->ahead_ns;
+    moved.end_ns -= (uint64_t)e->ahead_ns;
+    return moved;
 }
 
 static uint32_t read_ring(int fd, struct rtl_api_events *e, uint32_t block, uint64_t head, struct rtl_api_event *out,
@@ -62,11 +66,11 @@ static uint32_t read_ring(int fd, struct rtl_api_events *e, uint32_t block, uint
         n = n < sizeof again / sizeof *again ? n : sizeof again / sizeof *again;
         uint64_t at = ring + first * sizeof *out;
         struct rtl_api_event *to = &out[count];
-        if (!read_at(fd, to, n * sizeof *to, at) || !read_at(fd, again, n * sizeof *to, at))
+        if (!rtl_file_read(fd, to, n * sizeof *to, at) || !rtl_file_read(fd, again, n * sizeof *to, at))
             return count; /* a file that was cut: nothing more will come */
         for (uint64_t i = 0; i < n; i++, e->next[block]++) {
             if (to[i].sequence == e->next[block] + 1 && again[i].sequence == to[i].sequence)
-                out[count++] = to[i];
+                out[count++] = on_line(e, &to[i]);
             else
                 e->lost++;
         }

@@ -19,17 +19,11 @@
 
 enum { CANDIDATES_MAX = 16 };
 
-static bool read_at(int fd, void *to, size_t bytes, uint64_t at)
-{
-    ssize_t n = pread(fd, to, bytes, (off_t)at);
-    return n >= 0 && (size_t)n == bytes;
-}
-
 /* Whose it is; 0 when it says nothing that can be believed. */
 static uint64_t maker(int fd)
 {
     struct rtl_api_header h;
-    return read_at(fd, &h, sizeof h, 0) && h.magic == RTL_API_MAGIC ? h.pid : 0;
+    return rtl_file_read(fd, &h, sizeof h, 0) && h.magic == RTL_API_MAGIC ? h.pid : 0;
 }
 
 enum rtl_reader_status rtl_api_open(pid_t pid, int *fd, char *why, size_t why_bytes)
@@ -84,7 +78,8 @@ enum rtl_reader_status rtl_api_open(pid_t pid, int *fd, char *why, size_t why_by
 uint32_t rtl_api_read_text(int fd, uint32_t row, char text[RTL_API_TEXT], unsigned *kind)
 {
     struct rtl_api_row r;
-    if (row >= RTL_API_ROWS || !read_at(fd, &r, sizeof r, RTL_API_ROWS_AT + (uint64_t)row * sizeof r) || r.state != 1)
+    if (row >= RTL_API_ROWS || !rtl_file_read(fd, &r, sizeof r, RTL_API_ROWS_AT + (uint64_t)row * sizeof r) ||
+        r.state != 1)
         return 0;
     memcpy(text, r.text, RTL_API_TEXT);
     if (kind)
@@ -95,14 +90,14 @@ uint32_t rtl_api_read_text(int fd, uint32_t row, char text[RTL_API_TEXT], unsign
 bool rtl_api_read_launches(int fd, uint32_t kernel, struct rtl_api_buckets *out)
 {
     return kernel < RTL_API_KERNELS &&
-           read_at(fd, out, sizeof *out, RTL_API_LAUNCH_BUCKETS_AT + (uint64_t)kernel * sizeof *out);
+           rtl_file_read(fd, out, sizeof *out, RTL_API_LAUNCH_BUCKETS_AT + (uint64_t)kernel * sizeof *out);
 }
 
 bool rtl_api_read_pair(int fd, const struct rtl_api_copy *copy, uint32_t number, struct rtl_api_buckets *out)
 {
     return number < RTL_API_PAIRS &&
-           read_at(fd, out, sizeof *out,
-                   copy->header.pairs_at + RTL_API_PAIR_BUCKETS_AT + (uint64_t)number * sizeof *out);
+           rtl_file_read(fd, out, sizeof *out,
+                         copy->header.pairs_at + RTL_API_PAIR_BUCKETS_AT + (uint64_t)number * sizeof *out);
 }
 
 /* What the process never wrote isn't read, whatever it says about it. */
@@ -120,7 +115,7 @@ static bool add_cell(int fd, struct rtl_file_data *known, struct rtl_api_row_cop
     uint64_t at = RTL_API_BUCKETS_AT + (uint64_t)cell * sizeof buckets;
     if (!is_there(fd, known, at, sizeof buckets))
         return true;
-    if (!read_at(fd, &buckets, sizeof buckets, at))
+    if (!rtl_file_read(fd, &buckets, sizeof buckets, at))
         return false;
     if (!row->buckets && !(row->buckets = calloc(1, sizeof *row->buckets)))
         return false;
@@ -154,7 +149,8 @@ static bool read_block(int fd, struct rtl_file_data *known, struct rtl_api_row_c
     uint32_t count = block ? RTL_API_FUNCTIONS : RTL_API_ROWS;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t n = i % RTL_API_FUNCTIONS, cell = RTL_API_CELL(block, i);
-        if (!n && !read_at(fd, counters, sizeof counters, RTL_API_COUNTERS_AT + (uint64_t)cell * sizeof *counters))
+        if (!n &&
+            !rtl_file_read(fd, counters, sizeof counters, RTL_API_COUNTERS_AT + (uint64_t)cell * sizeof *counters))
             return false;
         if (ready[i] && counters[n].calls && !add_cell(fd, known, &rows[i], &counters[n], cell))
             return false;
@@ -169,7 +165,7 @@ static bool read_rows(int fd, struct rtl_api_row_copy *rows, uint64_t blocks)
     struct rtl_file_data known = {0, 0, 0};
     bool ready[RTL_API_ROWS];
     for (uint32_t i = 0; i < RTL_API_ROWS; i += at_once) {
-        if (!read_at(fd, r, sizeof r, RTL_API_ROWS_AT + (uint64_t)i * sizeof *r))
+        if (!rtl_file_read(fd, r, sizeof r, RTL_API_ROWS_AT + (uint64_t)i * sizeof *r))
             return false;
         for (uint32_t n = 0; n < at_once; n++) {
             ready[i + n] = r[n].state == 1;
@@ -209,7 +205,7 @@ static bool read_nodes(int fd, struct rtl_api_copy *copy)
     copy->node_text = calloc(used, sizeof *copy->node_text);
     copy->node_text_bytes = calloc(used, 1);
     if (!copy->nodes || !copy->node_text || !copy->node_text_bytes ||
-        !read_at(fd, copy->nodes, used * sizeof *copy->nodes, RTL_API_NODES_AT))
+        !rtl_file_read(fd, copy->nodes, used * sizeof *copy->nodes, RTL_API_NODES_AT))
         return false;
     copy->node_count = (uint32_t)used;
     for (uint32_t i = 0; i < used; i++) {
@@ -231,7 +227,7 @@ static bool read_launches(int fd, struct rtl_api_copy *copy)
         return true;
     struct rtl_api_counters *counters = malloc(used * sizeof *counters);
     copy->launches = calloc(used, sizeof *copy->launches);
-    bool fine = counters && copy->launches && read_at(fd, counters, used * sizeof *counters, RTL_API_LAUNCHES_AT);
+    bool fine = counters && copy->launches && rtl_file_read(fd, counters, used * sizeof *counters, RTL_API_LAUNCHES_AT);
     for (uint32_t i = 0; fine && i < used; i++)
         if (counters[i].calls)
             copy->launches[copy->launch_count++] = (struct rtl_api_launches_copy){
@@ -254,7 +250,7 @@ static bool read_pairs(int fd, struct rtl_api_copy *copy, uint64_t size)
         return true;
     struct rtl_api_pair *pairs = malloc(used * sizeof *pairs);
     copy->pairs = calloc(used, sizeof *copy->pairs);
-    bool fine = pairs && copy->pairs && read_at(fd, pairs, used * sizeof *pairs, h->pairs_at);
+    bool fine = pairs && copy->pairs && rtl_file_read(fd, pairs, used * sizeof *pairs, h->pairs_at);
     for (uint32_t i = 0; fine && i < used; i++) {
         const struct rtl_api_pair *pair = &pairs[i];
         if (pair->calls && pair->node != RTL_API_NODE_NONE && pair->node < copy->node_count &&
@@ -270,8 +266,8 @@ static bool read_links(int fd, struct rtl_api_copy *copy, uint64_t size)
 {
     struct rtl_api_queue queues[RTL_API_QUEUES];
     copy->links = true;
-    if (!read_at(fd, copy->thread, sizeof copy->thread, RTL_API_THREADS_AT) ||
-        !read_at(fd, queues, sizeof queues, RTL_API_QUEUES_AT))
+    if (!rtl_file_read(fd, copy->thread, sizeof copy->thread, RTL_API_THREADS_AT) ||
+        !rtl_file_read(fd, queues, sizeof queues, RTL_API_QUEUES_AT))
         return false;
     for (uint32_t i = 0; i < RTL_API_QUEUES; i++) {
         copy->linked.linked += queues[i].linked;
@@ -292,7 +288,7 @@ enum rtl_reader_status rtl_api_read(int fd, struct rtl_api_copy *copy, char *why
     struct rtl_api_header *h = &copy->header;
     struct stat st;
     memset(copy, 0, sizeof *copy);
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || !read_at(fd, h, sizeof *h, 0) || h->magic != RTL_API_MAGIC)
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || !rtl_file_read(fd, h, sizeof *h, 0) || h->magic != RTL_API_MAGIC)
         return rtl_explain(RTL_READER_VERSION, why, why_bytes, "the API segment is damaged, or still being made");
     if (h->major != RTL_API_MAJOR)
         return rtl_explain(RTL_READER_VERSION, why, why_bytes,
@@ -307,7 +303,7 @@ enum rtl_reader_status rtl_api_read(int fd, struct rtl_api_copy *copy, char *why
     uint64_t blocks = h->blocks_used < RTL_API_BLOCKS ? h->blocks_used : RTL_API_BLOCKS;
     blocks = blocks ? blocks : 1;
     copy->rows = calloc(RTL_API_ROWS, sizeof *copy->rows);
-    bool fine = copy->rows && read_at(fd, copy->memory, sizeof copy->memory, RTL_API_MEMORY_AT);
+    bool fine = copy->rows && rtl_file_read(fd, copy->memory, sizeof copy->memory, RTL_API_MEMORY_AT);
     fine = fine && (!h->minor || read_links(fd, copy, (uint64_t)st.st_size));
     fine = fine && read_rows(fd, copy->rows, blocks);
     if (fine)

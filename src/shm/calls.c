@@ -462,7 +462,8 @@ static uint32_t row_of(int fd, const struct rtl_calls *calls, uint32_t number)
     return 0;
 }
 
-static void take_threads(int fd, const struct rtl_api_copy *copy, struct rtl_calls *calls)
+/* `ahead`: how far the process's clock is ahead of the snapshot's time line */
+static void take_threads(int fd, const struct rtl_api_copy *copy, uint64_t ahead, struct rtl_calls *calls)
 {
     for (uint32_t i = 1; i < RTL_API_BLOCKS; i++) {
         const struct rtl_api_thread *from = &copy->thread[i];
@@ -472,11 +473,11 @@ static void take_threads(int fd, const struct rtl_api_copy *copy, struct rtl_cal
         *thread = (struct rtl_call_thread){.tid = from->tid};
         if (from->now) {
             thread->row = row_of(fd, calls, RTL_API_NOW_ROW(from->now));
-            thread->since_ns = RTL_API_NOW_NS(from->now);
+            thread->since_ns = RTL_API_NOW_NS(from->now) - ahead;
         }
         if (from->last) {
             thread->last_row = row_of(fd, calls, RTL_API_NOW_ROW(from->last));
-            thread->last_ns = RTL_API_NOW_NS(from->last);
+            thread->last_ns = RTL_API_NOW_NS(from->last) - ahead;
         }
     }
 }
@@ -517,7 +518,7 @@ static bool take(int fd, const struct rtl_api_copy *copy, uint64_t pid, struct r
     calls->copies_unlinked = copy->header.copies_unlinked;
     calls->linked = copy->linked.linked;
     memcpy(calls->unlinked, copy->linked.unlinked, sizeof calls->unlinked);
-    take_threads(fd, copy, calls);
+    take_threads(fd, copy, reader ? (uint64_t)rtl_reader_clocks(reader, false)->ahead_ns : 0, calls);
     struct taking taking = {.fd = fd, .copy = copy, .reader = reader, .to = to};
     return take_links(&taking);
 }

@@ -214,6 +214,14 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
+/* Brings the times of the segment to this process's clock. False when the process has another one that isn't known. */
+static bool know_clocks(struct rtl_reader *reader, pid_t pid)
+{
+    int thread; /* the one that has the descriptor, where the main thread has ended and tells nothing any more */
+    return rtl_clocks_read(pid, &reader->clocks) ||
+           (sscanf(reader->link, "/proc/%*d/task/%d", &thread) == 1 && rtl_clocks_read(thread, &reader->clocks));
+}
+
 /* `patience` is how long to wait for a segment that is being made, in ns. */
 static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why, size_t why_bytes)
 {
@@ -236,8 +244,9 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
         s.status = rtl_explain(RTL_READER_VERSION, why, why_bytes,
                                "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
     } else if (s.status == RTL_READER_OK) {
-        /* the same process still? */
-        if (rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time) {
+        bool known = know_clocks(s.best, pid); /* and of the same process still? */
+        bool same = rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time;
+        if (same && known) {
             s.best->pid = pid;
             s.best->pidfd = pidfd;
             s.best->start_time = process.start_time;
@@ -245,8 +254,15 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
             return RTL_READER_OK;
         }
         rtl_reader_close(s.best);
-        s.status =
-            rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened", (int)pid);
+        if (same && !rtl_process_is_zombie(&again))
+            s.status =
+                rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                            "process %d (%s) has clocks of its own (a time namespace), and /proc/%d/timens_offsets "
+                            "doesn't tell how far ahead they are: its times can't be compared with others",
+                            (int)pid, process.name, (int)pid);
+        else
+            s.status = rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened",
+                                   (int)pid);
     } else if (s.status == RTL_READER_NOT_TRACED) {
         if (s.error && !rtl_process_is_zombie(&process) && !rtl_process_is_kernel_thread(&process))
             s.status = rtl_explain_permission(&process, why, why_bytes);

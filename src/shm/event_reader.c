@@ -37,11 +37,10 @@ static void skip(struct rtl_events *events, uint64_t head, uint64_t capacity)
     events->next = head - capacity;
 }
 
-/* The records to `records` or, with their links, to `linked`. */
-static uint32_t read_events(const struct rtl_reader *reader, struct rtl_events *events,
-                            struct rtl_event_record *records, struct rtl_linked_event *linked, uint32_t most)
+uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_events *events,
+                                  struct rtl_linked_event *out, uint32_t most)
 {
-    bool links = linked && reader->view[RTL_SECTION_EVENTS].stride >= sizeof *linked;
+    bool links = reader->view[RTL_SECTION_EVENTS].stride >= sizeof *out;
     uint64_t head, again, capacity = rtl_reader_events_capacity(reader);
     uint32_t count = 0;
     if (!capacity || !head_of(reader, &head))
@@ -49,13 +48,16 @@ static uint32_t read_events(const struct rtl_reader *reader, struct rtl_events *
     skip(events, head, capacity);
     for (; events->next < head && count < most; events->next++) {
         uint32_t entry = (uint32_t)(events->next & (capacity - 1));
-        struct rtl_event_record *to = linked ? &linked[count].record : &records[count];
-        if (linked && !links)
-            linked[count].link = (struct rtl_event_link){0};
-        if (!rtl_fetch_entry(reader, RTL_SECTION_EVENTS, entry, 0, to, links ? sizeof *linked : sizeof *to) ||
+        struct rtl_event_record *to = &out[count].record;
+        if (!links)
+            out[count].link = (struct rtl_event_link){0};
+        if (!rtl_fetch_entry(reader, RTL_SECTION_EVENTS, entry, 0, to, links ? sizeof *out : sizeof *to) ||
             !rtl_fetch_entry(reader, RTL_SECTION_EVENTS, entry, 0, &again, sizeof again))
             return count; /* a file that was cut: nothing more will come */
         if (to->sequence == events->next + 1 && again == to->sequence) {
+            if (!(to->flags & RTL_EVENT_AGENT_CLOCK))
+                to->start_ns = rtl_reader_line(reader, to->start_ns);
+            out[count].link.entry_ns = rtl_reader_line(reader, out[count].link.entry_ns);
             count++;
             continue;
         }
@@ -68,18 +70,6 @@ static uint32_t read_events(const struct rtl_reader *reader, struct rtl_events *
         events->next--;
     }
     return count;
-}
-
-uint32_t rtl_reader_events(const struct rtl_reader *reader, struct rtl_events *events, struct rtl_event_record *out,
-                           uint32_t most)
-{
-    return read_events(reader, events, out, NULL, most);
-}
-
-uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_events *events,
-                                  struct rtl_linked_event *out, uint32_t most)
-{
-    return read_events(reader, events, NULL, out, most);
 }
 
 const char *rtl_reader_kernel_name(struct rtl_reader *reader, uint32_t kernel)

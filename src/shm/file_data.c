@@ -4,6 +4,12 @@
 #include <errno.h>
 #include <unistd.h>
 
+bool rtl_file_read(int fd, void *to, size_t bytes, uint64_t at)
+{
+    ssize_t n = pread(fd, to, bytes, (off_t)at);
+    return n >= 0 && (size_t)n == bytes;
+}
+
 bool rtl_file_data_next(int fd, struct rtl_file_data *known, uint64_t at, uint64_t *from, uint64_t *to)
 {
     const off_t nowhere = INT64_MAX;

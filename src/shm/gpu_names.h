@@ -22,7 +22,7 @@ struct rtl_gpu_name rtl_other_queues_name(uint32_t gpu, uint32_t bdf); /* of the
 /* Ways and reasons by number; NULL for 0 (not told) and for numbers of a newer library. */
 const char *rtl_way_key(uint32_t way);      /* "native" */
 const char *rtl_way_meaning(uint32_t way);  /* what that is */
-const char *rtl_way_why_key(uint32_t why);  /* "stops_when_full" */
+const char *rtl_way_why_key(uint32_t why);  /* "rings_itself" */
 const char *rtl_way_why_text(uint32_t why); /* what it means */
 
 #endif

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEVICE "/dev/kfd"
@@ -21,33 +19,12 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 
 /* --- the environment it was started with --- */
 
-/*
- * What is at the path as the process sees its files, links followed in its root folder and not in ours: a descriptor
- * (O_PATH), or -1, and then in *missing whether there is nothing. Who has no root any more, as a zombie, says nothing,
- * nor does a kernel without openat2 (before 5.6).
- */
+/* What is at the path as the process sees its files, O_PATH; or -1, and then in *missing whether there is nothing. */
 static int open_theirs(pid_t pid, const char *path, bool *missing)
 {
-    char folder[64];
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-    *missing = false;
-    snprintf(folder, sizeof folder, "/proc/%d/root", (int)pid);
-    int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return -1;
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-    *missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
-    close(root);
-    return fd;
-}
-
-static bool is_missing(pid_t pid, const char *path)
-{
-    bool missing;
-    int fd = open_theirs(pid, path, &missing);
-    if (fd >= 0)
-        close(fd);
-    return missing;
+    int fd = rtl_process_open(pid, path, O_PATH);
+    *missing = fd == -ENOENT || fd == -ENOTDIR;
+    return fd < 0 ? -1 : fd;
 }
 
 /* The names of the list are taken apart by blanks alone here: quotes and escapes only ever hide that one is ours. */
@@ -64,30 +41,29 @@ static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, con
         start--;
     if (*start == '/' && end - start < PATH_MAX) {
         snprintf(path, sizeof path, "%.*s", (int)(end - start), start);
-        use->missing = is_missing(p->pid, path);
+        int fd = open_theirs(p->pid, path, &use->missing);
+        if (fd >= 0)
+            close(fd);
     }
 }
 
 static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    static const char name[] = "HSA_TOOLS_LIB=";
-    char path[64], *bytes = malloc(ENVIRONMENT_MAX);
-    size_t used = 0;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)p->pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (ssize_t n = 1; bytes && fd >= 0 && n > 0 && used<ENVIRONMENT_MAX - 1; used += n> 0 ? (size_t)n : 0)
-        n = read(fd, bytes + used, ENVIRONMENT_MAX - 1 - used);
-    if (used) {
-        bytes[used] = '\0';
+    static const char name[] = "HSA_TOOLS_LIB=", preload[] = "LD_PRELOAD=";
+    char *bytes = malloc(ENVIRONMENT_MAX);
+    ssize_t used = bytes ? rtl_process_file(p->pid, "environ", bytes, ENVIRONMENT_MAX) : 0;
+    if (used > 0) {
         use->environment = true;
-        use->asked = use->missing = false; /* of the program that runs now */
+        use->asked = use->preloaded = use->missing = false; /* of the program that runs now */
+        use->profiler = (struct rtl_profiler){0};
         use->tools[0] = '\0';
-        for (char *at = bytes; at < bytes + used; at += strlen(at) + 1)
+        for (char *at = bytes; at < bytes + used; at += strlen(at) + 1) {
             if (strncmp(at, name, sizeof name - 1) == 0)
                 read_tools(p, use, at + sizeof name - 1);
+            use->preloaded |= strncmp(at, preload, sizeof preload - 1) == 0 && strstr(at, "librtl.so");
+            rtl_profiler_variable(&use->profiler, at);
+        }
     }
-    if (fd >= 0)
-        close(fd);
     free(bytes);
 }
 
@@ -105,7 +81,8 @@ static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
             continue;
         use->runtime |= strstr(file, "/libhsa-runtime64") != NULL;
         use->library |= strstr(file, "/librtl.so") != NULL;
-        use->profiler |= strstr(file, "/librocprofiler-sdk.so") != NULL;
+        if (strstr(file, "/" RTL_PROFILER_LIBRARY))
+            rtl_profiler_because(&use->profiler, "%.*s is loaded", (int)strcspn(file, "\n"), file);
     }
     free(line);
     if (maps)
@@ -181,7 +158,15 @@ __attribute__((format(printf, 2, 3))) static void say(const struct line *l, cons
              l->ended ? "has ended and was not traced: it " : "", text);
 }
 
-/* It should be: HSA_TOOLS_LIB says so, and the runtime is there. */
+/* rocprofiler-sdk's doing. */
+static void explain_profiler(const struct line *l, const struct rtl_profiler *profiler)
+{
+    say(l, "has rocprofiler-sdk (%s), beside which the runtime leaves out HSA_TOOLS_LIB%s", profiler->why,
+        profiler->both ? " in spite of " RTL_PROFILER_BOTH "=1: preload librtl.so (--preload of rtl-top run and env)"
+                       : ": start it with " RTL_PROFILER_BOTH "=1 for both, as rtl-top run and env do");
+}
+
+/* It should be: HSA_TOOLS_LIB or LD_PRELOAD says so, and the runtime is there. */
 static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
 {
     if (use->missing)
@@ -189,9 +174,8 @@ static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
             "was started with HSA_TOOLS_LIB=%s, and where it runs there is no such file: mount librtl.so into the "
             "container (rtl-top env --shell docker)",
             use->tools);
-    else if (use->profiler)
-        say(l, "has a tool of rocprofiler-sdk loaded, beside which the runtime leaves out HSA_TOOLS_LIB: start it with "
-               "HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 for both, or without that tool");
+    else if (use->profiler.active && !use->preloaded)
+        explain_profiler(l, &use->profiler);
     else if (use->no_device && !use->device)
         say(l,
             "found no GPU: there is no " DEVICE
@@ -201,6 +185,9 @@ static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
             "found no GPU: uid %u, gid %u may not open " DEVICE
             ". Let its user into the group that the file has (usermod -aG render USER)",
             l->p->euid, l->p->egid);
+    else if (use->preloaded)
+        say(l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
+               "without that, or linked into the program. HSA_TOOLS_LIB=librtl.so is the way then");
     else
         say(l,
             "was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can the dynamic linker find it "
@@ -217,10 +204,12 @@ void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *
         say(&l, "is a 32-bit program: ROCm and librtl.so have 64 bits");
     else if (use->unlinked)
         say(&l, "is linked statically: it can load no library, so neither a ROCm of this system's nor librtl.so");
-    else if (use->library)
+    else if (use->library && !use->preloaded)
         say(&l, "has librtl.so loaded but no segment: it said why on its standard error");
-    else if (use->asked && uses)
+    else if ((use->asked || use->preloaded) && uses)
         explain_refused(&l, use);
+    else if (use->asked && use->profiler.active && !use->profiler.both && !use->preloaded)
+        explain_profiler(&l, &use->profiler);
     else if (use->asked)
         say(&l, "was started with HSA_TOOLS_LIB=%s but %s", use->tools,
             ended ? "no HSA runtime was seen in it while it ran"

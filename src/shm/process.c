@@ -32,31 +32,6 @@ enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, siz
     return status;
 }
 
-/* The start of a file of the process, terminated; bytes read or -errno. */
-static ssize_t read_file(pid_t pid, const char *file, char *buffer, size_t bytes)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    size_t used = 0;
-    ssize_t n;
-    while (used < bytes - 1 && (n = read(fd, buffer + used, bytes - 1 - used)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            int error = errno;
-            close(fd);
-            return -error;
-        }
-        used += (size_t)n;
-    }
-    close(fd);
-    buffer[used] = '\0';
-    return (ssize_t)used;
-}
-
 static const char *field(const char *line, const char *name)
 {
     size_t length = strlen(name);
@@ -125,7 +100,7 @@ int rtl_process_read(pid_t pid, struct rtl_process *process)
     process->pid = process->tgid = process->innermost = pid;
     if (pid <= 0)
         return -ESRCH;
-    ssize_t n = read_file(pid, "stat", buffer, sizeof buffer);
+    ssize_t n = rtl_process_file(pid, "stat", buffer, sizeof buffer);
     if (n == -ENOENT || n == -ESRCH)
         return kill(pid, 0) == 0 || errno == EPERM ? -EPERM : -ESRCH;
     if (n < 0)
@@ -148,26 +123,43 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process)
     return process->flags & KERNEL_THREAD_FLAG;
 }
 
-bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to)
+/* The first line of the mappings with that text, up to its end; NULL, or to be freed. */
+static char *find_mapping(pid_t pid, const char *text)
 {
     char path[64], *line = NULL;
     size_t room = 0;
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");
-    if (!maps)
-        return false;
-    while (!found && getline(&line, &room, maps) > 0) {
-        unsigned long long a, b;
-        found = strstr(line, text) && sscanf(line, "%llx-%llx", &a, &b) == 2;
-        if (found && from)
-            *from = a;
-        if (found && to)
-            *to = b;
-    }
+    while (maps && !found && getline(&line, &room, maps) > 0)
+        found = strstr(line, text);
+    if (maps)
+        fclose(maps);
+    if (found)
+        return line;
     free(line);
-    fclose(maps);
+    return NULL;
+}
+
+bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to)
+{
+    unsigned long long a = 0, b = 0;
+    char *line = find_mapping(pid, text);
+    bool found = line && sscanf(line, "%llx-%llx", &a, &b) == 2;
+    if (found && from)
+        *from = a;
+    if (found && to)
+        *to = b;
+    free(line);
     return found;
+}
+
+bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t bytes)
+{
+    char *line = find_mapping(pid, text), *file = line ? strchr(line, '/') : NULL;
+    snprintf(path, bytes, "%.*s", file ? (int)strcspn(file, "\n") : 0, file ? file : "");
+    free(line);
+    return *path;
 }
 
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "shm/proc_file.h"
 #include "shm/segment_reader.h"
 
 enum { RTL_FILES_MAX = 1 << 16 }; /* open files of one process that are looked at, at most; of all tasks */
@@ -35,6 +36,9 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process);
 
 /* True when a file whose path contains `text` is mapped; *from, *to get the first such mapping. */
 bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to);
+
+/* The path of that file, as the process's mappings have it. */
+bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t bytes);
 
 /* One line each into why, without a newline. They return the status that goes with it. */
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes);

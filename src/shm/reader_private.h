@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "shm/clock_offsets.h"
 #include "shm/segment.h"
 
 /* A section as the reader uses it: validated against fstat's size, never read from the segment again. */
@@ -51,7 +52,15 @@ struct rtl_reader {
     int pidfd;           /* -1 when the kernel has none */
     uint64_t start_time; /* of the process, in clock ticks since boot: tells a reused pid */
     char link[64];       /* in /proc, where the segment was found */
+
+    struct rtl_clocks clocks; /* set by discover.c; zeros when opened by descriptor */
 };
+
+/* A time of the process's (0: none) on the time line in use: this process's CLOCK_MONOTONIC, or the host's. */
+static inline uint64_t rtl_reader_line(const struct rtl_reader *reader, uint64_t mono_ns)
+{
+    return mono_ns ? mono_ns - (uint64_t)reader->clocks.ahead_ns : 0;
+}
 
 /* Memory of a snapshot's octaves: blocks that never move, because the copies point into them. */
 struct rtl_block {

@@ -37,7 +37,8 @@
  *  - Record n of the event ring is whole when its sequence is n + 1 before and after it was copied; otherwise it was
  *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
  *
- * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC of the host, *_ticks the agent's own clock.
+ * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC as the process reads it, which a time namespace sets
+ * apart from the viewer's: readers bring it to one time line (clock_offsets.h). *_ticks is the agent's own clock.
  * Sources: the layout follows measurements of our own (doc/costs.md).
  */
 /* clang-format off */
@@ -180,7 +181,7 @@ struct rtl_queue {
     uint64_t destroyed_mono_ns;
     uint64_t dispatches_before; /* dispatches of earlier queues in this slot */
     uint32_t way;              /* RTL_WAY_WORD; create, dispatch or worker when it changes; 0: an older library, shared */
-    uint32_t pad0;
+    uint32_t real_key;         /* RTL_QUEUE_KEY of amd_queue_t.queue_inactive_signal; 0: an older library, shared, none */
     uint64_t real_id;          /* hsa_queue_t.id + 1, as whoever looks into the process finds it; 0: an older library, shared */
     /* dispatch */
     uint64_t dispatches;       /* every kernel dispatch */
@@ -194,6 +195,12 @@ struct rtl_queue {
     /* 0..7 dispatch, 8..15 worker (tables.h) */
     uint64_t untimed[RTL_UNTIMED_LINES];
 };
+
+/*
+ * Tells queues of several runtimes in one process apart: each runtime numbers its own from 0. The signal is one a queue
+ * and aligned to 64 bytes; a runtime's intercept queue has that of the queue behind it.
+ */
+#define RTL_QUEUE_KEY(signal) ((uint32_t)((uint64_t)(signal) >> 6))
 
 /* How packets of a queue come, and why so (tables.h). A reader shows numbers that it doesn't know as unknown. */
 #define RTL_WAY_WORD(way, why) ((uint32_t)(way) | (uint32_t)(why) << 8)
@@ -308,8 +315,9 @@ struct rtl_header {
     uint64_t start_real_ns;    /* CLOCK_REALTIME then */
     uint32_t mode;             /* enum rtl_mode: what the process was started with */
     uint32_t seals;            /* F_SEAL_* that hold */
-    uint32_t runtime_major, runtime_minor; /* HSA runtime version as the tool was told */
-    uint32_t table_core_bytes, table_ext_bytes; /* minor versions of the two API tables */
+    /* load, and again whenever a runtime is loaded: HSA version as the tool was told, minor versions of its API tables */
+    uint32_t runtime_major, runtime_minor;
+    uint32_t table_core_bytes, table_ext_bytes;
     char comm[RTL_COMM_MAX];
     char library_version[32];
     uint32_t control_fd;       /* the process's descriptor of the control page (control.h), */

@@ -291,6 +291,14 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
     return RTL_READER_OK;
 }
 
+const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host)
+{
+    struct rtl_clocks *c = &reader->clocks;
+    c->own_ahead_ns = host ? c->own.mono_ns : c->own_ahead_ns;
+    c->ahead_ns = host ? c->its.mono_ns : c->ahead_ns;
+    return c;
+}
+
 uint64_t rtl_reader_memory(const struct rtl_reader *reader)
 {
     uint64_t bytes = sizeof *reader + reader->kernels * (sizeof *reader->name + sizeof *reader->name_length);

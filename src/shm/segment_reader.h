@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "shm/clock_offsets.h"
 #include "shm/segment.h"
 
 /* X(symbol, exit status of rtl-top, what it means); the messages themselves name pid, user and remedy */
@@ -56,6 +57,9 @@ bool rtl_reader_alive(struct rtl_reader *reader);
  * can't be told. */
 uint64_t rtl_reader_number(const struct rtl_reader *reader);
 
+/* Its clocks. With `host`, times are on the host's CLOCK_MONOTONIC from now on; before, on this process's own. */
+const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host);
+
 /* Pids of the traced processes that this user may see, ascending; the caller frees *pids. Count or -errno. */
 int rtl_discover(pid_t **pids);
 
@@ -90,7 +94,8 @@ struct rtl_kernel_snapshot {
 struct rtl_queue_snapshot {
     uint32_t slot, agent, gpu; /* gpu: number on screen */
     uint64_t queue_id;
-    uint64_t real_id; /* of a live snapshot: as struct rtl_queue has it */
+    uint64_t real_id; /* of a live snapshot, as real_key: as struct rtl_queue has it */
+    uint32_t real_key;
     bool live, shared;
     uint32_t size_packets;
     uint64_t dispatches, injected, completed, packets;
@@ -225,13 +230,10 @@ uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader);
 bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events);
 
 /*
- * Copies up to `most` records, oldest first, each whole. 0 when there is none now. Bounded work whatever the segment
- * holds: at most as many records are looked at as the ring has, and the numbers in them are untrusted.
+ * Copies up to `most` records, oldest first, each whole and with its link to a call of the API, which is zeros where
+ * the process records none. 0 when there is none now. Bounded work whatever the segment holds: at most as many records
+ * are looked at as the ring has, and the numbers in them are untrusted.
  */
-uint32_t rtl_reader_events(const struct rtl_reader *reader, struct rtl_events *events, struct rtl_event_record *out,
-                           uint32_t most);
-
-/* The same with the links to calls of the API, zeros where the process records none. */
 uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_events *events,
                                   struct rtl_linked_event *out, uint32_t most);
 

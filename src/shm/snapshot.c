@@ -189,7 +189,7 @@ bool rtl_take_header(struct rtl_taking *t, struct rtl_reader *reader, struct rtl
     t->out = s;
     t->retries = RETRIES_ALLOWED;
     t->pauses = PAUSES_ALLOWED;
-    s->taken_mono_ns = rtl_mono_ns();
+    s->taken_mono_ns = rtl_mono_ns() - (uint64_t)reader->clocks.own_ahead_ns;
     t->chunks = reader->view[RTL_SECTION_CHUNKS].capacity;
     if (t->chunks > RTL_CHUNKS_MAX)
         t->chunks = RTL_CHUNKS_MAX; /* a directory entry can't name more */
@@ -215,9 +215,9 @@ bool rtl_take_header(struct rtl_taking *t, struct rtl_reader *reader, struct rtl
     s->seals = h->seals;
     s->runtime_major = h->runtime_major;
     s->runtime_minor = h->runtime_minor;
-    s->start_mono_ns = h->start_mono_ns;
+    s->start_mono_ns = rtl_reader_line(reader, h->start_mono_ns);
     s->start_real_ns = h->start_real_ns;
-    s->heartbeat_mono_ns = h->heartbeat_mono_ns;
+    s->heartbeat_mono_ns = rtl_reader_line(reader, h->heartbeat_mono_ns);
     s->worker_cpu_ns = h->worker_cpu_ns;
     s->passes = h->passes;
     s->parked = h->parked == 1;
@@ -293,6 +293,7 @@ static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_sna
     out->generation = q.generation;
     out->queue_id = q.queue_id;
     out->real_id = q.real_id;
+    out->real_key = q.real_key;
     out->live = q.live == 1;
     out->shared = slot == RTL_QUEUE_SHARED;
     out->size_packets = q.size_packets;

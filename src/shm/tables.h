@@ -63,20 +63,18 @@
     X(DEMOTED, 3, "demoted", "they are found in the ring behind the application: counted, not timed") \
     X(OBSERVED, 4, "observed", "rtl-top finds them in the ring, from outside the process")
 
-/* Why a queue is watched in that way. X(symbol, number, JSON key, text on screen) */
-#define RTL_WAY_REASONS(X)                                                                                           \
-    X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                                               \
-    X(SAFE, 2, "safe", "intercept queues are safe on this release")                                                  \
-    X(OVERWRITES, 3, "overwrites", "intercept queues overwrite memory on this release")                              \
-    X(STOPS_WHEN_FULL, 4, "stops_when_full", "intercept queues stop the process when they are full on this release") \
-    X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                                                    \
-    X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                                      \
-    X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                                       \
-    X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")                       \
-    X(RING_ELSEWHERE, 9, "ring_elsewhere", "its ring was to lie in the GPU's memory")                                \
-    X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")                                   \
-    X(RUNTIMES_OWN, 11, "runtimes_own", "the runtime's own: copies and fills by kernels")                            \
-    X(PAST_LIBRARY, 12, "past_library", "the library sees nothing of it: counted from outside")
+/* Why a queue is watched in that way; 2 to 4 are retired. X(symbol, number, JSON key, text on screen) */
+#define RTL_WAY_REASONS(X)                                                                      \
+    X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                          \
+    X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                               \
+    X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                 \
+    X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                  \
+    X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")  \
+    X(RING_ELSEWHERE, 9, "ring_elsewhere", "its ring was to lie in the GPU's memory")           \
+    X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")              \
+    X(RUNTIMES_OWN, 11, "runtimes_own", "the runtime's own: copies and fills by kernels")       \
+    X(PAST_LIBRARY, 12, "past_library", "the library sees nothing of it: counted from outside") \
+    X(DEFAULT, 13, "default", "queues are native by default")
 
 /*
  * When the read index of a queue moves, as far as whoever observes it from outside can tell. X(symbol, number, JSON
@@ -133,7 +131,9 @@
     X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")                    \
     X(PACKETS_UNSEEN, 13, "packets_unseen", "packets were overwritten in their queues before they were counted")   \
     X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not looked into from outside") \
-    X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")
+    X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")     \
+    X(ANOTHER_RUNTIME, 16, "another_runtime",                                                                      \
+      "a second HSA runtime is not traced: rtl-top only counts its kernels, from outside")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)

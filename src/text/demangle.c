@@ -218,11 +218,6 @@ static char *demangle_apart(const char *name, size_t length)
     return NULL;
 }
 
-void rtl_demangle_rest(void)
-{
-    stop_helper();
-}
-
 char *rtl_demangle(const char *name, size_t length)
 {
     if (length < 3 || length > NAME_MAX_BYTES || name[0] != '_' || name[1] != 'Z' || memchr(name, 0, length))

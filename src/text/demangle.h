@@ -13,10 +13,4 @@
 /* The demangled name, allocated; NULL when it is not a mangled name, is too long, or could not be had in time. */
 char *rtl_demangle(const char *name, size_t length);
 
-/*
- * Ends the helper process, if there is one; the next name that wants one gets a new one. For a thread that demangled
- * before it ends: a helper goes with the thread that started it.
- */
-void rtl_demangle_rest(void);
-
 #endif

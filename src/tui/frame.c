@@ -151,21 +151,6 @@ static double clamp(double value)
     return value > 0 ? value < 1 ? value : 1 : 0;
 }
 
-void rtl_frame_gauge(struct rtl_frame *frame, int row, int col, int width, double value)
-{
-    int inner = width - 2;
-    if (inner < 1)
-        return;
-    value = clamp(value);
-    int filled = (int)(value * inner + 0.5);
-    if (value > 0 && !filled)
-        filled = 1;
-    set(frame, row, col, RTL_ROLE_LABEL, '[');
-    for (int i = 0; i < inner; i++)
-        set(frame, row, col + 1 + i, i * 10 >= inner * 9 ? RTL_ROLE_BAR_HIGH : RTL_ROLE_BAR, i < filled ? '|' : ' ');
-    set(frame, row, col + width - 1, RTL_ROLE_LABEL, ']');
-}
-
 void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, double value)
 {
     if (width < 1)

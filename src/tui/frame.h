@@ -83,8 +83,6 @@ void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role ro
 /* Changes the role of cells that are there. */
 void rtl_frame_paint(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role);
 
-/* "[|||||||    ]" of `width` columns in all; `value` in 0..1. */
-void rtl_frame_gauge(struct rtl_frame *frame, int row, int col, int width, double value);
 /* A bar of eighths of a column ("#" in ASCII); what is more than nothing is drawn as something. */
 void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, double value);
 /* One mark of a sparkline; level 0..7, -1 for nothing. */

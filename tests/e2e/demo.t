@@ -14,6 +14,19 @@ check "the demo shows its kernels and ends by q" tests/e2e/watch-demo 180 make O
 sed 's/^/# /' "$work/check.out"
 check "its workload has ended" wait_until 60 nothing_left
 
+make O="$O" demo RELEASE=experimental SERVER=llama >"$work/out" 2>&1
+check "RELEASE with SERVER=llama is refused" test "$?" -ne 0
+has "the refusal says why" "$(cat "$work/out")" '^make demo: RELEASE=experimental goes without SERVER=llama'
+make O="$O" demo RELEASE=no/release >"$work/out" 2>&1
+check "a RELEASE that is no name is refused" test "$?" -ne 0
+has "the refusal names it" "$(cat "$work/out")" 'no/release: the name of a release'
+if [ -d cache/releases/experimental ]; then
+    check "the demo runs on ROCm 7.2.4" tests/e2e/watch-demo 180 make O="$O" demo RELEASE=experimental
+    check "its program has ended" wait_until 60 nothing_left
+else
+    skip "the demo runs on ROCm 7.2.4" "tests/vgpu/releases experimental hasn't fetched it"
+fi
+
 make O="$O" demo >"$work/out" 2>&1 </dev/null
 check "without a terminal it fails" test "$?" -ne 0
 has "and says what to do" "$(cat "$work/out")" 'needs a terminal.*make demo'

@@ -78,6 +78,40 @@ has "there are counters of queues and signals" "$(jq -r '.traceEvents[] | select
 is "no slices of a track overlap" "$(jq '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid])[] | sort_by(.ts) |
     [range(1; length) as $i | (.[$i - 1].ts + .[$i - 1].dur) * 1000 - .[$i].ts * 1000 | select(. > 0.5)] | length' "$work/ours.json" | sort -u)" 0
 
+# --- boot time, as ROCr, rocprofv3 and the software GPU have it: beside monotonic time, or where other tools expect it ---
+columns() { head -n 1 "$1" | tr , '\n' | grep -nx "$2" | cut -d: -f1; } # no field before them has a comma in quotes here
+boots() { # CSV: op, start and end in boot time, by op
+    awk -F, -v a="$(columns "$1" start_boot_ns)" -v b="$(columns "$1" end_boot_ns)" 'NR > 1 {
+        while (match($0, /"[^"]*"/)) $0 = substr($0, 1, RSTART - 1) "x" substr($0, RSTART + RLENGTH); print $1 "|" $a "|" $b }' "$1" | sort -t '|' -k1,1n
+}
+boot_of() { echo "(SELECT $1 + offset_ns FROM boot WHERE process = o.id >> 40 AND from_ns <= $1 AND $1 < until_ns)"; }
+sums() { jq -c '[."rocprofiler-sdk-tool"[].buffer_records | .kernel_dispatch, .memory_copy | .[]] | [(map(.start_timestamp) | min), (map(.end_timestamp) | max), length]' "$1"; }
+is "a trace knows boot time for each of its rows" "$(sqlite3 "$work/ours.db" "SELECT count(*) FROM rocpd_op o WHERE $(boot_of start) IS NULL")" 0
+sqlite3 "$work/ours.db" "SELECT id, $(boot_of start), $(boot_of end) FROM rocpd_op o ORDER BY id" >"$work/want"
+boots "$work/ours.csv" >"$work/got"
+check "CSV: boot times are what the view says" cmp "$work/want" "$work/got"
+cp "$work/ours.db" "$work/slept.db" # one that began after a suspend, with two more in it
+sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *';
+    INSERT INTO rocpd_metadata(tag, value) SELECT 'boot 0 ' || start, 5000000007 FROM (SELECT start FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 10);
+    INSERT INTO rocpd_metadata(tag, value) SELECT 'boot 0 ' || start, 900000000011 FROM (SELECT start FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 500);
+    INSERT INTO rocpd_metadata(tag, value) SELECT 'boot 0 ' || end, 1234567000000013 FROM (SELECT end FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 700)"
+"$top" export "$work/slept.db" --csv "$work/slept.csv" --rocprofv3 "$work/slept.v3" --perfetto "$work/slept.json" 2>"$work/said"
+sqlite3 "$work/slept.db" "SELECT id, $(boot_of start), $(boot_of end) FROM rocpd_op o ORDER BY id" >"$work/want"
+boots "$work/slept.csv" >"$work/got"
+check "CSV: boot times follow each suspend, to the nanosecond" cmp "$work/want" "$work/got"
+check "CSV: boot times from before a suspend that nobody saw are left out" grep -q '||' "$work/got"
+is "CSV: monotonic times stay what they are" "$(cut -d, -f1-7 "$work/slept.csv" | md5sum)" "$(cut -d, -f1-7 "$work/ours.csv" | md5sum)"
+is "rocprofv3: times are boot times" "$(sums "$work/slept.v3")" \
+    "$(sqlite3 "$work/slept.db" "SELECT json_array(min(start) + 5000000007, max($(boot_of end)), count(*)) FROM rocpd_op o WHERE gpuId >= 0")"
+has "rocprofv3: it says which of them are guessed" "$(cat "$work/said")" '^rtl-top: --rocprofv3: [0-9]+ times are from before'
+is "Perfetto: it has what makes boot time of its times" "$(jq -c '.otherData.boot | map(.process, .offset_ns)' "$work/slept.json")" \
+    '[0,"5000000007",0,"900000000011",0,"1234567000000013"]'
+sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *'; DROP VIEW boot" # as of an earlier rtl-top
+"$top" export "$work/slept.db" --csv "$work/old.csv" --rocprofv3 "$work/old.v3" 2>"$work/said"
+is "a trace without boot times: CSV has none" "$(boots "$work/old.csv" | cut -d'|' -f2- | sort -u)" "|"
+is "a trace without boot times: rocprofv3 has its own" "$(sums "$work/old.v3")" \
+    "$(sqlite3 "$work/ours.db" "SELECT json_array(min(start), max(end), count(*)) FROM rocpd_op WHERE gpuId >= 0")"
+
 # --- what goes wrong ---
 "$top" export "$work/none.db" --csv "$work/x.csv" >"$work/said" 2>&1
 is "no such file: 10" "$?" 10

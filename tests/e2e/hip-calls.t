@@ -87,7 +87,7 @@ done
 # --- guards ---
 for library in librtl.so librtl-hip.so; do
     is "$library needs libc alone" "$(readelf -d "$O/$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|ld-linux.*|libpthread|libdl)\.so')" ""
-    is "$library names no tracer and no HIP library" "$(nm -D "$O/$library" | grep -iE 'roctracer|rocprofiler|amdhip')" ""
+    is "$library names no tracer and no HIP library" "$(nm -D --undefined-only "$O/$library" | grep -iE 'roctracer|rocprofiler|amdhip')" ""
 done
 is "librtl.so exports no function of HIP or roctx" "$(nm -D --defined-only "$O/librtl.so" | grep -E ' (hip|roctx)')" ""
 finish

@@ -11,7 +11,7 @@ program=$tap_top/$O/tests/programs/hip_api
 
 # --- env ---
 is "env: all that it takes" "$("$top" env --mode hip | tr '\n' ' ')" \
-    "export HSA_TOOLS_LIB='$library' export RTL_MODE='hip' export LD_PRELOAD='$hip' "
+    "export HSA_TOOLS_LIB='$library' export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1' export RTL_MODE='hip' export LD_PRELOAD='$hip' "
 is "env: where the environment says so, too" "$(RTL_MODE=hip "$top" env --shell json | jq -r .LD_PRELOAD)" "$hip"
 is "env: not in another mode" "$("$top" env --shell json --mode default | jq -r '.LD_PRELOAD')" null
 is "env: which goes before what the environment says" "$(RTL_MODE=hip "$top" env --shell json --mode auto | jq -r '.LD_PRELOAD')" null

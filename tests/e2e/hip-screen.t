@@ -46,7 +46,7 @@ term kill-server
 close_play
 
 # ranges with the time of their kernels, and how long kernels take to start
-gpu="--duration 20us"
+gpu="--duration 20us ${RTL_RELEASE:+--title}"
 play "$O/tests/programs/hip_links" --launches 1600 --threads 2 --hold
 wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'" >/dev/null
 "$top" -p "$program" --json -n 1 >"$work/frame"

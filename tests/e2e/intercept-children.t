@@ -24,7 +24,7 @@ check "forked before: the child has a segment of its own" children_counted
 is "forked before: one child" "$(grep -c '^child' "$work/out")" 1
 is "forked before: no child lives on it" "$(look note)" ""
 close_scene
-is "forked before: all end well" "$status $(cat "$work/err")" "0 "
+is "forked before: all end well" "$status $(without_runtimes_own <"$work/err")" "0 "
 
 play spawn
 check "spawned: the parent's work is accounted for" wait_until 60 settled 0
@@ -35,7 +35,7 @@ is "spawned: none has its parent's" "$(grep '^child' "$work/out" | while read -r
     for fd in /proc/"$child"/fd/*; do readlink "$fd"; done | grep -c rtl-segment
 done | sort | uniq -c | tr -s ' ')" " 2 1"
 close_scene
-is "spawned: all end well" "$status $(cat "$work/err")" "0 "
+is "spawned: all end well" "$status $(without_runtimes_own <"$work/err")" "0 "
 
 # What can be had in a child that inherited a runtime differs from release to release, down to a crash.
 for scene in inherit after; do
@@ -60,5 +60,5 @@ play storm
 check "children while others dispatch: all accounted for" wait_until 60 settled 0
 check "children while others dispatch: counts are the program's" counted_as_launched
 close_scene
-is "children while others dispatch: all end well" "$status $(cat "$work/err")" "0 "
+is "children while others dispatch: all end well" "$status $(without_runtimes_own <"$work/err")" "0 "
 finish

@@ -5,6 +5,20 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 
+# Where intercept queues overwrite memory the library makes none, and a queue that can be nothing else is left alone.
+may=yes
+may_intercept || may=no
+way=$(tests/e2e/way-of-queues "${RTL_RELEASE:-}") # of those that can be either
+# said_at_end: without what the runtime says itself, and what is said of queues that are left alone here
+said_at_end() {
+    if [ "$may" = no ]; then set -- -v '^librtl: .*intercept queues overwrite memory'; else set -- .; fi
+    without_runtimes_own <"$work/err" | grep "$@"
+}
+counted_here() { # of what was launched, without the one whose ring lies in the GPU's memory where that is left alone
+    [ "$may" = yes ] || sed -i '/^launched hsa_03 /d' "$work/out"
+    counted_as_launched
+}
+
 tools=$tap_top/$O/tests/programs/intercept_slots_preload.so
 play any
 close_scene
@@ -29,7 +43,7 @@ if grep -q 'too old' "$work/err"; then # the stand-in needs release 5.6; the oth
     finish
 fi
 close_scene
-is "without the library: ends well, and the runtime made all queues" "$status $(cat "$work/err")" "0 made 5, gave 0 0 0"
+is "without the library: ends well, and the runtime made all queues" "$status $(said_at_end)" "0 made 5, gave 0 0 0"
 grep -vE '^(launched|unseen)' "$work/out" >"$work/plain"
 has "without the library: the array got its queues" "$(cat "$work/plain")" '^queue 6 is there, 1024 packets$'
 
@@ -43,15 +57,17 @@ for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 5"
     name="slot $1, step $2, $3's"
     made="$4, gave 0 0 1" # one queue was asked for with a high priority, which is set on the intercept queue
     # native queues are the function's own, with their priorities; where a tool came first they are intercept queues
-    case ${RTL_QUEUES:-auto}-$3 in native-runtime) made="4, gave 0 0 0" ;; esac
+    case $way-$3 in native-runtime) made="4, gave 0 0 0" ;; esac
+    dispatches=660 refused=1 elsewhere=ring_moved
+    if [ "$may" = no ]; then made="5, gave 0 0 0" dispatches=600 refused=2 elsewhere=batch_unsafe; fi
     play
     check "$name: all over" wait_until 60 settled 0
-    check "$name: counts are the program's" counted_as_launched
-    is "$name: all timed" "$(look timed)" "timed 660"
-    has "$name: the one that can't be intercepted is counted" "$(look over)" ' queues 1 '
-    is "$name: and said, like the ring that is elsewhere" "$(look note | tr '\n' ' ')" "note queue_not_intercepted note ring_moved "
+    check "$name: counts are the program's" counted_here
+    is "$name: all timed" "$(look timed)" "timed $dispatches"
+    has "$name: the one that can't be intercepted is counted" "$(look over)" " queues $refused "
+    is "$name: and said, like the ring that is elsewhere" "$(look note | tr '\n' ' ')" "note queue_not_intercepted note $elsewhere "
     close_scene
-    is "$name: ends well, and priorities are what was asked for" "$status $(cat "$work/err")" "0 made $made"
+    is "$name: ends well, and priorities are what was asked for" "$status $(said_at_end)" "0 made $made"
     is "$name: the application sees the same" "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
 done
 
@@ -67,7 +83,7 @@ copies_over() {
 DESCRIBED_TOOL=''
 play copy
 close_scene
-is "copies in batches, a borrowed queue, without the library: ends well" "$status $(cat "$work/err")" "0 made 5, gave 0 0 0"
+is "copies in batches, a borrowed queue, without the library: ends well" "$status $(said_at_end)" "0 made 5, gave 0 0 0"
 grep -vE '^(launched|unseen)' "$work/out" >"$work/plain_copy"
 DESCRIBED_TOOL=$tap_top/$O/librtl.so DESCRIBED_AS=runtime
 gpu="--copy-truth $work/engines"
@@ -87,7 +103,7 @@ near_the_engines() {
 check "batches of copies alone: times are the engines'" wait_until 60 near_the_engines
 gpu=
 close_scene
-is "batches of copies alone: ends well" "$status $(cat "$work/err")" "0 made 0, gave 0 0 0"
+is "batches of copies alone: ends well" "$status $(said_at_end)" "0 made 0, gave 0 0 0"
 play copy
 check "a batch of copies: each is counted, with its bytes" wait_until 60 copies_over
 has "a batch of copies: of another version, comes to where it was meant for" "$(cat "$work/out")" \
@@ -101,7 +117,7 @@ else
     has "a borrowed queue: each time is counted as one that can't be intercepted" "$(look over)" ' queues 4 '
 fi
 check "a borrowed queue: all over" wait_until 60 settled 0
-check "a borrowed queue: counts are the program's" counted_as_launched
+check "a borrowed queue: counts are the program's" counted_here
 close_scene
 is "copies in batches, a borrowed queue: ends well" "$status" 0
 is "copies in batches, a borrowed queue: the application sees the same" \

@@ -10,7 +10,7 @@ found() { sed -n 's/^rings //p' "$work/out"; }
 ends_well() { # name
     has "$1: all completes" "$(cat "$work/out")" '^done'
     close_scene
-    is "$1: ends well" "$status $(cat "$work/err")" "0 "
+    is "$1: ends well" "$status $(without_runtimes_own <"$work/err")" "0 "
 }
 tools=
 play ring
@@ -32,6 +32,10 @@ unset RTL_MODE
 # an intercept queue has no hardware doorbell; in front of a native one the library notices that nobody rings, gives the
 # queue up, and counts what it finds in the ring
 for queues in intercept native; do
+    if [ "$queues" = intercept ] && ! may_intercept; then
+        skip "intercept: programs that ring themselves" "the library makes no intercept queues here: they overwrite memory"
+        continue
+    fi
     RTL_QUEUES=$queues
     export RTL_QUEUES
     case $queues in intercept) rings="by the runtime" ;; *) rings=itself ;; esac

@@ -56,7 +56,7 @@ queue_gaps() { # kernel, line of the queues
             if (n == 1 || gap < min) min = gap
             if (gap > max) max = gap }
         $2 > end { end = $2 }
-        END { printf "%d %.0f %d %d\n", n, sum, min, max }' >"$work/gaps"
+        END { printf "%d %.0f %.0f %.0f\n", n, sum, min, max }' >"$work/gaps"
     look queue | sed -n "$2p" | awk '{ print $20, $28, $29, $30 }' >"$work/said"
     diff "$work/gaps" "$work/said"
 }

@@ -23,7 +23,7 @@ play_deep() {
 }
 ends() {
     close_scene
-    is "$name: ends well, in silence" "$status $(cat "$work/err")" "0 "
+    is "$name: ends well, in silence" "$status $(without_runtimes_own <"$work/err")" "0 "
 }
 
 for own in '' signalled; do

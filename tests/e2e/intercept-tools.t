@@ -32,6 +32,10 @@ tools="$rtl $noop"
 asked=${RTL_QUEUES:-auto}
 for RTL_QUEUES in intercept native; do
     export RTL_QUEUES
+    if [ "$RTL_QUEUES" = intercept ] && ! may_intercept; then
+        skip "before a tool that chains, intercept" "the library makes no intercept queues here: they overwrite memory"
+        continue
+    fi
     play any
     all_counted "before a tool that chains, $RTL_QUEUES"
     case $RTL_QUEUES in
@@ -42,6 +46,8 @@ done
 RTL_QUEUES=$asked
 tools="$noop $rtl"
 play any
+may_intercept || is "behind a tool that expects somebody else's queues: where such queues overwrite memory none is made" \
+    "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[] | "\(.way) \(.way_why)"')" "native no_intercept"
 all_counted "behind a tool that expects somebody else's queues"
 unset NOOP_CHAIN
 tools="$rtl $rtl"

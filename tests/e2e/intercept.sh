@@ -14,13 +14,13 @@ fast*  lognormal 8us 0.5
 *      fixed 5us
 EOF
 
-# play SCENE...: until it holds; $program is its process. Options of the software GPU in $gpu, tools in $tools, the
-# program in $scenes.
+# play SCENE...: until it holds; $program is its process. Options of the software GPU in $gpu, tools in $tools, what is
+# preloaded in $preload, the program in $scenes.
 play() {
     rm -f "$work/in" "$work/truth" "$work/out" "$work/err" # what the scene before left must not be taken for this one's
     mkfifo "$work/in"
     # shellcheck disable=SC2086 # several options, or none
-    (HSA_TOOLS_LIB=${tools-$tap_top/$O/librtl.so} exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} \
+    (HSA_TOOLS_LIB=${tools-$tap_top/$O/librtl.so} exec env ${preload:+"LD_PRELOAD=$preload"} tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} \
         --script "$work/script" --truth "$work/truth" ${gpu:-} -- "$O/tests/programs/${scenes:-intercept_scenes}" "$@" \
         <"$work/in" >"$work/out" 2>"$work/err") &
     program=$!

@@ -19,21 +19,27 @@ finds "a program that is linked with the runtime" '' '^ok     runtime      HSA r
 has "the program" "$found" "^ok     program      $program\$"
 has "the library" "$found" '^ok     library      /.*/librtl\.so$'
 has "the segment" "$found" '^ok     segment      a memfd of [0-9]+ MB'
-# what is said of the queues is what they get; `way` is the release's
-finds "the way of queues" '' '^ok     queues       (native|intercept): intercept queues (stop|are safe)' "$top" check -- "$program"
+finds "queues are native by default" '' '^ok     queues       native: queues are native by default$' "$top" check -- "$program"
 way=$(echo "$found" | sed -n 's/^ok     queues       \([a-z]*\):.*/\1/p')
 on_gpu -- "$tap_top/$O/tests/programs/serve" --seconds 60 >/dev/null 2>&1 &
 serve=$!
 tap_pids="$tap_pids $serve"
 wait_until 120 sh -c "'$top' check -p $serve | grep -q '^ok     queues'"
-if [ -z "${RTL_RELEASE:-}" ]; then
-    finds "is the one they get" 0 "^ok     queues       [0-9]+ live: [0-9]+ $way\$" "$top" check -p "$serve"
-fi
+finds "a traced process's queues are what check named before" 0 "^ok     queues       [0-9]+ live: [0-9]+ $way\$" \
+    "$top" check -p "$serve"
 finds "a traced process" 0 "^ok     process      $serve \(serve .*\) is traced, by librtl.so [0-9.]+" "$top" check -p "$serve"
 has "its mode" "$found" '^ok     mode         default'
 has "and what it hasn't" "$found" '^open   trace        no event ring: .*RTL_TRACE=1'
 end_process "$serve"
-RTL_QUEUES=native finds "as asked for" '' '^ok     queues       native: RTL_QUEUES says so' "$top" check -- "$program"
+for way in native intercept; do
+    RTL_QUEUES=$way finds "$way queues as asked for" '' "^ok     queues       $way: RTL_QUEUES says so" "$top" check -- "$program"
+done
+mkdir -p "$work/rocm-7.2.4/lib"
+cp -L "$(ldd "$program" | awk '/libhsa-runtime64/ { print $3 }')" "$work/rocm-7.2.4/lib/libhsa-runtime64.so.1"
+RTL_QUEUES=intercept LD_LIBRARY_PATH=$work/rocm-7.2.4/lib finds "intercept queues on a release where they overwrite memory" 3 \
+    '^wrong  queues .*overwrite memory.*unset RTL_QUEUES' "$top" check -- "$program"
+LD_LIBRARY_PATH=$work/rocm-7.2.4/lib finds "native queues on a release whose intercept queues overwrite memory" '' \
+    '^ok     queues       native: queues are native by default$' "$top" check -- "$program"
 
 # --- what can't be known ---
 printf '#!/bin/sh\nexit 9 >%s/ran\n' "$work" >"$work/script"
@@ -91,7 +97,7 @@ finds "a librtl.so for a newer libc" 3 '^wrong  library .*GLIBC_9\.2\.5' "$top" 
 finds "a list on which the runtime hangs" 3 '^wrong  tools .*hangs' env HSA_TOOLS_LIB="x\\" "$top" check -- cat
 finds "another tool that isn't there" 3 "^wrong  tools .*lists $work/none.so: No such file" env HSA_TOOLS_LIB="$work/none.so" "$top" check -- cat
 finds "another tool" '' '^ok     tools        .*newer.so is loaded, too' env HSA_TOOLS_LIB="$work/newer.so" "$top" check -- cat
-finds "a profiler" 3 '^wrong  tools .*HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' env ROCP_TOOL_LIBRARIES=x.so "$top" check -- cat
+finds "a profiler" '' '^ok     profiler .*HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' env ROCP_TOOL_LIBRARIES=x.so "$top" check -- cat
 finds "an unknown mode" 3 '^wrong  environment  RTL_MODE=fast is not understood: default' env RTL_MODE=fast "$top" check -- cat
 finds "unknown queues" 3 '^wrong  environment  RTL_QUEUES=odd is not understood: auto' env RTL_QUEUES=odd "$top" check -- cat
 # the limit that stops the library is the one that is named: blocks of 1024 bytes; the segment's size in them

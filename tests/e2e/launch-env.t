@@ -6,13 +6,21 @@
 top=$tap_top/$O/rtl-top
 unset HSA_TOOLS_LIB RTL_MODE RTL_TRACE
 library=$(realpath "$O/librtl.so")
-is "the library beside the program, by its absolute path" "$("$top" env)" "export HSA_TOOLS_LIB='$library'"
+is "the library beside the program, by its absolute path" "$("$top" env | head -n 1)" "export HSA_TOOLS_LIB='$library'"
+is "and beside rocprofiler-sdk" "$("$top" env | tail -n +2)" "export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'"
+is "whatever an SDK has left in the environment" "$(HSA_TOOLS_ROCPROFILER_V1_TOOLS=0 "$top" env | tail -n +2)" \
+    "export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'"
+for form in "bash:export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'" "fish:set -gx HSA_TOOLS_ROCPROFILER_V1_TOOLS '1'" \
+    'systemd:Environment="HSA_TOOLS_ROCPROFILER_V1_TOOLS=1"' "docker:-e HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'"; do
+    is "beside rocprofiler-sdk: ${form%%:*}" "$("$top" env --shell "${form%%:*}" | grep V1_TOOLS)" "${form#*:}"
+done
+is "beside rocprofiler-sdk: json" "$("$top" env --shell json | jq -r .HSA_TOOLS_ROCPROFILER_V1_TOOLS)" 1
 ln -s "$top" "$work/elsewhere"
-is "through a symbolic link, too" "$("$work/elsewhere" env)" "export HSA_TOOLS_LIB='$library'"
+is "through a symbolic link, too" "$("$work/elsewhere" env | head -n 1)" "export HSA_TOOLS_LIB='$library'"
 mkdir -p "$work/prefix/bin" "$work/prefix/lib" "$work/alone"
 cp "$top" "$work/prefix/bin"
 cp "$library" "$work/prefix/lib"
-is "installed, it is in ../lib" "$("$work/prefix/bin/rtl-top" env)" "export HSA_TOOLS_LIB='$work/prefix/lib/librtl.so'"
+is "installed, it is in ../lib" "$("$work/prefix/bin/rtl-top" env | head -n 1)" "export HSA_TOOLS_LIB='$work/prefix/lib/librtl.so'"
 is "in mode and with a ring" "$("$top" env --mode standard --trace | tail -n 2 | tr '\n' ' ')" \
     "export RTL_MODE='default' export RTL_TRACE='1' "
 is "a ring's size stays" "$(RTL_TRACE=64M "$top" env --trace | tail -n 1)" "export RTL_TRACE='64M'"
@@ -34,10 +42,10 @@ for shell in sh bash zsh fish; do
 done
 check "JSON has all of it" sh -c "'$top' env --shell json --mode lite --trace | jq -e '.RTL_MODE == \"lite\" and .RTL_TRACE == \"1\"'"
 # shellcheck disable=SC2016 # as it is
-is "systemd's quotes, backslashes and percents" "$(cd "$odd" && "$top" env --library librtl.so --shell systemd | sed 's/.*it/it/')" \
+is "systemd's quotes, backslashes and percents" "$(cd "$odd" && "$top" env --library librtl.so --shell systemd | head -n 1 | sed 's/.*it/it/')" \
     'it'"'"'s\\ \\\"one\\\"\\ \\\\\\ %%h\\ $HOME;\\ x/librtl.so"'
 eval "set -- $("$top" env --library "$odd/librtl.so" --shell docker | tr '\n' ' ')"
-is "a container's command line, as a shell reads it" "$1 $2 $3 $#" "-v $odd/librtl.so:$odd/librtl.so:ro -e 4"
+is "a container's command line, as a shell reads it" "$1 $2 $3 $#" "-v $odd/librtl.so:$odd/librtl.so:ro -e 6"
 is "the same for podman" "$("$top" env --shell podman)" "$("$top" env --shell docker)"
 
 # the runtime loads it, beside what was there

@@ -13,6 +13,10 @@ seed=${STRESS_SEED:-1}
 packets=${STRESS_PACKETS:-60000}
 [ -z "${STRESS_SECONDS:-}" ] || packets=${STRESS_PACKETS:-1000000}
 "$O/tests/programs/native_stress" --script >"$work/script"
+if ! may_intercept; then
+    skip "intercept" "the library makes no intercept queues here: they overwrite memory"
+    ways=$(echo "$ways" | sed 's/\bintercept\b//')
+fi
 
 # What the software GPU ran is what was launched, and each took its time.
 truth_is_exact() {
@@ -49,7 +53,7 @@ stress() { # way
         ran=$((ran + $(look counted | cut -d' ' -f2)))
     fi
     close_scene
-    is "$name: ends well" "$status $(cat "$work/err")" "0 "
+    is "$name: ends well" "$status $(without_runtimes_own <"$work/err")" "0 "
 }
 
 first=$seed

@@ -21,26 +21,32 @@ for way in native intercept; do
     tools="$tap_top/$O/tests/programs/observe_past_preload.so $library"
     play 2
     tell_all past 2
+    # where the runtime's intercept queues overwrite memory the library leaves all queues alone: all four are past it
+    unseen=2 outside=6000 inside=6000
+    if grep -q '^librtl: .*intercept queues overwrite memory' "$work/err"; then
+        unseen=4 outside=12000 inside=0
+    fi
     tell_all run 4000 5 20 200 # before anybody looks
     watch
-    check "$way: what goes past the library is found" wait_until 60 sees_past 2
+    check "$way: what goes past the library is found" wait_until 60 sees_past "$unseen"
     tell_all run 8000 5 40 400
     tell_all "done"
     check "$way: every dispatch is counted, once" wait_until 120 counted_as_launched
-    is "$way: half of them from outside" "$(past '[.[].dispatches] | add')" 6000
-    is "$way: under their own reason" "$(frame .dispatches.untimed.observed)" 6000
-    is "$way: the others are the library's" "$(frame "[.queues[] | select(.way == \"$way\") | .dispatches] | add")" 6000
-    is "$way: and timed" "$(frame .dispatches.timed)" 6000
+    is "$way: $outside of them from outside" "$(past '[.[].dispatches] | add')" "$outside"
+    is "$way: those have the reason observed" "$(frame .dispatches.untimed.observed)" "$outside"
+    is "$way: the others are the library's" \
+        "$(frame "[.queues[] | select(.way == \"$way\") | .dispatches] | add // 0")" "$inside"
+    is "$way: and timed" "$(frame .dispatches.timed)" "$inside"
     is "$way: it is said why" "$(past '[.[].way_why] | unique | join(" ")')" past_library
     is "$way: they are the GPU's, of which there is one" "$(frame '[.queues[].gpu] | unique | length') $(frame '.gpus | length')" "1 1"
     is "$way: the process is a traced one" "$(frame .mode)" default
     has "$way: in text" "$("$O/rtl-top" -p "$program" -b -n 6 -d 1 2>&1)" 'NOT timed of .*observed [0-9.]+'
     end_process "$observer"
     is "$way: --no-observe leaves it at what the library sees" \
-        "$("$O/rtl-top" -p "$program" --no-observe --json -n 2 -d 2.5 | tail -n 1 | jq -c '[.dispatches.counted, (.queues | length)]')" "[6000,2]"
+        "$("$O/rtl-top" -p "$program" --no-observe --json -n 2 -d 2.5 | tail -n 1 | jq -c '[.dispatches.counted, (.queues | length)]')" "[$inside,$((4 - unseen))]"
     # kernels that the others have first; one that comes while it is watched
     watch
-    wait_until 60 sees_past 2
+    wait_until 60 sees_past "$unseen"
     tell_all load
     tell_all past 1
     tell_all run 3000 0 10 500

@@ -12,9 +12,10 @@ echo '* fixed 5us' >"$work/script"
 show() {
     name=$1
     shift
-    rm -f "$work/in" "$work/out" "$work/frames"
+    rm -f "$work/in" "$work/out" "$work/frames" "$work/truth"
     mkfifo "$work/in"
-    (LD_PRELOAD=$tap_top/$programs/observe_keep_preload.so exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --script "$work/script" "$@" <"$work/in" >"$work/out" 2>"$work/err") &
+    (LD_PRELOAD=$tap_top/$programs/observe_keep_preload.so exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --script "$work/script" \
+        --truth "$work/truth" "$@" <"$work/in" >"$work/out" 2>"$work/err") &
     program=$!
     tap_pids="$tap_pids $program"
     exec 3>"$work/in"
@@ -44,6 +45,12 @@ accounted() {
     test "$told" -le "$launched" && test "$((told + lost))" -ge "$launched"
 }
 exact() { counted || { accounted && test "$(last .observed.packets_lost)" -gt 0; }; }
+# Each kernel that the model ran, as often as it ran it; <...> are the runtime's own.
+as_in_truth() {
+    awk -F '\t' 'FNR > 1 && $7 !~ /^</ { ran[$7]++ } END { for (k in ran) print k, ran[k] }' "$work/truth" | sort >"$work/ran"
+    named >"$work/counted"
+    test -s "$work/ran" && { diff "$work/ran" "$work/counted" || test "$(last .observed.packets_lost)" -gt 0; }
+}
 over() {
     exec 3>&-
     wait_until 60 sh -c "! kill -0 $program 2>/dev/null || grep -q zombie /proc/$program/status" || kill -9 "$program"
@@ -53,13 +60,21 @@ over() {
     is "$name: and rtl-top with it" "$? $(cat "$work/watch.err")" "6 "
 }
 
+# What the script gives all kernels. Those that ran before the first look have no times, on a busy machine all.
+timed_exactly() {
+    last '[.kernels[] | select(.timed > 0) | .min_ns == 5000 and .max_ns == 5000] | all' | grep -q true
+}
+
 show "raw HSA, two GPUs" --gpus 2 -- "$programs/hsa_dispatch" --launches 3000 --gpus 2 --hold
 check "$name: every dispatch is counted, or told as lost" wait_until 60 exact
 is "$name: on both GPUs" "$(last '[.queues[] | select(.dispatches > 0) | .gpu] | unique | length')" 2
 over
 
-show "HIP" --gfx gfx90a -- "$programs/hip_launches" --launches 1500 --threads 1 --hold
+show "HIP" --gfx gfx90a -- "$programs/hip_launches" --launches 6000 --threads 1 --events 7 --hold
 check "$name: every dispatch is counted, or told as lost" wait_until 60 exact
+check "$name: kernel by kernel as the model ran them, unless some were lost" wait_until 60 as_in_truth
+check "$name: what is timed is timed to the tick" timed_exactly
+last '"# \([.kernels[].timed] | add) of \([.kernels[].calls] | add) are timed"'
 over
 
 show "HIP graph" --gfx gfx90a -- "$programs/hip_graph" --nodes 20 --replays 20 --hold

@@ -271,7 +271,7 @@ is "and come back from a recording" "$(jq -S .probe.gaps "$work/frame")" "$(jq -
 end_process "$server"
 
 # ---- newer runtimes, which know their programs by their loader's file here ----
-for release in trixie sid; do
+for release in experimental trixie sid; do
     [ -d "cache/releases/$release" ] || continue
     RTL_RELEASE=$release
     serve "$release" --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1

@@ -73,7 +73,7 @@ done
 one "native, a reduction" gfx90a work_sum
 unset RTL_QUEUES
 one "small BAR" gfx90a work_mix --bar small
-for release in trixie sid; do
+for release in experimental trixie sid; do
     [ -d "cache/releases/$release" ] || continue
     for queues in intercept native; do
         export RTL_QUEUES="$queues"

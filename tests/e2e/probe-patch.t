@@ -22,9 +22,11 @@ for gfx in gfx90a gfx906; do
 done
 side_by_side "two GPUs" hip_compute --gpus 2
 side_by_side "events, streams, graphs" hip_basic
-for release in trixie sid; do
+for release in experimental trixie sid; do
+    RTL_RELEASE=$release # whose runtime's own words are left out
     [ -d "cache/releases/$release" ] && side_by_side "$release" hip_compute --release "$release"
 done
+unset RTL_RELEASE
 
 # the comparison can fail
 sed 's/^\(block\t[^\t]*\t\)\([1-9][0-9]*\)/\11\2/' "$work/swap" >"$work/more"

@@ -33,6 +33,10 @@ armed() { "$O/tests/programs/intercept_dump" "$program" probe | grep -qE 'armed 
 RTL_PROBE=1 && export RTL_PROBE
 
 for queues in native intercept; do
+    if [ "$queues" = intercept ] && ! may_intercept; then
+        skip "intercept: probes" "the library makes no intercept queues here: they overwrite memory"
+        continue
+    fi
     export RTL_QUEUES="$queues"
     for gfx in gfx90a gfx906; do
         start "$gfx" 0

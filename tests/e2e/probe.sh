@@ -14,7 +14,7 @@ swapped() {
     of=$2
     shift 2
     PROBE_SWAP=$how_swapped tests/vgpu/run --execute --preload "$swap" "$@" -- "$O/tests/programs/$of" >"$work/out" 2>"$work/err"
-    echo "$? $(cat "$work/err")"
+    echo "$? $(without_runtimes_own <"$work/err")"
 }
 
 # side_by_side WHAT PROGRAM [OPTIONS OF run...]: the digest of what it computes stays in $work/plain
@@ -24,7 +24,7 @@ side_by_side() {
     shift 2
     rm -f "$work/waves" "$work/plain" "$work/swap"
     PROBE_SWAP_OUT=$work/plain tests/vgpu/run --execute --preload "$swap" "$@" -- "$O/tests/programs/$program" >"$work/out" 2>"$work/err"
-    is "$what: the program passes" "$? $(cat "$work/err")" "0 "
+    is "$what: the program passes" "$? $(without_runtimes_own <"$work/err")" "0 "
     is "$what: with its kernels probed, too" \
         "$(PROBE_SWAP_OUT=$work/swap swapped 1 "$program" --waves "$work/waves" "$@")" "0 "
     is "$what: all that comes back is equal to the bit" "$(grep ^digest "$work/swap")" "$(grep ^digest "$work/plain")"

@@ -21,13 +21,13 @@ demo --kernels 30 --gpus 2 --rate 5000
 is "one object a line and frame" "$(wc -l <"$work/json")" 3
 is "jq reads them all" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' ')" ' 3 "object"'
 is "the keys of an object" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
-    'version pid comm time_ns window_ns mode in_force state dispatches signals queues gpus copies api kernels'
+    'version pid comm time_ns window_ns mode in_force state notes dispatches signals queues gpus copies api kernels'
 is "of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
     'name short family calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns launch_p50_ns launch_p99_ns window'
 is "of its window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns launch_p50_ns launch_p99_ns p50_change p99_change'
 is "of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap'
 is "ways of queues, with the reason" "$(jq -rs '.[2].queues[:2][] | "\(.way) \(.way_why)"' "$work/json" | tr '\n' '|')" \
-    'native stops_when_full|demoted index_moved|'
+    'native default|demoted index_moved|'
 is "of signals, GPUs, dispatches" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
     'in_use free created peak limit|id name pci uuid busy busy_ns verdict host_call host_call_share wait_p99_ns idle clock|counted timed untimed|p50_ns p99_ns|'
 is "of a class of idle gaps, of a GPU's clock" "$(jq -rs '.[2].gpus[0] | (.idle[0], .clock) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \

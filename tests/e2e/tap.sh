@@ -115,6 +115,29 @@ on_gpu() {
     HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} "$@"
 }
 
+# without_library PROGRAM ARGS: the same runtime, without a tool and without what a test has set for its programs
+without_library() {
+    env -u HSA_TOOLS_LIB -u LD_PRELOAD -u RTL_MODE INTERCEPT_KERNELS="$tap_top/$O/tests/programs" \
+        tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} -- "$@" </dev/null
+}
+
+# without_runtimes_own: of the standard error on stdin what the runtime doesn't say without the library, too, when queues
+# have come and gone. Numbers may differ: ROCm 7.2 counts the signals that it has not got back, and lets no tool give any
+# back at its end.
+without_runtimes_own() {
+    tap_own=$work/runtimes.own${RTL_RELEASE:-}
+    if [ ! -e "$tap_own" ]; then
+        without_library "$O/tests/programs/intercept_scenes" any 2>&1 >/dev/null | sed 's/[0-9][0-9]*/N/g' >"$tap_own"
+    fi
+    awk -v own="$tap_own" 'BEGIN { while ((getline line <own) > 0) known[line] }
+        { line = $0; gsub(/[0-9]+/, "N", line); if (!(line in known)) print }'
+}
+
+# may_intercept: does the library make intercept queues where they are asked for? Not where they overwrite memory.
+may_intercept() {
+    [ "$(RTL_QUEUES=intercept tests/e2e/way-of-queues "${RTL_RELEASE:-}")" = intercept ]
+}
+
 # The last line of a test: the plan, and the verdict as exit status.
 finish() {
     echo "1..$tap_number"

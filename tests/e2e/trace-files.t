@@ -111,7 +111,7 @@ sql "$work/old.db" "PRAGMA application_id = 0x52544c54; PRAGMA user_version = 1;
         ('queue 0', '{\"process\":0,\"slot\":1,\"generation\":2,\"gpu\":0,\"queue\":5}'), ('queue 1', '{\"process\":0,\"copies\":true,\"gpu\":0,\"queue\":null}');
     INSERT INTO rocpd_op(id, gpuId, queueId, start, duration, description_id, opType_id, dims) VALUES (7, 0, 0, 1000, 50, 3, 2, 640), (8, 0, 1, 1000, 50, 3, 2, 64)"
 is "an earlier one is exported" "$(exported "$work/old.db")" \
-    "$(printf '7,0,0,7,1000,1050,50,64,1,1,640,1,1,KernelExecution,old,,old,,0000:03:00.0,gfx90a,77,\n8,0,1,8,1000,1050,50,64,1,1,64,1,1,KernelExecution,old,,old,copies,0000:03:00.0,gfx90a,77,')"
+    "$(printf '7,0,0,7,1000,1050,50,64,1,1,640,1,1,KernelExecution,old,,old,,0000:03:00.0,gfx90a,77,,,\n8,0,1,8,1000,1050,50,64,1,1,64,1,1,KernelExecution,old,,old,copies,0000:03:00.0,gfx90a,77,,,')"
 is "  with its tracks" "$("$top" export "$work/old.db" --perfetto - 2>/dev/null | jq -r '.traceEvents[] | select(.ph == "M" and .args.name) | .args.name' | tr '\n' ',')" \
     "0000:03:00.0 gfx90a,queue 0 of process 77,copies of process 77,process 77,"
 cp "$work/old.db" "$work/same.db"

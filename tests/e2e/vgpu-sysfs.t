@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the software GPU shows in /sys beside the topology, read as any program reads it: links, folders, files, none of which
+# The software GPU's /sys, read as any program reads it: links, folders and files, none of which
 # exists. rocm-smi itself is in tests/real/smi.t.
 . "$(dirname "$0")/tap.sh"
 
@@ -17,6 +17,8 @@ is "paths go up and down" "$(sys cat /sys/class/drm/../drm/card0/./device//drm/c
 is "memory by PCI address" "$(sys cat /sys/bus/pci/devices/0000:04:00.0/mem_info_vram_total)" 68719476736
 is "of a GPU of another kind" "$(tests/vgpu/run --gfx gfx906 -- cat /sys/class/drm/card0/device/mem_info_vram_total)" 17179869184
 is "a folder of folders" "$(sys ls /sys/devices/pci0000:00/0000:03:00.0/drm | tr '\n' ' ')" "card0 renderD128 "
+is "a folder of the topology, by a path with and without a slash at its end" \
+    "$(for slash in '' /; do sys ls "/sys/class/kfd/kfd/topology/nodes/1/io_links$slash"; done | tr '\n' ' ')" "0 1 0 1 "
 is "files and folders are told apart" "$(sys stat -c %F $card/device/drm $card/device/vendor | tr '\n' ' ')" "directory regular file "
 has "what isn't there isn't" "$(sys cat /sys/class/drm/card2/device/vendor)" 'No such file'
 has "nothing can be written" "$(sys sh -c "echo high >$card/device/power_dpm_force_performance_level")" 'ermission denied'

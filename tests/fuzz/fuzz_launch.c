@@ -78,13 +78,14 @@ static void try_preload(const char *list, size_t length)
     MUST(name && other && appended && rtl_preload_can_say(library));
     while (rtl_preload_next(&again, other, length + sizeof library)) {
         bool same;
-        while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_is_rtl(name) && strcmp(name, library))
+        while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_same_kind(name, library) &&
+               strcmp(name, library))
             ; /* gives way to this one */
         MUST(same ? !strcmp(name, other) : !strcmp(other, library));
         ours |= !strcmp(other, library);
     }
     while (rtl_preload_next(&at, name, length + 1))
-        MUST(rtl_preload_is_rtl(name));
+        MUST(rtl_preload_same_kind(name, library));
     MUST(ours);
     free(appended);
     free(other);
@@ -94,16 +95,14 @@ static void try_preload(const char *list, size_t length)
 static void try_list(const char *list)
 {
     char where[64], line[64];
-    if (rtl_loader_find(list, "lib", where, sizeof where))
+    for (const char *at = list; rtl_loader_find(&at, "lib", where, sizeof where);)
         MUST(!*where || *where == '/');
     if (rtl_loader_complaint(list, line, sizeof line))
         MUST(strlen(line) < sizeof line && !strchr(line, '\n'));
     struct rtl_runtime_release release;
-    enum rtl_way_reason why;
-    bool sure;
-    rtl_runtime_release_read(list, &release);
+    rtl_runtime_release_read(0, list, &release);
     MUST(release.name[0] && strnlen(release.name, sizeof release.name) < sizeof release.name);
-    MUST(rtl_runtime_way(&release, &why, &sure) && why);
+    MUST(!rtl_runtime_overwrites(&release) || release.rocm / 100 == 702);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,7 +4,8 @@
  *
  * It begins with a process as it ought to be: a list of two code objects, one in memory, a queue with its ring,
  * doorbell and packets. The input is patches of 8 bytes: an address (2 bytes, times 2), how many bytes (1), a number
- * (5), and, where the count is above 8, a new line for the mappings, as text.
+ * (5), and, where the count is above 8, a new line for the mappings, as text. The number of bytes beyond whole patches
+ * picks the kind of memory that the queue lies in.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=512
  */
@@ -29,6 +30,7 @@ enum {
     BELL = 0x5000,
     SIGNAL = 0x5040,
     RING = 0x6000,
+    DOORBELLS = 0x9000,
     PACKETS = 64
 };
 static int file;
@@ -79,7 +81,7 @@ static void lay_out(void)
                                .read_index = 20,
                                .read_index_offset = 0x80,
                                .properties = 8};
-    struct rtl_signal_image bell = {.kind = -1, .value = 0x9000, .queue = QUEUE},
+    struct rtl_signal_image bell = {.kind = -1, .value = DOORBELLS, .queue = QUEUE},
                             signal = {.kind = 1, .start_ts = 1, .end_ts = 2};
     MUST(ftruncate(file, 0) == 0 && ftruncate(file, MEMORY) == 0);
     put(&list, sizeof list, LIST);
@@ -143,13 +145,28 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
+/* Of each release and kind of GPU, with the doorbells; in the last ones no queue is looked for. */
+static const char *const queue_memory[8] = {
+    "4000-6000 rw-p 0 00:00 0 \nRss: 8 kB\nVmFlags: rd wr dc\n",
+    "4000-6000 rw-p 0 00:00 0 \nRss: 8 kB\nVmFlags: rd wr ac\n",
+    "4000-6000 rw-s 0 00:01 9 /dev/zero (deleted)\nRss: 8 kB\nVmFlags: rd wr sh\n",
+    "4000-6000 rw-s 0 00:05 9 /dev/dri/renderD128\nVmFlags: rd wr sh io dc pf\n",
+    "4000-6000 rw-s 0 00:01 9 /memfd:x\nRss: 8 kB\nVmFlags: rd wr sh dc\n",
+    "4000-6000 rw-p 0 00:05 9 /lib/x\nRss: 8 kB\nVmFlags: rd wr\n",
+    "4000-6000 rw-p 0 00:00 0 \nVmFlags: rd wr dc\n",
+    "4000-6000 r--p 0 00:00 0 \nRss: 8 kB\nVmFlags: rd dc\n",
+};
+enum { QUEUE_MEMORY_FOUND = 5 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char text[1024] = "4000-6000 rw-p 0 00:00 0 \nRss: 8 kB\nVmFlags: rd wr dc\n6000-8000 rw-p 0 00:00 0 \n1000-3000 "
-                      "r--p 0 00:00 9 x\n";
+    char text[1024];
     struct rtl_found_queue found[4];
     struct rtl_mappings mappings;
-    size_t used = strlen(text);
+    size_t kind = size % 8, used = (size_t)snprintf(text, sizeof text,
+                                                    "1000-3000 r--p 0 00:00 9 x\n%s6000-8000 rw-p 0 00:00 0 \n"
+                                                    "9000-a000 rw-s 0 00:05 7 /dev/kfd\n",
+                                                    queue_memory[kind]);
     lay_out();
     for (size_t at = 0; at + 8 <= size; at += 8) {
         size_t bytes = data[at + 2];
@@ -169,16 +186,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .memory = &memory, .names = rtl_kernel_names_create(), .users = calloc(RTL_SIGNAL_USERS, sizeof *seen.users)};
     MUST(seen.names && seen.users);
     struct rtl_queue_search search = {0};
-    rtl_debug_list_find(&memory, &mappings);
-    rtl_kernel_names_read(seen.names, &memory, LIST, -1);
-    rtl_kernel_names_read(seen.names, &memory, LIST, -1);
+    struct rtl_debug_lists found_lists, lists = {.head = {LIST}, .count = 1};
+    rtl_debug_lists_find(&memory, &mappings, &found_lists);
+    rtl_debug_lists_update(&memory, &mappings, &found_lists);
+    rtl_kernel_names_read(seen.names, &memory, &lists, -1);
+    rtl_kernel_names_read(seen.names, &memory, &lists, -1);
     MUST(rtl_kernel_names_count(seen.names) <= RTL_KERNELS_MAX);
     unsigned codes = 0;
-    rtl_kernel_code_find(&memory, LIST, -1, "gemm", take_code, &codes);
+    rtl_kernel_code_find(&memory, &lists, -1, "gemm", take_code, &codes);
     MUST(codes <= RTL_CODE_OBJECTS_MAX && (size || codes == 2));
     MUST(rtl_observed_rows_grow(&seen.rows, rtl_kernel_names_count(seen.names)));
-    uint32_t n = rtl_queues_find(&memory, &mappings, &search, found, 4, 1000000000);
-    MUST(n <= 4 && (size || n == 1));
+    uint32_t n = rtl_queues_find(&memory, &mappings, &search, found, 4, 1000000000, 1000000000);
+    MUST(n <= 4 && (size >= 8 || n == (kind < QUEUE_MEMORY_FOUND)));
+    MUST(size >= 8 || (rtl_queue_search_done(&search) && search.whole));
     for (uint32_t i = 0; i < n; i++)
         watch(&found[i]);
     MUST(size || seen.rows.at[RTL_KERNEL_FIRST].calls > 10);

@@ -138,10 +138,10 @@ static void patch(struct run *r, struct fuzz_input *in)
 
 static void read_ring(struct run *r)
 {
-    struct rtl_event_record buffer[EVENTS];
+    static struct rtl_linked_event buffer[EVENTS];
     uint64_t rows = r->state.rows, left_out = r->state.left_out;
-    uint32_t n = rtl_reader_events(r->reader, &r->state.events, buffer, EVENTS);
-    if (rtl_rocpd_write(r->rocpd, buffer, n, &r->state, &r->leave)) {
+    uint32_t n = rtl_reader_linked_events(r->reader, &r->state.events, buffer, EVENTS);
+    if (rtl_rocpd_write_linked(r->rocpd, buffer, n, &r->state, &r->leave)) {
         r->failed = true;
         return;
     }

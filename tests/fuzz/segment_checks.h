@@ -116,14 +116,14 @@ static inline void check_window(const struct rtl_snapshot *a, const struct rtl_s
 /* Reads what there is; every number is either handed out, in order, or counted as lost. */
 static inline void check_events(struct rtl_reader *reader, struct rtl_events *events)
 {
-    struct rtl_event_record out[5];
+    struct rtl_linked_event out[5];
     uint64_t before = events->next - events->lost, got = 0, last = events->next;
-    for (uint32_t n; got <= (1u << 22) && (n = rtl_reader_events(reader, events, out, 5)) > 0; got += n) {
+    for (uint32_t n; got <= (1u << 22) && (n = rtl_reader_linked_events(reader, events, out, 5)) > 0; got += n) {
         MUST(n <= 5);
         for (uint32_t i = 0; i < n; i++) {
-            MUST(out[i].sequence > last && out[i].sequence <= events->next);
-            last = out[i].sequence;
-            const char *name = rtl_reader_kernel_name(reader, out[i].kernel);
+            MUST(out[i].record.sequence > last && out[i].record.sequence <= events->next);
+            last = out[i].record.sequence;
+            const char *name = rtl_reader_kernel_name(reader, out[i].record.kernel);
             MUST(!name || strlen(name) <= RTL_NAME_MAX);
         }
     }

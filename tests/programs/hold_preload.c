@@ -3,6 +3,8 @@
  *
  * With HOLD_AT_END=FILE in the environment, the program writes "holding STATUS" into FILE when main returns or it calls
  * exit, and goes on when that file is gone (or whoever started it is). Before anything is taken down, that is.
+ * The children that it forks are held, too, where FILE contains %p, which becomes the process id; they are not
+ * otherwise.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,19 +13,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *path;
-static pid_t parent, self; /* of the program itself: what it starts isn't held */
+static char *path, *number; /* number: the %p in it */
+static pid_t parent, self;  /* of the program itself */
 
 static void hold(int status)
 {
-    if (!path || getpid() != self)
+    pid_t starter = getpid() == self ? parent : getppid();
+    char own[4096];
+    if (!path || (getpid() != self && !number))
         return;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    snprintf(own, sizeof own, "%s", path);
+    if (number)
+        snprintf(own, sizeof own, "%.*s%d%s", (int)(number - path), path, (int)getpid(), number + 2);
+    int fd = open(own, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
     dprintf(fd, "holding %d\n", status);
     close(fd);
-    while (access(path, F_OK) == 0 && getppid() == parent)
+    while (access(own, F_OK) == 0 && getppid() == starter)
         usleep(20000);
 }
 
@@ -59,6 +66,7 @@ __attribute__((visibility("default"))) int __libc_start_main(int (*main)(int, ch
     path = getenv("HOLD_AT_END");
     if (path)
         path = strdup(path);
+    number = path ? strstr(path, "%p") : NULL;
     unsetenv("HOLD_AT_END");
     program = main;
     self = getpid();

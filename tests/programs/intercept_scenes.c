@@ -211,6 +211,22 @@ static void scene_again(void)
     must(hsa_shut_down(), "shut down");
 }
 
+/* Two parts of the program opened the runtime, and one of them is done with it. */
+static void scene_opened_twice(void)
+{
+    setup();
+    must(hsa_init(), "init");
+    must(hsa_shut_down(), "shut down");
+    hsa_queue_t *queue = open_queue(1024);
+    for (int i = 0; i < 100; i++)
+        launch(queue, fast.object[0]);
+    drain(queue);
+    say_launched("fast", 0, 100);
+    hold();
+    must(hsa_queue_destroy(queue), "destroy");
+    must(hsa_shut_down(), "shut down");
+}
+
 /* A packet that keeps the queue from going on until the application sets the signal to 0. */
 static hsa_signal_t shut_gate(hsa_queue_t *queue)
 {
@@ -535,11 +551,15 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*play)(void);
-    } scenes[] = {
-        {"slow", scene_slow},       {"overtake", scene_overtake}, {"queues", scene_queues}, {"crowd", scene_crowd},
-        {"reuse", scene_reuse},     {"own", scene_own},           {"again", scene_again},   {"fork", scene_fork},
-        {"threads", scene_threads}, {"any", scene_any},           {"line", scene_line},     {"gaps", scene_gaps},
-        {"small", scene_small},     {"trickle", scene_trickle},   {"flood", scene_flood},   {"gate", scene_gate}};
+    } scenes[] = {{"slow", scene_slow},       {"overtake", scene_overtake},
+                  {"queues", scene_queues},   {"crowd", scene_crowd},
+                  {"reuse", scene_reuse},     {"own", scene_own},
+                  {"again", scene_again},     {"opened-twice", scene_opened_twice},
+                  {"fork", scene_fork},       {"threads", scene_threads},
+                  {"any", scene_any},         {"line", scene_line},
+                  {"gaps", scene_gaps},       {"small", scene_small},
+                  {"trickle", scene_trickle}, {"flood", scene_flood},
+                  {"gate", scene_gate}};
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         if (strcmp(scene, scenes[i].name) == 0) {
             scenes[i].play();

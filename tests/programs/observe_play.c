@@ -14,6 +14,7 @@
  * - map N: N GB of memory that nobody has touched, marked as queues' memory is
  * - stick: whoever looks at the first queue from now on waits for ever, this program included
  * - fork: a child that does nothing; tells "child PID"
+ * - where: tells "queue ADDRESS" of each queue
  * - hide: nobody but root may look into it from now on
  * - done: waits until everything has completed, tells "launched KERNEL N" and "done"
  *
@@ -245,6 +246,9 @@ __attribute__((visibility("default"))) int main(int argc, char **argv) /* observ
                 puts("stuck");
         } else if (strcmp(line, "fork\n") == 0)
             have_child();
+        else if (strcmp(line, "where\n") == 0)
+            for (unsigned i = 0; i < queue_count; i++)
+                printf("queue %lx\n", (unsigned long)(uintptr_t)queues[i]);
         else if (strcmp(line, "hide\n") == 0)
             must(prctl(PR_SET_DUMPABLE, 0) ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS, "prctl");
         else if (strcmp(line, "done\n") == 0)

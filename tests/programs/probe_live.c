@@ -79,10 +79,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "probe_live: %s can't be looked into\n", argv[1]);
         return 2;
     }
-    uint64_t head = rtl_debug_list_find(&memory, &mappings);
+    struct rtl_debug_lists lists;
+    bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
     snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
     int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool whole = head && rtl_kernel_code_find(&memory, head, files, w.kernel, take, &w);
+    bool whole = has_lists && rtl_kernel_code_find(&memory, &lists, files, w.kernel, take, &w);
     rtl_mappings_free(&mappings);
     rtl_target_memory_close(&memory);
     return whole && w.count ? 0 : 1;

@@ -90,11 +90,12 @@ static bool find_code(pid_t pid)
     char path[64];
     if (rtl_target_memory_open(pid, &memory) || rtl_mappings_read(pid, &mappings))
         return false;
-    uint64_t head = rtl_debug_list_find(&memory, &mappings);
+    struct rtl_debug_lists lists;
+    bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
     snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
     int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (head)
-        rtl_kernel_code_find(&memory, head, files, w.kernel, take, NULL);
+    if (has_lists)
+        rtl_kernel_code_find(&memory, &lists, files, w.kernel, take, NULL);
     rtl_mappings_free(&mappings);
     rtl_target_memory_close(&memory);
     return w.code != NULL;

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
-need llama
+need "$llama_set"
 check "a model of random weights" llama_make_model
 run_in=$real_llama/usr/lib/x86_64-linux-gnu/ggml/backends0 # see llama in real.sh
 bench=$real_llama/usr/bin/llama-bench
@@ -22,22 +22,22 @@ for graphs in with without; do
 done
 RTL_MODE=default
 export RTL_MODE
-run_real llama "llama-bench" "--gpus 1" "$bench" -m "$real_model" -p 64,512 -n 24 -r 1 -o jsonl
+run_real "$llama_set" "llama-bench" "--gpus 1" "$bench" -m "$real_model" -p 64,512 -n 24 -r 1 -o jsonl
 is "llama-bench: it has its results" "$(jq -c '[.n_prompt, .n_gen, .backends]' "$work/out" | tr '\n' ' ')" \
     '[64,0,"ROCm"] [512,0,"ROCm"] [0,24,"ROCm"] '
 GGML_CUDA_DISABLE_GRAPHS=1
 export GGML_CUDA_DISABLE_GRAPHS
-run_real llama "llama-bench without graphs" "--gpus 1" "$bench" -m "$real_model" -p 64 -n 16 -r 1 -o jsonl
+run_real "$llama_set" "llama-bench without graphs" "--gpus 1" "$bench" -m "$real_model" -p 64 -n 16 -r 1 -o jsonl
 unset GGML_CUDA_DISABLE_GRAPHS
-run_real llama "llama-bench, two GPUs" "--gpus 2" "$bench" -m "$real_model" -p 64 -n 16 -r 1 -o jsonl
+run_real "$llama_set" "llama-bench, two GPUs" "--gpus 2" "$bench" -m "$real_model" -p 64 -n 16 -r 1 -o jsonl
 
 # Its tests compare results with the CPU's, which kernels that don't execute haven't: they fail as they do without us, and
 # launch kernels of all kinds. Where nothing is compared, they pass.
 ops=$real_llama/usr/libexec/x86_64-linux-gnu/ggml/test-backend-ops
 wanted=1
-run_real llama "test-backend-ops, tests" "--gpus 1" "$ops" test -o RMS_NORM,SILU,GELU
+run_real "$llama_set" "test-backend-ops, tests" "--gpus 1" "$ops" test -o RMS_NORM,SILU,GELU
 check "test-backend-ops, tests: they launch kernels of many kinds" jq -e '.kernels | length > 8' "$work/json"
 wanted=0
-run_real llama "test-backend-ops, measured" "--gpus 1" "$ops" perf -o ADD
+run_real "$llama_set" "test-backend-ops, measured" "--gpus 1" "$ops" perf -o ADD
 has "test-backend-ops, measured: it is content" "$(cat "$work/out")" '2/2 backends passed'
 finish

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
-need llama
+need "$llama_set"
 leftover() { # programs out of the fetched folder, and folders of the demo
     for exe in /proc/[0-9]*/exe; do
         case $(readlink "$exe" 2>/dev/null) in "$(realpath "$real_llama")"/*) echo "$exe" ;; esac
@@ -67,7 +67,7 @@ printf '#!/bin/sh\necho "E: Could not resolve the mirror" >&2\ncase "$*" in *ind
 chmod +x "$work/bin/apt-get"
 terminal VGPU_RELEASES="$work/none" PATH="$work/bin:$PATH"
 is "no network: 1" "$?" 1
-has "and it is said" "$(cat "$work/said")" "^releases: llama: no list of sid's packages from .*is there a network.*Could not resolve"
+has "and it is said" "$(cat "$work/said")" "^releases: llama: no list of experimental's packages from .*is there a network.*Could not resolve"
 rm "$work/bin/apt-get"
 printf '#!/bin/sh\necho Filesystem; echo "x 1 1 1000 1%% /"\n' >"$work/bin/df"
 chmod +x "$work/bin/df"

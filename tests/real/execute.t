@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
-need llama
+need "$llama_set"
 check "a model of random weights" llama_make_model
 tool=$real_llama/usr/libexec/x86_64-linux-gnu/llama.cpp-tests/test-backend-ops
 

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
-need llama
+need "$llama_set"
 check "a model of random weights" llama_make_model
 cat >"$work/script" <<'END'
 *mul_mat*   lognormal 12us 0.3
@@ -68,10 +68,8 @@ with_library() {
     is "$name: the same answers as without it" "$(diff "$work/answers" "$work/said" | head -n 5)" ""
     exact_now "$name" "$program" "$1"
     if [ "$1" = hip ]; then
-        "$O/tests/programs/links_check" "$program" >"$work/linked"
-        is "$name: every launch is linked to the call that made it" "$(grep '^counted' "$work/linked")" \
-            "counted linked $(jq .dispatches.counted "$work/json") outside 0 queue_thread 0 overtaken 0 unnoted 0"
-        has "$name: so is every copy" "$(grep '^copied' "$work/linked")" '^copied linked [1-9][0-9]* unlinked 0$'
+        launches_linked "$name" "$program"
+        has "$name: there were copies" "$(grep '^copied' "$work/linked")" '^copied linked [1-9]'
     fi
     end_server "$name"
     if [ -n "$watcher" ]; then
@@ -87,12 +85,22 @@ check "questions are answered in full" grep -q '^round 3 .*"limit", 200, 16, fal
 for mode in off lite default auto hip; do
     with_library "one GPU" "$mode" "$one"
 done
-for RTL_QUEUES in intercept native; do # one of them is auto's
-    export RTL_QUEUES
-    with_library "one GPU, $RTL_QUEUES queues" default "$one"
-    with_library "one GPU, $RTL_QUEUES queues" hip "$one"
-    is "one GPU, $RTL_QUEUES queues: they are" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" "$RTL_QUEUES"
-done
+is "queues are native" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" native
+export RTL_QUEUES=intercept
+start_server default "$one"
+if grep -q '^librtl: .* intercept queues .* not counted$' "$work/out"; then # they would overwrite memory: man/librtl.7
+    python answers 3 >"$work/said" 2>&1
+    is "intercept queues refused: the same answers as without the library" "$(diff "$work/answers" "$work/said" | head -n 5)" ""
+    settled_json "$program"
+    is "intercept queues refused: no dispatch is counted, no queue listed" \
+        "$(jq -c '[.dispatches.counted, (.queues | length)]' "$work/json")" '[0,0]'
+    end_server "intercept queues refused"
+else
+    end_server "intercept queues"
+    with_library "one GPU, intercept queues" default "$one"
+    with_library "one GPU, intercept queues" hip "$one"
+    is "queues are intercepted" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" intercept
+fi
 unset RTL_QUEUES
 
 # --- the default mode, watched by everything at a time ---
@@ -130,8 +138,10 @@ is "with every row" "$(jq '[.traceEvents[] | select(.ph == "X" and .cat != "mark
 # --- two GPUs, and without graphs ---
 baseline "layers over two GPUs" "$two"
 with_library "layers over two GPUs" default "$two"
+gpus_as_in_truth "layers over two GPUs" 0 1
 baseline "each layer over two GPUs" "$two" -sm tensor
 with_library "each layer over two GPUs" default "$two" -sm tensor
+gpus_as_in_truth "each layer over two GPUs" 0 1
 export GGML_CUDA_DISABLE_GRAPHS=1
 baseline "without HIP graphs" "$one"
 with_library "without HIP graphs" default "$one"

@@ -2,6 +2,7 @@
 # counters against the model's truth.
 # shellcheck shell=sh disable=SC2154 # what tap.sh sets
 
+llama_set=${RTL_RELEASE:-llama} # tests/one: FILE@@SET
 . "$tap_top/tests/real/real.sh"
 . "$tap_top/tests/e2e/exact.sh" # as_in_truth, mostly_timed
 hold=$tap_top/$O/tests/programs/hold_preload.so
@@ -63,6 +64,24 @@ exact_now() {
     case $3 in default | full) mostly_timed "$1" ;; esac
 }
 
+# launches_linked NAME PID: in mode hip, behind exact_now
+launches_linked() {
+    "$O/tests/programs/links_check" "$2" >"$work/linked"
+    is "$1: every launch is linked to the call that made it" "$(grep '^counted' "$work/linked")" \
+        "counted linked $(jq .dispatches.counted "$work/json") outside 0 queue_thread 0 overtaken 0 unnoted 0"
+    has "$1: so is every copy" "$(grep '^copied' "$work/linked")" '^copied linked [0-9]+ unlinked 0$'
+}
+
+# gpus_as_in_truth NAME [GPU...]: behind exact_now: each GPU's busy time and idle gaps are the model's, and just those GPUs ran kernels
+gpus_as_in_truth() {
+    on_name=$1
+    shift
+    [ $# -eq 0 ] || is "$on_name: kernels ran on GPU $*" \
+        "$(jq -r '[.gpus[] | select(.busy_ns > 0) | .id] | sort | join(" ")' "$work/json")" "$*"
+    check "$on_name: each GPU's busy time and idle gaps are the model's" tests/e2e/compare-gpus "$work/truth" "$work/json"
+    sed 's/^/# /' "$work/check.out"
+}
+
 held() { # pid
     test -s "$work/held" || ! alive "$1"
 }
@@ -73,6 +92,7 @@ run_real() {
     real_set=$1 name=$2 options=$3
     shift 3
     rm -f "$work/truth" "$work/held"
+    if [ "${RTL_MODE:-}" = hip ]; then options="$options --preload $tap_top/$O/librtl-hip.so"; fi
     (
         cd "${run_in:-$work}" || exit
         # shellcheck disable=SC2086 # options without blanks
@@ -83,7 +103,10 @@ run_real() {
     program=$!
     tap_pids="$tap_pids $program"
     wait_until "${seconds:-120}" held "$program"
-    if [ -s "$work/held" ]; then exact_now "$name" "$program" "${RTL_MODE:-default}"; else
+    if [ -s "$work/held" ]; then
+        exact_now "$name" "$program" "${RTL_MODE:-default}"
+        if [ "${RTL_MODE:-}" = hip ]; then launches_linked "$name" "$program"; fi
+    else
         check "$name: it gets to its end with its counters" tail -n 5 "$work/out" "$work/err" /nonexistent
     fi
     rm -f "$work/held"
@@ -94,6 +117,46 @@ run_real() {
     is "$name: it ends as it would without us" "$status" "${wanted:-0}"
 }
 gone() { ! alive "$1"; }
+
+next_held() { # sets $held
+    held=$(find "$work" -maxdepth 1 -name 'held.*' -size +0 | head -n 1)
+    [ -n "$held" ] || ! alive "$program"
+}
+
+# run_children SET NAME GPU-OPTIONS PROGRAM ARGS: like run_real, for a program whose forked children use the GPUs ($gpus, each of
+# them, when set). Compares counters with the truth at the end of each child that launched kernels: there are $children.
+run_children() {
+    real_set=$1 name=$2 options=$3
+    shift 3
+    rm -f "$work"/truth* "$work"/held*
+    children=0
+    if [ "${RTL_MODE:-}" = hip ]; then options="$options --preload $tap_top/$O/librtl-hip.so"; fi
+    (
+        # shellcheck disable=SC2086 # options without blanks
+        HOLD_AT_END=$work/held.%p HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec "$tap_top/tests/vgpu/run" \
+            --release "$real_store/$real_set" --preload "$hold" --truth "$work/truth.%p" $options -- "$@" \
+            >"$work/out" 2>"$work/err" </dev/null
+    ) &
+    program=$!
+    tap_pids="$tap_pids $program"
+    while wait_until "${seconds:-120}" next_held && [ -n "$held" ]; do
+        child=${held##*.}
+        if grep -q '^[0-9].*[^>]$' "$work/truth.$child" 2>/dev/null; then
+            ln -sf "truth.$child" "$work/truth"
+            exact_now "$name" "$child" "${RTL_MODE:-default}"
+            if [ "${RTL_MODE:-}" = hip ]; then launches_linked "$name" "$child"; fi
+            # shellcheck disable=SC2086 # numbers
+            gpus_as_in_truth "$name" ${gpus:-}
+            children=$((children + 1))
+        fi
+        rm -f "$held"
+    done
+    wait_until 30 gone "$program" || kill -9 "$program"
+    wait "$program"
+    status=$?
+    tap_pids=
+    is "$name: it ends as it would without us" "$status" "${wanted:-0}"
+}
 
 # verdicts FILE: of the single tests, without their times: GoogleTest's lines, Thrust's sum
 verdicts() {

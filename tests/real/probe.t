@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
-need llama
+need "$llama_set"
 patch=$tap_top/$O/tests/programs/probe_patch
 swap=$tap_top/$O/tests/programs/probe_swap_preload.so
 check "the programs are built" make --no-print-directory O="$O" vgpu programs

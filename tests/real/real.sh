@@ -4,7 +4,9 @@
 
 real_top=${tap_top:-$PWD}
 real_store=${VGPU_RELEASES:-$real_top/cache/releases}
-real_llama=$real_store/llama
+# The set that llama.cpp comes from: `llama' has ROCm 7.2.4 below programs that were built with 6.4, `llama-sid' has 6.4.
+llama_set=${llama_set:-llama}
+real_llama=$real_store/$llama_set
 real_model=$real_top/cache/llama-random.gguf
 
 # llama_python ARGS: becomes the Python that was fetched with llama.cpp

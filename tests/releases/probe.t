@@ -29,7 +29,8 @@ assert o["waves"]["ended"] == o["waves"]["expected"] and o["recorded"] == o["wan
 assert abs(o["waves"]["mean_cycles"] - sum(cycles.values()) / o["waves"]["ended"]) < 1
 END
 
-for RTL_RELEASE in trixie sid; do
+for RTL_RELEASE in ${RTL_RELEASES:-experimental trixie sid}; do
+    [ "$RTL_RELEASE" != here ] || continue
     export RTL_RELEASE
     VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS # sums of floats by atomics depend on the order
     set -- hip_compute-gfx942 --gfx gfx942 --release "$RTL_RELEASE"

@@ -14,11 +14,13 @@ gfx942() { # what hip_compute should do
 computes() { # how
     gfx942
     is "$release, gfx942, $1: every result is right" "$? $(tail -n 1 "$work/out" | cut -d ' ' -f 2-4)" "0 PASS, 88 checks,"
-    is "$release, gfx942, $1: and nothing is said" "$(cat "$work/err")" ""
+    is "$release, gfx942, $1: and nothing is said" "$(without_runtimes_own <"$work/err")" ""
 }
 
-for release in trixie sid; do
+for release in ${RTL_RELEASES:-experimental trixie sid}; do
+    [ "$release" != here ] || continue
     vgpu_options="--release $release"
+    RTL_RELEASE=$release
     export vgpu_options
     found=$(tests/vgpu/releases list "$release")
     has "$release: fetched" "$found" "^$release: libhsa-runtime64 [0-9]"
@@ -28,13 +30,17 @@ for release in trixie sid; do
 
     computes "alone"
     for way in native intercept; do
+        if [ "$way" = intercept ] && ! may_intercept; then
+            skip "$release, gfx942, with librtl.so, intercept" "the library makes no intercept queues here: they overwrite memory"
+            continue
+        fi
         HSA_TOOLS_LIB=$tap_top/$O/librtl.so RTL_QUEUES=$way
         export HSA_TOOLS_LIB RTL_QUEUES
         computes "with librtl.so, $way"
         unset HSA_TOOLS_LIB RTL_QUEUES
     done
     gfx942 sync
-    is "$release, gfx942: a barrier of the whole grid" "$? $(cat "$work/out" "$work/err")" "0 7680 of 7680"
+    is "$release, gfx942: a barrier of the whole grid" "$? $(cat "$work/out") $(without_runtimes_own <"$work/err")" "0 7680 of 7680 "
     gfx942 fault
     has "$release, gfx942: an address that is no memory is named with the kernel" "$(cat "$work/err")" \
         '^vgpu: gpu 0 queue [0-9]+: compute_read touches address 0x123456789000 at \+0x[0-9a-f]+ of its code, which isn.t GPU memory'

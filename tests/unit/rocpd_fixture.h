@@ -6,6 +6,7 @@
 #define RTL_TESTS_ROCPD_FIXTURE_H
 
 #include "segment_fixture.h"
+#include "unlinked.h"
 
 #include <stdio.h>
 
@@ -80,7 +81,7 @@ static inline void write_records(struct setup *s, struct rtl_event_record *recor
     for (uint32_t i = 0; i < n; i++)
         if (!records[i].sequence)
             records[i].sequence = i + 1;
-    if (rtl_rocpd_write(s->rocpd, records, n, &state, NULL))
+    if (write_unlinked(s->rocpd, records, n, &state, NULL))
         fail_msg("%s", rtl_db_why(s->db));
 }
 

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <hsa/amd_hsa_signal.h>
+#include <hsa/amd_hsa_queue.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,10 @@ typedef hsa_kernel_dispatch_packet_t packet_t;
 
 /* each thread has a queue of its own */
 static packet_t ring[RING];
-static __thread hsa_queue_t the_queue = {.base_address = ring, .size = RING, .id = 5};
+#define INACTIVE_SIGNAL 0x7f0000001240ull
+static __thread amd_queue_t whole_queue = {.hsa_queue = {.base_address = ring, .size = RING, .id = 5},
+                                           .queue_inactive_signal = {INACTIVE_SIGNAL}};
+#define the_queue whole_queue.hsa_queue
 static __thread rtl_packet_handler handler;
 static __thread void *handler_data;
 static __thread packet_t written[8 * RING];

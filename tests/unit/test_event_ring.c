@@ -3,6 +3,7 @@
  * round as fast as it can, and whatever lies in the memory.
  */
 #include "segment_fixture.h"
+#include "unlinked.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -71,7 +72,7 @@ static void test_none_unless_asked_for(void **state)
     assert_int_equal(rtl_reader_events_capacity(reader), 0);
     assert_false(rtl_reader_events_begin(reader, &events));
     memset(&events, 0, sizeof events);
-    assert_int_equal(rtl_reader_events(reader, &events, &out, 1), 0);
+    assert_int_equal(read_unlinked(reader, &events, &out, 1), 0);
     rtl_reader_close(reader);
     fixture_drop(&segment);
 }
@@ -89,15 +90,15 @@ static void test_in_order_and_none_lost(void **state)
     assert_true(rtl_reader_events_begin(reader, &events));
     for (int round = 0; round < 7; round++) { /* 700 at a time: over the ring's end more than once */
         put(&segment, next, next + 700);
-        uint32_t n = rtl_reader_events(reader, &events, out, 500);
+        uint32_t n = read_unlinked(reader, &events, out, 500);
         assert_int_equal(n, 500);
-        n += rtl_reader_events(reader, &events, out + n, RECORDS - 500);
+        n += read_unlinked(reader, &events, out + n, RECORDS - 500);
         assert_int_equal(n, 700);
         for (uint32_t i = 0; i < n; i++) {
             assert_int_equal(out[i].sequence, ++next);
             assert_made(&out[i]);
         }
-        assert_int_equal(rtl_reader_events(reader, &events, out, RECORDS), 0);
+        assert_int_equal(read_unlinked(reader, &events, out, RECORDS), 0);
     }
     assert_int_equal(events.lost, 0);
     rtl_reader_close(reader);
@@ -126,7 +127,7 @@ static void test_links_come_with_their_records(void **state)
         rtl_event_put_linked(&segment, &event, n % 3 ? &link : NULL);
     }
     assert_int_equal(rtl_reader_linked_events(reader, &events, out, RECORDS), RECORDS);
-    assert_int_equal(rtl_reader_events(reader, &plain, records, RECORDS), RECORDS);
+    assert_int_equal(read_unlinked(reader, &plain, records, RECORDS), RECORDS);
     assert_int_equal(events.lost, 300);
     for (uint32_t i = 0; i < RECORDS; i++) {
         uint64_t n = i + 300, linked = n % 3 != 0;
@@ -163,13 +164,13 @@ static void test_what_was_overwritten_is_counted(void **state)
     struct rtl_reader *reader = fixture_reader(&segment);
     assert_true(rtl_reader_events_begin(reader, &events));
     put(&segment, 0, 5 * RECORDS + 17);
-    assert_int_equal(rtl_reader_events(reader, &events, out, RECORDS), RECORDS);
+    assert_int_equal(read_unlinked(reader, &events, out, RECORDS), RECORDS);
     assert_int_equal(events.lost, 4 * RECORDS + 17);
     assert_int_equal(out[0].sequence, 4 * RECORDS + 17 + 1);
     /* who comes later starts with the oldest, and has lost nothing yet */
     assert_true(rtl_reader_events_begin(reader, &late));
     assert_int_equal(late.first, 4 * RECORDS + 17);
-    assert_int_equal(rtl_reader_events(reader, &late, out, RECORDS), RECORDS);
+    assert_int_equal(read_unlinked(reader, &late, out, RECORDS), RECORDS);
     assert_int_equal(late.lost, 0);
     rtl_reader_close(reader);
     fixture_drop(&segment);
@@ -199,7 +200,7 @@ static void *read_along(void *data)
     assert_true(rtl_reader_events_begin(reader, &events));
     for (bool over = false;;) {
         over = atomic_load(&race->over);
-        uint32_t n = rtl_reader_events(reader, &events, out, sizeof out / sizeof *out);
+        uint32_t n = read_unlinked(reader, &events, out, sizeof out / sizeof *out);
         for (uint32_t i = 0; i < n; i++) {
             if (out[i].sequence <= last)
                 fail_msg("record %llu again", (unsigned long long)out[i].sequence);
@@ -272,7 +273,7 @@ static void test_a_head_that_lies(void **state)
             bool begun = rtl_reader_events_begin(reader, &events);
             assert_int_equal(begun, heads[i] <= INT64_MAX);
             pwrite(fd, &heads[j], 8, at);
-            for (uint32_t n; (n = rtl_reader_events(reader, &events, out, RECORDS)) > 0; got += n)
+            for (uint32_t n; (n = read_unlinked(reader, &events, out, RECORDS)) > 0; got += n)
                 for (uint32_t k = 0; k < n; k++)
                     assert_made(&out[k]);
             assert_int_equal(events.next - events.first, got + events.lost);
@@ -302,14 +303,14 @@ static void test_numbers_that_lie(void **state)
     }
     assert_int_equal(open_copy(fd, &reader), RTL_READER_OK);
     assert_true(rtl_reader_events_begin(reader, &events));
-    uint32_t n = rtl_reader_events(reader, &events, out, RECORDS);
+    uint32_t n = read_unlinked(reader, &events, out, RECORDS);
     assert_true(n < RECORDS && n + events.lost == RECORDS);
     rtl_reader_close(reader);
     /* and a file that is cut while it is read */
     assert_int_equal(open_copy(fd, &reader), RTL_READER_OK);
     assert_true(rtl_reader_events_begin(reader, &events));
     assert_int_equal(ftruncate(fd, 4096), 0);
-    assert_int_equal(rtl_reader_events(reader, &events, out, RECORDS), 0);
+    assert_int_equal(read_unlinked(reader, &events, out, RECORDS), 0);
     rtl_reader_close(reader);
     close(fd);
     fixture_drop(&segment);

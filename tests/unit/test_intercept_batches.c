@@ -27,7 +27,10 @@ enum kind {
 static enum kind kind;
 
 struct queue {
-    hsa_queue_t shown;
+    union {
+        hsa_queue_t shown;
+        amd_queue_t whole;
+    };
     packet_t *ring; /* ends at a page that can't be touched */
     size_t bytes;
     uint64_t write, next;

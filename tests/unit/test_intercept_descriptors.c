@@ -16,7 +16,8 @@
 
 enum { SLOT_BATCH = 78, SLOT_CREATE = 79, SLOT_ACQUIRE = 80, MASK_REDUCED = 44 };
 
-static hsa_queue_t its_own; /* what the runtime makes itself */
+static amd_queue_t its_whole; /* what the runtime makes itself */
+#define its_own its_whole.hsa_queue
 static hsa_status_t its_answer, priority_answer;
 static int mask_answer, made, counted, destroyed, priorities, priority, masks;
 static const struct description *made_from;

@@ -131,6 +131,8 @@ static void next_queue_goes_on_from_the_counters(void **state)
         assert_int_equal(AT(line->generation), atomic_load(&tracker->generation));
         assert_int_equal(AT(line->live), 1);
         assert_int_equal(AT(line->queue_id), 5);
+        assert_int_equal(AT(line->real_id), 6);
+        assert_int_equal(AT(line->real_key), RTL_QUEUE_KEY(INACTIVE_SIGNAL));
         for (uint64_t n = 0; n < 3; n++)
             dispatch_at(1000000 + 1000 * n, 10);
         app_queue_destroy(queue);

@@ -397,78 +397,6 @@ static void names_have_one_row_each(void **state)
     rtl_kernel_names_free(n);
 }
 
-static void what_looks_like_a_queue(void **state)
-{
-    (void)state;
-    const struct rtl_queue_head good = {
-        .features = 1, .ring = 0x10000, .doorbell_signal = 0x40, .size = 64, .read_index_offset = 0x80};
-    struct rtl_queue_head h = good;
-    assert_true(rtl_queue_plausible(&h));
-#define WRONG(field, value)      \
-    h = good, h.field = (value); \
-    assert_false(rtl_queue_plausible(&h))
-    WRONG(type, 3);
-    WRONG(features, 0);
-    WRONG(features, 4);
-    WRONG(ring, 0);
-    WRONG(ring, 0x10040);
-    WRONG(doorbell_signal, 0);
-    WRONG(doorbell_signal, 0x48);
-    WRONG(size, 0);
-    WRONG(size, 65);
-    WRONG(size, 2 * RTL_RING_PACKETS_MAX);
-    WRONG(reserved1, 1);
-    WRONG(read_index_offset, 0x88);
-}
-
-/* A queue at 0x2000 with its doorbell behind it; where its ring is there are no bytes to be read. */
-static uint32_t find_with_ring(const char *flags, struct rtl_found_queue *found)
-{
-    enum { AT = 0x2000, BELL = 0x2400, RING_AT = 0x100000, MOST = 4 };
-    const struct rtl_queue_head head = {
-        .features = 1, .ring = RING_AT, .doorbell_signal = BELL, .size = 64, .id = 7, .read_index_offset = 0x80};
-    const struct rtl_signal_image bell = {.kind = -1, .queue = AT};
-    char text[256];
-    struct rtl_target_memory memory;
-    struct rtl_mappings mappings;
-    struct rtl_queue_search search = {0};
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
-    assert_int_equal(pwrite(fileno(file), &bell, sizeof bell, BELL), sizeof bell);
-    assert_int_equal(ftruncate(fileno(file), 0x3000), 0);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
-    int length = snprintf(text, sizeof text,
-                          "2000-3000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n"
-                          "100000-101000 rw-s 00000000 00:05 7 /dev/dri/renderD128\nRss: 4 kB\nVmFlags: %s\n",
-                          flags);
-    FILE *smaps = fmemopen(text, (size_t)length, "r");
-    assert_non_null(smaps);
-    assert_true(rtl_mappings_parse(smaps, &mappings));
-    fclose(smaps);
-    uint32_t count = rtl_queues_find(&memory, &mappings, &search, found, MOST, 1000000000);
-    rtl_mappings_free(&mappings);
-    rtl_target_memory_close(&memory);
-    fclose(file);
-    return count;
-}
-
-/* Found without a look at the ring, so that it can be told; what is no device's and can't be read is no queue at all.
- */
-static void a_ring_in_device_memory_is_told_and_not_read(void **state)
-{
-    (void)state;
-    static const char *const device[] = {"rd wr sh io de", "rd wr sh pf dd", "rd wr sh dc io pf"};
-    struct rtl_found_queue found[4];
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
-        assert_int_equal(find_with_ring(device[i], found), 1);
-        assert_true(found[0].device_ring);
-        assert_int_equal(found[0].at, 0x2000);
-        assert_int_equal(found[0].id, 7);
-    }
-    assert_int_equal(find_with_ring("rd wr sh dc", found), 0);
-}
-
 static bool count_symbol(void *context, const struct rtl_elf_symbol *symbol)
 {
     assert_true(symbol->length < 1 << 16);
@@ -584,8 +512,6 @@ int main(void)
         cmocka_unit_test(mappings_are_read_as_they_are),
         cmocka_unit_test(uris_of_code_objects),
         cmocka_unit_test(names_have_one_row_each),
-        cmocka_unit_test(what_looks_like_a_queue),
-        cmocka_unit_test(a_ring_in_device_memory_is_told_and_not_read),
         cmocka_unit_test(names_of_symbols_are_scanned_within_bounds),
         cmocka_unit_test(only_plain_files_are_opened),
         cmocka_unit_test(indices_that_go_back_end_a_queue),

@@ -1,74 +1,14 @@
-/* What observing costs and finds: searching memory for queues, names without room, a clock, pauses, who is asked again.
- */
+/* What observing costs and finds: names without room, a clock, pauses, who is asked again. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "observe/kernel_names.h"
-#include "observe/mappings.h"
 #include "observe/pace.h"
-#include "observe/queue_finder.h"
 #include "observe/signal_times.h"
 #include "session/refusals.h"
-
-static void put_queue(int fd, uint64_t at, uint64_t ring_at)
-{
-    const struct rtl_queue_head head = {
-        .features = 1, .ring = ring_at, .doorbell_signal = at + 0x400, .size = 64, .id = at, .read_index_offset = 0x80};
-    const struct rtl_signal_image bell = {.kind = -1, .queue = at};
-    assert_int_equal(pwrite(fd, &head, sizeof head, (off_t)at), sizeof head);
-    assert_int_equal(pwrite(fd, &bell, sizeof bell, (off_t)at + 0x400), sizeof bell);
-}
-
-/* With no time at all: some pages a call, and the next call goes on. What is found in the first round was there before;
- * what comes to where the search had been has come since. */
-static void a_search_that_is_cut_off_goes_on(void **state)
-{
-    (void)state;
-    enum { FROM = 0x10000, TO = 0x610000, RING_AT = 0x600000, FAR = 0x500000, MOST = 2, CALLS = 64 };
-    static const char text[] = "10000-310000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n"
-                               "310000-610000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n";
-    struct rtl_found_queue found[MOST];
-    struct rtl_target_memory memory;
-    struct rtl_mappings mappings;
-    struct rtl_queue_search search = {0};
-    uint32_t n = 0, calls = 0;
-    FILE *file = tmpfile(), *smaps = fmemopen((void *)(uintptr_t)text, sizeof text - 1, "r");
-    assert_true(file && smaps && rtl_mappings_parse(smaps, &mappings));
-    fclose(smaps);
-    assert_int_equal(ftruncate(fileno(file), TO), 0);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
-    put_queue(fileno(file), FAR, RING_AT);
-    for (; !n && calls < CALLS; calls++)
-        n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0);
-    assert_int_equal(n, 1);
-    assert_true(calls > 2);
-    assert_int_equal(found[0].at, FAR);
-    assert_false(found[0].looked_before);
-    assert_int_equal(search.rounds, 0);
-    assert_false(search.whole);
-    put_queue(fileno(file), FROM, RING_AT); /* it had been there */
-    for (n = calls = 0; !n && calls < CALLS; calls++)
-        n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0);
-    assert_int_equal(n, 1);
-    assert_int_equal(found[0].at, FROM);
-    assert_true(found[0].looked_before);
-    assert_int_equal(search.rounds, 1);
-    /* with time enough all of it, from wherever it was */
-    put_queue(fileno(file), FROM + 0x1000, RING_AT);
-    assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000), MOST);
-    assert_true(search.whole);
-    assert_int_equal(search.beyond, 1);
-    assert_int_equal(search.rounds, 2);
-    rtl_mappings_free(&mappings);
-    rtl_target_memory_close(&memory);
-    fclose(file);
-}
 
 /* More kernel objects than there is room for: packets go on being counted, without a name, and it is said. */
 static void kernels_beyond_all_room_are_unknown(void **state)
@@ -184,7 +124,6 @@ static void nobody_waits_for_many_of_them_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_search_that_is_cut_off_goes_on),
         cmocka_unit_test(kernels_beyond_all_room_are_unknown),
         cmocka_unit_test(an_unknown_clock_is_measured),
         cmocka_unit_test(pauses_keep_the_budget_of_all),

@@ -25,6 +25,7 @@ static struct link_map code;
 static char code_name[64], code_bytes[2][CODE_BYTES];
 
 static char *queues; /* a page each */
+static char *doorbells;
 static struct rtl_packet *ring;
 static struct rtl_observer *observer;
 static struct rtl_snapshot snapshot;
@@ -36,7 +37,7 @@ static struct rtl_queue_head *head_of(unsigned i)
 
 static void make_queue(unsigned i)
 {
-    struct rtl_signal_image bell = {.kind = -1, .value = 1, .queue = (uintptr_t)head_of(i)};
+    struct rtl_signal_image bell = {.kind = -1, .value = (intptr_t)doorbells, .queue = (uintptr_t)head_of(i)};
     struct rtl_queue_head head = {.features = 1,
                                   .ring = (uintptr_t)ring,
                                   .doorbell_signal = (uintptr_t)head_of(i) + BELL,
@@ -61,6 +62,11 @@ static int set_up(void **state)
     queues = mmap(NULL, QUEUES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ring = mmap(NULL, SLOTS * sizeof *ring, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(queues != MAP_FAILED && ring != MAP_FAILED);
+    int device = memfd_create("doorbells", MFD_CLOEXEC);
+    assert_int_equal(ftruncate(device, PAGE), 0);
+    doorbells = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
+    assert_true(doorbells != MAP_FAILED);
+    close(device);
     assert_int_equal(madvise(queues, QUEUES * PAGE, MADV_DONTFORK), 0);
     for (int i = 0; i < SLOTS; i++)
         ring[i] = (struct rtl_packet){
@@ -74,6 +80,7 @@ static int tear_down(void **state)
     rtl_observer_close(observer);
     observer = NULL;
     munmap(queues, QUEUES * PAGE);
+    munmap(doorbells, PAGE);
     munmap(ring, SLOTS * sizeof *ring);
     _amdgpu_r_debug.r_map = NULL;
     return 0;

@@ -76,11 +76,11 @@ static void they_are_those_that_the_segment_has_not(void **state)
     rtl_traced_queues_of(&snapshot, 5, &t);
     assert_int_equal(t.as_of_ns, 5);
     assert_int_equal(t.refused, 1);
-    assert_int_equal(rtl_traced_queues_find(&t, 7), 1);
-    assert_int_equal(rtl_traced_queues_find(&t, 8), -1);
+    assert_int_equal(rtl_traced_queues_find(&t, 7, 0), 1);
+    assert_int_equal(rtl_traced_queues_find(&t, 8, 0), -1);
     snapshot.queues[1].live = false; /* another may have its number */
     rtl_traced_queues_of(&snapshot, 5, &t);
-    assert_int_equal(rtl_traced_queues_find(&t, 7), -1);
+    assert_int_equal(rtl_traced_queues_find(&t, 7, 0), -1);
     snapshot.queues[0].real_id = 0; /* an older library */
     rtl_traced_queues_of(&snapshot, 5, &t);
     assert_int_equal(t.as_of_ns, 0);
@@ -88,6 +88,23 @@ static void they_are_those_that_the_segment_has_not(void **state)
     snapshot.notes = RTL_NOTE_QUEUES_SHARED; /* who shares a slot has no number */
     rtl_traced_queues_of(&snapshot, 5, &t);
     assert_int_equal(t.as_of_ns, 0);
+    rtl_snapshot_free(&snapshot);
+}
+
+/* Each runtime of a process numbers its queues from 0. */
+static void queues_of_two_runtimes_are_told_apart_by_key(void **state)
+{
+    (void)state;
+    struct rtl_traced_queues t;
+    begin(1);
+    snapshot.queues[1].real_key = 0x1234;
+    rtl_traced_queues_of(&snapshot, 5, &t);
+    assert_int_equal(rtl_traced_queues_find(&t, 7, 0x1234), 1);
+    assert_int_equal(rtl_traced_queues_find(&t, 7, 0x1235), -1);
+    assert_int_equal(rtl_traced_queues_find(&t, 7, 0), 1); /* the queue has none */
+    snapshot.queues[1].real_key = 0;                       /* an older library */
+    rtl_traced_queues_of(&snapshot, 5, &t);
+    assert_int_equal(rtl_traced_queues_find(&t, 7, 0x1235), 1);
     rtl_snapshot_free(&snapshot);
 }
 
@@ -199,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_those_that_the_segment_has_not),
+        cmocka_unit_test(queues_of_two_runtimes_are_told_apart_by_key),
         cmocka_unit_test(the_library_gets_its_time),
         cmocka_unit_test(kernels_of_one_name_have_one_row),
         cmocka_unit_test(queues_stand_beside_the_others),

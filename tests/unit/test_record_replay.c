@@ -79,11 +79,11 @@ static void grow(int t, const int *kernels)
         p->copies[RTL_COPIES_OF(1, RTL_COPY_P2P)].untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]++;
     }
     if (t == 1)
-        p->queues[0].way = RTL_WAY_NATIVE, p->queues[0].why = RTL_WHY_OVERWRITES;
+        p->queues[0].way = RTL_WAY_NATIVE, p->queues[0].why = RTL_WHY_DEFAULT;
     if (t == 120)
         p->queues[0].way = RTL_WAY_DEMOTED, p->queues[0].why = RTL_WHY_RINGS_ITSELF;
     p->queues[1].way = RTL_WAY_INTERCEPT;
-    p->queues[1].why = t % 50 > 40 ? 0xffffff : RTL_WHY_SAFE; /* of a newer library */
+    p->queues[1].why = t % 50 > 40 ? 0xffffff : RTL_WHY_OTHER_TOOL; /* of a newer library */
     p->busy_ns[0] += 700000000;
     p->busy_ns[1] += t % 7 ? 100000000 : 0;
 }

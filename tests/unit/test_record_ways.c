@@ -87,7 +87,7 @@ static void a_snapshot_has_them(void **state)
     p->queues[0].way = 200;
     p->queues[0].why = 0xffffff;
     p->queues[2].way = RTL_WAY_INTERCEPT;
-    p->queues[2].why = RTL_WHY_SAFE;
+    p->queues[2].why = RTL_WHY_OTHER_TOOL;
     struct rtl_snapshot s = synth_snapshot(p, RTL_SEC);
     assert_int_equal(rtl_recording_add(r, &s, 1, false), RTL_DB_OK);
     assert_int_equal(rtl_recording_add(r, &s, 2, false), RTL_DB_OK); /* all of it again */
@@ -100,7 +100,7 @@ static void a_snapshot_has_them(void **state)
     assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
     assert_int_equal(rtl_replay_read(replay, 0, &s, &exited), RTL_DB_OK);
     assert_true(s.queues[0].way == 200 && s.queues[0].way_why == 0xffffff);
-    assert_true(s.queues[2].way == RTL_WAY_INTERCEPT && s.queues[2].way_why == RTL_WHY_SAFE);
+    assert_true(s.queues[2].way == RTL_WAY_INTERCEPT && s.queues[2].way_why == RTL_WHY_OTHER_TOOL);
     rtl_snapshot_free(&s);
     rtl_replay_close(replay);
 }
@@ -112,11 +112,11 @@ static void outputs_have_keys(void **state)
     static const struct {
         uint32_t way, why;
         const char *json, *text;
-    } cases[] = {{0, 0, "\"way\":null,\"way_why\":null", NULL},
-                 {RTL_WAY_NATIVE, RTL_WHY_OVERWRITES, "\"way\":\"native\",\"way_why\":\"overwrites\"",
-                  "  way native (overwrites)\n"},
-                 {RTL_WAY_DEMOTED, 99, "\"way\":\"demoted\",\"way_why\":null", "  way demoted (unknown)\n"},
-                 {77, RTL_WHY_SAFE, "\"way\":null,\"way_why\":\"safe\"", "  way unknown (safe)\n"}};
+    } cases[] = {
+        {0, 0, "\"way\":null,\"way_why\":null", NULL},
+        {RTL_WAY_NATIVE, RTL_WHY_DEFAULT, "\"way\":\"native\",\"way_why\":\"default\"", "  way native (default)\n"},
+        {RTL_WAY_DEMOTED, 99, "\"way\":\"demoted\",\"way_why\":null", "  way demoted (unknown)\n"},
+        {77, RTL_WHY_OTHER_TOOL, "\"way\":null,\"way_why\":\"other_tool\"", "  way unknown (other_tool)\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rtl_model *m = rtl_model_create();
         struct rtl_options options = {.output = RTL_OUTPUT_JSON};

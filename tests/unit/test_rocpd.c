@@ -4,6 +4,8 @@
  */
 #include "rocpd_fixture.h"
 
+#include "shm/clock_offsets.h"
+
 static void copies_have_a_type_and_a_size(void **state)
 {
     struct setup *s = *state;
@@ -49,6 +51,7 @@ static void every_table_column_and_view(void **state)
         {"busy", "gpuId utilization_pct ops busy_ns wall_ns"},
         {"op", "id gpuId queueId sequenceId start end description opType completionSignal"},
         {"api", "id pid tid start end domain category apiName args"},
+        {"boot", "process from_ns until_ns offset_ns"},
     };
     struct setup *s = *state;
     char sql[300];
@@ -57,7 +60,7 @@ static void every_table_column_and_view(void **state)
         assert_sql(s, sql, format[i].columns);
     }
     assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'table'", "8");
-    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "5");
+    assert_sql(s, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "6");
     assert_sql(s,
                "SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name) WHERE m.type = 'table' AND hidden > 0",
                "0"); /* other tools write into all of them */
@@ -66,6 +69,71 @@ static void every_table_column_and_view(void **state)
     assert_sql(s, "SELECT id FROM rocpd_string WHERE string = ''", "1");
     assert_sql(s, "SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'", "3");
     assert_sql(s, "SELECT value FROM rocpd_metadata WHERE tag = 'pid'", "4711");
+}
+
+#define BOOT_OF(time)                                                                                            \
+    "ifnull(" time " + (SELECT offset_ns FROM boot WHERE process = o.id >> 40 AND from_ns <= " time " AND " time \
+    " < until_ns), '-')"
+
+/* A kernel each before the recording, in it, before and behind the suspends, and one over the second. */
+static void write_five(struct setup *s)
+{
+    struct rtl_event_record records[5] = {
+        {.start_ns = 100}, {.start_ns = 5000}, {.start_ns = 5999}, {.start_ns = 6000}, {.start_ns = 8995}};
+    for (int i = 0; i < 5; i++)
+        records[i].duration_ns = 10;
+    write_records(s, records, 5);
+}
+
+static void boot_time_follows_each_suspend(void **state)
+{
+    struct setup *s = *state;
+    int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
+    rtl_rocpd_see_clocks(s->rocpd, 4000, real + 4000, 0);
+    rtl_rocpd_see_clocks(s->rocpd, 5500, real + 5500, 0);
+    rtl_rocpd_see_clocks(s->rocpd, 6000, real + 906000, 900000);
+    write_five(s);
+    rtl_rocpd_see_clocks(s->rocpd, 9000, real + 1909000, 1900000);
+    write_five(s);
+    write_five(s); /* nothing is said twice */
+    assert_sql(s, "SELECT process || ' ' || from_ns || ' ' || until_ns || ' ' || offset_ns FROM boot ORDER BY from_ns",
+               "0 0 6000 0|0 6000 9000 900000|0 9000 9223372036854775807 1900000");
+    assert_sql(s, "SELECT " BOOT_OF("o.start") " || ' ' || " BOOT_OF("o.end") " FROM rocpd_op o ORDER BY start",
+               "100 110|5000 5010|5999 906009|906000 906010|908995 1909005");
+    assert_sql(s, "SELECT start || ' ' || end FROM rocpd_op LIMIT 1", "100 110"); /* as they were */
+}
+
+static void boot_time_of_before_a_suspend_that_nobody_saw_is_not_known(void **state)
+{
+    struct setup *s = *state;
+    int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
+    /* it has slept since the process began, which real time tells, and who knows when */
+    rtl_rocpd_see_clocks(s->rocpd, 4000, real + 4000 + 5000000, 7000000);
+    write_five(s);
+    assert_sql(s, "SELECT " BOOT_OF("o.start") " FROM rocpd_op o ORDER BY start", "-|7005000|7005999|7006000|7008995");
+}
+
+static void boot_time_of_before_is_known_when_the_process_began_after_the_suspend(void **state)
+{
+    struct setup *s = *state;
+    int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
+    rtl_rocpd_see_clocks(s->rocpd, 4000, real + 4000 + 999999, 7000000);
+    write_five(s);
+    assert_sql(s, "SELECT min(" BOOT_OF("o.start") ") FROM rocpd_op o", "7000100");
+}
+
+static void the_offset_of_boot_time_is_one_that_can_be(void **state)
+{
+    (void)state;
+    assert_int_equal(rtl_boot_offset_between(-3, 40, 77), 0); /* it never slept */
+    assert_int_equal(rtl_boot_offset_between(1000, 1040, 1001), 1001);
+    assert_int_equal(rtl_boot_offset_between(1000, 1040, 999), 1020);
+    assert_int_equal(rtl_boot_offset_between(1000, 1040, 1041), 1020);
+    const struct rtl_clock_offsets own = {.mono_ns = 5000000000000, .boot_ns = 8000000000000};
+    int64_t here = rtl_boot_offset(&(struct rtl_clock_offsets){0, 0}, 0);
+    int64_t off = here - rtl_boot_offset(&own, 0) - 3000000000000;
+    assert_true(off > -1000000 && off < 1000000);
+    assert_int_equal(rtl_boot_offset(&(struct rtl_clock_offsets){0, 0}, here), here);
 }
 
 static void rows_say_what_the_records_said(void **state)
@@ -309,6 +377,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_table_column_and_view, start, stop),
+        cmocka_unit_test_setup_teardown(boot_time_follows_each_suspend, start, stop),
+        cmocka_unit_test_setup_teardown(boot_time_of_before_a_suspend_that_nobody_saw_is_not_known, start, stop),
+        cmocka_unit_test_setup_teardown(boot_time_of_before_is_known_when_the_process_began_after_the_suspend, start,
+                                        stop),
+        cmocka_unit_test(the_offset_of_boot_time_is_one_that_can_be),
         cmocka_unit_test_setup_teardown(copies_have_a_type_and_a_size, start, stop),
         cmocka_unit_test_setup_teardown(rows_say_what_the_records_said, start, stop),
         cmocka_unit_test_setup_teardown(written_twice_is_there_once, start, stop),

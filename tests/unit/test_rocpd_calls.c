@@ -58,7 +58,7 @@ static int begin(void **state)
     name(2, 999, "hip\033[2J\xff", UINT32_MAX); /* a kind that nobody knows, a length that can't be */
     name(RANGE, RTL_API_RANGE, "step \"1\"\n", 9);
     written = 0;
-    calls = rtl_rocpd_calls_begin(s->db, file, BASE, 4711, rtl_text_escape);
+    calls = rtl_rocpd_calls_begin(s->db, file, BASE, 4711, 0, rtl_text_escape);
     return calls ? 0 : 1;
 }
 

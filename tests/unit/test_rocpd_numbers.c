@@ -134,15 +134,15 @@ static void destroyed_queues(void **state)
 static void ways_of_queues(void **state)
 {
     struct setup *s = *state;
-    s->segment.queues[0].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_OVERWRITES);
-    s->segment.queues[2].way = RTL_WAY_WORD(77, RTL_WHY_SAFE);
+    s->segment.queues[0].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_DEFAULT);
+    s->segment.queues[2].way = RTL_WAY_WORD(77, RTL_WHY_OTHER_TOOL);
     start_anew(s);
     struct rtl_event_record records[] = {dispatch(0, 0, 2), dispatch(1, 1, 2), dispatch(0, 2, 2)};
     write_records(s, records, 3);
     assert_sql(s,
                "SELECT json_extract(value, '$.queue') || ' ' || ifnull(json_extract(value, '$.way'), '-') || ' ' ||"
                " ifnull(json_extract(value, '$.way_why'), '-') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY 1",
-               "70 native overwrites|71 - -|72 - safe");
+               "70 native default|71 - -|72 - other_tool");
 }
 
 /* Each is of no queue or no GPU of the process, and counted. */
@@ -158,7 +158,7 @@ static void records_of_nothing(void **state)
     for (uint32_t i = 0; i < 10; i++)
         records[i].sequence = i + 1;
     records[9].flags = RTL_EVENT_COPY;
-    assert_int_equal(rtl_rocpd_write(s->rocpd, records, 10, &written, NULL), 0);
+    assert_int_equal(write_unlinked(s->rocpd, records, 10, &written, NULL), 0);
     assert_int_equal(written.unknown, 9);
     assert_int_equal(written.copies, 1);
     assert_sql(
@@ -214,10 +214,10 @@ static void recorders_agree(void **state)
     assert_non_null(other);
     record.sequence = 1;
     second.sequence = 2;
-    assert_int_equal(rtl_rocpd_write(s->rocpd, &record, 1, &nothing, NULL), 0);
-    assert_int_equal(rtl_rocpd_write(other, &second, 1, &nothing, NULL), 0);
-    assert_int_equal(rtl_rocpd_write(other, &record, 1, &nothing, NULL), 0);
-    assert_int_equal(rtl_rocpd_write(s->rocpd, &second, 1, &nothing, NULL), 0);
+    assert_int_equal(write_unlinked(s->rocpd, &record, 1, &nothing, NULL), 0);
+    assert_int_equal(write_unlinked(other, &second, 1, &nothing, NULL), 0);
+    assert_int_equal(write_unlinked(other, &record, 1, &nothing, NULL), 0);
+    assert_int_equal(write_unlinked(s->rocpd, &second, 1, &nothing, NULL), 0);
     rtl_rocpd_free(other);
     rtl_db_close(db);
     assert_sql(s, NAMES, "0 70 G0 0001:03:00.0 queue 70|1 71 G1 0001:04:00.0 queue 71");
@@ -247,7 +247,7 @@ static uint64_t steps_of(struct setup *s, const struct rtl_event_record *records
 {
     uint64_t before = rtl_rocpd_steps(s->rocpd);
     *state = (struct rtl_rocpd_state){.events = {.next = n}};
-    if (rtl_rocpd_write(s->rocpd, records, n, state, NULL))
+    if (write_unlinked(s->rocpd, records, n, state, NULL))
         fail_msg("%s", rtl_db_why(s->db));
     return rtl_rocpd_steps(s->rocpd) - before;
 }
@@ -397,7 +397,7 @@ static void it_can_leave_within_a_write(void **state)
     s->db = open_db(s->path, true);
     s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4711, "serve", escape_and_leave);
     assert_false(atomic_load(&leave));
-    assert_int_equal(rtl_rocpd_write(s->rocpd, records, RECORDS, &written, &leave), 0);
+    assert_int_equal(write_unlinked(s->rocpd, records, RECORDS, &written, &leave), 0);
     free(records);
     assert_true(atomic_load(&leave));
     assert_in_range(written.rows, 1, 10000);

@@ -316,20 +316,21 @@ static void ways_that_are_none(void **state)
     struct rtl_queue *queues = s->segment.queues;
     struct rtl_reader *reader = fixture_reader(&s->segment);
     queues[0].way = UINT32_MAX;
-    queues[1].way = RTL_WAY_WORD(0, RTL_WHY_SAFE);
-    queues[2].way = RTL_WAY_WORD(RTL_WAY_DEMOTED, 0x10000 | RTL_WHY_SAFE);
+    queues[1].way = RTL_WAY_WORD(0, RTL_WHY_OTHER_TOOL);
+    queues[2].way = RTL_WAY_WORD(RTL_WAY_DEMOTED, 0x10000 | RTL_WHY_OTHER_TOOL);
     queues[RTL_QUEUE_SHARED].packets = 1;
-    queues[RTL_QUEUE_SHARED].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_SAFE);
+    queues[RTL_QUEUE_SHARED].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_OTHER_TOOL);
     assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
     assert_int_equal(snapshot.queue_count, 4);
-    static const uint32_t wanted[][2] = {{255, 0xffffff}, {0, 0}, {RTL_WAY_DEMOTED, 0x10000 | RTL_WHY_SAFE}, {0, 0}};
+    static const uint32_t wanted[][2] = {
+        {255, 0xffffff}, {0, 0}, {RTL_WAY_DEMOTED, 0x10000 | RTL_WHY_OTHER_TOOL}, {0, 0}};
     for (uint32_t q = 0; q < 4; q++) {
         assert_int_equal(snapshot.queues[q].way, wanted[q][0]);
         assert_int_equal(snapshot.queues[q].way_why, wanted[q][1]);
     }
     rtl_snapshot_free(&snapshot);
     rtl_reader_close(reader);
-    static const uint32_t nameless[] = {0, 90, 255, 256, 0x10000 | RTL_WHY_SAFE, UINT32_MAX};
+    static const uint32_t nameless[] = {0, 90, 255, 256, 0x10000 | RTL_WHY_OTHER_TOOL, UINT32_MAX};
     for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
         assert_true(!rtl_way_key(nameless[i]) && !rtl_way_meaning(nameless[i]) && !rtl_way_why_key(nameless[i]) &&
                     !rtl_way_why_text(nameless[i]));

@@ -38,7 +38,7 @@ static void run_process(int gpus)
     for (int i = 0; i < NAMES; i++)
         synth_kernel(p, names[i]);
     p->queues[0].way = RTL_WAY_NATIVE;
-    p->queues[0].why = RTL_WHY_STOPS_WHEN_FULL;
+    p->queues[0].why = RTL_WHY_DEFAULT;
     p->queues[1].way = RTL_WAY_DEMOTED;
     p->queues[1].why = RTL_WHY_INDEX_MOVED;
     for (int t = 1; t <= 12; t++) {
@@ -265,18 +265,23 @@ static void states_are_said(void **state)
 static void ways_of_queues(void **state)
 {
     (void)state;
+    /* the first line has room for a way that isn't the default */
+    run_process(2);
+    drawn(24, 200, "; queues demoted (somebody else writes the queue's index)\n");
+    not_drawn(24, 200, "native (");
+    not_drawn(24, 100, "; queues");
+    ui.view = RTL_VIEW_QUEUES;
+    drawn(12, 40, " demoted: somebody else writes the queu…\n");
+    teardown(state);
     run_process(1);
-    /* of the whole process, where there is room for all of it */
-    drawn(24, 200, "; queues native (intercept queues stop the process when they are full on this release)\n");
-    not_drawn(24, 140, "; queues");
+    not_drawn(24, 200, "; queues");
     ui.view = RTL_VIEW_QUEUES;
     drawn(24, 80, "1   G0    native ");
-    drawn(24, 80, " native: intercept queues stop the process when they are full on this release\n");
-    drawn(12, 40, " native: intercept queues stop the proc…\n");
+    drawn(24, 80, " native: queues are native by default\n");
     ui.view = RTL_VIEW_HELP;
     ui.before = RTL_VIEW_KERNELS;
     drawn(400, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
-    drawn(400, 100, "* native here: intercept queues stop the process when they are full on this release\n");
+    drawn(400, 100, "* native here: queues are native by default\n");
     ui.view = RTL_VIEW_QUEUES;
     p->queues[0].way = 200;
     p->queues[0].why = 1u << 23;
@@ -294,7 +299,7 @@ static void ways_of_queues(void **state)
     ui.view = RTL_VIEW_QUEUES;
     int lines = SYNTH_QUEUES + 2 + SYNTH_QUEUES;
     for (int q = 0; q < SYNTH_QUEUES; q++)
-        p->queues[q].way = RTL_WAY_INTERCEPT, p->queues[q].why = RTL_WHY_SAFE;
+        p->queues[q].way = RTL_WAY_INTERCEPT, p->queues[q].why = RTL_WHY_OTHER_TOOL;
     synth_tick(p, m, 13 * RTL_SEC);
     assert_int_equal(rtl_draw_queue_lines(m), lines + 1);
     for (uint32_t q = 0; q < SYNTH_QUEUES; q++)

@@ -191,8 +191,10 @@ static void *map(void *at, size_t len, int prot, int flags, int fd, off_t offset
     void *p = ours ? vg_mem_map(at, len, prot, flags, (uint64_t)offset) : NULL;
     if (!p)
         p = (void *)syscall(SYS_mmap, at, len, prot, flags, fd, offset);
-    if (ours && p != MAP_FAILED && vg_is_doorbell_offset((uint64_t)offset))
+    if (ours && p != MAP_FAILED && vg_is_doorbell_offset((uint64_t)offset)) {
+        syscall(SYS_madvise, p, len, MADV_DONTFORK); /* the driver's own doorbells aren't in a forked child either */
         vg_bell_add((uint64_t)(uintptr_t)p, len);
+    }
     return p;
 }
 

@@ -22,24 +22,53 @@
 
 #define BUCKETS 4096
 
-static _Atomic uint64_t debug_map; /* struct r_debug *; relaxed, whoever sets it last is right */
+/* struct r_debug *, one a runtime of the process; 0 = free. Set once, relaxed: what is gone can't be read any more. */
+enum { DEBUG_MAPS = 8 };
+static _Atomic uint64_t debug_maps[DEBUG_MAPS];
 static struct vg_kernel *buckets[BUCKETS];
 static struct vg_kernel *last; /* most dispatches repeat the one before */
 
+static void add_debug_map(uint64_t r_debug)
+{
+    for (int i = 0; r_debug && i < DEBUG_MAPS; i++) {
+        uint64_t there = 0;
+        if (atomic_compare_exchange_strong(&debug_maps[i], &there, r_debug) || there == r_debug)
+            return;
+    }
+}
+
+struct libraries {
+    char path[DEBUG_MAPS][4096];
+    int count;
+};
+
+static int see_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct libraries *l = data;
+    (void)size;
+    if (l->count < DEBUG_MAPS && strstr(info->dlpi_name, "libhsa-runtime64"))
+        snprintf(l->path[l->count++], sizeof *l->path, "%s", info->dlpi_name);
+    return 0;
+}
+
 void vg_kernels_set_debug_map(uint64_t r_debug)
 {
-    if (!r_debug && !atomic_load_explicit(&debug_map, memory_order_relaxed)) {
-        void *map = dlsym(RTLD_DEFAULT, "_amdgpu_r_debug");
-        if (!map) { /* the runtime may have been loaded RTLD_LOCAL */
-            void *lib = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
-            map = lib ? dlsym(lib, "_amdgpu_r_debug") : NULL;
-            if (lib)
-                dlclose(lib);
-        }
-        r_debug = (uint64_t)(uintptr_t)map;
+    if (r_debug) {
+        add_debug_map(r_debug);
+        return;
     }
-    if (r_debug)
-        atomic_store_explicit(&debug_map, r_debug, memory_order_relaxed);
+    add_debug_map((uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "_amdgpu_r_debug"));
+    /* a runtime may have been loaded RTLD_LOCAL, and be one of several */
+    struct libraries *l = calloc(1, sizeof *l);
+    if (l)
+        dl_iterate_phdr(see_library, l);
+    for (int i = 0; l && i < l->count; i++) {
+        void *lib = dlopen(l->path[i], RTLD_LAZY | RTLD_NOLOAD);
+        add_debug_map(lib ? (uint64_t)(uintptr_t)dlsym(lib, "_amdgpu_r_debug") : 0);
+        if (lib)
+            dlclose(lib);
+    }
+    free(l);
 }
 
 static unsigned bucket_of(uint64_t object)
@@ -104,9 +133,8 @@ static bool search(uint64_t load, uint64_t object, struct found *out)
     return false;
 }
 
-static bool resolve(uint64_t object, struct found *out)
+static bool resolve_in(uint64_t at, uint64_t object, struct found *out)
 {
-    uint64_t at = atomic_load_explicit(&debug_map, memory_order_relaxed);
     for (int attempt = 0; attempt < 3; attempt++) {
         struct r_debug map;
         if (!at || !vg_safe_read(&map, at, sizeof map))
@@ -121,6 +149,14 @@ static bool resolve(uint64_t object, struct found *out)
             node = (uint64_t)(uintptr_t)l.l_next;
         }
     }
+    return false;
+}
+
+static bool resolve(uint64_t object, struct found *out)
+{
+    for (int i = 0; i < DEBUG_MAPS; i++)
+        if (resolve_in(atomic_load_explicit(&debug_maps[i], memory_order_relaxed), object, out))
+            return true;
     return false;
 }
 

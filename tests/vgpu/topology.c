@@ -240,19 +240,26 @@ static char *numbers(unsigned n)
     return p;
 }
 
+/* a folder's path may end with a slash: RCCL's does */
+static bool is_folder(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    return !strncmp(path, folder, n) && strspn(path + n, "/") == strlen(path + n);
+}
+
 char *vg_topology_dir(const char *path)
 {
     const char *p = below(path), *rest;
-    if (!strcmp(p, "nodes") || !strcmp(p, "nodes/"))
+    if (is_folder(p, "nodes"))
         return numbers((unsigned)vg_cfg.gpus + 1);
     int node = node_of(p, &rest);
     if (node < 0)
         return NULL;
-    if (!strcmp(rest, "mem_banks"))
+    if (is_folder(rest, "mem_banks"))
         return numbers(1);
-    if (!strcmp(rest, "caches"))
+    if (is_folder(rest, "caches"))
         return numbers(node ? GPU_CACHES : CPU_CACHES);
-    if (!strcmp(rest, "io_links"))
+    if (is_folder(rest, "io_links"))
         return numbers(links_of(node));
-    return !strcmp(rest, "p2p_links") ? numbers(0) : NULL;
+    return is_folder(rest, "p2p_links") ? numbers(0) : NULL;
 }

@@ -25,6 +25,8 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
  * one of release 5.2, counted from 0 behind the version.
  */
 #define RTL_HSA_FUNCTIONS(X)                                                                                       \
+    X(init, CORE, 0, (void))                                                                                       \
+    X(shut_down, CORE, 1, (void))                                                                                  \
     X(system_get_info, CORE, 2, (hsa_system_info_t, void *))                                                       \
     X(iterate_agents, CORE, 5, (hsa_status_t(*)(hsa_agent_t, void *), void *))                                     \
     X(agent_get_info, CORE, 6, (hsa_agent_t, hsa_agent_info_t, void *))                                            \

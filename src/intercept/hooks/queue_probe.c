@@ -20,7 +20,7 @@ enum {
 
 enum answer { UNKNOWN, SINGLE, BATCHES, UNSAFE };
 static _Atomic int answer;  /* create, under the lock; any loads */
-static _Atomic bool warned; /* any: the user was told that it is unsafe */
+static _Atomic bool warned; /* any: set once the user has been warned */
 static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
 /* The queues that were made for trying, over all loads, and the last one's id: create, under the lock; any loads. */
 static _Atomic uint64_t made, last_id;
@@ -110,15 +110,12 @@ bool rtl_probe_look(hsa_agent_t agent)
     return atomic_load(&answer) == UNSAFE;
 }
 
-bool rtl_probe_safe(hsa_agent_t agent)
+void rtl_probe_warn(void)
 {
-    if (!rtl_probe_look(agent))
-        return true;
-    if (!atomic_exchange(&warned, true)) {
-        rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);
-        rtl_say("this runtime's intercept queues overwrite memory (ROCm 7.2.0 to 7.2.4 do): kernels are not counted");
-    }
-    return false;
+    if (atomic_exchange(&warned, true))
+        return;
+    rtl_segment_note(&rtl_tool.segment, RTL_NOTE_BATCH_UNSAFE);
+    rtl_say("this runtime's intercept queues overwrite memory (ROCm 7.2.0 to 7.2.4 do): kernels are not counted");
 }
 
 bool rtl_probe_batches(void)

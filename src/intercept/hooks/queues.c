@@ -1,15 +1,17 @@
 /*
  * The hooks on creating and destroying queues.
  *
- * A queue stays what it is and the library stands in front of it (native_queue.c), or it becomes an intercept queue of
- * the runtime: which, RTL_QUEUES says, and if that doesn't the release does. Profiling is on in both, or real GPUs
- * write no timestamps. Three ways to an intercept queue:
+ * A queue is native by default: it stays what it is and the library stands in front of it (native_queue.c). It becomes
+ * an intercept queue of the runtime where RTL_QUEUES asks for one, or where it can't be native. Profiling is on in
+ * both, or real GPUs write no timestamps. Three ways lead to an intercept queue:
  *  - Nobody was before us: hsa_amd_queue_intercept_create.
  *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
- *    through it, and we join its intercept queue; only if it makes a plain one, that one is replaced.
+ *    through it, and we join its intercept queue; a plain one becomes a native one, or is replaced where native ones
+ * aren't chosen.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
- * Where the runtime's intercept queues aren't safe (queue_probe.h), and were asked for, the queue stays plain.
- * Whatever goes wrong, the application gets the queue that it would have got without us, and that is counted.
+ * Where the runtime's intercept queues overwrite memory (queue_probe.h) the library makes none, but joins those that
+ * another tool has made: they are no safer without it. Whatever goes wrong, the application gets the queue that it
+ * would have got without us, and that is counted.
  */
 #include "intercept/hooks/queues.h"
 
@@ -60,24 +62,14 @@ void rtl_queues_look_around(void)
 
 bool rtl_queues_may_be_native(void)
 {
-    enum rtl_queue_choice choice = rtl_tool.settings.queues;
-    return choice == RTL_QUEUES_NATIVE ||
-           (choice == RTL_QUEUES_AUTO && (rtl_tool.fragile || rtl_hsa_may_batch(rtl_tool.hsa.ext_bytes)));
+    return rtl_tool.settings.queues != RTL_QUEUES_INTERCEPT;
 }
 
-/* Until hardware has seen native queues the others are preferred where they can be relied on. */
-static enum rtl_way choose(hsa_agent_t agent, enum rtl_way_reason *why)
+/* Native queues are the default on every release: they cost half, and intercept queues are unsafe on 7.2.0 to 7.2.4. */
+static enum rtl_way choose(enum rtl_way_reason *why)
 {
-    *why = RTL_WHY_ASKED_FOR;
-    if (rtl_tool.settings.queues != RTL_QUEUES_AUTO)
-        return rtl_tool.settings.queues == RTL_QUEUES_NATIVE ? RTL_WAY_NATIVE : RTL_WAY_INTERCEPT;
-    if (rtl_tool.fragile)
-        *why = RTL_WHY_STOPS_WHEN_FULL;
-    else if (rtl_probe_look(agent))
-        *why = RTL_WHY_OVERWRITES;
-    else
-        *why = RTL_WHY_SAFE;
-    return *why == RTL_WHY_SAFE ? RTL_WAY_INTERCEPT : RTL_WAY_NATIVE;
+    *why = rtl_tool.settings.queues == RTL_QUEUES_AUTO ? RTL_WHY_DEFAULT : RTL_WHY_ASKED_FOR;
+    return rtl_queues_may_be_native() ? RTL_WAY_NATIVE : RTL_WAY_INTERCEPT;
 }
 
 /* UINT32_MAX stands for "as the runtime likes" (HIP passes it), which intercept queues of some releases refuse. */
@@ -161,9 +153,13 @@ static bool create_first(struct rtl_tracker *tracker, const struct rtl_queue_req
     return true;
 }
 
-/* Through the tool before us. When false, *queue is the plain queue that it made, or *status its error. */
-static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue,
-                           hsa_status_t *status)
+/*
+ * Creates a queue through the tool before us. When false, *queue is the plain queue that it made, or *status its error.
+ * `replace`: such a queue gives way to an intercept queue of ours. An intercept queue of that tool's is joined even
+ * where they are unsafe: the runtime overwrites memory in it with us and without.
+ */
+static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, bool replace,
+                           hsa_queue_t **queue, hsa_status_t *status)
 {
     *status = r->plain(r, queue);
     if (*status != HSA_STATUS_SUCCESS)
@@ -171,7 +167,7 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
     if (join(tracker, *queue))
         return true;
     hsa_queue_t *other = *queue;
-    if (!create_first(tracker, r, queue)) {
+    if (!replace || !create_first(tracker, r, queue)) {
         *queue = other;
         return false;
     }
@@ -212,13 +208,16 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
-    bool watched = false, can = r->intercept && interceptible(r->type) && rtl_probe_safe(r->agent);
-    struct rtl_tracker *tracker = can ? open_tracker(gpu, RTL_WAY_INTERCEPT, r->size) : NULL;
+    bool native = way == RTL_WAY_NATIVE && r->native; /* what another tool leaves plain */
+    bool watched = false, wanted = r->intercept && interceptible(r->type);
+    bool unsafe = wanted && rtl_probe_look(r->agent);
+    struct rtl_tracker *tracker =
+        wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_WAY_INTERCEPT, r->size) : NULL;
     if (tracker) {
         if (!r->chained)
             watched = create_first(tracker, r, &made);
         else
-            watched = create_chained(tracker, r, &made, &status);
+            watched = create_chained(tracker, r, !native && !unsafe, &made, &status);
     }
     if (watched) {
         finish(tracker, made, RTL_WAY_INTERCEPT,
@@ -235,8 +234,12 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
     else if (status == HSA_STATUS_SUCCESS)
         status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
     if (status == HSA_STATUS_SUCCESS &&
-        !(r->native && (rtl_native_again(*queue) || stand_in_front(gpu, *queue, RTL_WHY_NO_INTERCEPT))))
+        !(r->native &&
+          (rtl_native_again(*queue) || stand_in_front(gpu, *queue, native ? why : RTL_WHY_NO_INTERCEPT)))) {
+        if (unsafe)
+            rtl_probe_warn();
         rtl_queue_unseen();
+    }
     return status;
 }
 
@@ -252,7 +255,7 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
         return r->plain(r, queue);
     }
     enum rtl_way_reason why;
-    enum rtl_way way = choose(r->agent, &why);
+    enum rtl_way way = choose(&why);
     hsa_status_t status = way == RTL_WAY_NATIVE && r->native && !r->chained ? make_native(r, gpu, why, queue)
                                                                             : make_intercept(r, gpu, way, why, queue);
     errno = saved;
@@ -263,7 +266,7 @@ void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue)
 {
     enum rtl_way_reason why;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
-    if (choose(agent, &why) == RTL_WAY_INTERCEPT)
+    if (choose(&why) == RTL_WAY_INTERCEPT)
         why = RTL_WHY_NO_INTERCEPT; /* it belongs to several, and the runtime keeps it */
     if (!gpu || (!rtl_native_again(queue) && !stand_in_front(gpu, queue, why)))
         rtl_queue_unseen();

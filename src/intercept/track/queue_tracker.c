@@ -6,6 +6,7 @@
 #include "intercept/track/queue_tracker.h"
 
 #include <errno.h>
+#include <hsa/amd_hsa_queue.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -247,6 +248,12 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
     return tracker;
 }
 
+/* Every queue of the runtime's is an amd_queue_t, whose layout is frozen (amd_hsa_queue.h). */
+static uint32_t key_of(const hsa_queue_t *queue)
+{
+    return RTL_QUEUE_KEY(((const amd_queue_t *)(const void *)queue)->queue_inactive_signal.handle);
+}
+
 void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uint64_t id)
 {
     struct rtl_queue *counters = tracker->counters;
@@ -255,6 +262,7 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
     STORE(counters->agent, tracker->gpu->index);
     STORE(counters->queue_id, tracker->shared ? 0 : id);
     STORE(counters->real_id, tracker->shared ? 0 : queue->id + 1);
+    STORE(counters->real_key, tracker->shared ? 0 : key_of(queue));
     STORE(counters->size_packets, queue->size);
     STORE(counters->live, 1);
     STORE(counters->created_mono_ns, rtl_clock_now());

@@ -1,0 +1,157 @@
+#!/bin/sh
+# Two HSA runtimes in one process, as with a wheel that brings its own beside the system's: two real ones, from two files.
+# The first to start is traced. The second's kernels are counted from outside, a note says so, and its end changes
+# nothing of the first's names, counts and times.
+# shellcheck disable=SC2119 # play and observe without arguments
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/observe.sh"
+
+library=$tap_top/$O/librtl.so
+dump=$O/tests/programs/intercept_dump
+
+# The second one is a copy, with a copy of the thunk where that is a library of its own: renamed, as wheels have it,
+# because the loader takes libraries of one name for the same.
+system=/usr/lib/x86_64-linux-gnu
+[ -z "${RTL_RELEASE:-}" ] || system=${VGPU_RELEASES:-$tap_top/cache/releases}/$RTL_RELEASE/usr/lib/x86_64-linux-gnu
+wheel=$work/wheel
+mkdir "$wheel"
+for file in libhsa-runtime64.so.1 libhsakmt.so.1; do
+    [ ! -e "$system/$file" ] ||
+        sed 's/libhsakmt\.so\.1/libhsakmw.so.1/g' "$system/$file" >"$wheel/$(echo "$file" | sed 's/kmt/kmw/')"
+done
+LD_LIBRARY_PATH=$wheel${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+begin="$O/tests/programs/intercept_runtimes $system/libhsa-runtime64.so.1 $wheel/libhsa-runtime64.so.1"
+look() { "$dump" "$program" "$@" 2>&1; }
+word() { look "$1" | cut -d' ' -f2; }
+
+traced_as_launched() { # PREFIX: and all of it timed
+    tell_all "done"
+    sed -n "s/^launched \($1[0-9]*\) \([0-9]*\)/\1 \2 \2/p" "$work/out" | awk '{ n[$1] = $0 } END { for (k in n) print n[k] }' |
+        sort >"$work/wanted"
+    wait_until 60 traced_as_wanted "$1"
+    traced_as_wanted "$1"
+}
+traced_as_wanted() {
+    look kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $3, $4 }' | sort >"$work/traced"
+    test -s "$work/wanted" && diff "$work/wanted" "$work/traced"
+}
+# the totals that the library has of the kernels with that beginning are the software GPU's
+totals_are_true() { # PREFIX
+    awk -F'\t' -v p="$1" 'index($7, p) == 1 { t[$7] += $5 - $4 } END { for (k in t) print k, t[k] }' "$work/truth" |
+        sort >"$work/true"
+    look kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $6 }' | sort >"$work/timed"
+    test -s "$work/true" && diff "$work/true" "$work/timed"
+}
+
+watch() { # as a user does
+    rm -f "$work/json"
+    "$O/rtl-top" -p "$program" --json -d 0.2 >"$work/json" 2>"$work/observe.err" 3>&- &
+    observer=$!
+    tap_pids="$tap_pids $observer"
+    wait_until 60 sh -c "test -s '$work/json' || ! kill -0 $observer"
+}
+all_as_launched() { # a tally says all that came before it, so the last one counts
+    sed -n 's/^launched //p' "$work/out" | awk '{ n[$1] = $2 } END { for (k in n) print k, n[k] }' | sort >"$work/launched"
+    frame '.kernels[] | select(.name | startswith("(") | not) | "\(.name) \(.calls)"' | sort >"$work/counted"
+    test -s "$work/launched" && diff "$work/launched" "$work/counted"
+}
+
+# --- both dispatch, the second shuts down first ---
+tools=$library
+play
+tell_all open 0 fast
+tell_all run 0 320
+is "one runtime so far: no note" "$(look note)" ""
+tell_all open 1 more
+tell_all both 1600
+check "two runtimes: the first's kernels are counted and timed" traced_as_launched fast
+check "two runtimes: the first's times are true" totals_are_true fast
+is "two runtimes: nothing of the second's is among them" "$(word counted)" 1920
+is "two runtimes: a note says so" "$(look note)" "note another_runtime"
+is "two runtimes: one line on standard error names the second" \
+    "$(grep -c "^librtl: a second HSA runtime in this process is not traced: $wheel/libhsa-runtime64.so.1\$" "$work/err")" 1
+checked=$("$O/rtl-top" check -p "$program")
+has "two runtimes: check says that the second is not traced" "$checked" 'note .*a second HSA runtime is not traced'
+has "two runtimes: check names the first's file" "$checked" "one of several: .*$(realpath "$system/libhsa-runtime64.so.1")\$"
+has "two runtimes: check names the second's file" "$checked" "one of several: $wheel/libhsa-runtime64.so.1\$"
+has "two runtimes: the coverage line says that the second is not traced" \
+    "$("$O/rtl-top" -p "$program" -b -n 1 2>&1)" '; a second HSA runtime is not traced'
+watch
+tell_all both 1600
+tell_all "done"
+is "two runtimes: JSON has the note" "$(frame '.notes | join(" ")')" another_runtime
+check "two runtimes: each dispatch is counted once, the second's from outside" wait_until 60 all_as_launched
+is "two runtimes: the second's queue is marked" "$(frame '[.queues[] | .way_why == "past_library"] | sort | join(" ")')" "false true"
+is "two runtimes: the second's dispatches are untimed, under their own reason" "$(frame .dispatches.untimed.observed)" 3200
+is "two runtimes: both are on the one GPU" "$(frame '[.queues[].gpu] | unique | length') $(frame '.gpus | length')" "1 1"
+
+tell_all close 1
+is "the second shut down: the first goes on" "$(word state)" live
+tell_all run 0 1600
+check "the second shut down: the first's kernels are counted and timed" traced_as_launched fast
+check "the second shut down: the first's times are true" totals_are_true fast
+is "the second shut down: nothing is unknown or untimed" "$(look untimed_total) $(look kernel | grep -c '(')" "untimed_total 0 0"
+
+# --- the second is loaded again, and both start and stop once more where a count is all that changes ---
+tell_all drop 1
+tell_all open 1 more
+tell_all again 1
+tell_all again 0
+tell_all both 320
+check "the second again: the first's kernels are counted and timed" traced_as_launched fast
+is "the second again: it is live" "$(word state)" live
+check "the second again: each dispatch is counted once" wait_until 60 all_as_launched
+is "the second again: its line on standard error is not repeated" "$(grep -c '^librtl: ' "$work/err")" 1
+
+# --- the first shuts down, the second lives ---
+tell_all close 0
+is "the first shut down: the segment says so" "$(word state)" unloaded
+tell_all run 1 320
+check "the first shut down: its names and counts are kept" traced_as_launched fast
+check "the first shut down: the second's dispatches are still counted from outside" wait_until 60 all_as_launched
+end_process "$observer"
+tell_all close 1
+tell_all open 1 next
+if grep -q '^refused' "$work/out"; then
+    skip "a runtime that starts alone is traced" "this release starts once a process"
+else
+    tell_all run 1 320
+    check "the second starts alone: it is traced, and timed" traced_as_launched next
+    check "the second starts alone: its times are true" totals_are_true next
+    is "the second starts alone: it is live" "$(word state)" live
+    tell_all open 0 last
+    tell_all both 320
+    check "the first comes to the second: the second goes on" traced_as_launched next
+    tell_all close 0
+    tell_all run 1 320
+    check "the first has gone from the second: the second goes on" traced_as_launched next
+    is "the first has gone from the second: it is live" "$(word state)" live
+fi
+close_play
+is "two runtimes: the program came to its end" "$status" 0
+
+# --- without the library ---
+tools=
+play
+tell_all open 0 fast
+tell_all open 1 more
+observe
+tell_all both 1600
+tell_all "done"
+check "untraced: dispatches of both runtimes are observed, by name" wait_until 60 all_as_launched
+is "untraced: no other name is seen" "$(frame '[.kernels[] | select(.name | startswith("(unknown"))] | length')" 0
+end_process "$observer"
+# a runtime that comes while somebody looks
+tell_all close 1
+tell_all drop 1
+observe
+tell_all open 1 next
+tell_all both 1600
+next_as_launched() { test "$(frame '[.kernels[] | select(.name | startswith("next")) | .calls] | add')" = 1600; }
+check "untraced: a runtime that starts later is observed, by name" wait_until 60 next_as_launched
+end_process "$observer"
+close_play
+is "untraced: the program came to its end" "$status" 0
+finish

@@ -1,0 +1,272 @@
+#!/bin/sh
+# Beside rocprofiler-sdk: stand-ins for rocprofiler-register and the SDK, and the real runtime, which loads its tools as a
+# runtime of AMD's does. HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 has both loaded; a preloaded librtl.so needs no HSA_TOOLS_LIB.
+# shellcheck disable=SC2034 # what intercept.sh reads
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/intercept.sh"
+
+unset HSA_TOOLS_LIB HSA_TOOLS_ROCPROFILER_V1_TOOLS ROCP_TOOL_LIBRARIES ROCPROFILER_REGISTER_LIBRARY LD_PRELOAD RTL_MODE
+rtl=$tap_top/$O/librtl.so
+programs=$tap_top/$O/tests/programs
+sdk=$programs/register_sdk_preload.so
+REGISTER_LOG=$work/registered
+export REGISTER_LOG
+gpu="--preload $programs/register_getenv_preload.so"
+
+untraced() { # name
+    is "$1: no segment" "$(look counted | head -n 1 | grep -c '^counted')" 0
+    close_scene
+    is "$1: ends well" "$status" 0
+}
+all_counted() { # name
+    check "$1: all over" wait_until 60 settled 0
+    check "$1: counts are the program's" counted_as_launched
+    is "$1: nothing to say" "$(look note)" ""
+    close_scene
+    is "$1: ends well" "$status" 0
+}
+
+# --- what the stand-ins do without us ---
+ways() { # the ways of its queues, as check says them
+    "$tap_top/$O/rtl-top" check -p "$program" | sed -n 's/^ok     queues //p'
+}
+tools=$rtl
+play any
+way=$(ways)
+all_counted "no SDK: HSA_TOOLS_LIB is read"
+is "no SDK: its table was registered" "$(cat "$REGISTER_LOG")" "registered hsa 1 1"
+ROCPROFILER_REGISTER_LIBRARY=$sdk
+export ROCPROFILER_REGISTER_LIBRARY
+play any
+untraced "an SDK: HSA_TOOLS_LIB is left out"
+has "an SDK: it has wrapped the table" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
+
+# --- both loaded by the runtime ---
+HSA_TOOLS_ROCPROFILER_V1_TOOLS=1
+export HSA_TOOLS_ROCPROFILER_V1_TOOLS
+play any
+has "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: there are queues" "$way" live
+is "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: they are of the way that they have without it" "$(ways)" "$way"
+all_counted "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS"
+has "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
+
+# --- preloaded ---
+preload=$rtl
+rm -f "$REGISTER_LOG"
+play any
+all_counted "preloaded and listed"
+is "preloaded and listed: registered once" "$(cat "$REGISTER_LOG")" "registered hsa 1 0"
+for REGISTER_RUNTIME in old new; do
+    export REGISTER_RUNTIME
+    play any
+    all_counted "preloaded, a runtime that leaves HSA_TOOLS_LIB out ($REGISTER_RUNTIME)"
+    has "preloaded, $REGISTER_RUNTIME: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
+done
+unset REGISTER_RUNTIME
+REGISTER_SDK=intercept
+export REGISTER_SDK
+play any
+all_counted "preloaded, an SDK with intercept queues"
+has "preloaded, an SDK with intercept queues: it sees every packet" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues, [0-9]{4,} packets'
+unset REGISTER_SDK
+
+# --- its end, as the runtime tells nobody: hsa_shut_down and hsa_init are counted ---
+REGISTER_RUNTIME=new
+export REGISTER_RUNTIME
+tools=
+preload=
+play again # ROCr 6.4 can't be started a second time in a process
+grep -q '^holding' "$work/out"
+twice=$?
+close_scene
+preload=$rtl
+play again
+if [ "$twice" = 0 ]; then
+    check "again: all accounted for, in one segment" wait_until 60 settled 0
+    check "again: counts go on" counted_as_launched
+    is "again: it is live" "$(look state)" "state live"
+    close_scene
+    is "again: ends well" "$status" 0
+else
+    close_scene
+    is "again: fails as without the library" "$status" 2
+fi
+play opened-twice
+check "opened twice, shut down once: all over" wait_until 60 settled 0
+check "opened twice, shut down once: counts are the program's" counted_as_launched
+is "opened twice, shut down once: it is live, and all are timed" "$(look state) $(look untimed_total)" "state live untimed_total 0"
+close_scene
+is "opened twice, shut down once: ends well" "$status" 0
+play end shutdown
+wait_until 60 settled 1
+check "shut down with a kernel in flight: it is counted" settled 1
+close_scene
+is "shut down with a kernel in flight: ends well" "$status" 0
+play fork
+check "fork: all over" wait_until 60 settled 0
+check "fork: children counted nothing" counted_as_launched
+close_scene
+is "fork: ends well" "$status" 0
+scenes=intercept_children
+play spawn
+check "spawned children: the parent's counts are its own" counted_as_launched
+is "spawned children: each has a segment of its own" \
+    "$(sed -n 's/^child //p' "$work/out" | while read -r child kernel n; do "$dump" "$child" kernel | grep -c "$kernel $n"; done | tr '\n' ' ')" "1 1 "
+close_scene
+is "spawned children: all end well" "$status" 0
+scenes=
+unset REGISTER_RUNTIME ROCPROFILER_REGISTER_LIBRARY HSA_TOOLS_ROCPROFILER_V1_TOOLS
+tools=$rtl
+preload=
+
+# --- rtl-top run ---
+top=$tap_top/$O/rtl-top
+# run_under NAME OPTIONS -- PROGRAM ARGS: its snapshot against the truth
+run_under() {
+    name=$1
+    shift
+    options=
+    while [ "$1" != -- ]; do
+        options="$options $1"
+        shift
+    done
+    shift
+    rm -f "$work/truth" "$work/run.db"
+    # shellcheck disable=SC2086 # several options, or none
+    "$top" run --snapshot "$work/run.db" $options -- tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu --truth "$work/truth" \
+        -- "$@" >"$work/out" 2>"$work/err"
+    is "$name: it ends well" "$?" 0
+    "$top" -r "$work/run.db" --json 2>"$work/err2" | tail -n 1 >"$work/json"
+    jq -r '.kernels[] | select(.calls > 0) | "\(.calls) \(.name)"' "$work/json" | sort >"$work/counted"
+    awk -F'\t' 'NR > 1 && $7 !~ /^</ { n[$7]++ } END { for (k in n) print n[k], k }' "$work/truth" | sort >"$work/true"
+    check "$name: counts are the truth" diff "$work/true" "$work/counted"
+    check "$name: there were some" test -s "$work/true"
+}
+hip="$programs/hip_launches --launches 20000"
+export ROCPROFILER_REGISTER_LIBRARY="$sdk"
+# shellcheck disable=SC2086 # its words
+run_under "run, beside an SDK, HIP" -- $hip
+has "run, beside an SDK, HIP: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
+run_under "run, beside an SDK, HSA" -- "$programs/hsa_dispatch"
+REGISTER_RUNTIME=new
+export REGISTER_RUNTIME
+# shellcheck disable=SC2086 # options
+"$top" run --snapshot "$work/none.db" -- tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu -- "$programs/hsa_dispatch" >/dev/null 2>"$work/err"
+is "run, a runtime unlinked HSA_TOOLS_LIB: nothing is traced" "$?" 3
+# shellcheck disable=SC2086 # its words
+run_under "run --preload, HIP" --preload -- $hip
+run_under "run --preload, HSA" --preload -- "$programs/hsa_dispatch"
+# shellcheck disable=SC2086 # its words
+run_under "run --preload --mode hip" --preload --mode hip -- $hip
+
+# --- a preloaded library in processes without ROCm ---
+LD_PRELOAD=$rtl sh -c 'cat /proc/self/status; ls /proc/self/fd | wc -l' >"$work/with"
+sh -c 'cat /proc/self/status; ls /proc/self/fd | wc -l' >"$work/without"
+is "preloaded without ROCm: as many threads and descriptors" "$(sed -n '/^Threads/p; $p' "$work/with")" "$(sed -n '/^Threads/p; $p' "$work/without")"
+is "preloaded without ROCm: no segment" "$(LD_PRELOAD=$rtl grep -c rtl-segment /proc/self/maps)" 0
+
+# --- rtl-top env and check ---
+unset REGISTER_RUNTIME ROCPROFILER_REGISTER_LIBRARY
+is "env --preload: beside what is preloaded" "$(LD_PRELOAD=$work/x.so "$top" env --preload --shell json 2>/dev/null | jq -r .LD_PRELOAD)" "$work/x.so:$(realpath "$rtl")"
+is "env --preload --mode hip: both libraries" "$("$top" env --preload --mode hip --shell json | jq -r .LD_PRELOAD)" \
+    "$(realpath "$rtl"):$(realpath "$O/librtl-hip.so")"
+mkdir "$work/a b"
+cp "$rtl" "$work/a b"
+refused=$("$top" env --preload --library "$work/a b/librtl.so" 2>&1)
+is "env --preload: a path that LD_PRELOAD can't say" "$? $(echo "$refused" | grep -c 'takes no path with a blank')" "1 1"
+has "check --preload: says so, too" "$("$top" check --preload --library "$work/a b/librtl.so" -- cat)" '^wrong  preload .*takes no path with a blank'
+
+# runtimes by their files: what they are linked with, and the variables that they know
+cd "$work" || exit 1
+echo 'int hsa_init(void); int hsa_init(void) { return 0; }' >lib.c
+echo 'int rocprofiler_register_library_api_table(void); int registers(void); int registers(void) { return rocprofiler_register_library_api_table(); }' >registers.c
+echo 'int hsa_init(void); int main(void) { return hsa_init(); }' >main.c
+runtime() { # FOLDER VARIABLE...: a program with a runtime that knows these; $linked are options of the linker
+    mkdir "$1"
+    { cat lib.c; n=0; for v in $2 $3; do echo "const char v$((n += 1))[] = \"$v\";"; done; } >"$1/lib.c"
+    # shellcheck disable=SC2086 # options
+    gcc -shared -fPIC -Wl,-soname,libhsa-runtime64.so.1 -o "$1/libhsa-runtime64.so.1" "$1/lib.c" $linked
+    gcc -o "$1/program" main.c "$1/libhsa-runtime64.so.1" -Wl,-rpath,"$work/$1" -Wl,-rpath-link,"$programs"
+}
+linked="registers.c $programs/librocprofiler-register.so.0 -Wl,-rpath,$programs"
+runtime knows-both HSA_TOOLS_LIB HSA_TOOLS_ROCPROFILER_V1_TOOLS
+runtime knows-list HSA_TOOLS_LIB
+runtime knows-none
+linked=
+runtime unlinked HSA_TOOLS_LIB
+cd "$tap_top" || exit 1
+says() { # NAME PATTERN COMMAND...: its lines are in $found
+    name=$1 pattern=$2
+    shift 2
+    found=$("$@" 2>&1)
+    has "check: $name" "$found" "$pattern"
+}
+says "ROCP_TOOL_LIBRARIES, run sets the variable" '^ok     profiler .*active \(ROCP_TOOL_LIBRARIES=x\.so\): HSA_TOOLS_ROCPROFILER_V1_TOOLS=1, which rtl-top run' \
+    env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/knows-both/program"
+says "ROCPROFILER_REGISTER_LIBRARY does as much" '^ok     profiler .*active \(ROCPROFILER_REGISTER_LIBRARY=y\.so\)' \
+    env ROCPROFILER_REGISTER_LIBRARY=y.so "$top" check -- cat
+says "a forced load does, too" '^ok     profiler .*FORCE_LOAD=1' env ROCPROFILER_REGISTER_FORCE_LOAD=1 "$top" check -- cat
+for value in 0 off False NO; do
+    is "check: ROCPROFILER_REGISTER_ENABLED=$value switches it off" \
+        "$(ROCP_TOOL_LIBRARIES=x.so ROCPROFILER_REGISTER_ENABLED=$value "$top" check -- cat | grep -c profiler)" 0
+done
+is "check: nothing of it is not mentioned" "$(ROCP_TOOL_LIBRARIES='' "$top" check -- "$work/knows-both/program" | grep -c profiler)" 0
+says "HSA_TOOLS_LIB by hand, without the variable" '^wrong  profiler .*in this environment the runtime leaves out HSA_TOOLS_LIB' \
+    env ROCP_TOOL_LIBRARIES=x.so HSA_TOOLS_LIB=librtl.so "$top" check -- cat
+says "HSA_TOOLS_LIB by hand, the variable is off as an SDK leaves it to its children" '^wrong  profiler .*leaves out HSA_TOOLS_LIB' \
+    env ROCP_TOOL_LIBRARIES=x.so HSA_TOOLS_ROCPROFILER_V1_TOOLS=0 HSA_TOOLS_LIB=librtl.so "$top" check -- cat
+says "HSA_TOOLS_LIB by hand, with the variable" '^ok     profiler .*librtl.so, too$' \
+    env ROCP_TOOL_LIBRARIES=x.so HSA_TOOLS_ROCPROFILER_V1_TOOLS=yes HSA_TOOLS_LIB=librtl.so "$top" check -- cat
+says "a runtime that doesn't know the variable" '^open   profiler .*not seen to know HSA_TOOLS_ROCPROFILER_V1_TOOLS.*--preload' \
+    env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/knows-list/program"
+says "preloaded, it needs none" '^ok     profiler .*the preloaded librtl.so' env ROCP_TOOL_LIBRARIES=x.so "$top" check --preload -- "$work/knows-list/program"
+says "a runtime that doesn't read HSA_TOOLS_LIB" '^open   tools .*not seen to read HSA_TOOLS_LIB.*--preload' "$top" check -- "$work/knows-none/program"
+says "a runtime without rocprofiler-register" '^ok     profiler .*built without rocprofiler-register: it reads HSA_TOOLS_LIB' \
+    env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/unlinked/program"
+says "--preload is of no use there" '^open   preload .*built without rocprofiler-register' "$top" check --preload -- "$work/unlinked/program"
+# a tool by its symbol: in the program, in a library of it, preloaded; not in one that only asks for it
+echo 'int rocprofiler_configure(void); int rocprofiler_configure(void) { return 0; }' >"$work/tool.c"
+gcc -shared -fPIC -Wl,-soname,libtool.so -o "$work/libtool.so" "$work/tool.c"
+echo 'int rocprofiler_configure(void) __attribute__((weak)); int main(void) { return rocprofiler_configure ? rocprofiler_configure() : 0; }' >"$work/asks.c"
+gcc -o "$work/linked" "$work/asks.c" -Wl,--no-as-needed "$work/libtool.so" -Wl,-rpath,"$work"
+gcc -rdynamic -o "$work/has" "$work/asks.c" "$work/tool.c"
+gcc -o "$work/asks" "$work/asks.c"
+says "a library that exports rocprofiler_configure" "^ok     profiler .*active \\($work/libtool\\.so exports rocprofiler_configure" "$top" check -- "$work/linked"
+says "a program that exports it" "^ok     profiler .*active \\($work/has exports rocprofiler_configure" "$top" check -- "$work/has"
+says "a preloaded tool" "^ok     profiler .*active \\($work/libtool\\.so exports" env LD_PRELOAD="$work/libtool.so" "$top" check -- cat
+is "check: a program that only asks for it has none" "$("$top" check -- "$work/asks" | grep -c profiler)" 0
+
+# a process: what /proc says of it
+sleeper() { # VARIABLE=VALUE...: a process with these; $program
+    [ -z "${sleeping:-}" ] || end_process "$sleeping"
+    env "$@" sleep 600 >/dev/null 2>&1 &
+    sleeping=$!
+    tap_pids="$tap_pids $sleeping"
+    wait_until 60 grep -q sleep "/proc/$sleeping/comm"
+}
+sleeper ROCP_TOOL_LIBRARIES="$(printf 'a\033[2Jb')" HSA_TOOLS_LIB="$rtl"
+says "a process whose runtime will leave HSA_TOOLS_LIB out" '^wrong  process .*has rocprofiler-sdk \(ROCP_TOOL_LIBRARIES=a.\[2Jb\), beside which the runtime leaves out HSA_TOOLS_LIB: start it with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' \
+    "$top" check -p "$sleeping"
+is "check: no control character of its environment is printed" "$(printf '%s' "$found" | tr -d '\n' | grep -c '[[:cntrl:]]')" 0
+sleeper LD_PRELOAD="$rtl"
+says "a process with the library preloaded, before it uses the GPU" 'has not used the GPU' "$top" check -p "$sleeping"
+sleeper LD_PRELOAD="$work/libtool.so"
+says "a process with a tool" "^open   profiler .*active \\($work/libtool\\.so exports" "$top" check -p "$sleeping"
+big=$(head -c 100000 /dev/zero | tr '\0' x)
+sleeper A="$big" B="$big" ROCP_TOOL_LIBRARIES="$big"
+says "a very long value" '^open   profiler .*ROCP_TOOL_LIBRARIES=xxx' "$top" check -p "$sleeping"
+end_process "$sleeping"
+export ROCPROFILER_REGISTER_LIBRARY="$sdk"
+play any
+says "a process that was left out" '^wrong  process .*has rocprofiler-sdk \(ROCPROFILER_REGISTER_LIBRARY=.*sdk_preload.so\), beside which the runtime leaves out' "$top" check -p "$program"
+close_scene
+export HSA_TOOLS_ROCPROFILER_V1_TOOLS=1
+play any
+says "a traced process beside it" '^ok     profiler .*active \(ROCPROFILER_REGISTER_LIBRARY=.*\), and so is librtl.so' "$top" check -p "$program"
+close_scene
+REGISTER_RUNTIME=old
+export REGISTER_RUNTIME
+play any
+says "a process that was left out in spite of the variable" '^wrong  process .*in spite of HSA_TOOLS_ROCPROFILER_V1_TOOLS=1: preload librtl.so' "$top" check -p "$program"
+close_scene
+finish

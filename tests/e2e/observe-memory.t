@@ -1,0 +1,86 @@
+#!/bin/sh
+# Kinds of memory that a runtime's queues lie in, by release, kind of GPU and setting: in each the queues of a process that
+# was started without the library are found, and counted exactly; a forked child's copies of them are no queues.
+# shellcheck disable=SC2119 # observe: with options of rtl-top, or without
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/observe.sh"
+
+# the mappings that the program's queues are in: rights, whether a child has them, name, bytes
+mappings_of_queues() {
+    sed -n 's/^queue //p' "$work/out" | sort -u | while read -r address; do
+        awk -v "at=$address" '
+            function number(hex,  i, n) {
+                for (i = 1; i <= length(hex); i++) n = 16 * n + index("0123456789abcdef", substr(hex, i, 1)) - 1
+                return n
+            }
+            /^[0-9a-f]+-[0-9a-f]+ / {
+                split($1, ends, "-")
+                inside = number(ends[1]) <= number(at) && number(at) < number(ends[2])
+                said = $2 " " ($6 == "" ? "anonymous" : $6) " " number(ends[2]) - number(ends[1])
+            }
+            /^VmFlags:/ && inside { print said (/ dc/ ? " dontfork" : " inherited") }' "/proc/$program/smaps"
+    done
+}
+
+# observed NAME WHERE: started by play, with two queues; WHERE: what all of their mappings have to be
+observed() {
+    tell_all where
+    mappings_of_queues >"$work/where"
+    sed 's/^/# /' "$work/where"
+    check "$1: that is where the queues are" sh -c "test -s '$work/where' && ! grep -vqE '$2' '$work/where'"
+    observe
+    tell_all run 6000 7 30 500
+    tell_all fork
+    child=$(sed -n 's/^child //p' "$work/out" | tail -n 1)
+    tell_all run 6000 5 30 500
+    tell_all "done"
+    check "$1: every dispatch is counted, by name" wait_until 120 counted_as_launched
+    is "$1: nothing was lost" "$(frame .observed.packets_lost)" 0
+    is "$1: each queue has its half" "$(frame '[.queues[] | select(.dispatches == 6000)] | length')" 2
+    check "$1: some are timed, by their signals" test "$(frame .dispatches.timed)" -gt 100
+    "$O/rtl-top" -p "$program" --json -n 1 >"$work/family"
+    is "$1: a forked child has none of them" "$(jq -r '(.processes // []) | length' "$work/family")" 0
+    "$O/rtl-top" -p "$child" --no-children -b -n 1 >"$work/no.out" 2>"$work/no.err"
+    is "$1: and no dispatch, when it is asked for itself" "$(grep -c fast0 "$work/no.out")" 0
+    kill -9 "$child" 2>/dev/null
+    close_play
+    is "$1: the program came to its end" "$status" 0
+    wait "$observer"
+}
+
+play 2
+observed "as this release has it" '^rw-'
+
+# what the releases have one after the other
+gpu="--preload $tap_top/$O/tests/programs/observe_memory_preload.so"
+export RTL_TEST_MEMORY
+for RTL_TEST_MEMORY in marked shared private; do
+    play 2
+    case $RTL_TEST_MEMORY in
+    marked) observed "private and not for children" '^rw-p anonymous .* dontfork' ;;
+    shared) observed "shared with children" '^rw-s /dev/zero .* inherited' ;;
+    private) observed "private like other memory" '^rw-p anonymous .* inherited' ;;
+    esac
+done
+
+# without pages between them the kernel merges the queues' with what comes before and behind
+RTL_TEST_MEMORY=private
+export HSA_SVM_GUARD_PAGES=0
+play 2 16384
+observed "merged with other memory" '^rw-p anonymous .* inherited'
+# shellcheck disable=SC2016 # awk's own field
+check "merged with other memory: some are" awk '$3 > 4096 { merged++ } END { exit !merged }' "$work/where"
+unset HSA_SVM_GUARD_PAGES RTL_TEST_MEMORY
+gpu=
+
+# as on gfx11 and later, whose queues the driver allocates
+export HSA_USERPTR_FOR_PAGED_MEM=0
+play 2
+observed "allocated by the driver" '^rw-s /memfd:vgpu-memory '
+unset HSA_USERPTR_FOR_PAGED_MEM
+
+# where the host doesn't reach the GPU's memory
+gpu='--bar small'
+play 2
+observed "a small BAR" '^rw-'
+finish

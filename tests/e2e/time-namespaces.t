@@ -1,0 +1,92 @@
+#!/bin/sh
+# Processes in time namespaces, whose clocks are days ahead of the host's or behind them: one time line in a trace of
+# several processes, right ages and rates on the screen, and mode auto as everywhere.
+. "$(dirname "$0")/tap.sh"
+
+top=$O/rtl-top
+programs=$O/tests/programs
+INTERCEPT_KERNELS=$tap_top/$programs
+HSA_TOOLS_LIB=$tap_top/$O/librtl.so
+export INTERCEPT_KERNELS HSA_TOOLS_LIB
+ahead=864000 # 10 days; boot time is 20 days ahead
+behind=$(awk '{ print int($1 / 2) }' /proc/uptime)
+if [ "$(id -u)" != 0 ] || ! unshare --time --fork --boottime $((2 * ahead)) --monotonic "$ahead" true 2>/dev/null; then
+    skip "processes in time namespaces" "needs root, and a kernel with time namespaces"
+    finish
+fi
+unwatched
+for i in 0 1 2 3 4 5 6 7 8 9; do
+    echo "sign0$i fixed $((i + 1))us"
+done >"$work/script"
+printf 'sign99 fixed 1000s\n* fixed 5us\n' >>"$work/script"
+sql() { sqlite3 "$1" "$2" 2>&1; }
+
+# begin NAME COMMAND...: starts a program on the GPU, below env or unshare, and waits until it holds; $program is its pid
+begin() {
+    name=$1
+    shift
+    mkfifo "$work/$name.in"
+    "$@" <"$work/$name.in" >"$work/$name.out" 2>"$work/$name.err" &
+    program=$!
+    tap_pids="$tap_pids $program"
+    exec 5>"$work/$name.in"
+    wait_until 120 sh -c "grep -q '^holding' '$work/$name.out' || ! kill -0 $program"
+    [ "$1" = env ] || program=$(tr -d ' ' <"/proc/$program/task/$program/children")
+}
+gpu="tests/vgpu/run ${RTL_RELEASE:+--release $RTL_RELEASE} --script $work/script"
+
+# --- two processes in one trace ---
+# shellcheck disable=SC2086 # words
+begin here env RTL_TRACE=1 $gpu --truth "$work/here.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
+here=$program
+exec 3>&5
+# shellcheck disable=SC2086
+begin there unshare --time --fork --kill-child --boottime $((2 * ahead)) --monotonic "$ahead" \
+    env RTL_TRACE=1 $gpu --truth "$work/there.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
+there=$program
+exec 4>&5
+check "two processes, one of them 10 days ahead, are traced into one file" \
+    "$top" -p "$here,$there" --trace "$work/both.db" -n 2 -d 0.1
+is "the trace has rows of both" "$(sql "$work/both.db" "SELECT count(DISTINCT id >> 40), count(*) > 2000 FROM rocpd_op")" "2|1"
+is "the rows of both are on the host's time line" "$(sql "$work/both.db" \
+    "SELECT max(abs(end - $(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime))) < 3600000000000 FROM rocpd_op")" 1
+is "both processes began within an hour of each other" "$(sql "$work/both.db" "SELECT max(s) - min(s) < 3600000000000 FROM
+    (SELECT json_extract(value, '\$.start_mono_ns') AS s FROM rocpd_metadata WHERE tag GLOB 'process *')")" 1
+check "boot times of the one outside are the software GPU's" tests/e2e/compare-trace "$work/here.truth" "$work/both.db" "$here"
+check "boot times of the one in the namespace are the software GPU's" \
+    tests/e2e/compare-trace "$work/there.truth" "$work/both.db" "$there"
+check "rtl-top in the namespace traces both processes" unshare --time --fork --boottime $((2 * ahead)) \
+    --monotonic "$ahead" "$top" -p "$here,$there" --trace "$work/inside.db" -n 2 -d 0.1
+sql "$work/both.db" "SELECT sequenceId, start, end FROM rocpd_op ORDER BY 2, 1" >"$work/outside"
+sql "$work/inside.db" "SELECT sequenceId, start, end FROM rocpd_op ORDER BY 2, 1" >"$work/inside"
+check "rtl-top in the namespace and outside of it record the same times" cmp "$work/outside" "$work/inside"
+
+# --- the live view ---
+"$top" -p "$there" -b -n 1 >"$work/text"
+has "ahead: the first frame has rates" "$(cat "$work/text")" '^dispatches [1-9][0-9.]*k?/s'
+has "ahead: report says that it was watched for less than three hours" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
+has "both together: the first frame has rates" "$("$top" -p "$here,$there" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
+has "rtl-top in the namespace, of a process outside: the first frame has rates" "$(unshare --time --fork \
+    --boottime $((2 * ahead)) --monotonic "$ahead" "$top" -p "$here" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
+exec 3>&- 4>&- 5>&-
+
+# --- a process whose clock is behind, with a kernel in flight, in mode auto ---
+# shellcheck disable=SC2086
+begin behind unshare --time --fork --kill-child --boottime "-$behind" --monotonic "-$behind" \
+    env RTL_MODE=auto $gpu -- "$programs/intercept_auto"
+frame() { "$top" -p "$program" --json -n 1 >"$work/json"; }
+is_word() { frame && jq -e ".in_force == \"$1\"" "$work/json"; }
+check "auto, behind: it counts while nobody watches" wait_until 60 is_word counting
+"$top" --json -d 0.3 -p "$program" >"$work/frames" &
+watcher=$!
+tap_pids="$tap_pids $watcher"
+echo flow >&5
+check "auto, behind: it times while somebody watches" wait_until 60 is_word timing
+echo slow >&5
+check "a kernel that takes long is in flight" wait_until 60 grep -q '^did slow' "$work/behind.out"
+live() { frame && jq -e '.state == "live" and ([.queues[].depth] | add > 0)' "$work/json"; }
+check "behind: the first frame says live, not stale since its clock's distance" wait_until 30 live
+end_process "$watcher" KILL
+check "auto, behind: it stops timing when nobody watches" wait_until 60 is_word counting
+exec 5>&-
+finish

@@ -1,0 +1,60 @@
+#!/bin/sh
+# llama.cpp's server, started without the library and observed from outside, on one GPU and with its layers over two: every
+# kernel's count is the model's, or what the ring lost is said.
+. "$(dirname "$0")/../e2e/tap.sh"
+. "$(dirname "$0")/look.sh"
+
+need "$llama_set"
+check "a model of random weights" llama_make_model
+python() {
+    (llama_python "$tap_top/tests/real/ask.py" "$work/llama.sock" "$@")
+}
+
+# observed NAME GPUS ARGS
+observed() {
+    name=$1 gpus=$2
+    shift 2
+    rm -f "$work/truth" "$work/llama.sock" "$work/frames"
+    (llama_server "$work/llama.sock" "--gpus $gpus --truth $work/truth" "$@" >"$work/out" 2>&1 </dev/null) &
+    program=$!
+    tap_pids="$tap_pids $program"
+    # from the beginning, because a queue's ring may be shorter than what comes
+    wait_until 60 sh -c "grep -q libhsa-runtime64 /proc/$program/maps || ! kill -0 $program"
+    "$O/rtl-top" -p "$program" --observe --no-children --json -d 0.2 >"$work/frames" 2>"$work/err" &
+    observer=$!
+    tap_pids="$tap_pids $observer"
+    check "$name: the server starts" python ready "$program"
+    check "$name: it answers" python answers 3
+    check "$name: every dispatch is counted under its kernel, or said to be lost" wait_until 60 counted
+    sed 's/^/# /' "$work/counted"
+    is "$name: the queues' GPUs" "$(last '[.queues[] | select(.dispatches > 0) | .gpu] | unique | length')" "$gpus"
+    kill "$program"
+    wait "$program"
+    is "$name: the server ends with status 0" "$?" 0
+    wait "$observer"
+    is "$name: and rtl-top with it" "$?" 6
+    tap_pids=
+}
+last() { tail -n 2 "$work/frames" | head -n 1 | jq -r "$1"; } # of the last whole frame
+
+# Each kernel's count against the truth, all in one line; those that are missing at most what is said to be lost.
+counted() {
+    last '.kernels[] | select(.calls > 0 and (.name | startswith("(") | not)) | "\(.name)\t\(.calls)"' >"$work/said"
+    awk -F '\t' -v lost="$(last '.observed.packets_lost // 0')" '
+        NR == FNR { said[$1] = $2; next }
+        FNR > 1 && $7 !~ /^</ { launched[$7]++; all++ }
+        END {
+            for (kernel in launched) {
+                kernels++
+                if (said[kernel] > launched[kernel]) more++
+                missing += launched[kernel] - said[kernel]
+            }
+            for (kernel in said) if (!(kernel in launched)) more++
+            printf "%d kernels, %d dispatches, %d missing, %d said to be lost, %d with too many\n", kernels, all, missing, lost, more
+            exit !(all > 0 && more == 0 && missing <= lost)
+        }' "$work/said" "$work/truth" >"$work/counted"
+}
+
+observed "one GPU" 1
+observed "layers over two GPUs" 2
+finish
