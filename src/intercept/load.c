@@ -125,7 +125,7 @@ static bool make_segment(void)
     struct rtl_segment_config config = {
         .mode = rtl_tool.settings.mode,
         .calls = rtl_hot.linked,
-        .signals_limit = rtl_tool.settings.signals_limit,
+        .signals_limit = rtl_signals_limit(rtl_tool.settings.signals_limit, 0),
         .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
         .links = rtl_hot.linked,
         .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to change */
@@ -160,8 +160,8 @@ static void read_environment(void)
         rtl_say("RTL_MODE=%.40s is not a mode (" RTL_MODES(NAME) "hip): default is used", getenv("RTL_MODE"));
 #undef NAME
     if (rtl_tool.settings.signals_unknown)
-        rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: %d is used", getenv("RTL_SIGNALS"), RTL_SIGNALS_LIMIT,
-                RTL_SIGNALS_DEFAULT);
+        rtl_say("RTL_SIGNALS=%.40s is not a number from 1 to %d: the limit follows the queues", getenv("RTL_SIGNALS"),
+                RTL_SIGNALS_LIMIT);
     if (!rtl_queue_choice_parse(getenv("RTL_QUEUES"), &rtl_tool.settings.queues))
 #define NAME(symbol, name) " " name
         rtl_say("RTL_QUEUES=%.40s is none of" RTL_QUEUE_CHOICES(NAME) ": auto is used", getenv("RTL_QUEUES"));

@@ -262,8 +262,9 @@ static void sums(struct line *line, const struct rtl_model *m, int columns)
         add(line, WRONG, ", ", "drop %s", rtl_format_count(m->window_lost).text);
     else if (m->lost)
         add(line, WRONG, ", ", "drop %s earlier", rtl_format_count(m->lost).text);
-    if (s->signals_limit && s->signals_in_use >= s->signals_limit - s->signals_limit / 10)
-        add(line, WRONG, ", ", "signals %s of %s", rtl_format_count(s->signals_in_use).text,
+    bool scarce = s->signals_in_use >= s->signals_limit - s->signals_limit / 10;
+    if (s->signals_limit && s->signals_in_use >= s->signals_limit / 2)
+        add(line, scarce ? WRONG : SUMS, ", ", "signals %s of %s", rtl_format_count(s->signals_in_use).text,
             rtl_format_count(s->signals_limit).text);
 }
 

@@ -28,7 +28,7 @@ void rtl_ways_text(const struct rtl_model *model, char *out, size_t size);
 void rtl_coverage_text(const struct rtl_model *model, char *out, size_t size);
 /*
  * The same for a screen: after the sums, and in two words while there is nothing to be said. What is only of interest
- * when it is wrong, drops and the pool of signals, is there when it is. Where it is longer than `columns` whole parts
+ * when it is much, drops and the pool of signals, is there when it is. Where it is longer than `columns` whole parts
  * are left out, the least important first, and " [?]" stands at its end; false then.
  */
 enum { RTL_COVERAGE_BYTES = 1024 }; /* room for any */

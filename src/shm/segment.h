@@ -340,7 +340,7 @@ struct rtl_header {
     uint64_t passes;
     uint64_t signals_destroyed;  /* ever */
     uint64_t signals_peak;       /* most in use at once, as the worker saw it */
-    uint64_t signals_limit;
+    uint64_t signals_limit;      /* create: how many there may be; it follows the sizes of the queues */
     uint64_t chunks_used;
     uint64_t worker_cpu_ns;      /* the worker's own CPU time, brought up to date now and then */
     uint64_t parked;             /* 1 while the worker sleeps without a timeout: nothing is in flight */

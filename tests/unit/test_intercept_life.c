@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime_fixture.h"
+#include "intercept/worker/worker.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -181,6 +182,45 @@ static void what_a_queue_has_at_hand_comes_back(void **state)
     }
     for (int i = 0; i < MOST; i++)
         app_signal_destroy(signal[i]);
+}
+
+/* With each queue there may be more signals, and fewer without it; the segment says so. What a queue's dispatches go
+ * through on their way to the worker is as large as the queue, also where a smaller one's tracker is free. */
+static void limit_follows_the_queues(void **state)
+{
+    static const uint32_t sizes[] = {64, 16384, 64, 1 << 20, UINT32_MAX};
+    enum { MANY = sizeof sizes / sizeof sizes[0] };
+    const struct rtl_header *header = rtl_tool.segment.header;
+    struct rtl_tracker *tracker[MANY];
+    int reason = 0;
+    struct rtl_gpu *gpu = rtl_gpu_find((hsa_agent_t){77});
+    struct rtl_pool *pool = rtl_worker_pool(&reason);
+    uint64_t packets = 0, alone = AT(header->signals_limit);
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < MANY; i++) {
+            tracker[i] = rtl_tracker_open(gpu, pool, RTL_NO_REASON, false, sizes[i]);
+            assert_non_null(tracker[i]);
+            packets += sizes[i];
+            uint32_t limit = rtl_signals_limit(0, packets), slots = tracker[i]->pending.mask + 1;
+            assert_true(limit > alone || limit == RTL_SIGNALS_LIMIT);
+            assert_int_equal(AT(header->signals_limit), limit);
+            assert_int_equal(atomic_load(&pool->limit), limit);
+            assert_in_range(slots, sizes[i] < RTL_PENDING_MOST ? sizes[i] : RTL_PENDING_MOST, RTL_PENDING_MOST);
+        }
+        for (int i = MANY; i-- > 0;) {
+            packets -= sizes[i];
+            rtl_tracker_close(tracker[i]);
+            assert_int_equal(AT(header->signals_limit), rtl_signals_limit(0, packets));
+            rtl_worker_settle(tracker[i]);
+            wait_free(tracker[i]);
+        }
+    }
+    assert_int_equal(AT(header->signals_limit), alone);
+    uint32_t trackers = 0; /* that of a larger queue serves a smaller one, too */
+    for (struct rtl_tracker *each = atomic_load(&rtl_trackers); each; each = each->next)
+        trackers++;
+    assert_in_range(trackers, MANY, 2 * MANY);
 }
 
 static void queue_that_is_not_destroyed_lives_on(void **state)
@@ -403,6 +443,7 @@ int main(void)
         cmocka_unit_test(exit_winds_up),
         cmocka_unit_test(next_queue_goes_on_from_the_counters),
         cmocka_unit_test(what_a_queue_has_at_hand_comes_back),
+        cmocka_unit_test(limit_follows_the_queues),
         cmocka_unit_test(queue_that_is_not_destroyed_lives_on),
         cmocka_unit_test(queue_that_cannot_be_joined_is_not_kept),
         cmocka_unit_test(queue_of_another_tool),

@@ -1,6 +1,6 @@
 /*
- * The signal pool in every order of steps (interleave.h): threads that make signals at its limit, threads that take
- * free ones while the worker gives some back.
+ * The signal pool in every order of steps (interleave.h): threads that make signals at its limit, also while that
+ * rises, threads that take free ones while the worker gives some back, also into a larger ring.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,8 @@
 /* The source once more, with steps. */
 #define rtl_pool_create         step_pool_create
 #define rtl_pool_free           step_pool_free
+#define rtl_pool_set_limit      step_pool_set_limit
+#define rtl_pool_free_count     step_pool_free_count
 #define rtl_pool_make           step_pool_make
 #define rtl_pool_take           step_pool_take
 #define rtl_pool_give           step_pool_give
@@ -22,11 +24,11 @@
 
 #include "intercept/track/signal_pool.c"
 
-enum { MOST = 4 };
+enum { MOST = 4, LARGER = RTL_RING_LEAST + 1 };
 
 static struct rtl_pool *pool;
-static uint16_t got[3][MOST];
-static uint32_t count[3], limit, at_first;
+static uint32_t got[3][MOST], count[3], limit, larger, at_first;
+static bool in_both; /* the rest lies in the larger ring before anybody takes some */
 
 static bool make_one(hsa_signal_t *signal)
 {
@@ -49,15 +51,22 @@ static void set(void)
     memset(count, 0, sizeof count);
     count[2] = step_pool_make(pool, got[2], MOST - 1);
     if (at_first) { /* the ring is about to wrap */
-        pool->free_signals.head = pool->free_signals.tail = RTL_SIGNALS_LIMIT - 1;
+        pool->free_signals.ring[0].head = pool->free_signals.ring[0].tail = RTL_RING_LEAST - 1;
         step_pool_give(pool, got[2], at_first);
     }
+    if (larger)
+        step_pool_set_limit(pool, larger);
+    if (in_both)
+        step_pool_give(pool, got[2] + at_first, MOST - 1 - at_first);
     stepping.watches = 0;
-    step_watch(&pool->created, sizeof pool->created);
+    step_watch(&pool->limit, sizeof pool->limit + sizeof pool->room + sizeof pool->created);
     step_watch(&pool->taken[0], sizeof pool->taken[0]);
-    step_watch(&pool->free_signals.head, sizeof pool->free_signals.head);
-    step_watch(&pool->free_signals.tail, sizeof pool->free_signals.tail);
     step_watch(&pool->free_signals.ring[0], sizeof pool->free_signals.ring[0]);
+    step_watch(&pool->free_signals.number[RTL_RING_LEAST], sizeof pool->free_signals.number[0]);
+    if (!larger)
+        return;
+    step_watch(&pool->free_signals.newest, sizeof pool->free_signals.newest);
+    step_watch(&pool->free_signals.ring[1], sizeof pool->free_signals.ring[1]);
 }
 
 static void makes(int thread)
@@ -105,6 +114,33 @@ static void makers_share_the_limit(void **state)
     assert_true(stepping.runs > 10);
 }
 
+static void rises(void)
+{
+    step_pool_set_limit(pool, limit + 1);
+}
+
+static const char *nobody_exceeds_what_there_is_room_for(void)
+{
+    limit++;
+    const char *wrong = limit_is_kept();
+    limit--;
+    for (int i = 0; i < 2; i++)
+        for (uint32_t k = 0; k < count[i]; k++)
+            if (got[i][k] >= pool->room)
+                return "a number lies beyond the room for numbers";
+    return wrong;
+}
+
+static void makers_follow_a_limit_that_rises(void **state)
+{
+    void (*const bodies[])(void) = {makes_0, rises};
+    (void)state;
+    at_first = 0;
+    limit = MOST - 1;
+    assert_null(step_all_orders(set, bodies, 2, nobody_exceeds_what_there_is_room_for));
+    print_message("# %llu orders\n", (unsigned long long)stepping.runs);
+}
+
 static void takes_0(void)
 {
     count[0] = step_pool_take(pool, got[0], 2);
@@ -145,6 +181,24 @@ static void takers_get_different_ones(void **state)
     print_message("# %llu orders\n", (unsigned long long)stepping.runs);
 }
 
+/* The worker gives the rest into the ring that the higher limit asks for; one lies in the other. */
+static void takers_find_both_rings(void **state)
+{
+    void (*const switched[])(void) = {takes_0, gives}, (*const both[])(void) = {takes_0, takes_1};
+    (void)state;
+    limit = MOST;
+    larger = LARGER;
+    at_first = 1;
+    assert_null(step_all_orders(set, switched, 2, each_is_taken_once));
+    print_message("# %llu orders\n", (unsigned long long)stepping.runs);
+    assert_int_equal(pool->free_signals.newest, 2 * RTL_RING_LEAST);
+    in_both = true;
+    assert_null(step_all_orders(set, both, 2, each_is_taken_once));
+    print_message("# %llu orders\n", (unsigned long long)stepping.runs);
+    larger = 0;
+    in_both = false;
+}
+
 static int clean_up(void **state)
 {
     (void)state;
@@ -156,7 +210,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makers_share_the_limit),
+        cmocka_unit_test(makers_follow_a_limit_that_rises),
         cmocka_unit_test(takers_get_different_ones),
+        cmocka_unit_test(takers_find_both_rings),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -11,6 +11,8 @@
 #include "intercept/base/clock.h"
 #include "intercept/base/hsa_table.h"
 #include "intercept/base/settings.h"
+#include "intercept/track/pending.h"
+#include "intercept/track/signal_pool.h"
 
 /* --- ticks --- */
 
@@ -273,7 +275,7 @@ static void options_are_read(void **state)
     (void)state;
     struct rtl_settings o = rtl_settings_parse(NULL, NULL);
     assert_int_equal(o.mode, RTL_MODE_DEFAULT);
-    assert_int_equal(o.signals_limit, 4096);
+    assert_int_equal(o.signals_limit, 0);
     assert_false(o.mode_unknown || o.signals_unknown);
     assert_int_equal(rtl_settings_parse("off", "").mode, RTL_MODE_OFF);
     assert_int_equal(rtl_settings_parse("lite", "").mode, RTL_MODE_LITE);
@@ -285,13 +287,44 @@ static void options_are_read(void **state)
     assert_true(o.mode_unknown);
     assert_int_equal(o.mode, RTL_MODE_DEFAULT);
     assert_int_equal(o.signals_limit, 100);
-    assert_int_equal(rtl_settings_parse("", "32768").signals_limit, 32768);
-    static const char *const bad[] = {"0", "32769", "-1", "12x", "99999999999999999999"};
+    assert_int_equal(rtl_settings_parse("", "524288").signals_limit, 524288);
+    static const char *const bad[] = {"0", "524289", "-1", "12x", "99999999999999999999"};
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         o = rtl_settings_parse("", bad[i]);
         assert_true(o.signals_unknown);
-        assert_int_equal(o.signals_limit, 4096);
+        assert_int_equal(o.signals_limit, 0);
     }
+}
+
+/* --- how many signals there may be --- */
+
+static void limit_follows_what_can_be_in_flight(void **state)
+{
+    (void)state;
+    assert_int_equal(rtl_signals_limit(0, 0), 4096);
+    assert_int_equal(rtl_signals_limit(0, 64), 4096 + 80);
+    assert_int_equal(rtl_signals_limit(0, 4 * 16384), 4096 + 65536 + 16384);
+    assert_int_equal(rtl_signals_limit(0, 128ull << 20), 524288); /* whatever queues an application makes */
+    assert_int_equal(rtl_signals_limit(0, UINT64_MAX), 524288);
+    assert_int_equal(rtl_signals_limit(1, 4 * 16384), 1); /* the user's word stands */
+    assert_int_equal(rtl_signals_limit(20000, 64), 20000);
+    assert_int_equal(rtl_signals_limit(UINT32_MAX, 64), 524288);
+    for (uint64_t packets = 0, before = 0; packets < 600000; packets += 1111) {
+        uint64_t limit = rtl_signals_limit(0, packets);
+        assert_true(limit >= before && (limit > packets + packets / 5 || limit == 524288));
+        before = limit;
+    }
+}
+
+static void pending_ring_has_room_for_a_full_queue(void **state)
+{
+    (void)state;
+    assert_int_equal(rtl_pending_slots(0, 0), 4096);
+    assert_int_equal(rtl_pending_slots(2049, 0), 8192);
+    assert_int_equal(rtl_pending_slots(16384, 0), 32768);
+    assert_int_equal(rtl_pending_slots(64, 20000), 32768); /* so many may be between two rounds of the worker */
+    assert_int_equal(rtl_pending_slots(1 << 20, 0), 65536);
+    assert_int_equal(rtl_pending_slots(UINT32_MAX, UINT32_MAX), 65536);
 }
 
 int main(void)
@@ -307,6 +340,8 @@ int main(void)
         cmocka_unit_test(slots_are_found),
         cmocka_unit_test(tables_that_cannot_be_read_are_refused),
         cmocka_unit_test(options_are_read),
+        cmocka_unit_test(limit_follows_what_can_be_in_flight),
+        cmocka_unit_test(pending_ring_has_room_for_a_full_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void signals_that_are_looked_at_stay(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 100);
-    uint16_t numbers[100];
+    uint32_t numbers[100];
     assert_int_equal(rtl_pool_make(pool, numbers, 100), 100);
     rtl_pool_give(pool, numbers, 100);
     assert_int_equal(rtl_pool_destroy(pool, 100, odd_ones_are_looked_at), 50);
@@ -79,7 +79,7 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 100);
-    uint16_t numbers[RTL_SIGNALS_LIMIT];
+    uint32_t numbers[128];
     assert_int_equal(rtl_pool_take(pool, numbers, 10), 0);
     assert_int_equal(rtl_pool_make(pool, numbers, 64), 64);
     rtl_pool_give(pool, numbers, 64);
@@ -87,7 +87,7 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
     assert_int_equal(rtl_pool_make(pool, numbers, 64), 36); /* the limit */
     rtl_pool_give(pool, numbers, 36);
     assert_int_equal(rtl_pool_make(pool, numbers, 1), 0);
-    assert_int_equal(rtl_pool_take(pool, numbers, 4096), 100);
+    assert_int_equal(rtl_pool_take(pool, numbers, 128), 100);
     for (int i = 0; i < 100; i++) {
         amd_signal_t *signal = rtl_pool_signal(pool, numbers[i]);
         assert_int_equal(signal->value, 1);
@@ -110,14 +110,19 @@ static void any_limit_can_be_asked_for(void **state)
 {
     static const struct {
         uint32_t asked, signals, stand_ins;
-    } limits[] = {{1, 1, 4096},          {100, 100, 4096},      {4096, 4096, 4096},     {4097, 4097, 4097},
-                  {20000, 20000, 20000}, {32768, 32768, 32752}, {1000000, 32768, 32752}};
-    static uint16_t numbers[1 << 16];
-    static bool seen[1 << 16];
+    } limits[] = {{1, 1, 4096},
+                  {100, 100, 4096},
+                  {4096, 4096, 4096},
+                  {4097, 4097, 4097},
+                  {20000, 20000, 20000},
+                  {1 << 19, 1 << 19, 1 << 19},
+                  {1000000, 1 << 19, 1 << 19}};
+    static uint32_t numbers[RTL_NUMBERS];
+    static bool seen[RTL_NUMBERS];
     (void)state;
     for (unsigned l = 0; l < sizeof limits / sizeof limits[0]; l++) {
         struct rtl_pool *pool = rtl_pool_create(&maker, limits[l].asked);
-        assert_int_equal(rtl_pool_make(pool, numbers, 1 << 16), limits[l].signals);
+        assert_int_equal(rtl_pool_make(pool, numbers, RTL_NUMBERS), limits[l].signals);
         uint32_t got = limits[l].signals, stand_ins = 0;
         for (int round = 0; round < 3; round++) {
             memset(seen, 0, sizeof seen);
@@ -148,7 +153,7 @@ static void any_limit_can_be_asked_for(void **state)
             }
             rtl_pool_give_stand_ins(pool, numbers, stand_ins);
         }
-        assert_int_equal(rtl_pool_destroy(pool, 1 << 16, nobody_looks), limits[l].signals);
+        assert_int_equal(rtl_pool_destroy(pool, RTL_NUMBERS, nobody_looks), limits[l].signals);
         rtl_pool_free(pool);
     }
     assert_int_equal(atomic_load(&alive), 0);
@@ -156,14 +161,14 @@ static void any_limit_can_be_asked_for(void **state)
         assert_true(rtl_ring_slots(n) >= n && (rtl_ring_slots(n) & (rtl_ring_slots(n) - 1)) == 0);
 }
 
-/* More signals in a pool's life than there are numbers: a long process that gives back what a burst needed, again and
- * again. */
+/* More signals in a pool's life than there are numbers below its limit: a long process that gives back what a burst
+ * needed, again and again. */
 static void numbers_never_run_out(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 1000);
-    uint16_t numbers[1000];
-    for (int i = 0; i < 5 + RTL_SIGNALS_LIMIT / 1000; i++) {
+    uint32_t numbers[1000];
+    for (int i = 0; i < 100; i++) {
         assert_int_equal(rtl_pool_make(pool, numbers, 1000), 1000);
         rtl_pool_give(pool, numbers, 1000);
         assert_int_equal(rtl_pool_destroy(pool, 1000, nobody_looks), 1000);
@@ -172,11 +177,48 @@ static void numbers_never_run_out(void **state)
     rtl_pool_free(pool);
 }
 
+/* What was made under one limit is there under the next, and all that is free is found, whatever ring it lies in. */
+static void limit_rises_and_sinks(void **state)
+{
+    static const uint32_t limits[] = {100, 1000, 50, 300, 20000, 64, 90000};
+    static uint32_t numbers[90000];
+    (void)state;
+    struct rtl_pool *pool = rtl_pool_create(&maker, limits[0]);
+    uint32_t there = 0;
+    for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        static bool seen[90000];
+        rtl_pool_set_limit(pool, limits[i]);
+        uint32_t got = rtl_pool_make(pool, numbers, 90000);
+        assert_int_equal(got, limits[i] > there ? limits[i] - there : 0);
+        there += got;
+        rtl_pool_give(pool, numbers, got);
+        assert_int_equal(rtl_pool_free_count(pool), there);
+        uint32_t all = 0;
+        for (uint32_t n; (n = rtl_pool_take(pool, numbers + all, RTL_SIGNALS_BATCH)) != 0;)
+            all += n;
+        assert_int_equal(all, there);
+        memset(seen, 0, sizeof seen);
+        for (uint32_t k = 0; k < all; k++) {
+            assert_true(numbers[k] < 90000 && !seen[numbers[k]]);
+            seen[numbers[k]] = true;
+        }
+        rtl_pool_give(pool, numbers, all);
+    }
+    assert_int_equal(rtl_pool_destroy(pool, RTL_NUMBERS, nobody_looks), there);
+    assert_int_equal(rtl_pool_make(pool, numbers, 10), 10);
+    for (uint32_t k = 0; k < 10; k++)
+        assert_true(numbers[k] < 64); /* the lowest numbers are used again: memory stays what it is */
+    rtl_pool_give(pool, numbers, 10);
+    rtl_pool_destroy(pool, 10, nobody_looks);
+    assert_int_equal(atomic_load(&alive), 0);
+    rtl_pool_free(pool);
+}
+
 static void runtime_that_makes_no_more_is_not_asked_again(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 4096);
-    uint16_t numbers[64];
+    uint32_t numbers[64];
     atomic_store(&refuse_from, 10);
     assert_int_equal(rtl_pool_make(pool, numbers, 64), 10);
     assert_int_equal(atomic_load(&pool->created), 10);
@@ -203,7 +245,7 @@ struct queue {
 static void *dispatch(void *data)
 {
     struct queue *q = data;
-    uint16_t cache[RTL_SIGNALS_BATCH];
+    uint32_t cache[RTL_SIGNALS_BATCH];
     uint32_t cached = 0;
     for (uint64_t i = 0; i < ROUNDS;) {
         if (!cached)
@@ -215,7 +257,7 @@ static void *dispatch(void *data)
             sched_yield();
             continue;
         }
-        uint16_t number = cache[--cached];
+        uint32_t number = cache[--cached];
         /* only its owner may look at it: TSan says if another thread has the same number */
         q->pool->inflight[number].index = i;
         *rtl_pending_next(&q->ring) = (struct rtl_pending_dispatch){.submit = i, .number = number};
@@ -228,7 +270,7 @@ static void *dispatch(void *data)
             sched_yield();
             continue;
         }
-        uint16_t number = cache[--cached];
+        uint32_t number = cache[--cached];
         q->pool->inflight[number].index = UINT64_MAX;
         *rtl_pending_next(&q->ring) = (struct rtl_pending_dispatch){.submit = UINT64_MAX, .number = number};
         rtl_pending_push(&q->ring);
@@ -237,12 +279,27 @@ static void *dispatch(void *data)
     return NULL;
 }
 
+/* As queues come and go while others dispatch. */
+static _Atomic bool all_over;
+enum { HIGHEST = 300 }; /* two rings more than it begins with */
+
+static void *change_the_limit(void *data)
+{
+    static const uint32_t limits[] = {60, 20, HIGHEST, 40};
+    for (unsigned i = 0; !atomic_load(&all_over); i++) {
+        rtl_pool_set_limit(data, limits[i % 4]);
+        sched_yield();
+    }
+    return NULL;
+}
+
 static void signals_go_round(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 50);
     static struct queue queues[QUEUES];
-    pthread_t thread[QUEUES];
+    pthread_t thread[QUEUES], creator;
+    pthread_create(&creator, NULL, change_the_limit, pool);
     uint64_t next[QUEUES] = {0}, left = QUEUES;
     bool over[QUEUES] = {false};
     memset(queues, 0, sizeof queues);
@@ -258,7 +315,7 @@ static void signals_go_round(void **state)
             uint32_t n = rtl_pending_count(&queues[i].ring);
             for (uint32_t j = 0; j < n; j++) {
                 const struct rtl_pending_dispatch *pending = rtl_pending_at(&queues[i].ring, j);
-                uint16_t number = pending->number;
+                uint32_t number = pending->number;
                 assert_int_equal(pool->inflight[number].index, pending->submit);
                 if (pending->submit != UINT64_MAX)
                     assert_int_equal(pending->submit, next[i]++); /* in order, none lost */
@@ -273,12 +330,14 @@ static void signals_go_round(void **state)
         }
         sched_yield();
     }
+    atomic_store(&all_over, true);
+    pthread_join(creator, NULL);
     for (int i = 0; i < QUEUES; i++) {
         pthread_join(thread[i], NULL);
         assert_int_equal(next[i], ROUNDS);
         free(queues[i].ring.slot);
     }
-    assert_true(atomic_load(&pool->created) <= 50);
+    assert_true(atomic_load(&pool->created) <= HIGHEST);
     assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
     assert_int_equal(atomic_load(&pool->made), atomic_load(&pool->created)); /* never more than at the most at once */
     rtl_pool_destroy(pool, 4096, nobody_looks);
@@ -383,6 +442,7 @@ int main(void)
         cmocka_unit_test(churn_does_not_grow_the_map),
         cmocka_unit_test(readers_never_miss_what_stays),
         cmocka_unit_test(numbers_never_run_out),
+        cmocka_unit_test(limit_rises_and_sinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

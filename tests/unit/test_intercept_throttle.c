@@ -61,7 +61,7 @@ static void held(int number, siginfo_t *info, void *context)
     meanwhile = NULL;
 }
 
-static void begin(uint16_t *number)
+static void begin(uint32_t *number)
 {
     struct sigaction action = {.sa_sigaction = held, .sa_flags = SA_SIGINFO};
     sigaction(SIGSEGV, &action, NULL);
@@ -86,7 +86,7 @@ static void end(void)
 }
 
 /* As the worker does it when the packet is over: collected, given back, and destroyed at once. */
-static uint16_t number;
+static uint32_t number;
 static uint32_t destroyed_meanwhile;
 
 static void harvest_and_destroy(void)
@@ -136,7 +136,7 @@ static void a_signal_that_was_given_back_is_not_read(void **state)
  */
 static void harvest_and_begin_to_destroy(void)
 {
-    uint16_t taken = RTL_NO_SIGNAL;
+    uint32_t taken = RTL_NO_SIGNAL;
     atomic_store_explicit(&tracker.consumed, tracker.newest.index, memory_order_relaxed);
     rtl_pool_give(pool, &number, 1);
     rtl_pool_take(pool, &taken, 1);

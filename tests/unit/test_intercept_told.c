@@ -194,7 +194,7 @@ static void untimed_kernel_leaves_the_times_before(void **state)
     __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
     uint32_t stand_ins = atomic_load(&tracker->pool->stand_ins), at_hand = tracker->stand_ins_cached;
     tracker->stand_ins_cached = 0; /* all stand-ins are taken */
-    atomic_store(&tracker->pool->stand_ins, RTL_STAND_INS_LIMIT);
+    atomic_store(&tracker->pool->stand_ins, RTL_SIGNALS_LIMIT);
     hand_over(&p, 1);
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_NO_ROOM]), 1);
     assert_int_equal(memory->start_ts, 0);

@@ -178,6 +178,10 @@ static void what_is_wrong_is_said(void **state)
     drawn(24, 80, "  age 1.5s\n");
     m->latest->snapshot.signals_in_use = 3687;
     drawn(24, 80, "signals 3.69k of 4.10k");
+    m->latest->snapshot.signals_in_use = 2048; /* nothing is wrong yet: half of what there may be */
+    drawn(24, 80, "signals 2.05k of 4.10k");
+    m->latest->snapshot.signals_in_use = 2047;
+    not_drawn(24, 80, "signals");
 }
 
 int main(void)

@@ -16,7 +16,7 @@
 
 struct rtl_settings rtl_settings_parse(const char *mode, const char *signals)
 {
-    struct rtl_settings settings = {.mode = RTL_MODE_DEFAULT, .signals_limit = RTL_SIGNALS_DEFAULT};
+    struct rtl_settings settings = {.mode = RTL_MODE_DEFAULT};
     if (mode && mode[0]) {
         settings.mode_unknown = true;
 #define NAME(sym, num, name, text)      \

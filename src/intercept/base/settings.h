@@ -8,9 +8,8 @@
 #include "shm/tables.h"
 
 enum {
-    RTL_SIGNALS_START = 64,     /* signals made with the first queue */
-    RTL_SIGNALS_DEFAULT = 4096, /* most there may be, where RTL_SIGNALS says nothing else */
-    RTL_SIGNALS_LIMIT = 32768,  /* and the most that it can say */
+    RTL_SIGNALS_START = 64,      /* signals made with the first queue */
+    RTL_SIGNALS_LIMIT = 1 << 19, /* most there may ever be: some 150 MB of them, if so many are in flight */
 };
 
 /* How queues are watched: X(symbol, value of RTL_QUEUES). */
@@ -25,11 +24,11 @@ enum rtl_queue_choice { RTL_QUEUE_CHOICES(RTL_ENUM_CHOICE) };
 struct rtl_settings {
     enum rtl_mode mode;
     enum rtl_queue_choice queues;
-    uint32_t signals_limit;
-    bool mode_unknown;    /* RTL_MODE was not understood */
-    bool signals_unknown; /* RTL_SIGNALS was not understood */
-    uint32_t trace;       /* records of the event ring, 0 = none */
-    bool probe;           /* kernels may be probed */
+    uint32_t signals_limit; /* 0: it follows the queues' sizes (signal_pool.h) */
+    bool mode_unknown;      /* RTL_MODE was not understood */
+    bool signals_unknown;   /* RTL_SIGNALS was not understood */
+    uint32_t trace;         /* records of the event ring, 0 = none */
+    bool probe;             /* kernels may be probed */
 };
 
 /* Pure: the value of RTL_QUEUES; *choice is AUTO for NULL or empty. False when it was not understood. */

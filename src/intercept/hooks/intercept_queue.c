@@ -92,7 +92,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
         if (room)
             copy[i] = *packet;
         tracker->written++;
-        uint16_t number = rtl_packet_see(tracker, room ? &copy[i] : packet, room, policy);
+        uint32_t number = rtl_packet_see(tracker, room ? &copy[i] : packet, room, policy);
         uint8_t how = clock;
         uint64_t object = rtl_packet_wants_more()
                               ? rtl_packet_more(tracker, room ? &copy[i] : packet, index + i, number, room, policy)
@@ -141,7 +141,7 @@ static inline void write_unmarked(struct rtl_tracker *tracker, const union rtl_p
 /* One that is timed; with another kernel object, if that isn't 0. */
 __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker *tracker,
                                                               const union rtl_packet *packet, rtl_packet_writer writer,
-                                                              uint16_t number, uint64_t object)
+                                                              uint32_t number, uint64_t object)
 {
     uint8_t how;
     uint64_t now = rtl_packet_stamp(&how);
@@ -169,7 +169,7 @@ __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker
 
 /* The same where there is more to do with it. */
 static __attribute__((noinline)) void see_more(struct rtl_tracker *tracker, const union rtl_packet *packet,
-                                               uint64_t index, rtl_packet_writer writer, uint16_t number,
+                                               uint64_t index, rtl_packet_writer writer, uint32_t number,
                                                enum rtl_policy policy)
 {
     uint64_t object = rtl_packet_more(tracker, packet, index, number, true, policy);
@@ -187,7 +187,7 @@ static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *
     if (__builtin_expect(policy != RTL_PASS_ON, 1))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++; /* in any mode: the queue must not fill up */
-    uint16_t number = rtl_packet_see(tracker, packet, true, policy);
+    uint32_t number = rtl_packet_see(tracker, packet, true, policy);
     if (rtl_packet_wants_more()) {
         see_more(tracker, packet, index, writer, number, policy);
         return;

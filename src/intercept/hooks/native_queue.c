@@ -49,7 +49,7 @@ static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, ui
     if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
-    uint16_t number = rtl_packet_see(tracker, packet, true, look->policy);
+    uint32_t number = rtl_packet_see(tracker, packet, true, look->policy);
     uint8_t more = rtl_packet_wants_more() ? rtl_packet_more_here(tracker, packet, index, number, look->policy) : 0;
     if (number == RTL_NO_SIGNAL)
         return false;

@@ -44,7 +44,7 @@ static inline bool have_stand_in(struct rtl_tracker *tracker)
  * A kernel dispatch that carries a signal of the application's. The packet isn't changed: what is returned is the
  * number of its stand-in.
  */
-uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
+uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet)
 {
     uint64_t handle = packet->completion_signal.handle;
@@ -62,7 +62,7 @@ uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
                                                           : RTL_UNTIMED_UNSAFE_SIGNAL);
     }
     struct rtl_pool *pool = tracker->pool;
-    uint16_t number = tracker->stand_ins[--tracker->stand_ins_cached];
+    uint32_t number = tracker->stand_ins[--tracker->stand_ins_cached];
     amd_signal_t *stand_in = rtl_pool_signal(pool, number);
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     int64_t value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
@@ -103,7 +103,7 @@ void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
  * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what
  * the GPU writes into the completion signal.
  */
-uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
+uint32_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                  enum rtl_policy policy)
 {
     union rtl_packet decoded = *packet;
@@ -119,13 +119,13 @@ uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_pa
 }
 
 /* Its signal is the application's, and on something else already: nobody will be able to tell when it is over. */
-static bool is_untellable(const struct rtl_tracker *tracker, uint16_t number)
+static bool is_untellable(const struct rtl_tracker *tracker, uint32_t number)
 {
     return rtl_is_stand_in(number) &&
            __atomic_load_n(&rtl_pool_signal(tracker->pool, number)->value, __ATOMIC_RELAXED) < RTL_SIGNAL_ARMED;
 }
 
-uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint16_t number,
+uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint32_t number,
                          bool may_change, enum rtl_policy policy)
 {
     uint8_t more = atomic_load_explicit(&rtl_hot.more, memory_order_relaxed);
@@ -151,7 +151,7 @@ void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object)
     __atomic_store_n(&packet->vendor.header, header, __ATOMIC_RELAXED); /* in a ring others may look at it */
 }
 
-uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
+uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint32_t number,
                              enum rtl_policy policy)
 {
     uint64_t object = rtl_packet_more(tracker, packet, index, number, true, policy);

@@ -105,21 +105,21 @@ uint32_t rtl_packet_make_ready(struct rtl_tracker *tracker, uint32_t row);
 /* Takes free signals from the pool, or makes some. False: there are none. */
 bool rtl_packet_refill(struct rtl_tracker *tracker);
 /* A kernel dispatch that carries a signal of the application's; the number of its stand-in. */
-uint16_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
+uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet);
 void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet);
 /* What few processes want, behind rtl_packet_see, which gave `number`, of the packet at that index of its queue. What
  * the packet is to have for a kernel object, if it can be changed, and then the worker is to be told; 0: what it has.
  */
-uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint16_t number,
+uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint32_t number,
                          bool may_change, enum rtl_policy policy);
 /* Gives the packet that kernel object, of a probe's copy. Its fences reach as far as the system: the block lies in
  * memory that the copy engine clears before and reads afterwards, and the application's may not reach that. */
 void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object);
 /* The same as rtl_packet_more of a packet that is changed where it lies. Returns bits of RTL_PENDING_*. */
-uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint16_t number,
+uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint32_t number,
                              enum rtl_policy policy);
-uint16_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
+uint32_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                  enum rtl_policy policy);
 
 /* --- on it --- */
@@ -145,7 +145,7 @@ static inline void rtl_packet_note_shape(struct rtl_inflight *inflight, const hs
     inflight->workgroup[2] = packet->workgroup_size_z;
 }
 
-static inline uint16_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rtl_dispatches *cell,
+static inline uint32_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rtl_dispatches *cell,
                                           enum rtl_untimed_reason reason)
 {
     rtl_packet_count(tracker, &cell->untimed, 1);
@@ -156,14 +156,14 @@ static inline uint16_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rt
 /* It is to be timed: rtl_packet_inject says the rest. */
 static inline void rtl_packet_begin_pending(struct rtl_tracker *tracker, uint32_t row)
 {
-    rtl_pending_next(&tracker->pending)->kernel = row;
+    rtl_pending_next(&tracker->pending)->kernel = (uint16_t)row;
 }
 
 /*
  * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or of its
  * stand-in if it carries one already, or RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
  */
-static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet,
+static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet,
                                              bool may_inject, enum rtl_policy policy)
 {
     uint32_t row = rtl_kernels_row(packet->kernel_object);
@@ -202,7 +202,7 @@ static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
     else if (__builtin_expect(!rtl_pending_room(&tracker->pending), 0)) /* hardly ever (pending.h) */
         reason = RTL_UNTIMED_NO_ROOM;
     else {
-        uint16_t number = tracker->cache[--tracker->cached];
+        uint32_t number = tracker->cache[--tracker->cached];
         if (__builtin_expect(tracker->cached >= RTL_FETCH_AHEAD, 1))
             rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD], false);
         rtl_packet_begin_pending(tracker, row);
@@ -217,7 +217,7 @@ static inline uint16_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
 }
 
 /* Counts any packet; for a kernel dispatch, decides. */
-static inline uint16_t rtl_packet_see(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
+static inline uint32_t rtl_packet_see(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                       enum rtl_policy policy)
 {
     uint32_t type = rtl_packet_type(packet);
@@ -253,7 +253,7 @@ static inline void rtl_packet_untimed_late(struct rtl_tracker *tracker, struct r
  * Tells the worker of the dispatch. Before the packet is written, because the kernel may be over as soon as it is.
  * `now` and `how` come from rtl_packet_stamp; `how` has RTL_PENDING_PROBED, too, where that holds.
  */
-static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint16_t number, uint64_t now, uint8_t how)
+static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint32_t number, uint64_t now, uint8_t how)
 {
     struct rtl_pending_dispatch *pending = rtl_pending_next(&tracker->pending);
     pending->number = number;

@@ -101,12 +101,12 @@ static bool join(struct rtl_tracker *tracker, hsa_queue_t *queue)
 }
 
 /* A tracker for a queue that is about to be made; NULL when there is no memory. */
-static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_way way)
+static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_way way, uint32_t packets)
 {
     int reason = RTL_NO_REASON;
     struct rtl_pool *pool = rtl_worker_pool(&reason);
     bool guarded = way == RTL_WAY_INTERCEPT && pool && (rtl_tool.fragile || rtl_probe_batches());
-    struct rtl_tracker *tracker = rtl_tracker_open(gpu, pool, reason, guarded);
+    struct rtl_tracker *tracker = rtl_tracker_open(gpu, pool, reason, guarded, packets);
     if (tracker && guarded)
         rtl_throttle_prepare(tracker);
     return tracker;
@@ -181,7 +181,7 @@ static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_way
     struct rtl_tracker *before = rtl_native_retire(queue);
     if (before)
         close_tracker(before);
-    struct rtl_tracker *tracker = open_tracker(gpu, RTL_WAY_NATIVE);
+    struct rtl_tracker *tracker = open_tracker(gpu, RTL_WAY_NATIVE, queue->size);
     if (tracker && rtl_native_open(queue, tracker)) {
         finish(tracker, queue, RTL_WAY_NATIVE, why);
         return true;
@@ -211,7 +211,8 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
     bool native = way == RTL_WAY_NATIVE && r->native; /* what another tool leaves plain */
     bool watched = false, wanted = r->intercept && interceptible(r->type);
     bool unsafe = wanted && rtl_probe_look(r->agent);
-    struct rtl_tracker *tracker = wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
+    struct rtl_tracker *tracker =
+        wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_WAY_INTERCEPT, r->size) : NULL;
     if (tracker) {
         if (!r->chained)
             watched = create_first(tracker, r, &made);
@@ -306,7 +307,7 @@ static void take_in(hsa_agent_t agent, hsa_queue_type32_t type, hsa_queue_t *que
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (gpu)
         rtl_probe_look(agent);
-    struct rtl_tracker *tracker = gpu && interceptible(type) ? open_tracker(gpu, RTL_WAY_INTERCEPT) : NULL;
+    struct rtl_tracker *tracker = gpu && interceptible(type) ? open_tracker(gpu, RTL_WAY_INTERCEPT, queue->size) : NULL;
     if (tracker && join(tracker, queue)) {
         finish(tracker, queue, RTL_WAY_INTERCEPT, RTL_WHY_OTHER_TOOL);
     } else {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "intercept/base/clock.h"
+#include "intercept/base/reserve.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/queue_tracker.h"
 #include "shm/api_clock.h"
@@ -190,11 +191,9 @@ bool rtl_links_find(void)
     if (!api || api->version != RTL_API_LINK_VERSION || api->bytes < offsetof(struct rtl_api_link, clock))
         return false;
     if (!links) {
-        void *made =
-            mmap(NULL, RTL_NUMBERS * sizeof *links, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (made == MAP_FAILED)
+        links = rtl_reserve(RTL_NUMBERS * sizeof *links);
+        if (!links)
             return false;
-        links = made;
     }
     if (!api_clock && api->bytes >= sizeof *api && rtl_api_clock_take(api->clock, &api_clock))
         api_clock = api->clock;
@@ -214,7 +213,7 @@ bool rtl_links_find(void)
 
 /* --- dispatch --- */
 
-void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint16_t number)
+void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
 {
     struct rtl_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
@@ -363,7 +362,7 @@ static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
     add_release(bucket, 1);
 }
 
-void rtl_links_record(uint16_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns)
+void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns)
 {
     const struct rtl_link *link = &links[number];
     if (!link->call)
@@ -388,7 +387,7 @@ void rtl_links_record_copy(const struct rtl_link *link, uint64_t duration_ns)
     add_release(&node->copies, 1);
 }
 
-const struct rtl_link *rtl_links_of(uint16_t number)
+const struct rtl_link *rtl_links_of(uint32_t number)
 {
     return &links[number];
 }

@@ -48,7 +48,7 @@ void rtl_links_close(const hsa_queue_t *queue);
  * Dispatch: a kernel dispatch at that index of its queue is counted as linked or not; where it is timed (number isn't
  * RTL_NO_SIGNAL) the worker will find its link. Before it is pushed.
  */
-void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint16_t number);
+void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number);
 
 /* Any: the link of a copy that the calling thread makes now. */
 struct rtl_link rtl_links_now(void);
@@ -59,11 +59,11 @@ void rtl_links_copied(const struct rtl_link *link);
 void rtl_links_set_clock(const struct rtl_line *line);
 
 /* Worker: the dispatch of that number is over and timed; start_ns is 0 where the host's time of it isn't known. */
-void rtl_links_record(uint16_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns);
+void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns);
 /* Worker: a copy. */
 void rtl_links_record_copy(const struct rtl_link *link, uint64_t duration_ns);
 /* Worker: what the event ring says of it. */
-const struct rtl_link *rtl_links_of(uint16_t number);
+const struct rtl_link *rtl_links_of(uint32_t number);
 struct rtl_event_link rtl_links_event(const struct rtl_link *link);
 
 #endif

@@ -16,8 +16,8 @@
 
 struct rtl_pending_dispatch {
     _Alignas(16) uint64_t submit; /* when, on the clock that `how` says */
-    uint32_t kernel;              /* row in the segment */
-    uint16_t number;              /* of its signal, or of its stand-in */
+    uint32_t number;              /* of its signal, or of its stand-in */
+    uint16_t kernel;              /* row in the segment */
     uint8_t how;                  /* bits of RTL_PENDING_* */
 };
 enum {
@@ -31,12 +31,22 @@ struct rtl_pending {
     uint32_t head_seen;                 /* dispatch only: the head when it was last looked at */
     /* worker */
     _Alignas(64) _Atomic uint32_t head; /* worker stores (release), dispatch loads (acquire) */
-    /* create; a power of two, at least as many as there can be signals, or stand-ins. It is full only if one queue gets
-     * more of both together between two rounds of the worker */
+    /* create; a power of two. It is full only if one queue gets more than that between two rounds of the worker */
     _Alignas(64) uint32_t mask;
     struct rtl_pending_dispatch *slot;
 };
+enum { RTL_PENDING_LEAST = 4096, RTL_PENDING_MOST = 65536 }; /* slots */
 enum { RTL_PENDING_AHEAD = 8 }; /* so many slots before it is used a slot's line is fetched */
+
+/* Pure: the slots for a queue of so many packets, where RTL_SIGNALS says `asked`, 0 if nothing. Twice as many as
+ * packets: it may fill up, and go on, before a worker that was asleep has its first turn. */
+static inline uint32_t rtl_pending_slots(uint32_t packets, uint32_t asked)
+{
+    uint32_t slots = RTL_PENDING_LEAST;
+    while ((slots / 2 < packets || slots < asked) && slots < RTL_PENDING_MOST)
+        slots *= 2;
+    return slots;
+}
 
 /* Dispatch. True when there is room for one more. */
 static inline bool rtl_pending_room(struct rtl_pending *ring)

@@ -123,10 +123,9 @@ static void end_identity(const struct rtl_tracker *tracker)
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELEASE)
 
-static struct rtl_tracker *new_tracker(void)
+static struct rtl_tracker *new_tracker(uint32_t slots)
 {
     struct rtl_tracker *tracker = NULL;
-    uint32_t limit = rtl_tool.settings.signals_limit, slots = rtl_ring_slots(rtl_stand_ins_beside(limit));
     if (posix_memalign((void **)&tracker, 64, sizeof *tracker) != 0)
         return NULL;
     memset(tracker, 0, sizeof *tracker);
@@ -156,28 +155,44 @@ void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets)
     }
 }
 
+/* The pool's limit follows what its queues have room for. */
+static void follow_queues(struct rtl_pool *pool)
+{
+    uint64_t packets = 0;
+    for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
+        if (tracker->pool == pool && atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE)
+            packets += tracker->packets;
+    uint32_t limit = rtl_signals_limit(rtl_tool.settings.signals_limit, packets);
+    rtl_pool_set_limit(pool, limit);
+    __atomic_store_n(&rtl_tool.segment.header->signals_limit, limit, __ATOMIC_RELAXED);
+}
+
 /* How many signals each queue takes at once: so many that refilling is rare, so few that idle queues don't hold all of
  * them. */
-static void share_signals(struct rtl_tracker *opened, const struct rtl_pool *pool)
+static void share_signals(struct rtl_pool *pool)
 {
-    uint32_t live = 1;
+    uint32_t live = 0;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
         live += atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE;
-    uint32_t fair = pool ? pool->limit / (QUEUES_AT_ONCE * live) : 1;
+    uint32_t fair = pool ? atomic_load_explicit(&pool->limit, memory_order_relaxed) / (QUEUES_AT_ONCE * live) : 1;
     fair = fair < 1 ? 1 : fair < RTL_SIGNALS_BATCH ? fair : RTL_SIGNALS_BATCH;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
-        if (tracker == opened || atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE)
+        if (atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE)
             atomic_store_explicit(&tracker->batch, fair, memory_order_relaxed);
 }
 
-struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded)
+struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded,
+                                     uint32_t packets)
 {
+    uint32_t pending = rtl_pending_slots(packets, rtl_tool.settings.signals_limit);
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_tracker *tracker = atomic_load(&rtl_trackers);
-    while (tracker && atomic_load_explicit(&tracker->state, memory_order_acquire) != RTL_TRACKER_FREE)
+    /* a ring isn't changed once it is there: a late callback may be in it */
+    while (tracker && (atomic_load_explicit(&tracker->state, memory_order_acquire) != RTL_TRACKER_FREE ||
+                       tracker->pending.mask < pending - 1))
         tracker = tracker->next;
     if (!tracker)
-        tracker = new_tracker();
+        tracker = new_tracker(pending);
     uint32_t slot = tracker ? take_slot() : 0;
     struct rtl_queue *counters = &rtl_tool.segment.queues[slot];
     /* a dispatch whose row has no memory counts in the first rows: without their page there is no tracker */
@@ -193,6 +208,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker->counters = counters;
         tracker->dispatches = &rtl_tool.segment.dispatches[(uint64_t)slot * RTL_KERNELS_MAX];
         tracker->gpu = gpu;
+        tracker->packets = packets < RTL_SIGNALS_LIMIT ? packets : RTL_SIGNALS_LIMIT;
         __atomic_store_n(&tracker->pool, pool, __ATOMIC_RELAXED);
         tracker->queue = NULL;
         tracker->named = tracker->remains = false;
@@ -201,7 +217,6 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker->cached = 0;
         tracker->stand_ins_cached = 0;
         rtl_pending_drop(&tracker->pending, rtl_pending_count(&tracker->pending)); /* left by a late callback */
-        share_signals(tracker, pool);
         tracker->native = NULL;
         atomic_store(&tracker->tend, NULL);
         tracker->guarded = guarded;
@@ -222,6 +237,9 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         rtl_tracker_populate(tracker,
                              atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed) + ROWS_AHEAD);
         atomic_store(&tracker->state, RTL_TRACKER_LIVE);
+        if (pool)
+            follow_queues(pool);
+        share_signals(pool);
         /* rtl_trackers_stop sets `stopping`, then all trackers' reasons: either it sees this one or we see that */
         if (rtl_trackers_stopping())
             atomic_store(&tracker->reason, RTL_UNTIMED_SHUTDOWN);
@@ -270,6 +288,9 @@ void rtl_tracker_close(struct rtl_tracker *tracker)
         end_identity(tracker);
     }
     tracker->queue = NULL;
+    tracker->packets = 0;
+    if (tracker->pool)
+        follow_queues(tracker->pool);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 

@@ -31,15 +31,16 @@ enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_RARELY, RTL_TEND_LATER, RTL_TEND_SOON
 /* Dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path. */
 enum { RTL_NO_REASON = -1 };
 
-#define RTL_NO_SIGNAL UINT16_MAX /* no number: ends a list */
+#define RTL_NO_SIGNAL UINT32_MAX /* no number: ends a list */
 
 /* A packet that carries a signal of ours: when that is down, the GPU has taken all packets up to `index`. */
 struct rtl_mark {
     uint64_t index;
-    uint16_t number; /* in the pool, or RTL_MARKER and more */
+    uint32_t number; /* in the pool, or RTL_MARKER and more */
 };
 enum { RTL_MARKS = 4, RTL_MARKER = RTL_NUMBERS };
-_Static_assert(RTL_MARKER + RTL_MARKS <= RTL_NO_SIGNAL, "each has a number of its own");
+_Static_assert((uint64_t)RTL_MARKER + RTL_MARKS <= RTL_NO_SIGNAL, "each has a number of its own");
+_Static_assert(RTL_KERNELS_MAX <= 1 << 16, "rows have 16 bits on their way to the worker (pending.h)");
 
 /* A signal of the tracker's own, for a mark where the pool has none left. Nothing is timed with it. */
 struct rtl_marker {
@@ -59,6 +60,7 @@ struct rtl_tracker {
     uint64_t ring_bytes;
     char *scratch; /* for batches: as many packets as the queue has slots, and one behind them (throttle.h) */
     uint32_t scratch_packets;
+    uint32_t packets; /* that the queue has room for; 0: it is gone. Create only */
     uint32_t slot;
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
     bool cooperative;            /* the queue is: its kernels' workgroups have to run all at once; before it is used */
@@ -79,9 +81,9 @@ struct rtl_tracker {
     /* dispatch; the worker once no dispatch can be inside any more */
     _Alignas(64) _Atomic uint32_t inside; /* dispatch: 1 while a call is under way; the worker waits for 0 at the end */
     uint32_t cached;                      /* free signals at hand */
-    uint16_t cache[RTL_SIGNALS_BATCH];
+    uint32_t cache[RTL_SIGNALS_BATCH];
     uint32_t stand_ins_cached; /* and stand-ins */
-    uint16_t stand_ins[RTL_SIGNALS_BATCH];
+    uint32_t stand_ins[RTL_SIGNALS_BATCH];
 
     uint64_t written; /* packets handed on for this queue */
     /* only where the tracker is guarded: */
@@ -98,9 +100,9 @@ struct rtl_tracker {
     struct rtl_pending pending;
 
     /* worker */
-    _Alignas(64) uint16_t first; /* signals in flight, in the order of submission */
-    uint16_t last;
-    uint16_t cursor;           /* the one behind which the slow walk over all of them goes on */
+    _Alignas(64) uint32_t first; /* signals in flight, in the order of submission */
+    uint32_t last;
+    uint32_t cursor;           /* the one behind which the slow walk over all of them goes on */
     uint32_t open;             /* how many */
     uint64_t last_end;         /* ticks; 0 before the first completion */
     _Atomic uint64_t consumed; /* worker stores, dispatch loads: the GPU has taken at least that many of `written` */
@@ -110,10 +112,12 @@ struct rtl_tracker {
 extern struct rtl_tracker *_Atomic rtl_trackers; /* create stores (release), any loads (acquire) */
 
 /*
- * A tracker that is not in use, for that GPU, with everything set but the queue; NULL when there is no memory. Its
- * dispatches are timed with that pool's signals, or not timed for that reason. Create.
+ * A tracker that is not in use, for that GPU, with everything set but the queue, which is to have room for so many
+ * packets; NULL when there is no memory. Its dispatches are timed with that pool's signals, or not timed for that
+ * reason. The pool's limit follows. Create.
  */
-struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded);
+struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded,
+                                     uint32_t packets);
 /* Room to rewrite a batch as large as the queue; only touched if there ever is one. Create, before callbacks come. */
 void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets);
 /* The queue is known: describes it in the segment, under that id. Create. */

@@ -7,13 +7,17 @@
  *
  * Numbers from RTL_SIGNALS_LIMIT on are stand-ins: records of the same shape in our own memory, for dispatches that
  * carry a signal of the application's (app_signals.h). They travel the same way, have a free ring of their own, and
- * cost nothing to make. There are as many as signals, but 4,096 at least.
+ * cost nothing to make. There may be as many as signals, but 4,096 at least.
  *
- * All arrays have room for the most that can be asked for; what isn't used is never touched, and takes no memory. Rings
- * wrap at what is asked for, or they would touch all of their memory in turn.
+ * The limit follows the queues that there are (rtl_signals_limit). It only says how many there may be: the pool starts
+ * with 64, the worker makes more while few are free (worker.c), and destroys later what wasn't needed for long.
+ *
+ * All arrays have room for the most that can be asked for; what isn't used is never touched, and takes no memory.
  *
  * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
- * batch with one compare-and-swap. Making a signal is the one thing here that costs something; any thread may do it,
+ * batch with one compare-and-swap. It wraps at what there may be, or it would touch all of its memory in turn. Where
+ * the limit outgrows it, the producer goes on in one twice as large; what lies in the old one is taken from there when
+ * there is nothing in the new one. Making a signal is the one thing here that costs something; any thread may do it,
  * within the limit, and it happens only while the pool grows.
  */
 #ifndef RTL_INTERCEPT_SIGNAL_POOL_H
@@ -29,12 +33,15 @@
 #include "intercept/base/settings.h"
 
 enum {
+    RTL_SIGNALS_BESIDE = 4096,  /* signals that there may be beside what queues have room for */
     RTL_SIGNALS_BATCH = 32,     /* most that a queue takes from the free ring at once */
     RTL_SIGNAL_ARMED = 1,       /* the value that a completion takes to 0 */
     RTL_STAND_INS_LEAST = 4096, /* stand-in signals: so many, or as many as signals where those are more */
-    RTL_STAND_INS_LIMIT = RTL_SIGNALS_LIMIT - 16, /* some numbers are for markers and for none (queue_tracker.h) */
-    RTL_NUMBERS = RTL_SIGNALS_LIMIT + RTL_STAND_INS_LIMIT,
+    RTL_NUMBERS = 2 * RTL_SIGNALS_LIMIT,
+    RTL_RING_LEAST = 64, /* slots */
+    RTL_RINGS = 14,      /* from there to RTL_SIGNALS_LIMIT slots, each twice as large as the one before */
 };
+_Static_assert(RTL_RING_LEAST << (RTL_RINGS - 1) == RTL_SIGNALS_LIMIT, "the largest ring has a slot for each number");
 
 /* What few dispatches need known of them, beside what is in the pending ring (pending.h). Dispatch, before it is
  * pushed; then worker. */
@@ -46,14 +53,16 @@ struct rtl_inflight {
     int64_t value;                     /* and its value when the packet went */
 };
 
-/* Numbers that are free, in order. */
+/* Numbers that are free, in order. A ring of n slots has those from number[n] on. */
 struct rtl_free {
-    _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; never wraps */
-    _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
-    _Alignas(64) uint32_t mask;         /* constant; a slot for each number */
-    _Atomic uint16_t ring[RTL_SIGNALS_LIMIT];
+    struct rtl_free_ring {
+        _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; never wraps */
+        _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
+    } ring[RTL_RINGS];
+    _Alignas(64) _Atomic uint32_t newest; /* producer stores (release), consumers load (acquire): the one it gives to */
+    uint32_t oldest;                      /* constant: the one that it began with */
+    _Atomic uint32_t number[2 * RTL_SIGNALS_LIMIT];
 };
-_Static_assert((int)RTL_STAND_INS_LIMIT <= (int)RTL_SIGNALS_LIMIT, "a slot a number");
 
 /* How signals are made: the runtime's functions, or those of a test. */
 struct rtl_signal_maker {
@@ -62,65 +71,73 @@ struct rtl_signal_maker {
 };
 
 struct rtl_pool {
-    struct rtl_signal_maker maker;   /* constant */
-    uint32_t limit, stand_ins_limit; /* constant */
-    _Atomic uint32_t created;        /* any: signals that exist now; never above the limit */
-    _Atomic uint64_t made;           /* any: ever */
-    _Atomic uint64_t destroyed;      /* worker: ever */
-    _Atomic bool refused;            /* any sets when the runtime made none; the worker clears it now and then */
+    struct rtl_signal_maker maker; /* constant */
+    _Atomic uint32_t limit;        /* create stores (release), any loads (acquire): may be below what there is */
+    _Atomic uint32_t room;      /* the same: the highest limit so far. All numbers are below it, all rings follow it */
+    _Atomic uint32_t created;   /* any: signals that exist now; raised only below the limit */
+    _Atomic uint64_t made;      /* any: ever */
+    _Atomic uint64_t destroyed; /* worker: ever */
+    _Atomic bool refused;       /* any sets when the runtime made none; the worker clears it now and then */
+    _Atomic uint32_t lowest;    /* any: a word of `taken` from which on to look for a free bit; a hint */
     _Atomic uint64_t taken[RTL_SIGNALS_LIMIT / 64]; /* any: one bit a number in use */
     _Atomic uint32_t stand_ins;                     /* any: stand-ins that are in use, ever; may exceed the limit */
     hsa_signal_t handle[RTL_NUMBERS];               /* the maker of that number, before the number is passed on */
     struct rtl_inflight inflight[RTL_NUMBERS];
-    amd_signal_t stand_in[RTL_STAND_INS_LIMIT];
+    amd_signal_t stand_in[RTL_SIGNALS_LIMIT];
     struct rtl_free free_signals, free_stand_ins;
 };
+
+/*
+ * Pure: how many signals there may be, where all queues together have room for so many packets. `asked` is what
+ * RTL_SIGNALS says, 0 if nothing. Beside one for each packet there is a quarter more, and some, for dispatches that are
+ * over while the worker hasn't read their times yet.
+ */
+static inline uint32_t rtl_signals_limit(uint32_t asked, uint64_t packets)
+{
+    uint32_t room = packets < RTL_SIGNALS_LIMIT ? (uint32_t)packets : RTL_SIGNALS_LIMIT;
+    uint32_t limit = asked ? asked : RTL_SIGNALS_BESIDE + room + room / 4;
+    return limit < RTL_SIGNALS_LIMIT ? limit : RTL_SIGNALS_LIMIT;
+}
 
 /* Pure: the slots that a ring needs in which there may be so many numbers at once: a power of two. */
 static inline uint32_t rtl_ring_slots(uint32_t numbers)
 {
-    uint32_t slots = 64;
-    while (slots < numbers)
-        slots *= 2;
-    return slots;
+    return numbers <= RTL_RING_LEAST ? RTL_RING_LEAST : 1u << (32 - __builtin_clz(numbers - 1));
 }
 
 /* Pure: how many stand-ins there may be beside so many signals. */
 static inline uint32_t rtl_stand_ins_beside(uint32_t signals)
 {
-    return signals < RTL_STAND_INS_LEAST   ? RTL_STAND_INS_LEAST
-           : signals < RTL_STAND_INS_LIMIT ? signals
-                                           : RTL_STAND_INS_LIMIT;
+    return signals < RTL_STAND_INS_LEAST ? RTL_STAND_INS_LEAST : signals;
 }
 
 /* An empty pool, or NULL when there is no memory. Never freed while a dispatch may come late. */
 struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit);
 void rtl_pool_free(struct rtl_pool *pool); /* tests */
 
+/* Create: so many there may be from now on. Where there are more, they are used, and destroyed when they aren't needed.
+ */
+void rtl_pool_set_limit(struct rtl_pool *pool, uint32_t limit);
+
 /* Makes up to n signals and writes their numbers; fewer at the limit or when the runtime refuses. Any thread. */
-uint32_t rtl_pool_make(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+uint32_t rtl_pool_make(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 
 /* Takes up to n free ones, 0 when there are none. Any thread, lock-free. */
-uint32_t rtl_pool_take(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
+uint32_t rtl_pool_take(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 
 /* The producer: gives numbers back, armed. There is always room: the ring has one slot a number. */
-void rtl_pool_give(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
+void rtl_pool_give(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 
 /* The same for stand-ins; taking makes them, below their limit. */
-uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint16_t *numbers, uint32_t n);
-void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint16_t *numbers, uint32_t n);
+uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
+void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 
 /* Worker: destroys up to n of the free ones and returns how many. One for which `is_looked_at` says true stays; it is
  * asked when nobody can take that one into use any more. */
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number));
 
-/* Any: how many lie in the free ring. */
-static inline uint32_t rtl_pool_free_count(struct rtl_pool *pool)
-{
-    uint64_t head = atomic_load_explicit(&pool->free_signals.head, memory_order_relaxed);
-    uint64_t lie = atomic_load_explicit(&pool->free_signals.tail, memory_order_relaxed) - head;
-    return lie <= pool->free_signals.mask + 1 ? (uint32_t)lie : 0; /* the two loads may be of different moments */
-}
+/* Any: how many are free. */
+uint32_t rtl_pool_free_count(struct rtl_pool *pool);
 
 /* In the `kind` of a stand-in: what it is for. Kernels' stand-ins come zeroed; copies' are elsewhere (copy_slots.h). */
 enum rtl_stand_in_kind { RTL_STAND_IN_KERNEL, RTL_STAND_IN_COPY };

@@ -125,7 +125,7 @@ void rtl_throttle_release(void)
 
 bool rtl_throttle_send_marker(struct rtl_tracker *tracker, hsa_signal_t *signal)
 {
-    for (uint16_t i = 0; i < RTL_MARKS; i++) {
+    for (uint32_t i = 0; i < RTL_MARKS; i++) {
         struct rtl_marker *marker = &tracker->marker[i];
         if (!marker->signal.handle || (marker->index && !is_read(marker)))
             continue;

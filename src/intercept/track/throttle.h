@@ -59,7 +59,7 @@ static inline bool rtl_throttle_end_is_due(const struct rtl_tracker *tracker, ui
 }
 
 /* Dispatch: the packet number `written` carries that signal. */
-static inline void rtl_throttle_mark(struct rtl_tracker *tracker, uint16_t number)
+static inline void rtl_throttle_mark(struct rtl_tracker *tracker, uint32_t number)
 {
     struct rtl_mark mark = {tracker->written, number};
     if (tracker->written - tracker->mark[(tracker->marks - 1) % RTL_MARKS].index >=

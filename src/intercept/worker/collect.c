@@ -24,7 +24,7 @@ enum {
 
 /* --- one dispatch --- */
 
-static inline void give_back(struct rtl_collector *collector, uint16_t number)
+static inline void give_back(struct rtl_collector *collector, uint32_t number)
 {
     enum { ROOM = sizeof collector->back / sizeof collector->back[0] };
     if (rtl_is_stand_in(number))
@@ -35,7 +35,7 @@ static inline void give_back(struct rtl_collector *collector, uint16_t number)
         rtl_collect_flush(collector);
 }
 
-static void untimed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint16_t number,
+static void untimed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
                     enum rtl_untimed_reason reason)
 {
     rtl_recorder_untimed(collector->recorder, RTL_HISTOGRAM_KERNEL(collector->flight[number].kernel));
@@ -57,7 +57,7 @@ void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_eve
     rtl_event_put_linked(&rtl_tool.segment, event, event->correlation ? &linked : NULL);
 }
 
-static void put_event(const struct rtl_collector *collector, const struct rtl_tracker *tracker, uint16_t number,
+static void put_event(const struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
                       uint64_t start, uint64_t duration_ns)
 {
     const struct rtl_inflight *inflight = &collector->pool->inflight[number];
@@ -74,7 +74,7 @@ static void put_event(const struct rtl_collector *collector, const struct rtl_tr
 
 /* What few processes want of a dispatch: its event, its link to a call. */
 static __attribute__((noinline)) void record_more(const struct rtl_collector *collector,
-                                                  const struct rtl_tracker *tracker, uint16_t number, uint64_t start,
+                                                  const struct rtl_tracker *tracker, uint32_t number, uint64_t start,
                                                   uint64_t duration_ns)
 {
     const struct rtl_gpu *gpu = tracker->gpu;
@@ -108,7 +108,7 @@ static inline bool is_timed(const amd_signal_t *stand_in)
  * stand-in that has ended without times doesn't tell that the kernel has.
  */
 static __attribute__((noinline)) void record_probed(struct rtl_collector *collector, struct rtl_tracker *tracker,
-                                                    uint16_t number)
+                                                    uint32_t number)
 {
     const struct rtl_flight *flight = &collector->flight[number];
     const amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
@@ -131,7 +131,7 @@ static __attribute__((noinline)) void record_probed(struct rtl_collector *collec
 }
 
 /* One that is given up: with its queue it is over; otherwise it may still run, as it may where the queue remains. */
-static void give_up_probed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint16_t number,
+static void give_up_probed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
                            enum rtl_untimed_reason reason)
 {
     untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
@@ -140,7 +140,7 @@ static void give_up_probed(struct rtl_collector *collector, const struct rtl_tra
 }
 
 /* The one place where a dispatch that is over becomes statistics. */
-static inline void record(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number)
+static inline void record(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     const struct rtl_flight *flight = &collector->flight[number];
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
@@ -184,10 +184,10 @@ void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tr
     uint32_t n = rtl_pending_count(&tracker->pending), stand_ins = 0;
     if (!n)
         return;
-    uint16_t *link = tracker->last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[tracker->last].next;
+    uint32_t *link = tracker->last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[tracker->last].next;
     for (uint32_t i = 0; i < n; i++) {
         const struct rtl_pending_dispatch *pending = rtl_pending_at(&tracker->pending, i);
-        uint16_t number = pending->number;
+        uint32_t number = pending->number;
         struct rtl_flight *flight = &collector->flight[number];
         stand_ins += rtl_is_stand_in(number);
         flight->submit = pending->submit;
@@ -203,11 +203,11 @@ void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tr
     collector->open += n;
     collector->open_stand_ins += stand_ins;
     collector->seen += n;
-    if (collector->open - collector->open_stand_ins > collector->most)
-        collector->most = collector->open - collector->open_stand_ins;
+    if (rtl_collect_in_use(collector) > collector->most)
+        collector->most = rtl_collect_in_use(collector);
 }
 
-static inline bool is_done(const struct rtl_collector *collector, uint16_t number)
+static inline bool is_done(const struct rtl_collector *collector, uint32_t number)
 {
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
     /* acquire: timestamps are written before the value, by the GPU and by who ends a stand-in */
@@ -220,7 +220,7 @@ static inline bool is_done(const struct rtl_collector *collector, uint16_t numbe
 /* Before its signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has taken the
  * packet.
  */
-static void say_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number)
+static void say_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     uint64_t index = collector->pool->inflight[number].index;
     bool taken = !rtl_is_stand_in(number) || is_timed(rtl_pool_signal(collector->pool, number));
@@ -229,7 +229,7 @@ static void say_consumed(const struct rtl_collector *collector, struct rtl_track
 }
 
 /* It is over, and off the list. */
-static inline void finish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t number, bool reuse)
+static inline void finish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number, bool reuse)
 {
     if (__builtin_expect(tracker->guarded, 0))
         say_consumed(collector, tracker, number);
@@ -241,7 +241,7 @@ static inline void finish(struct rtl_collector *collector, struct rtl_tracker *t
 }
 
 /* To write: it is armed again as soon as it was read, and mostly it is over. */
-static inline void fetch(const struct rtl_collector *collector, uint16_t number)
+static inline void fetch(const struct rtl_collector *collector, uint32_t number)
 {
     rtl_prefetch_to_write(rtl_pool_signal(collector->pool, number));
 }
@@ -251,19 +251,19 @@ static inline void fetch(const struct rtl_collector *collector, uint16_t number)
  * done. Leaves in `before` the one that it stopped behind, and returns how many it recorded. What is done goes off the
  * list by one store for all of them that lie in a row.
  */
-static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracker, uint16_t *before, uint32_t window,
+static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t *before, uint32_t window,
                      uint32_t most)
 {
     uint32_t done = 0, misses = 0;
-    uint16_t last = *before;
-    uint16_t *link = last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[last].next;
-    uint16_t number = *link, ahead = number;
+    uint32_t last = *before;
+    uint32_t *link = last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[last].next;
+    uint32_t number = *link, ahead = number;
     for (int i = 0; i < LOOK_AHEAD && ahead != RTL_NO_SIGNAL; i++) {
         fetch(collector, ahead);
         ahead = collector->flight[ahead].next;
     }
     while (number != RTL_NO_SIGNAL && misses < window && done < most) {
-        uint16_t after = collector->flight[number].next;
+        uint32_t after = collector->flight[number].next;
         if (ahead != RTL_NO_SIGNAL) {
             fetch(collector, ahead);
             ahead = collector->flight[ahead].next;
@@ -312,10 +312,10 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
 {
     if (!tracker->open)
         return 0;
-    uint16_t before = RTL_NO_SIGNAL;
+    uint32_t before = RTL_NO_SIGNAL;
     uint32_t done = look(collector, tracker, &before, WINDOW, most);
     if (before != tracker->last && done < most) { /* there is more than was looked at */
-        uint16_t cursor = tracker->cursor == RTL_NO_SIGNAL ? before : tracker->cursor;
+        uint32_t cursor = tracker->cursor == RTL_NO_SIGNAL ? before : tracker->cursor;
         done += look(collector, tracker, &cursor, WALK, most - done);
         tracker->cursor = cursor == tracker->last ? RTL_NO_SIGNAL : cursor;
     }
@@ -328,7 +328,7 @@ void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tr
 {
     rtl_collect_take_in(collector, tracker);
     uint32_t done = tracker->open;
-    for (uint16_t number = tracker->first; number != RTL_NO_SIGNAL; number = collector->flight[number].next) {
+    for (uint32_t number = tracker->first; number != RTL_NO_SIGNAL; number = collector->flight[number].next) {
         bool over = is_done(collector, number), again = over || reuse;
         if (over)
             record(collector, tracker, number);

@@ -25,14 +25,20 @@ struct rtl_collector {
     uint64_t completed;      /* and those that are accounted for */
     uint32_t back_count;     /* numbers on their way back into the free ring */
     uint32_t back_stand_ins_count;
-    uint16_t back[64], back_stand_ins[64];
+    uint32_t back[64], back_stand_ins[64];
     struct rtl_flight {  /* by number: the dispatch in flight, on the list of its tracker */
         uint64_t submit; /* when, on the clock that `how` says */
-        uint32_t kernel; /* row in the segment */
-        uint16_t next;   /* number, or RTL_NO_SIGNAL */
+        uint32_t next;   /* number, or RTL_NO_SIGNAL */
+        uint16_t kernel; /* row in the segment */
         uint8_t how;     /* bits of RTL_PENDING_* (pending.h) */
     } flight[RTL_NUMBERS];
 };
+
+/* Signals of the pool that are in flight. */
+static inline uint32_t rtl_collect_in_use(const struct rtl_collector *collector)
+{
+    return collector->open - collector->open_stand_ins;
+}
 
 /* Takes in what was dispatched on a tracker. */
 void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tracker);

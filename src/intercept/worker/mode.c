@@ -99,7 +99,7 @@ bool rtl_mode_again(void)
 /* As many as a process that starts with timing has: dispatches find them instead of making some. */
 static void make_signals(struct rtl_pool *pool)
 {
-    uint16_t numbers[RTL_SIGNALS_START];
+    uint32_t numbers[RTL_SIGNALS_START];
     uint32_t there = atomic_load_explicit(&pool->created, memory_order_relaxed);
     if (there < RTL_SIGNALS_START)
         rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START - there));

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/futex.h"
+#include "intercept/base/reserve.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
 #include "intercept/track/copy_slots.h"
@@ -34,6 +35,7 @@
 #include "intercept/worker/collect_copies.h"
 #include "intercept/worker/mode.h"
 #include "intercept/worker/probe.h"
+#include "intercept/worker/supply.h"
 
 #define MS 1000000ull
 
@@ -42,7 +44,6 @@ enum {
     PAUSE_MAX = 1000000,
     PRESSED = 512,         /* completions of one round behind which there may be no pause */
     MOST_A_TRACKER = 2048, /* completions of one queue before the next has its turn */
-    MOST_MADE = 2048,      /* signals in one round: dispatches wait for completions meanwhile */
     TURN = 100000,         /* ns; the least that the scheduler takes */
     STACK = 256 << 10,     /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
 };
@@ -50,7 +51,6 @@ enum {
 static const uint64_t LINGER = 20 * MS;   /* from the last completion to parking */
 static const uint64_t TSC = 5 * MS;       /* how often the time stamp counter is compared with the clock */
 static const uint64_t CPU = 100 * MS;     /* how often the worker's own CPU time is brought up to date */
-static const uint64_t PEAK = 10000 * MS;  /* signals unused over one to two such spans are destroyed */
 static const uint64_t SETTLE = 100 * MS;  /* bound on waiting for a destroyed queue to be accounted for */
 static const uint64_t QUIET = 20 * MS;    /* bound on waiting for a dispatch that is under way */
 static const uint64_t LATER = 100 * MS;   /* longest park where a queue may be used in ways that nobody tells us of, */
@@ -82,13 +82,12 @@ static void kick(void)
 
 struct rhythm {
     uint64_t pause;
-    uint64_t now, before;       /* this round and the one before, monotonic ns */
-    uint64_t seen_before;       /* dispatches until the round before */
-    uint64_t busy_at;           /* when something was last in flight */
-    uint64_t tsc_at, cpu_at;    /* when those were last brought up to date */
-    uint64_t peak_at;           /* when the present span of peaks began */
-    uint32_t peak, peak_before; /* most in flight in this span and the one before */
-    enum rtl_tend tend;         /* when a queue has to be looked after next */
+    uint64_t now, before;    /* this round and the one before, monotonic ns */
+    uint64_t seen_before;    /* dispatches until the round before */
+    uint64_t busy_at;        /* when something was last in flight */
+    uint64_t tsc_at, cpu_at; /* when those were last brought up to date */
+    struct rtl_supply supply;
+    enum rtl_tend tend; /* when a queue has to be looked after next */
 };
 
 /* A tracker with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
@@ -158,56 +157,29 @@ static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm
     return done;
 }
 
-/* The pool is kept ahead of need, and given back to the runtime in part after a long time of little use. */
 static void tend_pool(struct rtl_collector *collector, struct rhythm *r)
 {
-    struct rtl_pool *pool = collector->pool;
-    uint32_t created = atomic_load_explicit(&pool->created, memory_order_relaxed);
-
-    if (r->peak < collector->most)
-        r->peak = collector->most;
     if (worker.peak < collector->most)
         worker.peak = collector->most;
-    uint32_t open = collector->open - collector->open_stand_ins; /* on signals of the pool */
-    collector->most = open;
-    if (created < pool->limit && 4 * rtl_pool_free_count(pool) < created && 2 * open > created) {
-        uint32_t more = created < pool->limit - created ? created : pool->limit - created;
-        more = more < MOST_MADE ? more : MOST_MADE;
-        uint16_t numbers[64];
-        while (more) {
-            uint32_t got = rtl_pool_make(pool, numbers, more < 64 ? more : 64);
-            rtl_pool_give(pool, numbers, got);
-            more -= got;
-            if (!got)
-                break;
-        }
-    }
-    if (r->now - r->peak_at < PEAK)
-        return;
-    uint32_t most = r->peak > r->peak_before ? r->peak : r->peak_before, trackers = 0;
-    for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
-        trackers += atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE;
-    uint32_t keep = 2 * most + trackers * RTL_SIGNALS_BATCH;
-    keep = keep < RTL_SIGNALS_START ? RTL_SIGNALS_START : keep;
-    if (r->peak_before != UINT32_MAX && created > keep + keep / 2)
-        rtl_pool_destroy(pool, created - keep, rtl_throttle_is_looking_at);
-    atomic_store_explicit(&pool->refused, false, memory_order_relaxed);
-    r->peak_before = r->peak;
-    r->peak = open;
-    r->peak_at = r->now;
+    rtl_supply_tend(&r->supply, collector, r->now);
 }
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
 
-static void publish(const struct rtl_collector *collector, struct rhythm *r, bool all)
+static void publish_pool(struct rtl_pool *pool)
 {
     struct rtl_header *h = rtl_tool.segment.header;
-    struct rtl_pool *pool = collector->pool;
-    STORE(h->heartbeat_mono_ns, r->now);
-    rtl_count(&h->passes, 1);
     STORE(h->signals_created, worker.made_before + atomic_load_explicit(&pool->made, memory_order_relaxed));
     STORE(h->signals_destroyed, worker.destroyed_before + atomic_load_explicit(&pool->destroyed, memory_order_relaxed));
     STORE(h->signals_peak, worker.peak);
+}
+
+static void publish(const struct rtl_collector *collector, struct rhythm *r, bool all)
+{
+    struct rtl_header *h = rtl_tool.segment.header;
+    STORE(h->heartbeat_mono_ns, r->now);
+    rtl_count(&h->passes, 1);
+    publish_pool(collector->pool);
     if (all || r->now - r->cpu_at >= CPU) {
         worker.cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         STORE(h->worker_cpu_ns, worker.cpu_before + worker.cpu);
@@ -242,9 +214,12 @@ static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm
         return r->pause * 2 > PAUSE_MAX ? PAUSE_MAX : r->pause * 2 < PAUSE_MIN ? PAUSE_MIN : r->pause * 2;
     if (!came)
         return PAUSE_MAX;
-    uint32_t open = collector->open - collector->open_stand_ins;
-    uint64_t left = collector->pool->limit > open ? collector->pool->limit - open : 0;
-    uint64_t stand_ins = collector->pool->stand_ins_limit - collector->open_stand_ins; /* never below 0 */
+    const struct rtl_pool *pool = collector->pool;
+    uint32_t limit = atomic_load_explicit(&pool->limit, memory_order_acquire), stand_ins = rtl_stand_ins_beside(limit);
+    /* while the pool grows, what is there has to last until it has grown more */
+    uint32_t most = r->supply.grew ? atomic_load_explicit(&pool->created, memory_order_relaxed) : limit;
+    uint64_t left = most > rtl_collect_in_use(collector) ? most - rtl_collect_in_use(collector) : 0;
+    stand_ins -= collector->open_stand_ins < stand_ins ? collector->open_stand_ins : stand_ins;
     left = stand_ins < left ? stand_ins : left;
     uint64_t pause = left * span / came / 8;
     if (done >= PRESSED && pause < PAUSE_MIN / 4)
@@ -279,10 +254,11 @@ static bool anything_pending(const struct rtl_collector *collector, struct rhyth
     return false;
 }
 
-static uint64_t longest_park(const struct rhythm *r)
+static uint64_t longest_park(const struct rtl_collector *collector, const struct rhythm *r)
 {
     uint64_t queues = r->tend == RTL_TEND_LATER ? LATER : r->tend == RTL_TEND_RARELY ? RARELY : UINT64_MAX;
-    uint64_t probe = rtl_probe_longest_park();
+    uint64_t probe = rtl_probe_longest_park(), pool = rtl_supply_due(&r->supply, collector, rtl_clock_now());
+    queues = queues < pool ? queues : pool;
     return queues < probe ? queues : probe;
 }
 
@@ -299,11 +275,15 @@ static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kic
     publish(collector, r, true);
     STORE(h->parked, 1);
     rtl_links_set_clock(NULL); /* nobody looks at the clocks until it gets up */
-    /* a look at queues that may be used in ways that nobody tells of is no reason to get up, nor one at a viewer's page
-     */
-    while (!rtl_wakeup_sleep(longest_park(r)))
+    /* a look at queues that may be used in ways that nobody tells of is no reason to get up, nor one at a viewer's
+     * page, nor are signals that nobody needs any more */
+    while (!rtl_wakeup_sleep(longest_park(collector, r))) {
         if (is_needed(collector, r) || rtl_probe_is_needed(rtl_clock_now()))
             rtl_wakeup_revoke();
+        r->now = rtl_clock_now();
+        tend_pool(collector, r);
+        publish_pool(collector->pool);
+    }
     STORE(h->parked, 0);
     /* what came before the sleep says nothing about now */
     r->before = rtl_clock_now();
@@ -382,11 +362,12 @@ static void ask_for_short_turns(void)
 static void *run(void *data)
 {
     struct rtl_collector *collector = data;
-    struct rhythm r = {.pause = PAUSE_MIN, .peak_before = UINT32_MAX};
+    struct rhythm r = {.pause = PAUSE_MIN};
     prctl(PR_SET_NAME, "rtl-worker", 0, 0, 0);
     ask_for_short_turns();
     prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* a pause of 50 us shall be one, not 100 */
-    r.before = r.busy_at = r.peak_at = rtl_clock_now();
+    r.before = r.busy_at = rtl_clock_now();
+    rtl_supply_begin(&r.supply, r.before);
 
     while (atomic_load_explicit(&worker.state, memory_order_acquire) == RUNNING) {
         uint32_t kick_seen = atomic_load(&worker.kick);
@@ -478,10 +459,9 @@ static void destroy_signal(hsa_signal_t signal)
 
 static struct rtl_collector *make_collector(struct rtl_pool *pool)
 {
-    struct rtl_collector *collector =
-        mmap(NULL, sizeof *collector, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct rtl_collector *collector = rtl_reserve(sizeof *collector);
     uint64_t tsc = 0, ns = 0;
-    if (collector == MAP_FAILED)
+    if (!collector)
         return NULL;
     collector->recorder = worker.recorder;
     collector->pool = pool;
@@ -494,11 +474,12 @@ static struct rtl_collector *make_collector(struct rtl_pool *pool)
 static bool start(void)
 {
     static const struct rtl_signal_maker maker = {make_signal, destroy_signal};
-    uint16_t numbers[RTL_SIGNALS_START];
+    uint32_t numbers[RTL_SIGNALS_START];
 
     if (!worker.recorder)
         worker.recorder = rtl_recorder_create(&rtl_tool.segment);
-    struct rtl_pool *pool = worker.recorder ? rtl_pool_create(&maker, rtl_tool.settings.signals_limit) : NULL;
+    struct rtl_pool *pool =
+        worker.recorder ? rtl_pool_create(&maker, rtl_signals_limit(rtl_tool.settings.signals_limit, 0)) : NULL;
     struct rtl_collector *collector = pool ? make_collector(pool) : NULL;
     if (!collector) {
         rtl_pool_free(pool);
