@@ -118,6 +118,6 @@ for release in $(sed -n 's/^#define RTL_RELEASES_TESTED "\(.*\)"/\1/p' src/base/
     check "doc/verified.md has release $release" grep -q "^| ROCr $release" doc/verified.md
     check "and README" grep -qF "$release" README.md
 done
-check "README is two screens" test "$(wc -l <README.md)" -le 125
+check "README has at most 150 lines" test "$(wc -l <README.md)" -le 150
 check "CONTRIBUTING is short" test "$(wc -l <CONTRIBUTING.md)" -le 120
 finish
