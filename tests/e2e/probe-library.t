@@ -76,6 +76,7 @@ one "small BAR" gfx90a work_mix --bar small
 for release in experimental trixie sid; do
     [ -d "cache/releases/$release" ] || continue
     for queues in intercept native; do
+        [ "$queues" = native ] || (RTL_RELEASE=$release && may_intercept) || continue
         export RTL_QUEUES="$queues"
         one "$release, $queues" gfx90a work_mix --release "$release"
     done
