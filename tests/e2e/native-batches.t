@@ -35,11 +35,11 @@ exact "the runtime as it is"
 way=$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')
 ends_well "the runtime as it is"
 if ! may_intercept; then
-    is "the runtime as it is: the queue is no intercept queue" "$way" native
+    is "the runtime as it is: the queue is native" "$way" native
     tools="$noop"
     play 40 2>/dev/null
     close_scene
-    check "the runtime as it is, any tool that intercepts: it dies" test "$status" -gt 128
+    check "the runtime as it is, another tool that intercepts: the program crashes" test "$status" -gt 128
     skip "behind a stand-in for such releases" "this one is such a release itself"
     finish
 fi
