@@ -71,11 +71,12 @@ static bool knows(const struct rtl_check *check, const char *name)
 static void say_beside(struct rtl_check *check, bool registers, bool listed, bool preload)
 {
     enum rtl_finding finding = RTL_FINDING_OK;
-    const char *then = ": " RTL_PROFILER_BOTH "=1, which rtl-top run and env set, has the runtime load librtl.so, too";
+    const char *then =
+        ": " RTL_PROFILER_BOTH "=1, which rtl-top run and env set, makes the runtime load librtl.so, too";
     if (!registers) {
-        then = ", but this runtime is built without rocprofiler-register: it reads HSA_TOOLS_LIB all the same";
+        then = ", but this runtime is built without rocprofiler-register: it reads HSA_TOOLS_LIB even so";
     } else if (preload) {
-        then = ": the preloaded librtl.so gets the runtime's table beside it";
+        then = ": the preloaded librtl.so receives the runtime's table, too";
     } else if (listed && !check->profiler.both) {
         finding = RTL_FINDING_WRONG;
         then = ": in this environment the runtime leaves out HSA_TOOLS_LIB. Set " RTL_PROFILER_BOTH
@@ -144,6 +145,6 @@ void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced)
         rtl_check_say(check, traced ? RTL_FINDING_OK : RTL_FINDING_OPEN, "profiler", "rocprofiler-sdk is active (%s)%s",
                       use.profiler.why,
                       traced ? ", and so is librtl.so"
-                             : ": rtl-top run and env have librtl.so loaded beside it, with --preload where the "
-                               "runtime leaves out HSA_TOOLS_LIB all the same");
+                             : ": rtl-top run and env make the runtime load librtl.so, too; --preload is for a "
+                               "runtime that leaves out HSA_TOOLS_LIB even so");
 }

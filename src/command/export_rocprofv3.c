@@ -450,7 +450,7 @@ void rtl_export_rocprofv3(struct rtl_export *e)
     if (w.guessed)
         rtl_complain(
             "--rocprofv3: %llu times are from before the recording and a suspend: their boot time isn't known, and "
-            "made with the first offset that is",
+            "is computed with the first known offset",
             (unsigned long long)w.guessed);
     e->ops = NULL;
     e->bounded = false;

@@ -259,7 +259,7 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
             s.status =
                 rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
                             "process %d (%s) has clocks of its own (a time namespace), and /proc/%d/timens_offsets "
-                            "doesn't tell how far ahead they are: its times can't be compared with others",
+                            "doesn't show their offsets: its times can't be compared with others",
                             (int)pid, process.name, (int)pid);
         else
             s.status = rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened",

@@ -187,7 +187,7 @@ static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
             l->p->euid, l->p->egid);
     else if (use->preloaded)
         say(l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
-               "without that, or linked into the program. HSA_TOOLS_LIB=librtl.so is the way then");
+               "without that, or linked into the program. Start it with HSA_TOOLS_LIB=librtl.so instead");
     else
         say(l,
             "was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can the dynamic linker find it "
