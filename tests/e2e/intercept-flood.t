@@ -1,6 +1,6 @@
 #!/bin/sh
-# Four queues of 16,384 packets, kept full: all are timed, by default. The limit of the pool follows the queues, the pool
-# grows as far as it is used, from 64 on, and shrinks again; another flood takes no more memory than the first.
+# Four queues of 16,384 packets, kept full: by default every dispatch is timed. The pool's limit follows the queues. The pool
+# grows on demand, from 64 signals on, and shrinks again; a second flood takes no more memory than the first.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 . "$(dirname "$0")/exact.sh"
@@ -16,7 +16,7 @@ signals() { # in_use | free | created | destroyed | peak | limit
 resident() { # in | behind: of the last flood
     sed -n "s/^resident $1 it //p" "$work/out" | tail -n 1
 }
-# The program wrote a packet and got no turn for 100 ms before it rang: a busy machine's doing, and no matter of signals.
+# Counts packets whose thread got no CPU for 100 ms between write and doorbell: a busy machine causes them, not signals.
 let_go() {
     look untimed | awk '$2 == "let_go" { print $3 }'
 }
@@ -24,7 +24,7 @@ shrunk() { # 64, or what the four queues may hold at hand and half as many again
     test "$(($(signals created) - $(signals destroyed)))" -le 256
 }
 
-# kernels of 40 us on each queue: 10 us a kernel, of which the program has to submit one
+# kernels of 40 us on each of four queues: the program has 10 us to submit a kernel
 echo 'fast* fixed 40us' >"$work/script"
 for _ in 1 2 3; do
     play "$each"
@@ -53,12 +53,12 @@ check "second flood: every dispatch is settled" wait_until 60 settled 0
 echo "# $(look untimed | grep -v ' 0$' | tr '\n' ' ')"
 is "second flood: every dispatch is timed" "$(look counted) $(look timed)" "counted $((2 * all)) timed $((2 * all - $(let_go)))"
 check "second flood: counts equal the program's" counted_as_launched
-# 65,536 signals that were lost would be half as much again; how many the first flood took is a matter of its turns
+# a leak of 65,536 signals would add half of that memory; the first flood's own number of signals varies
 check "the second flood takes no more memory: $first kB, then $(resident in)" test "$(resident in)" -le "$((first + first / 4))"
 close_scene
 is "floods: the program ends with status 0 and an empty standard error" "$status $(without_runtimes_own <"$work/err")" "0 "
 
-# the same with a limit of the user's: what finds no signal is counted
+# with a limit of the user's, dispatches that find no signal are counted
 RTL_SIGNALS=1000
 export RTL_SIGNALS
 play 5000

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Two HSA runtimes in one process, as with a wheel that brings its own beside the system's: two real ones, from two files.
-# The first to start is traced. The second's kernels are counted from outside, a note says so, and its end changes
-# nothing of the first's names, counts and times.
+# The library traces the first to start. rtl-top counts the second's kernels from outside and shows a note. The second's end
+# changes nothing in the first's names, counts and times.
 # shellcheck disable=SC2119 # play and observe without arguments
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
@@ -9,8 +9,8 @@
 library=$tap_top/$O/librtl.so
 dump=$O/tests/programs/intercept_dump
 
-# The second one is a copy, with a copy of the thunk where that is a library of its own: renamed, as wheels have it,
-# because the loader takes libraries of one name for the same.
+# The second runtime is a copy, with a copy of the thunk if that is a separate library. The copies are renamed, as in wheels,
+# because the loader treats libraries of one name as one library.
 system=/usr/lib/x86_64-linux-gnu
 [ -z "${RTL_RELEASE:-}" ] || system=${VGPU_RELEASES:-$tap_top/cache/releases}/$RTL_RELEASE/usr/lib/x86_64-linux-gnu
 wheel=$work/wheel
@@ -37,7 +37,7 @@ traced_as_wanted() {
     look kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $3, $4 }' | sort >"$work/traced"
     test -s "$work/wanted" && diff "$work/wanted" "$work/traced"
 }
-# the totals that the library has of the kernels with that beginning are the software GPU's
+# the library's totals of the kernels with that prefix equal the software GPU's
 totals_are_true() { # PREFIX
     awk -F'\t' -v p="$1" 'index($7, p) == 1 { t[$7] += $5 - $4 } END { for (k in t) print k, t[k] }' "$work/truth" |
         sort >"$work/true"
@@ -143,7 +143,7 @@ tell_all "done"
 check "untraced: dispatches of both runtimes are observed, by name" wait_until 60 all_as_launched
 is "untraced: no other name is seen" "$(frame '[.kernels[] | select(.name | startswith("(unknown"))] | length')" 0
 end_process "$observer"
-# a runtime that comes while somebody looks
+# a runtime that is loaded while rtl-top watches
 tell_all close 1
 tell_all drop 1
 observe

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Thousands of dispatches in flight: the pool's limit follows the queues, so that all are timed. RTL_SIGNALS is a limit of
-# the user's, which may be too low.
+# Thousands of dispatches in flight: the pool's limit follows the queues, so every dispatch is timed. RTL_SIGNALS sets a fixed
+# limit, which may be too low.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=intercept_deep

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Queues are native by default and otherwise what RTL_QUEUES asks for. Every output, recordings and traces show the way of a
-# queue with its reason.
+# RTL_QUEUES selects the way of queues; the default is native. Every output, recordings and traces show the way of a queue
+# with its reason.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 

@@ -70,7 +70,7 @@ all_counted "preloaded, an SDK with intercept queues"
 has "preloaded, an SDK with intercept queues: the SDK sees every packet" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues, [0-9]{4,} packets'
 unset REGISTER_SDK
 
-# --- its end, as the runtime tells nobody: hsa_shut_down and hsa_init are counted ---
+# --- the runtime's end: it calls no OnUnload, so the library counts hsa_init and hsa_shut_down ---
 REGISTER_RUNTIME=new
 export REGISTER_RUNTIME
 tools=
@@ -224,7 +224,7 @@ says "a runtime that doesn't read HSA_TOOLS_LIB" '^open   tools .*not seen to re
 says "a runtime without rocprofiler-register" '^ok     profiler .*built without rocprofiler-register: it reads HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/unlinked/program"
 says "--preload is of no use there" '^open   preload .*built without rocprofiler-register' "$top" check --preload -- "$work/unlinked/program"
-# a tool by its symbol: in the program, in a library of it, preloaded; not in one that only asks for it
+# a tool by its symbol: in the program, in one of its libraries, preloaded; not a weak reference to the symbol
 echo 'int rocprofiler_configure(void); int rocprofiler_configure(void) { return 0; }' >"$work/tool.c"
 gcc -shared -fPIC -Wl,-soname,libtool.so -o "$work/libtool.so" "$work/tool.c"
 echo 'int rocprofiler_configure(void) __attribute__((weak)); int main(void) { return rocprofiler_configure ? rocprofiler_configure() : 0; }' >"$work/asks.c"
@@ -236,7 +236,7 @@ says "a program that exports it" "^ok     profiler .*active \\($work/has exports
 says "a preloaded tool" "^ok     profiler .*active \\($work/libtool\\.so exports" env LD_PRELOAD="$work/libtool.so" "$top" check -- cat
 is "check: a program with only a weak reference to rocprofiler_configure has no line about a profiler" "$("$top" check -- "$work/asks" | grep -c profiler)" 0
 
-# a process: what /proc says of it
+# a process, by its files in /proc
 sleeper() { # VARIABLE=VALUE...: a process with these; $program
     [ -z "${sleeping:-}" ] || end_process "$sleeping"
     env "$@" sleep 600 >/dev/null 2>&1 &

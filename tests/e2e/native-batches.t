@@ -1,7 +1,7 @@
 #!/bin/sh
 # Releases whose intercept queues overwrite memory when a large batch wraps around the ring (ROCm 7.2.0 to 7.2.4): on such a
-# one, and behind a stand-in for them elsewhere, any tool that intercepts is killed, and librtl.so is not. Where the same is
-# mended all is counted and timed.
+# one, and behind a stand-in for them elsewhere, the program dies under any tool that intercepts, and not under librtl.so. On
+# fixed releases every dispatch is counted and timed.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=native_batches

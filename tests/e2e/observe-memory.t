@@ -1,11 +1,11 @@
 #!/bin/sh
-# Kinds of memory that a runtime's queues lie in, by release, kind of GPU and setting: in each the queues of a process that
-# was started without the library are found, and counted exactly; a forked child's copies of them are no queues.
+# Releases, kinds of GPU and settings differ in the memory of a runtime's queues. In each kind of memory rtl-top finds the
+# queues of a process without the library and counts exactly; a forked child's copies of them are no queues.
 # shellcheck disable=SC2119 # observe: with options of rtl-top, or without
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
-# the mappings that the program's queues are in: rights, whether a child has them, name, bytes
+# prints the mappings of the program's queues: rights, whether a child inherits them, name, bytes
 mappings_of_queues() {
     sed -n 's/^queue //p' "$work/out" | sort -u | while read -r address; do
         awk -v "at=$address" '
@@ -51,7 +51,7 @@ observed() {
 play 2
 observed "as this release has it" '^rw-'
 
-# what the releases have one after the other
+# the kinds of memory of the releases, in order
 gpu="--preload $tap_top/$O/tests/programs/observe_memory_preload.so"
 export RTL_TEST_MEMORY
 for RTL_TEST_MEMORY in marked shared private; do
