@@ -4,8 +4,7 @@
 
 #include <stdbool.h>
 
-/* Saves and hooks the table. Returns false if the table was hooked before (a library may get it twice), or on failure.
- */
+/* Saves and hooks the table. Returns false on failure, or if it was hooked before (a library may get it twice). */
 bool rtl_load(void *table);
 
 /* Stops timing for good and releases everything that belongs to the runtime. Does nothing when no table is hooked. */

@@ -26,8 +26,7 @@ void rtl_kernel_names_free(struct rtl_kernel_names *names);
 bool rtl_kernel_names_read(struct rtl_kernel_names *names, const struct rtl_target_memory *memory,
                            const struct rtl_debug_lists *lists, int files);
 
-/* Returns the ends of the lists at the last read, RTL_DEBUG_LISTS_MAX of them: while a list ends so, it is unchanged.
- */
+/* Returns the ends of the lists at the last read, [RTL_DEBUG_LISTS_MAX]: a list that still ends so is unchanged. */
 const struct rtl_debug_list_end *rtl_kernel_names_end(const struct rtl_kernel_names *names);
 
 /* The row of a kernel object; RTL_KERNEL_UNKNOWN where no code object has it. */

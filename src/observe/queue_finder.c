@@ -33,8 +33,7 @@ static bool is_shared_anonymous(const struct rtl_mapping *m)
     return m->shared && has_prefix(m, "/dev/zero");
 }
 
-/* Doorbells are pages of a device's file. A forked child lacks these pages, but may have copies of its parent's queues.
- */
+/* Doorbells are pages of a device's file. A forked child lacks them, but may have copies of its parent's queues. */
 static bool may_have_doorbells(const struct rtl_mapping *m)
 {
     return m->shared && m->write && m->inode && !is_shared_anonymous(m) && !has_prefix(m, "/dev/shm/");

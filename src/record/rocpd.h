@@ -85,8 +85,7 @@ void rtl_rocpd_look(struct rtl_rocpd *rocpd);
 /* Reads the host's clocks, and records the offset of boot time at the first call and after each change. The first
  * offset also holds for earlier times if the host wasn't suspended since the process began. */
 void rtl_rocpd_look_at_clocks(struct rtl_rocpd *rocpd);
-/* As above, with the clocks as arguments: monotonic time, real time, and how far boot time is ahead of monotonic time.
- */
+/* As above, with the clocks as arguments: monotonic and real time, and the offset of boot time to monotonic time. */
 void rtl_rocpd_see_clocks(struct rtl_rocpd *rocpd, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns);
 
 /* Searches in memory so far, see identities.h: tests tell by it how much work there was. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How far clocks are ahead of the host's; 0 outside of time namespaces. */
+/* Offsets of clocks from the host's, positive when ahead; 0 outside of time namespaces. */
 struct rtl_clock_offsets {
     int64_t mono_ns, boot_ns;
 };

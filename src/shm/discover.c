@@ -214,8 +214,7 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-/* Reads the process's clocks, which convert the segment's times to ours. False when they differ by an unknown offset.
- */
+/* Reads the process's clocks, for the segment's times. False when they differ from ours by an unknown offset. */
 static bool know_clocks(struct rtl_reader *reader, pid_t pid)
 {
     int thread; /* the thread that has the descriptor: /proc shows no offsets once the main thread has ended */

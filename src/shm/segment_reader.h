@@ -57,8 +57,7 @@ bool rtl_reader_alive(struct rtl_reader *reader);
  * can't be told. */
 uint64_t rtl_reader_number(const struct rtl_reader *reader);
 
-/* Returns the process's clocks. `host` switches the reader's times from this process's CLOCK_MONOTONIC to the host's.
- */
+/* Returns the process's clocks. `host` switches the reader's times from our CLOCK_MONOTONIC to the host's. */
 const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host);
 
 /* Pids of the traced processes that this user may see, ascending; the caller frees *pids. Count or -errno. */

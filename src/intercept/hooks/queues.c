@@ -66,8 +66,7 @@ bool rtl_queues_may_be_native(void)
     return rtl_tool.settings.queues != RTL_QUEUES_INTERCEPT;
 }
 
-/* Native queues are the default on every release: they cost half of intercept queues, which 7.2.0 to 7.2.4 make unsafe.
- */
+/* Native queues are the default on every release: they cost half, and intercept queues are unsafe on 7.2.0 to 7.2.4. */
 static enum rtl_way choose(enum rtl_way_reason *why)
 {
     *why = rtl_tool.settings.queues == RTL_QUEUES_AUTO ? RTL_WHY_DEFAULT : RTL_WHY_ASKED_FOR;
