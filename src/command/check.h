@@ -20,8 +20,8 @@ enum rtl_finding { RTL_FINDINGS(RTL_ENUM_FINDING) };
 #undef RTL_ENUM_FINDING
 
 struct rtl_check {
-    bool wrong;                   /* a line was */
-    struct rtl_profiler profiler; /* what makes rocprofiler-sdk active, as far as was looked */
+    bool wrong;                   /* a line with RTL_FINDING_WRONG was printed */
+    struct rtl_profiler profiler; /* reason why rocprofiler-sdk is active, from the checks so far */
     char runtime[PATH_MAX];       /* the file of the program's HSA runtime; "" = not known */
 };
 
@@ -33,8 +33,8 @@ __attribute__((format(printf, 4, 5))) void rtl_check_say(struct rtl_check *check
 void rtl_check_system(struct rtl_check *check);
 /* What the environment says to library and runtime: modes, queues, tools. */
 void rtl_check_environment(struct rtl_check *check, const char *library, bool preload);
-/* rocprofiler-sdk. `listed`: HSA_TOOLS_LIB has the library already. The files are the program's and what its loader's
- * list (loader_list.h) has. */
+/* Reports rocprofiler-sdk. `listed`: HSA_TOOLS_LIB already contains the library. The files searched are the program
+ * and the libraries in its loader's list (loader_list.h). */
 void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload);
 void rtl_check_profiler_files(struct rtl_check *check, const char *path, const char *list);
 void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced);

@@ -1,4 +1,4 @@
-/* rtl-top check: what there is of rocprofiler-sdk, and whether the runtime loads the library beside it. */
+/* rtl-top check: reports whether rocprofiler-sdk is active, and whether the runtime loads the library beside it. */
 #include "base/plain_file.h"
 #include "command/check.h"
 #include "observe/elf_symbols.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_MAX = 1024 }; /* that are searched for a symbol */
+enum { FILES_MAX = 1024 }; /* most mapped files that are searched for a symbol */
 static const uint64_t BYTES_MAX = 256 << 20;
 
 extern char **environ;
 
-/* --- a tool of it in a file --- */
+/* --- a file that exports a tool of rocprofiler-sdk --- */
 
 static bool is_configure(void *found, const struct rtl_elf_symbol *symbol)
 {
@@ -27,7 +27,7 @@ static bool is_configure(void *found, const struct rtl_elf_symbol *symbol)
     return !*(bool *)found;
 }
 
-/* `path` is where it can be opened, `name` what it is called. */
+/* Searches the file at `path`; `name` is its name in messages. */
 static void look_at_file(struct rtl_profiler *profiler, const char *path, const char *name, uint64_t *bytes)
 {
     struct stat st;
@@ -61,21 +61,22 @@ void rtl_check_profiler_files(struct rtl_check *check, const char *path, const c
 
 /* --- before the start --- */
 
-/* Whether the runtime's file has a name in it; one that isn't known may have all. */
+/* True if the runtime's file contains the name, or if the runtime isn't known. */
 static bool knows(const struct rtl_check *check, const char *name)
 {
     return !*check->runtime || rtl_elf_has(check->runtime, name);
 }
 
-/* rocprofiler-sdk is active: what becomes of HSA_TOOLS_LIB. */
+/* Reports that rocprofiler-sdk is active, and whether the runtime still reads HSA_TOOLS_LIB. */
 static void say_beside(struct rtl_check *check, bool registers, bool listed, bool preload)
 {
     enum rtl_finding finding = RTL_FINDING_OK;
-    const char *then = ": " RTL_PROFILER_BOTH "=1, which rtl-top run and env set, has the runtime load librtl.so, too";
+    const char *then =
+        ": " RTL_PROFILER_BOTH "=1, which rtl-top run and env set, makes the runtime load librtl.so, too";
     if (!registers) {
-        then = ", but this runtime is built without rocprofiler-register: it reads HSA_TOOLS_LIB all the same";
+        then = ", but this runtime is built without rocprofiler-register: it reads HSA_TOOLS_LIB even so";
     } else if (preload) {
-        then = ": the preloaded librtl.so gets the runtime's table beside it";
+        then = ": the preloaded librtl.so receives the runtime's table, too";
     } else if (listed && !check->profiler.both) {
         finding = RTL_FINDING_WRONG;
         then = ": in this environment the runtime leaves out HSA_TOOLS_LIB. Set " RTL_PROFILER_BOTH
@@ -107,7 +108,7 @@ void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload)
 
 /* --- after the start --- */
 
-/* The files that the process has mapped, as it sees them. */
+/* Searches the files that the process has mapped, below its root folder. */
 static void look_at_mapped(const struct rtl_process *process, struct rtl_profiler *profiler)
 {
     char path[64], there[PATH_MAX + 64], last[PATH_MAX] = "", *line = NULL;
@@ -144,6 +145,6 @@ void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced)
         rtl_check_say(check, traced ? RTL_FINDING_OK : RTL_FINDING_OPEN, "profiler", "rocprofiler-sdk is active (%s)%s",
                       use.profiler.why,
                       traced ? ", and so is librtl.so"
-                             : ": rtl-top run and env have librtl.so loaded beside it, with --preload where the "
-                               "runtime leaves out HSA_TOOLS_LIB all the same");
+                             : ": rtl-top run and env make the runtime load librtl.so, too; --preload is for a "
+                               "runtime that leaves out HSA_TOOLS_LIB even so");
 }

@@ -228,7 +228,7 @@ static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 #undef NOTE
 }
 
-/* Which libraries the several runtimes are: one mapping of each is executable. */
+/* Prints the file of each runtime of the process: exactly one mapping of a library is executable. */
 static void say_runtimes(struct rtl_check *check, pid_t pid)
 {
     char path[64], *line = NULL;

@@ -107,7 +107,7 @@ void rtl_check_system(struct rtl_check *check)
 
 /* --- the environment --- */
 
-/* Whether the library is in the list. */
+/* True if the list contains the library. */
 static bool check_tools(struct rtl_check *check, const char *library)
 {
     const char *list = getenv("HSA_TOOLS_LIB");

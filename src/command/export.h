@@ -98,13 +98,13 @@ const struct rtl_export_process *rtl_export_processes(struct rtl_export *export,
 const struct rtl_export_process *rtl_export_process_of(struct rtl_export *export, int64_t id);
 void rtl_export_queues_free(struct rtl_export *export);
 
-/* What is known of boot time at that time of the op, call or marker with that id: what held then, or the first that is
- * known and holds from later on; NULL where the file says nothing. */
+/* Returns the boot offset for time `at` of the op, call or marker with that id: the offset in force then, or the first
+ * known one if that begins later; NULL if the file has none. */
 const struct rtl_export_boot *rtl_export_boot(struct rtl_export *export, int64_t id, int64_t at);
 
 static inline int64_t rtl_export_boot_time(const struct rtl_export_boot *boot, int64_t at)
 {
-    return (int64_t)((uint64_t)at + (uint64_t)boot->offset); /* of a damaged file it may be anything */
+    return (int64_t)((uint64_t)at + (uint64_t)boot->offset); /* unsigned: a damaged file may overflow */
 }
 
 /* Rows of rocpd_api that rtl-top --trace has made to name a process, as a condition on a (rocpd_api) and its args s. */

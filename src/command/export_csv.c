@@ -31,7 +31,7 @@ static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
         rtl_sink_write(e->sink, ",", 1);
 }
 
-/* CLOCK_BOOTTIME, as ROCr and rocprofv3 have it; nothing where the file doesn't say what it was then. */
+/* Writes start and end on CLOCK_BOOTTIME, the clock of ROCr and rocprofv3; empty if the offset is unknown. */
 static void put_boot_times(struct rtl_export *e, const struct rtl_export_op *op)
 {
     const int64_t times[] = {op->start, op->end};

@@ -3,8 +3,8 @@
  * in it a track for each queue, counters for what rocpd_monitor holds, and the API calls and markers by thread.
  *
  * A track shows slices that nest or follow one another; kernels of a queue that overlap get further tracks. Times are
- * in us since the first that is drawn, with the ns behind the point; where the file's clock began is in otherData,
- * and what makes boot time of it.
+ * in us since the first that is drawn, with the ns behind the point. otherData holds that first time, and the offsets
+ * that convert times to boot time.
  */
 #include "command/export.h"
 #include "command/export_tracks.h"
@@ -290,7 +290,7 @@ void rtl_export_perfetto(struct rtl_export *e)
     struct rtl_export_op op;
     p.base = base_of(e);
     rtl_sink_print(p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\",\"boot\":[", p.base);
-    rtl_export_boot(e, 0, 0); /* has them read */
+    rtl_export_boot(e, 0, 0); /* reads the boot offsets into e->boots */
     for (size_t i = 0; i < e->boot_count; i++)
         rtl_sink_print(p.sink, "%s{\"process\":%" PRId64 ",\"from_ns\":\"%" PRId64 "\",\"offset_ns\":\"%" PRId64 "\"}",
                        i ? "," : "", e->boots[i].process, e->boots[i].from, e->boots[i].offset);

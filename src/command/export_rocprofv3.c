@@ -68,7 +68,7 @@ struct writer {
     bool any;                    /* something stands before the next in this list */
     bool entries;                /* an entry was written */
     int64_t id;                  /* of the entry's process: the first id that its rows may have */
-    uint64_t guessed;            /* moments before the first whose boot time is known */
+    uint64_t guessed;            /* times before the first known boot offset */
     struct names calls, kernels; /* of the entry: functions, whose place is that in "operations"; kernels */
 };
 
@@ -106,7 +106,7 @@ static int64_t thread_of(struct writer *w, int64_t call)
     return tid;
 }
 
-/* rocprofv3's times are CLOCK_BOOTTIME. A file that says nothing of that keeps its own. */
+/* Converts a time to CLOCK_BOOTTIME, rocprofv3's clock. Times of a file without boot offsets stay unchanged. */
 static int64_t boot_time(struct writer *w, int64_t at)
 {
     const struct rtl_export_boot *boot = at ? rtl_export_boot(w->export, w->id, at) : NULL;
@@ -450,7 +450,7 @@ void rtl_export_rocprofv3(struct rtl_export *e)
     if (w.guessed)
         rtl_complain(
             "--rocprofv3: %llu times are from before the recording and a suspend: their boot time isn't known, and "
-            "made with the first offset that is",
+            "is computed with the first known offset",
             (unsigned long long)w.guessed);
     e->ops = NULL;
     e->bounded = false;

@@ -32,8 +32,7 @@ struct wish {
     bool names, told;
 };
 
-/* The value behind a word (or none) at the beginning of a line of a file, without quotes, safe; "" when there is none.
- */
+/* Reads the value after `word` ("": none) at the start of a line of a file, without quotes, escaped; "" when absent. */
 static void read_value(const char *path, const char *word, char *out, size_t size)
 {
     char bytes[LINE];
@@ -55,7 +54,7 @@ static const char *or_none(const char *text)
     return *text ? text : "-";
 }
 
-/* Every ROCm where they are usually installed; in a virtual environment, when it is active. */
+/* Prints every ROCm in the usual folders and in the active virtual environment. */
 static void print_installed(void)
 {
 #define WHEEL "/lib/python3*/*-packages/rocm_sdk_core-*"
@@ -106,7 +105,7 @@ static void print_system(void)
     }
 }
 
-/* Of which release the runtime is that the process has loaded, and ROCm where it lives, a container perhaps. */
+/* Prints the release of the runtime that the process has loaded, and that of /opt/rocm below the process's root. */
 static void print_runtime(pid_t pid)
 {
     char rocm[RTL_VERSION_MAX];

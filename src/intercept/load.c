@@ -1,12 +1,13 @@
 /*
- * Coming and going: OnLoad and OnUnload, which the runtime calls, or register.c for it; fork; the end of the process.
+ * Attach and detach: OnLoad and OnUnload, called by the runtime (or rtl_load and rtl_unload, called by register.c);
+ * fork; the end of the process.
  *
  * The library stays mapped for ever (-z nodelete), because callbacks and hooks may be called after OnUnload: they then
  * count and pass on, nothing else. A second hsa_init after hsa_shut_down loads it again: the same segment goes on.
  *
- * A process may have several runtimes at once (a wheel's own and the system's), which all load this library. The first
- * one is traced until it shuts down. The others' tables stay as they are, a note says so, and their coming and going
- * changes nothing. A runtime is known by the library that its table lies in.
+ * A process may have several runtimes at once (a wheel's own and the system's), which all load this library. The
+ * library traces the first one until it shuts down. It leaves the tables of the others unchanged and sets a note; their
+ * OnLoad and OnUnload change nothing. The library that contains a runtime's table identifies the runtime.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,15 +52,15 @@ RTL_EXPORT void OnUnload(void);
 
 static struct {
     /*
-     * The traced runtime, from its OnLoad to its OnUnload; NULL: none. Any thread that loads a runtime claims it by
-     * compare-and-swap and doesn't wait: the thread may hold the dynamic loader's lock. "load" is whoever has claimed
-     * it.
+     * The traced runtime, from its OnLoad to its OnUnload; NULL: none. Any thread that loads a runtime claims this
+     * field by compare-and-swap and doesn't wait: the thread may hold the dynamic loader's lock. "load" is the thread
+     * that has claimed it.
      */
     _Atomic(const void *) runtime;
-    atomic_bool another; /* any: a second runtime has come; set before `segment` is read (both seq_cst) */
-    atomic_bool segment; /* load: it is there; set before `another` is read */
-    bool handlers;       /* load: those of fork and exit are in place */
-    bool warned;         /* load: the user was told of trouble */
+    atomic_bool another; /* any: a second runtime was loaded; set before `segment` is read (both seq_cst) */
+    atomic_bool segment; /* load: the segment exists; set before `another` is read */
+    bool handlers;       /* load: the handlers of fork and exit are registered */
+    bool warned;         /* load: a warning was printed */
     pid_t pid;           /* load: the process that the segment belongs to */
 } load;
 
@@ -107,7 +108,7 @@ static void at_exit(void)
     errno = error;
 }
 
-/* When another runtime is loaded later the numbers are that one's. */
+/* Publishes the traced runtime's versions; a runtime that is traced later overwrites them. */
 static void describe_runtime(struct rtl_header *header)
 {
     uint16_t major = 0, minor = 0;
@@ -207,7 +208,7 @@ static void hook(void *table)
 
 /* --- which runtime --- */
 
-/* The start of the library that the address lies in; NULL: none. */
+/* Returns the base of the library that contains the address; NULL: none. */
 static const void *library_of(const void *address)
 {
     Dl_info library;
@@ -230,8 +231,8 @@ static void leave_alone(const void *table)
 }
 
 /*
- * OnUnload has no argument. All releases call it from their own code, so the return address tells whose it is. While
- * one runtime only has come it is that one's, also when another tool has called.
+ * OnUnload has no argument. All releases call it from their own code, so the return address identifies the runtime.
+ * With only one runtime in the process, any call counts as that runtime's, also a call from another tool.
  */
 static bool is_traced(const void *caller)
 {
@@ -249,9 +250,9 @@ bool rtl_load(void *table)
     if (!runtime)
         runtime = table;
     if (atomic_load(&load.segment) && getpid() != load.pid)
-        goto done; /* a fork's child shall not write into its parent's segment */
+        goto done; /* a forked child must not write into its parent's segment */
     if (!atomic_compare_exchange_strong(&load.runtime, &traced, runtime)) {
-        /* else it is listed twice in HSA_TOOLS_LIB, or preloaded and listed: hooks would call hooks for ever */
+        /* else HSA_TOOLS_LIB lists the library twice, or it is listed and preloaded: hooks would call hooks for ever */
         if (traced != runtime)
             leave_alone(table);
         goto done;
@@ -260,7 +261,7 @@ bool rtl_load(void *table)
         read_environment();
     if (!rtl_hsa_save(table, &rtl_tool.hsa, why, sizeof why)) {
         say_once(why);
-        atomic_store(&load.runtime, NULL); /* another one may be traced */
+        atomic_store(&load.runtime, NULL); /* another runtime may still be traced */
         goto done;
     }
     saved = true;
@@ -296,7 +297,7 @@ done:
     return saved;
 }
 
-/* True also in trouble: false would make some runtimes unmap us, and the application runs either way. */
+/* Returns true also on failure: false would make some runtimes unmap us, and the application runs either way. */
 bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
 {
     (void)runtime_version;

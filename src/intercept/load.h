@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* Saves the table and hooks it. False when that was done before (a library may get its table twice), or can't be. */
+/* Saves and hooks the table. Returns false on failure, or if it was hooked before (a library may get it twice). */
 bool rtl_load(void *table);
 
-/* Stops timing for good and lets go of all that is the runtime's. Does nothing when no table is hooked. */
+/* Stops timing for good and releases everything that belongs to the runtime. Does nothing when no table is hooked. */
 void rtl_unload(void);
 
 #endif

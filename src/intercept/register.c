@@ -1,15 +1,15 @@
 /*
- * The second way in, for runtimes that leave out HSA_TOOLS_LIB. AMD's ROCm libraries register their API tables for
- * tools by a function of librocprofiler-register.so. A preloaded librtl.so defines that function, too, so they call
- * this one. It calls the definition that they would have called without us, and then hooks the HSA table: rocprofiler-
- * sdk has wrapped the table by then, and our hooks come first, as when the runtime loads both tools. What it returns is
- * what the other definition returned, so nobody else notices.
+ * The second way to attach, for runtimes that ignore HSA_TOOLS_LIB. AMD's ROCm libraries register their API tables for
+ * tools by a function of librocprofiler-register.so. A preloaded librtl.so defines that function, too, so these
+ * libraries call it here. This function calls the definition that they would have called without us, and then hooks
+ * the HSA table: rocprofiler-sdk has wrapped the table by then, and our hooks run first, as when the runtime loads both
+ * tools. This function returns the other definition's result, so the caller notices no difference.
  *
- * A runtime calls OnUnload of those alone that it has loaded itself. So hsa_init and hsa_shut_down of a registered
- * table are hooked: the last hsa_shut_down detaches us before the runtime frees what the worker reads. The next
- * hsa_init registers a new table.
+ * A runtime calls OnUnload only of tools that it has loaded itself. So the library hooks hsa_init and hsa_shut_down of
+ * a registered table: the last hsa_shut_down detaches us before the runtime frees memory that the worker reads. The
+ * next hsa_init registers a new table.
  *
- * In a process without ROCm nobody calls any of this: a preloaded librtl.so has no constructor.
+ * In a process without ROCm no code here runs: a preloaded librtl.so has no constructor.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -28,9 +28,9 @@ typedef int register_tables(const char *name, uint32_t (*import)(void), uint32_t
                             uint64_t *id);
 
 static struct {
-    pthread_mutex_t lock; /* of whoever opens or closes the runtime; an hsa_init may register a table */
-    unsigned opens;       /* lock: calls of hsa_init that have no hsa_shut_down yet; 0: no registered table is hooked */
-    unsigned tables;      /* lock: how many tables were hooked so far */
+    pthread_mutex_t lock; /* held while the runtime is opened or closed; recursive: hsa_init may register a table */
+    unsigned opens;       /* lock: calls of hsa_init without an hsa_shut_down yet; 0: no registered table is hooked */
+    unsigned tables;      /* lock: tables hooked so far */
 } registered = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 static hsa_status_t init(void)
@@ -71,8 +71,8 @@ static void hook_table(void *table)
 static register_tables register_hook;
 
 /*
- * The definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL (Python's
- * wheels) has librocprofiler-register.so in its own scope only, where RTLD_NEXT doesn't search.
+ * Returns the definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL
+ * (Python's wheels) has librocprofiler-register.so in its own scope only, where RTLD_NEXT doesn't search.
  */
 static register_tables *next_definition(const void *caller)
 {

@@ -15,7 +15,7 @@
 #include "model/model_families.h"
 #include "model/model_rows.h"
 
-/* As JSON says it. */
+/* Returns the state's word in JSON. */
 const char *rtl_target_json(enum rtl_target_state state);
 
 /* A sample has several roles at once; NULL is none. */

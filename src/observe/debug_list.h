@@ -2,7 +2,7 @@
  * The code objects that a process has loaded: the list that the runtime keeps for debuggers, `_amdgpu_r_debug`, a
  * struct r_debug as the dynamic loader has one (<link.h>). Where it lies is found in memory, so that a library that was
  * renamed, deleted, or lies in another root is no matter. A process with several runtimes (a wheel's own and the
- * system's) has a list of each.
+ * system's) has one list for each runtime.
  *
  * The list is hostile: its length is bounded, each entry has to name the one before it, so that loops end, and names
  * are bounded.
@@ -19,17 +19,16 @@ enum { RTL_DEBUG_LISTS_MAX = 4 };
 struct rtl_debug_lists {
     uint64_t head[RTL_DEBUG_LISTS_MAX];
     uint32_t count;
-    uint64_t libraries; /* which libraries were searched: a sum of their addresses */
+    uint64_t libraries; /* sum of the addresses of the libraries searched: changes when one is loaded or unloaded */
 };
 
 /*
- * Finds the heads of the lists. All libraries called libhsa-runtime64 are searched; if none has a list, the first other
- * file that has one counts. False when there is none, or none was found within 2 s: the process has no ROCm runtime.
+ * Finds the heads of the lists in all libraries called libhsa-runtime64; if none has a list, in the first other file
+ * that has one. Returns false when no list was found within 2 s: the process has no ROCm runtime.
  */
 bool rtl_debug_lists_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
                           struct rtl_debug_lists *lists);
-/* Searches again if libraries called libhsa-runtime64 have come or gone since; keeps every head that is still mapped.
- */
+/* Searches again if libraries called libhsa-runtime64 were loaded or unloaded since; keeps every head still mapped. */
 void rtl_debug_lists_update(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
                             struct rtl_debug_lists *lists);
 

@@ -33,13 +33,13 @@ struct rtl_kernel_names {
     size_t bytes; /* of names */
     bool full;
     bool no_room;         /* for another object */
-    bool whole;           /* the lists were, when they were read last */
+    bool whole;           /* the last read followed all lists to their ends */
     struct slot *by_name; /* key: the name's hash */
     struct slot *by_object;
     uint32_t objects, object_slots;
     struct code_object *codes;
     uint32_t code_count, code_room, unread;
-    struct rtl_debug_list_end end[RTL_DEBUG_LISTS_MAX]; /* of the lists, when they were read last */
+    struct rtl_debug_list_end end[RTL_DEBUG_LISTS_MAX]; /* ends of the lists at the last read */
 };
 
 enum { NAME_SLOTS = 4 * RTL_KERNELS_MAX };

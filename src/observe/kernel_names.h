@@ -20,13 +20,13 @@ struct rtl_kernel_names *rtl_kernel_names_create(void); /* NULL without memory *
 void rtl_kernel_names_free(struct rtl_kernel_names *names);
 
 /*
- * Reads the lists of code objects and what is new in them. `files`: the process's root folder, or -1. Kernels of code
- * objects that are gone lose their addresses, not their rows. False when a list was being changed: once more, later.
+ * Reads the lists of code objects, and the code objects new in them. `files`: the process's root folder, or -1. Kernels
+ * of unloaded code objects lose their addresses, not their rows. False when a list was being changed: read again later.
  */
 bool rtl_kernel_names_read(struct rtl_kernel_names *names, const struct rtl_target_memory *memory,
                            const struct rtl_debug_lists *lists, int files);
 
-/* How the lists ended then, RTL_DEBUG_LISTS_MAX of them: while they end so nothing has come or gone. */
+/* Returns the ends of the lists at the last read, [RTL_DEBUG_LISTS_MAX]: a list that still ends so is unchanged. */
 const struct rtl_debug_list_end *rtl_kernel_names_end(const struct rtl_kernel_names *names);
 
 /* The row of a kernel object; RTL_KERNEL_UNKNOWN where no code object has it. */

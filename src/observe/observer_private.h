@@ -49,7 +49,7 @@ struct rtl_observer {
     int root;
     struct rtl_debug_lists lists; /* of code objects */
     struct rtl_queue_search search;
-    uint64_t sought_ns; /* CPU of all scans */
+    uint64_t sought_ns; /* CPU time of all scans */
     uint64_t scan_at_ns;
     uint64_t scan_not_before_ns; /* what the last scan cost has to be made up for, whatever asks for the next one */
     double cost_ns;              /* CPU of a look, smoothed */
@@ -89,7 +89,7 @@ void rtl_observer_end_queue(struct rtl_observer *observer, struct rtl_observed_q
 void rtl_observer_read_names(struct rtl_observer *observer);
 /* Whether all that is to be known about its queues is that there is none. */
 bool rtl_observer_is_without(const struct rtl_observer *observer);
-/* The first search goes on without pauses: until it has looked at all memory, or has taken its CPU. */
+/* True while the first search goes on without pauses: until it has read all memory, or has used its CPU budget. */
 bool rtl_observer_seeks(const struct rtl_observer *observer);
 /* Takes in everything that can have come; false without the means. Holds the lock itself, for the taking only: reading
  * may take a while. `first`: what is mapped, as it was read for attaching; NULL from then on. */

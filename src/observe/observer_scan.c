@@ -8,8 +8,8 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: at once, and while others wait */
 static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget says */
-/* CPU for the rest of memory: when it begins, until all was searched once, and from then on. Queues that are known are
- * looked at between two pieces. */
+/* CPU for a piece of the rest of memory: the first piece, until all was searched once, and from then on. The observer
+ * polls known queues between two pieces. */
 static const uint64_t REST_FIRST_NS = 100000000, REST_SEEK_NS = 20000000, REST_NS = 5000000;
 
 /* GPUs are told apart by where their doorbells are; numbered in the order of the driver's offsets, as far as they are

@@ -17,7 +17,7 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = RTL_OBSERVER_SECOND;
 static const uint64_t FIRST_COST_NS = 1000000;
-static const uint64_t STOP_NS = 5000000; /* longer pauses end when it is asked to */
+static const uint64_t STOP_NS = 5000000; /* the thread wakes from longer pauses when it is to stop */
 /* where the library sees to most of it */
 static const uint64_t PAST_IDLE_NS = 20000000, PAST_SCAN_NS = 5000000000;
 /* How long the caller waits for the thread: for one that was named, one that was met, and at the end. */
@@ -76,7 +76,7 @@ static void look(struct rtl_observer *o)
     rtl_target_read_pieces(&o->memory, pieces, all);
     for (uint32_t i = 0; n && i < o->lists.count; i++)
         changed |= rtl_debug_list_changed(&end[i], &answer[i], pieces + first[i]);
-    if (changed) /* what is at an address may be another's by now */
+    if (changed) /* an address may hold another kernel by now */
         rtl_observer_read_names(o);
     uint64_t now = rtl_mono_ns(), since = o->looked_ns ? now - o->looked_ns : 0;
     for (uint32_t i = 0; i < n; i++) {

@@ -27,8 +27,8 @@ struct rtl_traced_queues {
     bool another_runtime; /* the process has a runtime that the library doesn't trace */
 };
 void rtl_traced_queues_of(const struct rtl_snapshot *snapshot, uint64_t as_of_ns, struct rtl_traced_queues *traced);
-/* Its number in the list, or -1. `key`: RTL_QUEUE_KEY, compared where both are known: another runtime's queues have the
- * same ids. */
+/* Returns the queue's index in the list, or -1. `key`: RTL_QUEUE_KEY, compared if both keys are known, because queues
+ * of another runtime have the same ids. */
 int rtl_traced_queues_find(const struct rtl_traced_queues *traced, uint64_t id, uint32_t key);
 
 /* A queue that was found and that the segment doesn't have, so far. */

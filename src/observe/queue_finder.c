@@ -33,14 +33,13 @@ static bool is_shared_anonymous(const struct rtl_mapping *m)
     return m->shared && has_prefix(m, "/dev/zero");
 }
 
-/* Doorbells are pages of a device's file. A forked child hasn't got them, but it may have copies of its parent's
- * queues. */
+/* Doorbells are pages of a device's file. A forked child lacks them, but may have copies of its parent's queues. */
 static bool may_have_doorbells(const struct rtl_mapping *m)
 {
     return m->shared && m->write && m->inode && !is_shared_anonymous(m) && !has_prefix(m, "/dev/shm/");
 }
 
-/* In which part of the search a mapping is looked at; RTL_SEARCH_PARTS: in none. */
+/* Returns the part of the search that reads the mapping; RTL_SEARCH_PARTS: none. */
 static int part_of(const struct rtl_mapping *m)
 {
     bool small = m->to - m->from <= SMALL_BYTES;
@@ -135,8 +134,8 @@ static bool look_at_region(struct search *s, const struct rtl_target_region *reg
     return true;
 }
 
-/* The pages of [*at, to) that are to be looked at. Reading a device's brings none into the target; the rest of memory
- * isn't worth bringing back what was swapped out. */
+/* Returns the pages of [*at, to) to read. Reading a device's pages allocates none in the target. In the rest of memory,
+ * pages that are swapped out stay out. */
 static uint32_t regions_of(const struct search *s, const struct rtl_mapping *m, uint64_t *at, uint64_t to,
                            struct rtl_target_region regions[RTL_TARGET_REGIONS])
 {
@@ -147,7 +146,7 @@ static uint32_t regions_of(const struct search *s, const struct rtl_mapping *m, 
     return 1;
 }
 
-/* What lies in [from, to), which are starts of pages. False when time was over: `next` is where to go on. */
+/* Searches [from, to), both starts of pages. False when time ran out: the search goes on at `next`. */
 static bool look_between(struct search *s, uint64_t from, uint64_t to)
 {
     bool in_time = true;
@@ -171,7 +170,7 @@ static bool look_between(struct search *s, uint64_t from, uint64_t to)
     return in_time;
 }
 
-/* All of a part, from where the last call stopped and round; false when time was over. */
+/* Searches all of a part, from where the last call stopped, wrapping at the end; false when time ran out. */
 static bool look_round(struct search *s, int part, uint64_t budget_ns)
 {
     struct rtl_queue_search *at = s->at;
@@ -205,7 +204,7 @@ uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rt
     search->beyond = 0;
     while (i < mappings->count && !may_have_doorbells(&mappings->list[i]))
         i++;
-    if (i == mappings->count) { /* no queue can be confirmed: a forked child's memory needn't be read */
+    if (i == mappings->count) { /* without doorbells no queue can be confirmed, as in a forked child: skip its memory */
         search->rounds[RTL_SEARCH_LIKELY]++;
         search->rounds[RTL_SEARCH_REST]++;
         search->whole = true;

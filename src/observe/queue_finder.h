@@ -1,7 +1,7 @@
 /*
  * Finds the queues of a process in its memory: each is an amd_queue_t (since ROCm 7 an amd_queue_v2_t, whose first 256
- * bytes are the same) at the start of a page of its own. README.md says in what kinds of memory that page can lie. A
- * candidate has to be confirmed by its doorbell's signal, which points back to it and to a doorbell of a device.
+ * bytes are the same) at the start of its own page. README.md lists the kinds of memory in which that page can lie. The
+ * doorbell's signal confirms a candidate: it points back to the queue and to a doorbell of a device.
  */
 #ifndef RTL_OBSERVE_QUEUE_FINDER_H
 #define RTL_OBSERVE_QUEUE_FINDER_H
@@ -55,21 +55,21 @@ struct rtl_found_queue {
 };
 
 /*
- * A search has two parts. Memory that a runtime allocates for queues is small or marked (MADV_DONTFORK), so that a call
- * searches all of it. The kernel may have merged a queue's page with neighbours, so the rest of the anonymous memory
- * is searched, too; that can be many GB, and most calls search a piece of it.
+ * A search has two parts. Memory that a runtime allocates for queues is small or marked (MADV_DONTFORK), so each call
+ * searches all of it. The kernel may have merged a queue's page with neighbours, so the finder also searches the rest
+ * of the anonymous memory; that can be many GB, so most calls search only a piece of it.
  */
 enum { RTL_SEARCH_LIKELY, RTL_SEARCH_REST, RTL_SEARCH_PARTS };
 
-/* Position of a search: a part that had no time goes on there. Zero-initialised: at the start. */
+/* Position of a search: a part that ran out of time goes on here. Zero-initialised: at the start. */
 struct rtl_queue_search {
     uint64_t next[RTL_SEARCH_PARTS];   /* addresses */
-    uint32_t rounds[RTL_SEARCH_PARTS]; /* how often it has come to the end of all memory */
-    uint32_t beyond;                   /* queues that the last call found and had no place for */
-    bool whole;                        /* the last call has looked at all memory */
+    uint32_t rounds[RTL_SEARCH_PARTS]; /* how often the part has reached the end of memory */
+    uint32_t beyond;                   /* queues that the last call found and had no room for */
+    bool whole;                        /* the last call searched all memory */
 };
 
-/* All memory has been looked at once. */
+/* True when all memory was searched once. */
 static inline bool rtl_queue_search_done(const struct rtl_queue_search *search)
 {
     return search->rounds[RTL_SEARCH_LIKELY] && search->rounds[RTL_SEARCH_REST];
@@ -81,9 +81,9 @@ bool rtl_queue_plausible(const struct rtl_queue_head *head);
 bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
                        struct rtl_found_queue *queue);
 /*
- * All, up to `most`, from search->next on and round by the start of memory; takes at most `budget_ns` of CPU or so, at
- * most `rest_ns` of it for the rest of memory, and three times that of time. Each call looks at some pages of each
- * part: called again and again it comes to everything.
+ * Finds up to `most` queues, from search->next on, wrapping at the end of memory. Uses at most about `budget_ns` of
+ * CPU, at most `rest_ns` of it for the rest of memory, and three times that of elapsed time. Each call reads some pages
+ * of each part, so repeated calls reach all memory.
  */
 uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
                          struct rtl_queue_search *search, struct rtl_found_queue *queues, uint32_t most,

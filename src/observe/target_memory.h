@@ -48,10 +48,10 @@ struct rtl_target_region {
 enum { RTL_TARGET_REGIONS = 64 };
 
 /*
- * Where in [*from, to) there are pages (in memory or, where `swapped` is set, swapped out): up to RTL_TARGET_REGIONS
- * regions; *from becomes where to go on. Pages that were never touched hold nothing, and reading them would make the
- * target have them. Both are multiples of a page. Without a pagemap: everything, or of a process nothing that isn't
- * `swapped`.
+ * Finds up to RTL_TARGET_REGIONS regions of [*from, to) whose pages are present or, with `swapped`, swapped out; sets
+ * *from to where the next call goes on. Pages that were never touched hold nothing, and reading them would allocate
+ * them in the target. Both addresses are multiples of a page. Without a pagemap: everything; for a process, nothing
+ * unless `swapped` is set.
  */
 uint32_t rtl_target_regions(const struct rtl_target_memory *memory, bool swapped, uint64_t *from, uint64_t to,
                             struct rtl_target_region regions[RTL_TARGET_REGIONS]);

@@ -300,10 +300,10 @@ static void add_looks(struct rtl_rocpd *r)
 
 void rtl_rocpd_see_clocks(struct rtl_rocpd *r, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns)
 {
-    enum { SLACK_NS = 1000000 }; /* between two readings of clocks */
+    enum { SLACK_NS = 1000000 }; /* time that may pass between two clock readings */
     if ((r->clocks_seen && boot_offset_ns == r->boot_offset) || r->boot_count == sizeof r->boots / sizeof *r->boots)
-        return; /* without room: after the next write there is some */
-    /* real time tells whether it has slept since the process began; a clock that was set counts as a sleep */
+        return; /* without room: the next write makes some */
+    /* real time shows whether the host was suspended since the process began; a clock that was set counts, too */
     int64_t then = rtl_rocpd_bounded(r->latest.start_real_ns) - rtl_rocpd_bounded(r->latest.start_mono_ns);
     bool slept = boot_offset_ns && llabs(real_ns - mono_ns - then) > SLACK_NS;
     int64_t *boot = r->boots[r->boot_count++];

@@ -7,7 +7,7 @@
  * "recording N" each. The id of an op is the number of its process << 40 plus the record's number in that process:
  * recorded twice, a dispatch is one row. sequenceId is that number, and the gaps in it are what was lost.
  *
- * Times are the host's monotonic ones. Rows "boot" tell what to add for boot time (view boot).
+ * Times are the host's CLOCK_MONOTONIC. Rows "boot" hold the offsets to boot time (view boot).
  *
  * Other tools merge, trim and import into such files, so all columns are ordinary ones. The text of completionSignal
  * would be half of a row: a shape stands in `dims`, packed, and completionSignal has only what doesn't fit there; the
@@ -33,7 +33,7 @@ struct rtl_rocpd_view {
 };
 extern const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS];
 
-/* What the view `boot` has, for files without it. */
+/* The query of the view `boot`, for files without that view. */
 extern const char rtl_rocpd_boot_sql[];
 
 /* Untrusted bytes -> UTF-8 without control characters, terminated: rtl_text_escape (text/text.h), which lies above
@@ -63,9 +63,9 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
 void rtl_rocpd_free(struct rtl_rocpd *rocpd);
 
 /*
- * Writes records with their links, and the state in one transaction. Bounded work a record, whatever the segment holds;
- * once *leave is set (NULL = never) it writes no more than the few thousand that it is at. Nothing more can be written
- * after an error.
+ * Writes records with their links, and the state in one transaction. Bounded work a record, whatever the segment holds.
+ * Once *leave is set (NULL = never) the function finishes only its current batch of a few thousand records. Nothing
+ * more can be written after an error.
  */
 enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *rocpd, const struct rtl_linked_event *events,
                                           uint32_t count, struct rtl_rocpd_state *state, const _Atomic bool *leave);
@@ -82,10 +82,10 @@ bool rtl_rocpd_read_calls(struct rtl_rocpd *rocpd);
 /* Takes a look at the queues' depth and the signals in use: a row of rocpd_monitor each, with the next write. */
 void rtl_rocpd_look(struct rtl_rocpd *rocpd);
 
-/* Looks at the host's clocks, and writes how far boot time is ahead at first and whenever that has changed. It is known
- * from the first look on, and for all that the process did before if the host hasn't slept since it began. */
+/* Reads the host's clocks, and records the offset of boot time at the first call and after each change. The first
+ * offset also holds for earlier times if the host wasn't suspended since the process began. */
 void rtl_rocpd_look_at_clocks(struct rtl_rocpd *rocpd);
-/* The same of clocks that say so: monotonic time, real time, and how far boot time is ahead of the first. */
+/* As above, with the clocks as arguments: monotonic and real time, and the offset of boot time to monotonic time. */
 void rtl_rocpd_see_clocks(struct rtl_rocpd *rocpd, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns);
 
 /* Searches in memory so far, see identities.h: tests tell by it how much work there was. */

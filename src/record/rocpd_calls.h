@@ -20,8 +20,8 @@
 
 struct rtl_rocpd_calls;
 
-/* `base`: number of the process << 40; its clock is ahead of the trace's by `ahead_ns`; texts are made safe by
- * `escape`, as in rocpd.h. NULL without memory. */
+/* `base`: number of the process << 40. `ahead_ns`: how far the process's clock is ahead of the trace's. `escape` makes
+ * texts safe, as in rocpd.h. NULL without memory. */
 struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_t base, int64_t pid, int64_t ahead_ns,
                                               size_t (*escape)(char *, size_t, const char *, size_t));
 void rtl_rocpd_calls_free(struct rtl_rocpd_calls *calls);

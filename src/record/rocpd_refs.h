@@ -63,8 +63,8 @@ struct rtl_rocpd {
     struct rtl_rocpd_look looks[RTL_ROCPD_LOOKS];
     uint32_t look_count;
     bool clocks_seen;
-    int64_t boot_offset; /* the newest */
-    int64_t boots[8][2]; /* from when on, and the offset: to be written; more than one at a time is rare */
+    int64_t boot_offset; /* the newest one */
+    int64_t boots[8][2]; /* start and offset of each row to be written; more than one at a time is rare */
     uint32_t boot_count;
     struct rtl_db_rows rows;
     int64_t values[RTL_ROCPD_ROWS * RTL_ROCPD_COLUMNS];
@@ -79,7 +79,7 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *rocpd, const struct rtl_event_record *
 /* A queue of those that a GPU of the process has one of. */
 int64_t rtl_rocpd_single_queue(struct rtl_rocpd *rocpd, uint32_t agent, enum rtl_queue_kind kind);
 
-/* A number of the segment's, which may be any, as one that can be added to. */
+/* Bounds an untrusted number of the segment, so that a sum with it can't overflow. */
 static inline int64_t rtl_rocpd_bounded(uint64_t value)
 {
     return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);

@@ -83,7 +83,7 @@ const struct rtl_db_set rtl_rocpd_set = {
 #define EMPTY "(SELECT id FROM rocpd_string WHERE string = '')"
 #define NAME_ID "iif(o.description_id IS " EMPTY ", o.opType_id, o.description_id)"
 
-/* From rows "boot PROCESS FROM" with the offset as their value: views may call no functions of JSON. */
+/* Reads rows "boot PROCESS FROM" whose value is the offset; not JSON, because views may call no functions of JSON. */
 #define BOOT                                                                                                          \
     "SELECT process, from_ns, ifnull(lead(from_ns) OVER (PARTITION BY process ORDER BY from_ns, id),"                 \
     "  9223372036854775807) AS until_ns, offset_ns FROM (SELECT id, CAST(substr(tag, 6) AS INTEGER) AS process,"      \

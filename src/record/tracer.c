@@ -82,7 +82,7 @@ static void *run(void *data)
             alive = alive && rtl_reader_alive(t->reader); /* asked before reading: what it wrote last is read */
             asked = now;
         }
-        rtl_rocpd_look_at_clocks(t->rocpd); /* before reading: a suspend lies behind what was read before */
+        rtl_rocpd_look_at_clocks(t->rocpd); /* before reading: records read earlier precede the suspend */
         uint32_t n = rtl_reader_linked_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
         bool full = !rtl_rocpd_read_calls(t->rocpd); /* behind the records: the calls that submitted them */
         have += n;
@@ -152,7 +152,7 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
             (int)o->pid);
         return fail(t, RTL_READER_NO_RING);
     }
-    rtl_reader_clocks(t->reader, true); /* one time line for all processes of a file, whoever recorded them */
+    rtl_reader_clocks(t->reader, true); /* all recordings in a file share the host's time line */
     t->result.before = t->state.events.first;
     struct rtl_db_options options = {.write = true, .force = o->force, .page_bytes = RTL_ROCPD_PAGE};
     status = (int)rtl_db_open(o->file, &options, &t->db, why, why_bytes);

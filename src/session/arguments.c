@@ -138,7 +138,7 @@ int rtl_arguments_next(struct rtl_arguments *a)
 bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid)
 {
     char *end = NULL;
-    long number = *a->value >= '0' && *a->value <= '9' ? strtol(a->value, &end, 10) : 0; /* too large: LONG_MAX */
+    long number = *a->value >= '0' && *a->value <= '9' ? strtol(a->value, &end, 10) : 0; /* LONG_MAX if too large */
     bool fits = number > 0 && number <= INT32_MAX && !*end;
     if (fits)
         *pid = (pid_t)number;

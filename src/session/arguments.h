@@ -33,7 +33,7 @@ void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool
 /* The next option, or -1 after the last one, with --help, or when something is wrong. */
 int rtl_arguments_next(struct rtl_arguments *a);
 
-/* The option's value as the number of one process. False when it is none, which was told. */
+/* Parses the option's value as the number of one process. False after a message when the value is no such number. */
 bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid);
 
 /*

@@ -90,8 +90,8 @@ bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes)
     if (rtl_preload_can_say(path))
         return true;
     snprintf(why, why_bytes,
-             "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and say "
-             "where with --library",
+             "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and "
+             "pass --library",
              path);
     return false;
 }

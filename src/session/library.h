@@ -13,7 +13,7 @@
  */
 bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t why_bytes);
 
-/* Whether its path can be said in LD_PRELOAD; else one line in `why`. */
+/* True if LD_PRELOAD can hold the path; otherwise one line in `why`. */
 bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes);
 
 /*

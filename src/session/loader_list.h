@@ -18,8 +18,8 @@ bool rtl_loader_is_ours(const struct rtl_elf_file *elf);
 char *rtl_loader_list(const char *path);
 
 /*
- * Of such a list, from *at on: where the next library lies whose name begins so. False: there is none. "" in `where`:
- * it was not found.
+ * Finds the next library in such a list, from *at on, whose name begins with `name`, and writes its path to `where`: ""
+ * if the loader didn't find the library. Returns false when the list has no such library.
  */
 bool rtl_loader_find(const char **at, const char *name, char *where, size_t size);
 /* The first complaint of the loader's: a library that isn't there, or a version of one; false: there is none. */

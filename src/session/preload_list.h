@@ -17,12 +17,12 @@ bool rtl_preload_next(const char **at, char *name, size_t size);
 bool rtl_preload_can_say(const char *path);
 
 /*
- * The list (NULL is an empty one) with the library, a librtl.so or librtl-hip.so, at its end. Another one of that name
- * gives way; the library stays where it is when it is in the list already. Allocated; NULL without memory.
+ * Returns the list (NULL: empty) with the library, a librtl.so or librtl-hip.so, appended. Removes another library of
+ * that name from the list; leaves a library that the list already has in its place. Allocated; NULL without memory.
  */
 char *rtl_preload_append(const char *list, const char *library);
 
-/* Whether both names are those of a librtl.so, or of a librtl-hip.so, wherever they lie. */
+/* True if both paths name a librtl.so, or both a librtl-hip.so, in any folders. */
 bool rtl_preload_same_kind(const char *name, const char *library);
 
 #endif

@@ -16,7 +16,7 @@ enum { ENTRIES_MAX = 1 << 16, PARENTS = 3 };
 #define WHEEL      "rocm_sdk_core-"
 #define CHARACTERS "0123456789.+-_~abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* "7.2.4-93": so much of the text, if it begins with a digit and holds nothing but such characters. */
+/* Copies `length` bytes as a version, as "7.2.4-93", if they begin with a digit and have only CHARACTERS; else "". */
 static bool take_version(char version[RTL_VERSION_MAX], const char *text, size_t length)
 {
     bool plain = *text >= '0' && *text <= '9' && length < RTL_VERSION_MAX && strspn(text, CHARACTERS) >= length;
@@ -44,7 +44,7 @@ bool rtl_version_of_wheel(const char *name, char version[RTL_VERSION_MAX])
            take_version(version, name + prefix, (size_t)(end - name) - prefix);
 }
 
-/* A wheel has its version in the name of a folder beside its own. */
+/* Finds the version of a wheel in the name of a folder beside the wheel's own. */
 static bool find_wheel(pid_t pid, const char *folder, char version[RTL_VERSION_MAX])
 {
     int fd = rtl_process_open(pid, folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK), left = ENTRIES_MAX;
@@ -59,7 +59,7 @@ static bool find_wheel(pid_t pid, const char *folder, char version[RTL_VERSION_M
     return *version;
 }
 
-/* A folder of the path that is named for a release, as in /opt/rocm-6.4.3/lib and /opt/rocm/core-7.14/lib. */
+/* Finds the version in a folder's name in the path, as in /opt/rocm-6.4.3/lib and /opt/rocm/core-7.14/lib. */
 static bool from_folder(const char *path, char version[RTL_VERSION_MAX])
 {
     const char *at = strstr(path, "/rocm-"), *core = strstr(path, "/rocm/core-");
@@ -67,7 +67,7 @@ static bool from_folder(const char *path, char version[RTL_VERSION_MAX])
     return take_version(version, at, strcspn(at, "/"));
 }
 
-/* How it is known, or NULL: by what stands in the folders above the runtime, or by its path. */
+/* Finds the version in the folders above the runtime or in its path; returns the source's name, or NULL. */
 static const char *find_version(pid_t pid, const char *path, unsigned build, char version[RTL_VERSION_MAX])
 {
     char folder[PATH_MAX], file[PATH_MAX + 20];
@@ -91,7 +91,7 @@ void rtl_runtime_release_read(pid_t pid, const char *path, struct rtl_runtime_re
     char real[PATH_MAX], version[RTL_VERSION_MAX];
     unsigned major = 0, minor = 0, build = 0, patch = 0;
     *release = (struct rtl_runtime_release){.name = "HSA runtime"};
-    /* another process has it mapped by its real path; resolved here it would be one below our root */
+    /* another process's mapping shows the real path; realpath would resolve it below our own root */
     if (pid || !realpath(path, real))
         snprintf(real, sizeof real, "%s", path);
     const char *number = strstr(real, RUNTIME ".");

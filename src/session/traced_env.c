@@ -45,7 +45,7 @@ bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, const 
     if (wish->preload && !rtl_library_can_preload(library, why, why_bytes))
         return false;
     add(env, "HSA_TOOLS_LIB", rtl_tools_append(tools, library));
-    add(env, RTL_PROFILER_BOTH, strdup("1")); /* a runtime that doesn't know it ignores it */
+    add(env, RTL_PROFILER_BOTH, strdup("1")); /* older runtimes ignore this variable */
     if (begin != RTL_BEGIN_AS_TOLD)
         add(env, "RTL_MODE", strdup(begin == RTL_BEGIN_HIP ? RTL_MODE_HIP : rtl_mode_label((unsigned)begin)));
     char *preload = wish->preload ? rtl_preload_append(list, library) : NULL;

@@ -1,5 +1,5 @@
-/* What has to be in the environment of a process that is to be traced: HSA_TOOLS_LIB, HSA_TOOLS_ROCPROFILER_V1_TOOLS,
- * RTL_MODE, RTL_TRACE, RTL_PROBE, LD_PRELOAD. */
+/* Makes the environment variables that a traced process needs: HSA_TOOLS_LIB, HSA_TOOLS_ROCPROFILER_V1_TOOLS, RTL_MODE,
+ * RTL_TRACE, RTL_PROBE, LD_PRELOAD. */
 #ifndef RTL_SESSION_TRACED_ENV_H
 #define RTL_SESSION_TRACED_ENV_H
 
@@ -33,15 +33,15 @@ struct rtl_traced_env {
 };
 
 struct rtl_traced_wish {
-    int begin;    /* as above */
+    int begin;    /* mode, or RTL_BEGIN_* */
     bool ring;    /* with an event ring, for traces */
     bool probe;   /* its kernels may be probed */
-    bool preload; /* the library, too: for a runtime that leaves out HSA_TOOLS_LIB */
+    bool preload; /* LD_PRELOAD has the library, too: for a runtime that ignores HSA_TOOLS_LIB */
 };
 
 /*
- * What HSA_TOOLS_LIB and LD_PRELOAD list now stays in them, and a size in RTL_TRACE too. False and one line in `why`
- * when that can't be done; there is nothing to free then.
+ * Keeps the current entries of HSA_TOOLS_LIB and LD_PRELOAD, and a size in RTL_TRACE. On failure returns false with one
+ * line in `why`; there is nothing to free then.
  */
 bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, const struct rtl_traced_wish *wish, char *why,
                          size_t why_bytes);

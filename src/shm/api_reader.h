@@ -76,7 +76,7 @@ struct rtl_api_events {
     uint64_t lost;
     uint32_t block; /* which is read next */
     int64_t
-        ahead_ns; /* set by the caller: how far the process's clock is ahead of the time line of what is handed out */
+        ahead_ns; /* set by the caller: how far the process's clock is ahead of the time line of the returned events */
 };
 
 /* From what is there now on. False when the process was started without RTL_TRACE. */

@@ -1,4 +1,4 @@
-/* Reads clocks that are apart, from /proc and from the system. See clock_offsets.h. */
+/* Reads the offsets of clocks from /proc and from the system. See clock_offsets.h. */
 #include "shm/clock_offsets.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { NAME = 64, LOOKS = 5 };
 
-/* A namespace's name, "time:[4026531834]"; "" and errno when it can't be read. */
+/* Reads a namespace's name, as "time:[4026531834]"; "" and errno on failure. */
 static const char *read_name(pid_t pid, const char *file, char name[NAME])
 {
     char path[NAME], number[16] = "self";
@@ -40,7 +40,7 @@ bool rtl_clock_offsets_parse(const char *text, struct rtl_clock_offsets *offsets
     return parse_clock(text, "monotonic", &offsets->mono_ns) && parse_clock(text, "boottime", &offsets->boot_ns);
 }
 
-/* The file is about the namespace of children: not its own after an unshare without a fork. */
+/* timens_offsets is of time_for_children, which differs from the process's own namespace after unshare without fork. */
 static bool read_offsets(pid_t pid, const char *namespace, struct rtl_clock_offsets *offsets)
 {
     char children[NAME], text[256];
@@ -53,10 +53,10 @@ bool rtl_clocks_read(pid_t pid, struct rtl_clocks *clocks)
     char own[NAME], its[NAME];
     *clocks = (struct rtl_clocks){.own = {0, 0}};
     if (!*read_name(0, "time", own) && errno == ENOENT)
-        return true; /* Linux before 5.6 has none */
+        return true; /* no time namespaces: Linux before 5.6 */
     bool known = *own && read_offsets(0, own, &clocks->own);
     bool its_known = *read_name(pid, "time", its) && read_offsets(pid, its, &clocks->its);
-    if (*its && !strcmp(own, its)) { /* both have the same clocks, whichever they are */
+    if (*its && !strcmp(own, its)) { /* one namespace: no difference, even if the offsets are unknown */
         clocks->own = its_known ? clocks->its : clocks->own;
         clocks->its = clocks->own;
         return true;
@@ -78,7 +78,7 @@ int64_t rtl_boot_offset(const struct rtl_clock_offsets *own, int64_t before)
     for (int i = 0; i < LOOKS; i++) {
         uint64_t first = rtl_mono_ns(), boot = rtl_clock_ns(CLOCK_BOOTTIME), last = rtl_mono_ns();
         int64_t low = (int64_t)(boot - last) - (own->boot_ns - own->mono_ns), high = low + (int64_t)(last - first);
-        bool slept = low > most || high < least; /* between two looks */
+        bool slept = low > most || high < least; /* suspended between two readings */
         least = slept || low > least ? low : least;
         most = slept || high < most ? high : most;
     }

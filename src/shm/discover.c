@@ -214,10 +214,10 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-/* Brings the times of the segment to this process's clock. False when the process has another one that isn't known. */
+/* Reads the process's clocks, for the segment's times. False when they differ from ours by an unknown offset. */
 static bool know_clocks(struct rtl_reader *reader, pid_t pid)
 {
-    int thread; /* the one that has the descriptor, where the main thread has ended and tells nothing any more */
+    int thread; /* the thread that has the descriptor: /proc shows no offsets once the main thread has ended */
     return rtl_clocks_read(pid, &reader->clocks) ||
            (sscanf(reader->link, "/proc/%*d/task/%d", &thread) == 1 && rtl_clocks_read(thread, &reader->clocks));
 }
@@ -244,7 +244,7 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
         s.status = rtl_explain(RTL_READER_VERSION, why, why_bytes,
                                "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
     } else if (s.status == RTL_READER_OK) {
-        bool known = know_clocks(s.best, pid); /* and of the same process still? */
+        bool known = know_clocks(s.best, pid); /* `same`, below: still that process? */
         bool same = rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time;
         if (same && known) {
             s.best->pid = pid;
@@ -258,7 +258,7 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
             s.status =
                 rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
                             "process %d (%s) has clocks of its own (a time namespace), and /proc/%d/timens_offsets "
-                            "doesn't tell how far ahead they are: its times can't be compared with others",
+                            "doesn't show their offsets: its times can't be compared with others",
                             (int)pid, process.name, (int)pid);
         else
             s.status = rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d ended while it was being opened",

@@ -19,7 +19,7 @@ struct rtl_file_data {
  */
 bool rtl_file_data_next(int fd, struct rtl_file_data *known, uint64_t at, uint64_t *from, uint64_t *to);
 
-/* Reads so many bytes; false when the file doesn't have them. */
+/* Reads exactly `bytes` bytes; false when the file is shorter. */
 bool rtl_file_read(int fd, void *to, size_t bytes, uint64_t at);
 
 #endif

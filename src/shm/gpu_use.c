@@ -19,7 +19,7 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 
 /* --- the environment it was started with --- */
 
-/* What is at the path as the process sees its files, O_PATH; or -1, and then in *missing whether there is nothing. */
+/* Opens the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. */
 static int open_theirs(pid_t pid, const char *path, bool *missing)
 {
     int fd = rtl_process_open(pid, path, O_PATH);
@@ -54,7 +54,7 @@ static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *us
     ssize_t used = bytes ? rtl_process_file(p->pid, "environ", bytes, ENVIRONMENT_MAX) : 0;
     if (used > 0) {
         use->environment = true;
-        use->asked = use->preloaded = use->missing = false; /* of the program that runs now */
+        use->asked = use->preloaded = use->missing = false; /* an exec may have replaced the program */
         use->profiler = (struct rtl_profiler){0};
         use->tools[0] = '\0';
         for (char *at = bytes; at < bytes + used; at += strlen(at) + 1) {
@@ -158,7 +158,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct line *l, cons
              l->ended ? "has ended and was not traced: it " : "", text);
 }
 
-/* rocprofiler-sdk's doing. */
+/* Explains that the runtime ignores HSA_TOOLS_LIB because of rocprofiler-sdk. */
 static void explain_profiler(const struct line *l, const struct rtl_profiler *profiler)
 {
     say(l, "has rocprofiler-sdk (%s), beside which the runtime leaves out HSA_TOOLS_LIB%s", profiler->why,
@@ -166,7 +166,7 @@ static void explain_profiler(const struct line *l, const struct rtl_profiler *pr
                        : ": start it with " RTL_PROFILER_BOTH "=1 for both, as rtl-top run and env do");
 }
 
-/* It should be: HSA_TOOLS_LIB or LD_PRELOAD says so, and the runtime is there. */
+/* Explains why the process isn't traced although HSA_TOOLS_LIB or LD_PRELOAD lists the library and ROCm is in use. */
 static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
 {
     if (use->missing)
@@ -187,7 +187,7 @@ static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
             l->p->euid, l->p->egid);
     else if (use->preloaded)
         say(l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
-               "without that, or linked into the program. HSA_TOOLS_LIB=librtl.so is the way then");
+               "without that, or linked into the program. Start it with HSA_TOOLS_LIB=librtl.so instead");
     else
         say(l,
             "was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can the dynamic linker find it "

@@ -16,11 +16,11 @@ enum { RTL_TOOLS_LIB_MAX = 1024 };
 struct rtl_gpu_use {
     bool environment;              /* its environment could be read */
     bool asked;                    /* HSA_TOOLS_LIB there lists a librtl.so */
-    bool preloaded;                /* LD_PRELOAD does: the library is loaded before there is a runtime */
+    bool preloaded;                /* LD_PRELOAD lists one: the loader maps the library before any runtime */
     bool missing;                  /* by a path at which, where the process runs, there is nothing */
     bool runtime;                  /* the HSA runtime is loaded */
     bool library;                  /* librtl.so is */
-    struct rtl_profiler profiler;  /* rocprofiler-sdk beside it */
+    struct rtl_profiler profiler;  /* whether rocprofiler-sdk is active in the process */
     bool device;                   /* /dev/kfd is open */
     bool no_device;                /* there is no /dev/kfd where it runs, */
     bool no_right;                 /* or it may not open it */

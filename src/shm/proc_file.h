@@ -4,12 +4,12 @@
 
 #include <sys/types.h>
 
-/* The start of a file of /proc/PID (0: of this process), terminated; bytes read or -errno. */
+/* Reads the start of a file of /proc/PID (0: this process), terminated. Returns the bytes read or -errno. */
 ssize_t rtl_process_file(pid_t pid, const char *file, char *buffer, size_t bytes);
 /*
- * Opens what is at the path as the process sees its files (0: this one), links followed in its root folder and not in
- * ours: a descriptor or -errno, -ESRCH where it has no root any more, as a zombie, and -ENOSYS without openat2 (before
- * Linux 5.6). What may be any file is opened with O_PATH (base/plain_file.h).
+ * Opens the path below the root folder of the process (0: this one) and follows links within that folder. Returns a
+ * descriptor or -errno: -ESRCH if the process has no root any more (a zombie), -ENOSYS without openat2 (before Linux
+ * 5.6). Callers open untrusted paths with O_PATH (base/plain_file.h).
  */
 int rtl_process_open(pid_t pid, const char *path, int flags);
 

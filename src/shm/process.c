@@ -123,7 +123,7 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process)
     return process->flags & KERNEL_THREAD_FLAG;
 }
 
-/* The first line of the mappings with that text, up to its end; NULL, or to be freed. */
+/* Returns the first line of the mappings that contains the text, allocated; NULL: none. */
 static char *find_mapping(pid_t pid, const char *text)
 {
     char path[64], *line = NULL;

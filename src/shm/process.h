@@ -37,7 +37,7 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process);
 /* True when a file whose path contains `text` is mapped; *from, *to get the first such mapping. */
 bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to);
 
-/* The path of that file, as the process's mappings have it. */
+/* Writes the path of the first such file, as in the process's mappings; "" and false: none. */
 bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t bytes);
 
 /* One line each into why, without a newline. They return the status that goes with it. */

@@ -1,6 +1,6 @@
 /*
- * Whether rocprofiler-sdk is active in a process, as far as its environment and its files show. The HSA runtime then
- * leaves HSA_TOOLS_LIB out, unless HSA_TOOLS_ROCPROFILER_V1_TOOLS asks for both.
+ * Finds out from a process's environment and files whether rocprofiler-sdk is active in it. The HSA runtime then
+ * ignores HSA_TOOLS_LIB, unless HSA_TOOLS_ROCPROFILER_V1_TOOLS asks for both.
  */
 #ifndef RTL_SHM_PROFILER_H
 #define RTL_SHM_PROFILER_H
@@ -9,7 +9,7 @@
 
 #define RTL_PROFILER_BOTH      "HSA_TOOLS_ROCPROFILER_V1_TOOLS"
 #define RTL_PROFILER_LIBRARY   "librocprofiler-sdk.so"
-#define RTL_PROFILER_CONFIGURE "rocprofiler_configure" /* what a tool of it exports */
+#define RTL_PROFILER_CONFIGURE "rocprofiler_configure" /* exported by each tool of rocprofiler-sdk */
 
 struct rtl_profiler {
     bool active;
@@ -18,9 +18,9 @@ struct rtl_profiler {
     char why[400]; /* the first thing that makes it active, printable */
 };
 
-/* One NAME=VALUE of the environment; most have nothing to do with it. */
+/* Evaluates one NAME=VALUE of the environment; ignores names that it doesn't know. */
 void rtl_profiler_variable(struct rtl_profiler *profiler, const char *entry);
-/* Something else makes it active. */
+/* Records that rocprofiler-sdk is active for another reason, unless it is disabled or a reason is known. */
 __attribute__((format(printf, 2, 3))) void rtl_profiler_because(struct rtl_profiler *profiler, const char *format, ...);
 
 #endif

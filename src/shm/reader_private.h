@@ -56,7 +56,7 @@ struct rtl_reader {
     struct rtl_clocks clocks; /* set by discover.c; zeros when opened by descriptor */
 };
 
-/* A time of the process's (0: none) on the time line in use: this process's CLOCK_MONOTONIC, or the host's. */
+/* Converts a time of the process (0: none) to the time line in use: this process's CLOCK_MONOTONIC, or the host's. */
 static inline uint64_t rtl_reader_line(const struct rtl_reader *reader, uint64_t mono_ns)
 {
     return mono_ns ? mono_ns - (uint64_t)reader->clocks.ahead_ns : 0;

@@ -37,8 +37,8 @@
  *  - Record n of the event ring is whole when its sequence is n + 1 before and after it was copied; otherwise it was
  *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
  *
- * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC as the process reads it, which a time namespace sets
- * apart from the viewer's: readers bring it to one time line (clock_offsets.h). *_ticks is the agent's own clock.
+ * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC as the process reads it, which in a time namespace
+ * differs from the viewer's: readers convert it to one time line (clock_offsets.h). *_ticks is the agent's own clock.
  * Sources: the layout follows measurements of our own (doc/costs.md).
  */
 /* clang-format off */
@@ -197,8 +197,8 @@ struct rtl_queue {
 };
 
 /*
- * Tells queues of several runtimes in one process apart: each runtime numbers its own from 0. The signal is one a queue
- * and aligned to 64 bytes; a runtime's intercept queue has that of the queue behind it.
+ * Distinguishes queues of several runtimes in one process, because each runtime numbers its queues from 0. Each queue
+ * has its own signal, aligned to 64 bytes; an intercept queue has the signal of the queue behind it.
  */
 #define RTL_QUEUE_KEY(signal) ((uint32_t)((uint64_t)(signal) >> 6))
 
@@ -315,7 +315,7 @@ struct rtl_header {
     uint64_t start_real_ns;    /* CLOCK_REALTIME then */
     uint32_t mode;             /* enum rtl_mode: what the process was started with */
     uint32_t seals;            /* F_SEAL_* that hold */
-    /* load, and again whenever a runtime is loaded: HSA version as the tool was told, minor versions of its API tables */
+    /* load, and again at each later load: HSA version as the runtime reports it, sizes of its API tables */
     uint32_t runtime_major, runtime_minor;
     uint32_t table_core_bytes, table_ext_bytes;
     char comm[RTL_COMM_MAX];
@@ -340,7 +340,7 @@ struct rtl_header {
     uint64_t passes;
     uint64_t signals_destroyed;  /* ever */
     uint64_t signals_peak;       /* most in use at once, as the worker saw it */
-    uint64_t signals_limit;      /* create: how many there may be; it follows the sizes of the queues */
+    uint64_t signals_limit;      /* create: limit of the signals, which follows the sizes of the queues */
     uint64_t chunks_used;
     uint64_t worker_cpu_ns;      /* the worker's own CPU time, brought up to date now and then */
     uint64_t parked;             /* 1 while the worker sleeps without a timeout: nothing is in flight */

@@ -57,7 +57,7 @@ bool rtl_reader_alive(struct rtl_reader *reader);
  * can't be told. */
 uint64_t rtl_reader_number(const struct rtl_reader *reader);
 
-/* Its clocks. With `host`, times are on the host's CLOCK_MONOTONIC from now on; before, on this process's own. */
+/* Returns the process's clocks. `host` switches the reader's times from our CLOCK_MONOTONIC to the host's. */
 const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host);
 
 /* Pids of the traced processes that this user may see, ascending; the caller frees *pids. Count or -errno. */
@@ -94,7 +94,7 @@ struct rtl_kernel_snapshot {
 struct rtl_queue_snapshot {
     uint32_t slot, agent, gpu; /* gpu: number on screen */
     uint64_t queue_id;
-    uint64_t real_id; /* of a live snapshot, as real_key: as struct rtl_queue has it */
+    uint64_t real_id; /* as in struct rtl_queue, like real_key; only in a live snapshot */
     uint32_t real_key;
     bool live, shared;
     uint32_t size_packets;
@@ -230,9 +230,9 @@ uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader);
 bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events);
 
 /*
- * Copies up to `most` records, oldest first, each whole and with its link to a call of the API, which is zeros where
- * the process records none. 0 when there is none now. Bounded work whatever the segment holds: at most as many records
- * are looked at as the ring has, and the numbers in them are untrusted.
+ * Copies up to `most` records, oldest first, each whole and with its link to a call of the API; the link is zeros if
+ * the process records no calls. Returns 0 when there are no new records. Bounded work whatever the segment holds: the
+ * function reads at most as many records as the ring has, and the numbers in them are untrusted.
  */
 uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_events *events,
                                   struct rtl_linked_event *out, uint32_t most);

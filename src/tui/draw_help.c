@@ -247,7 +247,7 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
         if (m->watcher)
             line_put(p, RTL_ROLE_NORMAL, "  rtl-top %llu said last that it watches", (unsigned long long)m->watcher);
         if (s->signals_limit)
-            line_put(p, RTL_ROLE_NORMAL, "  signals %s in use, %s at most so far, of %s that there may be",
+            line_put(p, RTL_ROLE_NORMAL, "  signals: %s in use, peak %s, limit %s",
                      rtl_format_count(s->signals_in_use).text, rtl_format_count(s->signals_peak).text,
                      rtl_format_count(s->signals_limit).text);
         line_put(p, RTL_ROLE_NORMAL, "  completion worker %s of CPU time; %s histogram chunks used",

@@ -15,14 +15,14 @@ sed 's/^/# /' "$work/check.out"
 check "its workload has ended" wait_until 60 nothing_left
 
 make O="$O" demo RELEASE=experimental SERVER=llama >"$work/out" 2>&1
-check "RELEASE with SERVER=llama is refused" test "$?" -ne 0
-has "the refusal says why" "$(cat "$work/out")" '^make demo: RELEASE=experimental goes without SERVER=llama'
+check "make demo: RELEASE with SERVER=llama is refused" test "$?" -ne 0
+has "make demo: the refusal of RELEASE with SERVER=llama says why" "$(cat "$work/out")" '^make demo: RELEASE=experimental goes without SERVER=llama'
 make O="$O" demo RELEASE=no/release >"$work/out" 2>&1
-check "a RELEASE that is no name is refused" test "$?" -ne 0
-has "the refusal names it" "$(cat "$work/out")" 'no/release: the name of a release'
+check "make demo: a RELEASE that is no name is refused" test "$?" -ne 0
+has "make demo: the refusal names the wrong RELEASE" "$(cat "$work/out")" 'no/release: the name of a release'
 if [ -d cache/releases/experimental ]; then
     check "the demo runs on ROCm 7.2.4" tests/e2e/watch-demo 180 make O="$O" demo RELEASE=experimental
-    check "its program has ended" wait_until 60 nothing_left
+    check "make demo on ROCm 7.2.4: the program has ended" wait_until 60 nothing_left
 else
     skip "the demo runs on ROCm 7.2.4" "tests/vgpu/releases experimental hasn't fetched it"
 fi

@@ -86,10 +86,10 @@ boots() { # CSV: op, start and end in boot time, by op
 }
 boot_of() { echo "(SELECT $1 + offset_ns FROM boot WHERE process = o.id >> 40 AND from_ns <= $1 AND $1 < until_ns)"; }
 sums() { jq -c '[."rocprofiler-sdk-tool"[].buffer_records | .kernel_dispatch, .memory_copy | .[]] | [(map(.start_timestamp) | min), (map(.end_timestamp) | max), length]' "$1"; }
-is "a trace knows boot time for each of its rows" "$(sqlite3 "$work/ours.db" "SELECT count(*) FROM rocpd_op o WHERE $(boot_of start) IS NULL")" 0
+is "trace: each row has a boot time" "$(sqlite3 "$work/ours.db" "SELECT count(*) FROM rocpd_op o WHERE $(boot_of start) IS NULL")" 0
 sqlite3 "$work/ours.db" "SELECT id, $(boot_of start), $(boot_of end) FROM rocpd_op o ORDER BY id" >"$work/want"
 boots "$work/ours.csv" >"$work/got"
-check "CSV: boot times are what the view says" cmp "$work/want" "$work/got"
+check "CSV: boot times equal those of the view boot" cmp "$work/want" "$work/got"
 cp "$work/ours.db" "$work/slept.db" # one that began after a suspend, with two more in it
 sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *';
     INSERT INTO rocpd_metadata(tag, value) SELECT 'boot 0 ' || start, 5000000007 FROM (SELECT start FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 10);
@@ -99,17 +99,17 @@ sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *';
 sqlite3 "$work/slept.db" "SELECT id, $(boot_of start), $(boot_of end) FROM rocpd_op o ORDER BY id" >"$work/want"
 boots "$work/slept.csv" >"$work/got"
 check "CSV: boot times follow each suspend, to the nanosecond" cmp "$work/want" "$work/got"
-check "CSV: boot times from before a suspend that nobody saw are left out" grep -q '||' "$work/got"
-is "CSV: monotonic times stay what they are" "$(cut -d, -f1-7 "$work/slept.csv" | md5sum)" "$(cut -d, -f1-7 "$work/ours.csv" | md5sum)"
+check "CSV: boot times before an unrecorded suspend are empty" grep -q '||' "$work/got"
+is "CSV: monotonic times are the same with and without suspends" "$(cut -d, -f1-7 "$work/slept.csv" | md5sum)" "$(cut -d, -f1-7 "$work/ours.csv" | md5sum)"
 is "rocprofv3: times are boot times" "$(sums "$work/slept.v3")" \
     "$(sqlite3 "$work/slept.db" "SELECT json_array(min(start) + 5000000007, max($(boot_of end)), count(*)) FROM rocpd_op o WHERE gpuId >= 0")"
-has "rocprofv3: it says which of them are guessed" "$(cat "$work/said")" '^rtl-top: --rocprofv3: [0-9]+ times are from before'
-is "Perfetto: it has what makes boot time of its times" "$(jq -c '.otherData.boot | map(.process, .offset_ns)' "$work/slept.json")" \
+has "rocprofv3: the number of guessed boot times is printed" "$(cat "$work/said")" '^rtl-top: --rocprofv3: [0-9]+ times are from before'
+is "Perfetto: otherData has the offsets to boot time" "$(jq -c '.otherData.boot | map(.process, .offset_ns)' "$work/slept.json")" \
     '[0,"5000000007",0,"900000000011",0,"1234567000000013"]'
 sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *'; DROP VIEW boot" # as of an earlier rtl-top
 "$top" export "$work/slept.db" --csv "$work/old.csv" --rocprofv3 "$work/old.v3" 2>"$work/said"
-is "a trace without boot times: CSV has none" "$(boots "$work/old.csv" | cut -d'|' -f2- | sort -u)" "|"
-is "a trace without boot times: rocprofv3 has its own" "$(sums "$work/old.v3")" \
+is "CSV of a trace without boot times: the columns are empty" "$(boots "$work/old.csv" | cut -d'|' -f2- | sort -u)" "|"
+is "rocprofv3 of a trace without boot times: times are unchanged" "$(sums "$work/old.v3")" \
     "$(sqlite3 "$work/ours.db" "SELECT json_array(min(start), max(end), count(*)) FROM rocpd_op WHERE gpuId >= 0")"
 
 # --- what goes wrong ---

@@ -23,7 +23,7 @@ plain=$(tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --truth "$work/k
 large=$((8 << 20)) # bytes of each copy to the host or from it
 by_engine=$(awk -v large="$large" 'NR > 1 { bytes += $5 } END { print bytes / large }' "$work/copies")
 by_kernel=$(awk -F '\t' '$7 == "__amd_rocclr_copyBuffer"' "$work/kernels" | wc -l)
-is "without the library: each copy is an engine's or a kernel's" "$plain $((by_engine + by_kernel))" "0 60"
+is "without the library: an engine or a kernel makes each copy" "$plain $((by_engine + by_kernel))" "0 60"
 
 export RTL_TRACE=128M
 for way in native intercept; do
@@ -62,8 +62,8 @@ for way in native intercept; do
     is "$way: filled and copied memory belongs to who asked for it" "$(grep -E '^pair hipMem' "$work/linked" | sort)" \
         "pair hipMemcpyAsync __amd_rocclr_copyBuffer $by_kernel
 pair hipMemsetAsync __amd_rocclr_fillBufferAligned 20"
-    is "$way: so do an engine's copies" "$(said copies)" "hipMemcpyAsync $by_engine"
-    is "$way: all of them" "$(said copied)" "linked $by_engine unlinked 0"
+    is "$way: each copy by an engine is under its hipMemcpyAsync" "$(said copies)" "hipMemcpyAsync $by_engine"
+    is "$way: every copy by an engine is linked to its call" "$(said copied)" "linked $by_engine unlinked 0"
     is "$way: a replayed graph's kernels belong to its launch" "$(said 'pair hipGraphLaunch')" "linked 200"
     is "$way: in their order" "$(said order)" "180 wrong 0"
     is "$way: and ranges have their GPU time" "$(said node | sed 's/ ns .*//' | sort | tr '\n' ';')" \

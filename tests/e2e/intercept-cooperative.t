@@ -19,6 +19,6 @@ has "without the library: it played" "$(cat "$work/plain")" '^cooperative: destr
 run "$tap_top/$O/librtl.so"
 is "with it: ends well" "$status" 0
 is "with it: the application sees the same" "$(grep -v '^worker' "$work/out")" "$(cat "$work/plain")"
-is "with it: nothing is said" "$(without_runtimes_own <"$work/err")" ""
+is "with the library: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
 is "with it: the worker has all CPUs of the process" "$(grep '^worker' "$work/out")" "worker $(nproc)"
 finish

@@ -50,7 +50,7 @@ play() {
     export RTL_MODE
     show "$scenes" "$1"
     has "$name: the program's own verdict" "$(cat "$work/out")" '^intercept_copies: PASS'
-    is "$name: it said nothing on standard error" "$(without_runtimes_own <"$work/err")" ""
+    is "$name: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
     if [ "$RTL_MODE" != off ] && grep -q '^copies' "$work/out"; then
         check "$name: counted are the timed and the untimed" wait_until 60 all_over
         is "$name: what was asked for was counted" "$(counted)" "$(grep '^copies ' "$work/out" | sort)"

@@ -62,12 +62,12 @@ for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 5"
     if [ "$may" = no ]; then made="5, gave 0 0 0" dispatches=600 refused=2 elsewhere=batch_unsafe; fi
     play
     check "$name: all over" wait_until 60 settled 0
-    check "$name: counts are the program's" counted_here
-    is "$name: all timed" "$(look timed)" "timed $dispatches"
-    has "$name: the one that can't be intercepted is counted" "$(look over)" " queues $refused "
-    is "$name: and said, like the ring that is elsewhere" "$(look note | tr '\n' ' ')" "note queue_not_intercepted note $elsewhere "
+    check "$name: counts equal the program's" counted_here
+    is "$name: every dispatch is timed" "$(look timed)" "timed $dispatches"
+    has "$name: the queue that can't be intercepted is counted as refused" "$(look over)" " queues $refused "
+    is "$name: notes report the refused queue and the ring in the GPU's memory" "$(look note | tr '\n' ' ')" "note queue_not_intercepted note $elsewhere "
     close_scene
-    is "$name: ends well, and priorities are what was asked for" "$status $(said_at_end)" "0 made $made"
+    is "$name: ends well, and queues have the requested priorities" "$status $(said_at_end)" "0 made $made"
     is "$name: the application sees the same" "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
 done
 
@@ -117,7 +117,7 @@ else
     has "a borrowed queue: each time is counted as one that can't be intercepted" "$(look over)" ' queues 4 '
 fi
 check "a borrowed queue: all over" wait_until 60 settled 0
-check "a borrowed queue: counts are the program's" counted_here
+check "a borrowed queue: counts equal the program's" counted_here
 close_scene
 is "copies in batches, a borrowed queue: ends well" "$status" 0
 is "copies in batches, a borrowed queue: the application sees the same" \

@@ -113,8 +113,8 @@ unheard() { # library
 unheard ''
 plain=$(cat "$work/code")
 unheard "$tap_top/$O/librtl.so"
-has "nobody reads its standard error: it runs on" "$(cat "$work/out")" '^holding'
-is "nobody reads its standard error: it ends as without the library" "$(cat "$work/code")" "$plain"
+has "standard error that nobody reads: the program runs on" "$(cat "$work/out")" '^holding'
+is "standard error that nobody reads: the program ends as without the library" "$(cat "$work/code")" "$plain"
 
 # modes
 RTL_MODE=off

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Two HSA runtimes in one process, as with a wheel that brings its own beside the system's: two real ones, from two files.
-# The first to start is traced. The second's kernels are counted from outside, a note says so, and its end changes
-# nothing of the first's names, counts and times.
+# The library traces the first to start. rtl-top counts the second's kernels from outside and shows a note. The second's end
+# changes nothing in the first's names, counts and times.
 # shellcheck disable=SC2119 # play and observe without arguments
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
@@ -9,8 +9,8 @@
 library=$tap_top/$O/librtl.so
 dump=$O/tests/programs/intercept_dump
 
-# The second one is a copy, with a copy of the thunk where that is a library of its own: renamed, as wheels have it,
-# because the loader takes libraries of one name for the same.
+# The second runtime is a copy, with a copy of the thunk if that is a separate library. The copies are renamed, as in wheels,
+# because the loader treats libraries of one name as one library.
 system=/usr/lib/x86_64-linux-gnu
 [ -z "${RTL_RELEASE:-}" ] || system=${VGPU_RELEASES:-$tap_top/cache/releases}/$RTL_RELEASE/usr/lib/x86_64-linux-gnu
 wheel=$work/wheel
@@ -37,7 +37,7 @@ traced_as_wanted() {
     look kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $3, $4 }' | sort >"$work/traced"
     test -s "$work/wanted" && diff "$work/wanted" "$work/traced"
 }
-# the totals that the library has of the kernels with that beginning are the software GPU's
+# the library's totals of the kernels with that prefix equal the software GPU's
 totals_are_true() { # PREFIX
     awk -F'\t' -v p="$1" 'index($7, p) == 1 { t[$7] += $5 - $4 } END { for (k in t) print k, t[k] }' "$work/truth" |
         sort >"$work/true"
@@ -63,13 +63,13 @@ tools=$library
 play
 tell_all open 0 fast
 tell_all run 0 320
-is "one runtime so far: no note" "$(look note)" ""
+is "one runtime: no note" "$(look note)" ""
 tell_all open 1 more
 tell_all both 1600
 check "two runtimes: the first's kernels are counted and timed" traced_as_launched fast
 check "two runtimes: the first's times are true" totals_are_true fast
-is "two runtimes: nothing of the second's is among them" "$(word counted)" 1920
-is "two runtimes: a note says so" "$(look note)" "note another_runtime"
+is "two runtimes: the library counts no dispatch of the second" "$(word counted)" 1920
+is "two runtimes: the segment has the note another_runtime" "$(look note)" "note another_runtime"
 is "two runtimes: one line on standard error names the second" \
     "$(grep -c "^librtl: a second HSA runtime in this process is not traced: $wheel/libhsa-runtime64.so.1\$" "$work/err")" 1
 checked=$("$O/rtl-top" check -p "$program")
@@ -85,10 +85,10 @@ is "two runtimes: JSON has the note" "$(frame '.notes | join(" ")')" another_run
 check "two runtimes: each dispatch is counted once, the second's from outside" wait_until 60 all_as_launched
 is "two runtimes: the second's queue is marked" "$(frame '[.queues[] | .way_why == "past_library"] | sort | join(" ")')" "false true"
 is "two runtimes: the second's dispatches are untimed, under their own reason" "$(frame .dispatches.untimed.observed)" 3200
-is "two runtimes: both are on the one GPU" "$(frame '[.queues[].gpu] | unique | length') $(frame '.gpus | length')" "1 1"
+is "two runtimes: the queues of both are on the one GPU" "$(frame '[.queues[].gpu] | unique | length') $(frame '.gpus | length')" "1 1"
 
 tell_all close 1
-is "the second shut down: the first goes on" "$(word state)" live
+is "the second shut down: the first stays live" "$(word state)" live
 tell_all run 0 1600
 check "the second shut down: the first's kernels are counted and timed" traced_as_launched fast
 check "the second shut down: the first's times are true" totals_are_true fast
@@ -101,13 +101,13 @@ tell_all again 1
 tell_all again 0
 tell_all both 320
 check "the second again: the first's kernels are counted and timed" traced_as_launched fast
-is "the second again: it is live" "$(word state)" live
+is "the second again: the first stays live" "$(word state)" live
 check "the second again: each dispatch is counted once" wait_until 60 all_as_launched
 is "the second again: its line on standard error is not repeated" "$(grep -c '^librtl: ' "$work/err")" 1
 
 # --- the first shuts down, the second lives ---
 tell_all close 0
-is "the first shut down: the segment says so" "$(word state)" unloaded
+is "the first shut down: the state is unloaded" "$(word state)" unloaded
 tell_all run 1 320
 check "the first shut down: its names and counts are kept" traced_as_launched fast
 check "the first shut down: the second's dispatches are still counted from outside" wait_until 60 all_as_launched
@@ -120,14 +120,14 @@ else
     tell_all run 1 320
     check "the second starts alone: it is traced, and timed" traced_as_launched next
     check "the second starts alone: its times are true" totals_are_true next
-    is "the second starts alone: it is live" "$(word state)" live
+    is "the second starts alone: the state is live" "$(word state)" live
     tell_all open 0 last
     tell_all both 320
-    check "the first comes to the second: the second goes on" traced_as_launched next
+    check "the first is loaded beside the second: the second stays traced" traced_as_launched next
     tell_all close 0
     tell_all run 1 320
-    check "the first has gone from the second: the second goes on" traced_as_launched next
-    is "the first has gone from the second: it is live" "$(word state)" live
+    check "the first shuts down beside the second: the second stays traced" traced_as_launched next
+    is "the first shuts down beside the second: the state is live" "$(word state)" live
 fi
 close_play
 is "two runtimes: the program came to its end" "$status" 0
@@ -143,7 +143,7 @@ tell_all "done"
 check "untraced: dispatches of both runtimes are observed, by name" wait_until 60 all_as_launched
 is "untraced: no other name is seen" "$(frame '[.kernels[] | select(.name | startswith("(unknown"))] | length')" 0
 end_process "$observer"
-# a runtime that comes while somebody looks
+# a runtime that is loaded while rtl-top watches
 tell_all close 1
 tell_all drop 1
 observe

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Thousands of dispatches in flight: the pool's limit follows the queues, so that all are timed. RTL_SIGNALS is a limit of
-# the user's, which may be too low.
+# Thousands of dispatches in flight: the pool's limit follows the queues, so every dispatch is timed. RTL_SIGNALS sets a fixed
+# limit, which may be too low.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=intercept_deep
@@ -17,13 +17,13 @@ play_deep() {
     most=$2
     shift 2
     play "$@"
-    check "$name: all over" wait_until 60 settled 0
-    check "$name: counts are the program's" counted_as_launched
-    is "$name: the limit is told" "$(look signals | sed 's/.* limit //')" "$most"
+    check "$name: every dispatch is settled" wait_until 60 settled 0
+    check "$name: counts equal the program's" counted_as_launched
+    is "$name: the segment has the limit of signals" "$(look signals | sed 's/.* limit //')" "$most"
 }
 ends() {
     close_scene
-    is "$name: ends well, in silence" "$status $(without_runtimes_own <"$work/err")" "0 "
+    is "$name: ends with status 0 and an empty standard error" "$status $(without_runtimes_own <"$work/err")" "0 "
 }
 
 for own in '' signalled; do
@@ -34,8 +34,8 @@ for own in '' signalled; do
     export RTL_SIGNALS
     # shellcheck disable=SC2086 # or nothing
     play_deep "4,096${own:+, $own}" 4096 $own
-    check "$name: as many are timed as there are signals" test "$(look timed | cut -d' ' -f2)" -ge 3800
-    is "$name: the others are counted as $why" "$(($(look timed | cut -d' ' -f2) + $(reason "$why")))" "$all"
+    check "$name: as many dispatches are timed as there are signals" test "$(look timed | cut -d' ' -f2)" -ge 3800
+    is "$name: the other dispatches are counted as $why" "$(($(look timed | cut -d' ' -f2) + $(reason "$why")))" "$all"
     ends
     unset RTL_SIGNALS
 
@@ -45,11 +45,11 @@ for own in '' signalled; do
         test -z "$many" || export RTL_SIGNALS="$many"
         # shellcheck disable=SC2086
         play_deep "${many:-by default}${own:+, $own}" "$most" $own
-        is "$name: every one is timed" "$(look timed) $(look untimed_total)" "timed $all untimed_total 0"
-        check "$name: the times are the GPU's" wait_until 60 times_are_true
+        is "$name: every dispatch is timed" "$(look timed) $(look untimed_total)" "timed $all untimed_total 0"
+        check "$name: times equal the GPU's" wait_until 60 times_are_true
         if [ -z "$own" ]; then
-            check "$name: so many were in use" test "$(look signals | sed 's/.* peak \([0-9]*\) .*/\1/')" -ge "$all"
-            has "$name: rtl-top shows it, too" "$("$O/rtl-top" -p "$program" -b -n 1)" "limit $most\$"
+            check "$name: every dispatch had a signal in use at once" test "$(look signals | sed 's/.* peak \([0-9]*\) .*/\1/')" -ge "$all"
+            has "$name: rtl-top shows the limit of signals" "$("$O/rtl-top" -p "$program" -b -n 1)" "limit $most\$"
         fi
         ends
     done
@@ -66,8 +66,8 @@ for wrong in 0 524289 4k -5 99999999999999999999 '1 2'; do
     play any
     is "RTL_SIGNALS=$wrong: one line says what is wrong" "$(cat "$work/err")" \
         "librtl: RTL_SIGNALS=$wrong is not a number from 1 to 524288: the limit follows the queues"
-    is "RTL_SIGNALS=$wrong: and it is so" "$(look signals | sed 's/.* limit //')" "$most"
+    is "RTL_SIGNALS=$wrong: the limit follows the queues" "$(look signals | sed 's/.* limit //')" "$most"
     close_scene
 done
-has "librtl(7) says the same" "$(cat man/librtl.7)" 'from 1 to 524288'
+has "librtl(7) has the range of RTL_SIGNALS" "$(cat man/librtl.7)" 'from 1 to 524288'
 finish

@@ -44,7 +44,7 @@ try() { # name signals what command...
     exec 3>&-
     wait "$program"
     is "$name: it ended well" "$?" 0
-    is "$name: nothing was said" "$(without_runtimes_own <"$work/err")" ""
+    is "$name: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
     tap_pids=
 }
 

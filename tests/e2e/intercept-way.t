@@ -1,6 +1,6 @@
 #!/bin/sh
-# Queues are native by default and otherwise what RTL_QUEUES asks for. Every output, recordings and traces show the way of a
-# queue with its reason.
+# RTL_QUEUES selects the way of queues; the default is native. Every output, recordings and traces show the way of a queue
+# with its reason.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 
@@ -22,16 +22,16 @@ auto='native default'
 unset RTL_QUEUES
 play any
 exact "RTL_QUEUES unset"
-is "RTL_QUEUES unset: native, by default" "$(ways)" "$auto"
+is "RTL_QUEUES unset: queues are native by default" "$(ways)" "$auto"
 ends "RTL_QUEUES unset"
 
 for way in auto intercept native; do
     export RTL_QUEUES=$way
     if [ "$way" = intercept ] && ! may_intercept; then
         play any
-        is "intercept, where such queues overwrite memory: none is made" "$(ways)" ""
+        is "intercept, where such queues overwrite memory: the library makes none" "$(ways)" ""
         is "intercept, where such queues overwrite memory: nothing is counted" "$(look counted)" "counted 0"
-        is "intercept, where such queues overwrite memory: it is noted" "$(look note | sort | tr '\n' ' ')" \
+        is "intercept, where such queues overwrite memory: a note reports it" "$(look note | sort | tr '\n' ' ')" \
             "note batch_unsafe note queue_not_intercepted "
         ends "intercept, where such queues overwrite memory" "$(grep '^librtl: .*intercept queues overwrite memory' "$work/err")"
         continue
@@ -53,7 +53,7 @@ done
 
 export RTL_QUEUES=sideways
 play any
-is "RTL_QUEUES=sideways: the default" "$(ways)" "$auto"
+is "RTL_QUEUES=sideways: queues have the default way" "$(ways)" "$auto"
 ends "RTL_QUEUES=sideways" "$(grep -o '^librtl: RTL_QUEUES=sideways is none of .*auto is used$' "$work/err")"
 
 unset RTL_QUEUES

@@ -6,21 +6,21 @@
 top=$tap_top/$O/rtl-top
 unset HSA_TOOLS_LIB RTL_MODE RTL_TRACE
 library=$(realpath "$O/librtl.so")
-is "the library beside the program, by its absolute path" "$("$top" env | head -n 1)" "export HSA_TOOLS_LIB='$library'"
-is "and beside rocprofiler-sdk" "$("$top" env | tail -n +2)" "export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'"
-is "whatever an SDK has left in the environment" "$(HSA_TOOLS_ROCPROFILER_V1_TOOLS=0 "$top" env | tail -n +2)" \
+is "env: HSA_TOOLS_LIB has the absolute path of the library beside the program" "$("$top" env | head -n 1)" "export HSA_TOOLS_LIB='$library'"
+is "env: HSA_TOOLS_ROCPROFILER_V1_TOOLS is 1" "$("$top" env | tail -n +2)" "export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'"
+is "env: HSA_TOOLS_ROCPROFILER_V1_TOOLS is 1 even if the environment has 0" "$(HSA_TOOLS_ROCPROFILER_V1_TOOLS=0 "$top" env | tail -n +2)" \
     "export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'"
 for form in "bash:export HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'" "fish:set -gx HSA_TOOLS_ROCPROFILER_V1_TOOLS '1'" \
     'systemd:Environment="HSA_TOOLS_ROCPROFILER_V1_TOOLS=1"' "docker:-e HSA_TOOLS_ROCPROFILER_V1_TOOLS='1'"; do
-    is "beside rocprofiler-sdk: ${form%%:*}" "$("$top" env --shell "${form%%:*}" | grep V1_TOOLS)" "${form#*:}"
+    is "env --shell ${form%%:*}: HSA_TOOLS_ROCPROFILER_V1_TOOLS is 1" "$("$top" env --shell "${form%%:*}" | grep V1_TOOLS)" "${form#*:}"
 done
-is "beside rocprofiler-sdk: json" "$("$top" env --shell json | jq -r .HSA_TOOLS_ROCPROFILER_V1_TOOLS)" 1
+is "env --shell json: HSA_TOOLS_ROCPROFILER_V1_TOOLS is 1" "$("$top" env --shell json | jq -r .HSA_TOOLS_ROCPROFILER_V1_TOOLS)" 1
 ln -s "$top" "$work/elsewhere"
-is "through a symbolic link, too" "$("$work/elsewhere" env | head -n 1)" "export HSA_TOOLS_LIB='$library'"
+is "env through a symbolic link: the library beside the program" "$("$work/elsewhere" env | head -n 1)" "export HSA_TOOLS_LIB='$library'"
 mkdir -p "$work/prefix/bin" "$work/prefix/lib" "$work/alone"
 cp "$top" "$work/prefix/bin"
 cp "$library" "$work/prefix/lib"
-is "installed, it is in ../lib" "$("$work/prefix/bin/rtl-top" env | head -n 1)" "export HSA_TOOLS_LIB='$work/prefix/lib/librtl.so'"
+is "env of an installed rtl-top: the library in ../lib" "$("$work/prefix/bin/rtl-top" env | head -n 1)" "export HSA_TOOLS_LIB='$work/prefix/lib/librtl.so'"
 is "in mode and with a ring" "$("$top" env --mode standard --trace | tail -n 2 | tr '\n' ' ')" \
     "export RTL_MODE='default' export RTL_TRACE='1' "
 is "a ring's size stays" "$(RTL_TRACE=64M "$top" env --trace | tail -n 1)" "export RTL_TRACE='64M'"

@@ -19,9 +19,9 @@ untraced() { # name
     is "$1: ends well" "$status" 0
 }
 all_counted() { # name
-    check "$1: all over" wait_until 60 settled 0
-    check "$1: counts are the program's" counted_as_launched
-    is "$1: nothing to say" "$(look note)" ""
+    check "$1: every dispatch is settled" wait_until 60 settled 0
+    check "$1: counts equal the program's" counted_as_launched
+    is "$1: no note" "$(look note)" ""
     close_scene
     is "$1: ends well" "$status" 0
 }
@@ -34,19 +34,19 @@ tools=$rtl
 play any
 way=$(ways)
 all_counted "no SDK: HSA_TOOLS_LIB is read"
-is "no SDK: its table was registered" "$(cat "$REGISTER_LOG")" "registered hsa 1 1"
+is "no SDK: the runtime registers its table" "$(cat "$REGISTER_LOG")" "registered hsa 1 1"
 ROCPROFILER_REGISTER_LIBRARY=$sdk
 export ROCPROFILER_REGISTER_LIBRARY
 play any
 untraced "an SDK: HSA_TOOLS_LIB is left out"
-has "an SDK: it has wrapped the table" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
+has "an SDK: the SDK has wrapped the table" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
 
 # --- both loaded by the runtime ---
 HSA_TOOLS_ROCPROFILER_V1_TOOLS=1
 export HSA_TOOLS_ROCPROFILER_V1_TOOLS
 play any
-has "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: there are queues" "$way" live
-is "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: they are of the way that they have without it" "$(ways)" "$way"
+has "without the SDK: check reports live queues" "$way" live
+is "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: queues have the same way as without the SDK" "$(ways)" "$way"
 all_counted "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS"
 has "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
 
@@ -55,7 +55,7 @@ preload=$rtl
 rm -f "$REGISTER_LOG"
 play any
 all_counted "preloaded and listed"
-is "preloaded and listed: registered once" "$(cat "$REGISTER_LOG")" "registered hsa 1 0"
+is "preloaded and listed: the table is registered once" "$(cat "$REGISTER_LOG")" "registered hsa 1 0"
 for REGISTER_RUNTIME in old new; do
     export REGISTER_RUNTIME
     play any
@@ -67,10 +67,10 @@ REGISTER_SDK=intercept
 export REGISTER_SDK
 play any
 all_counted "preloaded, an SDK with intercept queues"
-has "preloaded, an SDK with intercept queues: it sees every packet" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues, [0-9]{4,} packets'
+has "preloaded, an SDK with intercept queues: the SDK sees every packet" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues, [0-9]{4,} packets'
 unset REGISTER_SDK
 
-# --- its end, as the runtime tells nobody: hsa_shut_down and hsa_init are counted ---
+# --- the runtime's end: it calls no OnUnload, so the library counts hsa_init and hsa_shut_down ---
 REGISTER_RUNTIME=new
 export REGISTER_RUNTIME
 tools=
@@ -82,28 +82,28 @@ close_scene
 preload=$rtl
 play again
 if [ "$twice" = 0 ]; then
-    check "again: all accounted for, in one segment" wait_until 60 settled 0
-    check "again: counts go on" counted_as_launched
-    is "again: it is live" "$(look state)" "state live"
+    check "second hsa_init: every dispatch is settled, in one segment" wait_until 60 settled 0
+    check "second hsa_init: counts go on" counted_as_launched
+    is "second hsa_init: the state is live" "$(look state)" "state live"
     close_scene
-    is "again: ends well" "$status" 0
+    is "second hsa_init: ends well" "$status" 0
 else
     close_scene
-    is "again: fails as without the library" "$status" 2
+    is "second hsa_init: fails as without the library" "$status" 2
 fi
 play opened-twice
-check "opened twice, shut down once: all over" wait_until 60 settled 0
-check "opened twice, shut down once: counts are the program's" counted_as_launched
-is "opened twice, shut down once: it is live, and all are timed" "$(look state) $(look untimed_total)" "state live untimed_total 0"
+check "opened twice, shut down once: every dispatch is settled" wait_until 60 settled 0
+check "opened twice, shut down once: counts equal the program's" counted_as_launched
+is "opened twice, shut down once: the state is live, and every dispatch is timed" "$(look state) $(look untimed_total)" "state live untimed_total 0"
 close_scene
 is "opened twice, shut down once: ends well" "$status" 0
 play end shutdown
 wait_until 60 settled 1
-check "shut down with a kernel in flight: it is counted" settled 1
+check "shut down with a kernel in flight: the kernel is counted" settled 1
 close_scene
 is "shut down with a kernel in flight: ends well" "$status" 0
 play fork
-check "fork: all over" wait_until 60 settled 0
+check "fork: every dispatch is settled" wait_until 60 settled 0
 check "fork: children counted nothing" counted_as_launched
 close_scene
 is "fork: ends well" "$status" 0
@@ -135,12 +135,12 @@ run_under() {
     # shellcheck disable=SC2086 # several options, or none
     "$top" run --snapshot "$work/run.db" $options -- tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu --truth "$work/truth" \
         -- "$@" >"$work/out" 2>"$work/err"
-    is "$name: it ends well" "$?" 0
+    is "$name: ends well" "$?" 0
     "$top" -r "$work/run.db" --json 2>"$work/err2" | tail -n 1 >"$work/json"
     jq -r '.kernels[] | select(.calls > 0) | "\(.calls) \(.name)"' "$work/json" | sort >"$work/counted"
     awk -F'\t' 'NR > 1 && $7 !~ /^</ { n[$7]++ } END { for (k in n) print n[k], k }' "$work/truth" | sort >"$work/true"
-    check "$name: counts are the truth" diff "$work/true" "$work/counted"
-    check "$name: there were some" test -s "$work/true"
+    check "$name: counts equal the truth" diff "$work/true" "$work/counted"
+    check "$name: the truth has dispatches" test -s "$work/true"
 }
 hip="$programs/hip_launches --launches 20000"
 export ROCPROFILER_REGISTER_LIBRARY="$sdk"
@@ -152,7 +152,7 @@ REGISTER_RUNTIME=new
 export REGISTER_RUNTIME
 # shellcheck disable=SC2086 # options
 "$top" run --snapshot "$work/none.db" -- tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu -- "$programs/hsa_dispatch" >/dev/null 2>"$work/err"
-is "run, a runtime unlinked HSA_TOOLS_LIB: nothing is traced" "$?" 3
+is "run, a runtime that ignores HSA_TOOLS_LIB: nothing is traced" "$?" 3
 # shellcheck disable=SC2086 # its words
 run_under "run --preload, HIP" --preload -- $hip
 run_under "run --preload, HSA" --preload -- "$programs/hsa_dispatch"
@@ -162,19 +162,19 @@ run_under "run --preload --mode hip" --preload --mode hip -- $hip
 # --- a preloaded library in processes without ROCm ---
 LD_PRELOAD=$rtl sh -c 'cat /proc/self/status; ls /proc/self/fd | wc -l' >"$work/with"
 sh -c 'cat /proc/self/status; ls /proc/self/fd | wc -l' >"$work/without"
-is "preloaded without ROCm: as many threads and descriptors" "$(sed -n '/^Threads/p; $p' "$work/with")" "$(sed -n '/^Threads/p; $p' "$work/without")"
+is "preloaded without ROCm: as many threads and descriptors as without the library" "$(sed -n '/^Threads/p; $p' "$work/with")" "$(sed -n '/^Threads/p; $p' "$work/without")"
 is "preloaded without ROCm: no segment" "$(LD_PRELOAD=$rtl grep -c rtl-segment /proc/self/maps)" 0
 
 # --- rtl-top env and check ---
 unset REGISTER_RUNTIME ROCPROFILER_REGISTER_LIBRARY
-is "env --preload: beside what is preloaded" "$(LD_PRELOAD=$work/x.so "$top" env --preload --shell json 2>/dev/null | jq -r .LD_PRELOAD)" "$work/x.so:$(realpath "$rtl")"
-is "env --preload --mode hip: both libraries" "$("$top" env --preload --mode hip --shell json | jq -r .LD_PRELOAD)" \
+is "env --preload: the library follows the current entries of LD_PRELOAD" "$(LD_PRELOAD=$work/x.so "$top" env --preload --shell json 2>/dev/null | jq -r .LD_PRELOAD)" "$work/x.so:$(realpath "$rtl")"
+is "env --preload --mode hip: LD_PRELOAD has both libraries" "$("$top" env --preload --mode hip --shell json | jq -r .LD_PRELOAD)" \
     "$(realpath "$rtl"):$(realpath "$O/librtl-hip.so")"
 mkdir "$work/a b"
 cp "$rtl" "$work/a b"
 refused=$("$top" env --preload --library "$work/a b/librtl.so" 2>&1)
-is "env --preload: a path that LD_PRELOAD can't say" "$? $(echo "$refused" | grep -c 'takes no path with a blank')" "1 1"
-has "check --preload: says so, too" "$("$top" check --preload --library "$work/a b/librtl.so" -- cat)" '^wrong  preload .*takes no path with a blank'
+is "env --preload: a path that LD_PRELOAD can't hold is refused" "$? $(echo "$refused" | grep -c 'takes no path with a blank')" "1 1"
+has "check --preload: reports a path that LD_PRELOAD can't hold" "$("$top" check --preload --library "$work/a b/librtl.so" -- cat)" '^wrong  preload .*takes no path with a blank'
 
 # runtimes by their files: what they are linked with, and the variables that they know
 cd "$work" || exit 1
@@ -210,7 +210,7 @@ for value in 0 off False NO; do
     is "check: ROCPROFILER_REGISTER_ENABLED=$value switches it off" \
         "$(ROCP_TOOL_LIBRARIES=x.so ROCPROFILER_REGISTER_ENABLED=$value "$top" check -- cat | grep -c profiler)" 0
 done
-is "check: nothing of it is not mentioned" "$(ROCP_TOOL_LIBRARIES='' "$top" check -- "$work/knows-both/program" | grep -c profiler)" 0
+is "check without an SDK: no line about a profiler" "$(ROCP_TOOL_LIBRARIES='' "$top" check -- "$work/knows-both/program" | grep -c profiler)" 0
 says "HSA_TOOLS_LIB by hand, without the variable" '^wrong  profiler .*in this environment the runtime leaves out HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so HSA_TOOLS_LIB=librtl.so "$top" check -- cat
 says "HSA_TOOLS_LIB by hand, the variable is off as an SDK leaves it to its children" '^wrong  profiler .*leaves out HSA_TOOLS_LIB' \
@@ -224,7 +224,7 @@ says "a runtime that doesn't read HSA_TOOLS_LIB" '^open   tools .*not seen to re
 says "a runtime without rocprofiler-register" '^ok     profiler .*built without rocprofiler-register: it reads HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/unlinked/program"
 says "--preload is of no use there" '^open   preload .*built without rocprofiler-register' "$top" check --preload -- "$work/unlinked/program"
-# a tool by its symbol: in the program, in a library of it, preloaded; not in one that only asks for it
+# a tool by its symbol: in the program, in one of its libraries, preloaded; not a weak reference to the symbol
 echo 'int rocprofiler_configure(void); int rocprofiler_configure(void) { return 0; }' >"$work/tool.c"
 gcc -shared -fPIC -Wl,-soname,libtool.so -o "$work/libtool.so" "$work/tool.c"
 echo 'int rocprofiler_configure(void) __attribute__((weak)); int main(void) { return rocprofiler_configure ? rocprofiler_configure() : 0; }' >"$work/asks.c"
@@ -234,9 +234,9 @@ gcc -o "$work/asks" "$work/asks.c"
 says "a library that exports rocprofiler_configure" "^ok     profiler .*active \\($work/libtool\\.so exports rocprofiler_configure" "$top" check -- "$work/linked"
 says "a program that exports it" "^ok     profiler .*active \\($work/has exports rocprofiler_configure" "$top" check -- "$work/has"
 says "a preloaded tool" "^ok     profiler .*active \\($work/libtool\\.so exports" env LD_PRELOAD="$work/libtool.so" "$top" check -- cat
-is "check: a program that only asks for it has none" "$("$top" check -- "$work/asks" | grep -c profiler)" 0
+is "check: a program with only a weak reference to rocprofiler_configure has no line about a profiler" "$("$top" check -- "$work/asks" | grep -c profiler)" 0
 
-# a process: what /proc says of it
+# a process, by its files in /proc
 sleeper() { # VARIABLE=VALUE...: a process with these; $program
     [ -z "${sleeping:-}" ] || end_process "$sleeping"
     env "$@" sleep 600 >/dev/null 2>&1 &
@@ -247,7 +247,7 @@ sleeper() { # VARIABLE=VALUE...: a process with these; $program
 sleeper ROCP_TOOL_LIBRARIES="$(printf 'a\033[2Jb')" HSA_TOOLS_LIB="$rtl"
 says "a process whose runtime will leave HSA_TOOLS_LIB out" '^wrong  process .*has rocprofiler-sdk \(ROCP_TOOL_LIBRARIES=a.\[2Jb\), beside which the runtime leaves out HSA_TOOLS_LIB: start it with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' \
     "$top" check -p "$sleeping"
-is "check: no control character of its environment is printed" "$(printf '%s' "$found" | tr -d '\n' | grep -c '[[:cntrl:]]')" 0
+is "check: control characters of a process's environment aren't printed" "$(printf '%s' "$found" | tr -d '\n' | grep -c '[[:cntrl:]]')" 0
 sleeper LD_PRELOAD="$rtl"
 says "a process with the library preloaded, before it uses the GPU" 'has not used the GPU' "$top" check -p "$sleeping"
 sleeper LD_PRELOAD="$work/libtool.so"

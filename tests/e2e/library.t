@@ -7,10 +7,10 @@ needed=$(ldd "$library" | awk '{ print $1 }' | sed 's,.*/,,' | sort | tr '\n' ' 
 is "it needs nothing but libc" "$needed" "ld-linux-x86-64.so.2 libc.so.6 linux-vdso.so.1 "
 
 exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-is "it exports the two entry points of a tools library, that of rocprofiler-register, and no more" "$exported" \
+is "librtl.so exports OnLoad, OnUnload and rocprofiler-register's function only" "$exported" \
     "OnLoad OnUnload rocprofiler_register_library_api_table "
 # preloaded, it is in every process that is started: nothing of it runs before a runtime calls it
-is "it has no constructor but the compiler's own" \
+is "librtl.so has no constructor but the compiler's own" \
     "$(readelf -SW "$library" | awk '/ \.init_array / { sub(/.*INIT_ARRAY */, ""); print $3 }')" 000008
 
 imported=$(nm -D --undefined-only "$library" | awk '{ print $2 }')

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Kinds of memory that a runtime's queues lie in, by release, kind of GPU and setting: in each the queues of a process that
-# was started without the library are found, and counted exactly; a forked child's copies of them are no queues.
+# Releases, kinds of GPU and settings differ in the memory of a runtime's queues. In each kind of memory rtl-top finds the
+# queues of a process without the library and counts exactly; a forked child's copies of them are no queues.
 # shellcheck disable=SC2119 # observe: with options of rtl-top, or without
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
-# the mappings that the program's queues are in: rights, whether a child has them, name, bytes
+# prints the mappings of the program's queues: rights, whether a child inherits them, name, bytes
 mappings_of_queues() {
     sed -n 's/^queue //p' "$work/out" | sort -u | while read -r address; do
         awk -v "at=$address" '
@@ -27,7 +27,7 @@ observed() {
     tell_all where
     mappings_of_queues >"$work/where"
     sed 's/^/# /' "$work/where"
-    check "$1: that is where the queues are" sh -c "test -s '$work/where' && ! grep -vqE '$2' '$work/where'"
+    check "$1: the queues lie in this kind of memory" sh -c "test -s '$work/where' && ! grep -vqE '$2' '$work/where'"
     observe
     tell_all run 6000 7 30 500
     tell_all fork
@@ -36,12 +36,12 @@ observed() {
     tell_all "done"
     check "$1: every dispatch is counted, by name" wait_until 120 counted_as_launched
     is "$1: nothing was lost" "$(frame .observed.packets_lost)" 0
-    is "$1: each queue has its half" "$(frame '[.queues[] | select(.dispatches == 6000)] | length')" 2
+    is "$1: each queue has half of the dispatches" "$(frame '[.queues[] | select(.dispatches == 6000)] | length')" 2
     check "$1: some are timed, by their signals" test "$(frame .dispatches.timed)" -gt 100
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/family"
-    is "$1: a forked child has none of them" "$(jq -r '(.processes // []) | length' "$work/family")" 0
+    is "$1: a forked child has no queues" "$(jq -r '(.processes // []) | length' "$work/family")" 0
     "$O/rtl-top" -p "$child" --no-children -b -n 1 >"$work/no.out" 2>"$work/no.err"
-    is "$1: and no dispatch, when it is asked for itself" "$(grep -c fast0 "$work/no.out")" 0
+    is "$1: a forked child alone shows no dispatch" "$(grep -c fast0 "$work/no.out")" 0
     kill -9 "$child" 2>/dev/null
     close_play
     is "$1: the program came to its end" "$status" 0
@@ -51,7 +51,7 @@ observed() {
 play 2
 observed "as this release has it" '^rw-'
 
-# what the releases have one after the other
+# the kinds of memory of the releases, in order
 gpu="--preload $tap_top/$O/tests/programs/observe_memory_preload.so"
 export RTL_TEST_MEMORY
 for RTL_TEST_MEMORY in marked shared private; do
@@ -69,7 +69,7 @@ export HSA_SVM_GUARD_PAGES=0
 play 2 16384
 observed "merged with other memory" '^rw-p anonymous .* inherited'
 # shellcheck disable=SC2016 # awk's own field
-check "merged with other memory: some are" awk '$3 > 4096 { merged++ } END { exit !merged }' "$work/where"
+check "merged with other memory: some queues lie in merged mappings" awk '$3 > 4096 { merged++ } END { exit !merged }' "$work/where"
 unset HSA_SVM_GUARD_PAGES RTL_TEST_MEMORY
 gpu=
 

@@ -28,15 +28,15 @@ for way in native intercept; do
     fi
     tell_all run 4000 5 20 200 # before anybody looks
     watch
-    check "$way: what goes past the library is found" wait_until 60 sees_past "$unseen"
+    check "$way: queues past the library are found" wait_until 60 sees_past "$unseen"
     tell_all run 8000 5 40 400
     tell_all "done"
     check "$way: every dispatch is counted, once" wait_until 120 counted_as_launched
-    is "$way: $outside of them from outside" "$(past '[.[].dispatches] | add')" "$outside"
-    is "$way: those have the reason observed" "$(frame .dispatches.untimed.observed)" "$outside"
-    is "$way: the others are the library's" \
+    is "$way: $outside dispatches are counted from outside" "$(past '[.[].dispatches] | add')" "$outside"
+    is "$way: dispatches from outside are untimed as observed" "$(frame .dispatches.untimed.observed)" "$outside"
+    is "$way: the library counts the other dispatches" \
         "$(frame "[.queues[] | select(.way == \"$way\") | .dispatches] | add // 0")" "$inside"
-    is "$way: and timed" "$(frame .dispatches.timed)" "$inside"
+    is "$way: the library's dispatches are timed" "$(frame .dispatches.timed)" "$inside"
     is "$way: it is said why" "$(past '[.[].way_why] | unique | join(" ")')" past_library
     is "$way: they are the GPU's, of which there is one" "$(frame '[.queues[].gpu] | unique | length') $(frame '.gpus | length')" "1 1"
     is "$way: the process is a traced one" "$(frame .mode)" default

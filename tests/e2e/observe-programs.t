@@ -73,7 +73,7 @@ over
 show "HIP" --gfx gfx90a -- "$programs/hip_launches" --launches 6000 --threads 1 --events 7 --hold
 check "$name: every dispatch is counted, or told as lost" wait_until 60 exact
 check "$name: kernel by kernel as the model ran them, unless some were lost" wait_until 60 as_in_truth
-check "$name: what is timed is timed to the tick" timed_exactly
+check "$name: measured times are exact to the tick" timed_exactly
 last '"# \([.kernels[].timed] | add) of \([.kernels[].calls] | add) are timed"'
 over
 

@@ -18,7 +18,7 @@ make -s help >"$work/targets"
 for target in $(sed -n 's/^ *- run: make \([a-z-]*\)$/\1/p' .github/workflows/*.yml); do
     check "make $target, which the example for CI runs, is a target" grep -qE "^make $target " "$work/targets"
 done
-is "the drop-in sets what rtl-top env says" "$(sed -n 's/^Environment=\(HSA[A-Z0-9_]*\)=.*/\1/p' packaging/systemd/traced.conf)" \
+is "the systemd drop-in sets the variables of rtl-top env" "$(sed -n 's/^Environment=\(HSA[A-Z0-9_]*\)=.*/\1/p' packaging/systemd/traced.conf)" \
     "$("$top" env --shell systemd | sed -n 's/^Environment="\(HSA[A-Z0-9_]*\)=.*/\1/p')"
 is "the unit serves where the socket listens, and that is the default" \
     "$(sed -n 's/^ListenStream=//p' packaging/systemd/rtl-top-serve.socket)" \

@@ -45,7 +45,7 @@ loaded() {
 }
 if [ "$(id -u)" = 0 ] && [ -n "$runtime" ] && unshare -m true 2>/dev/null; then
     in_container 'mkdir -p rocm-9/.info && ln -s /opt/rocm-9 rocm && echo 9.8.7-1 >rocm-9/.info/version'
-    has "of a process in a container it is the container's ROCm" "$("$top" report -p "$contained")" '^  runtime loaded: .*; ROCm there: 9\.8\.7-1$'
+    has "report: a process in a container has the container's ROCm" "$("$top" report -p "$contained")" '^  runtime loaded: .*; ROCm there: 9\.8\.7-1$'
     leave
     in_container "$(put rocm-7.2.4/lib/libhsa-runtime64.so.1) && mkdir rocm-7.2.4/.info && echo 7.2.4-93 >rocm-7.2.4/.info/version" \
         /opt/rocm-7.2.4/lib/libhsa-runtime64.so.1
@@ -77,7 +77,7 @@ mount -t tmpfs none /opt && mkdir -p /opt/rocm-7.2.4/.info /opt/rocm/.info /opt/
 echo 7.2.4-93 >/opt/rocm-7.2.4/.info/version; echo 7.2.4-93 >/opt/rocm/.info/version; echo 7.14.0 >/opt/rocm/core-7.14/.info/version
 exec "$tap_top/$top" report
 END
-    has "report without a process: every ROCm that is installed" "$(unshare -m sh -e "$work/installed")" \
+    has "report without a process: lists every installed ROCm" "$(unshare -m sh -e "$work/installed")" \
         '^driver: .*; ROCm installed: 7\.2\.4-93 \(/opt/rocm\), 7\.14\.0 \(/opt/rocm/core-\*\), 7\.2\.4-93 \(/opt/rocm-\*\), 7\.13\.1 \(Python wheel\)$'
 else
     skip "of which release the runtime in a container is" "needs root, unshare -m and a runtime"

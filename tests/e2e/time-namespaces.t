@@ -52,8 +52,8 @@ is "the rows of both are on the host's time line" "$(sql "$work/both.db" \
     "SELECT max(abs(end - $(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime))) < 3600000000000 FROM rocpd_op")" 1
 is "both processes began within an hour of each other" "$(sql "$work/both.db" "SELECT max(s) - min(s) < 3600000000000 FROM
     (SELECT json_extract(value, '\$.start_mono_ns') AS s FROM rocpd_metadata WHERE tag GLOB 'process *')")" 1
-check "boot times of the one outside are the software GPU's" tests/e2e/compare-trace "$work/here.truth" "$work/both.db" "$here"
-check "boot times of the one in the namespace are the software GPU's" \
+check "boot times of the process outside equal the software GPU's" tests/e2e/compare-trace "$work/here.truth" "$work/both.db" "$here"
+check "boot times of the process in the namespace equal the software GPU's" \
     tests/e2e/compare-trace "$work/there.truth" "$work/both.db" "$there"
 check "rtl-top in the namespace traces both processes" unshare --time --fork --boottime $((2 * ahead)) \
     --monotonic "$ahead" "$top" -p "$here,$there" --trace "$work/inside.db" -n 2 -d 0.1
@@ -64,8 +64,8 @@ check "rtl-top in the namespace and outside of it record the same times" cmp "$w
 # --- the live view ---
 "$top" -p "$there" -b -n 1 >"$work/text"
 has "ahead: the first frame has rates" "$(cat "$work/text")" '^dispatches [1-9][0-9.]*k?/s'
-has "ahead: report says that it was watched for less than three hours" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
-has "both together: the first frame has rates" "$("$top" -p "$here,$there" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
+has "ahead: report shows less than three hours of watching" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
+has "both processes together: the first frame has rates" "$("$top" -p "$here,$there" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
 has "rtl-top in the namespace, of a process outside: the first frame has rates" "$(unshare --time --fork \
     --boottime $((2 * ahead)) --monotonic "$ahead" "$top" -p "$here" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
 exec 3>&- 4>&- 5>&-
@@ -76,17 +76,17 @@ begin behind unshare --time --fork --kill-child --boottime "-$behind" --monotoni
     env RTL_MODE=auto $gpu -- "$programs/intercept_auto"
 frame() { "$top" -p "$program" --json -n 1 >"$work/json"; }
 is_word() { frame && jq -e ".in_force == \"$1\"" "$work/json"; }
-check "auto, behind: it counts while nobody watches" wait_until 60 is_word counting
+check "auto, behind: the library counts while nobody watches" wait_until 60 is_word counting
 "$top" --json -d 0.3 -p "$program" >"$work/frames" &
 watcher=$!
 tap_pids="$tap_pids $watcher"
 echo flow >&5
-check "auto, behind: it times while somebody watches" wait_until 60 is_word timing
+check "auto, behind: the library times while a viewer watches" wait_until 60 is_word timing
 echo slow >&5
 check "a kernel that takes long is in flight" wait_until 60 grep -q '^did slow' "$work/behind.out"
 live() { frame && jq -e '.state == "live" and ([.queues[].depth] | add > 0)' "$work/json"; }
-check "behind: the first frame says live, not stale since its clock's distance" wait_until 30 live
+check "behind: the first frame says live, not stale" wait_until 30 live
 end_process "$watcher" KILL
-check "auto, behind: it stops timing when nobody watches" wait_until 60 is_word counting
+check "auto, behind: the library stops timing when nobody watches" wait_until 60 is_word counting
 exec 5>&-
 finish

@@ -67,13 +67,13 @@ printf '#!/bin/sh\necho "E: Could not resolve the mirror" >&2\ncase "$*" in *ind
 chmod +x "$work/bin/apt-get"
 terminal VGPU_RELEASES="$work/none" PATH="$work/bin:$PATH"
 is "no network: 1" "$?" 1
-has "and it is said" "$(cat "$work/said")" "^releases: llama: no list of experimental's packages from .*is there a network.*Could not resolve"
+has "make demo without a network: the failed fetch is reported" "$(cat "$work/said")" "^releases: llama: no list of experimental's packages from .*is there a network.*Could not resolve"
 rm "$work/bin/apt-get"
 printf '#!/bin/sh\necho Filesystem; echo "x 1 1 1000 1%% /"\n' >"$work/bin/df"
 chmod +x "$work/bin/df"
 PATH="$work/bin:$PATH" VGPU_RELEASES="$work/none" tests/vgpu/releases llama >"$work/said" 2>&1
 is "no room: 4" "$?" 4
-has "and it is said" "$(cat "$work/said")" '^releases: llama: needs [0-9]+ MB in .*, where [0-9]+ MB are free'
+has "releases on a full disk: the space needed and the free space are reported" "$(cat "$work/said")" '^releases: llama: needs [0-9]+ MB in .*, where [0-9]+ MB are free'
 is "nothing of it is left on the disk" "$(find "$work/none" -type f ! -name '.*.lock')" ""
 mkdir "$work/half"
 VGPU_RELEASES="$work/half" tests/vgpu/releases smi >"$work/said" 2>&1 &

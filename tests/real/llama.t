@@ -85,7 +85,7 @@ check "questions are answered in full" grep -q '^round 3 .*"limit", 200, 16, fal
 for mode in off lite default auto hip; do
     with_library "one GPU" "$mode" "$one"
 done
-is "queues are native" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" native
+is "llama-server: queues are native" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" native
 export RTL_QUEUES=intercept
 start_server default "$one"
 if grep -q '^librtl: .* intercept queues .* not counted$' "$work/out"; then # they would overwrite memory: man/librtl.7
@@ -99,7 +99,7 @@ else
     end_server "intercept queues"
     with_library "one GPU, intercept queues" default "$one"
     with_library "one GPU, intercept queues" hip "$one"
-    is "queues are intercepted" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" intercept
+    is "llama-server: queues are intercepted" "$(jq -r '[.queues[].way] | unique[]' "$work/json")" intercept
 fi
 unset RTL_QUEUES
 

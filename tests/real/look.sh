@@ -114,7 +114,7 @@ run_real() {
     wait "$program"
     status=$?
     tap_pids=
-    is "$name: it ends as it would without us" "$status" "${wanted:-0}"
+    is "$name: ends as without the library" "$status" "${wanted:-0}"
 }
 gone() { ! alive "$1"; }
 
@@ -155,7 +155,7 @@ run_children() {
     wait "$program"
     status=$?
     tap_pids=
-    is "$name: it ends as it would without us" "$status" "${wanted:-0}"
+    is "$name: ends as without the library" "$status" "${wanted:-0}"
 }
 
 # verdicts FILE: of the single tests, without their times: GoogleTest's lines, Thrust's sum

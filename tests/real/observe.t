@@ -5,7 +5,7 @@
 . "$(dirname "$0")/look.sh"
 
 need "$llama_set"
-check "a model of random weights" llama_make_model
+check "llama-server: a model of random weights is made" llama_make_model
 python() {
     (llama_python "$tap_top/tests/real/ask.py" "$work/llama.sock" "$@")
 }
@@ -25,7 +25,7 @@ observed() {
     tap_pids="$tap_pids $observer"
     check "$name: the server starts" python ready "$program"
     check "$name: it answers" python answers 3
-    check "$name: every dispatch is counted under its kernel, or said to be lost" wait_until 60 counted
+    check "$name: every dispatch is counted under its kernel, or as lost" wait_until 60 counted
     sed 's/^/# /' "$work/counted"
     is "$name: number of GPUs whose queues had dispatches" "$(last '[.queues[] | select(.dispatches > 0) | .gpu] | unique | length')" "$gpus"
     kill "$program"

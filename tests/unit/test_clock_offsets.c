@@ -1,6 +1,6 @@
 /*
- * Times of processes in time namespaces: what /proc tells of their clocks, and that each time that leaves a segment is
- * on the reader's time line.
+ * Times of processes in time namespaces: the offsets in /proc, and the conversion of each time of a segment to the
+ * reader's time line.
  */
 #include "shm/event_ring.h" /* before a variable of the fixture's has the name of its parameters */
 

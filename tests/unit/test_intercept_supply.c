@@ -1,6 +1,6 @@
 /*
- * How the worker keeps signals in supply: more ahead of need up to the limit, so many at a look and no more, and fewer
- * once nobody has needed them for two spans of ten seconds, also while nothing is in flight. Without a runtime and a
+ * The worker's supply of signals: it creates more ahead of need, a bounded number a round, up to the limit. It destroys
+ * signals that were unused for two spans of ten seconds, also while nothing is in flight. Without a runtime and a
  * clock.
  */
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static void see(void)
     collector->most = taken > collector->most ? taken : collector->most;
 }
 
-/* Dispatches take so many; how many of them found none. */
+/* Takes `n` signals as dispatches do; returns how many dispatches found none. */
 static uint32_t take(uint32_t n)
 {
     uint32_t before = taken;
@@ -184,7 +184,7 @@ static void what_is_needed_again_is_kept(void **state)
     assert_int_equal(supply.excess, 0);
 }
 
-/* A queue has gone, and its part of the limit. What is there beyond is used, and goes when it isn't. */
+/* A queue was destroyed, and the limit fell. Signals above the limit stay in use, and are destroyed once unused. */
 static void a_lower_limit_is_come_to(void **state)
 {
     (void)state;

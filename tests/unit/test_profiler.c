@@ -75,7 +75,7 @@ static void its_words_are_bounded_and_printable(void **state)
         assert_true(*c >= ' ');
 }
 
-/* The line that a process gets. */
+/* Returns the explanation for a process with that use of the GPU. */
 static const char *line(struct rtl_gpu_use use)
 {
     static char why[2000];

@@ -1,17 +1,17 @@
-/* Memory that is reserved for the most that there can be, and taken page by page where it is used. */
+/* Reserves address space for the largest possible array; the kernel adds pages as they are touched. */
 #ifndef RTL_INTERCEPT_RESERVE_H
 #define RTL_INTERCEPT_RESERVE_H
 
 #include <stddef.h>
 #include <sys/mman.h>
 
-/* Zeroes, or NULL. For munmap, if for anything. */
+/* Returns zeroed memory, or NULL. Release it with munmap. */
 static inline void *rtl_reserve(size_t bytes)
 {
     void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED)
         return NULL;
-    madvise(made, bytes, MADV_NOHUGEPAGE); /* the first byte that is used takes a page, not 2 MB */
+    madvise(made, bytes, MADV_NOHUGEPAGE); /* the first byte touched costs one page, not 2 MB */
     return made;
 }
 

@@ -9,7 +9,7 @@
 
 enum {
     RTL_SIGNALS_START = 64,      /* signals made with the first queue */
-    RTL_SIGNALS_LIMIT = 1 << 19, /* most there may ever be: some 150 MB of them, if so many are in flight */
+    RTL_SIGNALS_LIMIT = 1 << 19, /* highest limit of signals: about 150 MB if all of them are in flight */
 };
 
 /* How queues are watched: X(symbol, value of RTL_QUEUES). */
@@ -24,7 +24,7 @@ enum rtl_queue_choice { RTL_QUEUE_CHOICES(RTL_ENUM_CHOICE) };
 struct rtl_settings {
     enum rtl_mode mode;
     enum rtl_queue_choice queues;
-    uint32_t signals_limit; /* 0: it follows the queues' sizes (signal_pool.h) */
+    uint32_t signals_limit; /* 0: the limit follows the queues' sizes (signal_pool.h) */
     bool mode_unknown;      /* RTL_MODE was not understood */
     bool signals_unknown;   /* RTL_SIGNALS was not understood */
     uint32_t trace;         /* records of the event ring, 0 = none */

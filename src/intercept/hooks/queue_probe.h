@@ -1,15 +1,16 @@
 /*
- * Finds out whether this runtime's intercept queues can be used at all, and whether they hand over batches.
+ * Finds out whether this runtime's intercept queues can be used at all, and whether they pass packets in batches.
  *
  * From release 7.2 on a handler gets all packets of a doorbell at once. 7.2.0 hands over a pointer that runs past the
  * end of the ring when they wrap; 7.2.1 to 7.2.4 copy those that wrap into a buffer of 256 packets, however many they
- * are: memory of the process is overwritten before any tool is called. No version number tells these releases, so the
- * first intercept queue of the process tries: two packets behind one doorbell show whether the runtime batches, and how
- * much the heap grows with a large queue against a small one shows whether there is a buffer as large as the queue.
+ * are: the runtime overwrites memory of the process before it calls any tool. No version number identifies these
+ * releases, so the library tests the runtime before the first intercept queue of the process. Two packets behind one
+ * doorbell show whether the runtime batches. The growth of the heap for a large and a small queue shows whether the
+ * runtime's buffer is as large as the queue.
  *
  * With such a buffer, queues must not fill up (throttle.h). Without it, the library makes no intercept queue, but joins
- * those of another tool. A smaller queue than the application asked for would fit the buffer, but a runtime above that
- * submits more packets at once would wait for ever.
+ * those of another tool. A smaller queue than the application asked for would fit the buffer, but a runtime above HSA
+ * that submits more packets at once would wait for ever.
  */
 #ifndef RTL_INTERCEPT_QUEUE_PROBE_H
 #define RTL_INTERCEPT_QUEUE_PROBE_H
@@ -18,11 +19,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Create: tries at the first call, on releases that may batch; waits for another thread that is trying. Returns true
- * when intercept queues overwrite memory here. */
+/* Create: the first call tests the runtime, on releases that may batch; calls of other threads wait for its result.
+ * Returns true when intercept queues overwrite memory here. */
 bool rtl_probe_look(hsa_agent_t agent);
 
-/* Create: warns the user, once a load, that a queue isn't counted because intercept queues overwrite memory. */
+/* Create: warns the user, once a load, that intercept queues overwrite memory and that a queue isn't counted. */
 void rtl_probe_warn(void);
 
 /* Any: this runtime was found to hand over several packets at once. */

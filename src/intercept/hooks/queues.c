@@ -1,17 +1,18 @@
 /*
  * The hooks on creating and destroying queues.
  *
- * A queue is native by default: it stays what it is and the library stands in front of it (native_queue.c). It becomes
- * an intercept queue of the runtime where RTL_QUEUES asks for one, or where it can't be native. Profiling is on in
- * both, or real GPUs write no timestamps. Three ways lead to an intercept queue:
- *  - Nobody was before us: hsa_amd_queue_intercept_create.
- *  - A tool was before us (the saved hsa_queue_create lies in another library than the runtime): the queue is made
- *    through it, and we join its intercept queue; a plain one becomes a native one, or is replaced where native ones
- * aren't chosen.
+ * A queue is native by default: the runtime's plain queue, with the library between the application and its ring
+ * (native_queue.c). The library makes an intercept queue of the runtime if RTL_QUEUES asks for one, or if the queue
+ * can't be native. It enables profiling on both, because real GPUs write no timestamps otherwise. Three ways lead to
+ * an intercept queue:
+ *  - No tool hooked the table before us: hsa_amd_queue_intercept_create.
+ *  - A tool hooked the table before us (the saved hsa_queue_create lies in another library than the runtime): we make
+ *    the queue through that tool and join its intercept queue. If the tool makes a plain queue, that becomes a native
+ *    one, or an intercept queue replaces it where native queues aren't chosen.
  *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
  * Where the runtime's intercept queues overwrite memory (queue_probe.h) the library makes none, but joins those that
- * another tool has made: they are no safer without it. Whatever goes wrong, the application gets the queue that it
- * would have got without us, and that is counted.
+ * another tool has made: they are no safer without it. On any failure the application gets the queue that it would
+ * have got without us, and the library counts that queue as not intercepted.
  */
 #include "intercept/hooks/queues.h"
 
@@ -154,9 +155,9 @@ static bool create_first(struct rtl_tracker *tracker, const struct rtl_queue_req
 }
 
 /*
- * Creates a queue through the tool before us. When false, *queue is the plain queue that it made, or *status its error.
- * `replace`: such a queue gives way to an intercept queue of ours. An intercept queue of that tool's is joined even
- * where they are unsafe: the runtime overwrites memory in it with us and without.
+ * Creates a queue through the tool before us. When false, *queue is that tool's plain queue, or *status its error.
+ * `replace`: an intercept queue of ours replaces such a plain queue. The library joins that tool's intercept queue even
+ * where intercept queues are unsafe: the runtime overwrites memory in it with us and without.
  */
 static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, bool replace,
                            hsa_queue_t **queue, hsa_status_t *status)
@@ -208,7 +209,7 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
-    bool native = way == RTL_WAY_NATIVE && r->native; /* what another tool leaves plain */
+    bool native = way == RTL_WAY_NATIVE && r->native; /* a queue that another tool leaves plain becomes native */
     bool watched = false, wanted = r->intercept && interceptible(r->type);
     bool unsafe = wanted && rtl_probe_look(r->agent);
     struct rtl_tracker *tracker =

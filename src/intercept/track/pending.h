@@ -31,15 +31,15 @@ struct rtl_pending {
     uint32_t head_seen;                 /* dispatch only: the head when it was last looked at */
     /* worker */
     _Alignas(64) _Atomic uint32_t head; /* worker stores (release), dispatch loads (acquire) */
-    /* create; a power of two. It is full only if one queue gets more than that between two rounds of the worker */
+    /* create: slots - 1; `slots` is a power of two. The ring is full only if a queue submits more between two rounds */
     _Alignas(64) uint32_t mask;
     struct rtl_pending_dispatch *slot;
 };
 enum { RTL_PENDING_LEAST = 4096, RTL_PENDING_MOST = 65536 }; /* slots */
 enum { RTL_PENDING_AHEAD = 8 }; /* so many slots before it is used a slot's line is fetched */
 
-/* Pure: the slots for a queue of so many packets, where RTL_SIGNALS says `asked`, 0 if nothing. Twice as many as
- * packets: it may fill up, and go on, before a worker that was asleep has its first turn. */
+/* Pure: slots for a queue of `packets` packets. `asked`: RTL_SIGNALS, 0 if not set. The ring has twice as many slots as
+ * the queue: the queue may fill up, and submit more, before a sleeping worker has its first round. */
 static inline uint32_t rtl_pending_slots(uint32_t packets, uint32_t asked)
 {
     uint32_t slots = RTL_PENDING_LEAST;

@@ -155,7 +155,7 @@ void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets)
     }
 }
 
-/* The pool's limit follows what its queues have room for. */
+/* Sets the pool's limit from the sizes of its queues. */
 static void follow_queues(struct rtl_pool *pool)
 {
     uint64_t packets = 0;
@@ -187,7 +187,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
     uint32_t pending = rtl_pending_slots(packets, rtl_tool.settings.signals_limit);
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_tracker *tracker = atomic_load(&rtl_trackers);
-    /* a ring isn't changed once it is there: a late callback may be in it */
+    /* never replace a ring: a late callback may still use it */
     while (tracker && (atomic_load_explicit(&tracker->state, memory_order_acquire) != RTL_TRACKER_FREE ||
                        tracker->pending.mask < pending - 1))
         tracker = tracker->next;
@@ -248,7 +248,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
     return tracker;
 }
 
-/* Every queue of the runtime's is an amd_queue_t, whose layout is frozen (amd_hsa_queue.h). */
+/* Every hsa_queue_t of the runtime starts an amd_queue_t, whose layout is frozen (amd_hsa_queue.h). */
 static uint32_t key_of(const hsa_queue_t *queue)
 {
     return RTL_QUEUE_KEY(((const amd_queue_t *)(const void *)queue)->queue_inactive_signal.handle);

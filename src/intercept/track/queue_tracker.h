@@ -31,16 +31,16 @@ enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_RARELY, RTL_TEND_LATER, RTL_TEND_SOON
 /* Dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path. */
 enum { RTL_NO_REASON = -1 };
 
-#define RTL_NO_SIGNAL UINT32_MAX /* no number: ends a list */
+#define RTL_NO_SIGNAL UINT32_MAX /* not a signal's number: ends a list */
 
 /* A packet that carries a signal of ours: when that is down, the GPU has taken all packets up to `index`. */
 struct rtl_mark {
     uint64_t index;
-    uint32_t number; /* in the pool, or RTL_MARKER and more */
+    uint32_t number; /* of a signal in the pool, or RTL_MARKER + n for marker n */
 };
 enum { RTL_MARKS = 4, RTL_MARKER = RTL_NUMBERS };
-_Static_assert((uint64_t)RTL_MARKER + RTL_MARKS <= RTL_NO_SIGNAL, "each has a number of its own");
-_Static_assert(RTL_KERNELS_MAX <= 1 << 16, "rows have 16 bits on their way to the worker (pending.h)");
+_Static_assert((uint64_t)RTL_MARKER + RTL_MARKS <= RTL_NO_SIGNAL, "each has its own number");
+_Static_assert(RTL_KERNELS_MAX <= 1 << 16, "rows have 16 bits in the pending ring (pending.h)");
 
 /* A signal of the tracker's own, for a mark where the pool has none left. Nothing is timed with it. */
 struct rtl_marker {
@@ -60,7 +60,7 @@ struct rtl_tracker {
     uint64_t ring_bytes;
     char *scratch; /* for batches: as many packets as the queue has slots, and one behind them (throttle.h) */
     uint32_t scratch_packets;
-    uint32_t packets; /* that the queue has room for; 0: it is gone. Create only */
+    uint32_t packets; /* size of the queue; 0: the queue is gone. Create only */
     uint32_t slot;
     _Atomic uint32_t batch;      /* signals to take at once; create stores, also later as queues come, dispatch loads */
     bool cooperative;            /* the queue is: its kernels' workgroups have to run all at once; before it is used */
@@ -100,9 +100,9 @@ struct rtl_tracker {
     struct rtl_pending pending;
 
     /* worker */
-    _Alignas(64) uint32_t first; /* signals in flight, in the order of submission */
+    _Alignas(64) uint32_t first; /* list of the signals in flight, in the order of submission */
     uint32_t last;
-    uint32_t cursor;           /* the one behind which the slow walk over all of them goes on */
+    uint32_t cursor;           /* signal after which the slow scan over all of them goes on */
     uint32_t open;             /* how many */
     uint64_t last_end;         /* ticks; 0 before the first completion */
     _Atomic uint64_t consumed; /* worker stores, dispatch loads: the GPU has taken at least that many of `written` */
@@ -112,9 +112,9 @@ struct rtl_tracker {
 extern struct rtl_tracker *_Atomic rtl_trackers; /* create stores (release), any loads (acquire) */
 
 /*
- * A tracker that is not in use, for that GPU, with everything set but the queue, which is to have room for so many
- * packets; NULL when there is no memory. Its dispatches are timed with that pool's signals, or not timed for that
- * reason. The pool's limit follows. Create.
+ * Returns an unused tracker for that GPU with everything set but the queue, which will have room for `packets` packets;
+ * NULL when there is no memory. Its dispatches are timed with that pool's signals, or counted as untimed for `reason`.
+ * Adapts the pool's limit to the queues. Create.
  */
 struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool, int reason, bool guarded,
                                      uint32_t packets);

@@ -28,7 +28,7 @@ void rtl_pool_free(struct rtl_pool *pool)
 void rtl_pool_set_limit(struct rtl_pool *pool, uint32_t limit)
 {
     limit = limit < RTL_SIGNALS_LIMIT ? limit : RTL_SIGNALS_LIMIT;
-    /* `room` first: who makes a signal within the limit finds room for it, and so does the worker that gets it */
+    /* `room` first: a thread that creates a signal within the limit sees room for it, and so does the worker later */
     if (limit > atomic_load_explicit(&pool->room, memory_order_relaxed))
         atomic_store_explicit(&pool->room, limit, memory_order_release);
     atomic_store_explicit(&pool->limit, limit, memory_order_release);
@@ -90,7 +90,7 @@ uint32_t rtl_pool_make(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
     return got;
 }
 
-/* The ring of so many slots. */
+/* Returns the ring with that many slots. */
 static inline struct rtl_free_ring *ring_of(struct rtl_free *free, uint32_t slots)
 {
     return &free->ring[__builtin_ctz(slots / RTL_RING_LEAST)];
@@ -104,7 +104,7 @@ static uint32_t take_from(struct rtl_free *free, uint32_t slots, uint32_t *numbe
         uint64_t there = atomic_load_explicit(&ring->tail, memory_order_acquire) - head;
         if (there == 0)
             return 0;
-        if (there > slots) { /* `head` is outdated: others have taken some meanwhile */
+        if (there > slots) { /* `head` is outdated: other threads have taken numbers meanwhile */
             head = atomic_load_explicit(&ring->head, memory_order_relaxed);
             continue;
         }
@@ -154,7 +154,7 @@ uint32_t rtl_pool_free_count(struct rtl_pool *pool)
         struct rtl_free_ring *ring = ring_of(free, slots);
         uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
         uint64_t lie = atomic_load_explicit(&ring->tail, memory_order_relaxed) - head;
-        count += lie <= slots ? lie : 0; /* the two loads may be of different moments */
+        count += lie <= slots ? lie : 0; /* `head` may have passed the loaded `tail` */
     }
     return (uint32_t)count;
 }
@@ -195,7 +195,7 @@ void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uin
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number))
 {
     uint32_t gone = 0, got = 1, there = rtl_pool_free_count(pool);
-    n = n < there ? n : there; /* each is asked for once */
+    n = n < there ? n : there; /* examine each free signal once */
     for (uint32_t seen = 0; seen < n && got; seen += got) {
         uint32_t numbers[RTL_SIGNALS_BATCH];
         got = rtl_pool_take(pool, numbers, n - seen < RTL_SIGNALS_BATCH ? n - seen : RTL_SIGNALS_BATCH);

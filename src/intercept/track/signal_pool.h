@@ -7,18 +7,18 @@
  *
  * Numbers from RTL_SIGNALS_LIMIT on are stand-ins: records of the same shape in our own memory, for dispatches that
  * carry a signal of the application's (app_signals.h). They travel the same way, have a free ring of their own, and
- * cost nothing to make. There may be as many as signals, but 4,096 at least.
+ * cost nothing to make. Their limit is that of the signals, but at least 4,096.
  *
- * The limit follows the queues that there are (rtl_signals_limit). It only says how many there may be: the pool starts
- * with 64, the worker makes more while few are free (worker.c), and destroys later what wasn't needed for long.
+ * The limit follows the sizes of the queues (rtl_signals_limit). It is only an upper bound: the pool starts with 64
+ * signals, the worker creates more while few are free, and destroys signals that were unused for long (supply.h).
  *
- * All arrays have room for the most that can be asked for; what isn't used is never touched, and takes no memory.
+ * All arrays have room for RTL_SIGNALS_LIMIT; unused parts are never touched and take no memory.
  *
  * Free ring: one producer (the worker; before it runs, the thread that makes the pool), many consumers that claim a
- * batch with one compare-and-swap. It wraps at what there may be, or it would touch all of its memory in turn. Where
- * the limit outgrows it, the producer goes on in one twice as large; what lies in the old one is taken from there when
- * there is nothing in the new one. Making a signal is the one thing here that costs something; any thread may do it,
- * within the limit, and it happens only while the pool grows.
+ * batch with one compare-and-swap. The ring wraps at the limit, or it would touch all of its memory in turn. When the
+ * limit outgrows the ring, the producer goes on in a larger one; consumers take from the old ring when the new one is
+ * empty. Only the creation of a signal is expensive; any thread may create one within the limit, and that happens only
+ * while the pool grows.
  */
 #ifndef RTL_INTERCEPT_SIGNAL_POOL_H
 #define RTL_INTERCEPT_SIGNAL_POOL_H
@@ -33,13 +33,13 @@
 #include "intercept/base/settings.h"
 
 enum {
-    RTL_SIGNALS_BESIDE = 4096,  /* signals that there may be beside what queues have room for */
+    RTL_SIGNALS_BESIDE = 4096,  /* added to the sizes of the queues in the limit */
     RTL_SIGNALS_BATCH = 32,     /* most that a queue takes from the free ring at once */
     RTL_SIGNAL_ARMED = 1,       /* the value that a completion takes to 0 */
-    RTL_STAND_INS_LEAST = 4096, /* stand-in signals: so many, or as many as signals where those are more */
+    RTL_STAND_INS_LEAST = 4096, /* lowest limit of stand-ins, otherwise that of the signals */
     RTL_NUMBERS = 2 * RTL_SIGNALS_LIMIT,
     RTL_RING_LEAST = 64, /* slots */
-    RTL_RINGS = 14,      /* from there to RTL_SIGNALS_LIMIT slots, each twice as large as the one before */
+    RTL_RINGS = 14,      /* from RTL_RING_LEAST to RTL_SIGNALS_LIMIT slots, each twice as large as the one before */
 };
 _Static_assert(RTL_RING_LEAST << (RTL_RINGS - 1) == RTL_SIGNALS_LIMIT, "the largest ring has a slot for each number");
 
@@ -53,14 +53,14 @@ struct rtl_inflight {
     int64_t value;                     /* and its value when the packet went */
 };
 
-/* Numbers that are free, in order. A ring of n slots has those from number[n] on. */
+/* Free numbers, in order. The slots of the ring with n slots are number[n] to number[2n - 1]. */
 struct rtl_free {
     struct rtl_free_ring {
         _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; never wraps */
         _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
     } ring[RTL_RINGS];
-    _Alignas(64) _Atomic uint32_t newest; /* producer stores (release), consumers load (acquire): the one it gives to */
-    uint32_t oldest;                      /* constant: the one that it began with */
+    _Alignas(64) _Atomic uint32_t newest; /* producer stores (release), consumers load (acquire): slots of its ring */
+    uint32_t oldest;                      /* constant: slots of the first ring */
     _Atomic uint32_t number[2 * RTL_SIGNALS_LIMIT];
 };
 
@@ -72,13 +72,13 @@ struct rtl_signal_maker {
 
 struct rtl_pool {
     struct rtl_signal_maker maker; /* constant */
-    _Atomic uint32_t limit;        /* create stores (release), any loads (acquire): may be below what there is */
-    _Atomic uint32_t room;      /* the same: the highest limit so far. All numbers are below it, all rings follow it */
+    _Atomic uint32_t limit;        /* create stores (release), any loads (acquire): may be below `created` */
+    _Atomic uint32_t room; /* create stores (release), any loads (acquire): highest limit so far, bounds all numbers */
     _Atomic uint32_t created;   /* any: signals that exist now; raised only below the limit */
-    _Atomic uint64_t made;      /* any: ever */
-    _Atomic uint64_t destroyed; /* worker: ever */
-    _Atomic bool refused;       /* any sets when the runtime made none; the worker clears it now and then */
-    _Atomic uint32_t lowest;    /* any: a word of `taken` from which on to look for a free bit; a hint */
+    _Atomic uint64_t made;      /* any: created since the start */
+    _Atomic uint64_t destroyed; /* worker: destroyed since the start */
+    _Atomic bool refused;       /* any sets when the runtime refused a signal; the worker clears it once a span */
+    _Atomic uint32_t lowest;    /* any: word of `taken` at which the search for a free bit begins; a hint */
     _Atomic uint64_t taken[RTL_SIGNALS_LIMIT / 64]; /* any: one bit a number in use */
     _Atomic uint32_t stand_ins;                     /* any: stand-ins that are in use, ever; may exceed the limit */
     hsa_signal_t handle[RTL_NUMBERS];               /* the maker of that number, before the number is passed on */
@@ -88,9 +88,9 @@ struct rtl_pool {
 };
 
 /*
- * Pure: how many signals there may be, where all queues together have room for so many packets. `asked` is what
- * RTL_SIGNALS says, 0 if nothing. Beside one for each packet there is a quarter more, and some, for dispatches that are
- * over while the worker hasn't read their times yet.
+ * Pure: the limit of signals, where all queues together have room for `packets`. `asked`: RTL_SIGNALS, 0 if not set.
+ * The limit is one signal a packet, a quarter more and RTL_SIGNALS_BESIDE, for completed dispatches whose times the
+ * worker hasn't read yet.
  */
 static inline uint32_t rtl_signals_limit(uint32_t asked, uint64_t packets)
 {
@@ -99,13 +99,13 @@ static inline uint32_t rtl_signals_limit(uint32_t asked, uint64_t packets)
     return limit < RTL_SIGNALS_LIMIT ? limit : RTL_SIGNALS_LIMIT;
 }
 
-/* Pure: the slots that a ring needs in which there may be so many numbers at once: a power of two. */
+/* Pure: the slots of a ring that has to hold `numbers` numbers at once: a power of two. */
 static inline uint32_t rtl_ring_slots(uint32_t numbers)
 {
     return numbers <= RTL_RING_LEAST ? RTL_RING_LEAST : 1u << (32 - __builtin_clz(numbers - 1));
 }
 
-/* Pure: how many stand-ins there may be beside so many signals. */
+/* Pure: the limit of stand-ins, where `signals` is that of the signals. */
 static inline uint32_t rtl_stand_ins_beside(uint32_t signals)
 {
     return signals < RTL_STAND_INS_LEAST ? RTL_STAND_INS_LEAST : signals;
@@ -115,8 +115,7 @@ static inline uint32_t rtl_stand_ins_beside(uint32_t signals)
 struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit);
 void rtl_pool_free(struct rtl_pool *pool); /* tests */
 
-/* Create: so many there may be from now on. Where there are more, they are used, and destroyed when they aren't needed.
- */
+/* Create: sets the limit. Signals above it stay in use until supply.h destroys them as unneeded. */
 void rtl_pool_set_limit(struct rtl_pool *pool, uint32_t limit);
 
 /* Makes up to n signals and writes their numbers; fewer at the limit or when the runtime refuses. Any thread. */
@@ -132,11 +131,11 @@ void rtl_pool_give(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 
-/* Worker: destroys up to n of the free ones and returns how many. One for which `is_looked_at` says true stays; it is
- * asked when nobody can take that one into use any more. */
+/* Worker: destroys up to n of the free signals and returns how many. It keeps a signal for which `is_looked_at` returns
+ * true; it calls that function when no thread can take the signal into use any more. */
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number));
 
-/* Any: how many are free. */
+/* Any: number of free signals. */
 uint32_t rtl_pool_free_count(struct rtl_pool *pool);
 
 /* In the `kind` of a stand-in: what it is for. Kernels' stand-ins come zeroed; copies' are elsewhere (copy_slots.h). */

@@ -28,7 +28,7 @@ struct rtl_collector {
     uint32_t back[64], back_stand_ins[64];
     struct rtl_flight {  /* by number: the dispatch in flight, on the list of its tracker */
         uint64_t submit; /* when, on the clock that `how` says */
-        uint32_t next;   /* number, or RTL_NO_SIGNAL */
+        uint32_t next;   /* number of the next one in flight, or RTL_NO_SIGNAL */
         uint16_t kernel; /* row in the segment */
         uint8_t how;     /* bits of RTL_PENDING_* (pending.h) */
     } flight[RTL_NUMBERS];

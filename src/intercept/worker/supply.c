@@ -5,16 +5,16 @@
 #include "intercept/track/throttle.h"
 #include "intercept/worker/collect.h"
 
-enum { MOST = 2048 };                      /* made or destroyed at once: completions wait meanwhile */
-static const uint64_t SPAN = 10000000000u; /* ns; what is unused over one to two such spans is destroyed */
-static const uint64_t MOMENT = 50000;      /* ns; between two steps of that while nothing is in flight */
+enum { MOST = 2048 };                      /* created or destroyed in one round: completions wait meanwhile */
+static const uint64_t SPAN = 10000000000u; /* ns; signals unused for one to two spans are destroyed */
+static const uint64_t MOMENT = 50000;      /* ns; between two steps of destruction while nothing is in flight */
 
 void rtl_supply_begin(struct rtl_supply *supply, uint64_t now)
 {
     *supply = (struct rtl_supply){.since = now, .peak_before = UINT32_MAX};
 }
 
-/* Twice as many, where most are in flight and few are free. */
+/* Doubles the signals when most are in flight and few are free. */
 static bool grow(const struct rtl_collector *collector, uint32_t created)
 {
     struct rtl_pool *pool = collector->pool;
@@ -29,7 +29,7 @@ static bool grow(const struct rtl_collector *collector, uint32_t created)
     return true;
 }
 
-/* The signals that are kept, where `most` were in flight. */
+/* Returns the number of signals to keep, where at most `most` were in flight. */
 static uint32_t to_keep(uint32_t most)
 {
     uint32_t keep = 2 * most;

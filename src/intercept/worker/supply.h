@@ -1,6 +1,7 @@
 /*
- * The supply of signals: more are made ahead of need, and what nobody has needed for long is destroyed. All of it is
- * the worker's; a dispatch that finds no free one makes some itself (hooks/packets.c), so that none is lost meanwhile.
+ * Supplies the pool with signals: creates more ahead of need, and destroys those that were unused for long. Only the
+ * worker calls these functions. A dispatch that finds no free signal creates some itself (hooks/packets.c), so that no
+ * time is lost until the next round.
  */
 #ifndef RTL_INTERCEPT_SUPPLY_H
 #define RTL_INTERCEPT_SUPPLY_H
@@ -11,18 +12,18 @@
 struct rtl_collector;
 
 struct rtl_supply {
-    uint64_t since;             /* when the present span of peaks began, monotonic ns */
-    uint32_t peak, peak_before; /* most in flight in this span and the one before; UINT32_MAX where there was none */
-    uint32_t excess;            /* signals that are still to be destroyed */
-    bool grew;                  /* signals were made at the last look */
+    uint64_t since;             /* start of the current span, monotonic ns */
+    uint32_t peak, peak_before; /* most in flight in this and in the previous span; UINT32_MAX before the second span */
+    uint32_t excess;            /* signals still to be destroyed */
+    bool grew;                  /* the last rtl_supply_tend created signals */
 };
 
 void rtl_supply_begin(struct rtl_supply *supply, uint64_t now);
 
-/* Behind every round; also while nothing is in flight, when it is due. Bounded. */
+/* Called after every round, and when rtl_supply_due is over while nothing is in flight. Bounded. */
 void rtl_supply_tend(struct rtl_supply *supply, struct rtl_collector *collector, uint64_t now);
 
-/* For how long, in ns, nobody has to look after it while nothing is in flight: for ever where there are few signals. */
+/* Returns the ns until the next rtl_supply_tend while nothing is in flight; UINT64_MAX if there are few signals. */
 uint64_t rtl_supply_due(const struct rtl_supply *supply, const struct rtl_collector *collector, uint64_t now);
 
 #endif

@@ -82,12 +82,12 @@ static void kick(void)
 
 struct rhythm {
     uint64_t pause;
-    uint64_t now, before;    /* this round and the one before, monotonic ns */
-    uint64_t seen_before;    /* dispatches until the round before */
+    uint64_t now, before;    /* this round and the previous one, monotonic ns */
+    uint64_t seen_before;    /* collector->seen at the end of the previous round */
     uint64_t busy_at;        /* when something was last in flight */
-    uint64_t tsc_at, cpu_at; /* when those were last brought up to date */
+    uint64_t tsc_at, cpu_at; /* last updates of the TSC's scale and of worker_cpu_ns */
     struct rtl_supply supply;
-    enum rtl_tend tend; /* when a queue has to be looked after next */
+    enum rtl_tend tend; /* how soon a queue needs the next rtl_tracker_tend */
 };
 
 /* A tracker with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
@@ -216,7 +216,7 @@ static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm
         return PAUSE_MAX;
     const struct rtl_pool *pool = collector->pool;
     uint32_t limit = atomic_load_explicit(&pool->limit, memory_order_acquire), stand_ins = rtl_stand_ins_beside(limit);
-    /* while the pool grows, what is there has to last until it has grown more */
+    /* while the pool grows, its current signals must last until the next round */
     uint32_t most = r->supply.grew ? atomic_load_explicit(&pool->created, memory_order_relaxed) : limit;
     uint64_t left = most > rtl_collect_in_use(collector) ? most - rtl_collect_in_use(collector) : 0;
     stand_ins -= collector->open_stand_ins < stand_ins ? collector->open_stand_ins : stand_ins;
@@ -275,8 +275,8 @@ static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kic
     publish(collector, r, true);
     STORE(h->parked, 1);
     rtl_links_set_clock(NULL); /* nobody looks at the clocks until it gets up */
-    /* a look at queues that may be used in ways that nobody tells of is no reason to get up, nor one at a viewer's
-     * page, nor are signals that nobody needs any more */
+    /* polling queues for use that no call announces, polling a viewer's page and destroying unneeded signals end no
+     * park */
     while (!rtl_wakeup_sleep(longest_park(collector, r))) {
         if (is_needed(collector, r) || rtl_probe_is_needed(rtl_clock_now()))
             rtl_wakeup_revoke();
