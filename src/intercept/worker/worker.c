@@ -506,14 +506,14 @@ static bool start(void)
 struct rtl_pool *rtl_worker_pool(int *reason)
 {
     int error = errno;
-    bool say = false;
+    bool say = false, over = rtl_trackers_stopping(); /* a late call makes no signals of a runtime that ends */
     pthread_mutex_lock(&rtl_tool.create);
-    if (atomic_load(&worker.state) == NONE && !start()) {
+    if (!over && atomic_load(&worker.state) == NONE && !start()) {
         say = !worker.unable;
         worker.unable = true;
     }
     uint32_t state = atomic_load(&worker.state);
-    *reason = state == RUNNING ? RTL_NO_REASON : state == NONE ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
+    *reason = state == RUNNING ? RTL_NO_REASON : state == NONE && !over ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
     struct rtl_pool *pool = state == RUNNING ? worker.pool : NULL;
     pthread_mutex_unlock(&rtl_tool.create);
     if (say) /* not under the lock: whoever reads standard error may be slow */
