@@ -56,11 +56,13 @@ static struct {
      * it.
      */
     _Atomic(const void *) runtime;
-    atomic_bool another; /* any: a second runtime has come; set before `segment` is read (both seq_cst) */
-    atomic_bool segment; /* load: it is there; set before `another` is read */
-    bool handlers;       /* load: those of fork and exit are in place */
-    bool warned;         /* load: the user was told of trouble */
-    pid_t pid;           /* load: the process that the segment belongs to */
+    _Atomic(const void *) first; /* any: the first runtime that has ever come, traced or not; set once */
+    atomic_bool several;         /* any: another one than that has come, at the same time or later */
+    atomic_bool another;         /* any: a second runtime has come; set before `segment` is read (both seq_cst) */
+    atomic_bool segment;         /* load: it is there; set before `another` is read */
+    bool handlers;               /* load: those of fork and exit are in place */
+    bool warned;                 /* load: the user was told of trouble */
+    pid_t pid;                   /* load: the process that the segment belongs to */
 } load;
 
 static void say_once(const char *why)
@@ -231,12 +233,20 @@ static void leave_alone(const void *table)
 
 /*
  * OnUnload has no argument. All releases call it from their own code, so the return address tells whose it is. While
- * one runtime only has come it is that one's, also when another tool has called.
+ * one runtime only has ever come it is that one's, also when another tool has called.
  */
 static bool is_traced(const void *caller)
 {
     const void *runtime = atomic_load(&load.runtime), *library = library_of(caller);
-    return runtime && (!atomic_load(&load.another) || !library || library == runtime);
+    return runtime && (!atomic_load(&load.several) || !library || library == runtime);
+}
+
+/* Before it is claimed: whoever calls OnUnload meanwhile has to be told from this one. */
+static void know(const void *runtime)
+{
+    const void *first = NULL;
+    if (!atomic_compare_exchange_strong(&load.first, &first, runtime) && first != runtime)
+        atomic_store(&load.several, true);
 }
 
 bool rtl_load(void *table)
@@ -244,10 +254,12 @@ bool rtl_load(void *table)
     int error = errno;
     char why[256];
     bool saved = false;
+    struct rtl_hsa functions;
     const void *runtime = library_of(table), *traced = NULL;
 
     if (!runtime)
         runtime = table;
+    know(runtime);
     if (atomic_load(&load.segment) && getpid() != load.pid)
         goto done; /* a fork's child shall not write into its parent's segment */
     if (!atomic_compare_exchange_strong(&load.runtime, &traced, runtime)) {
@@ -258,11 +270,12 @@ bool rtl_load(void *table)
     }
     if (!load.segment)
         read_environment();
-    if (!rtl_hsa_save(table, &rtl_tool.hsa, why, sizeof why)) {
+    if (!rtl_hsa_save(table, &functions, why, sizeof why)) {
         say_once(why);
         atomic_store(&load.runtime, NULL); /* another one may be traced */
         goto done;
     }
+    rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called, and pass on */
     saved = true;
     rtl_queues_look_around();
     rtl_trackers_start();
