@@ -57,11 +57,13 @@ static struct {
      * that has claimed it.
      */
     _Atomic(const void *) runtime;
-    atomic_bool another; /* any: a second runtime was loaded; set before `segment` is read (both seq_cst) */
-    atomic_bool segment; /* load: the segment exists; set before `another` is read */
-    bool handlers;       /* load: the handlers of fork and exit are registered */
-    bool warned;         /* load: a warning was printed */
-    pid_t pid;           /* load: the process that the segment belongs to */
+    _Atomic(const void *) first; /* any: the first runtime that has ever come, traced or not; set once */
+    atomic_bool several;         /* any: a runtime other than `first` has come, at the same time or later */
+    atomic_bool another;         /* any: a second runtime was loaded; set before `segment` is read (both seq_cst) */
+    atomic_bool segment;         /* load: the segment exists; set before `another` is read */
+    bool handlers;               /* load: the handlers of fork and exit are registered */
+    bool warned;                 /* load: a warning was printed */
+    pid_t pid;                   /* load: the process that the segment belongs to */
 } load;
 
 static void say_once(const char *why)
@@ -232,12 +234,20 @@ static void leave_alone(const void *table)
 
 /*
  * OnUnload has no argument. All releases call it from their own code, so the return address identifies the runtime.
- * With only one runtime in the process, any call counts as that runtime's, also a call from another tool.
+ * While only one runtime has ever come, any call counts as that runtime's, also a call from another tool.
  */
 static bool is_traced(const void *caller)
 {
     const void *runtime = atomic_load(&load.runtime), *library = library_of(caller);
-    return runtime && (!atomic_load(&load.another) || !library || library == runtime);
+    return runtime && (!atomic_load(&load.several) || !library || library == runtime);
+}
+
+/* Before it is claimed: whoever calls OnUnload meanwhile has to be told from this one. */
+static void know(const void *runtime)
+{
+    const void *first = NULL;
+    if (!atomic_compare_exchange_strong(&load.first, &first, runtime) && first != runtime)
+        atomic_store(&load.several, true);
 }
 
 bool rtl_load(void *table)
@@ -245,10 +255,12 @@ bool rtl_load(void *table)
     int error = errno;
     char why[256];
     bool saved = false;
+    struct rtl_hsa functions;
     const void *runtime = library_of(table), *traced = NULL;
 
     if (!runtime)
         runtime = table;
+    know(runtime);
     if (atomic_load(&load.segment) && getpid() != load.pid)
         goto done; /* a forked child must not write into its parent's segment */
     if (!atomic_compare_exchange_strong(&load.runtime, &traced, runtime)) {
@@ -259,11 +271,12 @@ bool rtl_load(void *table)
     }
     if (!load.segment)
         read_environment();
-    if (!rtl_hsa_save(table, &rtl_tool.hsa, why, sizeof why)) {
+    if (!rtl_hsa_save(table, &functions, why, sizeof why)) {
         say_once(why);
         atomic_store(&load.runtime, NULL); /* another runtime may still be traced */
         goto done;
     }
+    rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called, and pass on */
     saved = true;
     rtl_queues_look_around();
     rtl_trackers_start();

@@ -14,6 +14,8 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -27,19 +29,26 @@ enum { NO_TOOLS = 1 };
 typedef int register_tables(const char *name, uint32_t (*import)(void), uint32_t version, void **tables, uint64_t count,
                             uint64_t *id);
 
+/*
+ * A runtime registers its table inside hsa_init, under a lock of its own that hsa_init and hsa_shut_down take, too. So
+ * hook_table doesn't wait for our lock, which a thread that has come by hooks of the table before may hold meanwhile.
+ */
 static struct {
-    pthread_mutex_t lock; /* held while the runtime is opened or closed; recursive: hsa_init may register a table */
-    unsigned opens;       /* lock: calls of hsa_init without an hsa_shut_down yet; 0: no registered table is hooked */
-    unsigned tables;      /* lock: tables hooked so far */
+    pthread_mutex_t lock;     /* init and shut_down hold it while they call the runtime; recursive: init may register */
+    atomic_uint opens;        /* lock, hook_table: calls of hsa_init without an hsa_shut_down yet; 0: none is hooked */
+    atomic_uint tables;       /* hook_table: tables hooked so far; init reads */
+    _Atomic pthread_t thread; /* hook_table: the thread that registered the last table; init reads it behind `tables` */
 } registered = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 static hsa_status_t init(void)
 {
     pthread_mutex_lock(&registered.lock);
-    unsigned before = registered.tables;
+    unsigned before = atomic_load(&registered.tables);
     hsa_status_t status = rtl_tool.hsa.init();
-    if (status == HSA_STATUS_SUCCESS && registered.tables == before) /* else hook_table has counted it */
-        registered.opens++;
+    bool counted = atomic_load(&registered.tables) != before && /* by hook_table */
+                   pthread_equal(atomic_load(&registered.thread), pthread_self());
+    if (status == HSA_STATUS_SUCCESS && !counted)
+        atomic_fetch_add(&registered.opens, 1);
     pthread_mutex_unlock(&registered.lock);
     return status;
 }
@@ -47,25 +56,24 @@ static hsa_status_t init(void)
 static hsa_status_t shut_down(void)
 {
     pthread_mutex_lock(&registered.lock);
-    if (registered.opens == 1)
+    hsa_status_t (*next)(void) = rtl_tool.hsa.shut_down; /* without us another runtime may be traced, with its own */
+    /* before the runtime's: behind that another thread may have registered the next table */
+    if (atomic_load(&registered.opens) && atomic_fetch_sub(&registered.opens, 1) == 1)
         rtl_unload();
-    hsa_status_t status = rtl_tool.hsa.shut_down();
-    if (status == HSA_STATUS_SUCCESS && registered.opens)
-        registered.opens--;
+    hsa_status_t status = next();
     pthread_mutex_unlock(&registered.lock);
     return status;
 }
 
 static void hook_table(void *table)
 {
-    if (!rtl_load(table)) /* without the lock: this thread may hold the dynamic loader's */
+    if (!rtl_load(table))
         return;
-    pthread_mutex_lock(&registered.lock);
     rtl_hsa_hook(table, RTL_HSA_init, (void (*)(void))init);
     rtl_hsa_hook(table, RTL_HSA_shut_down, (void (*)(void))shut_down);
-    registered.opens = 1;
-    registered.tables++;
-    pthread_mutex_unlock(&registered.lock);
+    atomic_store(&registered.opens, 1);
+    atomic_store(&registered.thread, pthread_self());
+    atomic_fetch_add(&registered.tables, 1);
 }
 
 static register_tables register_hook;

@@ -437,6 +437,38 @@ static void late_worker_keeps_what_is_its(void **state)
     assert_int_equal(AT(gpu->busy_ns), busy + 3000);
 }
 
+static hsa_status_t signal_goes_slowly(hsa_signal_t signal)
+{
+    usleep(20000);
+    return signal_gone(signal);
+}
+
+/* The runtime is not shut down while the worker is still destroying signals, however many there are. */
+static void signals_that_go_slowly_are_left(void **state)
+{
+    (void)state;
+    load();
+    rtl_tool.hsa.signal_destroy = signal_goes_slowly;
+    hsa_queue_t *queue = app_queue();
+    struct rtl_pool *pool = the_tap()->pool;
+    assert_non_null(pool);
+    dispatch_at(5000000, 100);
+    app_queue_destroy(queue);
+    OnUnload();
+    bool ended = false; /* then the next load has a worker of its own */
+    for (int i = 0; i < patience() && !ended; i++) {
+        load();
+        rtl_tool.hsa.signal_destroy = signal_goes_slowly;
+        queue = app_queue();
+        ended = the_tap()->pool != NULL;
+        app_queue_destroy(queue);
+        OnUnload();
+    }
+    assert_true(ended);
+    assert_true(atomic_load(&pool->destroyed) > 0);
+    assert_true(atomic_load(&pool->destroyed) < atomic_load(&pool->made));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +484,7 @@ int main(void)
         cmocka_unit_test(gpu_is_described),
         cmocka_unit_test(times_and_tallies_go_on),
         cmocka_unit_test(late_worker_keeps_what_is_its),
+        cmocka_unit_test(signals_that_go_slowly_are_left),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

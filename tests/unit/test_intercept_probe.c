@@ -232,6 +232,14 @@ static void what_is_refused(void **state)
     refused_with(RTL_PROBE_WHY_NO_BLOCK);
     assert_int_equal(state_now.status, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
     atomic_store(&no_block, false);
+    /* as where the runtime was loaded after another one that had it all */
+    hsa_status_t (*loads)(hsa_executable_t, hsa_agent_t, hsa_code_object_reader_t, const char *,
+                          hsa_loaded_code_object_t *) = rtl_tool.hsa.executable_load_agent_code_object;
+    rtl_tool.hsa.executable_load_agent_code_object = NULL;
+    prepare(KERNEL);
+    refused_with(RTL_PROBE_WHY_NOT_LOADED);
+    assert_int_equal(state_now.status, HSA_STATUS_ERROR);
+    rtl_tool.hsa.executable_load_agent_code_object = loads;
 
     wrong.every = 0;
     refuse_request(wrong, RTL_PROBE_WHY_BAD_REQUEST);

@@ -9,7 +9,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "intercept/base/reserve.h"
 #include "intercept/track/queue_tracker.h"
@@ -206,6 +211,34 @@ static void a_lower_limit_is_come_to(void **state)
     give_all();
 }
 
+static long resident(void) /* pages of this process */
+{
+    long all, here = -1;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%ld %ld", &all, &here) != 2)
+        here = -1;
+    if (file)
+        fclose(file);
+    return here;
+}
+
+/* What there is room for is 100 MB and more; in a child, because what is locked stays so. */
+static void locked_memory_is_not_filled(void **state)
+{
+    (void)state;
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        if (mlockall(MCL_FUTURE) != 0)
+            _exit(errno == EPERM || errno == ENOMEM ? 0 : 1);
+        long before = resident();
+        const struct rtl_pool *pool = rtl_pool_create(&maker, LIMIT); /* NULL: an ordinary user's limit */
+        _exit(pool && (before < 0 || (resident() - before) * sysconf(_SC_PAGESIZE) > 1 << 20) ? 2 : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -215,6 +248,7 @@ int main(void)
         TEST(shrinks_when_it_is_not_needed_for_long),
         TEST(what_is_needed_again_is_kept),
         TEST(a_lower_limit_is_come_to),
+        TEST(locked_memory_is_not_filled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

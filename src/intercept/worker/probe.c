@@ -347,6 +347,11 @@ static void prepare(const struct rtl_probe_request *request, uint64_t now)
         refuse(p.queue_failed ? RTL_PROBE_WHY_QUEUE_ERROR : RTL_PROBE_WHY_NO_NUMBERS, status);
         return;
     }
+    /* the page is there because the first runtime of the process had the functions; this one may be another */
+    if (!rtl_hsa_can_probe(&rtl_tool.hsa)) {
+        refuse(RTL_PROBE_WHY_NOT_LOADED, HSA_STATUS_ERROR);
+        return;
+    }
     /* the order in which who destroys its executable does it the other way round (track/probe.h) */
     atomic_store(&GATE->wanted_object, request->kernel_object);
     if (!gpu || !rtl_map_find(&rtl_kernel_map, request->kernel_object) ||

@@ -56,6 +56,7 @@ static const uint64_t QUIET = 20 * MS;    /* bound on waiting for a dispatch tha
 static const uint64_t LATER = 100 * MS;   /* longest park where a queue may be used in ways that nobody tells us of, */
 static const uint64_t RARELY = 1000 * MS; /* and where that isn't likely */
 static const uint64_t STOP = 1000 * MS;   /* bound on waiting for the worker to end */
+static const uint64_t LET_GO = 500 * MS;  /* bound on destroying signals then; the runtime takes the rest with itself */
 
 enum state { NONE, RUNNING, STOPPING, STOPPED };
 
@@ -329,7 +330,9 @@ static void wind_up(struct rtl_collector *collector, struct rhythm *r)
     rtl_probe_wind_up();
     rtl_collect_copies_give_up(collector);
     rtl_collect_flush(collector);
-    rtl_pool_destroy(collector->pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
+    uint64_t until = rtl_clock_now() + LET_GO;
+    while (rtl_pool_destroy(collector->pool, RTL_SIGNALS_BATCH, rtl_throttle_is_looking_at) && rtl_clock_now() < until)
+        ;
     rtl_gpus_publish_idle(true);
     rtl_links_set_clock(NULL);
     rtl_gpus_put_by();
@@ -506,14 +509,14 @@ static bool start(void)
 struct rtl_pool *rtl_worker_pool(int *reason)
 {
     int error = errno;
-    bool say = false;
+    bool say = false, over = rtl_trackers_stopping(); /* a late call makes no signals of a runtime that ends */
     pthread_mutex_lock(&rtl_tool.create);
-    if (atomic_load(&worker.state) == NONE && !start()) {
+    if (!over && atomic_load(&worker.state) == NONE && !start()) {
         say = !worker.unable;
         worker.unable = true;
     }
     uint32_t state = atomic_load(&worker.state);
-    *reason = state == RUNNING ? RTL_NO_REASON : state == NONE ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
+    *reason = state == RUNNING ? RTL_NO_REASON : state == NONE && !over ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
     struct rtl_pool *pool = state == RUNNING ? worker.pool : NULL;
     pthread_mutex_unlock(&rtl_tool.create);
     if (say) /* not under the lock: whoever reads standard error may be slow */
