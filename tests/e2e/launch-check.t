@@ -27,6 +27,7 @@ tap_pids="$tap_pids $serve"
 wait_until 120 sh -c "'$top' check -p $serve | grep -q '^ok     queues'"
 finds "a traced process's queues are what check named before" 0 "^ok     queues       [0-9]+ live: [0-9]+ $way\$" \
     "$top" check -p "$serve"
+finds "the runtime of a traced process, with the version of its API" 0 '^ok     runtime      (HSA runtime|ROCm) [0-9].*, HSA API 1\.[0-9]+$' "$top" check -p "$serve"
 finds "a traced process" 0 "^ok     process      $serve \(serve .*\) is traced, by librtl.so [0-9.]+" "$top" check -p "$serve"
 has "its mode" "$found" '^ok     mode         default'
 has "and what it hasn't" "$found" '^open   trace        no event ring: .*RTL_TRACE=1'

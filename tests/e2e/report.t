@@ -40,7 +40,7 @@ put() { echo "mkdir -p \"\$(dirname $1)\" && cp '$runtime' $1"; } # PATH
 # loaded NAME VERSION: report and check say it of the process in the container
 loaded() {
     has "report: $1" "$("$top" report -p "$contained")" "^  runtime loaded: $2; ROCm there: "
-    has "check: $1" "$("$top" check -p "$contained")" "^ok     runtime      HSA runtime [0-9.]+, $2\$"
+    has "check: $1" "$("$top" check -p "$contained")" "^ok     runtime      $2, HSA API [0-9.]+\$"
     leave
 }
 if [ "$(id -u)" = 0 ] && [ -n "$runtime" ] && unshare -m true 2>/dev/null; then
