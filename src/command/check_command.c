@@ -85,6 +85,10 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
         rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
         return false;
     }
+    if (r->pid && (r->library || r->preload || r->mode != RTL_BEGIN_AS_TOLD)) {
+        rtl_complain("--mode, --preload and --library tell how a command would be started: not with -p");
+        return false;
+    }
     return true;
 }
 
