@@ -264,8 +264,8 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     rtl_check_say(check, RTL_FINDING_OK, "process", "%d (%s) is traced, by librtl.so %s", (int)pid, title,
                   s.library_version);
     bool loaded = rtl_runtime_release_loaded(pid, &release);
-    rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s%sHSA API %u.%u", loaded ? release.name : "",
-                  loaded ? ", " : "", s.runtime_major, s.runtime_minor);
+    rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s%sHSA API %u.%u", loaded ? release.name : "", loaded ? ", " : "",
+                  s.runtime_major, s.runtime_minor);
     rtl_check_say(check, RTL_FINDING_OK, "mode", "%s", rtl_mode_label(s.mode));
     say_queues(check, &s);
     if (rtl_control_open(reader, &link, why, sizeof why) == RTL_READER_OK) {
