@@ -23,6 +23,7 @@ struct rtl_check {
     bool wrong;                   /* a line was */
     struct rtl_profiler profiler; /* what makes rocprofiler-sdk active, as far as was looked */
     char runtime[PATH_MAX];       /* the file of the program's HSA runtime; "" = not known */
+    bool other_loader;            /* the program asks for a dynamic loader that isn't this system's */
 };
 
 /* Prints a line: what was looked at, and what was found or what to do. */

@@ -107,7 +107,8 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
     char where[PATH_MAX], complaint[PATH_MAX + 100];
     if (!may_be_listed(check, path, elf))
         return;
-    char *list = rtl_loader_is_ours(elf) ? rtl_loader_list(path) : NULL;
+    check->other_loader = !rtl_loader_is_ours(elf);
+    char *list = check->other_loader ? NULL : rtl_loader_list(path);
     const char *at = list;
     if (!list) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",

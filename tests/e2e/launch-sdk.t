@@ -224,6 +224,9 @@ says "a runtime that doesn't read HSA_TOOLS_LIB" '^open   tools .*not seen to re
 says "a runtime without rocprofiler-register" '^ok     profiler .*built without rocprofiler-register: it reads HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/unlinked/program"
 says "--preload is of no use there" '^open   preload .*built without rocprofiler-register' "$top" check --preload -- "$work/unlinked/program"
+echo 'int main(void) { return 0; }' >"$work/foreign.c"
+gcc -o "$work/foreign" "$work/foreign.c" -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1
+says "--preload ends programs of another libc" "^open   preload .*musl.*it ends every program with --preload" "$top" check --preload -- "$work/foreign"
 # a tool by its symbol: in the program, in a library of it, preloaded; not in one that only asks for it
 echo 'int rocprofiler_configure(void); int rocprofiler_configure(void) { return 0; }' >"$work/tool.c"
 gcc -shared -fPIC -Wl,-soname,libtool.so -o "$work/libtool.so" "$work/tool.c"
