@@ -23,6 +23,7 @@ struct rtl_check {
     bool wrong;                   /* a line with RTL_FINDING_WRONG was printed */
     struct rtl_profiler profiler; /* reason why rocprofiler-sdk is active, from the checks so far */
     char runtime[PATH_MAX];       /* the file of the program's HSA runtime; "" = not known */
+    bool other_loader;            /* the program asks for a dynamic loader that isn't this system's */
 };
 
 /* Prints a line: what was looked at, and what was found or what to do. */

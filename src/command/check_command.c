@@ -85,6 +85,10 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
         rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
         return false;
     }
+    if (r->pid && (r->library || r->preload || r->mode != RTL_BEGIN_AS_TOLD)) {
+        rtl_complain("--mode, --preload and --library tell how a command would be started: not with -p");
+        return false;
+    }
     return true;
 }
 
@@ -96,6 +100,9 @@ static int check_command(struct rtl_check *check, const struct request *r)
         rtl_check_environment(check, library, r->preload);
         if (r->preload && !rtl_library_can_preload(library, why, sizeof why))
             rtl_check_say(check, RTL_FINDING_WRONG, "preload", "%s", why);
+        if (r->preload && check->other_loader)
+            rtl_check_say(check, RTL_FINDING_OPEN, "preload",
+                          "a loader of another libc (musl) can't load librtl.so: it ends every program with --preload");
         if (rtl_begin_is_hip(r->mode))
             rtl_check_hip(check, r->command[0], library);
     }

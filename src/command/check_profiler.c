@@ -5,6 +5,7 @@
 #include "session/loader_list.h"
 #include "session/preload_list.h"
 #include "shm/gpu_use.h"
+#include "shm/process.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -27,16 +28,17 @@ static bool is_configure(void *found, const struct rtl_elf_symbol *symbol)
     return !*(bool *)found;
 }
 
-/* Searches the file at `path`; `name` is its name in messages. */
-static void look_at_file(struct rtl_profiler *profiler, const char *path, const char *name, uint64_t *bytes)
+/* Searches the file behind `where`, which was opened with O_PATH or is negative, and closes it; `name` is for messages.
+ */
+static void look_at_file(struct rtl_profiler *profiler, int where, const char *name, uint64_t *bytes)
 {
     struct stat st;
     bool found = false;
-    int fd = *bytes < BYTES_MAX ? rtl_plain_file_open(open(path, O_PATH | O_CLOEXEC), &st) : -1;
+    int fd = rtl_plain_file_open(where, &st);
     if (fd < 0)
         return;
     struct rtl_elf_image image = {.fd = fd, .size = (uint64_t)st.st_size};
-    if (rtl_elf_symbols(&image, is_configure, &found, bytes) && found)
+    if (*bytes < BYTES_MAX && rtl_elf_symbols(&image, is_configure, &found, bytes) && found)
         rtl_profiler_because(profiler, "%s exports " RTL_PROFILER_CONFIGURE, name);
     close(fd);
 }
@@ -46,7 +48,7 @@ static void look_at_preloads(struct rtl_profiler *profiler, uint64_t *bytes)
     const char *at = getenv("LD_PRELOAD");
     char *name = at ? malloc(strlen(at) + 1) : NULL;
     while (name && !profiler->active && rtl_preload_next(&at, name, strlen(at) + 1))
-        look_at_file(profiler, name, name, bytes);
+        look_at_file(profiler, open(name, O_PATH | O_CLOEXEC), name, bytes);
     free(name);
 }
 
@@ -54,9 +56,9 @@ void rtl_check_profiler_files(struct rtl_check *check, const char *path, const c
 {
     char where[PATH_MAX];
     uint64_t bytes = 0;
-    look_at_file(&check->profiler, path, path, &bytes);
+    look_at_file(&check->profiler, open(path, O_PATH | O_CLOEXEC), path, &bytes);
     for (const char *at = list; !check->profiler.active && rtl_loader_find(&at, "", where, sizeof where);)
-        look_at_file(&check->profiler, where, where, &bytes);
+        look_at_file(&check->profiler, open(where, O_PATH | O_CLOEXEC), where, &bytes);
 }
 
 /* --- before the start --- */
@@ -108,10 +110,11 @@ void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload)
 
 /* --- after the start --- */
 
-/* Searches the files that the process has mapped, below its root folder. */
+/* Searches the files that the process has mapped, below its root folder: an absolute link there leads to none of ours.
+ */
 static void look_at_mapped(const struct rtl_process *process, struct rtl_profiler *profiler)
 {
-    char path[64], there[PATH_MAX + 64], last[PATH_MAX] = "", *line = NULL;
+    char path[64], last[PATH_MAX] = "", *line = NULL;
     uint64_t bytes = 0;
     size_t room = 0;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)process->pid);
@@ -125,8 +128,7 @@ static void look_at_mapped(const struct rtl_process *process, struct rtl_profile
             continue;
         files++;
         snprintf(last, sizeof last, "%s", file);
-        snprintf(there, sizeof there, "/proc/%d/root%s", (int)process->pid, file);
-        look_at_file(profiler, there, file, &bytes);
+        look_at_file(profiler, rtl_process_open(process->pid, file, O_PATH), file, &bytes);
     }
     free(line);
     if (maps)

@@ -107,7 +107,8 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
     char where[PATH_MAX], complaint[PATH_MAX + 100];
     if (!may_be_listed(check, path, elf))
         return;
-    char *list = rtl_loader_is_ours(elf) ? rtl_loader_list(path) : NULL;
+    check->other_loader = !rtl_loader_is_ours(elf);
+    char *list = check->other_loader ? NULL : rtl_loader_list(path);
     const char *at = list;
     if (!list) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
@@ -264,8 +265,8 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     rtl_check_say(check, RTL_FINDING_OK, "process", "%d (%s) is traced, by librtl.so %s", (int)pid, title,
                   s.library_version);
     bool loaded = rtl_runtime_release_loaded(pid, &release);
-    rtl_check_say(check, RTL_FINDING_OK, "runtime", "HSA runtime %u.%u%s%s", s.runtime_major, s.runtime_minor,
-                  loaded ? ", " : "", loaded ? release.name : "");
+    rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s%sHSA API %u.%u", loaded ? release.name : "", loaded ? ", " : "",
+                  s.runtime_major, s.runtime_minor);
     rtl_check_say(check, RTL_FINDING_OK, "mode", "%s", rtl_mode_label(s.mode));
     say_queues(check, &s);
     if (rtl_control_open(reader, &link, why, sizeof why) == RTL_READER_OK) {

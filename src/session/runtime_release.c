@@ -71,8 +71,10 @@ static bool from_folder(const char *path, char version[RTL_VERSION_MAX])
 static const char *find_version(pid_t pid, const char *path, unsigned build, char version[RTL_VERSION_MAX])
 {
     char folder[PATH_MAX], file[PATH_MAX + 20];
+    /* after an upgrade the folders are about another release than the one that the process has loaded */
+    bool replaced = pid && strstr(path, " (deleted)");
     snprintf(folder, sizeof folder, "%s", path);
-    for (int i = 0; i < PARENTS && strrchr(folder, '/'); i++) {
+    for (int i = 0; i < PARENTS && !replaced && strrchr(folder, '/'); i++) {
         *strrchr(folder, '/') = '\0';
         snprintf(file, sizeof file, "%s/.info/version", folder);
         if (rtl_version_file(pid, file, version))

@@ -142,14 +142,16 @@ bool rtl_elf_read(const char *path, struct rtl_elf_file *elf, char *why, size_t 
 bool rtl_elf_has(const char *path, const char *text)
 {
     enum { PIECE = 1 << 16 };
-    static char piece[PIECE]; /* one thread asks */
+    static const uint64_t bytes_max = 2ull << 30; /* no library is larger, a sparse file may have terabytes */
+    static char piece[PIECE];                     /* one thread asks */
     char why[200];
     struct file f;
     size_t length = strlen(text) + 1, kept = 0;
     bool found = false;
     if (!open_file(&f, path, why, sizeof why))
         return false;
-    for (uint64_t at = 0; !found && at < f.size;) { /* the size as it was: a file that grows isn't followed */
+    /* the size as it was: a file that grows isn't followed */
+    for (uint64_t at = 0; !found && at < f.size && at < bytes_max;) {
         ssize_t n = pread(f.fd, piece + kept, PIECE - kept, (off_t)at);
         if (n <= 0)
             break;

@@ -27,8 +27,8 @@ struct rtl_elf_file {
 /* False and one line in `why` when the file can't be read, or is an ELF file that is damaged. */
 bool rtl_elf_read(const char *path, struct rtl_elf_file *elf, char *why, size_t why_bytes);
 
-/* Whether the file has the text in it, with a zero byte behind it, as strings of a program and names of symbols have.
- */
+/* Whether the first 2 GiB of the file have the text, with a zero byte behind it, as strings of a program and names of
+ * symbols have. */
 bool rtl_elf_has(const char *path, const char *text);
 
 #endif

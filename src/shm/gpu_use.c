@@ -241,7 +241,12 @@ enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *w
                            "still open it (sudo rtl-top -p %d)",
                            (int)p->pid, p->name, (int)p->pid);
     struct rtl_gpu_use use = {0};
+    struct rtl_process again;
     rtl_gpu_use_look(p, &use);
+    /* an ending process has no memory any more, so it seems to have loaded nothing */
+    if (rtl_process_read(p->pid, &again) != 0 || again.start_time != p->start_time || rtl_process_is_ending(&again))
+        return rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d (%s) has ended, or is just ending",
+                           (int)p->pid, p->name);
     rtl_gpu_use_explain(p, &use, false, why, why_bytes);
     return RTL_READER_NOT_TRACED;
 }

@@ -21,6 +21,7 @@
 #include "shm/segment_reader.h"
 
 #define KERNEL_THREAD_FLAG 0x00200000u /* PF_KTHREAD */
+#define EXITING_FLAG       0x00000004u /* PF_EXITING */
 
 enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, size_t why_bytes, const char *format, ...)
 {
@@ -116,6 +117,11 @@ bool rtl_process_is_zombie(const struct rtl_process *process)
 {
     /* a main thread that ended before its other threads looks the same but for their number */
     return process->state == 'X' || (process->state == 'Z' && process->threads <= 1);
+}
+
+bool rtl_process_is_ending(const struct rtl_process *process)
+{
+    return rtl_process_is_zombie(process) || (process->flags & EXITING_FLAG && process->threads <= 1);
 }
 
 bool rtl_process_is_kernel_thread(const struct rtl_process *process)

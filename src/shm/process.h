@@ -32,6 +32,8 @@ int rtl_process_read(pid_t pid, struct rtl_process *process);
 
 /* Ended, but for its entry: its last thread too. */
 bool rtl_process_is_zombie(const struct rtl_process *process);
+/* Ended, or about to: the kernel frees its memory, which can take seconds. */
+bool rtl_process_is_ending(const struct rtl_process *process);
 bool rtl_process_is_kernel_thread(const struct rtl_process *process);
 
 /* True when a file whose path contains `text` is mapped; *from, *to get the first such mapping. */

@@ -47,7 +47,7 @@ RTL_QUEUES=$asked
 tools="$noop $rtl"
 play any
 may_intercept || is "behind a tool that expects somebody else's queues: where such queues overwrite memory none is made" \
-    "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[] | "\(.way) \(.way_why)"')" "native no_intercept"
+    "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[] | "\(.way) \(.way_why)"')" "native default"
 all_counted "behind a tool that expects somebody else's queues"
 unset NOOP_CHAIN
 tools="$rtl $rtl"

@@ -27,6 +27,7 @@ tap_pids="$tap_pids $serve"
 wait_until 120 sh -c "'$top' check -p $serve | grep -q '^ok     queues'"
 finds "a traced process's queues are what check named before" 0 "^ok     queues       [0-9]+ live: [0-9]+ $way\$" \
     "$top" check -p "$serve"
+finds "the runtime of a traced process, with the version of its API" 0 '^ok     runtime      (HSA runtime|ROCm) [0-9].*, HSA API 1\.[0-9]+$' "$top" check -p "$serve"
 finds "a traced process" 0 "^ok     process      $serve \(serve .*\) is traced, by librtl.so [0-9.]+" "$top" check -p "$serve"
 has "its mode" "$found" '^ok     mode         default'
 has "and what it hasn't" "$found" '^open   trace        no event ring: .*RTL_TRACE=1'
@@ -148,6 +149,9 @@ fi
 finds "no such process" 2 '^wrong  process      no process' "$top" check -p 2147483647
 finds "not traced" 3 'is not traced, and has not used the GPU' "$top" check -p $$
 finds "neither" 1 '^rtl-top: rtl-top check takes a command or a process' "$top" check
+for option in --preload --mode=hip --library=x; do
+    finds "a process, and $option, which is for a command" 1 '^rtl-top: --mode, --preload and --library .*not with -p$' "$top" check "$option" -p $$
+done
 finds "both" 1 'takes a command or a process' "$top" check -p 1 -- ls
 finds "no number" 1 "^rtl-top: -p wants the number of a process, not '1x'" "$top" check -p 1x
 finds "hostile names are escaped" 127 '^wrong  program      no\\x1b\[2Jsuch' "$top" check -- "$(printf 'no\033[2Jsuch')"

@@ -224,6 +224,9 @@ says "a runtime that doesn't read HSA_TOOLS_LIB" '^open   tools .*not seen to re
 says "a runtime without rocprofiler-register" '^ok     profiler .*built without rocprofiler-register: it reads HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/unlinked/program"
 says "--preload is of no use there" '^open   preload .*built without rocprofiler-register' "$top" check --preload -- "$work/unlinked/program"
+echo 'int main(void) { return 0; }' >"$work/foreign.c"
+gcc -o "$work/foreign" "$work/foreign.c" -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1
+says "--preload ends programs of another libc" "^open   preload .*musl.*it ends every program with --preload" "$top" check --preload -- "$work/foreign"
 # a tool by its symbol: in the program, in one of its libraries, preloaded; not a weak reference to the symbol
 echo 'int rocprofiler_configure(void); int rocprofiler_configure(void) { return 0; }' >"$work/tool.c"
 gcc -shared -fPIC -Wl,-soname,libtool.so -o "$work/libtool.so" "$work/tool.c"
@@ -252,6 +255,38 @@ sleeper LD_PRELOAD="$rtl"
 says "a process with the library preloaded, before it uses the GPU" 'has not used the GPU' "$top" check -p "$sleeping"
 sleeper LD_PRELOAD="$work/libtool.so"
 says "a process with a tool" "^open   profiler .*active \\($work/libtool\\.so exports" "$top" check -p "$sleeping"
+# a process with another root, where the name of its library is a link to a file of ours
+end_process "$sleeping"
+sleeping=
+if [ "$(id -u)" = 0 ]; then
+    cat >"$work/jailed.c" <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int fd = open(argv[argc - 2], O_RDONLY);
+    if (mmap(0, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED || chroot(argv[argc - 1]) || puts("jailed") < 0 || fflush(stdout))
+        return 1;
+    return pause();
+}
+END
+    gcc -o "$work/jailed" "$work/jailed.c"
+    cp "$work/asks" "$work/plain.so"
+    mkdir -p "$work/jail$work"
+    ln -s "$work/libtool.so" "$work/jail$work/plain.so"
+    "$work/jailed" "$work/plain.so" "$work/jail" >"$work/jailed.out" 2>/dev/null &
+    sleeping=$!
+    tap_pids="$tap_pids $sleeping"
+    wait_until 60 grep -q jailed "$work/jailed.out"
+    is "check: no file of ours stands for one of a process with another root" "$("$top" check -p "$sleeping" | grep -c exports)" 0
+    cp "$work/libtool.so" "$work/jail$work/real.so"
+    ln -sf "$work/real.so" "$work/jail$work/plain.so"
+    says "a tool of a process with another root, behind a link there" "^open   profiler .*active \\($work/plain\\.so exports" "$top" check -p "$sleeping"
+else
+    skip "check: no file of ours stands for one of a process with another root" "chroot needs root"
+fi
 big=$(head -c 100000 /dev/zero | tr '\0' x)
 sleeper A="$big" B="$big" ROCP_TOOL_LIBRARIES="$big"
 says "a very long value" '^open   profiler .*ROCP_TOOL_LIBRARIES=xxx' "$top" check -p "$sleeping"

@@ -40,7 +40,7 @@ put() { echo "mkdir -p \"\$(dirname $1)\" && cp '$runtime' $1"; } # PATH
 # loaded NAME VERSION: report and check say it of the process in the container
 loaded() {
     has "report: $1" "$("$top" report -p "$contained")" "^  runtime loaded: $2; ROCm there: "
-    has "check: $1" "$("$top" check -p "$contained")" "^ok     runtime      HSA runtime [0-9.]+, $2\$"
+    has "check: $1" "$("$top" check -p "$contained")" "^ok     runtime      $2, HSA API [0-9.]+\$"
     leave
 }
 if [ "$(id -u)" = 0 ] && [ -n "$runtime" ] && unshare -m true 2>/dev/null; then
@@ -57,6 +57,10 @@ if [ "$(id -u)" = 0 ] && [ -n "$runtime" ] && unshare -m true 2>/dev/null; then
     loaded "ROCm in /opt/rocm/core-7.14 without a version in it" "ROCm 7\\.14 \\(its folder's name\\)"
     in_container "$(put rocm/lib/libhsa-runtime64.so.1.18.70204)" /opt/rocm/lib/libhsa-runtime64.so.1.18.70204
     loaded "a file that is named for its release" "ROCm 7\\.2\\.4 \\(its file's name\\)"
+    in_container "$(put rocm/lib/libhsa-runtime64.so.1.18.70200) && mkdir rocm/.info && echo 7.2.4-93 >rocm/.info/version" \
+        /opt/rocm/lib/libhsa-runtime64.so.1.18.70200
+    rm "/proc/$contained/root/opt/rocm/lib/libhsa-runtime64.so.1.18.70200"
+    loaded "a runtime whose file was replaced by a newer ROCm" "ROCm 7\\.2\\.0 \\(its file's name\\)"
     site=venv/lib/python3.12/site-packages
     in_container "$(put $site/_rocm_sdk_core/lib/libhsa-runtime64.so.1) && mkdir $site/rocm_sdk_core-7.14.0rc1.dist-info $site/rocm_sdk_libs-9.9.9.dist-info" \
         /opt/$site/_rocm_sdk_core/lib/libhsa-runtime64.so.1

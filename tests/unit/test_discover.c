@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
+#include "shm/gpu_use.h"
 #include "shm/process.h"
 #include "shm/reader_private.h"
 
@@ -90,6 +91,26 @@ static void a_zombie(void **state)
     assert_int_equal(try_open(pid), RTL_READER_NOT_TRACED);
     assert_says("zombie");
     end_process(pid);
+}
+
+static void a_process_that_ends_while_it_is_explained(void **state)
+{
+    (void)state;
+    struct rtl_process p;
+    siginfo_t info;
+    pid_t pid = start_process(plain);
+    assert_int_equal(rtl_process_read(pid, &p), 0);
+    assert_int_equal(rtl_explain_untraced(&p, why, sizeof why), RTL_READER_NOT_TRACED);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(rtl_explain_untraced(&p, why, sizeof why), RTL_READER_NO_PROCESS);
+    assert_says("has ended");
+    end_process(pid);
+    assert_int_equal(rtl_explain_untraced(&p, why, sizeof why), RTL_READER_NO_PROCESS);
+    p = (struct rtl_process){.flags = 4, .threads = 1, .state = 'R'}; /* PF_EXITING */
+    assert_true(rtl_process_is_ending(&p));
+    p.threads = 2; /* other threads run on */
+    assert_false(rtl_process_is_ending(&p));
 }
 
 static void a_kernel_thread(void **state)
@@ -486,6 +507,7 @@ int main(void)
         cmocka_unit_test(not_traced),
         cmocka_unit_test(asked_for_but_not_there),
         cmocka_unit_test(a_zombie),
+        cmocka_unit_test(a_process_that_ends_while_it_is_explained),
         cmocka_unit_test(a_kernel_thread),
         cmocka_unit_test(a_fork_of_a_traced_process),
         cmocka_unit_test(a_fork_that_is_traced_itself),

@@ -78,8 +78,25 @@ static void libraries_as_many_as_there_is_room_for(void **state)
     }
 }
 
+static void a_text_is_sought_in_the_first_two_gigabytes(void **state)
+{
+    (void)state;
+    static const char text[] = "HSA_TOOLS_LIB";
+    const off_t end = (off_t)2 << 30;
+    char path[40];
+    int fd = make(1);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    assert_true(ftruncate(fd, (off_t)4 << 40) == 0); /* sparse: to read it all takes an hour */
+    assert_true(pwrite(fd, text, sizeof text, end + (1 << 20)) == (ssize_t)sizeof text);
+    assert_false(rtl_elf_has(path, text));
+    assert_true(pwrite(fd, text, sizeof text, end - (1 << 20)) == (ssize_t)sizeof text);
+    assert_true(rtl_elf_has(path, text));
+    close(fd);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(libraries_as_many_as_there_is_room_for)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(libraries_as_many_as_there_is_room_for),
+                                       cmocka_unit_test(a_text_is_sought_in_the_first_two_gigabytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
