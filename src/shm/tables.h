@@ -132,8 +132,7 @@
     X(PACKETS_UNSEEN, 13, "packets_unseen", "packets were overwritten in their queues before they were counted")   \
     X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not looked into from outside") \
     X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")     \
-    X(ANOTHER_RUNTIME, 16, "another_runtime",                                                                      \
-      "a second HSA runtime is not traced: rtl-top only counts its kernels, from outside")
+    X(ANOTHER_RUNTIME, 16, "another_runtime", "a second HSA runtime is not traced, only observed")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
