@@ -214,6 +214,20 @@ static void refuse_code(uint64_t hash, uint32_t bytes)
     refused_with(bytes && bytes <= RTL_PROBE_CODE_MAX ? RTL_PROBE_WHY_BAD_CODE : RTL_PROBE_WHY_BAD_REQUEST);
 }
 
+/* The runtime that is loaded now came after one that had all functions for probes. */
+static void a_later_runtime_lacks_the_functions(void **state)
+{
+    unload_it(state);
+    lacks_loading = true;
+    load_library();
+    lacks_loading = false;
+    prepare(KERNEL);
+    refused_with(RTL_PROBE_WHY_NOT_LOADED);
+    assert_int_equal(state_now.status, HSA_STATUS_ERROR);
+    unload_it(state);
+    load_library();
+}
+
 static void what_is_refused(void **state)
 {
     (void)state;
@@ -232,14 +246,6 @@ static void what_is_refused(void **state)
     refused_with(RTL_PROBE_WHY_NO_BLOCK);
     assert_int_equal(state_now.status, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
     atomic_store(&no_block, false);
-    /* as where the runtime was loaded after another one that had it all */
-    hsa_status_t (*loads)(hsa_executable_t, hsa_agent_t, hsa_code_object_reader_t, const char *,
-                          hsa_loaded_code_object_t *) = rtl_tool.hsa.executable_load_agent_code_object;
-    rtl_tool.hsa.executable_load_agent_code_object = NULL;
-    prepare(KERNEL);
-    refused_with(RTL_PROBE_WHY_NOT_LOADED);
-    assert_int_equal(state_now.status, HSA_STATUS_ERROR);
-    rtl_tool.hsa.executable_load_agent_code_object = loads;
 
     wrong.every = 0;
     refuse_request(wrong, RTL_PROBE_WHY_BAD_REQUEST);
@@ -569,14 +575,23 @@ static void it_never_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(none_without_asking),      cmocka_unit_test(one_in_so_many),
-        cmocka_unit_test(waves_of_grids),           cmocka_unit_test(exactly_one_in_three),
-        cmocka_unit_test(what_may_be_changed),      cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(one_viewer_after_another), cmocka_unit_test(disarmed_in_flight),
-        cmocka_unit_test(nobody_watches),           cmocka_unit_test(a_copy_for_another_gpu),
-        cmocka_unit_test(the_kernel_goes),          cmocka_unit_test(the_mode_changes),
-        cmocka_unit_test(the_queue_goes),           cmocka_unit_test(out_of_sight),
-        cmocka_unit_test(out_of_sight_for_ever),    cmocka_unit_test(it_never_ends),
+        cmocka_unit_test(none_without_asking),
+        cmocka_unit_test(one_in_so_many),
+        cmocka_unit_test(waves_of_grids),
+        cmocka_unit_test(exactly_one_in_three),
+        cmocka_unit_test(what_may_be_changed),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(a_later_runtime_lacks_the_functions),
+        cmocka_unit_test(one_viewer_after_another),
+        cmocka_unit_test(disarmed_in_flight),
+        cmocka_unit_test(nobody_watches),
+        cmocka_unit_test(a_copy_for_another_gpu),
+        cmocka_unit_test(the_kernel_goes),
+        cmocka_unit_test(the_mode_changes),
+        cmocka_unit_test(the_queue_goes),
+        cmocka_unit_test(out_of_sight),
+        cmocka_unit_test(out_of_sight_for_ever),
+        cmocka_unit_test(it_never_ends),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }
